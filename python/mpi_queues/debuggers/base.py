@@ -1,0 +1,133 @@
+"""What the Rust core asks of a debugger, as an abstract class.
+
+One object stands for one stopped process. Commands and the core know only this class; ``import gdb`` and
+``import lldb`` stand in the adapters alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import List, Optional, Tuple, TypedDict
+
+
+class DebuggerError(Exception):
+    """The debugger could not do what was asked; the text is for the user."""
+
+
+class MemoryFault(DebuggerError):
+    """Target memory could not be read.
+
+    Attributes:
+        address: first address of the read that failed.
+        length: its length in bytes.
+    """
+
+    def __init__(self, address: int, length: int) -> None:
+        super().__init__(f"cannot read {length} bytes of target memory at {address:#x}")
+        self.address = address
+        self.length = length
+
+
+class ProcessGone(DebuggerError):
+    """The process ended while it was read."""
+
+
+class FieldDict(TypedDict):
+    """One member of a structure; see ``src/layouts/mod.rs`` for the meaning."""
+
+    offset: int
+    size: int
+    kind: str  # signed unsigned float pointer struct union array
+    type: str
+
+
+class TypeDict(TypedDict):
+    """Size and flattened members of a structure."""
+
+    size: int
+    fields: "dict[str, FieldDict]"
+
+
+class CallDict(TypedDict):
+    """A thread inside MPI: the outermost MPI function on its stack and who called it."""
+
+    thread: int
+    function: str
+    file: Optional[str]
+    line: Optional[int]
+    caller: Optional[str]
+
+
+class DebuggedProcess(ABC):
+    """One stopped process under a debugger."""
+
+    #: ``gdb``, ``lldb``: what the JSON calls ``via``; ``core`` for a core file.
+    via: str
+
+    @property
+    @abstractmethod
+    def pid(self) -> Optional[int]:
+        """Process id on its host; None for a core file that does not tell."""
+
+    @property
+    @abstractmethod
+    def host(self) -> Optional[str]:
+        """Host name, None where it is not known (a remote target)."""
+
+    @property
+    @abstractmethod
+    def executable(self) -> Optional[str]:
+        """Path of the executable as the target names it."""
+
+    @property
+    @abstractmethod
+    def byte_order(self) -> str:
+        """``little`` or ``big``."""
+
+    @property
+    @abstractmethod
+    def pointer_size(self) -> int:
+        """Width of a pointer in bytes."""
+
+    @property
+    @abstractmethod
+    def file_roots(self) -> List[str]:
+        """Directories under which the target's file names are looked for, in order (``/proc/PID/root``, ``/``).
+
+        Empty where the files are not on this machine.
+        """
+
+    @abstractmethod
+    def read_memory(self, address: int, length: int) -> "bytes | memoryview":
+        """Exactly ``length`` bytes at ``address``.
+
+        Raises:
+            MemoryFault: where any of them cannot be read.
+            ProcessGone: where the process has ended.
+        """
+
+    @abstractmethod
+    def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
+        """Address and size in bytes (None: not known) of a symbol; None where no image defines it. May be slow."""
+
+    @abstractmethod
+    def images(self) -> Optional[List[Tuple[str, int]]]:
+        """Path and load bias of each image, the executable first.
+
+        None where the debugger has no such list; the core then reads the dynamic linker's own.
+        """
+
+    @abstractmethod
+    def type_layout(self, name: str) -> Optional[TypeDict]:
+        """A complete structure type by tag or typedef name from debug information, else None.
+
+        Members of nested structures are flattened with dots; those of anonymous ones appear under their own name.
+        """
+
+    @abstractmethod
+    def environment(self, name: str) -> Optional[str]:
+        """A variable of the process's initial environment, None where it is not set or not known."""
+
+    @abstractmethod
+    def mpi_calls(self) -> List[CallDict]:
+        """Where each thread stands in MPI, for those that do."""

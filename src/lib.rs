@@ -1,0 +1,10 @@
+//! Why is my MPI job stuck?
+//!
+//! The crate's map, in the direction of the data; see ARCHITECTURE.md. `target` reads memory; `layouts` knows
+//! where fields are; `readers` (built in) and `mqs` (a vendor's plug-in) turn memory into the `model`; `session`
+//! chooses between them; `python` shows it all to the debuggers.
+
+pub mod address;
+pub mod layouts;
+pub mod model;
+pub mod target;

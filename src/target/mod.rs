@@ -1,0 +1,202 @@
+//! What is read: a live process under a debugger, later a core file or a recording; in tests, a mock.
+//!
+//! One read is required; typed reads are default methods. A target never fails by panicking: bad addresses, dead
+//! processes and lying debuggers all come back as [`TargetError`].
+
+mod abi;
+mod cache;
+mod elf;
+mod link_map;
+pub mod mock;
+
+pub use abi::{ByteOrder, PointerWidth, TargetAbi};
+pub use cache::{CacheStatistics, PageCache};
+pub use elf::{ElfImage, ElfSymbols};
+pub use link_map::images_from_link_map;
+
+use crate::address::TargetAddr;
+
+/// Why target memory, a symbol or an image could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// The bytes are not mapped, or the debugger refuses to read them.
+    #[error("cannot read {len} bytes of target memory at {addr}")]
+    Fault {
+        /// First address of the read that failed.
+        addr: TargetAddr,
+        /// Length of that read in bytes.
+        len: u64,
+    },
+    /// The process ended while it was read.
+    #[error("the process ended while it was read")]
+    Gone,
+    /// The debugger reported something else.
+    #[error("the debugger says: {0}")]
+    Debugger(String),
+    /// An executable or library file could not be used.
+    #[error("cannot use the file {path}: {reason}")]
+    File {
+        /// The file, as the target names it.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// A symbol of the target: where an object or function of an image lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its address in target memory.
+    pub addr: TargetAddr,
+    /// Its size in bytes, where the symbol table says it.
+    pub size: Option<u64>,
+}
+
+/// An executable or shared library that is loaded in the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// The path by which the target names the file.
+    pub path: String,
+    /// What is added to the file's virtual addresses (the ELF load bias), in bytes.
+    pub bias: TargetAddr,
+    /// The ELF build-id as hexadecimal digits, where the file has one.
+    pub build_id: Option<String>,
+    /// Whether this is the executable itself.
+    pub is_executable: bool,
+}
+
+impl Image {
+    /// The last component of the path.
+    pub fn file_name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}
+
+/// Something whose memory, symbols and images can be read.
+///
+/// Methods take `&self`: adapters and caches keep their state behind interior mutability, so that a reader can hold
+/// several borrowed helpers over one target.
+pub trait Target {
+    /// Reads exactly `buf.len()` bytes at `addr`.
+    ///
+    /// # Errors
+    /// [`TargetError::Fault`] where any of the bytes cannot be read; the content of `buf` is then unspecified.
+    fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError>;
+
+    /// Byte order and pointer width of the target.
+    fn abi(&self) -> TargetAbi;
+
+    /// Where the symbol `name` is defined, `None` where no image defines it.
+    ///
+    /// # Errors
+    /// Where the symbol tables could not be consulted at all.
+    fn symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError>;
+
+    /// The images of the target, in the order of the dynamic linker (the executable first).
+    ///
+    /// # Errors
+    /// Where the list could not be read.
+    fn images(&self) -> Result<Vec<Image>, TargetError>;
+
+    /// Reads `len` bytes at `addr` into a new vector. `len` is the caller's bound: it is allocated as it is.
+    ///
+    /// # Errors
+    /// As [`Target::read`].
+    fn read_bytes(&self, addr: TargetAddr, len: usize) -> Result<Vec<u8>, TargetError> {
+        let mut buf = vec![0; len];
+        self.read(addr, &mut buf)?;
+        Ok(buf)
+    }
+
+    /// Reads an unsigned integer of `size` bytes (1, 2, 4 or 8).
+    ///
+    /// # Errors
+    /// As [`Target::read`]; also a fault where `size` is none of these.
+    fn read_uint(&self, addr: TargetAddr, size: u64) -> Result<u64, TargetError> {
+        let mut buf = [0; 8];
+        let len = usize::try_from(size).ok().filter(|len| (1..=8).contains(len));
+        let Some(len) = len else {
+            return Err(TargetError::Fault { addr, len: size });
+        };
+        self.read(addr, &mut buf[..len])?;
+        Ok(self.abi().uint(&buf[..len]))
+    }
+
+    /// Reads a pointer of the target's own width.
+    ///
+    /// # Errors
+    /// As [`Target::read`].
+    fn read_pointer(&self, addr: TargetAddr) -> Result<TargetAddr, TargetError> {
+        self.read_uint(addr, self.abi().pointer_width.bytes()).map(TargetAddr::new)
+    }
+
+    /// Reads a NUL-terminated string of at most `max` bytes; returns what stands before the NUL, or `max` bytes.
+    ///
+    /// # Errors
+    /// Where the first byte cannot be read. A fault after that ends the string.
+    fn read_c_string(&self, addr: TargetAddr, max: usize) -> Result<Vec<u8>, TargetError> {
+        // Read up to page boundaries, so that a string at the end of a mapping does not fault.
+        const PAGE: u64 = 4096;
+        let mut out = Vec::new();
+        let mut at = addr;
+        while out.len() < max {
+            let to_page_end = usize::try_from(PAGE - at.get() % PAGE).unwrap_or(1);
+            let len = to_page_end.min(max - out.len());
+            let chunk = match self.read_bytes(at, len) {
+                Ok(chunk) => chunk,
+                Err(error) if out.is_empty() => return Err(error),
+                Err(_) => break,
+            };
+            if let Some(end) = chunk.iter().position(|&byte| byte == 0) {
+                out.extend_from_slice(&chunk[..end]);
+                break;
+            }
+            out.extend_from_slice(&chunk);
+            at = at.wrapping_add(len as u64);
+        }
+        Ok(out)
+    }
+}
+
+impl<T: Target + ?Sized> Target for &T {
+    fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        (**self).read(addr, buf)
+    }
+    fn abi(&self) -> TargetAbi {
+        (**self).abi()
+    }
+    fn symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {
+        (**self).symbol(name)
+    }
+    fn images(&self) -> Result<Vec<Image>, TargetError> {
+        (**self).images()
+    }
+}
+
+/// Turns target bytes into text that is safe to print: invalid UTF-8 and control characters become `\xNN`.
+pub fn printable(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_control() || is_invisible(c) {
+                let mut buf = [0; 4];
+                for byte in c.encode_utf8(&mut buf).bytes() {
+                    out.push_str(&format!("\\x{byte:02x}"));
+                }
+            } else {
+                out.push(c);
+            }
+        }
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    out
+}
+
+/// Characters that are not controls but still change how a terminal shows what follows (bidirectional overrides,
+/// zero-width characters).
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
