@@ -8,3 +8,5 @@ pub mod address;
 pub mod layouts;
 pub mod model;
 pub mod target;
+#[cfg(feature = "python")]
+mod python;

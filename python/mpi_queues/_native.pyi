@@ -111,6 +111,7 @@ class Process:
     source: Optional[Dict[str, Any]]
     calls: List[Dict[str, Any]]
     communicators: List[Communicator]
+    notes: List[str]
     problems: List[str]
     def communicator(self, name: str) -> Communicator:
         """The communicator of that name; KeyError where there is none, or more than one."""

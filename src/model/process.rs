@@ -26,8 +26,28 @@ pub struct Process {
     pub calls: Vec<Call>,
     /// The communicators.
     pub communicators: Vec<Communicator>,
+    /// Facts in words that have no place elsewhere, such as messages for a communicator that does not exist yet.
+    pub notes: Vec<String>,
     /// What could not be read, in sentences.
     pub problems: Vec<String>,
+}
+
+impl Process {
+    /// A copy without the communicators, which may be large.
+    #[must_use]
+    pub fn clone_without_communicators(&self) -> Self {
+        Self {
+            host: self.host.clone(),
+            executable: self.executable.clone(),
+            mpi: self.mpi.clone(),
+            source: self.source.clone(),
+            calls: self.calls.clone(),
+            communicators: Vec::new(),
+            notes: self.notes.clone(),
+            problems: self.problems.clone(),
+            ..*self
+        }
+    }
 }
 
 /// The MPI library of a process.

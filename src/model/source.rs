@@ -34,6 +34,8 @@ pub struct Source {
 pub struct QueueReport {
     /// The communicators with their queues.
     pub communicators: Vec<Communicator>,
+    /// Facts in words that belong to no communicator.
+    pub notes: Vec<String>,
     /// What could not be read, in sentences.
     pub problems: Vec<String>,
 }

@@ -1,0 +1,17 @@
+//! The Python extension module `mpi_queues._native`: PyO3 only, no logic. Its contract is `_native.pyi`.
+
+mod snapshot;
+
+use pyo3::prelude::*;
+
+/// The Rust core of mpi-queues.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<snapshot::Snapshot>()?;
+    module.add_class::<snapshot::Process>()?;
+    module.add_class::<snapshot::Communicator>()?;
+    module.add_class::<snapshot::Queue>()?;
+    module.add_class::<snapshot::Operation>()?;
+    Ok(())
+}
