@@ -29,7 +29,7 @@ class Session:
 
     def read(
         self, *, source: str = "auto", plugin: Optional[str] = None, timeout: float = 60.0, queues: bool = True
-    ) -> "Snapshot":
+    ) -> Snapshot:
         """Reads the process: one snapshot with one process.
 
         ``source`` is ``auto``, ``builtin`` or ``plugin``; ``plugin`` the path of a plug-in asked for by name, else it
@@ -82,7 +82,7 @@ class Queue:
 
     state: str
     detail: Optional[str]
-    operations: "Queue"
+    operations: Queue
     def __len__(self) -> int: ...
     def __getitem__(self, index: int) -> Operation: ...
     def __iter__(self) -> Iterator[Operation]: ...
@@ -127,16 +127,14 @@ class Snapshot:
         """The process of that world rank; KeyError where it was not read."""
 
     @staticmethod
-    def from_json(text: str) -> "Snapshot":
+    def from_json(text: str) -> Snapshot:
         """Raises ValueError where the text is not of the schema ``mpi-queues/1``."""
 
     @staticmethod
-    def merged(snapshots: Sequence["Snapshot"], problems: Sequence[str] = ()) -> "Snapshot":
+    def merged(snapshots: Sequence[Snapshot], problems: Sequence[str] = ()) -> Snapshot:
         """One snapshot of many, processes ordered by rank, then pid."""
 
-    def filtered(
-        self, *, comm: Optional[str] = None, rank: Optional[int] = None, internal: bool = True
-    ) -> "Snapshot":
+    def filtered(self, *, comm: Optional[str] = None, rank: Optional[int] = None, internal: bool = True) -> Snapshot:
         """Only the communicators of that name, the process of that world rank; without internal operations if asked."""
 
     def to_json(self, *, indent: Optional[int] = None) -> str: ...
@@ -150,7 +148,15 @@ def layouts_show(name: str) -> str:
     """The JSON text of a shipped profile; KeyError where there is none of that name."""
 
 def layouts_make(
-    *, objects: Sequence[str], name: str, implementation: str, version: str, fits: Sequence[str],
-    sources: Sequence[str], command: str, types: Sequence[str], build_ids: Sequence[str]
+    *,
+    objects: Sequence[str],
+    name: str,
+    implementation: str,
+    version: str,
+    fits: Sequence[str],
+    sources: Sequence[str],
+    command: str,
+    types: Sequence[str],
+    build_ids: Sequence[str],
 ) -> str:
     """A profile from the DWARF of object files, executables or libraries (an empty ``types`` takes the readers' list)."""

@@ -45,7 +45,7 @@ class TypeDict(TypedDict):
     """Size and flattened members of a structure."""
 
     size: int
-    fields: "dict[str, FieldDict]"
+    fields: dict[str, FieldDict]
 
 
 class CallDict(TypedDict):
@@ -98,7 +98,7 @@ class DebuggedProcess(ABC):
         """
 
     @abstractmethod
-    def read_memory(self, address: int, length: int) -> "bytes | memoryview":
+    def read_memory(self, address: int, length: int) -> bytes | memoryview:
         """Exactly ``length`` bytes at ``address``.
 
         Raises:

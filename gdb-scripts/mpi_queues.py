@@ -1,0 +1,1 @@
+../python/mpi_queues/data/gdb-scripts/mpi_queues.py

@@ -1,0 +1,1 @@
+../python/mpi_queues/data/lldb-scripts/mpi_queues.py

@@ -1,0 +1,23 @@
+"""Why is my MPI job stuck? Message queues of real MPI programs, from inside a debugger or the command line."""
+
+from __future__ import annotations
+
+from ._native import (
+    Communicator,
+    Operation,
+    Process,
+    Queue,
+    Snapshot,
+    __version__,
+)
+from .errors import UserError
+
+__all__ = [
+    "Communicator",
+    "Operation",
+    "Process",
+    "Queue",
+    "Snapshot",
+    "UserError",
+    "__version__",
+]

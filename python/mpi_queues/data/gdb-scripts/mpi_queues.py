@@ -1,0 +1,35 @@
+"""Loads mpi-queues into gdb: ``source`` this file, or let ``mpi-queues init gdb --write`` put that into ~/.gdbinit.
+
+The package is loaded from the place where this file lies, without changing ``sys.path``: gdb's Python is often
+another one than that of the environment that holds the package.
+"""
+
+import importlib
+import importlib.util
+import pathlib
+import sys
+
+import gdb
+
+
+def _load():
+    package = pathlib.Path(__file__).resolve().parents[2]
+    loaded = sys.modules.get("mpi_queues")
+    if loaded is None or not hasattr(loaded, "__path__"):
+        spec = importlib.util.spec_from_file_location(
+            "mpi_queues", package / "__init__.py", submodule_search_locations=[str(package)]
+        )
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["mpi_queues"] = module
+        try:
+            spec.loader.exec_module(module)
+        except ImportError as error:
+            del sys.modules["mpi_queues"]
+            raise gdb.GdbError(
+                f"mpi-queues: the compiled part cannot be loaded ({error}); in the source tree, type: make build"
+            ) from None
+    importlib.import_module("mpi_queues.debuggers.gdb_commands").install()
+
+
+_load()
+del _load
