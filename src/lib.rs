@@ -7,6 +7,7 @@
 pub mod address;
 pub mod layouts;
 pub mod model;
+pub mod readers;
 pub mod target;
 #[cfg(feature = "python")]
 mod python;

@@ -1,0 +1,171 @@
+//! The communicators of a process.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::detect::required;
+use super::groups::{Groups, WorldRanks};
+use super::shapes::Shapes;
+use crate::address::TargetAddr;
+use crate::model;
+use crate::readers::ReaderError;
+use crate::readers::record::Record;
+use crate::target::{Target, printable};
+
+/// The table of communicators never has more slots than this (1 Mi); context ids have 16 to 20 bits.
+const MAX_SLOTS: u64 = 1 << 20;
+
+/// `OMPI_COMM_SENTINEL` marks a slot of the table that is reserved (ompi/communicator/communicator.h, v5.0.7).
+const RESERVED_SLOT: u64 = 1;
+
+/// Longest communicator name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
+const MAX_NAME: usize = 256;
+
+/// A communicator as it was read.
+pub struct Found {
+    /// Address of the object, which is the C handle.
+    pub addr: TargetAddr,
+    /// ob1's part of it.
+    pub pml_comm: TargetAddr,
+    /// World ranks of the processes that operations on it name: the remote group of an intercommunicator.
+    pub peers: Option<WorldRanks>,
+    /// The internal communicator of an intercommunicator's local group, null otherwise. Collectives use it.
+    pub local_comm: TargetAddr,
+    /// Its facts; the queues are still empty.
+    pub facts: model::Communicator,
+}
+
+/// All communicators in the order of the library's table, and what could not be read.
+pub struct Communicators {
+    /// The communicators.
+    pub found: Vec<Found>,
+    /// Facts in words.
+    pub notes: Vec<String>,
+    /// What could not be read.
+    pub problems: Vec<String>,
+}
+
+/// Reads the table of communicators. MPI_COMM_NULL and the internal local communicators of intercommunicators are
+/// not listed: no application can name them.
+///
+/// # Errors
+/// Where the table itself cannot be read.
+pub fn read_all(target: &dyn Target, shapes: &Shapes, groups: &Groups<'_>) -> Result<Communicators, ReaderError> {
+    let table = required(target, "ompi_mpi_communicators")?.addr;
+    let null = required(target, "ompi_mpi_comm_null")?.addr;
+    let world = required(target, super::detect::MARK)?.addr;
+    let mut buffer = Vec::new();
+    let record = Record::read(target, table, shapes.pointer_array.size, &mut buffer)?;
+    let slots = record.int(shapes.pointer_array.len);
+    if !(0..=MAX_SLOTS as i64).contains(&slots) {
+        return Err(ReaderError::Damaged(format!("the table of communicators has {slots} slots")));
+    }
+    let abi = target.abi();
+    let width = abi.pointer_width.bytes();
+    let bytes = target.read_bytes(record.pointer(shapes.pointer_array.addr), slots as usize * width as usize)?;
+    let mut out = Communicators { found: Vec::new(), notes: Vec::new(), problems: Vec::new() };
+
+    learn_world(target, shapes, groups, world, &mut out.problems);
+    let mut seen = HashSet::new();
+    for slot in bytes.chunks_exact(width as usize) {
+        let addr = TargetAddr::new(abi.uint(slot));
+        if addr.is_null() || addr.get() == RESERVED_SLOT || addr == null || !seen.insert(addr) {
+            continue;
+        }
+        match read_one(target, shapes, groups, addr, &mut out.problems) {
+            Ok(found) => out.found.push(found),
+            Err(error) => out.problems.push(format!("the communicator at {addr} could not be read: {error}")),
+        }
+    }
+    let internal: HashSet<TargetAddr> = out.found.iter().map(|found| found.local_comm).collect();
+    out.found.retain(|found| !internal.contains(&found.addr) || found.facts.name_set == Some(true));
+    Ok(out)
+}
+
+fn learn_world(
+    target: &dyn Target,
+    shapes: &Shapes,
+    groups: &Groups<'_>,
+    world: TargetAddr,
+    problems: &mut Vec<String>,
+) {
+    let shape = &shapes.communicator;
+    let mut buffer = Vec::new();
+    let learned = Record::read(target, world, shape.size, &mut buffer).map_err(ReaderError::from).and_then(|record| {
+        let group = record.pointer(shape.local_group);
+        // With sessions only there is no MPI_COMM_WORLD.
+        if group.is_null() { Ok(()) } else { groups.set_world(group, record.int(shape.my_rank)) }
+    });
+    if let Err(error) = learned {
+        problems.push(format!("world ranks are not known: {error}"));
+    }
+}
+
+/// Reads one communicator object.
+///
+/// # Errors
+/// Where the object cannot be read or its numbers cannot be right. What its groups lack goes to `problems`.
+pub fn read_one(
+    target: &dyn Target,
+    shapes: &Shapes,
+    groups: &Groups<'_>,
+    addr: TargetAddr,
+    problems: &mut Vec<String>,
+) -> Result<Found, ReaderError> {
+    let (shape, constants) = (&shapes.communicator, &shapes.constants);
+    let mut buffer = Vec::new();
+    let record = Record::read(target, addr, shape.size, &mut buffer)?;
+    let flags = record.uint(shape.flags);
+    let inter = flags & constants.comm_inter != 0;
+    let name = match record.text(shape.name, MAX_NAME, target) {
+        Ok(bytes) => printable(&bytes),
+        Err(error) => {
+            problems.push(format!("the name of the communicator at {addr} could not be read: {error}"));
+            String::new()
+        }
+    };
+    let mut group_of = |slot, which: &str| {
+        let group = record.pointer(slot);
+        if group.is_null() {
+            return None;
+        }
+        let ranks = groups.world_ranks(group);
+        ranks.map_err(|error| problems.push(format!("the {which} group of {name:?} could not be read: {error}"))).ok()
+    };
+    let local = group_of(shape.local_group, "local");
+    let remote = if inter { group_of(shape.remote_group, "remote") } else { None };
+    let my_rank = record.int(shape.my_rank);
+    let (unique_id, context_id) = match (shape.context_base, shape.context_sub, shape.index) {
+        (Some(base), Some(sub), Some(index)) => {
+            (record.uint(index), Some(format!("{:#x}:{:#x}", record.uint(base), record.uint(sub))))
+        }
+        _ => shape.context.map_or((0, None), |context| {
+            let id = record.uint(context);
+            (id, Some(id.to_string()))
+        }),
+    };
+    let facts = model::Communicator {
+        name_set: Some(flags & constants.comm_name_is_set != 0),
+        unique_id,
+        context_id,
+        handle: Some(addr.to_string()),
+        local_rank: (my_rank >= 0).then_some(my_rank),
+        size: local.as_ref().map(|ranks| ranks.len() as i64),
+        group: local.as_deref().cloned(),
+        remote_group: remote.as_deref().cloned(),
+        freed: flags & constants.comm_freed != 0,
+        name,
+        ..model::Communicator::default()
+    };
+    let peers = if inter { remote } else { local };
+    let local_comm = if inter { record.pointer(shape.local_comm) } else { TargetAddr::NULL };
+    Ok(Found { addr, pml_comm: record.pointer(shape.pml_comm), peers: peers.map(|ranks| Rc::clone(&ranks)), local_comm, facts })
+}
+
+impl Found {
+    /// The world rank of a peer that an operation names by its rank.
+    pub fn world_rank(&self, rank: i64) -> Option<i64> {
+        let peers = self.peers.as_ref()?;
+        usize::try_from(rank).ok().and_then(|rank| peers.get(rank)).copied().flatten()
+    }
+}

@@ -1,0 +1,298 @@
+//! Pending sends and receives from the requests of the pml ob1.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::shapes::{Ob1Shapes, Shapes};
+use super::tags::InternalTags;
+use crate::address::TargetAddr;
+use crate::layouts::{LayoutError, Layouts};
+use crate::model::{Operation, OperationStatus};
+use crate::readers::record::Record;
+use crate::target::{Target, printable};
+
+/// Constants of requests, under the names of ompi/request/request_dbg.h and ompi/mca/pml/base/pml_base_request_dbg.h.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct RequestConstants {
+    pub kind_pml: u64,
+    pub state_invalid: u64,
+    pub state_inactive: u64,
+    pub state_active: u64,
+    pub state_cancelled: u64,
+    pub pml_send: u64,
+    pub pml_receive: u64,
+    pub pml_probe: u64,
+    pub pml_mprobe: u64,
+    pub pml_improbe: u64,
+    pub mode_standard: u64,
+    pub mode_buffered: u64,
+    pub mode_synchronous: u64,
+    pub mode_ready: u64,
+}
+
+impl RequestConstants {
+    /// Resolves every constant.
+    ///
+    /// # Errors
+    /// Names the first that no layout source has.
+    pub fn resolve(layouts: &Layouts) -> Result<Self, LayoutError> {
+        let number = |name: &str| layouts.constant(name).map(|value| value as u64);
+        Ok(Self {
+            kind_pml: number("OMPI_REQUEST_PML")?,
+            state_invalid: number("OMPI_REQUEST_INVALID")?,
+            state_inactive: number("OMPI_REQUEST_INACTIVE")?,
+            state_active: number("OMPI_REQUEST_ACTIVE")?,
+            state_cancelled: number("OMPI_REQUEST_CANCELLED")?,
+            pml_send: number("MCA_PML_REQUEST_SEND")?,
+            pml_receive: number("MCA_PML_REQUEST_RECV")?,
+            pml_probe: number("MCA_PML_REQUEST_PROBE")?,
+            pml_mprobe: number("MCA_PML_REQUEST_MPROBE")?,
+            pml_improbe: number("MCA_PML_REQUEST_IMPROBE")?,
+            mode_standard: number("MCA_PML_BASE_SEND_STANDARD")?,
+            mode_buffered: number("MCA_PML_BASE_SEND_BUFFERED")?,
+            mode_synchronous: number("MCA_PML_BASE_SEND_SYNCHRONOUS")?,
+            mode_ready: number("MCA_PML_BASE_SEND_READY")?,
+        })
+    }
+}
+
+/// `REQUEST_COMPLETED` (ompi/request/request.h): `req_complete` is a pointer, null while pending, this when complete, and
+/// else the address of what a waiting thread waits on.
+const COMPLETED: u64 = 1;
+
+/// An operation with what is needed to sort it into its communicator's queue.
+pub struct Decoded {
+    /// The communicator object.
+    pub comm: TargetAddr,
+    /// The peer's rank in the communicator as the request holds it.
+    pub peer: i64,
+    /// ob1's number of the operation: among the communicator's receives, or among the sends to that peer.
+    pub sequence: u64,
+    /// Whether it waits in a list of posted receives.
+    pub posted: bool,
+    /// Its facts; world ranks are still missing.
+    pub operation: Operation,
+}
+
+/// Decodes requests and remembers the datatypes.
+pub struct Decoder<'a> {
+    target: &'a dyn Target,
+    shapes: &'a Shapes,
+    ob1: &'a Ob1Shapes,
+    constants: RequestConstants,
+    tags: InternalTags,
+    datatypes: HashMap<TargetAddr, KnownDatatype>,
+    /// Requests in a state that does not exist: damage.
+    pub impossible: u64,
+}
+
+#[derive(Clone)]
+struct KnownDatatype {
+    name: Option<Arc<str>>,
+    bytes: Option<u64>,
+}
+
+impl<'a> Decoder<'a> {
+    /// A decoder for the release that `layouts` describes.
+    ///
+    /// # Errors
+    /// Where a constant is not known.
+    pub fn new(
+        target: &'a dyn Target,
+        shapes: &'a Shapes,
+        ob1: &'a Ob1Shapes,
+        layouts: &Layouts,
+    ) -> Result<Self, LayoutError> {
+        Ok(Self {
+            target,
+            shapes,
+            ob1,
+            constants: RequestConstants::resolve(layouts)?,
+            tags: InternalTags::new(layouts),
+            datatypes: HashMap::new(),
+            impossible: 0,
+        })
+    }
+
+    /// Whether a request is in use: free objects of the pool and inactive persistent requests are not.
+    fn in_use(&mut self, record: &Record<'_>) -> bool {
+        let (shape, constants) = (&self.ob1.request, &self.constants);
+        let state = record.uint(shape.state);
+        if state == constants.state_invalid || state == constants.state_inactive {
+            return false;
+        }
+        if state != constants.state_active && state != constants.state_cancelled {
+            self.impossible += 1;
+            return false;
+        }
+        record.uint(shape.kind) == constants.kind_pml
+    }
+
+    /// The send that a request stands for; `None` for one that is not in use.
+    pub fn send(&mut self, record: &Record<'_>) -> Option<Decoded> {
+        let (ob1, shape) = (self.ob1, &self.ob1.request);
+        if !self.in_use(record) || record.uint(shape.pml_kind) != self.constants.pml_send {
+            return None;
+        }
+        let mut operation = self.common(record);
+        let peer = record.int(shape.peer);
+        let mode = record.uint(ob1.base_send.mode);
+        let buffered = mode == self.constants.mode_buffered;
+        let left_alone = record.uint(shape.free_called) != 0;
+        let transferred = record.uint(shape.pml_complete) != 0;
+        let complete = record.uint(shape.complete) == COMPLETED;
+        // A buffered send is complete for MPI at once, and so is nothing for the peer; a request that the
+        // application has freed while it was active lives on until its data has gone.
+        operation.status = if complete && (transferred || !(buffered || left_alone)) {
+            OperationStatus::Complete
+        } else if !operation.persistent && !record.pointer(ob1.send.peer_request).is_null() {
+            // The receiver has answered with its own request. (A restarted persistent request still holds the answer
+            // of its last run, so it does not count there.)
+            OperationStatus::Matched
+        } else {
+            OperationStatus::Pending
+        };
+        let data = record.pointer(ob1.base_send.data);
+        operation.system_buffer = data.get() != operation.buffer.unwrap_or_default();
+        operation.buffer = Some(data.get());
+        let bytes = record.uint(ob1.base_send.bytes);
+        operation.desired_length = Some(bytes);
+        operation.desired_local_rank = Some(peer);
+        operation.desired_tag = Some(record.int(shape.tag));
+        operation.actual_local_rank = Some(peer);
+        operation.actual_tag = operation.desired_tag;
+        operation.actual_length = Some(bytes);
+        let (init, words) = self.mode_words(mode);
+        operation.call = operation.persistent.then_some(Cow::Borrowed(init)).filter(|init| !init.is_empty());
+        operation.extra_text.extend(words.map(Cow::Borrowed));
+        if left_alone {
+            operation.extra_text.push(Cow::Borrowed("the application has freed the request"));
+        }
+        Some(self.decoded(record, peer, false, operation))
+    }
+
+    fn mode_words(&self, mode: u64) -> (&'static str, Option<&'static str>) {
+        let constants = &self.constants;
+        if mode == constants.mode_standard {
+            ("MPI_Send_init", None)
+        } else if mode == constants.mode_buffered {
+            ("MPI_Bsend_init", Some("buffered send"))
+        } else if mode == constants.mode_synchronous {
+            ("MPI_Ssend_init", Some("synchronous send"))
+        } else if mode == constants.mode_ready {
+            ("MPI_Rsend_init", Some("ready send"))
+        } else {
+            ("", None)
+        }
+    }
+
+    /// The receive that a request stands for; `None` for one that is not in use.
+    pub fn receive(&mut self, record: &Record<'_>) -> Option<Decoded> {
+        let (ob1, shape) = (self.ob1, &self.ob1.request);
+        if !self.in_use(record) {
+            return None;
+        }
+        let kind = record.uint(shape.pml_kind);
+        let constants = &self.constants;
+        let mprobe = kind == constants.pml_mprobe || kind == constants.pml_improbe;
+        let probe = kind == constants.pml_probe;
+        if kind != constants.pml_receive && !mprobe && !probe {
+            return None;
+        }
+        let (any_source, any_tag) = (self.shapes.constants.any_source, self.shapes.constants.any_tag);
+        let mut operation = self.common(record);
+        let (peer, tag) = (record.int(shape.peer), record.int(shape.tag));
+        operation.any_source = peer == any_source;
+        operation.tag_wild = tag == any_tag;
+        operation.desired_local_rank = (peer != any_source).then_some(peer);
+        operation.desired_tag = (tag != any_tag).then_some(tag);
+        let complete = record.uint(shape.complete) == COMPLETED;
+        let matched = record.uint(ob1.receive.matched) != 0;
+        operation.status = match (complete, matched) {
+            (true, _) => OperationStatus::Complete,
+            (false, true) => OperationStatus::Matched,
+            (false, false) => OperationStatus::Pending,
+        };
+        if operation.status != OperationStatus::Pending {
+            let length = if complete { record.uint(shape.status_bytes) } else { record.uint(ob1.base_receive.bytes) };
+            operation.actual_local_rank = Some(record.int(shape.status_source));
+            operation.actual_tag = Some(record.int(shape.status_tag));
+            operation.actual_length = Some(length);
+        }
+        if complete && record.uint(shape.cancelled) != 0 {
+            operation.extra_text.push(Cow::Borrowed("cancelled"));
+            (operation.actual_local_rank, operation.actual_tag, operation.actual_length) = (None, None, None);
+        }
+        if record.uint(shape.free_called) != 0 {
+            operation.extra_text.push(Cow::Borrowed("the application has freed the request"));
+        }
+        if operation.persistent {
+            operation.call = Some(Cow::Borrowed("MPI_Recv_init"));
+        }
+        if probe || mprobe {
+            self.describe_probe(&mut operation, mprobe, complete);
+        }
+        let posted = !complete && !matched;
+        Some(self.decoded(record, peer, posted, operation))
+    }
+
+    /// A probe waits for a message but receives nothing: it has no buffer.
+    fn describe_probe(&self, operation: &mut Operation, mprobe: bool, complete: bool) {
+        let words = match (mprobe, complete) {
+            (true, true) => "a matched message that no MPI_Mrecv has received yet",
+            _ => "a probe: waits for a message, receives none",
+        };
+        operation.extra_text.push(Cow::Borrowed(words));
+        if !mprobe {
+            operation.call = Some(Cow::Borrowed("MPI_Probe"));
+        } else if complete {
+            operation.status = OperationStatus::Matched;
+        } else {
+            operation.call = Some(Cow::Borrowed("MPI_Mprobe"));
+        }
+        (operation.buffer, operation.datatype, operation.count, operation.desired_length) = (None, None, None, None);
+    }
+
+    fn common(&mut self, record: &Record<'_>) -> Operation {
+        let shape = &self.ob1.request;
+        let tag = record.int(shape.tag);
+        let count = record.uint(shape.count);
+        let datatype = self.datatype(record.pointer(shape.datatype));
+        let internal = tag < 0 && tag != self.shapes.constants.any_tag;
+        Operation {
+            internal,
+            persistent: record.uint(shape.persistent) != 0,
+            buffer: Some(record.uint(shape.buffer)),
+            count: Some(count),
+            desired_length: datatype.bytes.and_then(|bytes| bytes.checked_mul(count)),
+            datatype: datatype.name,
+            request: Some(record.addr.get()),
+            extra_text: if internal { vec![Cow::Owned(self.tags.describe(tag))] } else { Vec::new() },
+            ..Operation::default()
+        }
+    }
+
+    fn decoded(&self, record: &Record<'_>, peer: i64, posted: bool, operation: Operation) -> Decoded {
+        let shape = &self.ob1.request;
+        Decoded { comm: record.pointer(shape.comm), peer, sequence: record.uint(shape.sequence), posted, operation }
+    }
+
+    fn datatype(&mut self, at: TargetAddr) -> KnownDatatype {
+        if let Some(known) = self.datatypes.get(&at) {
+            return known.clone();
+        }
+        let shape = &self.shapes.datatype;
+        let mut buffer = Vec::new();
+        let known = match Record::read(self.target, at, shape.size, &mut buffer) {
+            Ok(record) => KnownDatatype {
+                name: record.text(shape.name, 256, self.target).ok().filter(|name| !name.is_empty()).map(|name| printable(&name).into()),
+                bytes: Some(record.uint(shape.bytes)),
+            },
+            Err(_) => KnownDatatype { name: None, bytes: None },
+        };
+        self.datatypes.insert(at, known.clone());
+        known
+    }
+}

@@ -1,0 +1,192 @@
+//! Messages that have arrived and that no receive has taken.
+//!
+//! ob1 keeps them per communicator and sender (`mca_pml_ob1_recv_frag_t`, ompi/mca/pml/ob1/pml_ob1_recvfrag.{c,h},
+//! v4.1.4 and v5.0.7). A message that overtook an earlier one waits apart, in a ring ordered by sequence number
+//! whose elements may carry further rings of directly following numbers.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::shapes::{Ob1Shapes, Shapes};
+use crate::address::TargetAddr;
+use crate::layouts::{LayoutError, Layouts};
+use crate::model::{Operation, OperationStatus};
+use crate::readers::ReaderError;
+use crate::readers::record::{Record, Slot};
+use crate::readers::walk::{Stop, circular_list};
+use crate::target::Target;
+
+/// Constants and derived offsets of message headers.
+#[derive(Debug, Clone)]
+pub struct HeaderKinds {
+    eager: u64,
+    rendezvous: u64,
+    rget: u64,
+    extended: Option<u64>,
+    /// Bytes of an eager message's header as it is sent.
+    match_len: u64,
+}
+
+impl HeaderKinds {
+    /// Resolves the constants.
+    ///
+    /// # Errors
+    /// Names the first that no layout source has.
+    pub fn resolve(layouts: &Layouts, ob1: &Ob1Shapes) -> Result<Self, LayoutError> {
+        let number = |name: &str| layouts.constant(name).map(|value| value as u64);
+        let header = &ob1.header;
+        // The header ends after its sequence number, unless this build pads it (OMPI_PML_OB1_MATCH_HDR_LEN).
+        let end = header.padding.map_or(header.sequence.offset + header.sequence.size, |slot| slot.offset + slot.size);
+        Ok(Self {
+            eager: number("MCA_PML_OB1_HDR_TYPE_MATCH")?,
+            rendezvous: number("MCA_PML_OB1_HDR_TYPE_RNDV")?,
+            rget: number("MCA_PML_OB1_HDR_TYPE_RGET")?,
+            extended: number("MCA_PML_OB1_HDR_TYPE_CID").ok(),
+            match_len: end as u64,
+        })
+    }
+}
+
+/// A message that was read, or why it could not be.
+pub type Message = Result<Operation, ReaderError>;
+
+/// Reads fragments.
+pub struct Fragments<'a> {
+    target: &'a dyn Target,
+    shapes: &'a Shapes,
+    ob1: &'a Ob1Shapes,
+    kinds: HeaderKinds,
+}
+
+impl<'a> Fragments<'a> {
+    /// A reader of fragments.
+    pub fn new(target: &'a dyn Target, shapes: &'a Shapes, ob1: &'a Ob1Shapes, kinds: HeaderKinds) -> Self {
+        Self { target, shapes, ob1, kinds }
+    }
+
+    /// The messages of the list at `list`, in order, at most `limit`; and why the walk ended early if it did.
+    pub fn list(&self, list: TargetAddr, limit: usize) -> (Vec<Message>, Option<Stop>) {
+        let sentinel = list.wrapping_add(self.shapes.list.sentinel.offset as u64);
+        let walk = circular_list(self.target, sentinel, self.shapes.list_item.next.offset as u64, limit);
+        (walk.elements.into_iter().map(|at| self.message(at).map(|(_, operation)| operation)).collect(), walk.stopped)
+    }
+
+    /// The messages that overtook `expected` (a sequence number), in the order in which they were sent.
+    pub fn out_of_order(&self, head: TargetAddr, expected: u64, limit: usize) -> (Vec<Message>, Option<Stop>) {
+        let mut messages = Vec::new();
+        let mut failures = Vec::new();
+        let mut stopped = None;
+        let mut seen = HashSet::new();
+        let mut pending = vec![head];
+        while let Some(ring) = pending.pop() {
+            let mut at = ring;
+            loop {
+                if at.is_null() || !seen.insert(at) {
+                    // Each ring ends where it began; anything else is damage.
+                    if at != ring {
+                        stopped = Some(Stop::Cycle { after: messages.len(), at });
+                    }
+                    break;
+                }
+                if seen.len() > limit {
+                    stopped = Some(Stop::TooLong { limit });
+                    pending.clear();
+                    break;
+                }
+                match self.message(at) {
+                    Ok((sequence, mut operation)) => {
+                        operation.extra_text.push(Cow::Borrowed(
+                            "out of order: arrived before an earlier message of the same sender",
+                        ));
+                        // Sequence numbers have 16 bits and wrap; the distance from the expected one orders them.
+                        messages.push(((sequence as u16).wrapping_sub(expected as u16), operation));
+                    }
+                    Err(error) => failures.push(Err(error)),
+                }
+                let range = at.wrapping_add(self.ob1.fragment.range.offset as u64);
+                let next = at.wrapping_add(self.shapes.list_item.next.offset as u64);
+                match (self.target.read_pointer(range), self.target.read_pointer(next)) {
+                    (Ok(range), Ok(next)) => {
+                        if !range.is_null() {
+                            pending.push(range);
+                        }
+                        at = next;
+                        if at == ring {
+                            break;
+                        }
+                    }
+                    (Err(cause), _) | (_, Err(cause)) => {
+                        stopped = Some(Stop::Unreadable { after: messages.len(), cause });
+                        break;
+                    }
+                }
+            }
+        }
+        messages.sort_by_key(|(distance, _)| *distance);
+        failures.splice(0..0, messages.into_iter().map(|(_, operation)| Ok(operation)));
+        (failures, stopped)
+    }
+
+    /// One fragment: its sequence number and what it is as an operation.
+    fn message(&self, at: TargetAddr) -> Result<(u64, Operation), ReaderError> {
+        let (shape, header, segment) = (&self.ob1.fragment, &self.ob1.header, &self.ob1.segment);
+        let mut buffer = Vec::new();
+        let record = Record::read(self.target, at, shape.size, &mut buffer)?;
+        let mut shift = shape.header.offset;
+        let kind = record.uint(shifted(header.kind, shift));
+        let mut rendezvous_bytes = shifted(header.rendezvous_bytes, shift);
+        let mut kind_of_match = kind;
+        if Some(kind) == self.kinds.extended
+            && let (Some(inner), Some(bytes)) = (header.extended_match, header.extended_rendezvous_bytes)
+        {
+            // The ordinary header follows the extended one; fields of `hdr_match` are found there.
+            shift += inner.offset;
+            rendezvous_bytes = shifted(bytes, shape.header.offset);
+            kind_of_match = record.uint(shifted(header.kind, shift));
+        }
+        let source = record.int(shifted(header.source, shift));
+        let tag = record.int(shifted(header.tag, shift));
+        let sequence = record.uint(shifted(header.sequence, shift));
+        let first = shape.segments.offset;
+        let data = record.pointer(shifted(segment.addr, first));
+        let (length, words) = if kind_of_match == self.kinds.eager {
+            // The header travels in front of the data; the fragment's one segment holds both.
+            let bytes = record.uint(shifted(segment.len, first));
+            let length = bytes.checked_sub(self.kinds.match_len).ok_or_else(|| {
+                ReaderError::Damaged(format!("the message at {at} has {bytes} bytes, less than its header"))
+            })?;
+            (length, "eager")
+        } else if kind_of_match == self.kinds.rendezvous || kind_of_match == self.kinds.rget {
+            (record.uint(rendezvous_bytes), "rendezvous: the data is still with the sender")
+        } else {
+            return Err(ReaderError::Damaged(format!("the message at {at} has a header of the unknown kind {kind}")));
+        };
+        let eager = kind_of_match == self.kinds.eager;
+        let operation = Operation {
+            status: OperationStatus::Pending,
+            desired_local_rank: Some(source),
+            desired_tag: Some(tag),
+            desired_length: Some(length),
+            system_buffer: true,
+            buffer: eager.then(|| data.wrapping_add(self.kinds.match_len).get()),
+            actual_local_rank: Some(source),
+            actual_tag: Some(tag),
+            actual_length: Some(length),
+            extra_text: vec![Cow::Borrowed(words)],
+            ..Operation::default()
+        };
+        Ok((sequence, operation))
+    }
+
+    /// The context number that a fragment's sender named, for messages without a communicator.
+    pub fn context(&self, at: TargetAddr) -> Option<u64> {
+        let mut buffer = Vec::new();
+        let record = Record::read(self.target, at, self.ob1.fragment.size, &mut buffer).ok()?;
+        Some(record.uint(shifted(self.ob1.header.context, self.ob1.fragment.header.offset)))
+    }
+}
+
+/// The slot of a member of a structure that is itself a member, `shift` bytes into the outer one.
+fn shifted(slot: Slot, shift: usize) -> Slot {
+    Slot { offset: slot.offset + shift, ..slot }
+}
