@@ -4,11 +4,18 @@
 //! information), then a profile that we ship. Readers ask [`Layouts`]; they never know which source answered,
 //! but the answer can always be traced.
 
+mod dwarf;
+mod format;
+mod make;
+mod object_file;
 mod profile;
 mod source;
+mod wanted;
 
-pub use profile::{Identity, Producer, Profile, ProfileError, shipped_profiles};
+pub use make::{MakeError, MakeRequest, profile_from_objects};
+pub use profile::{Identity, Producer, Profile, ProfileError, ProfileHeader, shipped_profiles};
 pub use source::{LayoutSource, Layouts};
+pub use wanted::{READER_CONSTANTS, READER_FIELDS, READER_TYPES};
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,26 @@
 //! Shipped layout profiles: structure layouts of one MPI build as JSON.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LayoutSource, TypeLayout};
+use super::{Field, FieldKind, LayoutSource, TypeLayout};
 use crate::target::TargetAbi;
+
+/// What the `schema` member of every profile says.
+pub(super) const SCHEMA: &str = "mpi-queues-layout";
+
+/// The version of the format that we write.
+pub(super) const FORMAT: &str = "1.0";
+
+/// Longest text of a profile, in bytes; ours have 300,000.
+const MAX_PROFILE: u64 = 16 << 20;
+
+/// Largest structure that a profile may describe, in bytes.
+const MAX_TYPE: u64 = 1 << 30;
 
 /// The layouts of one MPI build (or of all builds that share them), with what identifies and produced them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,6 +52,9 @@ pub struct Producer {
     pub command: String,
     /// Packages, files and their versions that it was made from.
     pub sources: Vec<String>,
+    /// Types, fields and constants that the readers would use and that this build does not have.
+    #[serde(default)]
+    pub missing: Vec<String>,
 }
 
 /// Which builds a profile is for.
@@ -56,26 +74,147 @@ pub struct Identity {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
+    /// The file could not be read.
+    #[error("cannot read the layout profile {path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// More text than a profile has.
+    #[error("a layout profile of {0} bytes is not read (the limit is {MAX_PROFILE} bytes)")]
+    TooLarge(u64),
     /// Not JSON, or not of the schema.
     #[error("not a layout profile: {0}")]
     Parse(#[from] serde_json::Error),
-    /// A format of a later major version.
-    #[error("layout profile format {0} is not supported (this program reads 1.x)")]
+    /// Another kind of JSON.
+    #[error("not a layout profile: its schema is {0:?}, not \"mpi-queues-layout\"")]
+    Schema(String),
+    /// A format of another major version.
+    #[error("layout profile format {0:?} is not supported (this program reads 1.x)")]
     Format(String),
+    /// A size or offset that cannot be.
+    #[error("the layout profile is damaged: {type_name}: {reason}")]
+    Impossible {
+        /// The type, or the type and field.
+        type_name: String,
+        /// What is impossible about it.
+        reason: String,
+    },
 }
 
-impl Profile {
-    /// Reads a profile.
+/// A profile without its types and constants: enough to choose one. Its `schema` and `format` are checked.
+#[derive(Debug, Clone, Deserialize)]
+#[non_exhaustive]
+pub struct ProfileHeader {
+    /// Always `mpi-queues-layout`.
+    pub schema: String,
+    /// Version of the format.
+    pub format: String,
+    /// The profile's name.
+    pub name: String,
+    /// Which builds it is for.
+    pub identity: Identity,
+    /// Byte order and pointer width of the build.
+    pub target: TargetAbi,
+}
+
+impl ProfileHeader {
+    /// Reads only the header of a profile, which is about ten times faster than all of it.
     ///
     /// # Errors
     /// Where the text is not a profile of a format that we know.
     pub fn from_json(text: &str) -> Result<Self, ProfileError> {
+        check_len(text.len() as u64)?;
+        let header: Self = serde_json::from_str(text)?;
+        check_format(&header.schema, &header.format)?;
+        Ok(header)
+    }
+}
+
+impl Profile {
+    /// Reads a profile and checks that every field lies inside its type.
+    ///
+    /// # Errors
+    /// Where the text is not a profile of a format that we know, is too large, or says something impossible.
+    pub fn from_json(text: &str) -> Result<Self, ProfileError> {
+        check_len(text.len() as u64)?;
+        // A later major version may look different altogether: its number is looked at before the rest.
+        ProfileHeader::from_json(text).or_else(|error| match error {
+            ProfileError::Parse(_) => format_of(text).map_or(Err(error), Err),
+            error => Err(error),
+        })?;
         let profile: Self = serde_json::from_str(text)?;
-        if profile.schema != "mpi-queues-layout" || profile.format.split('.').next() != Some("1") {
-            return Err(ProfileError::Format(format!("{} {}", profile.schema, profile.format)));
+        for (name, layout) in &profile.types {
+            check_type(name, layout, profile.target)?;
         }
         Ok(profile)
     }
+
+    /// Reads a profile from a file.
+    ///
+    /// # Errors
+    /// As [`Profile::from_json`], and where the file cannot be read.
+    pub fn from_file(path: &Path) -> Result<Self, ProfileError> {
+        let fail = |source| ProfileError::File { path: path.display().to_string(), source };
+        let file = File::open(path).map_err(fail)?;
+        let mut text = String::new();
+        file.take(MAX_PROFILE + 1).read_to_string(&mut text).map_err(fail)?;
+        Self::from_json(&text)
+    }
+}
+
+fn check_len(len: u64) -> Result<(), ProfileError> {
+    if len > MAX_PROFILE { Err(ProfileError::TooLarge(len)) } else { Ok(()) }
+}
+
+fn check_format(schema: &str, format: &str) -> Result<(), ProfileError> {
+    if schema != SCHEMA {
+        return Err(ProfileError::Schema(schema.to_owned()));
+    }
+    if format.split('.').next() != Some("1") {
+        return Err(ProfileError::Format(format.to_owned()));
+    }
+    Ok(())
+}
+
+/// The error that the schema or format of a text causes, if the text has any.
+fn format_of(text: &str) -> Option<ProfileError> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema: String,
+        format: String,
+    }
+    let version: Version = serde_json::from_str(text).ok()?;
+    check_format(&version.schema, &version.format).err()
+}
+
+fn check_type(name: &str, layout: &TypeLayout, target: TargetAbi) -> Result<(), ProfileError> {
+    let impossible = |type_name: String, reason: String| Err(ProfileError::Impossible { type_name, reason });
+    if layout.size > MAX_TYPE {
+        return impossible(name.to_owned(), format!("a structure of {} bytes", layout.size));
+    }
+    for (field_name, field) in &layout.fields {
+        let Field { offset, size, kind, .. } = field;
+        if offset.checked_add(*size).is_none_or(|end| end > layout.size) {
+            let reason = format!("offset {offset} and size {size} reach out of {} bytes", layout.size);
+            return impossible(format!("{name}.{field_name}"), reason);
+        }
+        let possible = match kind {
+            FieldKind::Signed | FieldKind::Unsigned => matches!(size, 1 | 2 | 4 | 8 | 16),
+            FieldKind::Pointer => *size == target.pointer_width.bytes(),
+            FieldKind::Float => (1..=64).contains(size),
+            FieldKind::Struct | FieldKind::Union | FieldKind::Array => true,
+        };
+        if !possible {
+            return impossible(
+                format!("{name}.{field_name}"),
+                format!("a {kind:?} field of {size} bytes").to_lowercase(),
+            );
+        }
+    }
+    Ok(())
 }
 
 impl LayoutSource for Profile {
@@ -90,7 +229,10 @@ impl LayoutSource for Profile {
     }
 }
 
-/// The texts of the profiles that this build carries, by name.
+/// The texts of the profiles that this build carries, by name. `make layouts` makes them.
 pub fn shipped_profiles() -> &'static [(&'static str, &'static str)] {
-    &[]
+    &[
+        ("openmpi-4.1", include_str!("../../layouts/openmpi-4.1.json")),
+        ("openmpi-5.0", include_str!("../../layouts/openmpi-5.0.json")),
+    ]
 }

@@ -1,0 +1,259 @@
+//! Making a profile from debug information.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::dwarf::DwarfTypes;
+use super::object_file::{DebugSections, read_file};
+use super::profile::{FORMAT, SCHEMA};
+use super::wanted::{READER_CONSTANTS, READER_FIELDS, READER_TYPES};
+use super::{Identity, Producer, Profile, TypeLayout};
+use crate::target::TargetAbi;
+
+/// A macro `X` stands in the debug information as an enumerator of this prefix and its name.
+const MACRO_PREFIX: &str = "MQ_";
+
+/// More files than this are not asked for by a person.
+const MAX_OBJECTS: usize = 4096;
+
+/// What a profile is to be made from, and what is to be written into it.
+#[derive(Debug, Clone, Default)]
+pub struct MakeRequest {
+    /// Object files, executables or shared libraries with DWARF. The first one that defines a type counts.
+    pub objects: Vec<PathBuf>,
+    /// The profile's name, such as `openmpi-4.1`.
+    pub name: String,
+    /// `Open MPI`, `MPICH`.
+    pub implementation: String,
+    /// The MPI's version, such as `4.1.4`.
+    pub version: String,
+    /// Version prefixes that it is believed to fit.
+    pub fits: Vec<String>,
+    /// Packages and files that it is made from.
+    pub sources: Vec<String>,
+    /// The command that makes it.
+    pub command: String,
+    /// Types by name; none means all that the readers need ([`READER_TYPES`]).
+    pub types: Vec<String>,
+    /// Constants by name or as `PREFIX*`; none means all that the readers need ([`READER_CONSTANTS`]).
+    pub constants: Vec<String>,
+    /// Build-ids of the libraries that it is made for.
+    pub build_ids: Vec<String>,
+}
+
+/// Why a profile could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MakeError {
+    /// No file was given.
+    #[error("no object file was given; give at least one with debug information (compiled with -g)")]
+    NoObjects,
+    /// More files than we look at.
+    #[error("{0} object files were given; the limit is {MAX_OBJECTS}")]
+    TooManyObjects(usize),
+    /// A file could not be read, or is no object file.
+    #[error("cannot read {path}: {reason}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file without DWARF.
+    #[error("{path} has no debug information; compile it with -g, or give the file that holds its debug information")]
+    NoDebugInfo {
+        /// The file.
+        path: String,
+    },
+    /// Compressed debug sections.
+    #[error("{section} of {path} is compressed; unpack it first: objcopy --decompress-debug-sections {path} NEW")]
+    Compressed {
+        /// The file.
+        path: String,
+        /// The section.
+        section: &'static str,
+    },
+    /// Debug information that is damaged or too large.
+    #[error("the debug information of {path} cannot be used: {reason}")]
+    Dwarf {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The definition of a wanted type is damaged.
+    #[error("the definition of {type_name} in {path} cannot be used: {reason}")]
+    Type {
+        /// The file.
+        path: String,
+        /// The type.
+        type_name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Files of different targets.
+    #[error("{path} is of another byte order or pointer width than {first}")]
+    MixedTargets {
+        /// The file that differs.
+        path: String,
+        /// The first file.
+        first: String,
+    },
+    /// None of the wanted types is there, or one that was asked for by name.
+    #[error("{} not defined in {objects}", missing_text(.types))]
+    MissingTypes {
+        /// The types.
+        types: Vec<String>,
+        /// The files.
+        objects: String,
+    },
+    /// Two definitions of one type that differ.
+    #[error("{type_name} is defined differently in {objects}; give only the files of one build")]
+    Conflict {
+        /// The type.
+        type_name: String,
+        /// The files.
+        objects: String,
+    },
+}
+
+fn missing_text(types: &[String]) -> String {
+    match types {
+        [one] => format!("the type {one} is"),
+        many => format!("the types {} are", many.join(", ")),
+    }
+}
+
+/// Makes a profile from the debug information of some files.
+///
+/// What the readers want and the files do not define stands in the profile's `producer.missing`: not every release
+/// has everything.
+///
+/// # Errors
+/// Where a file cannot be used, a definition is damaged or contradicts another, a type that the request names is missing,
+/// or nothing that is wanted is there.
+pub fn profile_from_objects(request: &MakeRequest) -> Result<Profile, MakeError> {
+    let Some(first) = request.objects.first() else { return Err(MakeError::NoObjects) };
+    if request.objects.len() > MAX_OBJECTS {
+        return Err(MakeError::TooManyObjects(request.objects.len()));
+    }
+    let asked_by_name = !request.types.is_empty();
+    let wanted: Vec<&str> =
+        if asked_by_name { request.types.iter().map(String::as_str).collect() } else { READER_TYPES.to_vec() };
+    let mut found = Found::default();
+    for path in &request.objects {
+        // One file at a time: only what is wanted is kept.
+        let shown = path.display().to_string();
+        let bytes = read_file(path)?;
+        let sections = DebugSections::new(path, &bytes)?;
+        match found.abi {
+            None => found.abi = Some(sections.abi),
+            Some(abi) if abi == sections.abi => {}
+            Some(_) => return Err(MakeError::MixedTargets { path: shown, first: first.display().to_string() }),
+        }
+        let types = DwarfTypes::new(&sections).map_err(|reason| MakeError::Dwarf { path: shown.clone(), reason })?;
+        found.take(&types, &wanted, request, &shown)?;
+    }
+    let objects = request.objects.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    let missing: Vec<String> =
+        wanted.iter().filter(|name| !found.types.contains_key(**name)).map(|name| (*name).to_owned()).collect();
+    if (asked_by_name && !missing.is_empty()) || found.types.is_empty() {
+        return Err(MakeError::MissingTypes { types: missing, objects });
+    }
+    let missing = found.missing(missing, request);
+    let abi = found.abi.unwrap_or(TargetAbi::LITTLE_64);
+    Ok(Profile {
+        schema: SCHEMA.to_owned(),
+        format: FORMAT.to_owned(),
+        name: request.name.clone(),
+        producer: Producer {
+            tool: format!("mpi-queues {}", env!("CARGO_PKG_VERSION")),
+            command: request.command.clone(),
+            sources: request.sources.clone(),
+            missing,
+        },
+        identity: Identity {
+            implementation: request.implementation.clone(),
+            version: request.version.clone(),
+            fits: request.fits.clone(),
+            build_ids: request.build_ids.clone(),
+        },
+        target: abi,
+        constants: found.constants,
+        types: found.types,
+    })
+}
+
+#[derive(Default)]
+struct Found {
+    abi: Option<TargetAbi>,
+    types: BTreeMap<String, TypeLayout>,
+    constants: BTreeMap<String, i64>,
+}
+
+impl Found {
+    fn take(
+        &mut self,
+        types: &DwarfTypes<'_>,
+        wanted: &[&str],
+        request: &MakeRequest,
+        path: &str,
+    ) -> Result<(), MakeError> {
+        for name in wanted {
+            let layout = types.layout(name).map_err(|reason| MakeError::Type {
+                path: path.to_owned(),
+                type_name: (*name).to_owned(),
+                reason,
+            })?;
+            let Some(layout) = layout else { continue };
+            let known = self.types.get(*name);
+            if known.is_some_and(|known| known.size != layout.size) || types.conflicts.iter().any(|known| known == name)
+            {
+                let objects = request.objects.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+                return Err(MakeError::Conflict { type_name: (*name).to_owned(), objects: objects.join(", ") });
+            }
+            if known.is_none() {
+                self.types.insert((*name).to_owned(), layout);
+            }
+        }
+        for (name, value) in &types.enumerators {
+            let plain = name.strip_prefix(MACRO_PREFIX);
+            // Every macro that somebody made an enumerator of is wanted, whatever the list says.
+            if plain.is_some() || is_wanted(name, request) {
+                self.constants.entry(plain.unwrap_or(name).to_owned()).or_insert(*value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that is wanted and was not found, for people.
+    fn missing(&self, types: Vec<String>, request: &MakeRequest) -> Vec<String> {
+        let mut missing = types;
+        if request.types.is_empty() {
+            for (type_name, fields) in READER_FIELDS {
+                let Some(layout) = self.types.get(*type_name) else { continue };
+                let lacking = fields.iter().filter(|field| !layout.fields.contains_key(**field));
+                missing.extend(lacking.map(|field| format!("{type_name}.{field}")));
+            }
+        }
+        let has = |pattern: &&str| match pattern.strip_suffix('*') {
+            Some(prefix) => self.constants.keys().any(|name| name.starts_with(prefix)),
+            None => self.constants.contains_key(*pattern),
+        };
+        missing.extend(wanted_constants(request).filter(|pattern| !has(pattern)).map(str::to_owned));
+        missing
+    }
+}
+
+fn wanted_constants(request: &MakeRequest) -> impl Iterator<Item = &str> {
+    // A request that names its types does not get the constants of Open MPI's reader on top.
+    let default = if request.constants.is_empty() && request.types.is_empty() { READER_CONSTANTS } else { &[] };
+    request.constants.iter().map(String::as_str).chain(default.iter().copied())
+}
+
+fn is_wanted(name: &str, request: &MakeRequest) -> bool {
+    wanted_constants(request).any(|pattern| match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == pattern,
+    })
+}

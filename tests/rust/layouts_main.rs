@@ -1,0 +1,4 @@
+//! Tests of the layout profiles.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod layouts_profile;
