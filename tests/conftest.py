@@ -1,0 +1,59 @@
+"""Fixtures: the MPI builds, and jobs that are ended whatever happens to the test."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Callable, Iterator, List
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from support import builds
+from support.jobs import Job
+
+TOOLS = {"cc": "gcc", "gdb": "gdb", "gdbserver": "gdbserver"}
+
+
+@pytest.fixture(scope="session")
+def preflight() -> None:
+    """Names what is missing, and the command that installs it: nothing is skipped."""
+    missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    if missing:
+        pytest.fail(f"the tests need programs that are not installed: sudo apt-get install {' '.join(missing)}")
+
+
+def _build(name: str) -> builds.MpiBuild:
+    try:
+        return builds.BUILDS[name]()
+    except builds.Missing as missing:
+        pytest.fail(str(missing))
+
+
+@pytest.fixture(scope="session", params=list(builds.BUILDS), ids=list(builds.BUILDS))
+def mpi_build(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
+    """Each MPI that is supported."""
+    return _build(request.param)
+
+
+@pytest.fixture(scope="session")
+def debian_mpi(preflight: None) -> builds.MpiBuild:
+    """The distribution's Open MPI, the one that ships a vendor plug-in."""
+    return _build("debian-4.1.4")
+
+
+@pytest.fixture
+def start_job() -> Iterator[Callable[..., Job]]:
+    """``start_job(build, program, *arguments, ranks=2, mca={…})``; ends the jobs after the test."""
+    jobs: List[Job] = []
+
+    def start(*arguments: object, **options: object) -> Job:
+        job = Job(*arguments, **options)  # type: ignore[arg-type]
+        jobs.append(job)
+        return job
+
+    yield start
+    for job in reversed(jobs):
+        job.close()

@@ -1,0 +1,306 @@
+"""Compares a process of a snapshot (JSON ``mpi-queues/1``) with what the program says it posted."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, Hashable, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+Json = Dict[str, Any]
+
+QUEUES = {"sends": "pending_sends", "receives": "pending_receives", "unexpected": "unexpected_messages"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One fact in which the snapshot is not what was posted."""
+
+    kind: str  #: missing, extra, field, order, state
+    what: str  #: communicator, or the name of a queue
+    name: str  #: field for kind ``field``, else empty
+    expected: Any = None
+    found: Any = None
+    where: str = ""
+    posted: Json = field(default_factory=dict, compare=False)
+
+    def __str__(self) -> str:
+        if self.kind == "missing":
+            return f"{self.where}: missing, but posted: {self.expected}"
+        if self.kind == "extra":
+            return f"{self.where}: shown, but never posted: {self.found}"
+        return f"{self.where}: {self.name or self.kind} is {self.found!r}, posted {self.expected!r}"
+
+
+def expected_send(op: Json) -> Json:
+    """The JSON fields of a send that follow from what was posted."""
+    fields = {
+        "status": op["status"],
+        "desired_local_rank": op["peer"],
+        "desired_global_rank": op["world"],
+        "any_source": False,
+        "tag_wild": False,
+        "desired_tag": op["tag"],
+        "desired_length": op["bytes"],
+        "internal": False,
+        "persistent": op["persistent"],
+        "datatype": op["datatype"],
+        "count": op["count"],
+    }
+    if op["request"] is not None:
+        fields["request"] = op["request"]
+    if op["status"] == "pending":
+        fields["system_buffer"] = op["mode"] == "buffered"
+    return fields
+
+
+def expected_receive(op: Json) -> Json:
+    """The JSON fields of a receive that follow from what was posted."""
+    fields = {
+        "status": op["status"],
+        "desired_local_rank": op["peer"],
+        "desired_global_rank": op["world"],
+        "any_source": op["peer"] is None,
+        "tag_wild": op["tag"] is None,
+        "desired_tag": op["tag"],
+        "desired_length": op["bytes"],
+        "system_buffer": False,
+        "internal": False,
+        "persistent": op["persistent"],
+        "datatype": op["datatype"],
+        "count": op["count"],
+    }
+    if op["request"] is not None:
+        fields["request"] = op["request"]
+    actual = op["actual"]
+    if actual is not None:
+        fields.update(
+            actual_local_rank=actual["peer"],
+            actual_global_rank=actual["world"],
+            actual_tag=actual["tag"],
+            actual_length=actual["bytes"],
+        )
+    elif not op["cancelled"]:
+        fields.update(actual_local_rank=None, actual_global_rank=None, actual_tag=None, actual_length=None)
+    return fields
+
+
+def expected_message(message: Json) -> Json:
+    """The JSON fields of an unexpected message that follow from what was sent."""
+    return {
+        "status": "pending",
+        "any_source": False,
+        "tag_wild": False,
+        "internal": False,
+        "desired_local_rank": message["peer"],
+        "desired_global_rank": message["world"],
+        "desired_tag": message["tag"],
+        "desired_length": message["bytes"],
+        "actual_local_rank": message["peer"],
+        "actual_global_rank": message["world"],
+        "actual_tag": message["tag"],
+        "actual_length": message["bytes"],
+    }
+
+
+EXPECTED: dict[str, Callable[[Json], Json]] = {
+    "sends": expected_send,
+    "receives": expected_receive,
+    "unexpected": expected_message,
+}
+
+
+def brief(op: Mapping[str, Any]) -> str:
+    """An operation of either kind in one line."""
+    names = ("call", "status", "peer", "desired_local_rank", "tag", "desired_tag", "bytes", "desired_length")
+    rest = ("datatype", "count", "persistent", "request", "extra_text")
+    return " ".join(f"{name}={op[name]}" for name in (*names, *rest) if name in op)
+
+
+def _key(fields: Mapping[str, Any]) -> Hashable:
+    """What finds the partner of an operation that was posted by a blocking call, whose request nobody knows."""
+    names = ("desired_local_rank", "any_source", "tag_wild", "desired_tag", "desired_length", "datatype", "count")
+    return tuple(fields.get(name) for name in names)
+
+
+def _pairs(
+    posted: Sequence[Tuple[Json, Json]], shown: Sequence[Json]
+) -> tuple[list[tuple[Json, Json, Json]], list[tuple[Json, Json]], list[Json]]:
+    """Pairs of what was posted and what is shown, and what is left of either.
+
+    Partners are found by request address, else by all that was asked for, else by peer and tag.
+    """
+    free = list(shown)
+    pairs: List[Tuple[Json, Json, Json]] = []
+    remaining = list(posted)
+
+    def take(same: Callable[[Json, Json], bool]) -> None:
+        nonlocal remaining
+        left = []
+        for op, fields in remaining:
+            partner = next((candidate for candidate in free if same(fields, candidate)), None)
+            if partner is None:
+                left.append((op, fields))
+            else:
+                free.remove(partner)
+                pairs.append((op, fields, partner))
+        remaining = left
+
+    take(lambda fields, other: fields.get("request") is not None and fields["request"] == other.get("request"))
+    known = {op["request"] for op, _ in posted if op.get("request") is not None}
+    free_again = [other for other in free if other.get("request") is None or other["request"] not in known]
+    other_requests = [other for other in free if other not in free_again]
+    free = free_again
+    take(lambda fields, other: _matchable(fields, other) and _key(fields) == _key(other))
+    take(
+        lambda fields, other: (
+            _matchable(fields, other)
+            and (fields["desired_tag"], fields["desired_local_rank"])
+            == (other.get("desired_tag"), other.get("desired_local_rank"))
+        )
+    )
+    return pairs, remaining, free + other_requests
+
+
+def _matchable(fields: Json, other: Json) -> bool:
+    """A known request address can only be paired with an operation that does not tell its own."""
+    return fields.get("request") is None or other.get("request") is None
+
+
+def _compare_queue(kind: str, posted: Sequence[Json], queue: Json, where: str, internal: bool) -> List[Difference]:
+    what = QUEUES[kind]
+    differences = []
+    if queue["state"] != "ok":
+        return [Difference("state", what, "", "ok", queue["state"], f"{where}, {what}")]
+    shown = queue["operations"]
+    if internal:
+        shown = [op for op in shown if not op["internal"]]
+    wanted = [(op, EXPECTED[kind](op)) for op in posted if not op.get("traceless")]
+    pairs, missing, extra = _pairs(wanted, shown)
+    for op, _ in missing:
+        differences.append(Difference("missing", what, "", brief(op), None, f"{where}, {what}", op))
+    for op in extra:
+        differences.append(Difference("extra", what, "", None, brief(op), f"{where}, {what}", op))
+    for op, fields, found in pairs:
+        place = f"{where}, {what}, {brief(op)}"
+        for name, value in fields.items():
+            if found.get(name) != value:
+                differences.append(Difference("field", what, name, value, found.get(name), place, op))
+        if kind == "sends":
+            for name in ("local_rank", "global_rank", "tag", "length"):
+                actual = found.get(f"actual_{name}")
+                if actual is not None and actual != fields[f"desired_{name}"]:
+                    expected = fields[f"desired_{name}"]
+                    differences.append(Difference("field", what, f"actual_{name}", expected, actual, place, op))
+    differences += _compare_order(kind, pairs, shown, f"{where}, {what}")
+    return differences
+
+
+def _compare_order(
+    kind: str, pairs: Sequence[Tuple[Json, Json, Json]], shown: Sequence[Json], where: str
+) -> List[Difference]:
+    """Receives in posting order; sends and messages in the order of each peer."""
+    position = {id(op): index for index, op in enumerate(shown)}
+    groups: dict[Hashable, list[tuple[int, int, Json]]] = defaultdict(list)
+    for index, (op, _, found) in enumerate(pairs):
+        if kind == "unexpected":
+            groups[op["peer"]].append((index, position[id(found)], op))
+        elif op["order"] is not None and op["status"] == "pending":
+            groups[op["peer"] if kind == "sends" else None].append((op["order"], position[id(found)], op))
+    differences = []
+    for members in groups.values():
+        if kind == "unexpected":
+            # Pairs are found by content, so equal messages may be paired crosswise: compare the contents in order.
+            posted = [(op["tag"], op["bytes"]) for _, _, op in sorted(members, key=lambda member: member[2]["index"])]
+            found = [(op["tag"], op["bytes"]) for _, _, op in sorted(members, key=lambda member: member[1])]
+        else:
+            posted = [(op["tag"], op["request"]) for _, _, op in sorted(members, key=lambda member: member[0])]
+            found = [(op["tag"], op["request"]) for _, _, op in sorted(members, key=lambda member: member[1])]
+        if posted != found:
+            differences.append(Difference("order", QUEUES[kind], "", posted, found, where))
+    return differences
+
+
+def compare(truth: Json, process: Json, *, internal: bool = False) -> List[Difference]:
+    """All differences between the truth of a rank and its process in a snapshot.
+
+    Args:
+        internal: the snapshot was taken with ``--internal``: internal operations are no difference.
+    """
+    rank = f"rank {truth['rank']}"
+    differences = []
+    for name, expected, found in (
+        ("rank", truth["rank"], process["rank"]),
+        ("world_size", truth["world_size"], process["world_size"]),
+        ("pid", truth["pid"], process["pid"]),
+    ):
+        if expected != found:
+            differences.append(Difference("field", "process", name, expected, found, rank))
+    for index, message in enumerate(truth["unexpected"]):
+        message["index"] = index
+    shown = {comm["handle"]: comm for comm in process["communicators"]}
+    handles = Counter(comm["handle"] for comm in process["communicators"])
+    for comm in process["communicators"]:
+        if handles[comm["handle"]] > 1:
+            differences.append(Difference("extra", "communicator", "", None, comm["name"], rank))
+    for comm in truth["communicators"]:
+        found_comm = shown.pop(comm["handle"], None)
+        where = f"{rank}, communicator {comm['name'] or comm['handle']}"
+        if found_comm is None:
+            differences.append(Difference("missing", "communicator", "", comm["name"] or comm["handle"], None, where))
+            continue
+        differences += _compare_communicator(comm, found_comm, where)
+        for kind, queue in QUEUES.items():
+            posted = [op for op in truth[kind] if op["comm"] == comm["handle"]]
+            differences += _compare_queue(kind, posted, found_comm[queue], where, internal)
+    for comm in shown.values():
+        differences.append(Difference("extra", "communicator", "", None, f"{comm['name']} {comm['handle']}", rank))
+    return differences
+
+
+def _compare_communicator(comm: Json, found: Json, where: str) -> List[Difference]:
+    pairs: Iterable[Tuple[str, Any]] = (
+        ("local_rank", comm["local_rank"]),
+        ("size", comm["size"]),
+        ("group", comm["group"]),
+        ("remote_group", comm["remote_group"]),
+        ("name_set", comm["name"] is not None),
+    )
+    if comm["name"] is not None:
+        pairs = (*pairs, ("name", comm["name"]))
+    return [
+        Difference("field", "communicator", name, expected, found.get(name), where)
+        for name, expected in pairs
+        if found.get(name) != expected
+    ]
+
+
+def assert_equal(truth: Json, process: Json, *, internal: bool = False) -> None:
+    """Fails with every difference in a line of its own."""
+    differences = compare(truth, process, internal=internal)
+    if process["problems"]:
+        raise AssertionError("problems were reported:\n" + "\n".join(process["problems"]))
+    if differences:
+        raise AssertionError(f"{len(differences)} differences:\n" + "\n".join(map(str, differences)))
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A documented defect of a plug-in: which differences it explains."""
+
+    name: str
+    explains: Callable[[Difference], bool]
+
+
+def unexplained(
+    differences: Sequence[Difference], deviations: Sequence[Deviation]
+) -> tuple[list[Difference], dict[str, int]]:
+    """Differences that no deviation explains, and how many each deviation explains."""
+    seen = {deviation.name: 0 for deviation in deviations}
+    rest = []
+    for difference in differences:
+        cause: Optional[Deviation] = next((one for one in deviations if one.explains(difference)), None)
+        if cause is None:
+            rest.append(difference)
+        else:
+            seen[cause.name] += 1
+    return rest, seen

@@ -1,0 +1,10 @@
+"""Where things are in the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+PROGRAMS = PROJECT / "tests" / "programs"
+CACHE = PROJECT / ".cache"
+MPI_QUEUES = PROJECT / ".venv" / "bin" / "mpi-queues"
