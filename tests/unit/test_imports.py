@@ -32,9 +32,12 @@ RUST_ALLOWED: Dict[str, Set[str]] = {
 DEBUGGER_IMPORTS = {
     "gdb": {
         "debuggers/gdb_adapter.py",
+        "debuggers/gdb_calls.py",
         "debuggers/gdb_child.py",
         "debuggers/gdb_commands.py",
+        "debuggers/gdb_sessions.py",
         "debuggers/gdb_settings.py",
+        "debuggers/gdb_types.py",
         "data/gdb-scripts/mpi_queues.py",
     },
     "lldb": {"data/lldb-scripts/mpi_queues.py"},

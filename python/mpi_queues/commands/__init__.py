@@ -1,0 +1,21 @@
+"""The commands of the debuggers, one file each."""
+
+from __future__ import annotations
+
+from typing import List
+
+from .base import Command
+from .comms import CommsCommand
+from .context import Context, DebuggedMpi
+from .help import HelpCommand
+from .info import InfoCommand
+from .plugin import PluginCommand
+from .queues import QueuesCommand
+
+__all__ = ["Command", "Context", "DebuggedMpi", "all_commands"]
+
+
+def all_commands() -> List[Command]:
+    """Every command, in the order of the help."""
+    commands: List[Command] = [QueuesCommand(), CommsCommand(), InfoCommand(), PluginCommand()]
+    return [*commands, HelpCommand(commands)]

@@ -1,0 +1,165 @@
+"""A debugger command, whatever the debugger."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Dict, List, Optional, Sequence, Tuple
+
+from .._native import NativeError, Snapshot
+from ..errors import UserError, as_user_error
+from . import options as opt
+from .context import Context, DebuggedMpi
+from .plugins import requested_plugin
+
+FORMAT = opt.Option("format", "Text for people or JSON (schema mpi-queues/1).", "text|json", ("text", "json"))
+COMM = opt.Option("comm", "Only communicators of this name.", "NAME")
+RANK = opt.Option("rank", "Only the process of this rank in MPI_COMM_WORLD.", "N")
+INTERNAL = opt.Option("internal", "Also operations of MPI itself, with the collective they belong to.")
+SOURCE = opt.Option(
+    "source",
+    "Who reads the queues: the built-in reader, a vendor plug-in, or plugin=PATH.",
+    "SOURCE",
+    ("auto", "builtin", "plugin"),
+    also="plugin=",
+)
+SELECTED = opt.Option("selected", "Only the selected inferior; the default is every one that is an MPI process.")
+ALL = opt.Option("all", "Every inferior, and say of those that are not MPI processes why not.")
+
+
+class Command(ABC):
+    """One command under the prefix ``mpi``. Stateless: all state is the context's."""
+
+    name: ClassVar[str]
+    #: One sentence; the first line of the help.
+    summary: ClassVar[str]
+    description: ClassVar[str] = ""
+    options: ClassVar[Tuple[opt.Option, ...]] = ()
+    #: The words that it takes, for the usage line.
+    usage_words: ClassVar[str] = ""
+    max_words: ClassVar[int] = 0
+    #: What to type, and what it does.
+    examples: ClassVar[Tuple[Tuple[str, str], ...]]
+
+    @abstractmethod
+    def run(self, context: Context, arguments: opt.Arguments) -> None:
+        """Does it.
+
+        Raises:
+            UserError, NativeError, DebuggerError: what the user reads.
+        """
+
+    def words(self, context: Context) -> Sequence[str]:
+        """Words that may stand where no option does, for completion."""
+        return ()
+
+    @property
+    def full_name(self) -> str:
+        """As it is typed."""
+        return f"{Context.prefix} {self.name}"
+
+    def parse(self, text: str) -> opt.Arguments:
+        """Takes apart what was typed after it."""
+        return opt.parse(text, self.options, words=self.max_words, command=self.full_name)
+
+    def complete(self, context: Context, text: str) -> Tuple[str, List[str]]:
+        """The last, unfinished word of ``text``, and what may stand in its place."""
+        return opt.complete(text, self.options, lambda option: self._values(context, option), self.words(context))
+
+    def _values(self, context: Context, option: opt.Option) -> Sequence[str]:
+        if option.name == COMM.name:
+            return communicator_names(context)
+        if option.name == RANK.name:
+            ranks = (process.identity().get("rank") for process in context.processes())
+            return [str(rank) for rank in ranks if rank is not None]
+        return [*option.choices, option.also] if option.also else option.choices
+
+    def help_text(self) -> str:
+        """What ``help mpi NAME`` shows."""
+        lines = [self.summary, "", "Usage: " + self.usage]
+        if self.description:
+            lines += ["", self.description]
+        if self.options:
+            lines.append("")
+            width = max(len(option.usage) for option in self.options)
+            lines += [f"  {option.usage:<{width}}  {option.help}" for option in self.options]
+        lines += ["", "Example:" if len(self.examples) == 1 else "Examples:"]
+        width = max(len(typed) for typed, _ in self.examples)
+        lines += [f"  {typed:<{width}}  {meaning}" for typed, meaning in self.examples]
+        return "\n".join(lines)
+
+    @property
+    def usage(self) -> str:
+        """One line."""
+        parts = [self.full_name, *([self.usage_words] if self.usage_words else [])]
+        if self.options:
+            parts.append("[OPTION]...")
+        return " ".join(parts)
+
+
+def communicator_names(context: Context) -> List[str]:
+    """Names of communicators for completion: nothing rather than an error while somebody types."""
+    names: Dict[str, None] = {}
+    for process in context.processes():
+        try:
+            snapshot = process.read(source="builtin", plugin=None, timeout=5.0, queues=False)
+        except (NativeError, UserError):
+            continue
+        for read in snapshot.processes:
+            for communicator in read.communicators:
+                if communicator.name:
+                    names.setdefault(communicator.name)
+    return list(names)
+
+
+def chosen_processes(context: Context, arguments: opt.Arguments) -> List[DebuggedMpi]:
+    """The processes that a command is about.
+
+    Raises:
+        UserError: where there is none.
+    """
+    processes = context.processes()
+    if arguments.has(SELECTED.name):
+        processes = [process for process in processes if process.selected]
+    if not processes:
+        raise UserError(
+            "no process: nothing is being debugged here",
+            help="start the program with 'run', or type: attach PID",
+            kind="no_process",
+        )
+    return processes
+
+
+def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool) -> Snapshot:
+    """Reads the chosen processes into one snapshot.
+
+    Raises:
+        UserError: where none of them could be read.
+    """
+    source, plugin = requested_source(context, arguments)
+    timeout = float(context.setting("timeout"))
+    processes = chosen_processes(context, arguments)
+    snapshots: List[Snapshot] = []
+    failures: List[Tuple[DebuggedMpi, UserError]] = []
+    for process in processes:
+        try:
+            snapshots.append(process.read(source=source, plugin=plugin, timeout=timeout, queues=queues))
+        except (NativeError, UserError) as error:
+            failures.append((process, as_user_error(error)))
+    if not snapshots:
+        # An inferior that is no MPI process explains least.
+        worst, failure = next((pair for pair in failures if pair[1].kind != "not_mpi"), failures[0])
+        if len(failures) == 1:
+            raise failure
+        raise UserError(f"{worst.label}: {failure.args[0]}", help=failure.help, kind=failure.kind)
+    told = [
+        f"{process.label}: {str(failure).replace(chr(10), '; ')}"
+        for process, failure in failures
+        if failure.kind != "not_mpi" or arguments.has(ALL.name)
+    ]
+    return Snapshot.merged(snapshots, told) if told or len(snapshots) > 1 else snapshots[0]
+
+
+def requested_source(context: Context, arguments: opt.Arguments) -> Tuple[str, Optional[str]]:
+    """The source asked for and the path of the plug-in asked for by name."""
+    source = arguments.get(SOURCE.name) or str(context.setting("source"))
+    return requested_plugin(source, context.loaded_plugin, str(context.setting("plugin-path") or ""))

@@ -1,0 +1,68 @@
+"""What a command asks of the debugger that it runs under. Commands know nothing else of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Dict, List, Optional
+
+from .._native import Snapshot
+
+
+class DebuggedMpi(ABC):
+    """One live process of the debugger, read through the core."""
+
+    #: How the debugger numbers it, such as ``inferior 2 (pid 4242)``.
+    label: str
+    selected: bool
+
+    @abstractmethod
+    def read(self, *, source: str, plugin: Optional[str], timeout: float, queues: bool) -> Snapshot:
+        """What :meth:`Session.read` gives; asked again at the same stop, the answer is remembered."""
+
+    @abstractmethod
+    def identity(self) -> Dict[str, Optional[int]]:
+        """Rank and size in MPI_COMM_WORLD."""
+
+    @abstractmethod
+    def info(self) -> Dict[str, Any]:
+        """What was detected, from where, and what is missing."""
+
+    @abstractmethod
+    def compare(self, *, plugin: Optional[str], timeout: float) -> List[str]:
+        """Where reader and plug-in differ."""
+
+    @abstractmethod
+    def plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
+        """The plug-in that would be used."""
+
+    @abstractmethod
+    def trust_plugin(self, path: str) -> Dict[str, Any]:
+        """Checks a plug-in and remembers that the user asked for it."""
+
+
+class Context(ABC):
+    """A debugger, as commands see it."""
+
+    #: How a command is typed, such as ``mpi``.
+    prefix = "mpi"
+
+    @abstractmethod
+    def write(self, text: str) -> None:
+        """Shows text; may page, and raises KeyboardInterrupt where the user has seen enough."""
+
+    @abstractmethod
+    def processes(self) -> List[DebuggedMpi]:
+        """The live processes, by the debugger's number; empty where there is none."""
+
+    @abstractmethod
+    def setting(self, name: str) -> Any:
+        """The value of ``set mpi NAME``: ``source``, ``plugin-path``, ``internal``, ``limit``, ``timeout``."""
+
+    @property
+    @abstractmethod
+    def loaded_plugin(self) -> Optional[str]:
+        """The plug-in that the user loaded by name."""
+
+    @abstractmethod
+    def remember_plugin(self, path: str) -> None:
+        """The user loaded this plug-in by name."""

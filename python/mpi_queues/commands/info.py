@@ -1,0 +1,34 @@
+"""``mpi info``: what was detected, from where, and what is missing."""
+
+from __future__ import annotations
+
+import json
+
+from .._native import NativeError
+from ..errors import UserError, as_user_error
+from ..report import facts
+from . import options as opt
+from .base import ALL, FORMAT, SELECTED, Command, chosen_processes
+from .context import Context
+
+
+class InfoCommand(Command):
+    """What was detected."""
+
+    name = "info"
+    summary = "Show what was detected, from where, and what is missing."
+    options = (FORMAT, SELECTED, ALL)
+    examples = (("mpi info", "for every process that is being debugged"),)
+
+    def run(self, context: Context, arguments: opt.Arguments) -> None:
+        found = []
+        for process in chosen_processes(context, arguments):
+            try:
+                found.append((process.label, process.info()))
+            except (NativeError, UserError) as error:
+                found.append((process.label, {"error": str(as_user_error(error))}))
+        if arguments.get(FORMAT.name) == "json":
+            context.write(json.dumps([{"process": label, **info} for label, info in found], indent=2) + "\n")
+            return
+        for label, info in found:
+            facts.write_facts(label, info, context.write)

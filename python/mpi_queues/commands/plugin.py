@@ -1,0 +1,67 @@
+"""``mpi plugin``: the vendor's message-queue plug-in."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ..errors import UsageError
+from ..report import facts
+from . import options as opt
+from .base import SELECTED, Command, chosen_processes, requested_source
+from .context import Context
+from .plugins import existing_plugin
+
+
+class PluginCommand(Command):
+    """The plug-in."""
+
+    name = "plugin"
+    summary = "Show the message-queue plug-in of the MPI library, or load one by its path."
+    description = (
+        "A plug-in runs in a process of its own, under the time limit of 'set mpi timeout'. One that the program\n"
+        "names is used only where it belongs to root or to you, nobody else can write to it, and it lies in a\n"
+        "system directory or on gdb's 'auto-load safe-path'. 'mpi plugin load' uses any that you name."
+    )
+    usage_words = "[load PATH | info]"
+    max_words = 2
+    options = (SELECTED,)
+    examples = (
+        ("mpi plugin info", "which plug-in would be used, and how it was found"),
+        ("mpi plugin load /opt/mpi/lib/libompi_dbg_msgq.so", "use this one; then: mpi queues -source plugin"),
+    )
+
+    def words(self, context: Context) -> Sequence[str]:
+        return ("info", "load")
+
+    def run(self, context: Context, arguments: opt.Arguments) -> None:
+        action = arguments.words[0] if arguments.words else "info"
+        if action == "load":
+            if len(arguments.words) != 2:
+                raise UsageError("mpi plugin load: needs the path of a plug-in", help="type: help mpi plugin")
+            self._load(context, arguments)
+        elif action == "info" and len(arguments.words) <= 1:
+            self._info(context, arguments)
+        else:
+            raise UsageError(f"mpi plugin: does not take {' '.join(arguments.words)!r}", help="type: help mpi plugin")
+
+    def _info(self, context: Context, arguments: opt.Arguments) -> None:
+        _, plugin = requested_source_of_plugin(context)
+        timeout = float(context.setting("timeout"))
+        for process in chosen_processes(context, arguments):
+            facts.write_facts(process.label, process.plugin_info(plugin=plugin, timeout=timeout), context.write)
+
+    def _load(self, context: Context, arguments: opt.Arguments) -> None:
+        path = existing_plugin(arguments.words[1])
+        info = None
+        for process in chosen_processes(context, arguments):
+            info = process.trust_plugin(path)
+        context.remember_plugin(path)
+        if info is not None:
+            facts.write_facts(f"loaded {path}", info, context.write)
+        context.write("To read with it, type: mpi queues -source plugin, or: set mpi source plugin\n")
+
+
+def requested_source_of_plugin(context: Context) -> tuple[str, str | None]:
+    """The plug-in asked for by name, whatever source is set."""
+    arguments = opt.Arguments(values={"source": "plugin"})
+    return requested_source(context, arguments)

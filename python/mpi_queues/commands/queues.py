@@ -1,0 +1,87 @@
+"""``mpi queues``: what each process waits for, and what has arrived that nobody received."""
+
+from __future__ import annotations
+
+from .._native import NativeError
+from ..errors import UserError, as_user_error
+from ..report import text
+from . import options as opt
+from .base import (
+    ALL,
+    COMM,
+    FORMAT,
+    INTERNAL,
+    RANK,
+    SELECTED,
+    SOURCE,
+    Command,
+    chosen_processes,
+    read_processes,
+    requested_source,
+)
+from .context import Context
+
+COMPARE = opt.Option("compare", "Read with the built-in reader and with the plug-in, and show where they differ.")
+
+
+class QueuesCommand(Command):
+    """The message queues."""
+
+    name = "queues"
+    summary = "Show pending sends, pending receives and unexpected messages of each communicator."
+    description = (
+        "Receives stand in the order in which MPI would match them. Ranks are those of the communicator; the rank in\n"
+        "MPI_COMM_WORLD follows where it is another one. Nothing in the process is changed."
+    )
+    options = (FORMAT, COMM, RANK, INTERNAL, SOURCE, COMPARE, SELECTED, ALL)
+    examples = (
+        ("mpi queues", "everything that the application posted"),
+        ("mpi queues -comm halo -rank 1", "one communicator of one process"),
+        ("mpi queues -format json", "for a program"),
+    )
+
+    def run(self, context: Context, arguments: opt.Arguments) -> None:
+        if arguments.has(COMPARE.name):
+            self._compare(context, arguments)
+            return
+        rank = opt.integer(arguments, RANK.name, self.full_name)
+        snapshot = read_processes(context, arguments, queues=True)
+        internal = arguments.has(INTERNAL.name) or bool(context.setting("internal"))
+        chosen = text.chosen(snapshot, comm=arguments.get(COMM.name), rank=rank)
+        shown = chosen if internal else chosen.filtered(internal=False)
+        if arguments.get(FORMAT.name) == "json":
+            shown.write_json(context.write, indent=2)
+            context.write("\n")
+            return
+        text.write_queues(
+            shown,
+            context.write,
+            text.Options(
+                limit=context.setting("limit"),
+                hidden_internal=text.count_operations(chosen) - text.count_operations(shown),
+                show_internal="mpi queues -internal",
+                show_more="set mpi limit unlimited",
+                every_communicator=arguments.get(COMM.name) is not None,
+            ),
+        )
+
+    def _compare(self, context: Context, arguments: opt.Arguments) -> None:
+        if arguments.get(FORMAT.name) == "json":
+            raise UserError(
+                "mpi queues: -compare writes text only", help="type: mpi queues -compare, or compare two -format json"
+            )
+        _, plugin = requested_source(context, arguments)
+        timeout = float(context.setting("timeout"))
+        failed = None
+        for process in chosen_processes(context, arguments):
+            try:
+                differences = process.compare(plugin=plugin, timeout=timeout)
+            except (NativeError, UserError) as error:
+                failed = as_user_error(error)
+                if failed.kind != "not_mpi":
+                    context.write(f"{process.label}: cannot compare: {failed}\n")
+                continue
+            text.write_differences(process.label, differences, context.write)
+            failed = None
+        if failed is not None and failed.kind == "not_mpi":
+            raise failed

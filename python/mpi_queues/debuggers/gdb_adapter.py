@@ -1,0 +1,156 @@
+"""One gdb inferior as a :class:`DebuggedProcess`."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import socket
+from typing import Any, List, Optional, Tuple
+
+import gdb
+
+from . import gdb_calls, gdb_types
+from .base import CallDict, DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, TypeDict
+
+_SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
+
+#: An environment larger than this is not searched.
+_MAX_ENVIRONMENT = 4 << 20
+
+
+class GdbProcess(DebuggedProcess):
+    """A stopped inferior, local, behind a gdbserver, or a core file.
+
+    Reads and lookups mean gdb's selected inferior: the caller selects this one around them (``gdb_sessions``).
+    """
+
+    def __init__(self, inferior: Any) -> None:
+        self._inferior = inferior
+        self._pid: Optional[int] = int(inferior.pid) or None
+        connection = getattr(inferior, "connection", None)
+        kind = str(connection.type) if connection is not None else None
+        self.via = "core" if kind == "core" else "gdb"
+        self._local = kind != "core" and self._pid is not None and _is_traced_by_us(self._pid)
+
+    @property
+    def pid(self) -> Optional[int]:
+        return self._pid
+
+    @property
+    def local(self) -> bool:
+        """Whether the process is one of this machine that gdb itself traces."""
+        return self._local
+
+    @property
+    def host(self) -> Optional[str]:
+        return socket.gethostname() if self._local else None
+
+    @property
+    def executable(self) -> Optional[str]:
+        if self._local:
+            try:
+                return str(pathlib.Path(f"/proc/{self._pid}/exe").readlink())
+            except OSError:
+                pass
+        name = self._inferior.progspace.filename
+        # gdb marks files that it reads through a remote target.
+        return str(name).removeprefix("target:") if name else None
+
+    @property
+    def byte_order(self) -> str:
+        number = gdb.lookup_type("unsigned int")
+        sample = (1).to_bytes(int(number.sizeof), "little")
+        return "little" if int(gdb.Value(sample, number)) == 1 else "big"
+
+    @property
+    def pointer_size(self) -> int:
+        return int(gdb.lookup_type("void").pointer().sizeof)
+
+    @property
+    def file_roots(self) -> List[str]:
+        if self._local:
+            # A process in a container names files of its own root.
+            return [f"/proc/{self._pid}/root", "/"]
+        # The core compares build-ids and contents before it believes a file that merely has the right name.
+        return ["/"]
+
+    def read_memory(self, address: int, length: int) -> bytes | memoryview:
+        try:
+            read: memoryview = self._inferior.read_memory(address, length)
+        except gdb.MemoryError:
+            if not self._alive():
+                raise ProcessGone("the process ended while it was read") from None
+            raise MemoryFault(address, length) from None
+        except OverflowError:
+            raise MemoryFault(address, length) from None
+        except gdb.error as error:
+            if not self._alive():
+                raise ProcessGone("the process ended while it was read") from None
+            raise DebuggerError(str(error)) from None
+        return read
+
+    def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
+        if not _SYMBOL.match(name):
+            return None
+        try:
+            # Quoted, so that the name is never taken for an expression. gdb 13 has no interface to minimal symbols.
+            address = int(gdb.parse_and_eval(f"(unsigned long) &'{name}'"))
+        except gdb.error:
+            return None
+        known = gdb.lookup_global_symbol(name)
+        size = int(known.type.sizeof) if known is not None and known.is_variable and known.type is not None else None
+        return address, size or None
+
+    def images(self) -> Optional[List[Tuple[str, int]]]:
+        # gdb's objfiles do not tell their load bias; the core walks the dynamic linker's list instead.
+        return None
+
+    def type_layout(self, name: str) -> Optional[TypeDict]:
+        try:
+            return gdb_types.type_layout(name)
+        except gdb.error as error:
+            raise DebuggerError(f"gdb cannot describe the type {name}: {error}") from None
+
+    def environment(self, name: str) -> Optional[str]:
+        if not self._local:
+            return None
+        wanted = os.fsencode(name) + b"="
+        try:
+            with pathlib.Path(f"/proc/{self._pid}/environ").open("rb") as file:
+                content = file.read(_MAX_ENVIRONMENT)
+        except OSError:
+            return None
+        for entry in content.split(b"\0"):
+            if entry.startswith(wanted):
+                return entry[len(wanted) :].decode("utf-8", "backslashreplace")
+        return None
+
+    def mpi_calls(self) -> List[CallDict]:
+        return gdb_calls.mpi_calls(self._inferior)
+
+    def _alive(self) -> bool:
+        if not self._inferior.is_valid() or int(self._inferior.pid or 0) != (self._pid or 0):
+            return False
+        # A process that was killed stays in gdb's list until gdb next waits for it.
+        return not self._local or process_state(self._pid or 0) not in ("", "Z", "X")
+
+
+def process_state(pid: int) -> str:
+    """The state letter of /proc/PID/stat, empty where there is no such process."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return ""
+    # The command name in parentheses may hold anything, also a closing parenthesis.
+    return stat.rpartition(b")")[2].split()[0].decode("ascii", "replace")
+
+
+def _is_traced_by_us(pid: int) -> bool:
+    """Whether this very process traces ``pid``: then it is local, whatever version of gdb this is."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
+    match = re.search(r"^TracerPid:\s*(\d+)$", status, re.MULTILINE)
+    return match is not None and int(match.group(1)) == os.getpid()

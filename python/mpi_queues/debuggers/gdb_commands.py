@@ -1,0 +1,185 @@
+"""Makes the commands, settings and convenience functions known to gdb."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional
+
+import gdb
+
+from .. import _native
+from ..commands import Command, Context, DebuggedMpi, all_commands
+from ..errors import UserError, as_user_error
+from .base import DebuggerError
+from .gdb_sessions import GdbInferior, Sessions
+from .gdb_settings import Settings
+
+#: gdb pages by lines; pieces of about this size keep Ctrl-C and the pager's q quick.
+_PIECE = 8192
+
+_EXPECTED = (UserError, _native.NativeError, DebuggerError)
+
+
+class GdbContext(Context):
+    """gdb, as commands see it."""
+
+    def __init__(self) -> None:
+        self._settings = Settings()
+        self._sessions = Sessions()
+        self._sessions.connect()
+        self._loaded_plugin: Optional[str] = None
+
+    def write(self, text: str) -> None:
+        for start in range(0, len(text), _PIECE):
+            gdb.write(text[start : start + _PIECE])
+
+    def processes(self) -> List[DebuggedMpi]:
+        return list(self._sessions.live())
+
+    def selected(self) -> GdbInferior:
+        """The selected inferior.
+
+        Raises:
+            UserError: where it has no process.
+        """
+        for process in self._sessions.live():
+            if process.selected:
+                return process
+        raise UserError(
+            "the selected inferior has no process",
+            help="start the program with 'run', or type: attach PID",
+            kind="no_process",
+        )
+
+    def setting(self, name: str) -> Any:
+        return self._settings.get(name)
+
+    @property
+    def loaded_plugin(self) -> Optional[str]:
+        return self._loaded_plugin
+
+    def remember_plugin(self, path: str) -> None:
+        self._loaded_plugin = path
+
+
+class _MpiPrefix(gdb.Command):
+    """Show why an MPI job is stuck: message queues, communicators, what was detected.
+
+    The process must be stopped; it is neither changed nor resumed.
+    Example: mpi queues"""
+
+    def __init__(self) -> None:
+        super().__init__("mpi", gdb.COMMAND_DATA, prefix=True)
+
+    def invoke(self, argument: str, from_tty: bool) -> None:
+        if argument:
+            raise gdb.GdbError(f'Undefined mpi command: "{argument.split()[0]}".  Try "help mpi".')
+        gdb.execute("help mpi")
+
+
+class _GdbCommand(gdb.Command):
+    def __init__(self, command: Command, context: GdbContext) -> None:
+        self._command = command
+        self._context = context
+        self.__doc__ = command.help_text()
+        super().__init__(command.full_name, gdb.COMMAND_DATA)
+
+    def invoke(self, argument: str, from_tty: bool) -> None:
+        self.dont_repeat()
+        try:
+            self._command.run(self._context, self._command.parse(argument))
+        except _EXPECTED as error:
+            raise gdb.GdbError(str(as_user_error(error))) from None
+
+    def complete(self, text: str, word: Optional[str]) -> List[str]:
+        try:
+            unfinished, candidates = self._command.complete(self._context, text)
+        except (*_EXPECTED, gdb.error):
+            return []
+        # gdb breaks words at characters such as - and replaces only what stands after them.
+        kept = len(unfinished) - len(word) if word is not None and unfinished.endswith(word) else 0
+        return [candidate[kept:] for candidate in candidates]
+
+
+class _RankFunction(gdb.Function):
+    """$_mpi_rank(): the rank of the selected inferior in MPI_COMM_WORLD.
+
+    Example: break solve if $_mpi_rank() == 3"""
+
+    def __init__(self, context: GdbContext) -> None:
+        self._context = context
+        super().__init__("_mpi_rank")
+
+    def invoke(self) -> int:
+        return _identity(self._context, "rank", "rank")
+
+
+class _SizeFunction(gdb.Function):
+    """$_mpi_size(): the size of MPI_COMM_WORLD of the selected inferior.
+
+    Example: print $_mpi_size()"""
+
+    def __init__(self, context: GdbContext) -> None:
+        self._context = context
+        super().__init__("_mpi_size")
+
+    def invoke(self) -> int:
+        return _identity(self._context, "world_size", "size")
+
+
+class _CommFunction(gdb.Function):
+    """$_mpi_comm("NAME"): the handle of the communicator of that name in the selected inferior.
+
+    It is of the program's type MPI_Comm where its debug information has that type.
+    Example: print $_mpi_comm("halo") == comm"""
+
+    def __init__(self, context: GdbContext) -> None:
+        self._context = context
+        super().__init__("_mpi_comm")
+
+    def invoke(self, name: Any) -> Any:
+        try:
+            wanted = name.string()
+        except (gdb.error, AttributeError):
+            raise gdb.GdbError('$_mpi_comm: needs a name in quotes, such as $_mpi_comm("MPI_COMM_WORLD")') from None
+        try:
+            snapshot = self._context.selected().read(source="builtin", plugin=None, timeout=5.0, queues=False)
+        except _EXPECTED as error:
+            raise gdb.GdbError(str(as_user_error(error))) from None
+        found = [one for process in snapshot.processes for one in process.communicators if one.name == wanted]
+        if not found:
+            raise gdb.GdbError(f"$_mpi_comm: no communicator is named {wanted!r}; to see all, type: mpi comms")
+        if len(found) > 1:
+            raise gdb.GdbError(
+                f"$_mpi_comm: {len(found)} communicators are named {wanted!r}; to tell them apart, type: mpi comms"
+            )
+        if found[0].handle is None:
+            raise gdb.GdbError(f"$_mpi_comm: the handle of {wanted!r} is not known")
+        address = gdb.Value(int(found[0].handle, 16))
+        try:
+            return address.cast(gdb.lookup_type("MPI_Comm"))
+        except gdb.error:
+            return address.cast(gdb.lookup_type("void").pointer())
+
+
+def _identity(context: GdbContext, key: str, what: str) -> int:
+    try:
+        value = context.selected().identity().get(key)
+    except _EXPECTED as error:
+        raise gdb.GdbError(str(as_user_error(error))) from None
+    if value is None:
+        raise gdb.GdbError(f"the {what} in MPI_COMM_WORLD is not known; type: mpi info")
+    return value
+
+
+_installed: List[Any] = []
+
+
+def install() -> None:
+    """Registers everything; a second time it does nothing."""
+    if _installed:
+        return
+    context = GdbContext()
+    _installed.append(context)
+    _installed.append(_MpiPrefix())
+    _installed.extend(_GdbCommand(command, context) for command in all_commands())
+    _installed.extend((_RankFunction(context), _SizeFunction(context), _CommFunction(context)))

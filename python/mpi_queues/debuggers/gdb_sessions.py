@@ -1,0 +1,156 @@
+"""One core session per gdb inferior, kept between commands at the same stop and dropped by gdb's own events."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
+
+import gdb
+
+from .. import _native
+from ..commands.context import DebuggedMpi
+from ..errors import UserError
+from . import gdb_calls
+from .gdb_adapter import GdbProcess
+
+_T = TypeVar("_T")
+
+
+class GdbInferior(DebuggedMpi):
+    """A live inferior, read through the core."""
+
+    def __init__(self, inferior: Any, safe_path: List[str]) -> None:
+        self._inferior = inferior
+        self.pid = int(inferior.pid)
+        self._process = GdbProcess(inferior)
+        self._session = _native.Session(self._process)
+        self._session.set_safe_path(safe_path)
+        self._snapshots: Dict[Tuple[str, Optional[str], bool], _native.Snapshot] = {}
+
+    @property
+    def label(self) -> str:  # type: ignore[override]  # a plain attribute in the base
+        return f"inferior {self._inferior.num} (pid {self.pid})"
+
+    @property
+    def selected(self) -> bool:  # type: ignore[override]
+        return bool(gdb.selected_inferior() == self._inferior)
+
+    def invalidate(self, *, images: bool = False) -> None:
+        """The process ran, was written to, or loaded libraries."""
+        self._snapshots.clear()
+        self._session.invalidate(images=images)
+
+    def set_safe_path(self, directories: List[str]) -> None:
+        """Directories that the user trusts."""
+        self._session.set_safe_path(directories)
+
+    def read(self, *, source: str, plugin: Optional[str], timeout: float, queues: bool) -> _native.Snapshot:
+        key = (source, plugin, queues)
+        known = self._snapshots.get(key)
+        if known is None:
+            known = self._with_selection(
+                lambda: self._session.read(source=source, plugin=plugin, timeout=timeout, queues=queues)
+            )
+            # One of each: a large snapshot is not kept for every source that was tried.
+            self._snapshots = {other: kept for other, kept in self._snapshots.items() if other[2] != queues}
+            self._snapshots[key] = known
+        return known
+
+    def identity(self) -> Dict[str, Optional[int]]:
+        return self._with_selection(self._session.identity)
+
+    def info(self) -> Dict[str, Any]:
+        return self._with_selection(self._session.info)
+
+    def compare(self, *, plugin: Optional[str], timeout: float) -> List[str]:
+        return self._with_selection(lambda: self._session.compare(plugin=plugin, timeout=timeout))
+
+    def plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
+        return self._with_selection(lambda: self._session.plugin_info(plugin=plugin, timeout=timeout))
+
+    def trust_plugin(self, path: str) -> Dict[str, Any]:
+        return self._with_selection(lambda: self._session.trust_plugin(path))
+
+    def _with_selection(self, act: Callable[[], _T]) -> _T:
+        """Does it while gdb's reads and lookups mean this inferior; it must not be running."""
+        threads = self._inferior.threads()
+        if threads and all(thread.is_running() for thread in threads):
+            raise UserError(
+                f"inferior {self._inferior.num} is running",
+                help="type: interrupt",
+                kind="running",
+            )
+        with gdb_calls.selection_kept():
+            gdb_calls.select_inferior(self._inferior)
+            return act()
+
+
+class Sessions:
+    """The sessions of all inferiors."""
+
+    def __init__(self) -> None:
+        self._by_number: Dict[int, GdbInferior] = {}
+        self._connected = False
+
+    def connect(self) -> None:
+        """Listens to gdb's events, once."""
+        if self._connected:
+            return
+        self._connected = True
+        events = gdb.events
+        for registry in (events.cont, events.stop, events.memory_changed, events.register_changed):
+            registry.connect(self._ran)
+        # A function of the program that gdb calls (print f()) may change anything.
+        events.inferior_call.connect(self._ran)
+        events.new_objfile.connect(self._loaded)
+        events.clear_objfiles.connect(self._loaded)
+        events.exited.connect(self._exited)
+        for name in ("inferior_deleted", "free_objfile"):
+            # inferior_deleted came with gdb 8.2, free_objfile with gdb 13.
+            registry = getattr(events, name, None)
+            if registry is not None:
+                registry.connect(self._exited if name == "inferior_deleted" else self._loaded)
+
+    def live(self) -> List[GdbInferior]:
+        """The inferiors that have a process, by number."""
+        directories = safe_path()
+        found = []
+        numbers = set()
+        for inferior in sorted(gdb.inferiors(), key=lambda inferior: int(inferior.num)):
+            if not inferior.pid:
+                continue
+            number = int(inferior.num)
+            numbers.add(number)
+            known = self._by_number.get(number)
+            if known is None or known.pid != int(inferior.pid):
+                with gdb_calls.selection_kept():
+                    gdb_calls.select_inferior(inferior)
+                    known = GdbInferior(inferior, directories)
+                self._by_number[number] = known
+            else:
+                known.set_safe_path(directories)
+            found.append(known)
+        for number in set(self._by_number) - numbers:
+            del self._by_number[number]
+        return found
+
+    def _ran(self, event: Any) -> None:
+        # Events of one inferior do not always tell which; forgetting too much costs one more read.
+        for session in self._by_number.values():
+            session.invalidate()
+
+    def _loaded(self, event: Any) -> None:
+        for session in self._by_number.values():
+            session.invalidate(images=True)
+
+    def _exited(self, event: Any) -> None:
+        inferior = getattr(event, "inferior", None)
+        if inferior is None:
+            self._by_number.clear()
+        else:
+            self._by_number.pop(int(inferior.num), None)
+
+
+def safe_path() -> List[str]:
+    """The directories of gdb's ``auto-load safe-path``, without its variables."""
+    value = gdb.parameter("auto-load safe-path")
+    return [entry for entry in str(value or "").split(":") if entry.startswith("/")]

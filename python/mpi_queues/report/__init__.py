@@ -1,0 +1,1 @@
+"""What people read: text of snapshots and of facts. Knows no debugger."""

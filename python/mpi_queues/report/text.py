@@ -1,0 +1,359 @@
+"""Snapshots as text of at most 100 columns, for people.
+
+Queues may hold 100,000 operations, each of which becomes a Python object only when it is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, List, Optional, Sequence
+
+from .._native import Communicator, Operation, Process, Queue, Snapshot
+from ..errors import UserError
+from .words import WIDTH, clean, columns, counted, listed, pad, ranks, shorten, size, wrapped
+
+Write = Callable[[str], None]
+
+#: Rows of a queue unless the user asks for more.
+DEFAULT_LIMIT = 200
+
+# Columns of the table of operations, 94 with the indentation and gaps.
+_PEER, _TAG, _SIZE, _DATA, _CALL, _STATUS = 17, 11, 10, 22, 13, 15
+
+
+@dataclass
+class Options:
+    """How a snapshot is shown."""
+
+    #: Rows of each queue; None for all.
+    limit: Optional[int] = DEFAULT_LIMIT
+    #: How many internal operations were left out, and what to type to see them.
+    hidden_internal: int = 0
+    show_internal: str = ""
+    #: What to type to see more rows.
+    show_more: str = ""
+    #: Show communicators in which nothing is pending in full, too.
+    every_communicator: bool = False
+    #: Emphasis on a terminal: the kind (``process``, ``communicator``, ``problem``) and the text.
+    style: Callable[[str, str], str] = lambda kind, text: text
+
+
+def chosen(snapshot: Snapshot, *, comm: Optional[str], rank: Optional[int]) -> Snapshot:
+    """The communicators of that name and the process of that rank.
+
+    Raises:
+        UserError: where there is none, with those that there are.
+    """
+    if comm is None and rank is None:
+        return snapshot
+    processes = snapshot.processes
+    if rank is not None and all(process.rank != rank for process in processes):
+        there = listed(str(process.rank) for process in processes if process.rank is not None)
+        raise UserError(f"no process of rank {rank} was read (read: rank {there or 'not known'})", kind="no_rank")
+    if comm is not None:
+        names = {
+            communicator.name: None
+            for process in processes
+            if rank is None or process.rank == rank
+            for communicator in process.communicators
+        }
+        if comm not in names:
+            raise UserError(
+                f"no communicator is named {comm!r}: there are {listed(clean(name) for name in names) or 'none'}",
+                kind="no_communicator",
+            )
+    return snapshot.filtered(comm=comm, rank=rank)
+
+
+def count_operations(snapshot: Snapshot) -> int:
+    """All operations of all queues."""
+    return sum(
+        len(queue)
+        for process in snapshot.processes
+        for communicator in process.communicators
+        for queue in _queues(communicator)
+    )
+
+
+def write_queues(snapshot: Snapshot, write: Write, options: Optional[Options] = None) -> None:
+    """The queues of every process, the problems, and one line of totals last."""
+    options = options or Options()
+    totals = _Totals()
+    for number, process in enumerate(snapshot.processes):
+        if number:
+            write("\n")
+        _write_process(process, write, options, totals)
+    if options.hidden_internal:
+        hint = f" (to see them: {options.show_internal})" if options.show_internal else ""
+        write("\n" + wrapped(f"{counted(options.hidden_internal, 'operation')} of MPI itself not shown{hint}", ""))
+    write("\n")
+    _write_problems(snapshot, write, options)
+    incomplete = totals.unknown_line(_problems(snapshot))
+    if incomplete:
+        write(options.style("problem", incomplete) + "\n")
+    write(totals.line(len(snapshot.processes)) + "\n")
+
+
+def write_communicators(snapshot: Snapshot, write: Write, options: Optional[Options] = None) -> None:
+    """One line for each communicator of every process."""
+    options = options or Options()
+    total = 0
+    for number, process in enumerate(snapshot.processes):
+        if number:
+            write("\n")
+        write(_process_head(process, options))
+        communicators = process.communicators
+        total += len(communicators)
+        width = min(40, max([4, *(columns(clean(found.name)) for found in communicators)]))
+        write(f"  {pad('name', width)}  {'rank':>6}  {'size':>6}  {'id':<12}  world ranks\n")
+        for found in communicators:
+            line = (
+                f"  {pad(shorten(_name(found), width), width)}  {_number(found.local_rank):>6}"
+                f"  {_number(found.size):>6}  {shorten(found.context_id or str(found.unique_id), 12):<12}  "
+            )
+            groups = ranks(found.group)
+            if found.remote_group is not None:
+                groups += f" | remote {ranks(found.remote_group)}"
+            write(line + shorten(groups, WIDTH - columns(line)) + "\n")
+    write("\n")
+    _write_problems(snapshot, write, options)
+    write(f"{counted(len(snapshot.processes), 'process')}, {counted(total, 'communicator')}\n")
+
+
+def write_differences(label: str, differences: Sequence[str], write: Write) -> None:
+    """Where the built-in reader and the plug-in differ."""
+    if not differences:
+        write(wrapped(f"{label}: the built-in reader and the plug-in agree", ""))
+        return
+    write(wrapped(f"{label}: {counted(len(differences), 'difference')} between built-in reader and plug-in", ""))
+    for difference in differences:
+        write(wrapped(difference, "  - ", "    "))
+
+
+class _Totals:
+    """What the last line says."""
+
+    def __init__(self) -> None:
+        self.communicators = 0
+        self.sends = 0
+        self.receives = 0
+        self.unexpected = 0
+        self.unknown = 0
+
+    def add(self, communicator: Communicator) -> None:
+        self.communicators += 1
+        self.sends += len(communicator.pending_sends)
+        self.receives += len(communicator.pending_receives)
+        self.unexpected += len(communicator.unexpected_messages)
+        self.unknown += sum(queue.state != "ok" for queue in _queues(communicator))
+
+    def line(self, processes: int) -> str:
+        """What fits one line, whatever the numbers."""
+        counts = (
+            f"{counted(processes, 'process')}, {counted(self.communicators, 'communicator')}: "
+            f"{counted(self.sends, 'pending send')}, {counted(self.receives, 'pending receive')}, "
+            f"{counted(self.unexpected, 'unexpected message')}"
+        )
+        return counts if columns(counts) <= WIDTH else counts.replace("pending ", "").replace(" messages", "")
+
+    def unknown_line(self, problems: int) -> str:
+        """What the numbers leave out; empty where they are complete."""
+        parts = []
+        if self.unknown:
+            parts.append(f"{counted(self.unknown, 'queue')} not known")
+        if problems:
+            parts.append(counted(problems, "problem"))
+        return f"The totals are incomplete: {', '.join(parts)}" if parts else ""
+
+
+def _problems(snapshot: Snapshot) -> int:
+    return len(snapshot.problems) + sum(len(process.problems) for process in snapshot.processes)
+
+
+def _queues(communicator: Communicator) -> List[Queue]:
+    return [communicator.pending_sends, communicator.pending_receives, communicator.unexpected_messages]
+
+
+def _number(value: Optional[int]) -> str:
+    return "?" if value is None else str(value)
+
+
+def _who(process: Process) -> str:
+    if process.rank is not None:
+        return f"rank {process.rank}"
+    return f"pid {process.pid}" if process.pid is not None else "a process"
+
+
+def _name(communicator: Communicator) -> str:
+    return communicator.name or "(no name)"
+
+
+def _process_head(process: Process, options: Options) -> str:
+    parts = []
+    if process.rank is not None:
+        parts.append(f"Rank {process.rank} of {_number(process.world_size)}")
+    if process.pid is not None:
+        parts.append(f"pid {process.pid}" + (f" on {process.host}" if process.host else ""))
+    line = clean(", ".join(parts) or "Process")
+    if process.executable:
+        line += ", " + shorten(process.executable, max(20, WIDTH - columns(line) - 2), keep_end=True)
+    return options.style("process", shorten(line, WIDTH)) + "\n"
+
+
+def _write_process(process: Process, write: Write, options: Options, totals: _Totals) -> None:
+    write(_process_head(process, options))
+    for sentence in (_mpi_line(process), _source_line(process)):
+        if sentence:
+            write(wrapped(sentence, "  ", "    "))
+    for call in process.calls:
+        write(wrapped(_call_line(process, call), "  ", "    "))
+    idle: List[str] = []
+    for communicator in process.communicators:
+        totals.add(communicator)
+        quiet = all(queue.state == "ok" and len(queue) == 0 for queue in _queues(communicator))
+        if quiet and not options.every_communicator:
+            idle.append(shorten(_name(communicator), 64))
+        else:
+            _write_communicator(communicator, write, options)
+    if idle:
+        write("\n" + wrapped("Nothing pending, nothing unexpected: " + listed(idle), "  ", "    "))
+    for note in process.notes:
+        write(wrapped(f"Note: {note}", "  ", "    "))
+
+
+def _mpi_line(process: Process) -> str:
+    mpi = process.mpi
+    if not mpi:
+        return ""
+    line = str(mpi.get("implementation") or "MPI")
+    if mpi.get("version"):
+        line += f" {mpi['version']}"
+    if mpi.get("transport"):
+        line += f", transport {mpi['transport']}"
+    return line
+
+
+def _source_line(process: Process) -> str:
+    source = process.source
+    if not source:
+        return ""
+    if source.get("kind") == "plugin":
+        line = f"read by the plug-in {source.get('plugin') or ''}".rstrip()
+    else:
+        line = "read by the built-in reader"
+    if source.get("layouts"):
+        line += f", layouts {source['layouts']}"
+    return f"{line}, via {source['via']}" if source.get("via") else line
+
+
+def _call_line(process: Process, call: dict[str, object]) -> str:
+    line = f"in {call.get('function')}"
+    if len(process.calls) > 1 or call.get("thread") not in (1, None):
+        line = f"thread {call.get('thread')} {line}"
+    if call.get("caller"):
+        line += f", called by {call['caller']}"
+    if call.get("file"):
+        line += f" at {str(call['file']).rsplit('/', 1)[-1]}:{call.get('line')}"
+    return line
+
+
+def _write_communicator(communicator: Communicator, write: Write, options: Options) -> None:
+    title = f"rank {_number(communicator.local_rank)} of {_number(communicator.size)}"
+    if communicator.remote_group is not None:
+        title += f", remote group of {len(communicator.remote_group)}"
+    name = shorten(_name(communicator), WIDTH - columns(title) - 4)
+    write(f"\n  {options.style('communicator', name)}: {title}\n")
+    _write_queue("pending sends", "to", communicator.pending_sends, write, options)
+    _write_queue("pending receives", "from", communicator.pending_receives, write, options)
+    _write_queue("unexpected messages", "from", communicator.unexpected_messages, write, options)
+
+
+def _write_queue(title: str, direction: str, queue: Queue, write: Write, options: Options) -> None:
+    total = len(queue)
+    if queue.state == "no_information":
+        write(wrapped(f"{title}: not known: {queue.detail or 'no reason given'}", "    ", "      "))
+    elif queue.state != "ok":
+        detail = queue.detail or "no reason given"
+        write(options.style("problem", wrapped(f"{title}: could not be read: {detail}", "    ", "      ")))
+    elif total == 0:
+        write(f"    {title}: none\n")
+    if total == 0:
+        return
+    incomplete = "" if queue.state == "ok" else " (not all)"
+    write(f"    {title}: {total:,}{incomplete}\n")
+    write(_row(direction, "tag", "size", "data", "call", "status"))
+    shown = total if options.limit is None else min(total, max(0, options.limit))
+    for index in range(shown):
+        _write_operation(queue[index], title, write)
+    if shown < total:
+        hint = f" (to see them: {options.show_more})" if options.show_more else ""
+        write(f"      … and {total - shown:,} more{hint}\n")
+
+
+def _row(peer: str, tag: str, length: str, data: str, call: str, status: str) -> str:
+    line = (
+        f"      {pad(shorten(peer, _PEER), _PEER)} {pad(shorten(tag, _TAG), _TAG)} {length:>{_SIZE}}  "
+        f"{pad(shorten(data, _DATA), _DATA)} {pad(shorten(call, _CALL), _CALL)} {status}"
+    )
+    return line.rstrip() + "\n"
+
+
+def _write_operation(operation: Operation, title: str, write: Write) -> None:
+    unexpected = title.startswith("unexpected")
+    tag = "any" if operation.tag_wild else _number(operation.desired_tag)
+    data = ""
+    if operation.datatype or operation.count is not None:
+        data = f"{'' if operation.count is None else operation.count} {operation.datatype or 'elements'}".strip()
+    length = operation.actual_length if unexpected else operation.desired_length
+    marks = [operation.status]
+    if operation.persistent:
+        marks.append("persistent")
+    if operation.internal:
+        marks.append("internal")
+    if operation.system_buffer and not unexpected:
+        marks.append("buffered")
+    notes = [clean(note) for note in operation.extra_text]
+    status = ", ".join(marks)
+    overflow = ""
+    if columns(status) > _STATUS:
+        # Marks that do not fit go below, with what the source has to say.
+        status, overflow = operation.status, ", ".join(marks[1:])
+    write(_row(_peer(operation), tag, size(length), data, operation.call or "", status))
+    taken = _taken_from(operation) if not unexpected else ""
+    for note in [overflow, taken, *notes]:
+        if note:
+            write(wrapped(note, "        ", "        "))
+
+
+def _peer(operation: Operation) -> str:
+    if operation.any_source:
+        return "any"
+    local = operation.desired_local_rank
+    world = operation.desired_global_rank
+    if local is None:
+        return "?" if world is None else f"? (world {world})"
+    return str(local) if world is None or world == local else f"{local} (world {world})"
+
+
+def _taken_from(operation: Operation) -> str:
+    """What a receive with wildcards got."""
+    if operation.status == "pending" or not (operation.any_source or operation.tag_wild):
+        return ""
+    parts = []
+    if operation.any_source and operation.actual_local_rank is not None:
+        world = operation.actual_global_rank
+        also = f" (world {world})" if world is not None and world != operation.actual_local_rank else ""
+        parts.append(f"from {operation.actual_local_rank}{also}")
+    if operation.tag_wild and operation.actual_tag is not None:
+        parts.append(f"tag {operation.actual_tag}")
+    if operation.actual_length is not None:
+        parts.append(size(operation.actual_length))
+    return "got: " + ", ".join(parts) if parts else ""
+
+
+def _write_problems(snapshot: Snapshot, write: Write, options: Options) -> None:
+    for process in snapshot.processes:
+        for problem in process.problems:
+            write(options.style("problem", wrapped(f"Problem, {_who(process)}: {problem}", "", "  ")))
+    for problem in snapshot.problems:
+        write(options.style("problem", wrapped(f"Problem: {problem}", "", "  ")))

@@ -1,0 +1,118 @@
+"""Small pieces of text: sizes, ranks, counts, and strings that fit a width."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from typing import Iterable, List, Optional, Sequence
+
+#: No line of a report is wider.
+WIDTH = 100
+
+
+def clean(text: str) -> str:
+    """Text without characters that would move the cursor or hide what follows."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def shorten(text: str, width: int, *, keep_end: bool = False) -> str:
+    """The text in at most ``width`` columns; what is left out is shown as an ellipsis."""
+    text = clean(text)
+    if columns(text) <= width:
+        return text
+    characters = list(reversed(text)) if keep_end else list(text)
+    taken: List[str] = []
+    used = 1
+    for char in characters:
+        used += columns(char)
+        if used > width:
+            break
+        taken.append(char)
+    return "…" + "".join(reversed(taken)) if keep_end else "".join(taken) + "…"
+
+
+def pad(text: str, width: int) -> str:
+    """The text, filled with blanks to ``width`` columns."""
+    return text + " " * max(0, width - columns(text))
+
+
+def size(count: Optional[int]) -> str:
+    """A number of bytes as people read it; the JSON has it exactly."""
+    if count is None:
+        return "?"
+    if count < 1024:
+        return f"{count} B"
+    amount = float(count)
+    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        amount /= 1024
+        if amount < 999.95 or unit == "PiB":
+            break
+    return f"{amount:.1f} {unit}"
+
+
+def counted(count: int, thing: str) -> str:
+    """``1 process``, ``2 processes``."""
+    if count == 1:
+        return f"1 {thing}"
+    return f"{count:,} {thing}{'es' if thing.endswith('ss') else 's'}"
+
+
+def ranks(group: Optional[Sequence[Optional[int]]], limit: int = 12) -> str:
+    """World ranks in rank order, runs joined: ``0-3,8``."""
+    if group is None:
+        return "not known"
+    if not group:
+        return "none"
+    parts: List[str] = []
+    at = 0
+    while at < len(group):
+        first = group[at]
+        end = at
+        if first is None:
+            while end + 1 < len(group) and group[end + 1] is None:
+                end += 1
+            parts.append("?" if end == at else f"? (x{end - at + 1})")
+        else:
+            while end + 1 < len(group) and group[end + 1] == first + (end + 1 - at):
+                end += 1
+            length = end - at + 1
+            if length <= 2:
+                parts += [str(first + offset) for offset in range(length)]
+            else:
+                parts.append(f"{first}-{first + length - 1}")
+        at = end + 1
+        if len(parts) > limit:
+            return ",".join(parts[:limit]) + ",…"
+    return ",".join(parts)
+
+
+def wrapped(text: str, indent: str, further: Optional[str] = None, width: int = WIDTH) -> str:
+    """The text in lines of at most ``width`` columns, each ended."""
+    lines = textwrap.wrap(
+        clean(text),
+        width,
+        initial_indent=indent,
+        subsequent_indent=further if further is not None else indent,
+        break_long_words=True,
+        break_on_hyphens=False,
+    )
+    return "".join(line + "\n" for line in lines)
+
+
+def listed(names: Iterable[str], limit: int = 20) -> str:
+    """Names with commas; those beyond ``limit`` are counted."""
+    all_names = list(names)
+    shown = ", ".join(all_names[:limit])
+    more = len(all_names) - limit
+    return f"{shown} and {more:,} more" if more > 0 else shown
