@@ -163,7 +163,7 @@ class _Totals:
             parts.append(f"{counted(self.unknown, 'queue')} not known")
         if problems:
             parts.append(counted(problems, "problem"))
-        return f"The totals are incomplete: {', '.join(parts)}" if parts else ""
+        return f"Not all is known: {', '.join(parts)}" if parts else ""
 
 
 def _problems(snapshot: Snapshot) -> int:
