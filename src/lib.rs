@@ -7,7 +7,8 @@
 pub mod address;
 pub mod layouts;
 pub mod model;
-pub mod readers;
-pub mod target;
 #[cfg(feature = "python")]
 mod python;
+pub mod readers;
+pub mod session;
+pub mod target;

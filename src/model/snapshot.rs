@@ -52,7 +52,8 @@ impl Snapshot {
                 continue;
             }
             let wanted = |communicator: &&Communicator| comm.is_none_or(|name| communicator.name == name);
-            let communicators = process.communicators.iter().filter(wanted).map(|found| shown(found, internal)).collect();
+            let communicators =
+                process.communicators.iter().filter(wanted).map(|found| shown(found, internal)).collect();
             out.processes.push(Process { communicators, ..process.clone_without_communicators() });
         }
         out

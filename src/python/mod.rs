@@ -1,6 +1,8 @@
 //! The Python extension module `mpi_queues._native`: PyO3 only, no logic. Its contract is `_native.pyi`.
 
+mod session;
 mod snapshot;
+mod target;
 
 use pyo3::prelude::*;
 
@@ -8,6 +10,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("NativeError", module.py().get_type::<session::NativeError>())?;
+    module.add_class::<session::Session>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<snapshot::Process>()?;
     module.add_class::<snapshot::Communicator>()?;

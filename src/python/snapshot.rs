@@ -229,7 +229,8 @@ impl Process {
 
     /// The communicator of that name; KeyError where there is none, or more than one.
     fn communicator(&self, name: &str) -> PyResult<Communicator> {
-        let mut found = self.data().communicators.iter().enumerate().filter(|(_, communicator)| communicator.name == name);
+        let mut found =
+            self.data().communicators.iter().enumerate().filter(|(_, communicator)| communicator.name == name);
         match (found.next(), found.count()) {
             (Some((index, _)), 0) => Ok(self.view(index)),
             (None, _) => Err(PyKeyError::new_err(format!("no communicator is named {name:?}"))),

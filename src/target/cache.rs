@@ -38,13 +38,7 @@ pub struct PageCache<T: Target> {
 impl<T: Target> PageCache<T> {
     /// An empty cache over `inner`.
     pub fn new(inner: T) -> Self {
-        Self {
-            inner,
-            pages: RefCell::default(),
-            symbols: RefCell::default(),
-            reads: Cell::new(0),
-            bytes: Cell::new(0),
-        }
+        Self { inner, pages: RefCell::default(), symbols: RefCell::default(), reads: Cell::new(0), bytes: Cell::new(0) }
     }
 
     /// The target underneath.
@@ -64,11 +58,7 @@ impl<T: Target> PageCache<T> {
 
     /// What the cache has done so far.
     pub fn statistics(&self) -> CacheStatistics {
-        CacheStatistics {
-            reads: self.reads.get(),
-            pages: self.pages.borrow().len() as u64,
-            bytes: self.bytes.get(),
-        }
+        CacheStatistics { reads: self.reads.get(), pages: self.pages.borrow().len() as u64, bytes: self.bytes.get() }
     }
 
     fn read_inner(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {

@@ -141,7 +141,10 @@ impl ElfSymbols {
         order.iter().find_map(dynamic).or_else(|| {
             // What is not exported can only stand in a full table: that of the MPI's libraries or of an
             // executable that is linked statically with its MPI.
-            order.iter().filter(|&&index| self.images[index].is_executable || is_mpi_image(&self.images[index])).find_map(full)
+            order
+                .iter()
+                .filter(|&&index| self.images[index].is_executable || is_mpi_image(&self.images[index]))
+                .find_map(full)
         })
     }
 

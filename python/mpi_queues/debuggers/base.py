@@ -131,3 +131,8 @@ class DebuggedProcess(ABC):
     @abstractmethod
     def mpi_calls(self) -> List[CallDict]:
         """Where each thread stands in MPI, for those that do."""
+
+    @property
+    def stacks_complete(self) -> bool:
+        """Whether the last :meth:`mpi_calls` saw every thread's stack down to its outermost frame."""
+        return False

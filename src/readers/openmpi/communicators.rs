@@ -159,7 +159,13 @@ pub fn read_one(
     };
     let peers = if inter { remote } else { local };
     let local_comm = if inter { record.pointer(shape.local_comm) } else { TargetAddr::NULL };
-    Ok(Found { addr, pml_comm: record.pointer(shape.pml_comm), peers: peers.map(|ranks| Rc::clone(&ranks)), local_comm, facts })
+    Ok(Found {
+        addr,
+        pml_comm: record.pointer(shape.pml_comm),
+        peers: peers.map(|ranks| Rc::clone(&ranks)),
+        local_comm,
+        facts,
+    })
 }
 
 impl Found {

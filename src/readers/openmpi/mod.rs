@@ -7,6 +7,7 @@ pub mod detect;
 
 mod communicators;
 mod groups;
+mod peers;
 mod pool;
 mod queues;
 mod requests;

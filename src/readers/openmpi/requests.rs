@@ -64,6 +64,8 @@ const COMPLETED: u64 = 1;
 
 /// An operation with what is needed to sort it into its communicator's queue.
 pub struct Decoded {
+    /// The request object.
+    pub request: TargetAddr,
     /// The communicator object.
     pub comm: TargetAddr,
     /// The peer's rank in the communicator as the request holds it.
@@ -82,7 +84,7 @@ pub struct Decoder<'a> {
     shapes: &'a Shapes,
     ob1: &'a Ob1Shapes,
     constants: RequestConstants,
-    tags: InternalTags,
+    tags: &'a InternalTags,
     datatypes: HashMap<TargetAddr, KnownDatatype>,
     /// Requests in a state that does not exist: damage.
     pub impossible: u64,
@@ -104,13 +106,14 @@ impl<'a> Decoder<'a> {
         shapes: &'a Shapes,
         ob1: &'a Ob1Shapes,
         layouts: &Layouts,
+        tags: &'a InternalTags,
     ) -> Result<Self, LayoutError> {
         Ok(Self {
             target,
             shapes,
             ob1,
             constants: RequestConstants::resolve(layouts)?,
-            tags: InternalTags::new(layouts),
+            tags,
             datatypes: HashMap::new(),
             impossible: 0,
         })
@@ -276,7 +279,14 @@ impl<'a> Decoder<'a> {
 
     fn decoded(&self, record: &Record<'_>, peer: i64, posted: bool, operation: Operation) -> Decoded {
         let shape = &self.ob1.request;
-        Decoded { comm: record.pointer(shape.comm), peer, sequence: record.uint(shape.sequence), posted, operation }
+        Decoded {
+            request: record.addr,
+            comm: record.pointer(shape.comm),
+            peer,
+            sequence: record.uint(shape.sequence),
+            posted,
+            operation,
+        }
     }
 
     fn datatype(&mut self, at: TargetAddr) -> KnownDatatype {
@@ -287,7 +297,11 @@ impl<'a> Decoder<'a> {
         let mut buffer = Vec::new();
         let known = match Record::read(self.target, at, shape.size, &mut buffer) {
             Ok(record) => KnownDatatype {
-                name: record.text(shape.name, 256, self.target).ok().filter(|name| !name.is_empty()).map(|name| printable(&name).into()),
+                name: record
+                    .text(shape.name, 256, self.target)
+                    .ok()
+                    .filter(|name| !name.is_empty())
+                    .map(|name| printable(&name).into()),
                 bytes: Some(record.uint(shape.bytes)),
             },
             Err(_) => KnownDatatype { name: None, bytes: None },

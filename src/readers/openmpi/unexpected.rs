@@ -95,9 +95,9 @@ impl<'a> Fragments<'a> {
                 }
                 match self.message(at) {
                     Ok((sequence, mut operation)) => {
-                        operation.extra_text.push(Cow::Borrowed(
-                            "out of order: arrived before an earlier message of the same sender",
-                        ));
+                        operation
+                            .extra_text
+                            .push(Cow::Borrowed("out of order: arrived before an earlier message of the same sender"));
                         // Sequence numbers have 16 bits and wrap; the distance from the expected one orders them.
                         messages.push(((sequence as u16).wrapping_sub(expected as u16), operation));
                     }
@@ -157,7 +157,7 @@ impl<'a> Fragments<'a> {
             })?;
             (length, "eager")
         } else if kind_of_match == self.kinds.rendezvous || kind_of_match == self.kinds.rget {
-            (record.uint(rendezvous_bytes), "rendezvous: the data is still with the sender")
+            (record.uint(rendezvous_bytes), "rendezvous: the sender waits for a receive")
         } else {
             return Err(ReaderError::Damaged(format!("the message at {at} has a header of the unknown kind {kind}")));
         };

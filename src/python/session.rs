@@ -1,0 +1,184 @@
+//! A session in Python: one process under a debugger.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::snapshot::{Snapshot, to_python};
+use super::target::{Debugger, DebuggerTarget, DebuggerTypes};
+use crate::layouts::Profile;
+use crate::model;
+use crate::session::{self, LayoutChoice, SessionError};
+use crate::target::PageCache;
+
+create_exception!(mpi_queues, NativeError, PyException, "What the core could not do; see `kind` and `help`.");
+
+/// An exception with its stable kind and the next thing to type.
+pub(super) fn native_error(py: Python<'_>, kind: &str, help: &str, text: String) -> PyErr {
+    let error = NativeError::new_err(text);
+    let value = error.value(py);
+    // Setting attributes on a fresh exception object cannot fail for any reason a caller could act on.
+    let _ = value.setattr("kind", kind);
+    let _ = value.setattr("help", help);
+    error
+}
+
+/// One process, held across stops.
+#[pyclass(unsendable, module = "mpi_queues")]
+pub struct Session {
+    debugger: Rc<Debugger>,
+    session: session::Session<PageCache<DebuggerTarget>>,
+}
+
+impl Session {
+    fn error(&self, py: Python<'_>, error: &SessionError) -> PyErr {
+        // An interrupt by the user goes before whatever error it caused underneath.
+        self.debugger.take_urgent().unwrap_or_else(|| native_error(py, error.kind(), error.help(), error.to_string()))
+    }
+
+    fn interrupted(&self) -> PyResult<()> {
+        self.debugger.take_urgent().map_or(Ok(()), Err)
+    }
+
+    /// Fills in what the debugger knows and the core does not.
+    fn complete(&self, process: &mut model::Process) {
+        let text =
+            |name: &str| self.debugger.with(|object| object.getattr(name)?.extract::<Option<String>>()).ok().flatten();
+        process.pid = self.debugger.with(|object| object.getattr("pid")?.extract::<Option<i64>>()).ok().flatten();
+        process.host = text("host");
+        process.executable = text("executable");
+        if let Some(source) = &mut process.source {
+            source.via = self.debugger.with(|object| object.getattr("via")?.extract::<String>()).unwrap_or_default();
+        }
+        let environment = |name: &str| {
+            let ask =
+                |object: &Bound<'_, PyAny>| object.call_method1("environment", (name,))?.extract::<Option<String>>();
+            self.debugger.with(ask).ok().flatten().and_then(|value| value.parse::<i64>().ok())
+        };
+        process.rank = process.rank.or_else(|| environment("OMPI_COMM_WORLD_RANK"));
+        process.world_size = process.world_size.or_else(|| environment("OMPI_COMM_WORLD_SIZE"));
+        match self.debugger.with(calls) {
+            Ok((calls, all_threads)) => {
+                process.calls = calls;
+                session::name_calls(process, all_threads);
+            }
+            Err(error) => process.problems.push(format!("the stacks could not be read: {error}")),
+        }
+    }
+}
+
+fn calls(object: &Bound<'_, PyAny>) -> PyResult<(Vec<model::Call>, bool)> {
+    let mut calls = Vec::new();
+    for call in object.call_method0("mpi_calls")?.try_iter()? {
+        let call = call?;
+        calls.push(model::Call {
+            thread: call.get_item("thread")?.extract()?,
+            function: call.get_item("function")?.extract()?,
+            file: call.get_item("file")?.extract()?,
+            line: call.get_item("line")?.extract()?,
+            caller: call.get_item("caller")?.extract()?,
+        });
+    }
+    let complete = object.getattr("stacks_complete").and_then(|value| value.extract()).unwrap_or(false);
+    Ok((calls, complete))
+}
+
+#[pymethods]
+impl Session {
+    #[new]
+    #[pyo3(signature = (process, *, layouts = None))]
+    fn new(py: Python<'_>, process: Py<PyAny>, layouts: Option<String>) -> PyResult<Self> {
+        let debugger = Debugger::new(process);
+        let profile = layouts.map(|path| read_profile(py, &path)).transpose()?;
+        let target = DebuggerTarget::new(Rc::clone(&debugger))
+            .map_err(|error| native_error(py, "fault", "", error.to_string()))?;
+        let types = DebuggerTypes::new(Rc::clone(&debugger));
+        let choice = LayoutChoice { debugger: Some(Rc::new(types)), profile };
+        Ok(Self { debugger, session: session::Session::new(PageCache::new(target), choice) })
+    }
+
+    /// Forgets what was read: the process ran or was written to; with `images`, libraries were loaded too.
+    #[pyo3(signature = (*, images = false))]
+    fn invalidate(&self, images: bool) {
+        self.session.target().drop_memory();
+        self.session.forget();
+        if images {
+            self.session.target().drop_symbols();
+            self.session.target().inner().drop_images();
+        }
+    }
+
+    /// What was detected, from where, and what is missing.
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let info = PyDict::new(py);
+        match self.session.detected() {
+            Ok(detected) => {
+                info.set_item("mpi", to_python(py, &detected.mpi)?)?;
+                info.set_item("layouts", &detected.layouts_name)?;
+                info.set_item("sources", detected.layouts.source_names())?;
+                info.set_item("verification", detected.verification.to_string())?;
+                info.set_item("checked", detected.verification.checked.clone())?;
+                info.set_item("set_aside", detected.set_aside.clone())?;
+                info.set_item("problem", py.None())?;
+                info.set_item("help", py.None())?;
+            }
+            Err(error) => {
+                self.interrupted()?;
+                info.set_item("mpi", py.None())?;
+                info.set_item("problem", error.to_string())?;
+                info.set_item("kind", error.kind())?;
+                info.set_item("help", error.help())?;
+            }
+        }
+        let statistics = self.session.target().statistics();
+        info.set_item("reads", statistics.reads)?;
+        info.set_item("pages", statistics.pages)?;
+        info.set_item("slow_symbol_lookups", self.session.target().inner().slow_lookups.get())?;
+        Ok(info)
+    }
+
+    /// Rank and size in MPI_COMM_WORLD, each None where it is not known.
+    fn identity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let process = self.session.read_builtin(false).map_err(|error| self.error(py, &error))?;
+        let identity = PyDict::new(py);
+        identity.set_item("rank", process.rank)?;
+        identity.set_item("world_size", process.world_size)?;
+        Ok(identity)
+    }
+
+    /// Reads the process: one snapshot with one process.
+    #[pyo3(signature = (*, source = "auto", plugin = None, timeout = 60.0, queues = true))]
+    fn read(
+        &self,
+        py: Python<'_>,
+        source: &str,
+        plugin: Option<&str>,
+        timeout: f64,
+        queues: bool,
+    ) -> PyResult<Snapshot> {
+        let _ = (source, plugin, timeout);
+        let mut process = self.session.read_builtin(queues).map_err(|error| self.error(py, &error))?;
+        self.interrupted()?;
+        self.complete(&mut process);
+        self.interrupted()?;
+        let captured_at = Some(now(py)?);
+        Ok(Snapshot(Arc::new(model::Snapshot { captured_at, processes: vec![process], ..model::Snapshot::default() })))
+    }
+}
+
+/// The time now, RFC 3339 in UTC with seconds.
+fn now(py: Python<'_>) -> PyResult<String> {
+    let time = py.import("time")?;
+    time.call_method1("strftime", ("%Y-%m-%dT%H:%M:%SZ", time.call_method0("gmtime")?))?.extract()
+}
+
+fn read_profile(py: Python<'_>, path: &str) -> PyResult<Profile> {
+    Profile::from_file(std::path::Path::new(path)).map_err(|error| {
+        let help = "see `mpi-queues layouts make --help`";
+        native_error(py, "no_layout", help, format!("cannot use the layout profile {path}: {error}"))
+    })
+}

@@ -1,0 +1,237 @@
+//! A debugger's process as a target: memory, symbols and types through the Python class `DebuggedProcess`.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::address::TargetAddr;
+use crate::layouts::{Field, FieldKind, LayoutSource, TypeLayout};
+use crate::target::{
+    ByteOrder, ElfSymbols, Image, PointerWidth, Symbol, Target, TargetAbi, TargetError, images_from_link_map,
+};
+
+/// The debugger's object, shared between the target and the layout source that ask it.
+pub struct Debugger {
+    object: Py<PyAny>,
+    /// An exception that must reach the user as it is: an interrupt, exhausted memory.
+    urgent: RefCell<Option<PyErr>>,
+}
+
+impl Debugger {
+    /// Wraps the Python object.
+    pub fn new(object: Py<PyAny>) -> Rc<Self> {
+        Rc::new(Self { object, urgent: RefCell::default() })
+    }
+
+    /// The exception that must reach the user, if there was one since the last call.
+    pub fn take_urgent(&self) -> Option<PyErr> {
+        self.urgent.borrow_mut().take()
+    }
+
+    fn failure(&self, py: Python<'_>, error: PyErr) -> TargetError {
+        if error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PyMemoryError>(py) {
+            let text = error.to_string();
+            *self.urgent.borrow_mut() = Some(error);
+            return TargetError::Debugger(text);
+        }
+        let class = |name: &str| py.import("mpi_queues.debuggers.base").and_then(|module| module.getattr(name));
+        let is = |name: &str| class(name).is_ok_and(|class| error.matches(py, class).unwrap_or(false));
+        if is("MemoryFault") {
+            let number = |name: &str| error.value(py).getattr(name).and_then(|value| value.extract::<u64>()).ok();
+            let addr = TargetAddr::new(number("address").unwrap_or_default());
+            return TargetError::Fault { addr, len: number("length").unwrap_or_default() };
+        }
+        if is("ProcessGone") { TargetError::Gone } else { TargetError::Debugger(error.value(py).to_string()) }
+    }
+
+    /// Runs `ask` on the Python object and turns exceptions into errors.
+    pub fn with<R>(&self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>) -> Result<R, TargetError> {
+        if self.urgent.borrow().is_some() {
+            return Err(TargetError::Debugger("interrupted".to_owned()));
+        }
+        Python::attach(|py| ask(self.object.bind(py)).map_err(|error| self.failure(py, error)))
+    }
+}
+
+/// A process under a debugger.
+pub struct DebuggerTarget {
+    debugger: Rc<Debugger>,
+    abi: TargetAbi,
+    roots: Vec<PathBuf>,
+    elf: RefCell<Option<Rc<ElfSymbols>>>,
+    /// How many times the debugger itself was asked for a symbol.
+    pub slow_lookups: Cell<u64>,
+}
+
+impl DebuggerTarget {
+    /// Asks the debugger for what never changes during a process's life.
+    pub fn new(debugger: Rc<Debugger>) -> Result<Self, TargetError> {
+        let (byte_order, pointer_size, roots) = debugger.with(|object| {
+            Ok((
+                object.getattr("byte_order")?.extract::<String>()?,
+                object.getattr("pointer_size")?.extract::<u64>()?,
+                object.getattr("file_roots")?.extract::<Vec<PathBuf>>()?,
+            ))
+        })?;
+        let byte_order = match byte_order.as_str() {
+            "little" => ByteOrder::Little,
+            "big" => ByteOrder::Big,
+            other => return Err(TargetError::Debugger(format!("unknown byte order {other:?}"))),
+        };
+        let pointer_width = PointerWidth::try_from(pointer_size).map_err(TargetError::Debugger)?;
+        let abi = TargetAbi { byte_order, pointer_width };
+        Ok(Self { debugger, abi, roots, elf: RefCell::default(), slow_lookups: Cell::new(0) })
+    }
+
+    /// Forgets the list of images: libraries were loaded or unloaded.
+    pub fn drop_images(&self) {
+        self.elf.borrow_mut().take();
+    }
+
+    fn elf(&self) -> Result<Rc<ElfSymbols>, TargetError> {
+        if let Some(known) = self.elf.borrow().as_ref() {
+            return Ok(Rc::clone(known));
+        }
+        let elf = Rc::new(ElfSymbols::new(self.list_images()?, self.roots.clone()));
+        *self.elf.borrow_mut() = Some(Rc::clone(&elf));
+        Ok(elf)
+    }
+
+    fn list_images(&self) -> Result<Vec<Image>, TargetError> {
+        let listed =
+            self.debugger.with(|object| object.call_method0("images")?.extract::<Option<Vec<(String, u64)>>>())?;
+        if let Some(listed) = listed {
+            let image = |(index, (path, bias)): (usize, (String, u64))| Image {
+                path,
+                bias: TargetAddr::new(bias),
+                build_id: None,
+                is_executable: index == 0,
+            };
+            return Ok(listed.into_iter().enumerate().map(image).collect());
+        }
+        let executable = self.debugger.with(|object| object.getattr("executable")?.extract::<Option<String>>())?;
+        match self.ask_symbol("_r_debug")? {
+            Some(symbol) => images_from_link_map(self, symbol.addr, executable.as_deref()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn ask_symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {
+        self.slow_lookups.set(self.slow_lookups.get() + 1);
+        let found = self
+            .debugger
+            .with(|object| object.call_method1("symbol", (name,))?.extract::<Option<(u64, Option<u64>)>>())?;
+        Ok(found.map(|(addr, size)| Symbol { addr: TargetAddr::new(addr), size }))
+    }
+}
+
+impl Target for DebuggerTarget {
+    fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        let fault = TargetError::Fault { addr, len: buf.len() as u64 };
+        let copied = self.debugger.with(|object| {
+            let bytes = object.call_method1("read_memory", (addr.get(), buf.len()))?;
+            // The stable ABI has no buffers before Python 3.11, so a memoryview costs one more copy.
+            let bytes = match bytes.cast_into::<PyBytes>() {
+                Ok(bytes) => bytes,
+                Err(other) => other.into_inner().call_method0("tobytes")?.cast_into::<PyBytes>()?,
+            };
+            let complete = bytes.as_bytes().len() == buf.len();
+            if complete {
+                buf.copy_from_slice(bytes.as_bytes());
+            }
+            Ok(complete)
+        })?;
+        if copied { Ok(()) } else { Err(fault) }
+    }
+
+    fn abi(&self) -> TargetAbi {
+        self.abi
+    }
+
+    fn symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {
+        let elf = self.elf()?;
+        if let Some(found) = elf.lookup(name, self) {
+            return Ok(Some(found));
+        }
+        // With all files at hand, what they do not define does not exist; asking the debugger costs milliseconds.
+        if elf.is_complete(self) { Ok(None) } else { self.ask_symbol(name) }
+    }
+
+    fn images(&self) -> Result<Vec<Image>, TargetError> {
+        let elf = self.elf()?;
+        for (index, image) in elf.images().iter().enumerate() {
+            // Only the MPI's own build-ids matter; opening every library's file would cost time.
+            if image.is_executable || image.file_name().starts_with("libmpi") {
+                let _ = elf.file(index, self);
+            }
+        }
+        Ok(elf.images())
+    }
+}
+
+/// The debugger's own types as a layout source.
+pub struct DebuggerTypes {
+    debugger: Rc<Debugger>,
+    known: RefCell<HashMap<String, Option<TypeLayout>>>,
+}
+
+impl DebuggerTypes {
+    /// Nothing is asked yet.
+    pub fn new(debugger: Rc<Debugger>) -> Self {
+        Self { debugger, known: RefCell::default() }
+    }
+}
+
+impl LayoutSource for DebuggerTypes {
+    fn name(&self) -> String {
+        "debug-info".to_owned()
+    }
+
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String> {
+        if let Some(known) = self.known.borrow().get(type_name) {
+            return Ok(known.clone());
+        }
+        let ask = |object: &Bound<'_, PyAny>| {
+            let found = object.call_method1("type_layout", (type_name,))?;
+            if found.is_none() { Ok(None) } else { layout(&found.cast_into::<PyDict>()?).map(Some) }
+        };
+        let found = self.debugger.with(ask).map_err(|error| error.to_string())?;
+        self.known.borrow_mut().insert(type_name.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    fn constant(&self, _: &str) -> Result<Option<i64>, String> {
+        // Preprocessor constants are not in debug information (but with -g3, which no distribution uses).
+        Ok(None)
+    }
+}
+
+fn layout(found: &Bound<'_, PyDict>) -> PyResult<TypeLayout> {
+    let fields = found.as_any().get_item("fields")?.cast_into::<PyDict>()?;
+    let mut layout = TypeLayout { size: found.as_any().get_item("size")?.extract()?, fields: Default::default() };
+    for (name, field) in fields.iter() {
+        let kind: String = field.get_item("kind")?.extract()?;
+        let kind = match kind.as_str() {
+            "signed" => FieldKind::Signed,
+            "unsigned" => FieldKind::Unsigned,
+            "float" => FieldKind::Float,
+            "pointer" => FieldKind::Pointer,
+            "struct" => FieldKind::Struct,
+            "union" => FieldKind::Union,
+            _ => FieldKind::Array,
+        };
+        let field = Field {
+            offset: field.get_item("offset")?.extract()?,
+            size: field.get_item("size")?.extract()?,
+            kind,
+            type_name: field.get_item("type")?.extract()?,
+        };
+        layout.fields.insert(name.extract()?, field);
+    }
+    Ok(layout)
+}

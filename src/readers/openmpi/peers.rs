@@ -1,0 +1,199 @@
+//! ob1's state of one communicator: its peers, the messages from them, and its lists of posted receives.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::communicators::Found;
+use super::requests::{Decoded, Decoder};
+use super::shapes::{Ob1Shapes, Shapes};
+use super::tags::InternalTags;
+use super::unexpected::{Fragments, Message};
+use crate::address::TargetAddr;
+use crate::readers::record::Record;
+use crate::readers::walk::{Stop, circular_list};
+use crate::target::Target;
+
+/// A communicator never has more peers than this (4 Mi).
+const MAX_PEERS: u64 = 1 << 22;
+
+/// A problem is told this many times for each communicator.
+const MAX_SAME_PROBLEM: usize = 4;
+
+/// What could not be read of one communicator.
+#[derive(Default)]
+pub struct Problems {
+    /// Of its posted receives.
+    pub receives: Vec<String>,
+    /// Of its messages.
+    pub unexpected: Vec<String>,
+}
+
+impl Problems {
+    fn both(&mut self, problem: &str) {
+        add(&mut self.receives, problem.to_owned());
+        add(&mut self.unexpected, problem.to_owned());
+    }
+}
+
+fn add(problems: &mut Vec<String>, problem: String) {
+    if problems.len() < MAX_SAME_PROBLEM {
+        problems.push(problem);
+    }
+}
+
+/// ob1's state of one communicator.
+#[derive(Default)]
+pub struct CommState {
+    /// The number that its next receive will get.
+    pub receive_sequence: u64,
+    /// The number of the last send to each peer.
+    pub send_sequences: HashMap<i64, u64>,
+    /// What could not be read.
+    pub problems: Problems,
+    /// Lengths of its lists of posted receives, added up.
+    posted_in_lists: u64,
+    /// The lists themselves.
+    posted_lists: Vec<TargetAddr>,
+}
+
+/// Reads ob1's state of communicators.
+pub struct Peers<'a> {
+    /// The process.
+    pub target: &'a dyn Target,
+    /// Structures that every pml shares.
+    pub shapes: &'a Shapes,
+    /// Structures of ob1.
+    pub ob1: &'a Ob1Shapes,
+    /// The reader of messages.
+    pub fragments: &'a Fragments<'a>,
+    /// The meaning of negative tags.
+    pub tags: &'a InternalTags,
+}
+
+impl Peers<'_> {
+    /// Reads ob1's part of a communicator; the messages in it go to its queue at once, at most `room` of them.
+    pub fn read(&self, found: &mut Found, room: &mut usize) -> CommState {
+        let mut state = CommState::default();
+        if found.pml_comm.is_null() {
+            // The communicator is being made, or ob1 has already let go of it: no message can be for it.
+            return state;
+        }
+        let shape = &self.ob1.pml_comm;
+        let mut buffer = Vec::new();
+        let record = match Record::read(self.target, found.pml_comm, shape.size, &mut buffer) {
+            Ok(record) => record,
+            Err(error) => {
+                state.problems.both(&error.to_string());
+                return state;
+            }
+        };
+        state.receive_sequence = record.uint(shape.sequence);
+        self.note_list(record.address_of(shape.wild_receives), &mut state);
+        let peers = record.uint(shape.num_procs);
+        let width = self.target.abi().pointer_width.bytes();
+        let table = if peers > MAX_PEERS {
+            Err(format!("ob1 has {peers} peers for it"))
+        } else {
+            let at = record.pointer(shape.procs);
+            self.target.read_bytes(at, (peers * width) as usize).map_err(|error| error.to_string())
+        };
+        match table {
+            Ok(table) => {
+                for (peer, pointer) in (0..).zip(table.chunks_exact(width as usize)) {
+                    let at = TargetAddr::new(self.target.abi().uint(pointer));
+                    if !at.is_null() {
+                        self.read_peer(found, peer, at, &mut state, room);
+                    }
+                }
+            }
+            Err(problem) => state.problems.both(&problem),
+        }
+        state
+    }
+
+    fn note_list(&self, list: TargetAddr, state: &mut CommState) {
+        let len = self.shapes.list.len;
+        // A list whose length cannot be read is walked, which will say so.
+        let count = self.target.read_uint(list.wrapping_add(len.offset as u64), len.size as u64).unwrap_or(u64::MAX);
+        state.posted_in_lists = state.posted_in_lists.saturating_add(count);
+        state.posted_lists.push(list);
+    }
+
+    fn read_peer(&self, found: &mut Found, peer: i64, at: TargetAddr, state: &mut CommState, room: &mut usize) {
+        let shape = &self.ob1.pml_proc;
+        let mut buffer = Vec::new();
+        let record = match Record::read(self.target, at, shape.size, &mut buffer) {
+            Ok(record) => record,
+            Err(error) => {
+                state.problems.both(&format!("peer {peer}: {error}"));
+                return;
+            }
+        };
+        state.send_sequences.insert(peer, record.uint(shape.send_sequence));
+        self.note_list(record.address_of(shape.specific_receives), state);
+        let problems = &mut state.problems.unexpected;
+        let (mut messages, stopped) = self.fragments.list(record.address_of(shape.unexpected), *room);
+        tell(stopped, peer, problems);
+        let early = record.pointer(shape.out_of_order);
+        if !early.is_null() {
+            let (more, stopped) = self.fragments.out_of_order(early, record.uint(shape.expected_sequence), *room);
+            tell(stopped, peer, problems);
+            messages.extend(more);
+        }
+        for message in messages {
+            self.take(message, found, peer, room, problems);
+        }
+    }
+
+    fn take(&self, message: Message, found: &mut Found, peer: i64, room: &mut usize, problems: &mut Vec<String>) {
+        match message {
+            Ok(mut operation) => {
+                let source = operation.desired_local_rank.unwrap_or_default();
+                if source != peer {
+                    add(problems, format!("a message from {source} lies in the list of peer {peer}"));
+                }
+                operation.desired_global_rank = found.world_rank(source);
+                operation.actual_global_rank = operation.desired_global_rank;
+                if let Some(tag) = operation.desired_tag.filter(|tag| *tag < 0) {
+                    operation.internal = true;
+                    operation.extra_text.push(Cow::Owned(self.tags.describe(tag)));
+                }
+                *room = room.saturating_sub(1);
+                found.facts.unexpected_messages.operations.push(operation);
+            }
+            Err(error) => add(problems, error.to_string()),
+        }
+    }
+
+    /// Adds the posted requests that do not come from the pool: a blocking probe's request lies on the stack of its
+    /// thread (ompi/mca/pml/ob1/pml_ob1_iprobe.c, v4.1.4), and only the lists know it.
+    pub fn add_probes(&self, state: &mut CommState, decoder: &mut Decoder<'_>, receives: &mut Vec<Decoded>) {
+        let posted = || receives.iter().filter(|receive| receive.posted);
+        if posted().count() as u64 == state.posted_in_lists {
+            return;
+        }
+        let from_pool: HashSet<TargetAddr> = posted().map(|receive| receive.request).collect();
+        let problems = &mut state.problems.receives;
+        let next = self.shapes.list_item.next.offset as u64;
+        let mut buffer = Vec::new();
+        for list in &state.posted_lists {
+            let sentinel = list.wrapping_add(self.shapes.list.sentinel.offset as u64);
+            let walk = circular_list(self.target, sentinel, next, super::queues::MAX_OPERATIONS);
+            for at in walk.elements.into_iter().filter(|at| !from_pool.contains(at)) {
+                match Record::read(self.target, at, self.ob1.receive.size, &mut buffer) {
+                    Ok(record) => receives.extend(decoder.receive(&record)),
+                    Err(error) => add(problems, error.to_string()),
+                }
+            }
+            if let Some(stop) = walk.stopped {
+                add(problems, format!("posted receives: {stop}"));
+            }
+        }
+    }
+}
+
+fn tell(stopped: Option<Stop>, peer: i64, problems: &mut Vec<String>) {
+    if let Some(stop) = stopped {
+        add(problems, format!("messages from peer {peer}: {stop}"));
+    }
+}

@@ -1,0 +1,213 @@
+//! Which MPI a process has, in which state, and which layouts fit it.
+
+use std::rc::Rc;
+
+use super::SessionError;
+use super::interim::{NoProfile, Verification, choose_profile, verify_classes};
+use crate::layouts::{LayoutSource, Layouts, Profile, shipped_profiles};
+use crate::model::Mpi;
+use crate::readers::openmpi::detect::{self, Lifetime, SelectedPml};
+use crate::target::{Image, Target};
+
+/// A type that only an Open MPI with debug information has whole.
+const PROBED_TYPE: &str = "mca_pml_base_request_t";
+
+/// What is known of a process before its queues are read.
+pub struct Detected {
+    /// The library, as the model shows it.
+    pub mpi: Mpi,
+    /// The image of the MPI library.
+    pub image: Image,
+    /// How far MPI is in the process.
+    pub lifetime: Lifetime,
+    /// Structure layouts that have been verified on this process.
+    pub layouts: Rc<Layouts>,
+    /// The name of the preferred layout source: `debug-info` or `profile:NAME`.
+    pub layouts_name: String,
+    /// How the layouts were verified.
+    pub verification: Verification,
+    /// Layout sources that were looked at and left aside, with the reason.
+    pub set_aside: Vec<String>,
+}
+
+/// Layouts that come from outside the shipped ones.
+#[derive(Default, Clone)]
+pub struct LayoutChoice {
+    /// The debugger's own types.
+    pub debugger: Option<Rc<dyn LayoutSource>>,
+    /// A profile that the user named.
+    pub profile: Option<Profile>,
+}
+
+/// A source that is shared between sessions.
+struct Shared(Rc<dyn LayoutSource>);
+
+impl LayoutSource for Shared {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+    fn type_layout(&self, type_name: &str) -> Result<Option<crate::layouts::TypeLayout>, String> {
+        self.0.type_layout(type_name)
+    }
+    fn constant(&self, name: &str) -> Result<Option<i64>, String> {
+        self.0.constant(name)
+    }
+}
+
+/// The constants of a profile without its structures: debug information has no preprocessor constants, and they
+/// depend on the release, not on how it was built.
+struct ConstantsOf(Profile);
+
+impl LayoutSource for ConstantsOf {
+    fn name(&self) -> String {
+        format!("constants of profile:{}", self.0.name)
+    }
+    fn type_layout(&self, _: &str) -> Result<Option<crate::layouts::TypeLayout>, String> {
+        Ok(None)
+    }
+    fn constant(&self, name: &str) -> Result<Option<i64>, String> {
+        LayoutSource::constant(&self.0, name)
+    }
+}
+
+/// The image that holds the MPI library: `libmpi.so*`, else the executable (a static MPI).
+pub fn mpi_image(target: &dyn Target) -> Result<Option<Image>, SessionError> {
+    let images = target.images()?;
+    let library = images.iter().find(|image| is_library(image, "libmpi.so"));
+    Ok(library.or_else(|| images.iter().find(|image| image.is_executable)).cloned())
+}
+
+fn is_library(image: &Image, name: &str) -> bool {
+    image.file_name() == name || image.file_name().strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Finds out which MPI a process has and how to read it.
+///
+/// # Errors
+/// Where it has none, has one that this version does not read, or no layout fits.
+pub fn detect(target: &dyn Target, choice: &LayoutChoice) -> Result<Detected, SessionError> {
+    if !detect::is_open_mpi(target)? {
+        return Err(not_open_mpi(target)?);
+    }
+    let image = mpi_image(target)?.ok_or(SessionError::NotMpi { executable: None })?;
+    let lifetime = detect::lifetime(target)?;
+    match lifetime {
+        Lifetime::NotInitialized => return Err(SessionError::NotInitialized),
+        Lifetime::Finalized => return Err(SessionError::Finalized),
+        Lifetime::Active | Lifetime::Finalizing => {}
+    }
+    let pml = selected_pml(target)?;
+    let mut set_aside = Vec::new();
+    let (layouts, layouts_name, verification) = choose(target, choice, &pml, &mut set_aside)?;
+    let (major, minor, release) = pml.version;
+    let mpi = Mpi {
+        implementation: "Open MPI".to_owned(),
+        version: Some(format!("{major}.{minor}.{release}")),
+        library: image.path.clone(),
+        build_id: image.build_id.clone(),
+        transport: Some(pml.name).filter(|name| !name.is_empty()),
+    };
+    Ok(Detected { mpi, image, lifetime, layouts: Rc::new(layouts), layouts_name, verification, set_aside })
+}
+
+/// The selected pml, read with whichever shipped layout of a component description gives a sane answer: that structure
+/// is part of the component interface, which all supported releases share.
+fn selected_pml(target: &dyn Target) -> Result<SelectedPml, SessionError> {
+    let mut last = None;
+    for (_, text) in shipped_profiles() {
+        let layouts = Layouts::new(vec![Box::new(Profile::from_json(text)?)]);
+        match detect::selected_pml(target, &layouts) {
+            Ok(pml) => return Ok(pml),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.map_or(SessionError::NotMpi { executable: None }, SessionError::from))
+}
+
+fn choose(
+    target: &dyn Target,
+    choice: &LayoutChoice,
+    pml: &SelectedPml,
+    set_aside: &mut Vec<String>,
+) -> Result<(Layouts, String, Verification), SessionError> {
+    let version = pml.version;
+    if let Some(profile) = &choice.profile {
+        let verification = verify_classes(target, profile);
+        if !verification.fits() {
+            return Err(SessionError::ProfileRefused {
+                name: profile.name.clone(),
+                differences: verification.to_string(),
+            });
+        }
+        let name = LayoutSource::name(profile);
+        return Ok((Layouts::new(vec![Box::new(profile.clone())]), name, verification));
+    }
+    let shipped = choose_profile(target, version);
+    let known = |source: &Rc<dyn LayoutSource>| source.type_layout(PROBED_TYPE).is_ok_and(|found| found.is_some());
+    if let Some(source) = choice.debugger.as_ref().filter(|source| known(source)) {
+        let constants = match &shipped {
+            Ok(profile) => Some(profile.clone()),
+            Err(_) => same_series(version)?,
+        };
+        match (constants, super::debug_info::verify(target, source.as_ref())) {
+            (Some(constants), verification) if verification.fits() => {
+                let sources: Vec<Box<dyn LayoutSource>> =
+                    vec![Box::new(Shared(Rc::clone(source))), Box::new(ConstantsOf(constants))];
+                return Ok((Layouts::new(sources), source.name(), verification));
+            }
+            (None, _) => set_aside.push(format!(
+                "{}: it has the structures, but the constants of Open MPI {}.{} are not known",
+                source.name(),
+                version.0,
+                version.1
+            )),
+            (Some(_), verification) => set_aside.push(format!("{}: {verification}", source.name())),
+        }
+    } else if let Some(source) = &choice.debugger {
+        set_aside.push(format!("{}: the MPI library has no debug information", source.name()));
+    }
+    let profile = shipped?;
+    let name = LayoutSource::name(&profile);
+    let verification = verify_classes(target, &profile);
+    Ok((Layouts::new(vec![Box::new(profile)]), name, verification))
+}
+
+/// A shipped profile of the same release series, whose constants fit even where its structures do not.
+fn same_series(version: (u64, u64, u64)) -> Result<Option<Profile>, SessionError> {
+    let series = format!("{}.{}", version.0, version.1);
+    for (_, text) in shipped_profiles() {
+        let profile = Profile::from_json(text)?;
+        if profile.identity.fits.contains(&series) {
+            return Ok(Some(profile));
+        }
+    }
+    Ok(None)
+}
+
+/// Names what the process has instead of Open MPI.
+fn not_open_mpi(target: &dyn Target) -> Result<SessionError, SessionError> {
+    let images = target.images()?;
+    let executable = images.iter().find(|image| image.is_executable).map(|image| image.path.clone());
+    if images.is_empty() {
+        return Ok(SessionError::NoImages);
+    }
+    let library = |image: &&Image| {
+        ["libmpi.so", "libmpich.so", "libmpi_abi.so", "libmpi_cray.so", "libmpifort.so"]
+            .iter()
+            .any(|name| is_library(image, name))
+    };
+    let found = images.iter().find(library).map(|image| image.path.clone());
+    // MPICH and what is made from it exports the function that its launcher starts with (src/mpi/init/init.c).
+    let symbol = ["MPI_Init", "PMPI_Init"].iter().find_map(|name| target.symbol(name).ok().flatten());
+    Ok(match (found, symbol) {
+        (Some(library), _) => SessionError::UnsupportedMpi { library },
+        (None, Some(_)) => SessionError::UnsupportedMpi { library: executable.unwrap_or_default() },
+        (None, None) => SessionError::NotMpi { executable },
+    })
+}
+
+impl From<NoProfile> for SessionError {
+    fn from(error: NoProfile) -> Self {
+        Self::NoLayout(error.to_string())
+    }
+}

@@ -1,0 +1,184 @@
+//! One process, held across stops: detects its MPI, chooses who reads it, and builds the model.
+
+mod debug_info;
+mod detection;
+mod interim;
+mod refine;
+
+pub use detection::{Detected, LayoutChoice};
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::layouts::ProfileError;
+use crate::model::{Process, QueueSource, Source, SourceKind};
+use crate::readers::ReaderError;
+use crate::readers::openmpi::OpenMpiReader;
+use crate::readers::openmpi::detect::Lifetime;
+use crate::target::{Target, TargetError};
+
+/// Why a process could not be read at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The process has no MPI library.
+    #[error("{} is not an MPI process: no MPI library is loaded", .executable.as_deref().unwrap_or("this"))]
+    NotMpi {
+        /// Path of the executable, where known.
+        executable: Option<String>,
+    },
+    /// The dynamic linker has not loaded anything yet, or its list cannot be read.
+    #[error("no shared libraries are loaded in this process yet")]
+    NoImages,
+    /// An MPI that this version does not read.
+    #[error("the MPI library {library} is not Open MPI, and this version reads Open MPI only")]
+    UnsupportedMpi {
+        /// Path of the library.
+        library: String,
+    },
+    /// MPI_Init has not finished.
+    #[error("MPI is not initialised in this process: MPI_Init has not been called or has not finished")]
+    NotInitialized,
+    /// MPI_Finalize is done.
+    #[error("MPI is finalised in this process: MPI_Finalize is done, its queues are gone")]
+    Finalized,
+    /// No layout fits.
+    #[error("{0}")]
+    NoLayout(String),
+    /// The profile that the user named does not fit.
+    #[error("the layout profile {name} does not fit this process: {differences}")]
+    ProfileRefused {
+        /// Its name.
+        name: String,
+        /// What differs.
+        differences: String,
+    },
+    /// A profile is damaged.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The reader failed.
+    #[error(transparent)]
+    Reader(#[from] ReaderError),
+    /// The target failed.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+}
+
+impl SessionError {
+    /// A stable word for the kind of error.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::NotMpi { .. } | Self::NoImages => "not_mpi",
+            Self::UnsupportedMpi { .. } => "unsupported_mpi",
+            Self::NotInitialized => "not_initialized",
+            Self::Finalized => "finalized",
+            Self::NoLayout(_) | Self::ProfileRefused { .. } | Self::Profile(_) => "no_layout",
+            Self::Reader(ReaderError::Layout(_)) => "no_layout",
+            Self::Reader(ReaderError::Target(TargetError::Gone)) | Self::Target(TargetError::Gone) => "gone",
+            _ => "fault",
+        }
+    }
+
+    /// What to type next; may be empty.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::NotMpi { .. } => {
+                "name a rank of the job, not its launcher or a shell: `ps -ef` shows the children of mpirun"
+            }
+            Self::NoImages => {
+                "let the program run on until MPI_Init has returned: `break MPI_Init`, `continue`, `finish`"
+            }
+            Self::UnsupportedMpi { .. } => "see `mpi-queues layouts list` for the MPIs that can be read",
+            Self::NotInitialized => "let the program run on until MPI_Init has returned, then ask again",
+            Self::Finalized => "there is nothing left to read; look at the other ranks",
+            Self::NoLayout(_) | Self::ProfileRefused { .. } => {
+                "make one from this MPI's debug information: `mpi-queues layouts make --help`"
+            }
+            _ => "",
+        }
+    }
+}
+
+/// Who is to read the queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wanted {
+    /// The built-in reader.
+    #[default]
+    Auto,
+    /// The built-in reader.
+    Builtin,
+    /// A vendor's plug-in.
+    Plugin,
+}
+
+/// One process, held across stops.
+pub struct Session<T: Target> {
+    target: T,
+    choice: LayoutChoice,
+    detected: RefCell<Option<Rc<Detected>>>,
+}
+
+impl<T: Target> Session<T> {
+    /// A session over `target`; nothing is read yet.
+    pub fn new(target: T, choice: LayoutChoice) -> Self {
+        Self { target, choice, detected: RefCell::default() }
+    }
+
+    /// The target.
+    pub fn target(&self) -> &T {
+        &self.target
+    }
+
+    /// Forgets what was detected: the process ran or loaded libraries.
+    pub fn forget(&self) {
+        self.detected.borrow_mut().take();
+    }
+
+    /// What MPI the process has; remembered until [`Session::forget`].
+    ///
+    /// # Errors
+    /// Where it has none that can be read now.
+    pub fn detected(&self) -> Result<Rc<Detected>, SessionError> {
+        if let Some(known) = self.detected.borrow().as_ref() {
+            return Ok(Rc::clone(known));
+        }
+        let detected = Rc::new(detection::detect(&self.target, &self.choice)?);
+        *self.detected.borrow_mut() = Some(Rc::clone(&detected));
+        Ok(detected)
+    }
+
+    /// Reads the process with the built-in reader. `via`, pid, host and stacks are the caller's to fill in.
+    ///
+    /// # Errors
+    /// Where nothing can be read; what could not be read of a readable process is in its problems.
+    pub fn read_builtin(&self, with_queues: bool) -> Result<Process, SessionError> {
+        let detected = self.detected()?;
+        let pml = detected.mpi.transport.clone().unwrap_or_default();
+        let mut reader = OpenMpiReader::new(&self.target, &detected.layouts, &pml);
+        reader.with_queues = with_queues;
+        let report = reader.read_queues()?;
+        let mut process = Process {
+            mpi: Some(detected.mpi.clone()),
+            source: Some(Source {
+                kind: SourceKind::Builtin,
+                layouts: Some(detected.layouts_name.clone()),
+                ..Source::default()
+            }),
+            communicators: report.communicators,
+            notes: report.notes,
+            problems: report.problems,
+            ..Process::default()
+        };
+        if detected.lifetime == Lifetime::Finalizing {
+            process.notes.push("the process is in MPI_Finalize".to_owned());
+        }
+        refine::set_identity(&mut process);
+        Ok(process)
+    }
+}
+
+/// Time limit for a plug-in where the user gives none.
+pub const PLUGIN_TIMEOUT: Duration = Duration::from_secs(60);
+
+pub use refine::name_calls;

@@ -1,0 +1,69 @@
+//! Facts that follow from several others.
+
+use std::borrow::Cow;
+
+use crate::model::{Operation, OperationStatus, Process};
+
+/// Fills in the process's rank and the size of its world from MPI_COMM_WORLD.
+pub fn set_identity(process: &mut Process) {
+    let world = process.communicators.iter().find(|communicator| communicator.name == "MPI_COMM_WORLD");
+    process.rank = world.and_then(|world| world.local_rank);
+    process.world_size = world.and_then(|world| world.size);
+}
+
+/// MPI functions that post a receive and wait for it.
+const BLOCKING_RECEIVES: &[&str] = &["MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Mrecv"];
+
+/// MPI functions that post a send and wait for it.
+const BLOCKING_SENDS: &[&str] =
+    &["MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Sendrecv", "MPI_Sendrecv_replace"];
+
+/// Names the function that made each request, where the stacks leave only one answer.
+///
+/// A request does not say whether a blocking call made it. But a blocking call's request exists only while a thread
+/// stands in that call: where no thread does, every receive comes from MPI_Irecv, and where exactly one receive is pending
+/// while one thread stands in MPI_Recv, it is that thread's. `all_threads` says that every thread's stack was read.
+pub fn name_calls(process: &mut Process, all_threads: bool) {
+    if !all_threads || process.mpi.as_ref().is_none_or(|mpi| mpi.implementation != "Open MPI") {
+        return;
+    }
+    let standing = |names: &[&str]| {
+        let mut found = process.calls.iter().filter(|call| names.contains(&call.function.as_str()));
+        (found.next().map(|call| call.function.clone()), found.next().is_some())
+    };
+    let (in_receive, more_receives) = standing(BLOCKING_RECEIVES);
+    let (in_send, more_sends) = standing(BLOCKING_SENDS);
+    let unnamed = |operation: &&mut Operation| {
+        operation.call.is_none() && !operation.internal && operation.status != OperationStatus::Complete
+    };
+    let mut receives: Vec<&mut Operation> = Vec::new();
+    let mut sends: Vec<&mut Operation> = Vec::new();
+    for communicator in &mut process.communicators {
+        receives.extend(communicator.pending_receives.operations.iter_mut().filter(unnamed));
+        sends.extend(communicator.pending_sends.operations.iter_mut().filter(unnamed));
+    }
+    match (in_receive, more_receives, receives.as_mut_slice()) {
+        (None, _, all) => all.iter_mut().for_each(|receive| receive.call = Some(Cow::Borrowed("MPI_Irecv"))),
+        (Some(function), false, [only]) => only.call = Some(Cow::Owned(function)),
+        _ => {}
+    }
+    match (in_send, more_sends, sends.as_mut_slice()) {
+        (None, _, all) => all.iter_mut().for_each(|send| send.call = non_blocking_send(send).map(Cow::Borrowed)),
+        (Some(function), false, [only]) => only.call = Some(Cow::Owned(function)),
+        _ => {}
+    }
+}
+
+fn non_blocking_send(send: &Operation) -> Option<&'static str> {
+    let mode = |words: &str| send.extra_text.iter().any(|text| text == words);
+    if mode("buffered send") {
+        // MPI_Bsend of a large message leaves such a request behind as well.
+        None
+    } else if mode("synchronous send") {
+        Some("MPI_Issend")
+    } else if mode("ready send") {
+        Some("MPI_Irsend")
+    } else {
+        Some("MPI_Isend")
+    }
+}
