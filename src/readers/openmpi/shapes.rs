@@ -173,8 +173,9 @@ shape!(
     Datatype = ["ompi_datatype_t"] { name: "name", bytes: "super.size" }
 );
 
-/// All of them, and the constants.
+/// All of them, and the constants. Each field is the shape of the structure of that name.
 #[derive(Debug, Clone)]
+#[allow(missing_docs)]
 pub struct Shapes {
     pub object: Object,
     pub pointer_array: PointerArray,
@@ -188,8 +189,9 @@ pub struct Shapes {
     pub constants: Constants,
 }
 
-/// What only the pml ob1 has; resolved only where ob1 is selected.
+/// What only the pml ob1 has; resolved only where ob1 is selected. Each field is the shape of that name.
 #[derive(Debug, Clone)]
+#[allow(missing_docs)]
 pub struct Ob1Shapes {
     pub free_list: FreeList,
     pub free_list_memory: FreeListMemory,
