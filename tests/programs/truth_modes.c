@@ -172,12 +172,12 @@ int main(int argc, char **argv)
     truth_settle();
     if (truth_rank == 0) {
         truth_will_send(TRUTH_SYNCHRONOUS, 10, MPI_INT, 1, 900, sends, "MPI_Ssend");
-        truth_hang_in("MPI_Ssend", NULL, 0);
+        truth_hang_in("MPI_Ssend");
         MPI_Ssend(truth_buffer(40), 10, MPI_INT, 1, 900, sends);
     } else if (truth_rank == 1) {
         truth_expect(sends, 0, 900, 40);
         truth_will_recv(33, MPI_INT, 0, 901, receives, "MPI_Recv");
-        truth_hang_in("MPI_Recv", NULL, 0);
+        truth_hang_in("MPI_Recv");
         MPI_Recv(truth_buffer(33 * 4), 33, MPI_INT, 0, 901, receives, MPI_STATUS_IGNORE);
     } else
         truth_hang_paused();

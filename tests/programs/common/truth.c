@@ -317,6 +317,13 @@ void truth_await(struct truth_op *op)
         MPI_Request_get_status(op->request, &complete, MPI_STATUS_IGNORE);
 }
 
+void truth_completes(struct truth_op *op)
+{
+    if (op->fate == TRUTH_PENDING)
+        op->fate = TRUTH_COMPLETE;
+    truth_await(op);
+}
+
 MPI_Request truth_request(struct truth_op *op)
 {
     return op->request;
@@ -596,9 +603,19 @@ void truth_hang_paused(void)
         pause();
 }
 
-void truth_hang_in(const char *call, const int *sleepers, int sleeper_count)
+void truth_hang_in(const char *call)
 {
     write_truth(call);
+    armed = 1;
+}
+
+void truth_hang_threads_begin(const char *call)
+{
+    write_truth(call);
+}
+
+void truth_hang_threads(const int *sleepers, int sleeper_count)
+{
     for (int i = 0; i < sleeper_count; i++)
         sleeping_threads[sleeping_count++] = sleepers[i];
     __sync_synchronize();

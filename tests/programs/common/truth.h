@@ -66,6 +66,8 @@ void truth_unordered(struct truth_op *op);
 void truth_buffered_pending(struct truth_op *op);
 /* Polls until a posted operation is complete. */
 void truth_await(struct truth_op *op);
+/* An operation that was to stay pending has been matched after all: waits until it is complete. */
+void truth_completes(struct truth_op *op);
 MPI_Request truth_request(struct truth_op *op);
 
 /* A message that has been sent to this process and that no receive takes: waits until it has arrived, notes it.
@@ -84,9 +86,13 @@ void truth_settle(void);
 
 /* Writes the truth and waits in pause() for a signal. */
 void truth_hang_paused(void);
-/* Arms the ready signal, which is given once the library has been waiting quietly in the call that the caller makes
- * next. With threads: kernel thread ids that have to be asleep as well. */
-void truth_hang_in(const char *call, const int *sleepers, int sleeper_count);
+/* Writes the truth and arms the ready signal, which is given once the library has been waiting quietly in the call that
+ * the caller makes next. */
+void truth_hang_in(const char *call);
+/* The same in two steps, for calls of several threads: the truth before they make them; then, when each is about to,
+ * their kernel thread ids, which must be asleep as well (but for the one that makes progress). */
+void truth_hang_threads_begin(const char *call);
+void truth_hang_threads(const int *sleepers, int sleeper_count);
 
 /* Ends the whole job with a message. */
 void truth_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
