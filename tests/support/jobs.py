@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -19,6 +20,16 @@ from .builds import MpiBuild, _environment, compile_program
 READY_TIMEOUT = 180.0
 
 Truth = Dict[str, Any]
+
+
+_open_jobs: List[Job] = []
+
+
+@atexit.register
+def _close_all() -> None:
+    """Also where a program other than pytest uses this module and fails."""
+    for job in list(_open_jobs):
+        job.close()
 
 
 class JobFailed(AssertionError):
@@ -81,6 +92,7 @@ class Job:
             self._output.close()
             shutil.rmtree(self.directory, ignore_errors=True)
             raise
+        _open_jobs.append(self)
         try:
             self._await_ready(ranks)
         except BaseException:
@@ -120,6 +132,9 @@ class Job:
 
     def close(self) -> None:
         """Ends the ranks, then the launcher, and removes the job's directory."""
+        if self not in _open_jobs:
+            return
+        _open_jobs.remove(self)
         members = {*self._members, *processes.descendants(self.launcher.pid)}
         launcher = processes.identity(self.launcher.pid)
         try:
