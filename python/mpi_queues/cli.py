@@ -1,21 +1,178 @@
-"""The command ``mpi-queues``."""
+"""The command ``mpi-queues``: arguments, exit status, and what goes to which stream.
+
+Exit status: 0 done; 1 done, and something could not be read (told on standard error); 2 bad usage; 3 nothing could be
+read.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
-from typing import List, Optional
+from typing import Any, NoReturn, Optional, Sequence
 
-from . import __version__
+from . import __version__, demo, init, layouts, show
+from .errors import UsageError, UserError
+
+DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
+
+#: Said by shells of a command that Ctrl-C or a closed pipe ended.
+_INTERRUPTED = 128 + signal.SIGINT
+_TERMINATED = 128 + signal.SIGTERM
+_PIPE_CLOSED = 128 + signal.SIGPIPE
 
 
-def main(arguments: Optional[List[str]] = None) -> int:
+class _Parser(argparse.ArgumentParser):
+    """Errors name the thing and the next command, with status 2."""
+
+    def __init__(self, **arguments: Any) -> None:
+        arguments.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        arguments.setdefault("allow_abbrev", False)
+        super().__init__(**arguments)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE, f"{self.prog}: {message}\nTry: {self.prog} --help\n")
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Runs one command; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="mpi-queues", description="Why is my MPI job stuck?")
+    previous = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        options = _parser().parse_args(arguments)
+        status: int = options.run(options)
+        sys.stdout.flush()
+        return status
+    except UsageError as error:
+        print(f"mpi-queues: {error}", file=sys.stderr)
+        return USAGE
+    except UserError as error:
+        print(f"mpi-queues: {error}", file=sys.stderr)
+        return NOTHING
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python must not complain when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    except KeyboardInterrupt as error:
+        print("\nmpi-queues: interrupted; the processes were left as they were", file=sys.stderr)
+        return _TERMINATED if error.args else _INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _terminated(number: int, frame: object) -> None:
+    # The same way out as Ctrl-C: every debugger detaches, every job that we started ends.
+    raise KeyboardInterrupt("terminated")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="mpi-queues",
+        description="Why is my MPI job stuck? Shows what each rank waits for and what nobody has received.",
+        epilog="example:\n  mpi-queues show --pid 4242 --pid 4243\n\nInside gdb: mpi-queues init gdb",
+    )
     parser.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
-    parser.parse_args(arguments)
-    parser.print_help()
-    return 2
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    _add_show(commands)
+    _add_comms(commands)
+    layouts.add_commands(commands, _add_target)
+    init.add_command(commands)
+    demo.add_command(commands)
+    return parser
+
+
+def _add_show(commands: Any) -> None:
+    parser = commands.add_parser(
+        "show",
+        help="pending sends and receives, unexpected messages",
+        description="Shows the message queues of live MPI processes. They are stopped while they are read, and go on.",
+        epilog="examples:\n"
+        "  mpi-queues show --pid 4242\n"
+        "  mpi-queues show $(pgrep -f my_solver | sed s/^/--pid=/) --comm halo\n"
+        "  mpi-queues show --pid 4242 --format json | jq '.processes[].communicators[].name'",
+    )
+    _add_target(parser)
+    _add_reading(parser)
+    parser.add_argument("--internal", action="store_true", help="also operations of MPI itself, with their collective")
+    parser.add_argument("--compare", action="store_true", help="show where the built-in reader and the plug-in differ")
+    parser.add_argument(
+        "--limit",
+        type=_row_limit,
+        default=show.DEFAULT_LIMIT,
+        metavar="N",
+        help="rows of a queue in text, or 'all' (default 200)",
+    )
+    parser.set_defaults(run=show.show)
+
+
+def _add_comms(commands: Any) -> None:
+    parser = commands.add_parser(
+        "comms",
+        help="communicators with their groups",
+        description="Shows the communicators of live MPI processes.",
+        epilog="example:\n  mpi-queues comms --pid 4242",
+    )
+    _add_target(parser)
+    _add_reading(parser)
+    parser.set_defaults(run=show.comms)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for programs")
+    parser.add_argument(
+        "--source",
+        type=_source,
+        default="auto",
+        metavar="SOURCE",
+        help="who reads: auto, builtin, plugin or plugin=PATH (default: auto, the built-in reader)",
+    )
+    parser.add_argument("--comm", metavar="NAME", help="only communicators of this name")
+    parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("target")
+    group.add_argument("--pid", type=_pid, action="append", metavar="PID", help="a live process; may be repeated")
+    for name, metavar in (("--job", "PID"), ("--core", "CORE"), ("--exe", "EXE"), ("--recording", "FILE")):
+        group.add_argument(name, metavar=metavar, help="not in this version")
+    group.add_argument("--via", choices=("gdb", "lldb", "native"), default="gdb", help="how memory is read (gdb)")
+    group.add_argument(
+        "--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="limit for each process (default: 60)"
+    )
+
+
+def _pid(text: str) -> int:
+    try:
+        pid = int(text)
+    except ValueError:
+        pid = 0
+    if not 0 < pid < 1 << 31:
+        raise argparse.ArgumentTypeError(f"{text}: not a process id")
+    return pid
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86400:
+        raise argparse.ArgumentTypeError(f"{text}: not a number of seconds between 0 and 86400")
+    return seconds
+
+
+def _row_limit(text: str) -> Optional[int]:
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text}: neither a number nor 'all'")
+    return int(text)
+
+
+def _source(text: str) -> str:
+    if text in ("auto", "builtin", "plugin") or (text.startswith("plugin=") and len(text) > len("plugin=")):
+        return text
+    raise argparse.ArgumentTypeError(f"{text}: not one of auto, builtin, plugin, plugin=PATH")
 
 
 if __name__ == "__main__":

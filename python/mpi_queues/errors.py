@@ -32,6 +32,8 @@ def as_user_error(error: BaseException) -> UserError:
     """The error of the core (a ``NativeError``) or of a debugger as one that is shown."""
     if isinstance(error, UserError):
         return error
+    if isinstance(error, OSError):
+        return UserError(str(error))
     help_text = getattr(error, "help", "")
     kind = getattr(error, "kind", "error")
     return UserError(

@@ -10,13 +10,13 @@ from .words import WIDTH, clean, wrapped
 _MAX_DEPTH = 4
 
 
-def write_facts(title: str, facts: Mapping[str, Any], write: Callable[[str], None]) -> None:
+def write_facts(title: str, facts: Mapping[str, Any], write: Callable[[str], object]) -> None:
     """The facts under their title."""
     write(wrapped(title, "", "  "))
     _write_mapping(facts, "  ", write, 0)
 
 
-def _write_mapping(facts: Mapping[str, Any], indent: str, write: Callable[[str], None], depth: int) -> None:
+def _write_mapping(facts: Mapping[str, Any], indent: str, write: Callable[[str], object], depth: int) -> None:
     for key, value in facts.items():
         label = clean(str(key)).replace("_", " ")
         if depth < _MAX_DEPTH and isinstance(value, Mapping) and value:
@@ -34,7 +34,7 @@ def _write_mapping(facts: Mapping[str, Any], indent: str, write: Callable[[str],
             write(wrapped(f"{label}: {_plain(value)}", indent, indent + "  "))
 
 
-def _write_item(item: Any, indent: str, write: Callable[[str], None], depth: int) -> None:
+def _write_item(item: Any, indent: str, write: Callable[[str], object], depth: int) -> None:
     if isinstance(item, Mapping):
         write(
             wrapped("; ".join(f"{key}: {_plain(value)}" for key, value in item.items()), indent + "- ", indent + "  ")

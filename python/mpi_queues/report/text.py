@@ -12,7 +12,7 @@ from .._native import Communicator, Operation, Process, Queue, Snapshot
 from ..errors import UserError
 from .words import WIDTH, clean, columns, counted, listed, pad, ranks, shorten, size, wrapped
 
-Write = Callable[[str], None]
+Write = Callable[[str], object]
 
 #: Rows of a queue unless the user asks for more.
 DEFAULT_LIMIT = 200

@@ -1,0 +1,29 @@
+"""What the command line runs inside gdb for each process: loads the package beside it and serves one request."""
+
+import importlib
+import importlib.util
+import json
+import os
+import pathlib
+import sys
+
+
+def _load():
+    package = pathlib.Path(__file__).resolve().parents[2]
+    spec = importlib.util.spec_from_file_location(
+        "mpi_queues", package / "__init__.py", submodule_search_locations=[str(package)]
+    )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["mpi_queues"] = module
+    spec.loader.exec_module(module)
+    return importlib.import_module("mpi_queues.debuggers.gdb_child")
+
+
+try:
+    _child = _load()
+except (Exception, SystemExit) as _error:  # noqa: BLE001 - the parent shows whatever keeps the package from loading
+    _version = ".".join(map(str, sys.version_info[:3]))
+    _head = {"error": f"gdb's Python {_version} cannot load mpi-queues: {_error}", "kind": "no_gdb", "help": ""}
+    os.write(int(os.environ["MPI_QUEUES_RESULT_FD"]), json.dumps(_head).encode() + b"\n")
+else:
+    _child.serve()

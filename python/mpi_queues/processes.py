@@ -1,0 +1,165 @@
+"""Facts about live processes of this machine from /proc, and why one cannot be read."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pathlib
+import pwd
+import signal
+import time
+from typing import Dict, Optional
+
+from .errors import UserError
+
+_YAMA = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
+
+
+def status(pid: int) -> Dict[str, str]:
+    """The fields of /proc/PID/status; empty where there is no such process."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    fields: Dict[str, str] = {}
+    for line in text.splitlines():
+        key, _, value = line.partition(":")
+        fields[key] = value.strip()
+    return fields
+
+
+def state(pid: int) -> str:
+    """The state letter of a process (R, S, D, T, t, Z, X); empty where there is none."""
+    return status(pid).get("State", "")[:1]
+
+
+def start_time(pid: int) -> Optional[int]:
+    """When the process started, in clock ticks: with the pid this names a process, the pid alone does not."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_bytes()
+        # The command name in parentheses may hold anything, also a closing parenthesis.
+        return int(stat.rpartition(b")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def name_of(pid: int) -> str:
+    """The short name of a process for messages."""
+    name = status(pid).get("Name", "")
+    return "".join(char if char.isprintable() else "?" for char in name)
+
+
+def check_readable(pid: int) -> None:
+    """Sees to it that the process can be attached to.
+
+    Raises:
+        UserError: that names what stands in the way, and the next thing to type.
+    """
+    fields = status(pid)
+    if not fields:
+        raise UserError(
+            f"pid {pid}: no such process", help="to find the ranks of a job, type: pgrep -af PROGRAM", kind="no_process"
+        )
+    if pid == os.getpid():
+        raise UserError(f"pid {pid}: this is mpi-queues itself", kind="no_process")
+    leader = fields.get("Tgid", str(pid))
+    if leader != str(pid):
+        raise UserError(f"pid {pid}: a thread of the process {leader}", help=f"type: --pid {leader}", kind="no_process")
+    if fields.get("State", "")[:1] in ("Z", "X"):
+        parent = fields.get("PPid", "?")
+        raise UserError(
+            f"pid {pid}: a zombie: the process has ended and its parent {parent} has not waited for it",
+            kind="no_process",
+        )
+    tracer = fields.get("TracerPid", "0")
+    if tracer != "0":
+        raise UserError(
+            f"pid {pid}: already traced by pid {tracer} ({name_of(int(tracer)) or 'not known'})",
+            help="detach that debugger first, or type in it: mpi queues",
+            kind="traced",
+        )
+    _check_permission(pid, fields)
+
+
+def _check_permission(pid: int, fields: Dict[str, str]) -> None:
+    try:
+        # The kernel asks the same questions here as for attaching (ptrace(2), PTRACE_MODE_ATTACH).
+        os.close(os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC))
+        return
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM):
+            raise UserError(f"pid {pid}: cannot be read: {error.strerror}", kind="no_permission") from None
+    owner = int(fields.get("Uid", "0").split()[1])
+    me = os.geteuid()
+    if owner != me and me != 0:
+        raise UserError(
+            f"pid {pid}: belongs to {_user(owner)}, and you are {_user(me)}",
+            help=f"type: sudo -u {_login(owner)} mpi-queues …",
+            kind="no_permission",
+        )
+    scope = _yama_scope()
+    if scope == 3:
+        raise UserError(f"pid {pid}: attaching is switched off until the next boot: {_YAMA} is 3", kind="no_permission")
+    if scope in (1, 2) and me != 0:
+        raise UserError(
+            f"pid {pid}: the kernel lets only root attach to a process that is not its child: {_YAMA} is {scope}",
+            help="type: sudo sysctl kernel.yama.ptrace_scope=0 (until the next boot), or run mpi-queues with sudo",
+            kind="no_permission",
+        )
+    raise UserError(
+        f"pid {pid}: the kernel refuses to let you attach (a set-user-id program, or a container without SYS_PTRACE)",
+        help="run mpi-queues with sudo, or start the container with: --cap-add=SYS_PTRACE",
+        kind="no_permission",
+    )
+
+
+def _yama_scope() -> int:
+    try:
+        return int(_YAMA.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return 0
+
+
+def _login(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"#{uid}"
+
+
+def _user(uid: int) -> str:
+    login = _login(uid)
+    return f"uid {uid}" if login.startswith("#") else f"{login} (uid {uid})"
+
+
+def restore_state(pid: int, started: Optional[int], was_stopped: bool) -> None:
+    """After a debugger has ended: the process goes on, or stays stopped, as it was before.
+
+    gdb sees to this itself; not where it was killed between the kernel's attach and its own wait, which leaves the
+    process stopped by the SIGSTOP of PTRACE_ATTACH.
+    """
+    for _ in range(20):
+        fields = status(pid)
+        if not fields or start_time(pid) != started or fields.get("TracerPid", "0") != "0":
+            return
+        now = fields.get("State", "")[:1]
+        if was_stopped and now in ("R", "S", "D"):
+            _signal(pid, signal.SIGSTOP)
+        elif not was_stopped and now == "T":
+            _signal(pid, signal.SIGCONT)
+        elif was_stopped or not _stop_pending(fields):
+            return
+        time.sleep(0.01)
+
+
+def _stop_pending(fields: Dict[str, str]) -> bool:
+    bit = 1 << (signal.SIGSTOP - 1)
+    return any(int(fields.get(key, "0"), 16) & bit for key in ("SigPnd", "ShdPnd"))
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except OSError:
+        # Gone in the meantime, or no longer ours: nothing is left to restore.
+        return

@@ -1,0 +1,181 @@
+"""``mpi-queues show`` and ``comms``: reads the processes, filters, prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import Callable, List, Optional, Tuple
+
+from ._native import Snapshot
+from .commands.plugins import requested_plugin
+from .debuggers import via_gdb
+from .errors import UsageError, UserError
+from .report import text
+
+DEFAULT_LIMIT = text.DEFAULT_LIMIT
+
+
+def checked_pids(options: argparse.Namespace) -> List[int]:
+    """The processes asked for, each once.
+
+    Raises:
+        UsageError: for targets that this version does not read.
+    """
+    if options.job is not None:
+        raise UsageError(
+            "--job is not in this version, which reads single processes through gdb",
+            help=f"name the ranks one by one: mpi-queues show $(pgrep -P {options.job} | sed s/^/--pid=/)",
+        )
+    for name in ("core", "exe", "recording"):
+        if getattr(options, name) is not None:
+            raise UsageError(
+                f"--{name} is not in this version, which reads live processes through gdb",
+                help="name a live process: --pid PID",
+            )
+    if options.via != "gdb":
+        raise UsageError(f"--via {options.via} is not in this version", help="type: --via gdb")
+    if not options.pid:
+        raise UsageError("no process is named", help="name one: --pid PID")
+    return list(dict.fromkeys(options.pid))
+
+
+def show(options: argparse.Namespace) -> int:
+    """``mpi-queues show``."""
+    if options.compare:
+        return _compare(options)
+    snapshot, failures = read(options, queues=True)
+    chosen = _chosen(snapshot, options)
+    shown = chosen if options.internal else chosen.filtered(internal=False)
+    if options.format == "json":
+        _write_json(shown)
+    else:
+        text.write_queues(
+            shown,
+            sys.stdout.write,
+            text.Options(
+                limit=options.limit,
+                hidden_internal=text.count_operations(chosen) - text.count_operations(shown),
+                show_internal="--internal",
+                show_more="--limit all",
+                every_communicator=options.comm is not None,
+                style=terminal_style(),
+            ),
+        )
+    return _finish(shown, failures, options)
+
+
+def comms(options: argparse.Namespace) -> int:
+    """``mpi-queues comms``."""
+    snapshot, failures = read(options, queues=False)
+    shown = _chosen(snapshot, options)
+    if options.format == "json":
+        _write_json(shown)
+    else:
+        text.write_communicators(shown, sys.stdout.write, text.Options(style=terminal_style()))
+    return _finish(shown, failures, options)
+
+
+def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[UserError]]:
+    """Reads every process asked for into one snapshot, and says which could not be read.
+
+    Raises:
+        UserError: where none could be.
+    """
+    pids = checked_pids(options)
+    source, plugin = requested_plugin(options.source, None, "")
+    request = via_gdb.Request("read", source, plugin, queues, options.timeout)
+    answers, failures = via_gdb.split_answers(via_gdb.read_all(pids, request, progress()))
+    snapshots = []
+    for answer in answers:
+        try:
+            snapshots.append(Snapshot.from_json(answer.text))
+        except ValueError as error:
+            failures.append(UserError(f"pid {answer.pid}: gdb's answer is not complete: {error}"))
+        answer.text = ""
+    if not snapshots:
+        raise_all(failures)
+    problems = [str(failure).replace("\n", "; ") for failure in failures]
+    return Snapshot.merged(snapshots, problems) if problems or len(snapshots) > 1 else snapshots[0], failures
+
+
+def raise_all(failures: List[UserError]) -> None:
+    """One error of many; the same next step is named once.
+
+    Raises:
+        UserError: always.
+    """
+    helps = list(dict.fromkeys(failure.help for failure in failures if failure.help))
+    messages = list(dict.fromkeys(str(failure.args[0]) for failure in failures))
+    raise UserError("\n".join(messages), help="\n".join(helps), kind=failures[0].kind)
+
+
+def _chosen(snapshot: Snapshot, options: argparse.Namespace) -> Snapshot:
+    try:
+        return text.chosen(snapshot, comm=options.comm, rank=options.rank)
+    except UserError as error:
+        # The processes were read; it is the name that is wrong.
+        raise UsageError(str(error.args[0]), help="to see all, type: mpi-queues comms --pid PID") from None
+
+
+def _compare(options: argparse.Namespace) -> int:
+    if options.format == "json":
+        raise UsageError("--compare writes text only", help="leave out --format json")
+    pids = checked_pids(options)
+    _, plugin = requested_plugin("plugin" if options.source in ("auto", "builtin") else options.source, None, "")
+    request = via_gdb.Request("compare", "plugin", plugin, True, options.timeout)
+    answers, failures = via_gdb.split_answers(via_gdb.read_all(pids, request, progress()))
+    if not answers:
+        raise_all(failures)
+    for answer in answers:
+        text.write_differences(f"pid {answer.pid}", json.loads(answer.text), sys.stdout.write)
+    for failure in failures:
+        print(f"mpi-queues: {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def _write_json(snapshot: Snapshot) -> None:
+    snapshot.write_json(sys.stdout.write, indent=2)
+    sys.stdout.write("\n")
+
+
+def _finish(snapshot: Snapshot, failures: List[UserError], options: argparse.Namespace) -> int:
+    """Tells on standard error what could not be read, unless the report has just said so on the same terminal."""
+    problems = [f"{failure}" for failure in failures]
+    for process in snapshot.processes:
+        who = f"rank {process.rank}" if process.rank is not None else f"pid {process.pid}"
+        problems += [f"{who}: {problem}" for problem in process.problems]
+        for communicator in process.communicators:
+            for queue in (communicator.pending_sends, communicator.pending_receives, communicator.unexpected_messages):
+                if queue.state == "error":
+                    problems.append(f"{who}, {communicator.name}: {queue.detail}")
+    told = options.format == "text" and sys.stdout.isatty() and sys.stderr.isatty()
+    if not told:
+        sys.stdout.flush()
+        for problem in dict.fromkeys(problems):
+            print(f"mpi-queues: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def progress() -> Callable[[int, int], None]:
+    """Tells on a terminal how far the reading is; silent elsewhere."""
+    if not sys.stderr.isatty():
+        return lambda done, total: None
+
+    def tell(done: int, total: int) -> None:
+        line = "" if done == total else f"reading process {done + 1} of {total} …"
+        # Return to the start of the line and clear it: nothing of this stays.
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+    return tell
+
+
+def terminal_style() -> Callable[[str, str], str]:
+    """Emphasis on a terminal that wants it (https://no-color.org), none elsewhere."""
+    codes = {"process": "1", "communicator": "36", "problem": "33"}
+    wanted: Optional[str] = os.environ.get("NO_COLOR")
+    if wanted or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
+        return lambda kind, shown: shown
+    return lambda kind, shown: f"\x1b[{codes[kind]}m{shown}\x1b[0m" if kind in codes else shown
