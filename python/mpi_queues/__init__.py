@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ._native import (
     Communicator,
+    NativeError,
     Operation,
     Process,
     Queue,
+    Session,
     Snapshot,
     __version__,
 )
@@ -14,9 +16,11 @@ from .errors import UserError
 
 __all__ = [
     "Communicator",
+    "NativeError",
     "Operation",
     "Process",
     "Queue",
+    "Session",
     "Snapshot",
     "UserError",
     "__version__",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import pathlib
 import select
@@ -162,6 +163,7 @@ def _end(launcher: subprocess.Popen[bytes], started: Dict[int, Optional[int]]) -
     """Ends the launcher, which ends its ranks, and any rank that it leaves."""
     previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
+        _adopt_orphans()
         launcher.terminate()
         try:
             launcher.wait(10)
@@ -180,8 +182,24 @@ def _end(launcher: subprocess.Popen[bytes], started: Dict[int, Optional[int]]) -
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
+        _reap(started)
     finally:
         signal.signal(signal.SIGINT, previous)
+
+
+def _adopt_orphans() -> None:
+    """Ranks that outlive their launcher become our children, so that we can wait for them: init may not do so."""
+    pr_set_child_subreaper = 36
+    ctypes.CDLL(None, use_errno=True).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
+
+
+def _reap(started: Dict[int, Optional[int]]) -> None:
+    for pid in started:
+        try:
+            os.waitpid(pid, 0 if processes.state(pid) == "Z" else os.WNOHANG)
+        except ChildProcessError:
+            # Its launcher has waited for it.
+            continue
 
 
 def _still_there(started: Dict[int, Optional[int]]) -> List[int]:

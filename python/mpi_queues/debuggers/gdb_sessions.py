@@ -23,7 +23,8 @@ class GdbInferior(DebuggedMpi):
         self.pid = int(inferior.pid)
         self._process = GdbProcess(inferior)
         self._session = _native.Session(self._process)
-        self._session.set_safe_path(safe_path)
+        self._safe_path: List[str] = []
+        self.set_safe_path(safe_path)
         self._snapshots: Dict[Tuple[str, Optional[str], bool], _native.Snapshot] = {}
 
     @property
@@ -41,7 +42,9 @@ class GdbInferior(DebuggedMpi):
 
     def set_safe_path(self, directories: List[str]) -> None:
         """Directories that the user trusts."""
-        self._session.set_safe_path(directories)
+        if directories != self._safe_path:
+            self._safe_path = directories
+            self._session.set_safe_path(directories)
 
     def read(self, *, source: str, plugin: Optional[str], timeout: float, queues: bool) -> _native.Snapshot:
         key = (source, plugin, queues)
