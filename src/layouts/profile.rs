@@ -140,12 +140,10 @@ impl Profile {
     /// Where the text is not a profile of a format that we know, is too large, or says something impossible.
     pub fn from_json(text: &str) -> Result<Self, ProfileError> {
         check_len(text.len() as u64)?;
-        // A later major version may look different altogether: its number is looked at before the rest.
-        ProfileHeader::from_json(text).or_else(|error| match error {
-            ProfileError::Parse(_) => format_of(text).map_or(Err(error), Err),
-            error => Err(error),
-        })?;
-        let profile: Self = serde_json::from_str(text)?;
+        // A later major version may look different altogether: its number explains more than what is missing.
+        let explain = |error: serde_json::Error| format_error(text).unwrap_or(ProfileError::Parse(error));
+        let profile: Self = serde_json::from_str(text).map_err(explain)?;
+        check_format(&profile.schema, &profile.format)?;
         for (name, layout) in &profile.types {
             check_type(name, layout, profile.target)?;
         }
@@ -180,7 +178,7 @@ fn check_format(schema: &str, format: &str) -> Result<(), ProfileError> {
 }
 
 /// The error that the schema or format of a text causes, if the text has any.
-fn format_of(text: &str) -> Option<ProfileError> {
+fn format_error(text: &str) -> Option<ProfileError> {
     #[derive(Deserialize)]
     struct Version {
         schema: String,
