@@ -1,0 +1,101 @@
+#!/bin/sh
+# usage: layouts/make-shipped.sh [4.1] [5.0]
+#
+# Makes the shipped layout profiles anew (all without an argument): layouts/openmpi-4.1.json, layouts/openmpi-5.0.json.
+#
+# Each comes from Debian's package and source package of one release: the generated opal_config.h of the package, the
+# headers of the source, and our own layouts/openmpi-*.c that includes them. Packages are fetched through an apt root of our
+# own under .cache/layouts and unpacked there; nothing is installed and nothing of the system's apt is changed. The
+# result depends only on the packages: a second run gives the same bytes.
+set -eu
+cd "$(dirname "$0")/.."
+
+cache=$PWD/.cache/layouts
+mpi_queues=${MPI_QUEUES:-$PWD/.venv/bin/mpi-queues}
+python=${PYTHON:-python3}
+
+fail() {
+    echo "make-shipped.sh: $*" >&2
+    exit 1
+}
+
+for tool in apt-get dpkg dpkg-source gcc readelf "$python"; do
+    command -v "$tool" >/dev/null 2>&1 || fail "$tool is missing; type: apt-get install dpkg-dev gcc python3"
+done
+[ -x "$mpi_queues" ] || fail "$mpi_queues is missing; type: make build"
+[ "$(dpkg --print-architecture)" = amd64 ] || fail "the shipped profiles are those of amd64; this is $(dpkg --print-architecture)"
+
+# apt with lists, cache and sources of our own for the suite $1; the rest are its arguments.
+private_apt() {
+    root=$cache/apt-$1
+    shift
+    apt-get -qq \
+        -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$root/sources.d" \
+        -o Dir::State::Lists="$root/lists" -o Dir::Cache="$root/cache" \
+        -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none \
+        -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false "$@"
+}
+
+# Fetches and unpacks, once: $1 suite, $2 version of the source package, the rest packages. A package without a version is
+# taken as the suite has it: only headers of other projects, which no wanted structure contains.
+fetch() {
+    suite=$1 version=$2
+    shift 2
+    work=$cache/$suite-$version
+    [ ! -e "$work/complete" ] || return 0
+    echo "fetching openmpi $version of Debian $suite" >&2
+    rm -rf "$work"
+    mkdir -p "$work/download" "$work/packages" "$cache/apt-$suite/sources.d" "$cache/apt-$suite/lists/partial" \
+        "$cache/apt-$suite/cache/archives/partial"
+    "$python" layouts/debian_sources.py "$suite" >"$cache/apt-$suite/sources.d/debian.sources"
+    private_apt "$suite" update
+    (cd "$work/download" && private_apt "$suite" download "$@" && private_apt "$suite" source --download-only "openmpi=$version")
+    for package in "$work"/download/*.deb; do
+        dpkg -x "$package" "$work/packages"
+    done
+    # apt has checked the files against the signed index.
+    dpkg-source --no-check -x "$work/download/openmpi_$version.dsc" "$work/source" >"$work/unpack.log" 2>&1 ||
+        fail "cannot unpack the source package; see $work/unpack.log"
+    touch "$work/complete"
+}
+
+# Makes one profile: $1 series, $2 suite, $3 version of the source package, $4 the library, for its build-id.
+make_profile() {
+    series=$1 suite=$2 version=$3 library=$4
+    work=$cache/$suite-$version
+    lib=$work/packages/usr/lib/x86_64-linux-gnu
+    # Why this order: the generated headers of the build must hide those of the source, the source has the private ones.
+    gcc -g -fno-eliminate-unused-debug-types -w -I"$lib/openmpi/include" -I"$lib/openmpi/include/openmpi" \
+        -I"$work/source" -I"$work/source/opal/include" -I"$work/source/ompi/include" -I"$work/source/orte/include" \
+        -I"$lib/pmix2/include" -I"$work/packages/usr/include" -I"$work/packages/usr/include/x86_64-linux-gnu" \
+        -c "layouts/openmpi-$series.c" -o "$work/layout.o"
+    package=$(dpkg-deb --show --showformat '${Package} ${Version}' "$work"/download/libopenmpi-dev_*.deb)
+    build_id=$(readelf -n "$lib/$library" | sed -n 's/.*Build ID: \([0-9a-f]*\).*/\1/p')
+    "$mpi_queues" layouts make "$work/layout.o" \
+        --name "openmpi-$series" --implementation "Open MPI" --mpi-version "${version%-*}" --fits "$series" \
+        --source "openmpi $version, source package of Debian $suite" \
+        --source "$package, package of Debian $suite" \
+        --source "layouts/openmpi-$series.c" \
+        --command "make layouts" --build-id "$build_id" -o "$work/openmpi-$series.json"
+    if cmp -s "$work/openmpi-$series.json" "layouts/openmpi-$series.json"; then
+        echo "layouts/openmpi-$series.json: unchanged" >&2
+    else
+        cp "$work/openmpi-$series.json" "layouts/openmpi-$series.json"
+        echo "layouts/openmpi-$series.json: written anew" >&2
+    fi
+}
+
+[ $# -gt 0 ] || set -- 4.1 5.0
+for series; do
+    case $series in
+        4.1)
+            fetch bookworm 4.1.4-3 libopenmpi-dev=4.1.4-3+b1 libopenmpi3=4.1.4-3+b1 libhwloc-dev libevent-dev
+            make_profile 4.1 bookworm 4.1.4-3 libmpi.so.40
+            ;;
+        5.0)
+            fetch trixie 5.0.7-1 libopenmpi-dev=5.0.7-1 libopenmpi40=5.0.7-1 libpmix-dev libhwloc-dev libevent-dev
+            make_profile 5.0 trixie 5.0.7-1 libmpi.so.40
+            ;;
+        *) fail "no recipe for $series (there are 4.1 and 5.0)" ;;
+    esac
+done
