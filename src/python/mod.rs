@@ -1,5 +1,6 @@
 //! The Python extension module `mpi_queues._native`: PyO3 only, no logic. Its contract is `_native.pyi`.
 
+mod layouts;
 mod session;
 mod snapshot;
 mod target;
@@ -17,5 +18,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<snapshot::Communicator>()?;
     module.add_class::<snapshot::Queue>()?;
     module.add_class::<snapshot::Operation>()?;
+    module.add_function(wrap_pyfunction!(layouts::layouts_list, module)?)?;
+    module.add_function(wrap_pyfunction!(layouts::layouts_show, module)?)?;
+    module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;
     Ok(())
 }
