@@ -31,7 +31,7 @@ private_apt() {
     shift
     apt-get -qq \
         -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$root/sources.d" \
-        -o Dir::State::Lists="$root/lists" -o Dir::Cache="$root/cache" \
+        -o Dir::State::Lists="$root/lists" -o Dir::Cache="$root/cache" -o Dir::State::status="$root/status" \
         -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none \
         -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false "$@"
 }
@@ -47,6 +47,8 @@ fetch() {
     rm -rf "$work"
     mkdir -p "$work/download" "$work/packages" "$cache/apt-$suite/sources.d" "$cache/apt-$suite/lists/partial" \
         "$cache/apt-$suite/cache/archives/partial"
+    # What is installed here does not matter: as if nothing were.
+    : >"$cache/apt-$suite/status"
     "$python" layouts/debian_sources.py "$suite" >"$cache/apt-$suite/sources.d/debian.sources"
     private_apt "$suite" update
     (cd "$work/download" && private_apt "$suite" download "$@" && private_apt "$suite" source --download-only "openmpi=$version")
