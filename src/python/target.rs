@@ -12,7 +12,8 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::address::TargetAddr;
 use crate::layouts::{Field, FieldKind, LayoutSource, TypeLayout};
 use crate::target::{
-    ByteOrder, ElfSymbols, Image, PointerWidth, Symbol, Target, TargetAbi, TargetError, images_from_link_map,
+    ByteOrder, ElfSymbols, Image, PageCache, PointerWidth, Symbol, Target, TargetAbi, TargetError,
+    images_from_link_map, r_debug_from_program_headers,
 };
 
 /// The debugger's object, shared between the target and the layout source that ask it.
@@ -115,10 +116,14 @@ impl DebuggerTarget {
             return Ok(listed.into_iter().enumerate().map(image).collect());
         }
         let executable = self.debugger.with(|object| object.getattr("executable")?.extract::<Option<String>>())?;
-        match self.ask_symbol("_r_debug")? {
-            Some(symbol) => images_from_link_map(self, symbol.addr, executable.as_deref()),
-            None => Ok(Vec::new()),
-        }
+        let headers =
+            self.debugger.with(|object| object.call_method0("program_headers")?.extract::<Option<(u64, u64)>>())?;
+        // The list is short and scattered; a cache of its own saves two of three reads.
+        let cached = PageCache::new(self);
+        let r_debug = headers
+            .and_then(|(at, count)| r_debug_from_program_headers(&cached, TargetAddr::new(at), count))
+            .map_or_else(|| Ok(self.ask_symbol("_r_debug")?.map(|symbol| symbol.addr)), |found| Ok(Some(found)))?;
+        r_debug.map_or(Ok(Vec::new()), |r_debug| images_from_link_map(&cached, r_debug, executable.as_deref()))
     }
 
     fn ask_symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {

@@ -1,17 +1,13 @@
 //! Verification of layouts that do not come from a profile.
 
-use super::interim::{Verification, verify_sizes};
-use crate::layouts::{LayoutSource, Profile, shipped_profiles};
+use crate::layouts::{LayoutSource, Profile, READER_TYPES, Verification, verify_classes};
 use crate::target::Target;
 
-/// Compares the sizes that a source gives for every class that the shipped profiles know with the sizes in the live
-/// process. A program can carry the structures of another build in its own debug information.
-pub fn verify(target: &dyn Target, source: &dyn LayoutSource) -> Verification {
-    let names: std::collections::BTreeSet<String> = shipped_profiles()
-        .iter()
-        .filter_map(|(_, text)| Profile::from_json(text).ok())
-        .flat_map(|profile| profile.types.into_keys())
-        .collect();
-    let size = |name: &str| source.type_layout(name).ok().flatten().map(|layout| layout.size);
-    verify_sizes(target, names.iter().map(String::as_str), &size)
+/// Compares the sizes that a source gives for every type that readers use with the sizes in the live process: a program
+/// can carry the structures of another build in its own debug information. `constants` is a profile of the
+/// same release series.
+pub fn verify(target: &dyn Target, source: &dyn LayoutSource, constants: &Profile) -> Verification {
+    let layout = |name: &&str| Some(((*name).to_owned(), source.type_layout(name).ok().flatten()?));
+    let types = READER_TYPES.iter().filter_map(layout).collect();
+    verify_classes(target, &Profile { name: source.name(), target: target.abi(), types, ..constants.clone() })
 }

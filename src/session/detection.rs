@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use super::SessionError;
-use super::interim::{NoProfile, Verification, choose_profile, verify_classes};
-use crate::layouts::{LayoutSource, Layouts, Profile, shipped_profiles};
+use crate::layouts::{
+    LayoutSource, Layouts, NoProfile, Profile, Verification, choose_profile, shipped_profiles, verify_classes,
+};
 use crate::model::Mpi;
 use crate::readers::openmpi::detect::{self, Lifetime, SelectedPml};
 use crate::target::{Image, Target};
@@ -149,20 +150,19 @@ fn choose(
             Ok(profile) => Some(profile.clone()),
             Err(_) => same_series(version)?,
         };
-        match (constants, super::debug_info::verify(target, source.as_ref())) {
-            (Some(constants), verification) if verification.fits() => {
-                let sources: Vec<Box<dyn LayoutSource>> =
-                    vec![Box::new(Shared(Rc::clone(source))), Box::new(ConstantsOf(constants))];
-                return Ok((Layouts::new(sources), source.name(), verification));
-            }
-            (None, _) => set_aside.push(format!(
-                "{}: it has the structures, but the constants of Open MPI {}.{} are not known",
-                source.name(),
-                version.0,
-                version.1
-            )),
-            (Some(_), verification) => set_aside.push(format!("{}: {verification}", source.name())),
+        let Some(constants) = constants else {
+            let (major, minor, _) = version;
+            return Err(SessionError::NoLayout(format!(
+                "the debug information has the structures of Open MPI {major}.{minor}, but its constants are not known"
+            )));
+        };
+        let verification = super::debug_info::verify(target, source.as_ref(), &constants);
+        if verification.fits() {
+            let sources: Vec<Box<dyn LayoutSource>> =
+                vec![Box::new(Shared(Rc::clone(source))), Box::new(ConstantsOf(constants))];
+            return Ok((Layouts::new(sources), source.name(), verification));
         }
+        set_aside.push(format!("{}: {verification}", source.name()));
     } else if let Some(source) = &choice.debugger {
         set_aside.push(format!("{}: the MPI library has no debug information", source.name()));
     }

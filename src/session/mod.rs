@@ -2,7 +2,6 @@
 
 mod debug_info;
 mod detection;
-mod interim;
 mod refine;
 
 pub use detection::{Detected, LayoutChoice};

@@ -11,6 +11,51 @@ use crate::address::TargetAddr;
 const MAX_IMAGES: usize = 8192;
 const MAX_PATH: usize = 4096;
 
+const PT_DYNAMIC: u64 = 2;
+const PT_PHDR: u64 = 6;
+const DT_NULL: u64 = 0;
+const DT_DEBUG: u64 = 21;
+
+/// More program headers or dynamic entries than this are damage.
+const MAX_ENTRIES: u64 = 512;
+
+/// The address of `_r_debug`, which the dynamic linker writes into the executable's dynamic section (DT_DEBUG). `headers`
+/// and `count` are where the executable's program headers lie in memory (AT_PHDR and AT_PHNUM of the auxiliary
+/// vector). No symbol is needed, so this costs microseconds where a debugger's symbol lookup costs many
+/// milliseconds. `None` for a static executable, or before the dynamic linker has run.
+pub fn r_debug_from_program_headers(
+    target: &(impl Target + ?Sized),
+    headers: TargetAddr,
+    count: u64,
+) -> Option<TargetAddr> {
+    let width = target.abi().pointer_width.bytes();
+    // Elf32_Phdr has 32 bytes with p_vaddr at 8; Elf64_Phdr has 56 with p_vaddr at 16.
+    let (size, vaddr_at) = if width == 8 { (56, 16) } else { (32, 8) };
+    let (mut table, mut dynamic) = (None, None);
+    for index in 0..count.min(MAX_ENTRIES) {
+        let header = headers.wrapping_add(index * size);
+        let vaddr = target.read_uint(header.wrapping_add(vaddr_at), width).ok()?;
+        match target.read_uint(header, 4).ok()? {
+            PT_PHDR => table = Some(vaddr),
+            PT_DYNAMIC => dynamic = Some(vaddr),
+            _ => {}
+        }
+    }
+    let bias = headers.get().wrapping_sub(table?);
+    let mut entry = TargetAddr::new(dynamic?.wrapping_add(bias));
+    for _ in 0..MAX_ENTRIES {
+        match target.read_uint(entry, width).ok()? {
+            DT_NULL => return None,
+            DT_DEBUG => {
+                let found = target.read_pointer(entry.wrapping_add(width)).ok()?;
+                return (!found.is_null()).then_some(found);
+            }
+            _ => entry = entry.wrapping_add(2 * width),
+        }
+    }
+    None
+}
+
 /// Walks the list that starts at `r_debug` (the address of `_r_debug`). `executable` is the path for the first
 /// entry, whose own name is empty.
 ///

@@ -12,7 +12,7 @@ pub mod mock;
 pub use abi::{ByteOrder, PointerWidth, TargetAbi};
 pub use cache::{CacheStatistics, PageCache};
 pub use elf::{ElfImage, ElfSymbols};
-pub use link_map::images_from_link_map;
+pub use link_map::{images_from_link_map, r_debug_from_program_headers};
 
 use crate::address::TargetAddr;
 

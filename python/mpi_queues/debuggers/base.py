@@ -117,6 +117,13 @@ class DebuggedProcess(ABC):
         None where the debugger has no such list; the core then reads the dynamic linker's own.
         """
 
+    def program_headers(self) -> Optional[Tuple[int, int]]:
+        """Address and number of the executable's program headers in memory (AT_PHDR and AT_PHNUM), None if not known.
+
+        With them the core finds the dynamic linker's list of images without a symbol lookup.
+        """
+        return None
+
     @abstractmethod
     def type_layout(self, name: str) -> Optional[TypeDict]:
         """A complete structure type by tag or typedef name from debug information, else None.

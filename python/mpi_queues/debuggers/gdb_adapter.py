@@ -6,7 +6,8 @@ import os
 import pathlib
 import re
 import socket
-from typing import Any, List, Optional, Tuple
+import struct
+from typing import Any, Dict, List, Optional, Tuple
 
 import gdb
 
@@ -14,6 +15,11 @@ from . import gdb_calls, gdb_types
 from .base import CallDict, DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, TypeDict
 
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
+
+#: A line of `info auxv`: number, name, description, value.
+_AUXV_LINE = re.compile(r"^(\d+)\s+AT_\w+\s.*\s(0x[0-9a-fA-F]+|\d+)$", re.MULTILINE)
+_AT_PHDR = 3
+_AT_PHNUM = 5
 
 #: An environment larger than this is not searched.
 _MAX_ENVIRONMENT = 4 << 20
@@ -31,6 +37,7 @@ class GdbProcess(DebuggedProcess):
         connection = getattr(inferior, "connection", None)
         kind = str(connection.type) if connection is not None else None
         self.via = "core" if kind == "core" else "gdb"
+        self._stacks_complete = False
         self._local = kind != "core" and self._pid is not None and _is_traced_by_us(self._pid)
 
     @property
@@ -106,6 +113,18 @@ class GdbProcess(DebuggedProcess):
         # gdb's objfiles do not tell their load bias; the core walks the dynamic linker's list instead.
         return None
 
+    def program_headers(self) -> Optional[Tuple[int, int]]:
+        # /proc's file for local processes; gdb's own view of the same vector for all others.
+        entries = _read_auxv(self._pid, self.pointer_size, self.byte_order) if self._local and self._pid else {}
+        if not entries:
+            try:
+                text = gdb.execute("info auxv", to_string=True)
+            except gdb.error:
+                return None
+            entries = {int(m[1]): int(m[2], 0) for m in _AUXV_LINE.finditer(text)}
+        headers, count = entries.get(_AT_PHDR), entries.get(_AT_PHNUM)
+        return (headers, count) if headers and count else None
+
     def type_layout(self, name: str) -> Optional[TypeDict]:
         try:
             return gdb_types.type_layout(name)
@@ -127,13 +146,31 @@ class GdbProcess(DebuggedProcess):
         return None
 
     def mpi_calls(self) -> List[CallDict]:
-        return gdb_calls.mpi_calls(self._inferior)
+        calls, self._stacks_complete = gdb_calls.mpi_calls(self._inferior)
+        return calls
+
+    @property
+    def stacks_complete(self) -> bool:
+        return self._stacks_complete
 
     def _alive(self) -> bool:
         if not self._inferior.is_valid() or int(self._inferior.pid or 0) != (self._pid or 0):
             return False
         # A process that was killed stays in gdb's list until gdb next waits for it.
         return not self._local or process_state(self._pid or 0) not in ("", "Z", "X")
+
+
+def _read_auxv(pid: int, width: int, byte_order: str) -> Dict[int, int]:
+    """The auxiliary vector of a local process; empty where it cannot be read."""
+    try:
+        with pathlib.Path(f"/proc/{pid}/auxv").open("rb") as file:
+            content = file.read(4096)
+    except OSError:
+        return {}
+    order = "<" if byte_order == "little" else ">"
+    pair = struct.Struct(order + ("QQ" if width == 8 else "II"))
+    usable = len(content) - len(content) % pair.size
+    return dict(pair.iter_unpack(content[:usable]))
 
 
 def process_state(pid: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from typing import Any, Iterator, List, Optional
+from typing import Any, Iterator, List, Optional, Tuple
 
 import gdb
 
@@ -53,32 +53,39 @@ def select_inferior(inferior: Any) -> None:
         gdb.execute(f"inferior {inferior.num}", to_string=True)
 
 
-def mpi_calls(inferior: Any) -> List[CallDict]:
-    """The threads of ``inferior`` that are inside MPI, by thread number."""
+def mpi_calls(inferior: Any) -> Tuple[List[CallDict], bool]:
+    """The threads of ``inferior`` that are inside MPI, by thread number; and whether every stack was seen whole."""
     found: List[CallDict] = []
+    complete = True
     with selection_kept():
-        for thread in sorted(inferior.threads(), key=lambda thread: int(thread.num))[:MAX_THREADS]:
+        threads = sorted(inferior.threads(), key=lambda thread: int(thread.num))
+        for thread in threads[:MAX_THREADS]:
             if not thread.is_valid() or thread.is_running() or thread.is_exited():
+                complete = False
                 continue
             try:
                 thread.switch()
-                call = _call_of_stack(int(thread.num))
+                call, whole = _call_of_stack(int(thread.num))
             except gdb.error:
                 # A stack that cannot be unwound says nothing about MPI.
+                complete = False
                 continue
+            complete = complete and whole
             if call is not None:
                 found.append(call)
-    return found
+    return found, complete and 0 < len(threads) <= MAX_THREADS
 
 
-def _call_of_stack(number: int) -> Optional[CallDict]:
-    """The outermost MPI function of the selected thread's stack and the frame that called it."""
+def _call_of_stack(number: int) -> Tuple[Optional[CallDict], bool]:
+    """The outermost MPI function of the selected thread's stack and the frame that called it.
+
+    The second value tells whether the stack was walked to its outermost frame.
+    """
     frame = gdb.newest_frame()
     function: Optional[str] = None
     caller: Any = None
+    whole = False
     for _ in range(MAX_FRAMES):
-        if frame is None:
-            break
         try:
             name = frame.name()
             older = frame.older()
@@ -87,9 +94,14 @@ def _call_of_stack(number: int) -> Optional[CallDict]:
         # Outermost: a library that wraps MPI calls PMPI functions from its own MPI ones.
         if name and MPI_FUNCTION.match(name):
             function, caller = name, older
+        if older is None:
+            # gdb ends a walk in main without a reason; every other early end has one.
+            ends = (gdb.FRAME_UNWIND_NO_REASON, gdb.FRAME_UNWIND_OUTERMOST)
+            whole = frame.unwind_stop_reason() in ends
+            break
         frame = older
     if function is None:
-        return None
+        return None, whole
     call: CallDict = {"thread": number, "function": public_name(function), "file": None, "line": None, "caller": None}
     if caller is not None:
         call["caller"] = caller.name()
@@ -97,7 +109,7 @@ def _call_of_stack(number: int) -> Optional[CallDict]:
         if where is not None and where.symtab is not None and where.line > 0:
             call["file"] = str(where.symtab.filename)
             call["line"] = int(where.line)
-    return call
+    return call, whole
 
 
 def public_name(function: str) -> str:
