@@ -5,8 +5,10 @@
 //! chooses between them; `python` shows it all to the debuggers.
 
 pub mod address;
+pub mod ffi;
 pub mod layouts;
 pub mod model;
+pub mod mqs;
 #[cfg(feature = "python")]
 mod python;
 pub mod readers;

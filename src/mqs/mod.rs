@@ -1,0 +1,156 @@
+//! The debugger's side of the mqs interface: hosts an MPI vendor's message-queue plug-in.
+//!
+//! A plug-in is foreign code that follows pointers in a program which is, more often than not, damaged; measured, Open
+//! MPI's crashes or loops on damaged memory. It therefore runs in a helper process (`helper`, `isolation`) that is driven
+//! through the plug-in's life cycle (`driver`, `callbacks`) and asks this process for memory, symbols and types
+//! (`wire`, `child`, `server`, `conversation`). Whatever comes from there is taken as hostile and normalised
+//! (`convert`, `normalise`). `discovery` and `trust` say which plug-in may be loaded at all.
+#![allow(unsafe_code)]
+// The interface's 32-bit words and the kernel's sizes are cut and widened on purpose; the places say why.
+#![allow(clippy::unnecessary_cast)]
+
+#[allow(missing_docs)]
+pub mod abi;
+mod callbacks;
+mod child;
+mod conversation;
+mod convert;
+pub mod discovery;
+mod driver;
+mod error;
+mod foreign;
+mod helper;
+mod isolation;
+mod library;
+mod normalise;
+mod plugin;
+mod server;
+mod shared;
+mod source;
+pub mod trust;
+mod wire;
+
+pub use error::PluginError;
+pub use normalise::normalise;
+pub use plugin::{inspect_plugin, inspect_plugin_within, read_with_plugin};
+pub use source::PluginSource;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::address::TargetAddr;
+use crate::model::QueueReport;
+
+/// What a plug-in is to do.
+#[derive(Clone)]
+pub struct PluginRequest<'a> {
+    /// The plug-in. The caller has checked that it may be loaded.
+    pub path: PathBuf,
+    /// Time limit for everything, wall clock.
+    pub timeout: Duration,
+    /// What is known of the job.
+    pub universe: Universe,
+    /// Bounds for what it may deliver.
+    pub limits: Limits,
+    /// Whether the user has interrupted; asked at least every 100 ms.
+    pub interrupted: &'a dyn Fn() -> bool,
+}
+
+/// What is known of the job to which the process belongs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Universe {
+    /// Rank in MPI_COMM_WORLD.
+    pub global_rank: Option<i64>,
+    /// Size of MPI_COMM_WORLD.
+    pub world_size: Option<i64>,
+    /// The debugger's number of the process (MPI-2: its index in the universe of all processes, of which
+    /// MPI_COMM_WORLD is the beginning); by default its rank.
+    pub identity: Option<i64>,
+}
+
+/// Bounds for what a plug-in may deliver in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Communicators.
+    pub communicators: usize,
+    /// Operations in all queues together.
+    pub operations: usize,
+    /// Ranks in all groups together.
+    pub group_ranks: usize,
+    /// Spawned processes.
+    pub new_processes: usize,
+    /// Bytes of messages.
+    pub message_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            communicators: 100_000,
+            operations: 1_000_000,
+            group_ranks: 16_000_000,
+            new_processes: 100_000,
+            message_bytes: 64 * 1024,
+        }
+    }
+}
+
+/// What a plug-in is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PluginInfo {
+    /// Its own words, `mqs_version_string`.
+    pub version: Option<String>,
+    /// `mqs_version_compatibility`: 2, or 3 for MPI-2.
+    pub compatibility: Option<i32>,
+    /// `mqs_dll_taddr_width` in bytes.
+    pub width: Option<i32>,
+    /// Whether it is one for MPI-2.
+    pub has_mpi2: bool,
+    /// The functions that it exports, sorted.
+    pub functions: Vec<String>,
+    /// The functions of the interface that it lacks, optional and MPI-2 ones included.
+    pub missing: Vec<String>,
+}
+
+/// A process that was spawned or connected to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewProcess {
+    /// Its process id.
+    pub pid: i64,
+    /// Its executable.
+    pub image: String,
+    /// Its host.
+    pub host: String,
+}
+
+/// A read that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BadRead {
+    /// Where.
+    pub addr: TargetAddr,
+    /// How many bytes.
+    pub len: u64,
+}
+
+/// What a run of a plug-in gave.
+#[derive(Debug, Default)]
+pub struct PluginOutcome {
+    /// What the plug-in is.
+    pub info: PluginInfo,
+    /// What it read; where `failure` is set, what it had read by then.
+    pub report: QueueReport,
+    /// The group of each communicator of the report as the plug-in gave it.
+    pub groups: Vec<Option<Vec<Option<i64>>>>,
+    /// Spawned processes (MPI-2).
+    pub new_processes: Vec<NewProcess>,
+    /// The function at which a debugger should stop to see spawned processes (MPI-2).
+    pub spawn_breakpoint: Option<String>,
+    /// Reads that failed; the plug-in took zeros instead.
+    pub failed_reads: u64,
+    /// The first of them.
+    pub first_failed_reads: Vec<BadRead>,
+    /// What it said: messages for the user, debugging prints, its standard error. Safe to print.
+    pub messages: Vec<String>,
+    /// Why it did not finish.
+    pub failure: Option<PluginError>,
+}

@@ -1,0 +1,190 @@
+//! Corrects a plug-in's report by what our own reader knows of the communicators.
+//!
+//! Open MPI's plug-in (open-mpi/ompi, ompi/debuggers/ompi_msgq_dll.c, 4.1.4 and 5.0.7 alike) translates the peers of an
+//! intercommunicator by its local group, gives sends their local rank as the actual global one, compares processes by
+//! pointer (wrong for processes that are created lazily), and lists MPI_COMM_NULL and the communicator that an
+//! intercommunicator keeps for its local side.
+
+use crate::model::{Communicator, Operation, QueueReport};
+
+/// Takes groups and world ranks from `known` and drops communicators that are not among them.
+///
+/// A communicator is found by `unique_id`, or else by name, rank and size where that is unambiguous. Does nothing where
+/// `known` is empty: then nothing is known.
+pub fn normalise(report: &mut QueueReport, known: &[Communicator]) {
+    if known.is_empty() {
+        return;
+    }
+    let QueueReport { communicators, problems } = report;
+    communicators.retain_mut(|communicator| match find(communicator, known) {
+        Some(known) => {
+            correct(communicator, known, problems);
+            true
+        }
+        None => {
+            let lost = queues(communicator).map(|queue| queue.len()).into_iter().sum::<usize>();
+            if lost > 0 {
+                problems.push(format!(
+                    "{lost} operations that the plug-in lists on {:?} are left out: the program has no such communicator",
+                    communicator.name
+                ));
+            }
+            false
+        }
+    });
+}
+
+fn find<'k>(communicator: &Communicator, known: &'k [Communicator]) -> Option<&'k Communicator> {
+    let by_id = known.iter().filter(|known| known.unique_id == communicator.unique_id);
+    // The plug-in has one communicator for each identifier; two of ours with the same one differ in other ways.
+    let candidates: Vec<&Communicator> = by_id.collect();
+    if let [one] = candidates[..] {
+        return Some(one);
+    }
+    let like = |known: &&Communicator| {
+        same_name(&known.name, &communicator.name)
+            && known.local_rank == communicator.local_rank
+            && known.size == communicator.size
+    };
+    if !candidates.is_empty() {
+        return candidates.iter().copied().find(like).or(candidates.first().copied());
+    }
+    let mut alike = known.iter().filter(like);
+    match (alike.next(), alike.next()) {
+        (Some(one), None) => Some(one),
+        _ => None,
+    }
+}
+
+/// Whether a plug-in's name, which has room for 64 bytes, is this one or its beginning.
+fn same_name(known: &str, given: &str) -> bool {
+    known == given || (given.len() >= 60 && known.starts_with(given))
+}
+
+fn queues(communicator: &mut Communicator) -> [&mut Vec<Operation>; 3] {
+    [
+        &mut communicator.pending_sends.operations,
+        &mut communicator.pending_receives.operations,
+        &mut communicator.unexpected_messages.operations,
+    ]
+}
+
+fn correct(communicator: &mut Communicator, known: &Communicator, problems: &mut Vec<String>) {
+    communicator.name_set = known.name_set;
+    communicator.context_id.clone_from(&known.context_id);
+    communicator.handle.clone_from(&known.handle);
+    communicator.group.clone_from(&known.group);
+    communicator.remote_group.clone_from(&known.remote_group);
+    // Ranks of peers count in the remote group of an intercommunicator.
+    let Some(peers) = known.remote_group.as_ref().or(known.group.as_ref()) else { return };
+    let mut outside = 0_usize;
+    let mut translate = |local: &mut Option<i64>| {
+        let rank = (*local)?;
+        let world = usize::try_from(rank).ok().and_then(|rank| peers.get(rank));
+        if world.is_none() {
+            outside += 1;
+            *local = None;
+        }
+        world.copied().flatten()
+    };
+    for operation in queues(communicator).into_iter().flatten() {
+        operation.desired_global_rank = translate(&mut operation.desired_local_rank);
+        operation.actual_global_rank = translate(&mut operation.actual_local_rank);
+    }
+    if outside > 0 {
+        problems.push(format!(
+            "{outside} ranks that the plug-in gives for {:?} are left out: the communicator has no such ranks",
+            communicator.name
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comm(name: &str, unique_id: u64, group: &[i64], remote: Option<&[i64]>) -> Communicator {
+        let ranks = |ranks: &[i64]| ranks.iter().copied().map(Some).collect::<Vec<_>>();
+        Communicator {
+            name: name.to_owned(),
+            unique_id,
+            local_rank: Some(0),
+            size: Some(group.len() as i64),
+            group: Some(ranks(group)),
+            remote_group: remote.map(ranks),
+            ..Communicator::default()
+        }
+    }
+
+    fn with_send(mut communicator: Communicator, local: i64, global: i64) -> Communicator {
+        communicator.pending_sends.operations.push(Operation {
+            desired_local_rank: Some(local),
+            desired_global_rank: Some(global),
+            actual_local_rank: Some(local),
+            actual_global_rank: Some(local),
+            ..Operation::default()
+        });
+        communicator
+    }
+
+    fn normalised(given: Vec<Communicator>, known: &[Communicator]) -> QueueReport {
+        let mut report = QueueReport { communicators: given, problems: Vec::new() };
+        normalise(&mut report, known);
+        report
+    }
+
+    #[test]
+    fn peers_are_translated_by_our_own_groups() {
+        let known = [comm("reversed", 4, &[3, 2, 1, 0], None), comm("inter", 5, &[0, 2], Some(&[1, 3]))];
+        let given = vec![
+            with_send(comm("reversed", 4, &[3, 2, 1, 0], None), 3, 3),
+            with_send(comm("inter", 5, &[0, 2], None), 1, 2),
+        ];
+        let report = normalised(given, &known);
+        let ranks: Vec<_> = report.communicators.iter().map(|c| {
+            let op = &c.pending_sends.operations[0];
+            (op.desired_global_rank, op.actual_global_rank)
+        });
+        let ranks: Vec<_> = ranks.collect();
+        assert_eq!(ranks, [(Some(0), Some(0)), (Some(3), Some(3))]);
+        assert_eq!(report.communicators[1].remote_group, Some(vec![Some(1), Some(3)]));
+        assert_eq!(report.problems, [""; 0]);
+    }
+
+    #[test]
+    fn what_is_no_communicator_of_the_program_is_dropped() {
+        let known = [comm("MPI_COMM_WORLD", 0, &[0, 1], None)];
+        let given = vec![
+            comm("MPI_COMM_WORLD", 0, &[0, 1], None),
+            comm("MPI_COMM_NULL", 2, &[], None),
+            with_send(comm("MPI COMMUNICATOR 6 DUP FROM 4", 6, &[0, 1], None), 1, 1),
+        ];
+        let report = normalised(given, &known);
+        assert_eq!(report.communicators.len(), 1);
+        assert_eq!(report.problems.len(), 1, "operations are not lost silently");
+    }
+
+    #[test]
+    fn a_rank_that_does_not_exist_is_left_out_and_told() {
+        let known = [comm("w", 0, &[0, 1], None)];
+        let report = normalised(vec![with_send(comm("w", 0, &[0, 1], None), 65534, 1)], &known);
+        let op = &report.communicators[0].pending_sends.operations[0];
+        assert_eq!((op.desired_local_rank, op.desired_global_rank), (None, None));
+        assert_eq!(report.problems.len(), 1);
+    }
+
+    #[test]
+    fn a_communicator_with_another_identifier_is_found_by_what_it_is() {
+        let long = "n".repeat(100);
+        let known = [comm(&long, 9, &[0, 1], None), comm("b", 8, &[1, 0], None)];
+        let report = normalised(vec![comm(&"n".repeat(63), 1, &[0, 1], None)], &known);
+        assert_eq!(report.communicators.len(), 1);
+        assert_eq!(normalised(vec![comm("b", 0, &[0, 1, 2], None)], &known).communicators.len(), 0);
+    }
+
+    #[test]
+    fn nothing_known_changes_nothing() {
+        let report = normalised(vec![comm("a", 1, &[5], None)], &[]);
+        assert_eq!(report.communicators.len(), 1);
+    }
+}

@@ -1,0 +1,439 @@
+//! The host's side of a plug-in's run: answers its questions and puts together what it delivers.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::abi::{Function, Need};
+use super::conversation::{Answer, Next, Server};
+use super::convert::{self, Class};
+use super::driver;
+use super::error::PluginError;
+use super::wire::{
+    Failure, Kind, MAX_FETCH, MESSAGE_DPRINTS, MESSAGE_IMAGE, MESSAGE_PROCESS, PAGE, Put, RUN, RUN_PAGES, Take,
+};
+use super::{BadRead, Limits, NewProcess, PluginInfo, Universe};
+use crate::address::TargetAddr;
+use crate::layouts::Layouts;
+use crate::model::{Communicator, Queue, QueueReport, QueueState};
+use crate::target::{Target, TargetError, printable};
+
+/// How many failed reads are told one by one.
+const TOLD_READS: usize = 8;
+/// How many missing types and fields are told one by one.
+const TOLD_MISSES: usize = 64;
+
+/// What the helper asks about; none while a plug-in is only inspected.
+pub struct Asked<'a> {
+    /// The memory and symbols.
+    pub target: &'a dyn Target,
+    /// The types.
+    pub layouts: &'a Layouts,
+}
+
+/// Answers and collects.
+pub struct PluginServer<'a> {
+    asked: Option<Asked<'a>>,
+    path: &'a Path,
+    image: String,
+    universe: Universe,
+    limits: Limits,
+    /// What the plug-in is.
+    pub info: PluginInfo,
+    /// What was read.
+    pub report: QueueReport,
+    /// Where the communicator and the queue at hand stand.
+    open: Option<Option<Class>>,
+    operations: usize,
+    ranks: usize,
+    message_bytes: usize,
+    /// Spawned processes.
+    pub new_processes: Vec<NewProcess>,
+    /// Where the debugger should stop to see them.
+    pub spawn_breakpoint: Option<String>,
+    /// Reads that failed.
+    pub failed_reads: u64,
+    /// The first of them.
+    pub first_failed_reads: Vec<BadRead>,
+    /// What the plug-in said.
+    pub messages: Vec<String>,
+    missing: BTreeSet<String>,
+    last_message: Option<String>,
+}
+
+type Served = Result<Next, PluginError>;
+
+impl<'a> PluginServer<'a> {
+    /// A server for one run.
+    pub fn new(path: &'a Path, info: PluginInfo, universe: Universe, limits: Limits) -> Self {
+        Self {
+            asked: None,
+            path,
+            image: String::new(),
+            universe,
+            limits,
+            info,
+            report: QueueReport::default(),
+            open: None,
+            operations: 0,
+            ranks: 0,
+            message_bytes: 0,
+            new_processes: Vec::new(),
+            spawn_breakpoint: None,
+            failed_reads: 0,
+            first_failed_reads: Vec::new(),
+            messages: Vec::new(),
+            missing: BTreeSet::new(),
+            last_message: None,
+        }
+    }
+
+    /// Serves memory, symbols and types, and names the image in messages.
+    pub fn ask(&mut self, asked: Asked<'a>, image: String) {
+        self.asked = Some(asked);
+        self.image = image;
+    }
+
+    /// Types, fields and other names that no source has.
+    pub fn missing(&self) -> impl Iterator<Item = &String> {
+        self.missing.iter()
+    }
+
+    /// Marks what was not read to its end.
+    pub fn cut_off(&mut self, reason: &str) {
+        let Some(queue_at_hand) = self.open.take() else { return };
+        let Some(communicator) = self.report.communicators.last_mut() else { return };
+        let next = match queue_at_hand {
+            Some(class) => class as usize,
+            None => return,
+        };
+        let queues = [
+            &mut communicator.pending_sends,
+            &mut communicator.pending_receives,
+            &mut communicator.unexpected_messages,
+        ];
+        for (number, queue) in queues.into_iter().enumerate() {
+            if number >= next {
+                queue.state = QueueState::Error;
+                let what = if number == next { "not read to its end" } else { "not read" };
+                queue.detail = Some(format!("{what}: {reason}"));
+            }
+        }
+    }
+
+    fn nonsense(&self, reason: &str) -> PluginError {
+        PluginError::Protocol { path: self.path.to_owned(), reason: reason.to_owned() }
+    }
+
+    fn too_much(&self, what: &'static str, limit: usize) -> PluginError {
+        PluginError::TooMuch { path: self.path.to_owned(), what, limit }
+    }
+
+    fn count_failed_read(&mut self, addr: u64, len: u64) {
+        self.failed_reads = self.failed_reads.saturating_add(1);
+        if self.first_failed_reads.len() < TOLD_READS {
+            self.first_failed_reads.push(BadRead { addr: TargetAddr::new(addr), len });
+        }
+    }
+
+    fn miss(&mut self, name: String) {
+        if self.missing.len() < TOLD_MISSES {
+            self.missing.insert(name);
+        }
+    }
+
+    fn message(&mut self, text: String) {
+        if text.is_empty() || self.message_bytes >= self.limits.message_bytes {
+            return;
+        }
+        self.message_bytes += text.len();
+        self.messages.push(text);
+    }
+
+    fn answer_run(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
+        let start = take.u64().ok_or_else(|| self.nonsense("a short request"))?;
+        let Some(asked) = &self.asked else { return Err(self.nonsense("a read without a target")) };
+        let mut bytes = vec![0; RUN];
+        match asked.target.read(TargetAddr::new(start), &mut bytes) {
+            Ok(()) => {
+                out.u32((1 << RUN_PAGES) - 1);
+                out.bytes(&bytes);
+                return Ok(());
+            }
+            Err(error @ TargetError::Gone) => return Err(error.into()),
+            Err(_) => {}
+        }
+        let mut readable = 0_u32;
+        let at = out.len();
+        out.u32(0);
+        for page in 0..RUN_PAGES {
+            let piece = &mut bytes[..PAGE];
+            match asked.target.read(TargetAddr::new(start).wrapping_add((page * PAGE) as u64), piece) {
+                Ok(()) => {
+                    readable |= 1 << page;
+                    out.bytes(piece);
+                }
+                Err(error @ TargetError::Gone) => return Err(error.into()),
+                Err(_) => {}
+            }
+        }
+        out[at..at + 4].copy_from_slice(&readable.to_ne_bytes());
+        Ok(())
+    }
+
+    fn answer_read(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
+        let (Some(addr), Some(len)) = (take.u64(), take.u32()) else { return Err(self.nonsense("a short request")) };
+        let Some(asked) = &self.asked else { return Err(self.nonsense("a read without a target")) };
+        let wanted = usize::try_from(len).ok().filter(|len| *len <= MAX_FETCH);
+        let read = wanted.map(|len| asked.target.read_bytes(TargetAddr::new(addr), len));
+        match read {
+            Some(Ok(bytes)) => {
+                out.u8(1);
+                out.bytes(&bytes);
+            }
+            Some(Err(error @ TargetError::Gone)) => return Err(error.into()),
+            _ => {
+                out.u8(0);
+                self.count_failed_read(addr, u64::from(len));
+            }
+        }
+        Ok(())
+    }
+
+    fn answer_symbol(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
+        let name = take.text().ok_or_else(|| self.nonsense("a short request"))?;
+        let Some(asked) = &self.asked else { return Err(self.nonsense("a symbol without a target")) };
+        let name = printable(name);
+        match asked.target.symbol(&name) {
+            Ok(Some(symbol)) => {
+                out.u8(1);
+                out.u64(symbol.addr.get());
+            }
+            Ok(None) => out.u8(0),
+            Err(error @ TargetError::Gone) => return Err(error.into()),
+            Err(error) => {
+                out.u8(0);
+                self.message(format!("the symbol {name} could not be looked up: {error}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn answer_type(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
+        let name = take.text().ok_or_else(|| self.nonsense("a short request"))?;
+        let Some(asked) = &self.asked else { return Err(self.nonsense("a type without a target")) };
+        let name = printable(name);
+        // The callback takes names as the debugger's types have them.
+        let plain = name.strip_prefix("struct ").unwrap_or(&name);
+        match asked.layouts.size_of(plain) {
+            Ok(size) => {
+                out.u8(1);
+                out.u64(size);
+            }
+            Err(_) => {
+                out.u8(0);
+                self.miss(format!("the type {name}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn answer_field(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
+        let (Some(name), Some(field)) = (take.text(), take.text()) else {
+            return Err(self.nonsense("a short request"));
+        };
+        let Some(asked) = &self.asked else { return Err(self.nonsense("a field without a target")) };
+        let (name, field) = (printable(name), printable(field));
+        let plain = name.strip_prefix("struct ").unwrap_or(&name);
+        match asked.layouts.field(plain, &field) {
+            Ok(found) => {
+                out.u8(1);
+                out.u64(found.offset);
+            }
+            Err(_) => {
+                out.u8(0);
+                self.miss(format!("the field {name}.{field}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, kind: Kind, take: &mut Take<'_>) -> Option<Served> {
+        match kind {
+            Kind::Versions => {
+                let (compatibility, width) = (take.i32()?, take.i32()?);
+                self.info.compatibility = Some(compatibility);
+                self.info.width = Some(width);
+                self.info.version = Some(printable(take.text()?)).filter(|text| !text.is_empty());
+                self.info.has_mpi2 = compatibility == super::abi::COMPATIBILITY_MPI2;
+            }
+            Kind::Message => {
+                let kind = take.u8()?;
+                let text = convert::message(take.text()?, &self.image);
+                self.last_message = (kind == MESSAGE_IMAGE || kind == MESSAGE_PROCESS).then(|| text.clone());
+                self.message(match kind {
+                    MESSAGE_IMAGE | MESSAGE_PROCESS => format!("the plug-in says: {text}"),
+                    MESSAGE_DPRINTS => format!("plug-in (debug): {text}"),
+                    _ => text,
+                });
+            }
+            Kind::Communicator => {
+                if self.report.communicators.len() >= self.limits.communicators {
+                    return Some(Err(self.too_much("communicators", self.limits.communicators)));
+                }
+                let (unique_id, local_rank, size) = (take.u64()?, take.i64()?, take.i64()?);
+                let name = driver::until_nul(take.text()?);
+                self.report.communicators.push(Communicator {
+                    name: printable(&name[..name.len().min(super::abi::TEXT)]),
+                    unique_id,
+                    local_rank: convert::rank(local_rank),
+                    size: convert::rank(size),
+                    ..Communicator::default()
+                });
+                self.open = Some(Some(Class::Sends));
+            }
+            Kind::Group => {
+                let count = take.0.len() / 4;
+                self.ranks += count;
+                if self.ranks > self.limits.group_ranks {
+                    return Some(Err(self.too_much("ranks of groups", self.limits.group_ranks)));
+                }
+                let world = self.universe.world_size;
+                let group = self.report.communicators.last_mut()?.group.get_or_insert_default();
+                while let Some(rank) = take.i32() {
+                    let rank = convert::rank(i64::from(rank));
+                    group.push(rank.filter(|rank| world.is_none_or(|size| *rank < size)));
+                }
+            }
+            Kind::NoGroup => {
+                let (code, text) = (take.i32()?, take.text()?);
+                let name = &self.report.communicators.last()?.name;
+                let reason = if code == -1 { printable(text) } else { convert::error_text(code, text) };
+                self.report.problems.push(format!("the group of {name} could not be read: {reason}"));
+            }
+            Kind::QueueStart => {
+                let class = Class::from_number(take.u8()?)?;
+                self.report.communicators.last()?;
+                self.open = Some(Some(class));
+            }
+            Kind::Operation => {
+                self.operations += 1;
+                if self.operations > self.limits.operations {
+                    return Some(Err(self.too_much("operations", self.limits.operations)));
+                }
+                let class = self.open??;
+                let operation = convert::operation(take, class, self.universe.world_size)?;
+                self.queue()?.operations.push(operation);
+            }
+            Kind::QueueEnd => {
+                let (in_setup, code, text) = (take.u8()? != 0, take.i32()?, take.text()?);
+                let class = self.open??;
+                convert::end_of_queue(self.queue()?, class, in_setup, code, text);
+                // The next queue has not been begun, but is due.
+                self.open = Some(match class {
+                    Class::Sends => Some(Class::Receives),
+                    Class::Receives => Some(Class::Unexpected),
+                    Class::Unexpected => None,
+                });
+            }
+            Kind::NewProcess => {
+                if self.new_processes.len() >= self.limits.new_processes {
+                    return Some(Err(self.too_much("new processes", self.limits.new_processes)));
+                }
+                let pid = take.i64()?;
+                let (image, host) = (printable(take.text()?), printable(take.text()?));
+                self.new_processes.push(NewProcess { pid, image, host });
+            }
+            Kind::SpawnBreakpoint => self.spawn_breakpoint = Some(printable(take.text()?)),
+            Kind::BadFetch => {
+                let (addr, len) = (take.u64()?, take.u64()?);
+                self.count_failed_read(addr, len);
+            }
+            Kind::Failed => {
+                let failure = Failure::from_number(take.u8()?)?;
+                let function = Function::from_number(take.u32()?);
+                return Some(Err(self.failure(failure, function, take.i32()?, take.text()?)));
+            }
+            Kind::Done => {
+                self.open = None;
+                return Some(Ok(Next::Stop));
+            }
+            Kind::Reply | Kind::Run | Kind::Read | Kind::Symbol | Kind::Type | Kind::Field => return None,
+        }
+        Some(Ok(Next::Continue))
+    }
+
+    fn queue(&mut self) -> Option<&mut Queue> {
+        let class = self.open??;
+        let communicator = self.report.communicators.last_mut()?;
+        Some(match class {
+            Class::Sends => &mut communicator.pending_sends,
+            Class::Receives => &mut communicator.pending_receives,
+            Class::Unexpected => &mut communicator.unexpected_messages,
+        })
+    }
+
+    fn failure(&self, failure: Failure, function: Option<Function>, code: i32, text: &[u8]) -> PluginError {
+        let path = self.path.to_owned();
+        let no_queues = |what| PluginError::NoQueues {
+            path: path.clone(),
+            what,
+            reason: match &self.last_message {
+                // Open MPI's plug-in puts only the name of a type there.
+                Some(text) if text.contains(' ') => text.clone(),
+                _ => convert::error_text(code, text),
+            },
+        };
+        match failure {
+            Failure::Load => PluginError::Load { path, reason: printable(text) },
+            Failure::Missing => {
+                let has = |name: &str| self.info.functions.iter().any(|found| found == name);
+                let mut missing = driver::missing(Need::Required, has);
+                missing.extend(driver::missing(Need::Mpi2, has));
+                PluginError::MissingFunctions { path, missing }
+            }
+            Failure::Version => PluginError::Version { path, found: code, expected: "2 or 3" },
+            Failure::Width => PluginError::Width { path, found: code, expected: super::abi::TADDR_WIDTH },
+            Failure::Layouts => PluginError::MissingLayouts {
+                path,
+                missing: self.missing.iter().cloned().collect(),
+                sources: self.asked.as_ref().map_or_else(String::new, |asked| asked.layouts.source_names().join(", ")),
+            },
+            Failure::Image => no_queues("image"),
+            Failure::Process => no_queues("process"),
+            Failure::TooMany => match function {
+                Some(Function::NextCommunicator) => self.too_much("communicators", self.limits.communicators),
+                Some(Function::NextOperation) => self.too_much("operations", self.limits.operations),
+                _ => self.too_much("new processes", self.limits.new_processes),
+            },
+            Failure::Call => PluginError::Call {
+                path,
+                function: function.map_or("a function", Function::name),
+                reason: convert::error_text(code, text),
+            },
+        }
+    }
+}
+
+impl Server for PluginServer<'_> {
+    type Refusal = PluginError;
+
+    fn frame(&mut self, kind: Kind, payload: &[u8], answer: &mut Answer) -> Served {
+        let mut take = Take(payload);
+        let out = &mut answer.payload;
+        match kind {
+            Kind::Run => self.answer_run(&mut take, out)?,
+            Kind::Read => self.answer_read(&mut take, out)?,
+            Kind::Symbol => self.answer_symbol(&mut take, out)?,
+            Kind::Type => self.answer_type(&mut take, out)?,
+            Kind::Field => self.answer_field(&mut take, out)?,
+            _ => {
+                return match self.event(kind, &mut take) {
+                    Some(served) => served,
+                    None => Err(self.nonsense("a message of the wrong length or at the wrong time")),
+                };
+            }
+        }
+        answer.given = true;
+        Ok(Next::Continue)
+    }
+}

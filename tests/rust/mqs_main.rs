@@ -1,0 +1,7 @@
+//! The host of vendor plug-ins: life cycle, hostile plug-ins, the ABI, Open MPI's own plug-in.
+
+mod mqs_abi;
+mod mqs_good;
+mod mqs_hostile;
+mod mqs_toy;
+mod mqs_vendor;
