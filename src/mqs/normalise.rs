@@ -15,7 +15,7 @@ pub fn normalise(report: &mut QueueReport, known: &[Communicator]) {
     if known.is_empty() {
         return;
     }
-    let QueueReport { communicators, problems } = report;
+    let QueueReport { communicators, problems, .. } = report;
     communicators.retain_mut(|communicator| match find(communicator, known) {
         Some(known) => {
             correct(communicator, known, problems);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn normalised(given: Vec<Communicator>, known: &[Communicator]) -> QueueReport {
-        let mut report = QueueReport { communicators: given, problems: Vec::new() };
+        let mut report = QueueReport { communicators: given, ..QueueReport::default() };
         normalise(&mut report, known);
         report
     }

@@ -56,8 +56,6 @@ static void fate(const char *function)
 static const mqs_basic_callbacks *basic;
 static const mqs_image_callbacks *images;
 static const mqs_process_callbacks *processes;
-static const mqs_job_callbacks *jobs;
-static int in_constructor = 1;
 
 struct image_info {
     int comm_id, comm_rank, comm_size, comm_name, comm_group, comm_ops, comm_next;
@@ -75,7 +73,6 @@ struct process_info {
 __attribute__((constructor)) static void constructor(void)
 {
     fate("constructor");
-    in_constructor = 0;
 }
 
 static mqs_taddr_t pointer(mqs_process *process, mqs_taddr_t at)
@@ -465,6 +462,8 @@ int mqs_next_operation(mqs_process *process, mqs_pending_operation *op)
 struct job_info {
     mqs_job *job;
 };
+
+static const mqs_job_callbacks *jobs;
 
 int mqs_setup_job(mqs_job *job, const mqs_job_callbacks *callbacks)
 {
