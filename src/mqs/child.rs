@@ -236,6 +236,7 @@ pub struct Child<'a> {
     /// The target's memory.
     pub memory: RefCell<Memory>,
     /// Types by handle; boxed, because the plug-in holds their addresses.
+    #[allow(clippy::vec_box)]
     pub types: RefCell<Vec<Box<KnownType>>>,
     /// Lookups of types and fields that failed.
     pub misses: Cell<u32>,

@@ -452,9 +452,8 @@ fn put_operation(out: &mut Vec<u8>, operation: &abi::PendingOperation) {
 
 /// The functions that a plug-in must have and that `has` does not.
 pub fn missing(need: Need, has: impl Fn(&str) -> bool) -> Vec<String> {
-    let lacks = |function: &Function| {
-        !has(function.name()) && !(*function == Function::NextNewProcess && has(abi::NEXT_NEW_PROCESS_ALIAS))
-    };
+    let alias = |function| function == Function::NextNewProcess && has(abi::NEXT_NEW_PROCESS_ALIAS);
+    let lacks = |function: &Function| !has(function.name()) && !alias(*function);
     let wanted = Function::ALL.iter().copied().filter(|function| function.need() == need);
     wanted.filter(lacks).map(|function| function.name().to_owned()).collect()
 }

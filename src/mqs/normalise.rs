@@ -141,8 +141,8 @@ mod tests {
             with_send(comm("inter", 5, &[0, 2], None), 1, 2),
         ];
         let report = normalised(given, &known);
-        let ranks: Vec<_> = report.communicators.iter().map(|c| {
-            let op = &c.pending_sends.operations[0];
+        let ranks = report.communicators.iter().map(|communicator| {
+            let op = &communicator.pending_sends.operations[0];
             (op.desired_global_rank, op.actual_global_rank)
         });
         let ranks: Vec<_> = ranks.collect();

@@ -69,6 +69,7 @@ fn unsafe_because(metadata: &Metadata, user: u32, sticky_is_enough: bool) -> Opt
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::fs::{self, Permissions};

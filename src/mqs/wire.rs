@@ -192,12 +192,14 @@ impl<'a> Take<'a> {
     }
 }
 
-/// Takes the first whole frame from `bytes`: its kind, its payload and its whole length. `Ok(None)`: not all of it is
-/// there yet.
+/// A frame's kind, its payload and its whole length.
+pub type Frame<'a> = (Kind, &'a [u8], usize);
+
+/// Takes the first whole frame from `bytes`. `Ok(None)`: not all of it is there yet.
 ///
 /// # Errors
 /// What makes no sense about it.
-pub fn first_frame(bytes: &[u8]) -> Result<Option<(Kind, &[u8], usize)>, String> {
+pub fn first_frame(bytes: &[u8]) -> Result<Option<Frame<'_>>, String> {
     let mut take = Take(bytes);
     let (Some(len), Some(kind)) = (take.u32(), take.u8()) else { return Ok(None) };
     let len = usize::try_from(len).unwrap_or(usize::MAX);
