@@ -50,6 +50,8 @@ def expected_send(op: Json) -> Json:
         fields["request"] = op["request"]
     if op["status"] == "pending":
         fields["system_buffer"] = op["mode"] == "buffered"
+    if op["buffer"] is not None and op["mode"] != "buffered":
+        fields["buffer"] = op["buffer"]
     return fields
 
 
@@ -69,8 +71,9 @@ def expected_receive(op: Json) -> Json:
         "datatype": op["datatype"],
         "count": op["count"],
     }
-    if op["request"] is not None:
-        fields["request"] = op["request"]
+    for name in ("request", "buffer"):
+        if op[name] is not None:
+            fields[name] = op[name]
     actual = op["actual"]
     if actual is not None:
         fields.update(
@@ -185,6 +188,8 @@ def _compare_queue(kind: str, posted: Sequence[Json], queue: Json, where: str, i
         for name, value in fields.items():
             if found.get(name) != value:
                 differences.append(Difference("field", what, name, value, found.get(name), place, op))
+        if found.get("call") is not None and found["call"] != op.get("call"):
+            differences.append(Difference("field", what, "call", op.get("call"), found["call"], place, op))
         if kind == "sends":
             for name in ("local_rank", "global_rank", "tag", "length"):
                 actual = found.get(f"actual_{name}")
@@ -204,7 +209,7 @@ def _compare_order(
     for index, (op, _, found) in enumerate(pairs):
         if kind == "unexpected":
             groups[op["peer"]].append((index, position[id(found)], op))
-        elif op["order"] is not None and op["status"] == "pending":
+        elif op["order"] is not None and op["status"] == "pending" and not op["probe"]:
             groups[op["peer"] if kind == "sends" else None].append((op["order"], position[id(found)], op))
     differences = []
     for members in groups.values():

@@ -29,6 +29,8 @@ struct truth_op {
     char datatype[MPI_MAX_OBJECT_NAME];
     uint64_t bytes;
     uintptr_t address; /* the request's handle when it was posted; 0: not known */
+    void *buffer;
+    int probe; /* 1: waits in a probe; 2: a message that a matching probe holds */
     MPI_Request request;
     unsigned long order;
     /* What the library says at the end. */
@@ -192,7 +194,7 @@ struct truth_op *truth_isend(enum truth_mode mode, int count, MPI_Datatype type,
 {
     static const char *const calls[] = {"MPI_Isend", "MPI_Issend", "MPI_Ibsend", "MPI_Irsend"};
     struct truth_op *op = note(0, mode, count, type, dest, tag, comm, calls[mode]);
-    void *buffer = truth_buffer(extent_bytes(count, type));
+    void *buffer = op->buffer = truth_buffer(extent_bytes(count, type));
     op->fate = fate;
     switch (mode) {
     case TRUTH_STANDARD: MPI_Isend(buffer, count, type, dest, tag, comm, &op->request); break;
@@ -212,7 +214,7 @@ struct truth_op *truth_irecv(int count, MPI_Datatype type, int source, int tag, 
                              MPI_Request *request)
 {
     struct truth_op *op = note(1, 0, count, type, source, tag, comm, "MPI_Irecv");
-    void *buffer = truth_buffer(extent_bytes(count, type));
+    void *buffer = op->buffer = truth_buffer(extent_bytes(count, type));
     op->fate = fate;
     MPI_Irecv(buffer, count, type, source, tag, comm, &op->request);
     op->address = (uintptr_t)op->request;
@@ -228,7 +230,7 @@ struct truth_op *truth_send_init(enum truth_mode mode, int count, MPI_Datatype t
 {
     static const char *const calls[] = {"MPI_Send_init", "MPI_Ssend_init", "MPI_Bsend_init", "MPI_Rsend_init"};
     struct truth_op *op = note(0, mode, count, type, dest, tag, comm, calls[mode]);
-    void *buffer = truth_buffer(extent_bytes(count, type));
+    void *buffer = op->buffer = truth_buffer(extent_bytes(count, type));
     switch (mode) {
     case TRUTH_STANDARD: MPI_Send_init(buffer, count, type, dest, tag, comm, &op->request); break;
     case TRUTH_SYNCHRONOUS: MPI_Ssend_init(buffer, count, type, dest, tag, comm, &op->request); break;
@@ -247,7 +249,7 @@ struct truth_op *truth_recv_init(int count, MPI_Datatype type, int source, int t
                                  MPI_Request *request)
 {
     struct truth_op *op = note(1, 0, count, type, source, tag, comm, "MPI_Recv_init");
-    void *buffer = truth_buffer(extent_bytes(count, type));
+    void *buffer = op->buffer = truth_buffer(extent_bytes(count, type));
     MPI_Recv_init(buffer, count, type, source, tag, comm, &op->request);
     op->persistent = 1;
     op->listed = 0;
@@ -274,6 +276,22 @@ struct truth_op *truth_will_send(enum truth_mode mode, int count, MPI_Datatype t
 struct truth_op *truth_will_recv(int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, const char *call)
 {
     return note(1, 0, count, type, source, tag, comm, call);
+}
+
+void truth_will_probe(int source, int tag, MPI_Comm comm, const char *call)
+{
+    struct truth_op *op = note(1, 0, 0, MPI_BYTE, source, tag, comm, call);
+    op->probe = 1;
+}
+
+void truth_mprobe(int source, int tag, MPI_Comm comm)
+{
+    MPI_Message *message = truth_buffer(sizeof *message);
+    struct truth_op *op = note(1, 0, 0, MPI_BYTE, source, tag, comm, "MPI_Mprobe");
+    op->probe = 2;
+    op->ordered = 0;
+    MPI_Mprobe(source, tag, comm, message, &op->status);
+    truth_forget_message(comm, op->status.MPI_SOURCE, op->status.MPI_TAG);
 }
 
 void truth_free_request(struct truth_op *op)
@@ -465,8 +483,11 @@ static void write_op(FILE *file, const struct truth_op *op)
         fputs(",\"tag\":null", file);
     else
         fprintf(file, ",\"tag\":%d", op->tag);
-    fprintf(file, ",\"bytes\":%llu,\"count\":%d,\"datatype\":", (unsigned long long)op->bytes, op->count);
-    if (op->datatype[0])
+    if (op->probe)
+        fputs(",\"bytes\":null,\"count\":null,\"datatype\":", file);
+    else
+        fprintf(file, ",\"bytes\":%llu,\"count\":%d,\"datatype\":", (unsigned long long)op->bytes, op->count);
+    if (op->datatype[0] && !op->probe)
         write_text(file, op->datatype);
     else
         fputs("null", file);
@@ -474,7 +495,12 @@ static void write_op(FILE *file, const struct truth_op *op)
         fprintf(file, ",\"mode\":\"%s\"", modes[op->mode]);
     fprintf(file, ",\"call\":\"%s\",\"persistent\":%s,\"cancelled\":%s,\"traceless\":%s", op->call,
             op->persistent ? "true" : "false", op->cancelled ? "true" : "false", op->traceless ? "true" : "false");
-    fprintf(file, ",\"status\":\"%s\",\"request\":", op->complete ? "complete" : "pending");
+    fprintf(file, ",\"probe\":%s,\"buffer\":", op->probe ? "true" : "false");
+    if (op->buffer)
+        fprintf(file, "\"0x%lx\"", (unsigned long)(uintptr_t)op->buffer);
+    else
+        fputs("null", file);
+    fprintf(file, ",\"status\":\"%s\",\"request\":", op->probe == 2 ? "matched" : op->complete ? "complete" : "pending");
     if (op->address && !op->traceless)
         fprintf(file, "\"0x%lx\"", (unsigned long)op->address);
     else
@@ -483,7 +509,7 @@ static void write_op(FILE *file, const struct truth_op *op)
         fprintf(file, ",\"order\":%lu", op->order);
     else
         fputs(",\"order\":null", file);
-    if (op->receive && op->complete && !op->cancelled) {
+    if (op->receive && (op->complete || op->probe == 2) && !op->cancelled) {
         int bytes;
         MPI_Get_count(&op->status, MPI_BYTE, &bytes);
         fprintf(file, ",\"actual\":{\"peer\":%d,\"world\":%d,\"tag\":%d,\"bytes\":%d}", op->status.MPI_SOURCE,

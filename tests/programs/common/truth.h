@@ -56,6 +56,10 @@ void truth_start(struct truth_op *op, enum truth_fate fate);
 struct truth_op *truth_will_send(enum truth_mode mode, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                                  const char *call);
 struct truth_op *truth_will_recv(int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, const char *call);
+/* Notes a probe that will block. */
+void truth_will_probe(int source, int tag, MPI_Comm comm, const char *call);
+/* Takes a message that was noted before out of the queue and holds it without receiving it. */
+void truth_mprobe(int source, int tag, MPI_Comm comm);
 /* The application gave the handle back although the operation is pending (MPI_Request_free), or waited for it. */
 void truth_free_request(struct truth_op *op);
 void truth_wait(struct truth_op *op);
