@@ -105,8 +105,9 @@ impl Session {
     #[pyo3(signature = (*, images = false))]
     fn invalidate(&self, images: bool) {
         self.session.target().drop_memory();
-        self.session.forget();
+        self.session.resumed();
         if images {
+            self.session.forget();
             self.session.target().drop_symbols();
             self.session.target().inner().drop_images();
         }

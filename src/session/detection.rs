@@ -14,6 +14,7 @@ use crate::target::{Image, Target};
 const PROBED_TYPE: &str = "mca_pml_base_request_t";
 
 /// What is known of a process before its queues are read.
+#[derive(Clone)]
 pub struct Detected {
     /// The library, as the model shows it.
     pub mpi: Mpi,
@@ -91,24 +92,47 @@ pub fn detect(target: &dyn Target, choice: &LayoutChoice) -> Result<Detected, Se
         return Err(not_open_mpi(target)?);
     }
     let image = mpi_image(target)?.ok_or(SessionError::NotMpi { executable: None })?;
-    let lifetime = detect::lifetime(target)?;
-    match lifetime {
-        Lifetime::NotInitialized => return Err(SessionError::NotInitialized),
-        Lifetime::Finalized => return Err(SessionError::Finalized),
-        Lifetime::Active | Lifetime::Finalizing => {}
-    }
+    let lifetime = usable_lifetime(target)?;
     let pml = selected_pml(target)?;
     let mut set_aside = Vec::new();
     let (layouts, layouts_name, verification) = choose(target, choice, &pml, &mut set_aside)?;
-    let (major, minor, release) = pml.version;
     let mpi = Mpi {
         implementation: "Open MPI".to_owned(),
-        version: Some(format!("{major}.{minor}.{release}")),
+        version: Some(version_text(&pml)),
         library: image.path.clone(),
         build_id: image.build_id.clone(),
-        transport: Some(pml.name).filter(|name| !name.is_empty()),
+        transport: transport(pml),
     };
     Ok(Detected { mpi, image, lifetime, layouts: Rc::new(layouts), layouts_name, verification, set_aside })
+}
+
+/// Detects again after the process ran: what is static (layouts, versions) stays, what moves is read anew.
+///
+/// # Errors
+/// Where MPI has been finalised in the meantime, or memory cannot be read.
+pub fn refresh(target: &dyn Target, known: &Detected) -> Result<Detected, SessionError> {
+    let lifetime = usable_lifetime(target)?;
+    let pml = detect::selected_pml(target, &known.layouts)?;
+    let mut detected = Detected { lifetime, ..known.clone() };
+    detected.mpi.transport = transport(pml);
+    Ok(detected)
+}
+
+fn usable_lifetime(target: &dyn Target) -> Result<Lifetime, SessionError> {
+    match detect::lifetime(target)? {
+        Lifetime::NotInitialized => Err(SessionError::NotInitialized),
+        Lifetime::Finalized => Err(SessionError::Finalized),
+        usable @ (Lifetime::Active | Lifetime::Finalizing) => Ok(usable),
+    }
+}
+
+fn version_text(pml: &SelectedPml) -> String {
+    let (major, minor, release) = pml.version;
+    format!("{major}.{minor}.{release}")
+}
+
+fn transport(pml: SelectedPml) -> Option<String> {
+    Some(pml.name).filter(|name| !name.is_empty())
 }
 
 /// The selected pml, read with whichever shipped layout of a component description gives a sane answer: that structure

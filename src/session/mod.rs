@@ -6,7 +6,7 @@ mod refine;
 
 pub use detection::{Detected, LayoutChoice};
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -116,12 +116,14 @@ pub struct Session<T: Target> {
     target: T,
     choice: LayoutChoice,
     detected: RefCell<Option<Rc<Detected>>>,
+    /// Whether the process has run since it was looked at.
+    stale: Cell<bool>,
 }
 
 impl<T: Target> Session<T> {
     /// A session over `target`; nothing is read yet.
     pub fn new(target: T, choice: LayoutChoice) -> Self {
-        Self { target, choice, detected: RefCell::default() }
+        Self { target, choice, detected: RefCell::default(), stale: Cell::new(false) }
     }
 
     /// The target.
@@ -129,21 +131,29 @@ impl<T: Target> Session<T> {
         &self.target
     }
 
-    /// Forgets what was detected: the process ran or loaded libraries.
+    /// The process ran: what moves is read anew.
+    pub fn resumed(&self) {
+        self.stale.set(true);
+    }
+
+    /// Libraries were loaded or unloaded: everything is detected anew.
     pub fn forget(&self) {
         self.detected.borrow_mut().take();
     }
 
-    /// What MPI the process has; remembered until [`Session::forget`].
+    /// What MPI the process has; what cannot change is remembered until [`Session::forget`].
     ///
     /// # Errors
     /// Where it has none that can be read now.
     pub fn detected(&self) -> Result<Rc<Detected>, SessionError> {
-        if let Some(known) = self.detected.borrow().as_ref() {
-            return Ok(Rc::clone(known));
-        }
-        let detected = Rc::new(detection::detect(&self.target, &self.choice)?);
+        let known = self.detected.borrow().clone();
+        let detected = match known {
+            Some(known) if !self.stale.get() => return Ok(known),
+            Some(known) => Rc::new(detection::refresh(&self.target, &known)?),
+            None => Rc::new(detection::detect(&self.target, &self.choice)?),
+        };
         *self.detected.borrow_mut() = Some(Rc::clone(&detected));
+        self.stale.set(false);
         Ok(detected)
     }
 

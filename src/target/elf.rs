@@ -157,13 +157,18 @@ impl ElfSymbols {
                 .all(|index| self.file(index, target).is_ok())
     }
 
+    /// The executable, then the MPI's own images, then all others; the others only where no image looks like a part of an
+    /// MPI (one that is linked statically into some library), because opening eighty files costs milliseconds.
     fn search_order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.images.len()).collect();
-        order.sort_by_key(|&index| {
-            let image = &self.images[index];
-            if image.is_executable { 0 } else { 2 - u8::from(is_mpi_image(image)) }
-        });
-        order
+        let executables = self.numbers(|image| image.is_executable);
+        let mpi = self.numbers(|image| !image.is_executable && is_mpi_image(image));
+        let others = self.numbers(|image| !image.is_executable && !is_mpi_image(image));
+        let last = if mpi.is_empty() { others } else { Vec::new() };
+        executables.into_iter().chain(mpi).chain(last).collect()
+    }
+
+    fn numbers(&self, wanted: impl Fn(&Image) -> bool) -> Vec<usize> {
+        (0..self.images.len()).filter(|&index| wanted(&self.images[index])).collect()
     }
 
     fn symbol_in(
