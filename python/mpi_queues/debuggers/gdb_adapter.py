@@ -13,6 +13,7 @@ import gdb
 
 from . import gdb_calls, gdb_types
 from .base import CallDict, DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, TypeDict
+from .r_debug import auxiliary_vector, find_r_debug
 
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
 
@@ -100,6 +101,10 @@ class GdbProcess(DebuggedProcess):
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
         if not _SYMBOL.match(name):
             return None
+        if name == "_r_debug" and self._local and self.pointer_size == 8:
+            address = self._r_debug()
+            if address is not None:
+                return address, None
         try:
             # Quoted, so that the name is never taken for an expression. gdb 13 has no interface to minimal symbols.
             address = int(gdb.parse_and_eval(f"(unsigned long) &'{name}'"))
@@ -108,6 +113,12 @@ class GdbProcess(DebuggedProcess):
         known = gdb.lookup_global_symbol(name)
         size = int(known.type.sizeof) if known is not None and known.is_variable and known.type is not None else None
         return address, size or None
+
+    def _r_debug(self) -> Optional[int]:
+        try:
+            return find_r_debug(self.read_memory, auxiliary_vector(self._pid or 0), self.byte_order)
+        except DebuggerError:
+            return None
 
     def images(self) -> Optional[List[Tuple[str, int]]]:
         # gdb's objfiles do not tell their load bias; the core walks the dynamic linker's list instead.
