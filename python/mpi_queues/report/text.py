@@ -154,7 +154,11 @@ class _Totals:
             f"{counted(self.sends, 'pending send')}, {counted(self.receives, 'pending receive')}, "
             f"{counted(self.unexpected, 'unexpected message')}"
         )
-        return counts if columns(counts) <= WIDTH else counts.replace("pending ", "").replace(" messages", "")
+        for long, short in (("pending ", ""), (" messages", ""), ("communicators", "comms")):
+            if columns(counts) <= WIDTH:
+                break
+            counts = counts.replace(long, short)
+        return shorten(counts, WIDTH)
 
     def unknown_line(self, problems: int) -> str:
         """What the numbers leave out; empty where they are complete."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import unicodedata
 from typing import Iterable, List, Optional, Sequence
 
@@ -99,15 +98,35 @@ def ranks(group: Optional[Sequence[Optional[int]]], limit: int = 12) -> str:
 
 def wrapped(text: str, indent: str, further: Optional[str] = None, width: int = WIDTH) -> str:
     """The text in lines of at most ``width`` columns, each ended."""
-    lines = textwrap.wrap(
-        clean(text),
-        width,
-        initial_indent=indent,
-        subsequent_indent=further if further is not None else indent,
-        break_long_words=True,
-        break_on_hyphens=False,
-    )
-    return "".join(line + "\n" for line in lines)
+    further = indent if further is None else further
+    lines: List[str] = []
+    line, used = indent, columns(indent)
+    empty = True
+    for word in clean(text).split():
+        rest = word
+        if not empty and used + 1 + columns(rest) > width:
+            lines.append(line)
+            line, used, empty = further, columns(further), True
+        if not empty:
+            line, used = line + " ", used + 1
+        # A word wider than a line is broken where the line ends.
+        while used + columns(rest) > width:
+            taken = _prefix(rest, width - used)
+            lines.append(line + taken)
+            rest = rest[len(taken) :]
+            line, used = further, columns(further)
+        line, used, empty = line + rest, used + columns(rest), False
+    return "".join(each + "\n" for each in [*lines, line])
+
+
+def _prefix(text: str, width: int) -> str:
+    """As much of the beginning as fits, one character at least."""
+    used = 0
+    for at, char in enumerate(text):
+        used += columns(char)
+        if used > width:
+            return text[: max(1, at)]
+    return text
 
 
 def listed(names: Iterable[str], limit: int = 20) -> str:

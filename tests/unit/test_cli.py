@@ -1,0 +1,234 @@
+"""Arguments, exit status and messages of the command line."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+import time
+from typing import List
+
+import mpi_queues
+import pytest
+from mpi_queues import cli
+
+COMMANDS: List[List[str]] = [
+    [],
+    ["show"],
+    ["comms"],
+    ["layouts"],
+    ["layouts", "list"],
+    ["layouts", "show"],
+    ["layouts", "check"],
+    ["layouts", "make"],
+    ["init"],
+    ["demo"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command) or "mpi-queues")
+def test_each_help_has_an_example(command: List[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*command, "--help"])
+    assert ended.value.code == 0
+    assert "\nexample" in capsys.readouterr().out
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"mpi-queues {mpi_queues.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["show"], "--pid PID"),
+        (["show", "--pid", "x"], "x: not a process id"),
+        (["show", "--pid", "0"], "0: not a process id"),
+        (["show", "--pid", "-5"], "--pid"),
+        (["show", "--pid", "99999999999"], "not a process id"),
+        (["show", "--job", "77"], "pgrep -P 77"),
+        (["show", "--core", "core"], "--pid PID"),
+        (["show", "--recording", "x.mpirec"], "--pid PID"),
+        (["show", "--pid", "1", "--via", "lldb"], "--via gdb"),
+        (["show", "--pid", "1", "--via", "native"], "--via gdb"),
+        (["show", "--pid", "1", "--format", "xml"], "xml"),
+        (["show", "--pid", "1", "--source", "magic"], "plugin=PATH"),
+        (["show", "--pid", "1", "--source", "plugin="], "plugin=PATH"),
+        (["show", "--pid", "1", "--timeout", "0"], "seconds"),
+        (["show", "--pid", "1", "--timeout", "nan"], "seconds"),
+        (["show", "--pid", "1", "--limit", "-1"], "--limit"),
+        (["show", "--pid", "1", "--rank", "one"], "one"),
+        (["show", "--pid", "1", "--compare", "--format", "json"], "--compare"),
+        (["layouts", "show", "nix"], "openmpi-4.1"),
+        (["nix"], "nix"),
+        ([], "COMMAND"),
+    ],
+)
+def test_bad_usage_is_status_2_and_named(arguments: List[str], named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        status = cli.main(arguments)
+    except SystemExit as ended:
+        status = ended.code  # type: ignore[assignment]
+    captured = capsys.readouterr()
+    assert status == 2
+    assert captured.out == ""
+    assert named in captured.err
+    assert "Traceback" not in captured.err
+
+
+def no_such_pid() -> int:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    return ended.pid
+
+
+def failing(arguments: List[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert cli.main(arguments) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def test_no_such_process(capsys: pytest.CaptureFixture[str]) -> None:
+    pid = no_such_pid()
+    assert f"pid {pid}: no such process" in failing(["show", "--pid", str(pid)], capsys)
+
+
+def test_a_zombie(capsys: pytest.CaptureFixture[str]) -> None:
+    child = subprocess.Popen(["true"])
+    while pathlib.Path(f"/proc/{child.pid}/stat").read_text().split()[2] != "Z":
+        time.sleep(0.01)
+    said = failing(["show", "--pid", str(child.pid)], capsys)
+    child.wait()
+    assert f"pid {child.pid}: a zombie" in said
+
+
+def test_a_thread(capsys: pytest.CaptureFixture[str]) -> None:
+    import threading
+
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    said = failing(["show", "--pid", str(thread.native_id)], capsys)
+    stop.set()
+    thread.join()
+    assert f"a thread of the process {os.getpid()}" in said
+
+
+def test_a_process_that_is_not_mpi(capsys: pytest.CaptureFixture[str]) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    try:
+        said = failing(["show", "--pid", str(child.pid)], capsys)
+        assert "not an MPI process" in said
+        assert child.poll() is None
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_process_that_is_traced_already(capsys: pytest.CaptureFixture[str]) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    tracer = subprocess.Popen(
+        ["gdb", "-nx", "-q", "-iex", "set debuginfod enabled off", "-p", str(child.pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        while f"TracerPid:\t{tracer.pid}" not in pathlib.Path(f"/proc/{child.pid}/status").read_text():
+            assert tracer.poll() is None
+            time.sleep(0.01)
+        said = failing(["show", "--pid", str(child.pid)], capsys)
+        assert f"already traced by pid {tracer.pid} (gdb)" in said
+    finally:
+        tracer.communicate(b"detach\nquit\n")
+        child.kill()
+        child.wait()
+
+
+def fake_gdb(directory: pathlib.Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = directory / "gdb"
+    program.write_text("#!/bin/sh\n" + script)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{directory}:/usr/bin:/bin")
+
+
+@pytest.fixture
+def sleeper() -> object:
+    child = subprocess.Popen(["sleep", "600"])
+    yield child
+    child.kill()
+    child.wait()
+
+
+def test_no_gdb(
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    sleeper: subprocess.Popen[bytes],
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "sudo apt install gdb" in failing(["show", "--pid", str(sleeper.pid)], capsys)
+
+
+@pytest.mark.parametrize(
+    ("script", "named"),
+    [
+        ("echo 'Python scripting is not supported in this copy of GDB.' >&2\nexit 1", "built without Python"),
+        ("echo 'some trouble'\nexit 7", "some trouble"),
+        ("kill -SEGV $$", "killed by signal 11"),
+        ("echo garbage >/proc/self/fd/$MPI_QUEUES_RESULT_FD", "without an answer"),
+        ('echo \'{"ok": "snapshot"}\' >/proc/self/fd/$MPI_QUEUES_RESULT_FD', "not complete"),
+        ("exec sleep 600", "--timeout SECONDS"),
+        ("trap '' TERM\nwhile :; do sleep 0.1; done", "--timeout SECONDS"),
+    ],
+)
+def test_a_gdb_that_fails(
+    script: str,
+    named: str,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    sleeper: subprocess.Popen[bytes],
+) -> None:
+    fake_gdb(tmp_path, script, monkeypatch)
+    said = failing(["show", "--pid", str(sleeper.pid), "--timeout", "1"], capsys)
+    assert named in said
+    assert sleeper.poll() is None
+
+
+def test_one_of_two_that_cannot_be_read_is_told_on_standard_error(
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    sleeper: subprocess.Popen[bytes],
+) -> None:
+    answer = '{"ok": "snapshot"}\\n{"schema": "mpi-queues/1", "captured_at": null, "processes": [{"rank": 3}]}'
+    fake_gdb(tmp_path, f"printf '{answer}' >/proc/self/fd/$MPI_QUEUES_RESULT_FD", monkeypatch)
+    gone = no_such_pid()
+    assert cli.main(["show", "--pid", str(sleeper.pid), "--pid", str(gone), "--format", "json"]) == 1
+    captured = capsys.readouterr()
+    assert '"rank": 3' in captured.out
+    assert f"pid {gone}: no such process" in captured.err
+
+
+def test_an_unknown_communicator_is_bad_usage(
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    sleeper: subprocess.Popen[bytes],
+) -> None:
+    answer = '{"ok": "snapshot"}\\n{"schema": "mpi-queues/1", "captured_at": null, "processes": [{"rank": 3}]}'
+    fake_gdb(tmp_path, f"printf '{answer}' >/proc/self/fd/$MPI_QUEUES_RESULT_FD", monkeypatch)
+    assert cli.main(["show", "--pid", str(sleeper.pid), "--comm", "nix"]) == 2
+    assert "'nix'" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_not_an_error_message() -> None:
+    command = f"{sys.executable} -m mpi_queues.cli layouts show openmpi-4.1 | head -c 10"
+    run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert run.stderr == ""

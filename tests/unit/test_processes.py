@@ -1,0 +1,118 @@
+"""Facts from /proc, and leaving processes as they were found."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+import signal
+import subprocess
+import time
+from typing import Iterator
+
+import pytest
+from mpi_queues import UserError, processes
+from mpi_queues.debuggers import r_debug
+
+
+@pytest.fixture
+def child() -> Iterator[subprocess.Popen[bytes]]:
+    started = subprocess.Popen(["sleep", "600"])
+    yield started
+    started.kill()
+    started.wait()
+
+
+def wait_for(pid: int, state: str) -> None:
+    deadline = time.monotonic() + 30
+    while processes.state(pid) not in state:
+        assert time.monotonic() < deadline, processes.status(pid)
+        time.sleep(0.005)
+
+
+def test_a_process_that_was_left_stopped_goes_on(child: subprocess.Popen[bytes]) -> None:
+    os.kill(child.pid, signal.SIGSTOP)
+    wait_for(child.pid, "T")
+    processes.restore_state(child.pid, processes.start_time(child.pid), False)
+    wait_for(child.pid, "S")
+
+
+def test_a_process_that_was_stopped_is_stopped_again(child: subprocess.Popen[bytes]) -> None:
+    processes.restore_state(child.pid, processes.start_time(child.pid), True)
+    wait_for(child.pid, "T")
+
+
+def test_another_process_with_the_same_pid_is_left_alone(child: subprocess.Popen[bytes]) -> None:
+    os.kill(child.pid, signal.SIGSTOP)
+    wait_for(child.pid, "T")
+    processes.restore_state(child.pid, 12345, False)
+    assert processes.state(child.pid) == "T"
+
+
+def test_names_of_processes_may_hold_anything(tmp_path: pathlib.Path) -> None:
+    program = tmp_path / "a) R 1 (b"
+    program.symlink_to("/usr/bin/sleep")
+    child = subprocess.Popen([str(program), "600"])
+    try:
+        assert processes.start_time(child.pid) is not None
+        wait_for(child.pid, "S")
+    finally:
+        child.kill()
+        child.wait()
+
+
+def unprivileged(code: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python code as nobody, or as this user where that is not root."""
+    demote = "import os\nif os.geteuid() == 0:\n    os.setgid(65534); os.setuid(65534)\n"
+    python = pathlib.Path(os.path.realpath("/usr/bin/python3"))
+    package = pathlib.Path(processes.__file__).parents[1]
+    # Imported before the change of user: the source tree may be closed to others.
+    load = f"import sys; sys.path.insert(0, {str(package)!r}); from mpi_queues import processes\nimport pwd\n"
+    return subprocess.run([str(python), "-c", load + demote + code], capture_output=True, text=True, check=False)
+
+
+def test_a_process_of_somebody_else_names_both_users() -> None:
+    run = unprivileged("import os\ntry: processes.check_readable(1)\nexcept Exception as error: print(error)")
+    assert "pid 1: belongs to root (uid 0), and you are" in run.stdout, run.stderr
+    assert "sudo -u root" in run.stdout
+
+
+@pytest.mark.parametrize(("scope", "named"), [(1, "sysctl kernel.yama.ptrace_scope=0"), (3, "until the next boot")])
+def test_the_sysctl_that_forbids_attaching_is_named(
+    scope: int, named: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, child: subprocess.Popen[bytes]
+) -> None:
+    yama = tmp_path / "ptrace_scope"
+    yama.write_text(f"{scope}\n")
+    monkeypatch.setattr(processes, "_YAMA", yama)
+    monkeypatch.setattr(processes.os, "geteuid", lambda: 1000)
+
+    def refuse(path: str, flags: int) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(processes.os, "open", refuse)
+    fields = {**processes.status(child.pid), "Uid": "1000\t1000\t1000\t1000"}
+    with pytest.raises(UserError) as error:
+        processes._check_permission(child.pid, fields)
+    assert named in str(error.value)
+    assert str(yama) in str(error.value)
+
+
+def test_the_list_of_images_is_found_through_the_kernel() -> None:
+    memory = os.open("/proc/self/mem", os.O_RDONLY)
+    try:
+        address = r_debug.find_r_debug(
+            lambda start, length: os.pread(memory, length, start), r_debug.auxiliary_vector(os.getpid()), "little"
+        )
+    finally:
+        os.close(memory)
+    expected = ctypes.c_long.in_dll(ctypes.CDLL(None), "_r_debug")
+    assert address == ctypes.addressof(expected)
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [{}, {3: 64, 4: 32, 5: 9}, {3: 64, 4: 56, 5: 1 << 40}, {3: 64, 4: 56, 5: 2}],
+    ids=["none", "32-bit", "too many", "no dynamic section"],
+)
+def test_no_way_to_the_list_of_images_is_none(vector: dict[int, int]) -> None:
+    assert r_debug.find_r_debug(lambda start, length: bytes(length), vector, "little") is None
