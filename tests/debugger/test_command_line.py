@@ -1,0 +1,211 @@
+"""The command line on a real job: whatever happens to gdb or to us, the ranks are left as they were found."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import time
+from typing import Any, Dict, List
+
+import pytest
+from support import processes
+from support.cli import mpi_queues, pid_options
+from support.jobs import Job
+from support.paths import MPI_QUEUES
+
+
+@pytest.fixture
+def slow_gdb(tmp_path: pathlib.Path) -> Dict[str, str]:
+    """An environment in which gdb takes many seconds while it is attached."""
+    program = tmp_path / "gdb"
+    program.write_text(
+        "#!/bin/sh\n"
+        "exec /usr/bin/gdb -iex 'python gdb.events.new_objfile.connect(lambda e: __import__(\"time\").sleep(0.3))'"
+        ' "$@"\n'
+    )
+    program.chmod(0o755)
+    return {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+
+
+def start(environment: Dict[str, str], *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [str(MPI_QUEUES), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def wait_for_tracer(pid: int) -> int:
+    processes.wait_until(lambda: processes.tracer(pid) != 0, f"a debugger to attach to {pid}")
+    return processes.tracer(pid)
+
+
+def assert_left_running(job: Job) -> None:
+    processes.wait_until(lambda: all(processes.tracer(pid) == 0 for pid in job.pids), "gdb to detach")
+    job.assert_running()
+
+
+def test_several_processes_at_once(comms_job: Job) -> None:
+    result = mpi_queues("show", *pid_options(comms_job.pids), *pid_options(comms_job.pids))
+    assert result.status == 0, str(result)
+    assert result.err == ""
+    assert re.findall(r"^Rank (\d) of 2", result.out, re.MULTILINE) == ["0", "1"]
+    assert re.match(r"2 processes, \d+ communicators: ", result.out.splitlines()[-1])
+    assert max(map(len, result.out.splitlines())) <= 100
+    assert_left_running(comms_job)
+
+
+def test_filters(comms_job: Job) -> None:
+    result = mpi_queues(
+        "show", *pid_options(comms_job.pids), "--rank", "1", "--comm", "MPI_COMM_WORLD", "--format", "json"
+    )
+    snapshot = json.loads(result.out)
+    assert [process["rank"] for process in snapshot["processes"]] == [1]
+    assert [comm["name"] for comm in snapshot["processes"][0]["communicators"]] == ["MPI_COMM_WORLD"]
+
+
+def test_communicators(comms_job: Job) -> None:
+    result = mpi_queues("comms", *pid_options(comms_job.pids))
+    assert result.status == 0, str(result)
+    assert "MPI_COMM_SELF" in result.out
+    assert result.out.splitlines()[-1].startswith("2 processes, ")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted(number: signal.Signals, status: int, slow_gdb: Dict[str, str], comms_job: Job) -> None:
+    command = start(slow_gdb, "show", *pid_options(comms_job.pids))
+    tracer = processes.identity(wait_for_tracer(comms_job.pids[0]))
+    command.send_signal(number)
+    out, err = command.communicate(timeout=60)
+    assert command.returncode == status
+    assert out == ""
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    assert tracer is None or not processes.is_alive(tracer)
+    assert_left_running(comms_job)
+
+
+def test_the_time_limit(slow_gdb: Dict[str, str], comms_job: Job) -> None:
+    command = start(slow_gdb, "show", "--pid", str(comms_job.pids[0]), "--timeout", "2")
+    out, err = command.communicate(timeout=60)
+    assert command.returncode == 3
+    assert out == ""
+    assert f"pid {comms_job.pids[0]}: not read within 2 seconds" in err
+    assert "--timeout SECONDS" in err
+    assert_left_running(comms_job)
+
+
+def test_gdb_is_killed(slow_gdb: Dict[str, str], comms_job: Job) -> None:
+    command = start(slow_gdb, "show", "--pid", str(comms_job.pids[0]))
+    os.kill(wait_for_tracer(comms_job.pids[0]), signal.SIGKILL)
+    _, err = command.communicate(timeout=60)
+    assert command.returncode == 3
+    assert "gdb was killed by signal 9" in err
+    assert_left_running(comms_job)
+
+
+def test_we_are_killed(slow_gdb: Dict[str, str], comms_job: Job) -> None:
+    command = start({**slow_gdb}, "show", "--pid", str(comms_job.pids[0]))
+    tracer = processes.identity(wait_for_tracer(comms_job.pids[0]))
+    command.kill()
+    command.communicate(timeout=60)
+    assert tracer is not None
+    processes.wait_until(lambda: not processes.is_alive(tracer), "gdb to end by itself")
+    assert_left_running(comms_job)
+
+
+def test_a_stopped_rank_stays_stopped(comms_job: Job) -> None:
+    pid = comms_job.pids[0]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        processes.wait_until(lambda: processes.state(pid) == "T", "the rank to stop")
+        result = mpi_queues("show", "--pid", str(pid))
+        assert result.status == 0, str(result)
+        assert processes.state(pid) == "T"
+        assert processes.tracer(pid) == 0
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    processes.wait_until(lambda: processes.state(pid) != "T", "the rank to go on")
+    assert_left_running(comms_job)
+
+
+def on_terminal(arguments: List[str], environment: Dict[str, str]) -> str:
+    """What the command writes to a terminal."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(str(MPI_QUEUES), [str(MPI_QUEUES), *arguments], environment)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    return seen.decode()
+
+
+def test_progress_and_colour_only_on_a_terminal(comms_job: Job) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment["TERM"] = "xterm"
+    arguments = ["show", *pid_options(comms_job.pids)]
+    seen = on_terminal(arguments, environment)
+    assert "reading process 1 of 2" in seen
+    assert "\x1b[1mRank 0" in seen
+    seen = on_terminal(arguments, {**environment, "NO_COLOR": "1"})
+    assert "\x1b[1m" not in seen
+    assert "\x1b" not in mpi_queues(*arguments).out
+
+
+def leftovers() -> List[Any]:
+    return sorted(pathlib.Path("/tmp").glob("mpi-queues-demo-*"))
+
+
+def test_the_demo(debian_mpi: object) -> None:
+    before = leftovers()
+    result = mpi_queues("demo")
+    assert result.status == 0, str(result)
+    said = " ".join(result.out.split())
+    assert "A message from rank 2 has arrived, but with tag 21: the receive asks for tag 20" in said
+    pids = [int(pid) for pid in re.findall(r"--pid (\d+)", result.out)]
+    assert len(pids) == 3
+    assert [pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()] == []
+    assert leftovers() == before
+
+
+def test_the_demo_is_interrupted(debian_mpi: object, slow_gdb: Dict[str, str]) -> None:
+    before = leftovers()
+    command = start(slow_gdb, "demo")
+    assert command.stdout is not None
+    pids: List[int] = []
+    for line in command.stdout:
+        pids = [int(pid) for pid in re.findall(r"--pid (\d+)", line)]
+        if pids:
+            break
+    time.sleep(0.2)
+    command.send_signal(signal.SIGINT)
+    _, err = command.communicate(timeout=60)
+    assert command.returncode == 130
+    assert "Traceback" not in err
+    assert [pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()] == []
+    assert leftovers() == before
+
+
+def test_the_demo_names_the_packages_that_it_needs(tmp_path: pathlib.Path) -> None:
+    for name in ("gdb", "gcc"):
+        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+    result = mpi_queues("demo", environment={"PATH": str(tmp_path)})
+    assert result.status == 3
+    assert "sudo apt install libopenmpi-dev openmpi-bin" in result.err

@@ -1,0 +1,69 @@
+"""The wheel, in an environment that has nothing else."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from driver import ROOT
+from support.jobs import Job
+
+
+def run(*command: object, environment: dict[str, str] | None = None) -> str:
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, **(environment or {})},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Built by what `pip install .` uses, with the tools that are here already."""
+    place = tmp_path_factory.mktemp("wheel")
+    path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    run(
+        sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", place, ROOT,
+        environment={"PATH": path},
+    )  # fmt: skip
+    (built,) = place.glob("mpi_queues-*.whl")
+    return built
+
+
+def test_the_wheel_is_abi3_and_carries_all_that_it_needs(wheel: pathlib.Path) -> None:
+    assert "-cp39-abi3-" in wheel.name
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for wanted in (
+        "mpi_queues/_native.abi3.so",
+        "mpi_queues/_native.pyi",
+        "mpi_queues/py.typed",
+        "mpi_queues/data/demo.c",
+        "mpi_queues/data/gdb-scripts/mpi_queues.py",
+        "mpi_queues/data/gdb-scripts/read_process.py",
+        "mpi_queues/data/lldb-scripts/mpi_queues.py",
+    ):
+        assert wanted in names
+    assert any(name.endswith("licenses/LICENSE-MIT") for name in names)
+
+
+def test_an_empty_environment_and_the_line_of_init_give_a_working_gdb(
+    wheel: pathlib.Path, tmp_path: pathlib.Path, comms_job: Job
+) -> None:
+    run("/usr/bin/python3", "-m", "venv", tmp_path / "venv")
+    run(tmp_path / "venv/bin/python", "-m", "pip", "install", "--quiet", "--no-index", wheel)
+    line = run(tmp_path / "venv/bin/mpi-queues", "init", "gdb").strip()
+    assert str(tmp_path) in line
+    output = run("gdb", "-nx", "-q", "-batch", "-ex", line, "-p", comms_job.pids[0], "-ex", "mpi queues")
+    assert "Rank 0 of 2, pid" in output
+    shown = run(tmp_path / "venv/bin/mpi-queues", "show", "--pid", comms_job.pids[1])
+    assert shown.startswith("Rank 1 of 2, pid")
+    comms_job.assert_running()
