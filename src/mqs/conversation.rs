@@ -157,6 +157,9 @@ pub fn converse<S: Server>(
     let deadline = Instant::now() + time_limit;
     let mut incoming = Incoming::default();
     let mut end = talk(helper, server, stderr, deadline, interrupted, &mut incoming);
+    if matches!(end, End::HungUp) {
+        helper.settle();
+    }
     helper.kill();
     stderr.drain(&helper.stderr);
     if matches!(end, End::HungUp | End::TimedOut | End::Interrupted) {

@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use super::error::PluginError;
 use super::isolation;
-use super::shared::Shared;
+use super::shared::{NOTE_LOST, Shared};
 
 /// How long the helper may take to say hello. It only makes system calls until then.
 const HELLO: i32 = 5000;
+/// How long a process may take from the end of its connection to its own end, in milliseconds.
+const SETTLING: i32 = 300;
 /// How long a killed process may take to disappear, in milliseconds.
 const DEATH: i32 = 2000;
 
@@ -133,6 +135,14 @@ impl Helper {
                 return Ok(None);
             }
             Ok(Some(descriptor(libc::CMSG_DATA(head).cast::<RawFd>().read_unaligned())))
+        }
+    }
+
+    /// Gives a helper whose connection is closed a moment to end by itself, so that its last notes are read; one that
+    /// goes on has closed the connection.
+    pub fn settle(&self) {
+        if self.pidfd.as_ref().is_some_and(|pidfd| !wait_readable(pidfd, SETTLING)) {
+            self.shared.set_note(NOTE_LOST);
         }
     }
 
