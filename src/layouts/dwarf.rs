@@ -76,6 +76,8 @@ pub(super) struct DwarfTypes<'a> {
     /// Names whose definitions in this file differ in size.
     pub conflicts: Vec<String>,
     deadline: Instant,
+    /// Whether a unit says that its types stand in another file.
+    split: bool,
 }
 
 impl<'a> DwarfTypes<'a> {
@@ -98,6 +100,7 @@ impl<'a> DwarfTypes<'a> {
             enumerators: HashMap::new(),
             conflicts: Vec::new(),
             deadline: Instant::now() + TIME_LIMIT,
+            split: false,
         };
         types.index()?;
         Ok(types)
@@ -143,11 +146,17 @@ impl<'a> DwarfTypes<'a> {
             }
             self.index_unit(number).map_err(|error| error.to_string())?;
         }
+        if self.split && self.structures.is_empty() {
+            return Err(
+                "its types stand in .dwo files (-gsplit-dwarf), which are not read; compile without that".to_owned()
+            );
+        }
         Ok(())
     }
 
     fn index_unit(&mut self, number: usize) -> gimli::Result<()> {
         let unit = self.unit(number)?;
+        self.split |= unit.dwo_id.is_some();
         match unit.header.type_() {
             gimli::UnitType::Type { type_signature, type_offset }
             | gimli::UnitType::SplitType { type_signature, type_offset } => {
@@ -287,10 +296,7 @@ impl<'a> DwarfTypes<'a> {
                 Some(place) => Ok(Some(*place)),
                 None => Err(format!("the type unit {:#x} is not in this file", signature.0)),
             },
-            AttributeValue::DebugInfoRefSup(_) => {
-                Err("it refers to a supplementary file (dwz), which is not supported; unpack it with dwz first"
-                    .to_owned())
-            }
+            AttributeValue::DebugInfoRefSup(_) => Err("a reference into a supplementary file".to_owned()),
             _ => Err("a reference of an unknown form".to_owned()),
         }
     }

@@ -65,13 +65,16 @@ pub enum MakeError {
         /// The file.
         path: String,
     },
-    /// Compressed debug sections.
-    #[error("{section} of {path} is compressed; unpack it first: objcopy --decompress-debug-sections {path} NEW")]
-    Compressed {
+    /// Debug information that is shared between files.
+    #[error(
+        "{path} shares types with the supplementary file {supplement} (made by dwz), which is not read; give object files \
+         that were not processed by dwz"
+    )]
+    Supplement {
         /// The file.
         path: String,
-        /// The section.
-        section: &'static str,
+        /// The file that it shares types with.
+        supplement: String,
     },
     /// Debug information that is damaged or too large.
     #[error("the debug information of {path} cannot be used: {reason}")]

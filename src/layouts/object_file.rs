@@ -14,7 +14,7 @@ use object::read::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
 use object::{CompressionFormat, ObjectKind, RelocationKind};
 
 use super::make::MakeError;
-use crate::target::{ByteOrder, PointerWidth, TargetAbi};
+use crate::target::{ByteOrder, PointerWidth, TargetAbi, printable};
 
 /// Larger files are refused: the largest MPI library with debug information is a few hundred megabytes.
 const MAX_FILE: u64 = 2 << 30;
@@ -75,18 +75,39 @@ impl<'a> DebugSections<'a> {
             (ByteOrder::Big, RunTimeEndian::Big)
         };
         let pointer_width = if file.is_64() { PointerWidth::Eight } else { PointerWidth::Four };
+        if let Ok(Some((name, _))) = file.gnu_debugaltlink() {
+            let supplement = printable(name);
+            return Err(MakeError::Supplement { path: path.display().to_string(), supplement });
+        }
         let mut sections = HashMap::new();
+        let mut total = 0;
         for id in SECTIONS {
-            let Some(section) = file.section_by_name(id.name()) else { continue };
             let name = id.name();
-            let compressed = section.compressed_data().map_err(|error| fail(format!("{name}: {error}")))?;
-            if compressed.format != CompressionFormat::None {
-                return Err(MakeError::Compressed { path: path.display().to_string(), section: name });
+            // A relocatable file has one section of the same name for each type unit (-fdebug-types-section).
+            let mut data: Option<Cow<'a, [u8]>> = None;
+            for section in file.sections().filter(|section| section.name() == Ok(name)) {
+                let compressed = section.compressed_data().map_err(|error| fail(format!("{name}: {error}")))?;
+                // The file says how large its sections are unpacked; believe it only so far.
+                let unpacked = compressed.uncompressed_size;
+                if compressed.format != CompressionFormat::None && unpacked > MAX_FILE - total {
+                    return Err(fail(format!(
+                        "{name} has {unpacked} bytes when unpacked; the limit for all is {MAX_FILE}"
+                    )));
+                }
+                let mut piece = compressed.decompress().map_err(|error| fail(format!("{name}: {error}")))?;
+                total = total.saturating_add(piece.len() as u64);
+                if total > MAX_FILE {
+                    return Err(fail(format!("its debug sections have more than {MAX_FILE} bytes")));
+                }
+                if file.kind() == ObjectKind::Relocatable {
+                    relocate(&file, &section, piece.to_mut(), byte_order);
+                }
+                match &mut data {
+                    None => data = Some(piece),
+                    Some(data) => data.to_mut().extend_from_slice(&piece),
+                }
             }
-            let mut data = Cow::Borrowed(compressed.data);
-            if file.kind() == ObjectKind::Relocatable {
-                relocate(&file, &section, data.to_mut(), byte_order);
-            }
+            let Some(data) = data else { continue };
             if id == SectionId::DebugAbbrev && data.len() > MAX_ABBREVIATIONS {
                 return Err(fail(format!("{name} has {} bytes; the limit is {MAX_ABBREVIATIONS}", data.len())));
             }

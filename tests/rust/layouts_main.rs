@@ -1,5 +1,6 @@
 //! Tests of the layout profiles.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod layouts_dwarf;
 mod layouts_profile;
 mod layouts_verify;
