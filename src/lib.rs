@@ -5,6 +5,7 @@
 //! chooses between them; `python` shows it all to the debuggers.
 
 pub mod address;
+pub mod analysis;
 pub mod ffi;
 pub mod layouts;
 pub mod model;

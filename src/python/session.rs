@@ -1,10 +1,13 @@
 //! A session in Python: one process under a debugger.
 
+use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -12,7 +15,8 @@ use super::snapshot::{Snapshot, to_python};
 use super::target::{Debugger, DebuggerTarget, DebuggerTypes};
 use crate::layouts::Profile;
 use crate::model;
-use crate::session::{self, LayoutChoice, SessionError};
+use crate::mqs::PluginInfo;
+use crate::session::{self, LayoutChoice, PluginSettings, SessionError};
 use crate::target::PageCache;
 
 create_exception!(mpi_queues, NativeError, PyException, "What the core could not do; see `kind` and `help`.");
@@ -32,12 +36,28 @@ pub(super) fn native_error(py: Python<'_>, kind: &str, help: &str, text: String)
 pub struct Session {
     debugger: Rc<Debugger>,
     session: session::Session<PageCache<DebuggerTarget>>,
+    safe_path: RefCell<Vec<PathBuf>>,
 }
 
 impl Session {
     fn error(&self, py: Python<'_>, error: &SessionError) -> PyErr {
         // An interrupt by the user goes before whatever error it caused underneath.
         self.debugger.take_urgent().unwrap_or_else(|| native_error(py, error.kind(), error.help(), error.to_string()))
+    }
+
+    /// Calls `run` with what the user has said about plug-ins; Ctrl-C ends the wait for one.
+    fn with_settings<R>(
+        &self,
+        plugin: Option<PathBuf>,
+        timeout: f64,
+        run: impl FnOnce(&PluginSettings<'_>) -> R,
+    ) -> PyResult<R> {
+        let timeout = Duration::try_from_secs_f64(timeout)
+            .map_err(|_| PyValueError::new_err(format!("a time limit of {timeout} seconds")))?;
+        let safe_path = self.safe_path.borrow().clone();
+        let interrupted = || self.debugger.signalled();
+        let explicit = plugin.as_deref();
+        Ok(run(&PluginSettings { explicit, safe_path: &safe_path, timeout, interrupted: &interrupted }))
     }
 
     fn interrupted(&self) -> PyResult<()> {
@@ -98,7 +118,11 @@ impl Session {
             .map_err(|error| native_error(py, "fault", "", error.to_string()))?;
         let types = DebuggerTypes::new(Rc::clone(&debugger));
         let choice = LayoutChoice { debugger: Some(Rc::new(types)), profile };
-        Ok(Self { debugger, session: session::Session::new(PageCache::new(target), choice) })
+        Ok(Self {
+            debugger,
+            session: session::Session::new(PageCache::new(target), choice),
+            safe_path: RefCell::default(),
+        })
     }
 
     /// Forgets what was read: the process ran or was written to; with `images`, libraries were loaded too.
@@ -157,18 +181,83 @@ impl Session {
         &self,
         py: Python<'_>,
         source: &str,
-        plugin: Option<&str>,
+        plugin: Option<PathBuf>,
         timeout: f64,
         queues: bool,
     ) -> PyResult<Snapshot> {
-        let _ = (source, plugin, timeout);
-        let mut process = self.session.read_builtin(queues).map_err(|error| self.error(py, &error))?;
+        let result = match source {
+            "auto" | "builtin" => self.session.read_builtin(queues),
+            "plugin" => self.with_settings(plugin, timeout, |settings| self.session.read_plugin(settings))?,
+            other => return Err(PyValueError::new_err(format!("no source is called {other:?}"))),
+        };
+        let mut process = result.map_err(|error| self.error(py, &error))?;
         self.interrupted()?;
         self.complete(&mut process);
         self.interrupted()?;
         let captured_at = Some(now(py)?);
         Ok(Snapshot(Arc::new(model::Snapshot { captured_at, processes: vec![process], ..model::Snapshot::default() })))
     }
+
+    /// Sentences about where reader and plug-in differ; empty where they agree.
+    #[pyo3(signature = (*, plugin = None, timeout = 60.0))]
+    fn compare(&self, py: Python<'_>, plugin: Option<PathBuf>, timeout: f64) -> PyResult<Vec<String>> {
+        let result = self.with_settings(plugin, timeout, |settings| self.session.compare(settings))?;
+        self.interrupted()?;
+        result.map_err(|error| self.error(py, &error))
+    }
+
+    /// What the plug-in that would be used is, and which were looked at.
+    #[pyo3(signature = (*, plugin = None, timeout = 60.0))]
+    fn plugin_info<'py>(&self, py: Python<'py>, plugin: Option<PathBuf>, timeout: f64) -> PyResult<Bound<'py, PyDict>> {
+        let info = PyDict::new(py);
+        let looked = self.with_settings(plugin, timeout, |settings| {
+            let choice = self.session.choose_plugin(settings);
+            let inspected = choice.chosen.as_ref().map(|chosen| self.session.inspect_plugin(&chosen.path, settings));
+            (choice, inspected)
+        })?;
+        self.interrupted()?;
+        let (choice, inspected) = looked;
+        info.set_item("path", choice.chosen.as_ref().map(|chosen| chosen.path.clone()))?;
+        info.set_item("how", choice.chosen.as_ref().map(|chosen| chosen.how.describe()))?;
+        info.set_item("trusted", choice.chosen.is_some())?;
+        info.set_item("reason", py.None())?;
+        match inspected {
+            Some(Ok(inspected)) => set_plugin_facts(&info, inspected)?,
+            Some(Err(error)) => info.set_item("reason", error.to_string())?,
+            None => {}
+        }
+        let candidates = choice.candidates.iter().map(|candidate| {
+            let refusal = candidate.refusal.as_ref().map(|refusal| format!(": {refusal}")).unwrap_or_default();
+            format!("{} ({}){refusal}", candidate.path.display(), candidate.how.describe())
+        });
+        info.set_item("candidates", candidates.collect::<Vec<_>>())?;
+        Ok(info)
+    }
+
+    /// Checks a plug-in that the user asks for by name, in its helper process.
+    fn trust_plugin<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
+        let inspected =
+            self.with_settings(Some(path.clone()), 10.0, |settings| self.session.inspect_plugin(&path, settings))?;
+        self.interrupted()?;
+        let info = PyDict::new(py);
+        info.set_item("path", path)?;
+        set_plugin_facts(&info, inspected.map_err(|error| self.error(py, &error))?)?;
+        Ok(info)
+    }
+
+    /// Directories that the user trusts (gdb's `auto-load safe-path`).
+    fn set_safe_path(&self, directories: Vec<PathBuf>) {
+        *self.safe_path.borrow_mut() = directories;
+    }
+}
+
+fn set_plugin_facts(info: &Bound<'_, PyDict>, plugin: PluginInfo) -> PyResult<()> {
+    info.set_item("version", plugin.version)?;
+    info.set_item("compatibility", plugin.compatibility)?;
+    info.set_item("width", plugin.width)?;
+    info.set_item("mpi2", plugin.has_mpi2)?;
+    info.set_item("functions", plugin.functions)?;
+    info.set_item("missing", plugin.missing)
 }
 
 /// The time now, RFC 3339 in UTC with seconds.

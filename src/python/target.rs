@@ -34,6 +34,14 @@ impl Debugger {
         self.urgent.borrow_mut().take()
     }
 
+    /// Whether the user has pressed Ctrl-C since the last look; the exception then reaches the user.
+    pub fn signalled(&self) -> bool {
+        if let Err(error) = Python::attach(|py| py.check_signals()) {
+            *self.urgent.borrow_mut() = Some(error);
+        }
+        self.urgent.borrow().is_some()
+    }
+
     fn failure(&self, py: Python<'_>, error: PyErr) -> TargetError {
         if error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PyMemoryError>(py) {
             let text = error.to_string();

@@ -2,16 +2,19 @@
 
 mod debug_info;
 mod detection;
+mod plugin;
 mod refine;
 
 pub use detection::{Detected, LayoutChoice};
+pub use plugin::{PluginChoice, PluginSettings};
+pub use refine::name_calls;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::time::Duration;
 
 use crate::layouts::ProfileError;
 use crate::model::{Process, QueueSource, Source, SourceKind};
+use crate::mqs::PluginError;
 use crate::readers::ReaderError;
 use crate::readers::openmpi::OpenMpiReader;
 use crate::readers::openmpi::detect::Lifetime;
@@ -56,6 +59,12 @@ pub enum SessionError {
     /// A profile is damaged.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// No plug-in may be used.
+    #[error("{0}")]
+    NoPlugin(String),
+    /// The plug-in failed.
+    #[error(transparent)]
+    Plugin(PluginError),
     /// The reader failed.
     #[error(transparent)]
     Reader(#[from] ReaderError),
@@ -75,6 +84,9 @@ impl SessionError {
             Self::NoLayout(_) | Self::ProfileRefused { .. } | Self::Profile(_) => "no_layout",
             Self::Reader(ReaderError::Layout(_)) => "no_layout",
             Self::Reader(ReaderError::Target(TargetError::Gone)) | Self::Target(TargetError::Gone) => "gone",
+            Self::NoPlugin(_) => "no_plugin",
+            Self::Plugin(error) if error.has_run() => "plugin_failed",
+            Self::Plugin(_) => "plugin_refused",
             _ => "fault",
         }
     }
@@ -94,21 +106,15 @@ impl SessionError {
             Self::NoLayout(_) | Self::ProfileRefused { .. } => {
                 "make one from this MPI's debug information: `mpi-queues layouts make --help`"
             }
+            Self::NoPlugin(_) => {
+                "the built-in reader needs none: leave out the source; or name one: `mpi plugin load PATH`"
+            }
+            Self::Plugin(_) => {
+                "the built-in reader needs no plug-in: leave out the source, or `set mpi source builtin`"
+            }
             _ => "",
         }
     }
-}
-
-/// Who is to read the queues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Wanted {
-    /// The built-in reader.
-    #[default]
-    Auto,
-    /// The built-in reader.
-    Builtin,
-    /// A vendor's plug-in.
-    Plugin,
 }
 
 /// One process, held across stops.
@@ -186,8 +192,3 @@ impl<T: Target> Session<T> {
         Ok(process)
     }
 }
-
-/// Time limit for a plug-in where the user gives none.
-pub const PLUGIN_TIMEOUT: Duration = Duration::from_secs(60);
-
-pub use refine::name_calls;

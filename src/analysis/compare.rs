@@ -1,0 +1,149 @@
+//! Where two readers of the same process differ.
+
+use crate::model::{Communicator, Operation, Process, Queue, QueueState};
+
+/// At most this many differing operations are named for each queue.
+const MAX_NAMED: usize = 10;
+
+/// Sentences about where the built-in reader (`ours`) and a plug-in (`theirs`) differ; empty where they agree. Operations
+/// that the library posted for itself are left out: no plug-in lists them.
+pub fn differences(ours: &Process, theirs: &Process) -> Vec<String> {
+    let mut out = Vec::new();
+    for our in &ours.communicators {
+        match theirs.communicators.iter().find(|their| same(our, their)) {
+            Some(their) => communicator(our, their, &mut out),
+            None => out.push(format!("{:?}: only the reader lists this communicator", our.name)),
+        }
+    }
+    let unknown = |their: &&Communicator| !ours.communicators.iter().any(|our| same(our, their));
+    for their in theirs.communicators.iter().filter(unknown) {
+        out.push(format!("{:?}: only the plug-in lists this communicator", their.name));
+    }
+    out.extend(theirs.problems.iter().map(|problem| format!("plug-in: {problem}")));
+    out
+}
+
+fn same(our: &Communicator, their: &Communicator) -> bool {
+    match (&our.handle, &their.handle) {
+        (Some(our), Some(their)) => our == their,
+        _ => our.unique_id == their.unique_id && our.local_rank == their.local_rank && our.size == their.size,
+    }
+}
+
+fn communicator(our: &Communicator, their: &Communicator, out: &mut Vec<String>) {
+    if our.name != their.name {
+        out.push(format!("{:?}: the plug-in calls it {:?}", our.name, their.name));
+    }
+    let queues = [
+        ("pending sends", &our.pending_sends, &their.pending_sends),
+        ("pending receives", &our.pending_receives, &their.pending_receives),
+        ("unexpected messages", &our.unexpected_messages, &their.unexpected_messages),
+    ];
+    for (what, our_queue, their_queue) in queues {
+        queue(&format!("{:?}, {what}", our.name), our_queue, their_queue, out);
+    }
+}
+
+fn queue(place: &str, ours: &Queue, theirs: &Queue, out: &mut Vec<String>) {
+    let ours_shown: Vec<&Operation> = ours.operations.iter().filter(|operation| !operation.internal).collect();
+    if ours.state != theirs.state {
+        let detail = theirs.detail.as_deref().or(ours.detail.as_deref()).unwrap_or_default();
+        out.push(format!(
+            "{place}: the reader says {} ({} operations), the plug-in {} ({} operations): {detail}",
+            word(ours.state),
+            ours_shown.len(),
+            word(theirs.state),
+            theirs.operations.len(),
+        ));
+        return;
+    }
+    // Pairs by what both know of an operation; what is left over on either side differs.
+    let mut left: Vec<&Operation> = theirs.operations.iter().collect();
+    let mut named = 0;
+    let mut name = |text: String, out: &mut Vec<String>| {
+        named += 1;
+        if named <= MAX_NAMED {
+            out.push(text);
+        }
+    };
+    let mut order = Vec::new();
+    let index = pairs(&left);
+    let mut taken = vec![false; left.len()];
+    for our in &ours_shown {
+        let partner = index.get(&key(our)).and_then(|places| places.iter().copied().find(|&place| !taken[place]));
+        match partner {
+            Some(partner) => {
+                taken[partner] = true;
+                order.push(partner);
+                for text in facts(our, left[partner]) {
+                    name(format!("{place}: {}: {text}", describe(our)), out);
+                }
+            }
+            None => name(format!("{place}: only the reader lists {}", describe(our)), out),
+        }
+    }
+    let mut places = taken.iter();
+    left.retain(|_| !*places.next().unwrap_or(&true));
+    for their in left {
+        name(format!("{place}: only the plug-in lists {}", describe(their)), out);
+    }
+    if named > MAX_NAMED {
+        out.push(format!("{place}: {} more differences", named - MAX_NAMED));
+    }
+    if !order.is_sorted() {
+        out.push(format!("{place}: the plug-in lists the operations in another order than that of matching"));
+    }
+}
+
+/// What tells operations apart and both sides know: the buffer, or for messages the source, tag and length.
+fn key(operation: &Operation) -> (Option<u64>, Option<i64>) {
+    (operation.buffer, operation.desired_tag.filter(|_| !operation.tag_wild))
+}
+
+fn pairs(operations: &[&Operation]) -> std::collections::HashMap<(Option<u64>, Option<i64>), Vec<usize>> {
+    let mut index: std::collections::HashMap<_, Vec<usize>> = std::collections::HashMap::new();
+    for (place, operation) in operations.iter().enumerate() {
+        index.entry(key(operation)).or_default().push(place);
+    }
+    index
+}
+
+fn facts(our: &Operation, their: &Operation) -> Vec<String> {
+    let number = |value: Option<i64>| value.map_or_else(|| "unknown".to_owned(), |value| value.to_string());
+    let mut out = Vec::new();
+    let mut differ = |what: &str, our: String, their: String| {
+        if our != their {
+            out.push(format!("{what} is {our} for the reader, {their} for the plug-in"));
+        }
+    };
+    differ("the status", format!("{:?}", our.status).to_lowercase(), format!("{:?}", their.status).to_lowercase());
+    differ("the peer", number(our.desired_local_rank), number(their.desired_local_rank));
+    differ("the peer's world rank", number(our.desired_global_rank), number(their.desired_global_rank));
+    differ("the actual world rank", number(our.actual_global_rank), number(their.actual_global_rank));
+    let bytes = |value: Option<u64>| number(value.map(|value| value as i64));
+    differ("the length in bytes", bytes(our.desired_length), bytes(their.desired_length));
+    out
+}
+
+fn describe(operation: &Operation) -> String {
+    let peer = match (operation.any_source, operation.desired_local_rank) {
+        (true, _) => "any".to_owned(),
+        (false, Some(rank)) => rank.to_string(),
+        (false, None) => "unknown".to_owned(),
+    };
+    let tag = match (operation.tag_wild, operation.desired_tag) {
+        (true, _) => "any".to_owned(),
+        (false, Some(tag)) => tag.to_string(),
+        (false, None) => "unknown".to_owned(),
+    };
+    let request = operation.request.map_or_else(String::new, |request| format!(" (request {request:#x})"));
+    format!("peer {peer}, tag {tag}, {} bytes{request}", operation.desired_length.unwrap_or_default())
+}
+
+fn word(state: QueueState) -> &'static str {
+    match state {
+        QueueState::Ok => "ok",
+        QueueState::NoInformation => "no information",
+        QueueState::Error => "error",
+    }
+}

@@ -1,0 +1,3 @@
+//! What follows from snapshots alone: never touches memory.
+
+pub mod compare;

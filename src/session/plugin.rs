@@ -1,0 +1,141 @@
+//! A vendor's plug-in as the reader of a session.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Session, SessionError};
+use crate::analysis::compare::differences;
+use crate::model::{Process, QueueSource, Source, SourceKind};
+use crate::mqs::discovery::{Candidate, Search, candidates};
+use crate::mqs::{PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin_within};
+use crate::target::Target;
+
+/// What the user has said about plug-ins.
+pub struct PluginSettings<'a> {
+    /// The plug-in that was asked for by name.
+    pub explicit: Option<&'a Path>,
+    /// Directories that the user trusts.
+    pub safe_path: &'a [PathBuf],
+    /// Time limit, wall clock.
+    pub timeout: Duration,
+    /// Whether the user has interrupted.
+    pub interrupted: &'a dyn Fn() -> bool,
+}
+
+/// The plug-in that would be used, and all that were looked at.
+pub struct PluginChoice {
+    /// The places, the preferred one first.
+    pub candidates: Vec<Candidate>,
+    /// The first that may be loaded.
+    pub chosen: Option<Candidate>,
+}
+
+impl PluginChoice {
+    /// Why there is none, naming every place.
+    fn refusal(self) -> SessionError {
+        let mut refused = self.candidates.into_iter().filter_map(|candidate| candidate.refusal);
+        match (refused.next(), refused.next()) {
+            (None, _) => SessionError::NoPlugin("no plug-in was found for this MPI library".to_owned()),
+            (Some(only), None) => SessionError::Plugin(only),
+            (Some(first), Some(second)) => {
+                let all: Vec<String> =
+                    [first, second].into_iter().chain(refused).map(|error| error.to_string()).collect();
+                SessionError::NoPlugin(format!("no plug-in can be used: {}", all.join("; ")))
+            }
+        }
+    }
+}
+
+impl<T: Target> Session<T> {
+    /// Looks for the plug-in to use.
+    pub fn choose_plugin(&self, settings: &PluginSettings<'_>) -> PluginChoice {
+        let search = Search { explicit: settings.explicit, set_paths: &[], safe_path: settings.safe_path };
+        let candidates = candidates(self.target(), &search);
+        let chosen = candidates.iter().find(|candidate| candidate.usable()).cloned();
+        PluginChoice { candidates, chosen }
+    }
+
+    /// Loads a plug-in in its helper process and asks what it is.
+    ///
+    /// # Errors
+    /// Where it is none, or none that can be driven.
+    pub fn inspect_plugin(&self, path: &Path, settings: &PluginSettings<'_>) -> Result<PluginInfo, SessionError> {
+        Ok(inspect_plugin_within(path, settings.timeout, settings.interrupted)?)
+    }
+
+    /// Reads the process with a plug-in; world ranks come from our own reader of communicators.
+    ///
+    /// # Errors
+    /// Where no plug-in may be used, or it delivered nothing. What it delivered before it failed is kept, with the
+    /// failure among the problems.
+    pub fn read_plugin(&self, settings: &PluginSettings<'_>) -> Result<Process, SessionError> {
+        let detected = self.detected()?;
+        let ours = self.read_builtin(false)?;
+        let choice = self.choose_plugin(settings);
+        let path = match &choice.chosen {
+            Some(chosen) => chosen.path.clone(),
+            None => return Err(choice.refusal()),
+        };
+        let request = PluginRequest {
+            timeout: settings.timeout,
+            interrupted: settings.interrupted,
+            universe: Universe { global_rank: ours.rank, world_size: ours.world_size, identity: ours.rank },
+            ..PluginRequest::new(path.clone())
+        };
+        let known = &ours.communicators;
+        let mut source = PluginSource::new(self.target(), &detected.layouts, &detected.image, request, known);
+        let mut report = source.read_queues()?;
+        if let Some(outcome) = source.outcome() {
+            report.notes.extend(outcome.messages.iter().cloned());
+            let new = outcome.new_processes.iter();
+            report.notes.extend(new.map(|new| format!("spawned process {} on {} ({})", new.pid, new.host, new.image)));
+        }
+        if let Some(reason) = detected.mpi.transport.as_deref().filter(|pml| *pml != "ob1") {
+            // The plug-in does not look at the transport and prints nonsense for others than ob1.
+            refuse_queues(&mut report.communicators, &ours, reason);
+        }
+        let plugin = Some(path.display().to_string());
+        let layouts = Some(detected.layouts_name.clone());
+        let mut process = Process {
+            mpi: Some(detected.mpi.clone()),
+            source: Some(Source { kind: SourceKind::Plugin, plugin, layouts, ..Source::default() }),
+            communicators: report.communicators,
+            notes: report.notes,
+            problems: ours.problems.into_iter().chain(report.problems).collect(),
+            rank: ours.rank,
+            world_size: ours.world_size,
+            ..Process::default()
+        };
+        process.notes.extend(ours.notes);
+        Ok(process)
+    }
+
+    /// Says where the built-in reader and a plug-in differ on this process.
+    ///
+    /// # Errors
+    /// Where either of them could not read it.
+    pub fn compare(&self, settings: &PluginSettings<'_>) -> Result<Vec<String>, SessionError> {
+        let ours = self.read_builtin(true)?;
+        let theirs = self.read_plugin(settings)?;
+        Ok(differences(&ours, &theirs))
+    }
+}
+
+/// Replaces a plug-in's queues by what the reader says of a transport that it cannot read either.
+fn refuse_queues(communicators: &mut [crate::model::Communicator], ours: &Process, transport: &str) {
+    for communicator in communicators {
+        let known = ours.communicators.iter().find(|known| known.handle == communicator.handle);
+        let queue = known.map(|known| known.pending_sends.clone()).unwrap_or_else(|| {
+            crate::model::Queue::no_information(format!("the message transport (pml) is {transport:?}, not ob1"))
+        });
+        communicator.pending_sends = queue.clone();
+        communicator.pending_receives = queue.clone();
+        communicator.unexpected_messages = queue;
+    }
+}
+
+impl From<PluginError> for SessionError {
+    fn from(error: PluginError) -> Self {
+        Self::Plugin(error)
+    }
+}
