@@ -33,13 +33,19 @@ pub fn name_calls(process: &mut Process, all_threads: bool) {
     };
     let (in_receive, more_receives) = standing(BLOCKING_RECEIVES);
     let (in_send, more_sends) = standing(BLOCKING_SENDS);
+    // A persistent request was made by MPI_Recv_init or its siblings; a receive that is matched may be a message that a
+    // matching probe holds.
     let unnamed = |operation: &&mut Operation| {
-        operation.call.is_none() && !operation.internal && operation.status != OperationStatus::Complete
+        operation.call.is_none()
+            && !operation.internal
+            && !operation.persistent
+            && operation.status != OperationStatus::Complete
     };
+    let unmatched = |operation: &&mut Operation| operation.status == OperationStatus::Pending;
     let mut receives: Vec<&mut Operation> = Vec::new();
     let mut sends: Vec<&mut Operation> = Vec::new();
     for communicator in &mut process.communicators {
-        receives.extend(communicator.pending_receives.operations.iter_mut().filter(unnamed));
+        receives.extend(communicator.pending_receives.operations.iter_mut().filter(unnamed).filter(unmatched));
         sends.extend(communicator.pending_sends.operations.iter_mut().filter(unnamed));
     }
     match (in_receive, more_receives, receives.as_mut_slice()) {
