@@ -244,6 +244,8 @@ def _body(pid: int, answer: Optional[bytes], status: int, request: Request, chat
     if not isinstance(said, dict):
         raise _died(pid, status, chatter)
     if "error" in said:
+        if _is_gone(pid):
+            raise _ended(pid)
         error, kind = str(said["error"]), str(said.get("kind", "error"))
         raise UserError(
             error if str(pid) in error else f"pid {pid}: {error}", help=str(said.get("help", "")), kind=kind
@@ -260,10 +262,23 @@ def _died(pid: int, status: int, chatter: IO[bytes]) -> UserError:
             help="type: sudo apt install gdb (gdb-minimal has no Python)",
             kind="no_gdb",
         )
-    if not processes.status(pid):
-        return UserError(f"pid {pid}: the process ended while it was read", kind="gone")
+    if _is_gone(pid):
+        return _ended(pid)
     how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
     return UserError(f"pid {pid}: gdb {how} without an answer" + (f"; it said:\n{text}" if text else ""), kind="no_gdb")
+
+
+def _is_gone(pid: int) -> bool:
+    """Also a process that its parent has not waited for yet."""
+    return processes.state(pid) in ("", "Z", "X")
+
+
+def _ended(pid: int) -> UserError:
+    return UserError(
+        f"pid {pid}: the process ended while it was read",
+        help="to find the ranks that are left, type: pgrep -af PROGRAM",
+        kind="gone",
+    )
 
 
 def _last_output(chatter: IO[bytes]) -> str:
