@@ -18,7 +18,7 @@ from support.builds import MpiBuild, compile_plain
 from support.cli import Result, mpi_queues, pid_options, show
 from support.compare import assert_equal
 from support.jobs import Job
-from support.paths import MPI_QUEUES
+from support.paths import MPI_QUEUES, PROJECT
 
 StartJob = Callable[..., Job]
 
@@ -185,47 +185,33 @@ def test_a_time_limit_leaves_the_rank_running(debian_mpi: MpiBuild, start_job: S
     job.assert_running()
 
 
-@contextlib.contextmanager
-def _readable_by_everyone() -> Iterator[Path]:
-    directory = Path(tempfile.mkdtemp(prefix="mq-", dir="/tmp"))
-    directory.chmod(0o755)
-    try:
-        yield directory
-    finally:
-        shutil.rmtree(directory)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user: the next test asks as oneself")
 def test_a_process_of_another_user(plain_process: int) -> None:
-    """Asked as nobody: the message names the owner and how to ask as the owner."""
-    nobody = 65534
-    with subprocess.Popen([str(compile_plain("plain"))], stdout=subprocess.PIPE) as process:
-        try:
-            code = (
-                "import sys; sys.path.insert(0, sys.argv[1]);"
-                "from mpi_queues.processes import check_readable\n"
-                "from mpi_queues.errors import UserError\n"
-                "try: check_readable(int(sys.argv[2]))\n"
-                "except UserError as error: print(error)"
-            )
-            package = MPI_QUEUES.parents[2] / "python"
-            with _readable_by_everyone() as directory:
-                shutil.copytree(package, directory / "python")
-                for path in [directory / "python", *(directory / "python").rglob("*")]:
-                    path.chmod(0o755)
-                run = subprocess.run(
-                    ["/usr/bin/python3", "-B", "-c", code, str(directory / "python"), str(process.pid)],
-                    capture_output=True,
-                    text=True,
-                    user=nobody,
-                    group=nobody,
-                    extra_groups=[],
-                    check=False,
-                )
-            assert f"pid {process.pid}" in run.stdout, run
-            assert "root" in run.stdout and "sudo" in run.stdout, run
-        finally:
-            process.kill()
+    """The message names the owner and how to ask as the owner. Root asks as nobody, anybody else asks for process 1."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from mpi_queues.processes import check_readable\n"
+        "from mpi_queues.errors import UserError\n"
+        "try: check_readable(int(sys.argv[2]))\n"
+        "except UserError as error: print(error)"
+    )
+    as_root = os.geteuid() == 0
+    pid = plain_process if as_root else 1
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []} if as_root else {}
+    with tempfile.TemporaryDirectory(prefix="mq-", dir="/tmp") as name:
+        package = Path(name) / "mpi_queues"
+        shutil.copytree(PROJECT / "python" / "mpi_queues", package)
+        for path in [Path(name), package, *package.rglob("*")]:
+            path.chmod(0o755)
+        run = subprocess.run(
+            ["/usr/bin/python3", "-B", "-c", code, name, str(pid)],
+            capture_output=True,
+            text=True,
+            check=False,
+            **nobody,  # type: ignore[call-overload]
+        )
+    assert f"pid {pid}" in run.stdout, run
+    assert "root" in run.stdout and "sudo" in run.stdout, run
+    processes.assert_running(plain_process)
 
 
 #: ``--mca`` options that select another pml; all come with Debian's package and work without a network.
@@ -275,5 +261,5 @@ def test_many_operations_are_read_whole(mpi_build: MpiBuild, start_job: StartJob
     assert [(op["actual_tag"], op["actual_length"]) for op in arrived] == [(tag, 8) for tag in range(messages)]
     text = mpi_queues("show", "--pid", str(job.pids[0]))
     assert text.status == 0
-    assert f"{receives} pending receives, {messages} unexpected messages" in text.out.splitlines()[-1]
+    assert f"{receives:,} pending receives, {messages:,} unexpected messages" in text.out.splitlines()[-1]
     job.assert_running()
