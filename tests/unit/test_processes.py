@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pathlib
 import signal
@@ -12,7 +11,6 @@ from typing import Iterator
 
 import pytest
 from mpi_queues import UserError, processes
-from mpi_queues.debuggers import r_debug
 
 
 @pytest.fixture
@@ -95,24 +93,3 @@ def test_the_sysctl_that_forbids_attaching_is_named(
         processes._check_permission(child.pid, fields)
     assert named in str(error.value)
     assert str(yama) in str(error.value)
-
-
-def test_the_list_of_images_is_found_through_the_kernel() -> None:
-    memory = os.open("/proc/self/mem", os.O_RDONLY)
-    try:
-        address = r_debug.find_r_debug(
-            lambda start, length: os.pread(memory, length, start), r_debug.auxiliary_vector(os.getpid()), "little"
-        )
-    finally:
-        os.close(memory)
-    expected = ctypes.c_long.in_dll(ctypes.CDLL(None), "_r_debug")
-    assert address == ctypes.addressof(expected)
-
-
-@pytest.mark.parametrize(
-    "vector",
-    [{}, {3: 64, 4: 32, 5: 9}, {3: 64, 4: 56, 5: 1 << 40}, {3: 64, 4: 56, 5: 2}],
-    ids=["none", "32-bit", "too many", "no dynamic section"],
-)
-def test_no_way_to_the_list_of_images_is_none(vector: dict[int, int]) -> None:
-    assert r_debug.find_r_debug(lambda start, length: bytes(length), vector, "little") is None

@@ -11,9 +11,9 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import gdb
 
+from .. import processes
 from . import gdb_calls, gdb_types
 from .base import CallDict, DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, TypeDict
-from .r_debug import auxiliary_vector, find_r_debug
 
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
 
@@ -101,10 +101,6 @@ class GdbProcess(DebuggedProcess):
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
         if not _SYMBOL.match(name):
             return None
-        if name == "_r_debug" and self._local and self.pointer_size == 8:
-            address = self._r_debug()
-            if address is not None:
-                return address, None
         try:
             # Quoted, so that the name is never taken for an expression. gdb 13 has no interface to minimal symbols.
             address = int(gdb.parse_and_eval(f"(unsigned long) &'{name}'"))
@@ -113,12 +109,6 @@ class GdbProcess(DebuggedProcess):
         known = gdb.lookup_global_symbol(name)
         size = int(known.type.sizeof) if known is not None and known.is_variable and known.type is not None else None
         return address, size or None
-
-    def _r_debug(self) -> Optional[int]:
-        try:
-            return find_r_debug(self.read_memory, auxiliary_vector(self._pid or 0), self.byte_order)
-        except DebuggerError:
-            return None
 
     def images(self) -> Optional[List[Tuple[str, int]]]:
         # gdb's objfiles do not tell their load bias; the core walks the dynamic linker's list instead.
@@ -168,7 +158,7 @@ class GdbProcess(DebuggedProcess):
         if not self._inferior.is_valid() or int(self._inferior.pid or 0) != (self._pid or 0):
             return False
         # A process that was killed stays in gdb's list until gdb next waits for it.
-        return not self._local or process_state(self._pid or 0) not in ("", "Z", "X")
+        return not self._local or processes.state(self._pid or 0) not in ("", "Z", "X")
 
 
 def _read_auxv(pid: int, width: int, byte_order: str) -> Dict[int, int]:
@@ -184,21 +174,6 @@ def _read_auxv(pid: int, width: int, byte_order: str) -> Dict[int, int]:
     return dict(pair.iter_unpack(content[:usable]))
 
 
-def process_state(pid: int) -> str:
-    """The state letter of /proc/PID/stat, empty where there is no such process."""
-    try:
-        stat = pathlib.Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return ""
-    # The command name in parentheses may hold anything, also a closing parenthesis.
-    return stat.rpartition(b")")[2].split()[0].decode("ascii", "replace")
-
-
 def _is_traced_by_us(pid: int) -> bool:
     """Whether this very process traces ``pid``: then it is local, whatever version of gdb this is."""
-    try:
-        status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return False
-    match = re.search(r"^TracerPid:\s*(\d+)$", status, re.MULTILINE)
-    return match is not None and int(match.group(1)) == os.getpid()
+    return processes.status(pid).get("TracerPid") == str(os.getpid())
