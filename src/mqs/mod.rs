@@ -88,7 +88,7 @@ impl Default for Limits {
         Self {
             communicators: 100_000,
             operations: 1_000_000,
-            group_ranks: 16_000_000,
+            group_ranks: 4_000_000,
             new_processes: 100_000,
             message_bytes: 64 * 1024,
         }

@@ -17,6 +17,8 @@ use crate::target::{ByteOrder, Image, Target, printable};
 
 /// How long a plug-in may take to be loaded and to tell its version.
 const INSPECTION: Duration = Duration::from_secs(10);
+/// No time limit is longer.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Runs the plug-in over the stopped process `target` and returns what it delivered, also where it failed.
 ///
@@ -74,6 +76,7 @@ fn absolute(path: &Path) -> PathBuf {
 fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_>, String)>) -> PluginOutcome {
     let path = absolute(&request.path);
     let limits = request.limits;
+    let timeout = request.timeout.min(LONGEST);
     let mut info = PluginInfo::default();
     match exported_functions(&path) {
         Ok(functions) => {
@@ -104,10 +107,10 @@ fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_
         max_new_processes: limits.new_processes,
     };
     let mut stderr = Stderr::default();
-    let failure = match Helper::start(request.timeout, &|socket, shared| driver::run(socket, shared, &task)) {
+    let failure = match Helper::start(timeout, &|socket, shared| driver::run(socket, shared, &task)) {
         Ok(mut helper) => {
-            let end = converse(&mut helper, &mut server, &mut stderr, request.timeout, request.interrupted);
-            why(end, &helper, &path, request.timeout)
+            let end = converse(&mut helper, &mut server, &mut stderr, timeout, request.interrupted);
+            why(end, &helper, &path, timeout)
         }
         Err(error) => Some(error),
     };

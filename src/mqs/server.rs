@@ -13,7 +13,7 @@ use super::wire::{
 };
 use super::{BadRead, Limits, NewProcess, PluginInfo, Universe};
 use crate::address::TargetAddr;
-use crate::layouts::Layouts;
+use crate::layouts::{LayoutError, Layouts};
 use crate::model::{Communicator, Queue, QueueReport, QueueState};
 use crate::target::{Target, TargetError, printable};
 
@@ -149,6 +149,13 @@ impl<'a> PluginServer<'a> {
         self.messages.push(text);
     }
 
+    /// A source that failed, or knows something impossible, is another matter than one that does not know.
+    fn layout_failure(&mut self, error: &LayoutError) {
+        if !matches!(error, LayoutError::NoType { .. } | LayoutError::NoField { .. }) {
+            self.message(error.to_string());
+        }
+    }
+
     fn answer_run(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
         let start = take.u64().ok_or_else(|| self.nonsense("a short request"))?;
         let Some(asked) = &self.asked else { return Err(self.nonsense("a read without a target")) };
@@ -229,9 +236,10 @@ impl<'a> PluginServer<'a> {
                 out.u8(1);
                 out.u64(size);
             }
-            Err(_) => {
+            Err(error) => {
                 out.u8(0);
                 self.miss(format!("the type {name}"));
+                self.layout_failure(&error);
             }
         }
         Ok(())
@@ -249,9 +257,10 @@ impl<'a> PluginServer<'a> {
                 out.u8(1);
                 out.u64(found.offset);
             }
-            Err(_) => {
+            Err(error) => {
                 out.u8(0);
                 self.miss(format!("the field {name}.{field}"));
+                self.layout_failure(&error);
             }
         }
         Ok(())
@@ -268,13 +277,16 @@ impl<'a> PluginServer<'a> {
             }
             Kind::Message => {
                 let kind = take.u8()?;
-                let text = convert::message(take.text()?, &self.image);
-                self.last_message = (kind == MESSAGE_IMAGE || kind == MESSAGE_PROCESS).then(|| text.clone());
-                self.message(match kind {
-                    MESSAGE_IMAGE | MESSAGE_PROCESS => format!("the plug-in says: {text}"),
-                    MESSAGE_DPRINTS => format!("plug-in (debug): {text}"),
-                    _ => text,
-                });
+                let text = take.text()?;
+                match kind {
+                    MESSAGE_IMAGE | MESSAGE_PROCESS => {
+                        let text = convert::message(text, &self.image);
+                        self.message(format!("the plug-in says: {text}"));
+                        self.last_message = Some(text);
+                    }
+                    MESSAGE_DPRINTS => self.message(format!("plug-in (debug): {}", printable(text).trim_end())),
+                    _ => return None,
+                }
             }
             Kind::Communicator => {
                 if self.report.communicators.len() >= self.limits.communicators {

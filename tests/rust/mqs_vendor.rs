@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 
 use mpi_queues::address::TargetAddr;
 use mpi_queues::layouts::Layouts;
+use mpi_queues::model::{OperationStatus, QueueReport, QueueSource, QueueState};
 use mpi_queues::mqs::discovery::{How, Search, candidates};
-use mpi_queues::mqs::{PluginError, inspect_plugin, read_with_plugin, trust};
+use mpi_queues::mqs::{PluginError, inspect_plugin, normalise, read_with_plugin, trust};
+use mpi_queues::readers::openmpi::OpenMpiReader;
 use mpi_queues::target::mock::MockTarget;
 use mpi_queues::target::{Image, TargetAbi};
 
+use crate::mqs_job::{self, Job};
 use crate::mqs_toy::request;
 
 /// The plug-in of the installed Open MPI: `MPIR_dll_name` names this place.
@@ -61,4 +64,54 @@ fn it_is_trusted_and_found_beside_the_library() {
     let one = found.iter().find(|candidate| candidate.path.ends_with("libompi_dbg_msgq.so")).expect("a candidate");
     assert!(one.usable() && one.how == How::DefaultName, "{one:?}");
     assert!(trust::check(&plugin(), &[]).is_ok());
+}
+
+/// The whole way: Debian's plug-in on a real, stripped Open MPI, with types from the shipped profile.
+#[test]
+fn it_reads_a_real_job() {
+    let job = Job::start(3, 1);
+    let (target, layouts) = (job.target(), mqs_job::layouts());
+    let found = candidates(&target, &Search::default());
+    let one = found.iter().find(|candidate| candidate.usable()).expect("a plug-in");
+    assert_eq!(one.how, How::MpirDllName);
+    let mut outcome = read_with_plugin(&target, &layouts, &target.mpi_image(), &request(&one.path, 30.0));
+    assert_eq!((outcome.failure, outcome.failed_reads), (None, 0), "{:?}", outcome.messages);
+    assert_eq!(outcome.report.problems, [""; 0]);
+
+    let comm = |report: &QueueReport, name: &str| {
+        report.communicators.iter().find(|comm| comm.name == name).cloned().unwrap_or_else(|| panic!("{report:?}"))
+    };
+    let dup = comm(&outcome.report, "my dup");
+    assert_eq!((dup.local_rank, dup.size, dup.group.clone()), (Some(0), Some(2), Some(vec![Some(0), Some(1)])));
+    let mut receives = dup.pending_receives.operations.clone();
+    receives.sort_by_key(|op| op.desired_length);
+    let [any, tagged] = &receives[..] else { panic!("{dup:?}") };
+    assert!(any.any_source && any.tag_wild && any.desired_global_rank.is_none());
+    assert_eq!((tagged.desired_local_rank, tagged.desired_tag, tagged.desired_length), (Some(1), Some(17), Some(8)));
+    assert_eq!((any.status, any.actual_tag), (OperationStatus::Pending, None));
+
+    let world = comm(&outcome.report, "MPI_COMM_WORLD");
+    let mut tags: Vec<_> = world.pending_receives.operations.iter().map(|op| op.desired_tag).collect();
+    tags.sort();
+    assert_eq!(tags, [Some(1000), Some(1001), Some(1002)]);
+    let [large] = &world.pending_sends.operations[..] else { panic!("{world:?}") };
+    assert_eq!((large.actual_local_rank, large.actual_tag, large.actual_length), (Some(1), Some(55), Some(8_000_000)));
+    assert_eq!(world.unexpected_messages.state, QueueState::NoInformation);
+
+    let reversed = comm(&outcome.report, "reversed");
+    assert_eq!((reversed.local_rank, reversed.group.clone()), (Some(1), Some(vec![Some(1), Some(0)])));
+    let [send] = &reversed.pending_sends.operations[..] else { panic!("{reversed:?}") };
+    assert_eq!((send.desired_local_rank, send.desired_global_rank), (Some(0), Some(1)));
+    assert_eq!(send.actual_global_rank, Some(0), "the plug-in's own mistake");
+    assert!(outcome.report.communicators.iter().any(|comm| comm.name == "MPI_COMM_NULL"));
+
+    // With our own reader's communicators the mistakes are gone.
+    let mut reader = OpenMpiReader::new(&target, &layouts, "ob1");
+    let known = reader.read_queues().expect("the built-in reader");
+    normalise(&mut outcome.report, &known.communicators);
+    let send = comm(&outcome.report, "reversed").pending_sends.operations[0].clone();
+    assert_eq!(send.actual_global_rank, Some(1));
+    assert!(!outcome.report.communicators.iter().any(|comm| comm.name == "MPI_COMM_NULL"));
+    assert_eq!(outcome.report.communicators.len(), known.communicators.len(), "{:?}", outcome.report.problems);
+    assert_eq!(outcome.report.problems, [""; 0]);
 }
