@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Callable, Mapping
 
-from .words import WIDTH, clean, wrapped
+from .words import clean, wrapped
 
 #: Facts are small; deeper nesting is shown as it is written.
 _MAX_DEPTH = 4
+
+#: Facts that are good news when they are missing.
+_ONLY_WHERE_THERE = ("problem", "help", "reason")
 
 
 def write_facts(title: str, facts: Mapping[str, Any], write: Callable[[str], object]) -> None:
@@ -26,7 +29,9 @@ def _write_mapping(facts: Mapping[str, Any], indent: str, write: Callable[[str],
             write(f"{indent}{label}:\n")
             for item in value:
                 _write_item(item, indent + "  ", write, depth + 1)
-        elif isinstance(value, (list, tuple)) and sum(len(str(item)) + 2 for item in value) > WIDTH:
+        elif value is None and key in _ONLY_WHERE_THERE:
+            continue
+        elif isinstance(value, (list, tuple)) and any(" " in str(item) for item in value) and len(value) > 1:
             write(f"{indent}{label}:\n")
             for item in value:
                 write(wrapped(_plain(item), indent + "  - ", indent + "    "))

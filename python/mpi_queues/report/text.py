@@ -265,6 +265,8 @@ def _write_communicator(communicator: Communicator, write: Write, options: Optio
     title = f"rank {_number(communicator.local_rank)} of {_number(communicator.size)}"
     if communicator.remote_group is not None:
         title += f", remote group of {len(communicator.remote_group)}"
+    if communicator.freed:
+        title += ", freed by the program"
     name = shorten(_name(communicator), WIDTH - columns(title) - 4)
     write(f"\n  {options.style('communicator', name)}: {title}\n")
     _write_queue("pending sends", "to", communicator.pending_sends, write, options)
