@@ -2,7 +2,7 @@
 # demo    a small deadlocked MPI job: started, read, explained, ended
 # test    lint, Rust tests, Python tests, tests on real MPIs and a real gdb
 # lint    formatters, clippy, ruff, mypy, the import rules
-# bench   the figures of the README, as ratios in one run
+# bench   speed and memory, as ratios in one run
 # layouts the shipped layout profiles, anew from Debian's packages
 # clean   removes what the others made
 #
