@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Operation, OperationStatus, Process};
+use crate::model::{Operation, OperationStatus, Process, SourceKind};
 
 /// Fills in the process's rank and the size of its world from MPI_COMM_WORLD.
 pub fn set_identity(process: &mut Process) {
@@ -24,7 +24,10 @@ const BLOCKING_SENDS: &[&str] =
 /// stands in that call: where no thread does, every receive comes from MPI_Irecv, and where exactly one receive is pending
 /// while one thread stands in MPI_Recv, it is that thread's. `all_threads` says that every thread's stack was read.
 pub fn name_calls(process: &mut Process, all_threads: bool) {
-    if !all_threads || process.mpi.as_ref().is_none_or(|mpi| mpi.implementation != "Open MPI") {
+    let open_mpi = process.mpi.as_ref().is_some_and(|mpi| mpi.implementation == "Open MPI");
+    // A plug-in does not tell a synchronous send from a standard one, nor whether a request is persistent.
+    let builtin = process.source.as_ref().is_some_and(|source| source.kind == SourceKind::Builtin);
+    if !all_threads || !open_mpi || !builtin {
         return;
     }
     let standing = |names: &[&str]| {
