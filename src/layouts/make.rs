@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::dwarf::DwarfTypes;
 use super::object_file::{DebugSections, read_file};
-use super::profile::{FORMAT, SCHEMA};
+use super::profile::{FORMAT, SCHEMA, check_type};
 use super::wanted::{READER_CONSTANTS, READER_FIELDS, READER_TYPES};
 use super::{Identity, Producer, Profile, TypeLayout};
 use crate::target::TargetAbi;
@@ -203,12 +203,11 @@ impl Found {
         path: &str,
     ) -> Result<(), MakeError> {
         for name in wanted {
-            let layout = types.layout(name).map_err(|reason| MakeError::Type {
-                path: path.to_owned(),
-                type_name: (*name).to_owned(),
-                reason,
-            })?;
-            let Some(layout) = layout else { continue };
+            let unusable =
+                |reason: String| MakeError::Type { path: path.to_owned(), type_name: (*name).to_owned(), reason };
+            let Some(layout) = types.layout(name).map_err(unusable)? else { continue };
+            // What is made must be what is read.
+            check_type(name, &layout, types.abi).map_err(unusable)?;
             let known = self.types.get(*name);
             if known.is_some_and(|known| known.size != layout.size) || types.conflicts.iter().any(|known| known == name)
             {

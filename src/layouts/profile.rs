@@ -95,13 +95,8 @@ pub enum ProfileError {
     #[error("layout profile format {0:?} is not supported (this program reads 1.x)")]
     Format(String),
     /// A size or offset that cannot be.
-    #[error("the layout profile is damaged: {type_name}: {reason}")]
-    Impossible {
-        /// The type, or the type and field.
-        type_name: String,
-        /// What is impossible about it.
-        reason: String,
-    },
+    #[error("the layout profile is damaged: {0}")]
+    Impossible(String),
 }
 
 /// A profile without its types and constants: enough to choose one. Its `schema` and `format` are checked.
@@ -145,7 +140,7 @@ impl Profile {
         let profile: Self = serde_json::from_str(text).map_err(explain)?;
         check_format(&profile.schema, &profile.format)?;
         for (name, layout) in &profile.types {
-            check_type(name, layout, profile.target)?;
+            check_type(name, layout, profile.target).map_err(ProfileError::Impossible)?;
         }
         Ok(profile)
     }
@@ -188,16 +183,16 @@ fn format_error(text: &str) -> Option<ProfileError> {
     check_format(&version.schema, &version.format).err()
 }
 
-fn check_type(name: &str, layout: &TypeLayout, target: TargetAbi) -> Result<(), ProfileError> {
-    let impossible = |type_name: String, reason: String| Err(ProfileError::Impossible { type_name, reason });
+/// Whether a layout is one that a profile may hold; a sentence where it is not.
+pub(super) fn check_type(name: &str, layout: &TypeLayout, target: TargetAbi) -> Result<(), String> {
     if layout.size > MAX_TYPE {
-        return impossible(name.to_owned(), format!("a structure of {} bytes", layout.size));
+        return Err(format!("{name}: a structure of {} bytes", layout.size));
     }
     for (field_name, field) in &layout.fields {
         let Field { offset, size, kind, .. } = field;
         if offset.checked_add(*size).is_none_or(|end| end > layout.size) {
-            let reason = format!("offset {offset} and size {size} reach out of {} bytes", layout.size);
-            return impossible(format!("{name}.{field_name}"), reason);
+            let all = layout.size;
+            return Err(format!("{name}.{field_name}: offset {offset} and size {size} reach out of {all} bytes"));
         }
         let possible = match kind {
             FieldKind::Signed | FieldKind::Unsigned => matches!(size, 1 | 2 | 4 | 8 | 16),
@@ -206,10 +201,7 @@ fn check_type(name: &str, layout: &TypeLayout, target: TargetAbi) -> Result<(), 
             FieldKind::Struct | FieldKind::Union | FieldKind::Array => true,
         };
         if !possible {
-            return impossible(
-                format!("{name}.{field_name}"),
-                format!("a {kind:?} field of {size} bytes").to_lowercase(),
-            );
+            return Err(format!("{name}.{field_name}: {kind:?} field of {size} bytes"));
         }
     }
     Ok(())

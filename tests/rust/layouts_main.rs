@@ -2,5 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod layouts_dwarf;
+mod layouts_made_up;
 mod layouts_profile;
+mod layouts_schema;
 mod layouts_verify;

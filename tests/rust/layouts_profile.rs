@@ -119,11 +119,11 @@ fn impossible_offsets_and_sizes_are_refused() {
     assert!(refused("\"offset\": 4", "\"offset\": 18446744073709551615").contains("reach out of"));
     assert!(
         refused("\"size\": 4, \"kind\": \"signed\"", "\"size\": 3, \"kind\": \"signed\"")
-            .contains("a signed field of 3 bytes")
+            .contains("pair_t.second: Signed field of 3 bytes")
     );
     assert!(
         refused("\"size\": 4, \"kind\": \"pointer\"", "\"size\": 8, \"kind\": \"pointer\"")
-            .contains("a pointer field of 8 bytes")
+            .contains("pair_t.first: Pointer field of 8 bytes")
     );
     assert!(
         refused("\"size\": 8, \"fields\"", "\"size\": 99999999999, \"fields\"")
