@@ -10,6 +10,18 @@ pub mod walk;
 use crate::layouts::LayoutError;
 use crate::target::TargetError;
 
+/// At most this many sentences about what could not be read.
+const MAX_PROBLEMS: usize = 100;
+
+/// Adds a sentence to what could not be read; damage everywhere is told only so often.
+pub fn add_problem(problems: &mut Vec<String>, problem: String) {
+    match problems.len() {
+        ..MAX_PROBLEMS => problems.push(problem),
+        MAX_PROBLEMS => problems.push("there are more problems, which are not listed".to_owned()),
+        _ => {}
+    }
+}
+
 /// Why a reader could not read a process at all.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]

@@ -1,6 +1,6 @@
 //! The communicators of a process.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::detect::required;
@@ -8,8 +8,8 @@ use super::groups::{Groups, WorldRanks};
 use super::shapes::Shapes;
 use crate::address::TargetAddr;
 use crate::model;
-use crate::readers::ReaderError;
 use crate::readers::record::Record;
+use crate::readers::{ReaderError, add_problem};
 use crate::target::{Target, printable};
 
 /// The table of communicators never has more slots than this (1 Mi); context ids have 16 to 20 bits.
@@ -45,8 +45,29 @@ pub struct Communicators {
     pub problems: Vec<String>,
 }
 
-/// Reads the table of communicators. MPI_COMM_NULL and the internal local communicators of intercommunicators are
-/// not listed: no application can name them.
+impl Communicators {
+    /// Takes out the internal local communicators of intercommunicators, which no application can name: each with the
+    /// index of the intercommunicator that it belongs to.
+    pub fn take_internal(&mut self) -> Vec<(usize, Found)> {
+        let owners: HashMap<TargetAddr, TargetAddr> =
+            self.found.iter().map(|owner| (owner.local_comm, owner.addr)).collect();
+        let mut internal = Vec::new();
+        let mut listed = Vec::new();
+        for found in std::mem::take(&mut self.found) {
+            // One that has a name was made by the application.
+            match owners.get(&found.addr).filter(|_| found.facts.name_set != Some(true)) {
+                Some(owner) => internal.push((*owner, found)),
+                None => listed.push(found),
+            }
+        }
+        self.found = listed;
+        let index: HashMap<TargetAddr, usize> =
+            self.found.iter().enumerate().map(|(index, found)| (found.addr, index)).collect();
+        internal.into_iter().filter_map(|(owner, found)| Some((*index.get(&owner)?, found))).collect()
+    }
+}
+
+/// Reads the table of communicators, without MPI_COMM_NULL.
 ///
 /// # Errors
 /// Where the table itself cannot be read.
@@ -66,20 +87,37 @@ pub fn read_all(target: &dyn Target, shapes: &Shapes, groups: &Groups<'_>) -> Re
     let mut out = Communicators { found: Vec::new(), notes: Vec::new(), problems: Vec::new() };
 
     learn_world(target, shapes, groups, world, &mut out.problems);
+    let class = class(target);
     let mut seen = HashSet::new();
     for slot in bytes.chunks_exact(width as usize) {
         let addr = TargetAddr::new(abi.uint(slot));
         if addr.is_null() || addr.get() == RESERVED_SLOT || addr == null || !seen.insert(addr) {
             continue;
         }
-        match read_one(target, shapes, groups, addr, &mut out.problems) {
-            Ok(found) => out.found.push(found),
-            Err(error) => out.problems.push(format!("the communicator at {addr} could not be read: {error}")),
-        }
+        let problem = if class.is_some() && class_of(target, shapes, addr) != class {
+            "it is no communicator".to_owned()
+        } else {
+            match read_one(target, shapes, groups, addr, &mut out.problems) {
+                Ok(found) => {
+                    out.found.push(found);
+                    continue;
+                }
+                Err(error) => error.to_string(),
+            }
+        };
+        add_problem(&mut out.problems, format!("the communicator at {addr} could not be read: {problem}"));
     }
-    let internal: HashSet<TargetAddr> = out.found.iter().map(|found| found.local_comm).collect();
-    out.found.retain(|found| !internal.contains(&found.addr) || found.facts.name_set == Some(true));
     Ok(out)
+}
+
+/// The class that every communicator has, where the library's symbols tell.
+pub fn class(target: &dyn Target) -> Option<TargetAddr> {
+    target.symbol("ompi_communicator_t_class").ok().flatten().map(|symbol| symbol.addr)
+}
+
+/// The class of the object at `addr`, where it can be read.
+pub fn class_of(target: &dyn Target, shapes: &Shapes, addr: TargetAddr) -> Option<TargetAddr> {
+    target.read_pointer(addr.wrapping_add(shapes.object.class.offset as u64)).ok()
 }
 
 fn learn_world(
@@ -97,7 +135,7 @@ fn learn_world(
         if group.is_null() { Ok(()) } else { groups.set_world(group, record.int(shape.my_rank)) }
     });
     if let Err(error) = learned {
-        problems.push(format!("world ranks are not known: {error}"));
+        add_problem(problems, format!("world ranks are not known: {error}"));
     }
 }
 
@@ -120,7 +158,7 @@ pub fn read_one(
     let name = match record.text(shape.name, MAX_NAME, target) {
         Ok(bytes) => printable(&bytes),
         Err(error) => {
-            problems.push(format!("the name of the communicator at {addr} could not be read: {error}"));
+            add_problem(problems, format!("the name of the communicator at {addr} could not be read: {error}"));
             String::new()
         }
     };
@@ -129,8 +167,8 @@ pub fn read_one(
         if group.is_null() {
             return None;
         }
-        let ranks = groups.world_ranks(group);
-        ranks.map_err(|error| problems.push(format!("the {which} group of {name:?} could not be read: {error}"))).ok()
+        let tell = |error| add_problem(problems, format!("the {which} group of {name:?} could not be read: {error}"));
+        groups.world_ranks(group).map_err(tell).ok()
     };
     let local = group_of(shape.local_group, "local");
     let remote = if inter { group_of(shape.remote_group, "remote") } else { None };

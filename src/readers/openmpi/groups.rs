@@ -18,6 +18,9 @@ use crate::target::{PointerWidth, Target};
 /// No communicator has more members than this (4 Mi).
 const MAX_MEMBERS: u64 = 1 << 22;
 
+/// All groups together never have more members than this (16 Mi).
+const MAX_ALL_MEMBERS: u64 = 1 << 24;
+
 /// Sparse groups that refer to one another deeper than this are damaged.
 const MAX_DEPTH: usize = 64;
 
@@ -37,13 +40,17 @@ pub struct Groups<'a> {
     shapes: &'a Shapes,
     own_job: Cell<Option<u32>>,
     names: RefCell<HashMap<TargetAddr, ProcName>>,
-    known: RefCell<HashMap<TargetAddr, WorldRanks>>,
+    /// `None` for a group that could not be read.
+    known: RefCell<HashMap<TargetAddr, Option<WorldRanks>>>,
+    /// How many members have been read.
+    read: Cell<u64>,
 }
 
 impl<'a> Groups<'a> {
     /// No groups are read yet.
     pub fn new(target: &'a dyn Target, shapes: &'a Shapes) -> Self {
-        Self { target, shapes, own_job: Cell::new(None), names: RefCell::default(), known: RefCell::default() }
+        let (names, known) = (RefCell::default(), RefCell::default());
+        Self { target, shapes, own_job: Cell::new(None), names, known, read: Cell::new(0) }
     }
 
     /// Learns which job is ours from the group of MPI_COMM_WORLD and this process's rank in it.
@@ -68,17 +75,18 @@ impl<'a> Groups<'a> {
     /// Where the group or one of its members cannot be read.
     pub fn world_ranks(&self, group: TargetAddr) -> Result<WorldRanks, ReaderError> {
         if let Some(known) = self.known.borrow().get(&group) {
-            return Ok(Rc::clone(known));
+            let again = || damaged(format!("the group at {group} could not be read before"));
+            return known.clone().ok_or_else(again);
         }
+        let ranks = self.read_ranks(group).map(Rc::new);
+        self.known.borrow_mut().insert(group, ranks.as_ref().ok().map(Rc::clone));
+        ranks
+    }
+
+    fn read_ranks(&self, group: TargetAddr) -> Result<Vec<Option<i64>>, ReaderError> {
         let own_job = self.own_job.get();
-        let mut ranks = Vec::new();
-        for member in self.members(group, 0)? {
-            let name = self.name(member)?;
-            ranks.push((Some(name.job) == own_job).then_some(i64::from(name.vpid)));
-        }
-        let ranks = Rc::new(ranks);
-        self.known.borrow_mut().insert(group, Rc::clone(&ranks));
-        Ok(ranks)
+        let rank = |name: ProcName| (Some(name.job) == own_job).then_some(i64::from(name.vpid));
+        self.members(group, 0)?.into_iter().map(|member| self.name(member).map(rank)).collect()
     }
 
     fn members(&self, group: TargetAddr, depth: usize) -> Result<Vec<TargetAddr>, ReaderError> {
@@ -88,6 +96,11 @@ impl<'a> Groups<'a> {
         let count = record.uint(shape.count);
         if count > MAX_MEMBERS {
             return Err(damaged(format!("the group at {group} has {count} members")));
+        }
+        // Also bounds damaged groups that refer to one another.
+        self.read.set(self.read.get() + count);
+        if self.read.get() > MAX_ALL_MEMBERS {
+            return Err(damaged(format!("the groups have more than {MAX_ALL_MEMBERS} members")));
         }
         let flags = record.uint(shape.flags);
         let sparse = flags & (constants.group_sporadic | constants.group_strided | constants.group_bitmap);
@@ -130,7 +143,7 @@ impl<'a> Groups<'a> {
         for index in 0..len.min(most as u64) {
             let entry = Record::read(self.target, at.wrapping_add(index * range.size as u64), range.size, &mut buffer)?;
             let (first, len) = (entry.int(range.first), entry.int(range.len));
-            if len < 0 || ranks.len() as i64 + len > most as i64 {
+            if len < 0 || len > (most - ranks.len()) as i64 {
                 return Err(damaged(format!("a range of {len} ranks in the group at {}", group.addr)));
             }
             ranks.extend((0..len).map(|rank| first.wrapping_add(rank)));

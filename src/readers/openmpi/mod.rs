@@ -64,6 +64,7 @@ impl QueueSource for OpenMpiReader<'_> {
         let mut communicators = communicators::read_all(self.target, &shapes, &groups)?;
         let refusal = self.refusal();
         if let Some(reason) = &refusal {
+            communicators.take_internal();
             for found in &mut communicators.found {
                 let facts = &mut found.facts;
                 for queue in [&mut facts.pending_sends, &mut facts.pending_receives, &mut facts.unexpected_messages] {
@@ -73,6 +74,8 @@ impl QueueSource for OpenMpiReader<'_> {
         } else if self.with_queues {
             let ob1 = shapes::Ob1Shapes::resolve(self.layouts)?;
             queues::read_all(self.target, &shapes, &ob1, self.layouts, &groups, &mut communicators)?;
+        } else {
+            communicators.take_internal();
         }
         Ok(QueueReport {
             communicators: communicators.found.into_iter().map(|found| found.facts).collect(),

@@ -1,20 +1,25 @@
 //! ob1's state of one communicator: its peers, the messages from them, and its lists of posted receives.
 
 use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use super::communicators::Found;
 use super::requests::{Decoded, Decoder};
 use super::shapes::{Ob1Shapes, Shapes};
 use super::tags::InternalTags;
-use super::unexpected::{Fragments, Message};
+use super::unexpected::Fragments;
 use crate::address::TargetAddr;
+use crate::model::Operation;
 use crate::readers::record::Record;
-use crate::readers::walk::{Stop, circular_list};
+use crate::readers::walk::circular_list;
 use crate::target::Target;
 
 /// A communicator never has more peers than this (4 Mi).
 const MAX_PEERS: u64 = 1 << 22;
+
+/// All communicators together never have more peers than this (64 Mi) in their tables.
+const MAX_ALL_PEERS: u64 = 1 << 26;
 
 /// A problem is told this many times for each communicator.
 const MAX_SAME_PROBLEM: usize = 4;
@@ -68,9 +73,24 @@ pub struct Peers<'a> {
     pub fragments: &'a Fragments<'a>,
     /// The meaning of negative tags.
     pub tags: &'a InternalTags,
+    /// Peers that were read: none belongs to two communicators.
+    seen: RefCell<HashSet<TargetAddr>>,
+    /// How many peers the tables that were read have.
+    in_tables: Cell<u64>,
 }
 
-impl Peers<'_> {
+impl<'a> Peers<'a> {
+    /// Nothing is read yet.
+    pub fn new(
+        target: &'a dyn Target,
+        shapes: &'a Shapes,
+        ob1: &'a Ob1Shapes,
+        fragments: &'a Fragments<'a>,
+        tags: &'a InternalTags,
+    ) -> Self {
+        Self { target, shapes, ob1, fragments, tags, seen: RefCell::default(), in_tables: Cell::new(0) }
+    }
+
     /// Reads ob1's part of a communicator; the messages in it go to its queue at once, at most `room` of them.
     pub fn read(&self, found: &mut Found, room: &mut usize) -> CommState {
         let mut state = CommState::default();
@@ -91,8 +111,11 @@ impl Peers<'_> {
         self.note_list(record.address_of(shape.wild_receives), &mut state);
         let peers = record.uint(shape.num_procs);
         let width = self.target.abi().pointer_width.bytes();
-        let table = if peers > MAX_PEERS {
-            Err(format!("ob1 has {peers} peers for it"))
+        self.in_tables.set(self.in_tables.get().saturating_add(peers));
+        // ob1 has a slot for every process that operations can name (mca_pml_ob1_add_comm, v4.1.4 and v5.0.7).
+        let members = found.peers.as_ref().map_or(peers, |members| members.len() as u64);
+        let table = if peers > MAX_PEERS || peers != members || self.in_tables.get() > MAX_ALL_PEERS {
+            Err(format!("ob1 has {peers} peers for it, its group {members} members"))
         } else {
             let at = record.pointer(shape.procs);
             self.target.read_bytes(at, (peers * width) as usize).map_err(|error| error.to_string())
@@ -121,6 +144,10 @@ impl Peers<'_> {
 
     fn read_peer(&self, found: &mut Found, peer: i64, at: TargetAddr, state: &mut CommState, room: &mut usize) {
         let shape = &self.ob1.pml_proc;
+        if !self.seen.borrow_mut().insert(at) {
+            state.problems.both(&format!("peer {peer}: another peer's state is there, at {at}"));
+            return;
+        }
         let mut buffer = Vec::new();
         let record = match Record::read(self.target, at, shape.size, &mut buffer) {
             Ok(record) => record,
@@ -132,68 +159,84 @@ impl Peers<'_> {
         state.send_sequences.insert(peer, record.uint(shape.send_sequence));
         self.note_list(record.address_of(shape.specific_receives), state);
         let problems = &mut state.problems.unexpected;
-        let (mut messages, stopped) = self.fragments.list(record.address_of(shape.unexpected), *room);
-        tell(stopped, peer, problems);
+        let mut messages = self.fragments.list(record.address_of(shape.unexpected), *room);
         let early = record.pointer(shape.out_of_order);
         if !early.is_null() {
-            let (more, stopped) = self.fragments.out_of_order(early, record.uint(shape.expected_sequence), *room);
-            tell(stopped, peer, problems);
-            messages.extend(more);
+            let early = self.fragments.out_of_order(early, record.uint(shape.expected_sequence), *room);
+            messages.operations.extend(early.operations);
+            messages.problems.extend(early.problems);
         }
-        for message in messages {
-            self.take(message, found, peer, room, problems);
+        for problem in messages.problems {
+            add(problems, format!("messages from peer {peer}: {problem}"));
+        }
+        for operation in messages.operations {
+            if *room == 0 {
+                break;
+            }
+            *room -= 1;
+            self.take(operation, found, peer, problems);
         }
     }
 
-    fn take(&self, message: Message, found: &mut Found, peer: i64, room: &mut usize, problems: &mut Vec<String>) {
-        match message {
-            Ok(mut operation) => {
-                let source = operation.desired_local_rank.unwrap_or_default();
-                if source != peer {
-                    add(problems, format!("a message from {source} lies in the list of peer {peer}"));
-                }
-                operation.desired_global_rank = found.world_rank(source);
-                operation.actual_global_rank = operation.desired_global_rank;
-                if let Some(tag) = operation.desired_tag.filter(|tag| *tag < 0) {
-                    operation.internal = true;
-                    operation.extra_text.push(Cow::Owned(self.tags.describe(tag)));
-                }
-                *room = room.saturating_sub(1);
-                found.facts.unexpected_messages.operations.push(operation);
-            }
-            Err(error) => add(problems, error.to_string()),
+    fn take(&self, mut operation: Operation, found: &mut Found, peer: i64, problems: &mut Vec<String>) {
+        let source = operation.desired_local_rank.unwrap_or_default();
+        if source != peer {
+            add(problems, format!("a message from {source} lies in the list of peer {peer}"));
         }
+        operation.desired_global_rank = found.world_rank(source);
+        operation.actual_global_rank = operation.desired_global_rank;
+        if let Some(tag) = operation.desired_tag.filter(|tag| *tag < 0) {
+            operation.internal = true;
+            operation.extra_text.push(Cow::Owned(self.tags.describe(tag)));
+        }
+        found.facts.unexpected_messages.operations.push(operation);
     }
 
     /// Adds the posted requests that do not come from the pool: a blocking probe's request lies on the stack of its
     /// thread (ompi/mca/pml/ob1/pml_ob1_iprobe.c, v4.1.4), and only the lists know it.
-    pub fn add_probes(&self, state: &mut CommState, decoder: &mut Decoder<'_>, receives: &mut Vec<Decoded>) {
-        let posted = || receives.iter().filter(|receive| receive.posted);
-        if posted().count() as u64 == state.posted_in_lists {
+    pub fn add_probes(
+        &self,
+        state: &mut CommState,
+        decoder: &mut Decoder<'_>,
+        receives: &mut Vec<Decoded>,
+        room: &mut usize,
+    ) {
+        let posted = receives.iter().filter(|receive| receive.posted).count();
+        if posted as u64 == state.posted_in_lists {
             return;
         }
-        let from_pool: HashSet<TargetAddr> = posted().map(|receive| receive.request).collect();
+        let mut known: HashSet<TargetAddr> = receives.iter().map(|receive| receive.request).collect();
+        let mut listed: u64 = 0;
         let problems = &mut state.problems.receives;
         let next = self.shapes.list_item.next.offset as u64;
         let mut buffer = Vec::new();
         for list in &state.posted_lists {
             let sentinel = list.wrapping_add(self.shapes.list.sentinel.offset as u64);
-            let walk = circular_list(self.target, sentinel, next, super::queues::MAX_OPERATIONS);
-            for at in walk.elements.into_iter().filter(|at| !from_pool.contains(at)) {
+            let walk = circular_list(self.target, sentinel, next, *room + posted);
+            listed += walk.elements.len() as u64;
+            for at in walk.elements {
+                if !known.insert(at) {
+                    continue;
+                }
+                *room = room.saturating_sub(1);
                 match Record::read(self.target, at, self.ob1.receive.size, &mut buffer) {
-                    Ok(record) => receives.extend(decoder.receive(&record)),
-                    Err(error) => add(problems, error.to_string()),
+                    Ok(record) => match decoder.receive(&record) {
+                        Some(decoded) => receives.push(decoded),
+                        None => add(problems, format!("posted receives: there is no request at {at}")),
+                    },
+                    Err(error) => add(problems, format!("posted receives: {error}")),
                 }
             }
             if let Some(stop) = walk.stopped {
                 add(problems, format!("posted receives: {stop}"));
             }
+            if problems.len() >= MAX_SAME_PROBLEM {
+                return;
+            }
         }
-    }
-}
-
-fn tell(stopped: Option<Stop>, peer: i64, problems: &mut Vec<String>) {
-    if let Some(stop) = stopped {
-        add(problems, format!("messages from peer {peer}: {stop}"));
+        if listed != state.posted_in_lists {
+            let said = state.posted_in_lists;
+            add(problems, format!("posted receives: the lists have {listed} elements but say that they have {said}"));
+        }
     }
 }

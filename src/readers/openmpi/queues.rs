@@ -1,6 +1,6 @@
 //! Sorts requests and messages into the queues of their communicators, in matching order.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::communicators::{self, Communicators, Found};
 use super::detect::required;
@@ -14,8 +14,8 @@ use super::unexpected::{Fragments, HeaderKinds};
 use crate::address::TargetAddr;
 use crate::layouts::Layouts;
 use crate::model::{Operation, Queue, QueueState};
-use crate::readers::ReaderError;
 use crate::readers::walk::circular_list;
+use crate::readers::{ReaderError, add_problem};
 use crate::target::Target;
 
 /// At most this many operations (2 Mi) are read from one process; a longer list is said to be cut.
@@ -38,7 +38,7 @@ pub fn read_all(
 ) -> Result<(), ReaderError> {
     let fragments = Fragments::new(target, shapes, ob1, HeaderKinds::resolve(layouts, ob1)?);
     let tags = InternalTags::new(layouts);
-    let peers = Peers { target, shapes, ob1, fragments: &fragments, tags: &tags };
+    let peers = Peers::new(target, shapes, ob1, &fragments, &tags);
     let mut decoder = Decoder::new(target, shapes, ob1, layouts, &tags)?;
     let mut room = MAX_OPERATIONS;
 
@@ -49,36 +49,39 @@ pub fn read_all(
     let walked = pool::walk(target, shapes, ob1, send_pool, ob1.send.size, |record| {
         keep(decoder.send(&record), &mut sends, &mut room)
     });
-    let sends_problem = pool_problem(walked, &mut communicators.problems);
+    let mut sends_problem = pool_problem(walked, decoder.take_impossible(), &mut communicators.problems);
     let walked = pool::walk(target, shapes, ob1, receive_pool, ob1.receive.size, |record| {
         keep(decoder.receive(&record), &mut receives, &mut room)
     });
-    let receives_problem = pool_problem(walked, &mut communicators.problems);
-    if decoder.impossible > 0 {
-        let count = decoder.impossible;
-        communicators.problems.push(format!("{count} requests are in a state that does not exist: memory is damaged"));
-    }
+    let mut receives_problem = pool_problem(walked, decoder.take_impossible(), &mut communicators.problems);
 
     adopt_strangers(target, shapes, groups, communicators, sends.iter().chain(&receives));
-    let owner = owners(communicators);
+    let owner: HashMap<TargetAddr, usize> =
+        communicators.found.iter().enumerate().map(|(index, found)| (found.addr, index)).collect();
     let mut by_comm: Vec<(Vec<Decoded>, Vec<Decoded>)> =
         communicators.found.iter().map(|_| Default::default()).collect();
-    let mut lost = 0;
+    let (mut lost_sends, mut lost_receives) = (0, 0);
     for (is_send, decoded) in
         sends.into_iter().map(|send| (true, send)).chain(receives.into_iter().map(|recv| (false, recv)))
     {
         match owner.get(&decoded.comm).map(|&index| &mut by_comm[index]) {
             Some((sends, receives)) => if is_send { sends } else { receives }.push(decoded),
-            None => lost += 1,
+            None if is_send => lost_sends += 1,
+            None => lost_receives += 1,
         }
     }
-    if lost > 0 {
-        communicators.problems.push(format!("{lost} requests name a communicator that cannot be read"));
+    // Any queue may lack them.
+    for (lost, problem) in [(lost_sends, &mut sends_problem), (lost_receives, &mut receives_problem)] {
+        if lost > 0 {
+            let sentence = format!("{lost} requests name a communicator that cannot be read");
+            add_problem(&mut communicators.problems, sentence.clone());
+            problem.get_or_insert(sentence);
+        }
     }
 
     for (found, (mut sends, mut receives)) in communicators.found.iter_mut().zip(by_comm) {
         let mut state = peers.read(found, &mut room);
-        peers.add_probes(&mut state, &mut decoder, &mut receives);
+        peers.add_probes(&mut state, &mut decoder, &mut receives, &mut room);
         // Numbers wrap: the distance to the newest one orders them, oldest first.
         receives.sort_by_key(|receive| {
             std::cmp::Reverse((state.receive_sequence as u32).wrapping_sub(receive.sequence as u32))
@@ -87,9 +90,8 @@ pub fn read_all(
             let newest = state.send_sequences.get(&send.peer).copied().unwrap_or_default();
             (send.peer, std::cmp::Reverse((newest as u16).wrapping_sub(send.sequence as u16)))
         });
-        let internal_comm = found.local_comm;
         let finish = |decoded: Vec<Decoded>, found: &Found| -> Vec<Operation> {
-            decoded.into_iter().map(|decoded| named(decoded, found, internal_comm)).collect()
+            decoded.into_iter().map(|decoded| named(decoded.operation, found)).collect()
         };
         found.facts.pending_sends.operations = finish(sends, found);
         found.facts.pending_receives.operations = finish(receives, found);
@@ -99,10 +101,24 @@ pub fn read_all(
         fail(&mut found.facts.unexpected_messages, state.problems.unexpected.first().map(String::as_str));
         let name = &found.facts.name;
         let all = state.problems.receives.into_iter().chain(state.problems.unexpected);
-        communicators.problems.extend(all.map(|problem| format!("communicator {name:?}: {problem}")));
+        for problem in all {
+            add_problem(&mut communicators.problems, format!("communicator {name:?}: {problem}"));
+        }
     }
     if room == 0 {
-        communicators.problems.push(format!("only the first {MAX_OPERATIONS} operations were read"));
+        let problem = format!("only the first {MAX_OPERATIONS} operations were read");
+        for Found { facts, .. } in &mut communicators.found {
+            for queue in [&mut facts.pending_sends, &mut facts.pending_receives, &mut facts.unexpected_messages] {
+                fail(queue, Some(&problem));
+            }
+        }
+        add_problem(&mut communicators.problems, problem);
+    }
+    for (index, internal) in communicators.take_internal() {
+        let (facts, own) = (internal.facts, &mut communicators.found[index].facts);
+        append_internal(&mut own.pending_sends, facts.pending_sends);
+        append_internal(&mut own.pending_receives, facts.pending_receives);
+        append_internal(&mut own.unexpected_messages, facts.unexpected_messages);
     }
     homeless(target, shapes, layouts, &fragments, communicators);
     Ok(())
@@ -119,14 +135,31 @@ fn keep(decoded: Option<Decoded>, into: &mut Vec<Decoded>, room: &mut usize) -> 
     true
 }
 
-fn pool_problem(walked: Result<pool::PoolWalk, ReaderError>, problems: &mut Vec<String>) -> Option<String> {
-    let found = match walked {
-        Ok(walk) => walk.problems,
-        Err(error) => vec![error.to_string()],
-    };
+fn pool_problem(
+    walked: Result<Vec<String>, ReaderError>,
+    impossible: u64,
+    problems: &mut Vec<String>,
+) -> Option<String> {
+    let mut found = walked.unwrap_or_else(|error| vec![error.to_string()]);
+    if impossible > 0 {
+        found.push(format!("{impossible} requests are in a state that does not exist: memory is damaged"));
+    }
     let first = found.first().cloned();
-    problems.extend(found);
+    found.into_iter().for_each(|problem| add_problem(problems, problem));
     first
+}
+
+/// Adds what goes on within the local group of an intercommunicator (its collectives begin there) to the queue of the
+/// intercommunicator.
+fn append_internal(queue: &mut Queue, internal: Queue) {
+    for mut operation in internal.operations {
+        operation.internal = true;
+        operation.extra_text.push("within the local group of the intercommunicator".into());
+        queue.operations.push(operation);
+    }
+    if internal.state == QueueState::Error {
+        fail(queue, internal.detail.as_deref());
+    }
 }
 
 fn fail(queue: &mut Queue, problem: Option<&str>) {
@@ -136,8 +169,9 @@ fn fail(queue: &mut Queue, problem: Option<&str>) {
     }
 }
 
-/// Communicators that requests name but the table does not (it drops one at the start of MPI_Comm_free) are read
-/// directly.
+/// Communicators that requests name but the table does not are read directly, and so are the internal ones of
+/// intercommunicators. (Requests hold a reference, so that the table normally has their communicator even after
+/// MPI_Comm_free: ompi_comm_free and ompi_comm_destruct in ompi/communicator, v4.1.4 and v5.0.7.)
 fn adopt_strangers<'d>(
     target: &dyn Target,
     shapes: &Shapes,
@@ -145,46 +179,23 @@ fn adopt_strangers<'d>(
     communicators: &mut Communicators,
     decoded: impl Iterator<Item = &'d Decoded>,
 ) {
-    let known = owners(communicators);
-    let strangers: HashSet<TargetAddr> = decoded.map(|one| one.comm).filter(|comm| !known.contains_key(comm)).collect();
-    let mut strangers: Vec<TargetAddr> = strangers.into_iter().collect();
+    let known: HashSet<TargetAddr> = communicators.found.iter().map(|found| found.addr).collect();
+    let mut strangers: HashSet<TargetAddr> = communicators.found.iter().map(|found| found.local_comm).collect();
+    strangers.extend(decoded.map(|one| one.comm));
+    let mut strangers: Vec<TargetAddr> = strangers.difference(&known).copied().collect();
     strangers.sort();
-    let Ok(Some(class)) = target.symbol("ompi_communicator_t_class") else { return };
-    let is_communicator =
-        |at: &TargetAddr| target.read_pointer(at.wrapping_add(shapes.object.class.offset as u64)) == Ok(class.addr);
-    for at in strangers.into_iter().filter(is_communicator) {
+    let Some(class) = communicators::class(target) else { return };
+    let null = target.symbol("ompi_mpi_comm_null").ok().flatten().map(|symbol| symbol.addr);
+    strangers.retain(|at| Some(*at) != null && communicators::class_of(target, shapes, *at) == Some(class));
+    for at in strangers {
         if let Ok(found) = communicators::read_one(target, shapes, groups, at, &mut communicators.problems) {
             communicators.found.push(found);
         }
     }
 }
 
-/// Which communicator an operation is listed under: its own, or the intercommunicator whose internal local
-/// communicator it uses.
-fn owners(communicators: &Communicators) -> HashMap<TargetAddr, usize> {
-    let mut owner = HashMap::new();
-    for (index, found) in communicators.found.iter().enumerate() {
-        if !found.local_comm.is_null() {
-            owner.entry(found.local_comm).or_insert(index);
-        }
-    }
-    owner.extend(communicators.found.iter().enumerate().map(|(index, found)| (found.addr, index)));
-    owner
-}
-
 /// Fills in world ranks.
-fn named(decoded: Decoded, found: &Found, internal_comm: TargetAddr) -> Operation {
-    let mut operation = decoded.operation;
-    if decoded.comm == internal_comm && !internal_comm.is_null() {
-        // Ranks on the internal communicator are those of the local group.
-        let group = found.facts.group.as_deref().unwrap_or_default();
-        let world = |rank: Option<i64>| usize::try_from(rank?).ok().and_then(|rank| group.get(rank).copied().flatten());
-        operation.desired_global_rank = world(operation.desired_local_rank);
-        operation.actual_global_rank = world(operation.actual_local_rank);
-        operation.internal = true;
-        operation.extra_text.push("within the local group of the intercommunicator".into());
-        return operation;
-    }
+fn named(mut operation: Operation, found: &Found) -> Operation {
     operation.desired_global_rank = operation.desired_local_rank.and_then(|rank| found.world_rank(rank));
     operation.actual_global_rank = operation.actual_local_rank.and_then(|rank| found.world_rank(rank));
     operation
@@ -204,19 +215,27 @@ fn homeless(
     let list = module.addr.wrapping_add(field.offset);
     let sentinel = list.wrapping_add(shapes.list.sentinel.offset as u64);
     let walk = circular_list(target, sentinel, shapes.list_item.next.offset as u64, LIMIT);
-    let mut by_context: Vec<(Option<u64>, usize)> = Vec::new();
+    let mut by_context: BTreeMap<String, u64> = BTreeMap::new();
+    let mut problems: Vec<String> = walk.stopped.map(|stop| stop.to_string()).into_iter().collect();
     for at in walk.elements {
-        let context = fragments.context(at);
-        match by_context.iter_mut().find(|(known, _)| *known == context) {
-            Some((_, count)) => *count += 1,
-            None => by_context.push((context, 1)),
+        match fragments.context(at) {
+            Ok(context) => *by_context.entry(context).or_default() += 1,
+            Err(error) => problems.push(error.to_string()),
+        }
+        if problems.len() >= MAX_NAMED {
+            break;
         }
     }
+    let left_out: u64 = by_context.values().skip(MAX_NAMED).sum();
     communicators.notes.extend(by_context.into_iter().take(MAX_NAMED).map(|(context, count)| {
-        let which = context.map_or_else(String::new, |context| format!(" (context {context})"));
-        format!("messages for a communicator{which} that this process has not created yet: {count}")
+        format!("messages for a communicator (context {context}) that this process has not created yet: {count}")
     }));
-    if let Some(stop) = walk.stopped {
-        communicators.problems.push(format!("messages for communicators that do not exist yet: {stop}"));
+    if left_out > 0 {
+        let sentence = format!("messages for further communicators that this process has not created yet: {left_out}");
+        communicators.notes.push(sentence);
+    }
+    for problem in problems {
+        let sentence = format!("messages for communicators that do not exist yet: {problem}");
+        add_problem(&mut communicators.problems, sentence);
     }
 }

@@ -87,7 +87,7 @@ pub struct Decoder<'a> {
     tags: &'a InternalTags,
     datatypes: HashMap<TargetAddr, KnownDatatype>,
     /// Requests in a state that does not exist: damage.
-    pub impossible: u64,
+    impossible: u64,
 }
 
 #[derive(Clone)]
@@ -119,6 +119,11 @@ impl<'a> Decoder<'a> {
         })
     }
 
+    /// How many requests were in a state that does not exist since this was asked for the last time.
+    pub fn take_impossible(&mut self) -> u64 {
+        std::mem::take(&mut self.impossible)
+    }
+
     /// Whether a request is in use: free objects of the pool and inactive persistent requests are not.
     fn in_use(&mut self, record: &Record<'_>) -> bool {
         let (shape, constants) = (&self.ob1.request, &self.constants);
@@ -126,17 +131,21 @@ impl<'a> Decoder<'a> {
         if state == constants.state_invalid || state == constants.state_inactive {
             return false;
         }
-        if state != constants.state_active && state != constants.state_cancelled {
-            self.impossible += 1;
-            return false;
-        }
-        record.uint(shape.kind) == constants.kind_pml
+        // The objects of the pools are never used for anything but messages.
+        let possible = state == constants.state_active || state == constants.state_cancelled;
+        let possible = possible && record.uint(shape.kind) == constants.kind_pml;
+        self.impossible += u64::from(!possible);
+        possible
     }
 
     /// The send that a request stands for; `None` for one that is not in use.
     pub fn send(&mut self, record: &Record<'_>) -> Option<Decoded> {
         let (ob1, shape) = (self.ob1, &self.ob1.request);
-        if !self.in_use(record) || record.uint(shape.pml_kind) != self.constants.pml_send {
+        if !self.in_use(record) {
+            return None;
+        }
+        if record.uint(shape.pml_kind) != self.constants.pml_send {
+            self.impossible += 1;
             return None;
         }
         let mut operation = self.common(record);
@@ -202,6 +211,7 @@ impl<'a> Decoder<'a> {
         let mprobe = kind == constants.pml_mprobe || kind == constants.pml_improbe;
         let probe = kind == constants.pml_probe;
         if kind != constants.pml_receive && !mprobe && !probe {
+            self.impossible += 1;
             return None;
         }
         let (any_source, any_tag) = (self.shapes.constants.any_source, self.shapes.constants.any_tag);

@@ -157,10 +157,13 @@ shape!(
         sequence: "hdr_match.hdr_seq",
         rendezvous_bytes: "hdr_rndv.hdr_msg_length",
     } optional {
-        // Only builds for mixed byte orders and debug builds send these two bytes (pml_ob1_hdr.h, v4.1.4).
+        // Only builds for mixed byte orders send these two bytes, since 5.0 debug builds too (pml_ob1_hdr.h, v4.1.4 and
+        // v5.0.7).
         padding: "hdr_match.hdr_padding",
         // Since 5.0, a message for a communicator whose index the sender does not know yet has a longer header.
         extended_match: "hdr_ext_match.hdr_match",
+        extended_base: "hdr_ext_match.hdr_ext_cid.hdr_cid.cid_base",
+        extended_sub: "hdr_ext_match.hdr_ext_cid.hdr_cid.cid_sub.u64",
         extended_rendezvous_bytes: "hdr_ext_rndv.hdr_rndv.hdr_msg_length",
     }
 );

@@ -14,7 +14,7 @@ use crate::model::{Operation, OperationStatus};
 use crate::readers::ReaderError;
 use crate::readers::record::{Record, Slot};
 use crate::readers::walk::{Stop, circular_list};
-use crate::target::Target;
+use crate::target::{Target, TargetError};
 
 /// Constants and derived offsets of message headers.
 #[derive(Debug, Clone)]
@@ -47,8 +47,17 @@ impl HeaderKinds {
     }
 }
 
-/// A message that was read, or why it could not be.
-pub type Message = Result<Operation, ReaderError>;
+/// After this many messages that make no sense, the rest of their list is left alone.
+const MAX_DAMAGED: usize = 8;
+
+/// Messages that were read, and what could not be.
+#[derive(Default)]
+pub struct Messages {
+    /// The messages in the order of their list.
+    pub operations: Vec<Operation>,
+    /// Sentences.
+    pub problems: Vec<String>,
+}
 
 /// Reads fragments.
 pub struct Fragments<'a> {
@@ -64,33 +73,63 @@ impl<'a> Fragments<'a> {
         Self { target, shapes, ob1, kinds }
     }
 
-    /// The messages of the list at `list`, in order, at most `limit`; and why the walk ended early if it did.
-    pub fn list(&self, list: TargetAddr, limit: usize) -> (Vec<Message>, Option<Stop>) {
-        let sentinel = list.wrapping_add(self.shapes.list.sentinel.offset as u64);
+    /// The messages of the list at `list`, in order, at most `limit`.
+    pub fn list(&self, list: TargetAddr, limit: usize) -> Messages {
+        let shape = &self.shapes.list;
+        let sentinel = list.wrapping_add(shape.sentinel.offset as u64);
         let walk = circular_list(self.target, sentinel, self.shapes.list_item.next.offset as u64, limit);
-        (walk.elements.into_iter().map(|at| self.message(at).map(|(_, operation)| operation)).collect(), walk.stopped)
+        let mut out = Messages::default();
+        let len = self.target.read_uint(list.wrapping_add(shape.len.offset as u64), shape.len.size as u64);
+        match (walk.stopped, len) {
+            (Some(stop), _) => out.problems.push(stop.to_string()),
+            (None, Err(error)) => out.problems.push(error.to_string()),
+            (None, Ok(len)) if len != walk.elements.len() as u64 => {
+                // The length is kept up to date in every build (opal/class/opal_list.h, v4.1.4 and v5.0.7).
+                let linked = walk.elements.len();
+                out.problems.push(format!("the list has {linked} elements but says that it has {len}"));
+            }
+            _ => {}
+        }
+        for at in walk.elements {
+            match self.message(at) {
+                Ok((_, operation)) => out.operations.push(operation),
+                Err(error) => out.problems.push(error.to_string()),
+            }
+            if out.problems.len() > MAX_DAMAGED {
+                break;
+            }
+        }
+        out
     }
 
     /// The messages that overtook `expected` (a sequence number), in the order in which they were sent.
-    pub fn out_of_order(&self, head: TargetAddr, expected: u64, limit: usize) -> (Vec<Message>, Option<Stop>) {
+    pub fn out_of_order(&self, head: TargetAddr, expected: u64, limit: usize) -> Messages {
         let mut messages = Vec::new();
-        let mut failures = Vec::new();
+        let mut problems = Vec::new();
         let mut stopped = None;
         let mut seen = HashSet::new();
         let mut pending = vec![head];
         while let Some(ring) = pending.pop() {
             let mut at = ring;
             loop {
-                if at.is_null() || !seen.insert(at) {
-                    // Each ring ends where it began; anything else is damage.
-                    if at != ring {
-                        stopped = Some(Stop::Cycle { after: messages.len(), at });
-                    }
+                if problems.len() > MAX_DAMAGED {
+                    pending.clear();
                     break;
                 }
-                if seen.len() > limit {
-                    stopped = Some(Stop::TooLong { limit });
+                // Each ring ends where it began, which is seen below; anything else is damage.
+                let after = messages.len();
+                let damage = if at.is_null() {
+                    Some(Stop::Null { after })
+                } else if !seen.insert(at) {
+                    Some(Stop::Cycle { after, at })
+                } else if seen.len() > limit {
                     pending.clear();
+                    Some(Stop::TooLong { limit })
+                } else {
+                    None
+                };
+                if damage.is_some() {
+                    stopped = damage;
                     break;
                 }
                 match self.message(at) {
@@ -101,7 +140,7 @@ impl<'a> Fragments<'a> {
                         // Sequence numbers have 16 bits and wrap; the distance from the expected one orders them.
                         messages.push(((sequence as u16).wrapping_sub(expected as u16), operation));
                     }
-                    Err(error) => failures.push(Err(error)),
+                    Err(error) => problems.push(error.to_string()),
                 }
                 let range = at.wrapping_add(self.ob1.fragment.range.offset as u64);
                 let next = at.wrapping_add(self.shapes.list_item.next.offset as u64);
@@ -123,8 +162,8 @@ impl<'a> Fragments<'a> {
             }
         }
         messages.sort_by_key(|(distance, _)| *distance);
-        failures.splice(0..0, messages.into_iter().map(|(_, operation)| Ok(operation)));
-        (failures, stopped)
+        problems.extend(stopped.map(|stop| stop.to_string()));
+        Messages { operations: messages.into_iter().map(|(_, operation)| operation).collect(), problems }
     }
 
     /// One fragment: its sequence number and what it is as an operation.
@@ -136,11 +175,15 @@ impl<'a> Fragments<'a> {
         let kind = record.uint(shifted(header.kind, shift));
         let mut rendezvous_bytes = shifted(header.rendezvous_bytes, shift);
         let mut kind_of_match = kind;
+        let mut in_front = self.kinds.match_len;
         if Some(kind) == self.kinds.extended
             && let (Some(inner), Some(bytes)) = (header.extended_match, header.extended_rendezvous_bytes)
         {
-            // The ordinary header follows the extended one; fields of `hdr_match` are found there.
+            // The ordinary header follows the extended one; fields of `hdr_match` are found there. The extended one
+            // stays on messages that came before their communicator: their segment then starts behind it, but its
+            // length still counts it (mca_pml_ob1_add_comm in ompi/mca/pml/ob1/pml_ob1.c, v5.0.7).
             shift += inner.offset;
+            in_front += inner.offset as u64;
             rendezvous_bytes = shifted(bytes, shape.header.offset);
             kind_of_match = record.uint(shifted(header.kind, shift));
         }
@@ -152,7 +195,7 @@ impl<'a> Fragments<'a> {
         let (length, words) = if kind_of_match == self.kinds.eager {
             // The header travels in front of the data; the fragment's one segment holds both.
             let bytes = record.uint(shifted(segment.len, first));
-            let length = bytes.checked_sub(self.kinds.match_len).ok_or_else(|| {
+            let length = bytes.checked_sub(in_front).ok_or_else(|| {
                 ReaderError::Damaged(format!("the message at {at} has {bytes} bytes, less than its header"))
             })?;
             (length, "eager")
@@ -178,11 +221,21 @@ impl<'a> Fragments<'a> {
         Ok((sequence, operation))
     }
 
-    /// The context number that a fragment's sender named, for messages without a communicator.
-    pub fn context(&self, at: TargetAddr) -> Option<u64> {
+    /// The context id that a fragment's sender named, for messages without a communicator.
+    ///
+    /// # Errors
+    /// Where the fragment cannot be read.
+    pub fn context(&self, at: TargetAddr) -> Result<String, TargetError> {
+        let (header, shift) = (&self.ob1.header, self.ob1.fragment.header.offset);
         let mut buffer = Vec::new();
-        let record = Record::read(self.target, at, self.ob1.fragment.size, &mut buffer).ok()?;
-        Some(record.uint(shifted(self.ob1.header.context, self.ob1.fragment.header.offset)))
+        let record = Record::read(self.target, at, self.ob1.fragment.size, &mut buffer)?;
+        let number = |slot: Slot| record.uint(shifted(slot, shift));
+        if self.kinds.extended == Some(number(header.kind))
+            && let (Some(base), Some(sub)) = (header.extended_base, header.extended_sub)
+        {
+            return Ok(format!("{:#x}:{:#x}", number(base), number(sub)));
+        }
+        Ok(number(header.context).to_string())
     }
 }
 
