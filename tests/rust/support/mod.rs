@@ -1,0 +1,11 @@
+//! Synthetic processes for tests of the readers: C layouts that are made up, memory that is built from them, and a
+//! small imitation of Open MPI that fills it.
+//!
+//! Nothing here comes from the shipped layout profiles: only the names of types, fields and constants are the MPI's.
+#![allow(dead_code)]
+
+pub mod layout;
+pub mod memory;
+pub mod openmpi_types;
+pub mod process;
+pub mod rng;
