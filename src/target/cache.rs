@@ -146,6 +146,11 @@ impl<T: Target> Target for PageCache<T> {
         Ok(())
     }
 
+    /// Large pieces that are visited once, such as pools of requests, would only fill the cache.
+    fn read_once(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        self.read_inner(addr, buf)
+    }
+
     fn abi(&self) -> TargetAbi {
         self.inner.abi()
     }

@@ -99,6 +99,14 @@ pub trait Target {
     /// Where the list could not be read.
     fn images(&self) -> Result<Vec<Image>, TargetError>;
 
+    /// As [`Target::read`], for memory that will not be read again: a cache passes it on without keeping it.
+    ///
+    /// # Errors
+    /// As [`Target::read`].
+    fn read_once(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        self.read(addr, buf)
+    }
+
     /// Reads `len` bytes at `addr` into a new vector. `len` is the caller's bound: it is allocated as it is.
     ///
     /// # Errors
@@ -162,6 +170,9 @@ pub trait Target {
 impl<T: Target + ?Sized> Target for &T {
     fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
         (**self).read(addr, buf)
+    }
+    fn read_once(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        (**self).read_once(addr, buf)
     }
     fn abi(&self) -> TargetAbi {
         (**self).abi()
