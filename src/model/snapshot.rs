@@ -59,6 +59,14 @@ impl Snapshot {
         out
     }
 
+    /// Whether any operation is one that the MPI library posted for itself.
+    pub fn has_internal(&self) -> bool {
+        let communicators = self.processes.iter().flat_map(|process| &process.communicators);
+        let queues =
+            communicators.flat_map(|found| [&found.pending_sends, &found.pending_receives, &found.unexpected_messages]);
+        queues.flat_map(|queue| &queue.operations).any(|operation| operation.internal)
+    }
+
     fn clone_without_processes(&self) -> Self {
         Self {
             schema: self.schema.clone(),

@@ -81,6 +81,10 @@ impl Snapshot {
     /// Only the communicators of that name, the process of that world rank; without internal operations if asked.
     #[pyo3(signature = (*, comm = None, rank = None, internal = true))]
     fn filtered(&self, comm: Option<&str>, rank: Option<i64>, internal: bool) -> Self {
+        // A large snapshot is not copied where nothing is left out of it.
+        if comm.is_none() && rank.is_none() && (internal || !self.0.has_internal()) {
+            return Self(Arc::clone(&self.0));
+        }
         Self(Arc::new(self.0.filtered(comm, rank, internal)))
     }
 
