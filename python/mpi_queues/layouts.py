@@ -143,6 +143,9 @@ def _make(options: argparse.Namespace) -> int:
         )
     except _native.NativeError as error:
         raise as_user_error(error) from None
+    missing = json.loads(text)["producer"]["missing"]
+    if missing:
+        print(f"mpi-queues: not in these files (no release has everything): {', '.join(missing)}", file=sys.stderr)
     if options.output is None:
         sys.stdout.write(text)
         return 0

@@ -75,10 +75,6 @@ impl<'a> DebugSections<'a> {
             (ByteOrder::Big, RunTimeEndian::Big)
         };
         let pointer_width = if file.is_64() { PointerWidth::Eight } else { PointerWidth::Four };
-        if let Ok(Some((name, _))) = file.gnu_debugaltlink() {
-            let supplement = printable(name);
-            return Err(MakeError::Supplement { path: path.display().to_string(), supplement });
-        }
         let mut sections = HashMap::new();
         let mut total = 0;
         for id in SECTIONS {
@@ -116,6 +112,11 @@ impl<'a> DebugSections<'a> {
         let has_types = |name| sections.get(name).is_some_and(|data: &Cow<'_, [u8]>| !data.is_empty());
         if !has_types(SectionId::DebugInfo.name()) && !has_types(SectionId::DebugTypes.name()) {
             return Err(MakeError::NoDebugInfo { path: path.display().to_string() });
+        }
+        // A stripped file may still have this link.
+        if let Ok(Some((name, _))) = file.gnu_debugaltlink() {
+            let supplement = printable(name);
+            return Err(MakeError::Supplement { path: path.display().to_string(), supplement });
         }
         Ok(Self { sections, endian, abi: TargetAbi { byte_order, pointer_width } })
     }

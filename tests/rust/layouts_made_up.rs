@@ -377,6 +377,23 @@ fn sections_that_claim_too_much_are_refused() {
 }
 
 #[test]
+fn a_supplementary_file_is_named_where_there_is_debug_information() {
+    let mut info = Info::new(TargetAbi::LITTLE_64);
+    info.structure("bad", 0).end();
+    let link = [b"/usr/lib/debug/shared\0".as_slice(), &[0xab; 20]].concat();
+    let sections =
+        [(".debug_abbrev", abbreviations()), (".debug_info", info.finish()), (".gnu_debugaltlink", link.clone())];
+    let error = make_from("supplement", &elf(TargetAbi::LITTLE_64, &sections), &["bad"]).unwrap_err();
+    assert!(
+        matches!(&error, MakeError::Supplement { supplement, .. } if supplement == "/usr/lib/debug/shared"),
+        "{error}"
+    );
+    // Distributions leave the link in stripped libraries.
+    let stripped = elf(TargetAbi::LITTLE_64, &[(".gnu_debugaltlink", link)]);
+    assert!(matches!(make_from("stripped", &stripped, &["bad"]), Err(MakeError::NoDebugInfo { .. })));
+}
+
+#[test]
 fn a_file_of_very_many_small_units_ends() {
     let mut info = Info::new(TargetAbi::LITTLE_64);
     info.structure("bad", 0).end();
