@@ -255,4 +255,60 @@ mod tests {
         let search = Search { explicit: Some(nothing), ..Search::default() };
         assert!(!candidates(&target(None, "/x/libmpi.so"), &search)[0].usable());
     }
+
+    /// A directory as an installation of Open MPI has it.
+    struct Installed(PathBuf);
+
+    impl Installed {
+        fn new(name: &str) -> Self {
+            let root = std::env::temp_dir().join(format!("mqs-discovery-{}-{name}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&root);
+            std::fs::create_dir_all(root.join("openmpi3")).unwrap_or_default();
+            std::fs::write(root.join("openmpi3").join(OPEN_MPI), b"x").unwrap_or_default();
+            std::fs::write(root.join(DEFAULTS[0]), b"x").unwrap_or_default();
+            Self(root)
+        }
+        fn library(&self) -> String {
+            self.0.join("libmpi.so.40").display().to_string()
+        }
+    }
+
+    impl Drop for Installed {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn default_names_are_looked_for_beside_the_library_and_not_trusted_there() {
+        let place = Installed::new("beside");
+        let found = candidates(&target(None, &place.library()), &Search::default());
+        let names: Vec<_> = found.iter().filter_map(|found| found.path.file_name()).collect();
+        assert_eq!(names, [DEFAULTS[0], OPEN_MPI], "the library's own directory comes first");
+        assert!(found.iter().all(|found| found.exists && !found.trusted && found.how == How::DefaultName));
+        let text = found[0].refusal.as_ref().map(ToString::to_string).unwrap_or_default();
+        assert!(text.contains("mpi plugin load"), "{text}");
+        let safe = [place.0.clone()];
+        let search = Search { safe_path: &safe, ..Search::default() };
+        assert!(candidates(&target(None, &place.library()), &search).iter().all(Candidate::usable));
+    }
+
+    #[test]
+    fn a_bare_name_is_looked_for_beside_the_library_and_listed_once() {
+        let place = Installed::new("bare");
+        let found = candidates(&target(Some(b"libompi_dbg_msgq.so\0"), &place.library()), &Search::default());
+        assert_eq!(found.iter().filter(|found| found.path.ends_with(OPEN_MPI)).count(), 1);
+        assert_eq!(found[0].how, How::MpirDllName);
+    }
+
+    #[test]
+    fn the_setting_names_plugins_and_directories() {
+        let place = Installed::new("setting");
+        let set = [place.0.join("openmpi3"), place.0.join(DEFAULTS[0]), PathBuf::from("/nonexistent/p.so")];
+        let search = Search { set_paths: &set, ..Search::default() };
+        let found = candidates(&target(None, "/x/libmpi.so"), &search);
+        let usable: Vec<bool> = found.iter().map(Candidate::usable).collect();
+        assert_eq!(usable, [true, true, false]);
+        assert!(found.iter().all(|found| found.how == How::Setting));
+    }
 }

@@ -449,3 +449,35 @@ impl Server for PluginServer<'_> {
         Ok(Next::Continue)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::target::TargetAbi;
+    use crate::target::mock::MockTarget;
+
+    proptest! {
+        /// The helper runs foreign code: whatever it sends is answered or refused.
+        #[test]
+        fn no_frame_is_too_strange(
+            frames in proptest::collection::vec((0_u8..32, proptest::collection::vec(any::<u8>(), 0..120)), 0..40),
+        ) {
+            let (target, layouts) = (MockTarget::new(TargetAbi::LITTLE_64), Layouts::new(Vec::new()));
+            let limits = Limits { communicators: 3, operations: 5, group_ranks: 50, ..Limits::default() };
+            let path = Path::new("/plug-in");
+            let mut server = PluginServer::new(path, PluginInfo::default(), Universe::default(), limits);
+            server.ask(Asked { target: &target, layouts: &layouts }, "image".to_owned());
+            for (kind, payload) in &frames {
+                let Some(kind) = Kind::from_number(*kind) else { continue };
+                let mut answer = Answer::default();
+                let served = server.frame(kind, payload, &mut answer);
+                prop_assert!(answer.payload.len() <= MAX_FETCH + RUN);
+                prop_assert!(!answer.given || served.is_ok());
+            }
+            server.cut_off("the end");
+            prop_assert!(server.report.communicators.len() <= limits.communicators);
+        }
+    }
+}

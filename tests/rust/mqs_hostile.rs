@@ -121,6 +121,19 @@ fn a_fork_leaves_nothing_behind() {
 }
 
 #[test]
+fn nonsense_on_the_connection_ends_the_run() {
+    for variant in ["babble", "beg"] {
+        let outcome = run_and_look(variant, 20.0);
+        assert!(matches!(outcome.failure, Some(PluginError::Protocol { .. })), "{variant}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_stack_overflow_is_told() {
+    assert!(text(&run_and_look("deep", 20.0)).contains("crashed in mqs_setup_image (SIGSEGV"));
+}
+
+#[test]
 fn memory_is_bounded() {
     assert!(text(&run("huge-malloc")).contains("error 108"));
     assert!(text(&run_and_look("eat-memory", 20.0)).contains("error 109"));

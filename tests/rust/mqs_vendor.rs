@@ -1,6 +1,7 @@
 //! Debian's real plug-in of Open MPI.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use mpi_queues::address::TargetAddr;
 use mpi_queues::layouts::Layouts;
@@ -9,9 +10,9 @@ use mpi_queues::mqs::discovery::{How, Search, candidates};
 use mpi_queues::mqs::{PluginError, inspect_plugin, normalise, read_with_plugin, trust};
 use mpi_queues::readers::openmpi::OpenMpiReader;
 use mpi_queues::target::mock::MockTarget;
-use mpi_queues::target::{Image, TargetAbi};
+use mpi_queues::target::{Image, Symbol, Target, TargetAbi, TargetError};
 
-use crate::mqs_job::{self, Job};
+use crate::mqs_job::{self, Job, LiveTarget};
 use crate::mqs_toy::request;
 
 /// The plug-in of the installed Open MPI: `MPIR_dll_name` names this place.
@@ -114,4 +115,52 @@ fn it_reads_a_real_job() {
     assert!(!outcome.report.communicators.iter().any(|comm| comm.name == "MPI_COMM_NULL"));
     assert_eq!(outcome.report.communicators.len(), known.communicators.len(), "{:?}", outcome.report.problems);
     assert_eq!(outcome.report.problems, [""; 0]);
+}
+
+/// A target in which one word in a hundred of the MPI library's heap is random.
+struct Damaged<'a> {
+    inner: &'a LiveTarget,
+    seed: u64,
+}
+
+impl Target for Damaged<'_> {
+    fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        self.inner.read(addr, buf)?;
+        for (word, bytes) in buf.chunks_exact_mut(8).enumerate() {
+            let mut mixed = (addr.get() / 8 + word as u64 + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            mixed ^= mixed >> 29;
+            if mixed % 100 == 0 {
+                bytes.copy_from_slice(&mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9).to_ne_bytes());
+            }
+        }
+        Ok(())
+    }
+    fn abi(&self) -> TargetAbi {
+        self.inner.abi()
+    }
+    fn symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {
+        self.inner.symbol(name)
+    }
+    fn images(&self) -> Result<Vec<Image>, TargetError> {
+        self.inner.images()
+    }
+}
+
+#[test]
+fn on_damaged_memory_it_ends_in_time_and_hurts_nobody() {
+    let job = Job::start(3, 20);
+    let (inner, layouts) = (job.target(), mqs_job::layouts());
+    let image = inner.mpi_image();
+    for seed in 0..12 {
+        let damaged = Damaged { inner: &inner, seed: seed * 7919 };
+        let start = Instant::now();
+        let outcome = read_with_plugin(&damaged, &layouts, &image, &request(&plugin(), 1.0));
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+        let all = outcome.report.communicators.iter();
+        let texts = all.flat_map(|comm| comm.pending_sends.operations.iter().flat_map(|op| op.extra_text.iter()));
+        assert!(texts.into_iter().all(|line| line.chars().all(|c| !c.is_control())));
+    }
+    // What is damaged is the copy: the job itself can still be read.
+    let outcome = read_with_plugin(&inner, &layouts, &image, &request(&plugin(), 30.0));
+    assert_eq!(outcome.failure, None);
 }
