@@ -16,6 +16,8 @@ from .report import text
 
 DEFAULT_LIMIT = text.DEFAULT_LIMIT
 
+_NO_PLUGIN = "the built-in reader needs none: leave out --source"
+
 
 def checked_pids(options: argparse.Namespace) -> List[int]:
     """The processes asked for, each once.
@@ -84,7 +86,7 @@ def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[U
         UserError: where none could be.
     """
     pids = checked_pids(options)
-    source, plugin = requested_plugin(options.source, None, "")
+    source, plugin = requested_plugin(options.source, None, "", _NO_PLUGIN)
     request = via_gdb.Request("read", source, plugin, queues, options.timeout)
     answers, failures = via_gdb.split_answers(via_gdb.read_all(pids, request, progress()))
     snapshots = []
@@ -123,7 +125,8 @@ def _compare(options: argparse.Namespace) -> int:
     if options.format == "json":
         raise UsageError("--compare writes text only", help="leave out --format json")
     pids = checked_pids(options)
-    _, plugin = requested_plugin("plugin" if options.source in ("auto", "builtin") else options.source, None, "")
+    source = "plugin" if options.source in ("auto", "builtin") else options.source
+    _, plugin = requested_plugin(source, None, "", _NO_PLUGIN)
     request = via_gdb.Request("compare", "plugin", plugin, True, options.timeout)
     answers, failures = via_gdb.split_answers(via_gdb.read_all(pids, request, progress()))
     if not answers:

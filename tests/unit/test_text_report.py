@@ -50,7 +50,7 @@ def test_a_whole_report() -> None:
         "      1                 21                20 B                                       pending",
         "        eager",
         "",
-        "  Nothing pending, nothing unexpected: MPI_COMM_SELF",
+        "  No pending sends, pending receives or unexpected messages in: MPI_COMM_SELF",
         "",
         "1 process, 2 communicators: 1 pending send, 1 pending receive, 1 unexpected message",
     ]
@@ -181,3 +181,26 @@ def test_the_explanation_names_a_wrong_tag() -> None:
     said = " ".join("".join(pieces).split())
     assert "Rank 0 waits for a message from rank 1 with tag 20 in halo." in said
     assert "A message from rank 1 has arrived, but with tag 21: the receive asks for tag 20" in said
+
+
+def test_what_no_communicator_knows_is_said_once() -> None:
+    unknown = queue(state="no_information", detail="the plug-in cannot tell")
+    what = process(
+        communicator("a", unexpected_messages=unknown),
+        communicator("b", unexpected_messages=unknown, pending_sends=queue([operation()])),
+    )
+    report = shown(snapshot(what))
+    assert report.count("the plug-in cannot tell") == 1
+    assert "  unexpected messages: not known in any communicator: the plug-in cannot tell\n" in report
+    assert "    unexpected messages: not known\n" in report
+    assert "  No pending sends or pending receives in: a\n" in report
+    assert "2 queues not known" in report
+
+
+def test_a_transport_that_tells_nothing() -> None:
+    unknown = queue(state="no_information", detail="use --mca pml ob1")
+    queues = {"pending_sends": unknown, "pending_receives": unknown, "unexpected_messages": unknown}
+    report = shown(snapshot(process(communicator("a", **queues), communicator("b", **queues))))
+    assert report.count("use --mca pml ob1") == 3
+    assert "  Communicators: a, b\n" in report
+    assert "none" not in report

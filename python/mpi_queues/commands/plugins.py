@@ -12,7 +12,13 @@ from ..errors import UserError
 PLUGIN_NAMES = ("libompi_dbg_msgq.so", "libtvmpich.so", "libtvibmmpi.so", "libxmpi.so")
 
 
-def requested_plugin(source: str, loaded: Optional[str], plugin_path: str) -> Tuple[str, Optional[str]]:
+#: What to type where a plug-in that was named is not there.
+IN_DEBUGGER = "type: mpi plugin info"
+
+
+def requested_plugin(
+    source: str, loaded: Optional[str], plugin_path: str, help: str = IN_DEBUGGER
+) -> Tuple[str, Optional[str]]:
     """Takes apart ``auto``, ``builtin``, ``plugin`` or ``plugin=PATH``: the kind, and the plug-in asked for by name.
 
     Raises:
@@ -22,13 +28,13 @@ def requested_plugin(source: str, loaded: Optional[str], plugin_path: str) -> Tu
     if kind == "builtin":
         return kind, None
     if path:
-        return kind, existing_plugin(path)
+        return kind, existing_plugin(path, help)
     if loaded:
         return kind, loaded
     return kind, plugin_on_path(plugin_path)
 
 
-def existing_plugin(path: str) -> str:
+def existing_plugin(path: str, help: str = IN_DEBUGGER) -> str:
     """The absolute path of a plug-in that the user names.
 
     Raises:
@@ -41,11 +47,11 @@ def existing_plugin(path: str) -> str:
             return found
         raise UserError(
             f"{full}: no plug-in in this directory (looked for {', '.join(PLUGIN_NAMES)})",
-            help="type: mpi plugin info",
+            help=help,
             kind="no_plugin",
         )
     if not full.is_file():
-        raise UserError(f"{full}: no such plug-in", help="type: mpi plugin info", kind="no_plugin")
+        raise UserError(f"{full}: no such plug-in", help=help, kind="no_plugin")
     return str(full)
 
 

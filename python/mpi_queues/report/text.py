@@ -6,7 +6,7 @@ Queues may hold 100,000 operations, each of which becomes a Python object only w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, List, Optional, Sequence
+from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from .._native import Communicator, Operation, Process, Queue, Snapshot
 from ..errors import UserError
@@ -18,6 +18,7 @@ Write = Callable[[str], object]
 DEFAULT_LIMIT = 200
 
 # Columns of the table of operations, 94 with the indentation and gaps.
+_TITLES = ("pending sends", "pending receives", "unexpected messages")
 _PEER, _TAG, _SIZE, _DATA, _CALL, _STATUS = 17, 11, 10, 22, 13, 15
 
 
@@ -211,16 +212,27 @@ def _write_process(process: Process, write: Write, options: Options, totals: _To
             write(wrapped(sentence, "  ", "    "))
     for call in process.calls:
         write(wrapped(_call_line(process, call), "  ", "    "))
+    communicators = process.communicators
+    unknown = _unknown_everywhere(communicators)
+    if unknown:
+        write("\n")
+    for title, detail in unknown.items():
+        write(wrapped(f"{title}: not known in any communicator: {detail}", "  ", "    "))
     idle: List[str] = []
-    for communicator in process.communicators:
+    for communicator in communicators:
         totals.add(communicator)
-        quiet = all(queue.state == "ok" and len(queue) == 0 for queue in _queues(communicator))
+        quiet = all(
+            len(queue) == 0 and (queue.state == "ok" or title in unknown)
+            for title, _, queue in _titled_queues(communicator)
+        )
         if quiet and not options.every_communicator:
             idle.append(shorten(_name(communicator), 64))
         else:
-            _write_communicator(communicator, write, options)
+            _write_communicator(communicator, write, options, unknown)
     if idle:
-        write("\n" + wrapped("Nothing pending, nothing unexpected: " + listed(idle), "  ", "    "))
+        known = [title for title in _TITLES if title not in unknown]
+        about = f"No {_either(known)} in: " if known else "Communicators: "
+        write("\n" + wrapped(about + listed(idle), "  ", "    "))
     for note in process.notes:
         write(wrapped(f"Note: {note}", "  ", "    "))
 
@@ -261,7 +273,30 @@ def _call_line(process: Process, call: dict[str, object]) -> str:
     return line
 
 
-def _write_communicator(communicator: Communicator, write: Write, options: Options) -> None:
+def _titled_queues(communicator: Communicator) -> List[Tuple[str, str, Queue]]:
+    """Title, word before the peer, and queue."""
+    return list(zip(_TITLES, ("to", "from", "from"), _queues(communicator)))
+
+
+def _either(titles: Sequence[str]) -> str:
+    """``a``, ``a or b``, ``a, b or c``."""
+    return " or ".join([", ".join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)
+
+
+def _unknown_everywhere(communicators: Sequence[Communicator]) -> Dict[str, str]:
+    """The queues that are not known in any of several communicators for the same reason, which is said once."""
+    found: Dict[str, str] = {}
+    if len(communicators) < 2:
+        return found
+    for at, title in enumerate(_TITLES):
+        queues = [_queues(communicator)[at] for communicator in communicators]
+        details = {queue.detail for queue in queues}
+        if all(queue.state == "no_information" and len(queue) == 0 for queue in queues) and len(details) == 1:
+            found[title] = details.pop() or "no reason given"
+    return found
+
+
+def _write_communicator(communicator: Communicator, write: Write, options: Options, unknown: Dict[str, str]) -> None:
     title = f"rank {_number(communicator.local_rank)} of {_number(communicator.size)}"
     if communicator.remote_group is not None:
         title += f", remote group of {len(communicator.remote_group)}"
@@ -269,9 +304,11 @@ def _write_communicator(communicator: Communicator, write: Write, options: Optio
         title += ", freed by the program"
     name = shorten(_name(communicator), WIDTH - columns(title) - 4)
     write(f"\n  {options.style('communicator', name)}: {title}\n")
-    _write_queue("pending sends", "to", communicator.pending_sends, write, options)
-    _write_queue("pending receives", "from", communicator.pending_receives, write, options)
-    _write_queue("unexpected messages", "from", communicator.unexpected_messages, write, options)
+    for queue_title, direction, queue in _titled_queues(communicator):
+        if queue_title in unknown:
+            write(f"    {queue_title}: not known\n")
+        else:
+            _write_queue(queue_title, direction, queue, write, options)
 
 
 def _write_queue(title: str, direction: str, queue: Queue, write: Write, options: Options) -> None:
@@ -326,9 +363,9 @@ def _write_operation(operation: Operation, title: str, write: Write) -> None:
         status, overflow = operation.status, ", ".join(marks[1:])
     write(_row(_peer(operation), tag, size(length), data, operation.call or "", status))
     taken = _taken_from(operation) if not unexpected else ""
-    for note in [overflow, taken, *notes]:
-        if note:
-            write(wrapped(note, "        ", "        "))
+    below = "; ".join(note for note in [overflow, taken, *notes] if note)
+    if below:
+        write(wrapped(below, "        "))
 
 
 def _peer(operation: Operation) -> str:
