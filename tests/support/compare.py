@@ -153,6 +153,13 @@ def _pairs(
     free_again = [other for other in free if other.get("request") is None or other["request"] not in known]
     other_requests = [other for other in free if other not in free_again]
     free = free_again
+    take(
+        lambda fields, other: (
+            _matchable(fields, other)
+            and fields.get("buffer") == other.get("buffer") is not None
+            and fields["desired_tag"] == other.get("desired_tag")
+        )
+    )
     take(lambda fields, other: _matchable(fields, other) and _key(fields) == _key(other))
     take(
         lambda fields, other: (

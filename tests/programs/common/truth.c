@@ -532,6 +532,20 @@ static void write_ops(FILE *file, const char *name, int receive)
     fputc(']', file);
 }
 
+/* Persistent requests that are not started, or complete and waited for: no operation of theirs is pending. */
+static void write_inactive(FILE *file)
+{
+    int first = 1;
+    fputs(",\n \"inactive\":[", file);
+    for (size_t i = 0; i < op_count; i++)
+        if (ops[i]->persistent && !ops[i]->listed) {
+            fputs(first ? "\n  " : ",\n  ", file);
+            write_op(file, ops[i]);
+            first = 0;
+        }
+    fputc(']', file);
+}
+
 static void write_truth(const char *call)
 {
     FILE *file;
@@ -562,6 +576,7 @@ static void write_truth(const char *call)
     fputc(']', file);
     write_ops(file, "sends", 0);
     write_ops(file, "receives", 1);
+    write_inactive(file);
     fputs(",\n \"unexpected\":[", file);
     first = 1;
     for (size_t i = 0; i < message_count; i++)
