@@ -11,6 +11,9 @@ use super::wire::Take;
 use crate::model::{Operation, OperationStatus, Queue, QueueState};
 use crate::target::printable;
 
+/// What is kept of an error text.
+const MAX_ERROR_TEXT: usize = 1024;
+
 /// The queue at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -138,9 +141,14 @@ pub fn end_of_queue(queue: &mut Queue, class: Class, in_setup: bool, code: i32, 
 
 /// A plug-in's error text with its code.
 pub fn error_text(code: i32, text: &[u8]) -> String {
-    let text = printable(text);
+    let text = printable(&text[..text.len().min(MAX_ERROR_TEXT)]);
     let text = text.trim();
-    if text.is_empty() { format!("error {code}") } else { format!("{text} (error {code})") }
+    match (text.is_empty(), code) {
+        (true, code) => format!("error {code}"),
+        // The host's own text.
+        (false, -1) => text.to_owned(),
+        (false, code) => format!("{text} (error {code})"),
+    }
 }
 
 /// The message of a `*_has_queues` function: a format with at most one `%s`, which stands for the image. Anything else

@@ -332,7 +332,7 @@ impl Driver<'_> {
             if size > 0 {
                 self.event(Kind::NoGroup, |out| {
                     out.i32(-1);
-                    out.text(format!("its size of {size} is not plausible").as_bytes());
+                    out.text(format!("its size of {size} ranks is not plausible").as_bytes());
                 });
             }
             return;

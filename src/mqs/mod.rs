@@ -11,6 +11,7 @@
 
 #[allow(missing_docs)]
 pub mod abi;
+mod answers;
 mod callbacks;
 mod child;
 mod conversation;
@@ -81,6 +82,8 @@ pub struct Limits {
     pub new_processes: usize,
     /// Bytes of messages.
     pub message_bytes: usize,
+    /// Bytes of texts that belong to operations, queues and processes; more are left out.
+    pub text_bytes: usize,
 }
 
 impl Default for Limits {
@@ -89,8 +92,9 @@ impl Default for Limits {
             communicators: 100_000,
             operations: 1_000_000,
             group_ranks: 4_000_000,
-            new_processes: 100_000,
+            new_processes: 10_000,
             message_bytes: 64 * 1024,
+            text_bytes: 64 << 20,
         }
     }
 }

@@ -169,6 +169,9 @@ fn outcome(mut server: PluginServer<'_>, stderr: &Stderr, failure: Option<Plugin
         // Asked for after the checks that would have refused; told, because what they stand for is wrong.
         problems.extend(server.missing().map(|name| format!("the plug-in asked for {name}, which is not known")));
     }
+    if server.texts_left_out() > 0 {
+        problems.push(format!("{} texts of the plug-in are left out: there are too many", server.texts_left_out()));
+    }
     if server.failed_reads > 0 {
         let first: Vec<String> =
             server.first_failed_reads.iter().map(|read| format!("{} ({} bytes)", read.addr, read.len)).collect();

@@ -8,14 +8,12 @@ use super::conversation::{Answer, Next, Server};
 use super::convert::{self, Class};
 use super::driver;
 use super::error::PluginError;
-use super::wire::{
-    Failure, Kind, MAX_FETCH, MESSAGE_DPRINTS, MESSAGE_IMAGE, MESSAGE_PROCESS, PAGE, Put, RUN, RUN_PAGES, Take,
-};
+use super::wire::{Failure, Kind, MESSAGE_DPRINTS, MESSAGE_IMAGE, MESSAGE_PROCESS, Take};
 use super::{BadRead, Limits, NewProcess, PluginInfo, Universe};
 use crate::address::TargetAddr;
-use crate::layouts::{LayoutError, Layouts};
+use crate::layouts::Layouts;
 use crate::model::{Communicator, Queue, QueueReport, QueueState};
-use crate::target::{Target, TargetError, printable};
+use crate::target::{Target, printable};
 
 /// How many failed reads are told one by one.
 const TOLD_READS: usize = 8;
@@ -32,7 +30,7 @@ pub struct Asked<'a> {
 
 /// Answers and collects.
 pub struct PluginServer<'a> {
-    asked: Option<Asked<'a>>,
+    pub(super) asked: Option<Asked<'a>>,
     path: &'a Path,
     image: String,
     universe: Universe,
@@ -46,6 +44,8 @@ pub struct PluginServer<'a> {
     operations: usize,
     ranks: usize,
     message_bytes: usize,
+    text_bytes: usize,
+    texts_left_out: u64,
     /// Spawned processes.
     pub new_processes: Vec<NewProcess>,
     /// Where the debugger should stop to see them.
@@ -77,6 +77,8 @@ impl<'a> PluginServer<'a> {
             operations: 0,
             ranks: 0,
             message_bytes: 0,
+            text_bytes: 0,
+            texts_left_out: 0,
             new_processes: Vec::new(),
             spawn_breakpoint: None,
             failed_reads: 0,
@@ -120,150 +122,49 @@ impl<'a> PluginServer<'a> {
         }
     }
 
-    fn nonsense(&self, reason: &str) -> PluginError {
+    pub(super) fn nonsense(&self, reason: &str) -> PluginError {
         PluginError::Protocol { path: self.path.to_owned(), reason: reason.to_owned() }
+    }
+
+    /// Whether there is room for a text of so many bytes; counts it.
+    fn has_room(&mut self, len: usize) -> bool {
+        let fits = len <= self.limits.text_bytes.saturating_sub(self.text_bytes);
+        if fits {
+            self.text_bytes += len;
+        } else {
+            self.texts_left_out = self.texts_left_out.saturating_add(1);
+        }
+        fits
+    }
+
+    /// How many texts were left out because there were too many.
+    pub fn texts_left_out(&self) -> u64 {
+        self.texts_left_out
     }
 
     fn too_much(&self, what: &'static str, limit: usize) -> PluginError {
         PluginError::TooMuch { path: self.path.to_owned(), what, limit }
     }
 
-    fn count_failed_read(&mut self, addr: u64, len: u64) {
+    pub(super) fn count_failed_read(&mut self, addr: u64, len: u64) {
         self.failed_reads = self.failed_reads.saturating_add(1);
         if self.first_failed_reads.len() < TOLD_READS {
             self.first_failed_reads.push(BadRead { addr: TargetAddr::new(addr), len });
         }
     }
 
-    fn miss(&mut self, name: String) {
+    pub(super) fn miss(&mut self, name: String) {
         if self.missing.len() < TOLD_MISSES {
             self.missing.insert(name);
         }
     }
 
-    fn message(&mut self, text: String) {
+    pub(super) fn message(&mut self, text: String) {
         if text.is_empty() || self.message_bytes >= self.limits.message_bytes {
             return;
         }
         self.message_bytes += text.len();
         self.messages.push(text);
-    }
-
-    /// A source that failed, or knows something impossible, is another matter than one that does not know.
-    fn layout_failure(&mut self, error: &LayoutError) {
-        if !matches!(error, LayoutError::NoType { .. } | LayoutError::NoField { .. }) {
-            self.message(error.to_string());
-        }
-    }
-
-    fn answer_run(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
-        let start = take.u64().ok_or_else(|| self.nonsense("a short request"))?;
-        let Some(asked) = &self.asked else { return Err(self.nonsense("a read without a target")) };
-        let mut bytes = vec![0; RUN];
-        match asked.target.read(TargetAddr::new(start), &mut bytes) {
-            Ok(()) => {
-                out.u32((1 << RUN_PAGES) - 1);
-                out.bytes(&bytes);
-                return Ok(());
-            }
-            Err(error @ TargetError::Gone) => return Err(error.into()),
-            Err(_) => {}
-        }
-        let mut readable = 0_u32;
-        let at = out.len();
-        out.u32(0);
-        for page in 0..RUN_PAGES {
-            let piece = &mut bytes[..PAGE];
-            match asked.target.read(TargetAddr::new(start).wrapping_add((page * PAGE) as u64), piece) {
-                Ok(()) => {
-                    readable |= 1 << page;
-                    out.bytes(piece);
-                }
-                Err(error @ TargetError::Gone) => return Err(error.into()),
-                Err(_) => {}
-            }
-        }
-        out[at..at + 4].copy_from_slice(&readable.to_ne_bytes());
-        Ok(())
-    }
-
-    fn answer_read(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
-        let (Some(addr), Some(len)) = (take.u64(), take.u32()) else { return Err(self.nonsense("a short request")) };
-        let Some(asked) = &self.asked else { return Err(self.nonsense("a read without a target")) };
-        let wanted = usize::try_from(len).ok().filter(|len| *len <= MAX_FETCH);
-        let read = wanted.map(|len| asked.target.read_bytes(TargetAddr::new(addr), len));
-        match read {
-            Some(Ok(bytes)) => {
-                out.u8(1);
-                out.bytes(&bytes);
-            }
-            Some(Err(error @ TargetError::Gone)) => return Err(error.into()),
-            _ => {
-                out.u8(0);
-                self.count_failed_read(addr, u64::from(len));
-            }
-        }
-        Ok(())
-    }
-
-    fn answer_symbol(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
-        let name = take.text().ok_or_else(|| self.nonsense("a short request"))?;
-        let Some(asked) = &self.asked else { return Err(self.nonsense("a symbol without a target")) };
-        let name = printable(name);
-        match asked.target.symbol(&name) {
-            Ok(Some(symbol)) => {
-                out.u8(1);
-                out.u64(symbol.addr.get());
-            }
-            Ok(None) => out.u8(0),
-            Err(error @ TargetError::Gone) => return Err(error.into()),
-            Err(error) => {
-                out.u8(0);
-                self.message(format!("the symbol {name} could not be looked up: {error}"));
-            }
-        }
-        Ok(())
-    }
-
-    fn answer_type(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
-        let name = take.text().ok_or_else(|| self.nonsense("a short request"))?;
-        let Some(asked) = &self.asked else { return Err(self.nonsense("a type without a target")) };
-        let name = printable(name);
-        // The callback takes names as the debugger's types have them.
-        let plain = name.strip_prefix("struct ").unwrap_or(&name);
-        match asked.layouts.size_of(plain) {
-            Ok(size) => {
-                out.u8(1);
-                out.u64(size);
-            }
-            Err(error) => {
-                out.u8(0);
-                self.miss(format!("the type {name}"));
-                self.layout_failure(&error);
-            }
-        }
-        Ok(())
-    }
-
-    fn answer_field(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
-        let (Some(name), Some(field)) = (take.text(), take.text()) else {
-            return Err(self.nonsense("a short request"));
-        };
-        let Some(asked) = &self.asked else { return Err(self.nonsense("a field without a target")) };
-        let (name, field) = (printable(name), printable(field));
-        let plain = name.strip_prefix("struct ").unwrap_or(&name);
-        match asked.layouts.field(plain, &field) {
-            Ok(found) => {
-                out.u8(1);
-                out.u64(found.offset);
-            }
-            Err(error) => {
-                out.u8(0);
-                self.miss(format!("the field {name}.{field}"));
-                self.layout_failure(&error);
-            }
-        }
-        Ok(())
     }
 
     fn event(&mut self, kind: Kind, take: &mut Take<'_>) -> Option<Served> {
@@ -319,8 +220,11 @@ impl<'a> PluginServer<'a> {
             Kind::NoGroup => {
                 let (code, text) = (take.i32()?, take.text()?);
                 let name = &self.report.communicators.last()?.name;
-                let reason = if code == -1 { printable(text) } else { convert::error_text(code, text) };
-                self.report.problems.push(format!("the group of {name} could not be read: {reason}"));
+                let reason = convert::error_text(code, text);
+                let problem = format!("the group of {name} could not be read: {reason}");
+                if self.has_room(problem.len()) {
+                    self.report.problems.push(problem);
+                }
             }
             Kind::QueueStart => {
                 let class = Class::from_number(take.u8()?)?;
@@ -333,12 +237,17 @@ impl<'a> PluginServer<'a> {
                     return Some(Err(self.too_much("operations", self.limits.operations)));
                 }
                 let class = self.open??;
-                let operation = convert::operation(take, class, self.universe.world_size)?;
+                let mut operation = convert::operation(take, class, self.universe.world_size)?;
+                let len = operation.extra_text.iter().map(|line| line.len()).sum();
+                if !self.has_room(len) {
+                    operation.extra_text = Vec::new();
+                }
                 self.queue()?.operations.push(operation);
             }
             Kind::QueueEnd => {
                 let (in_setup, code, text) = (take.u8()? != 0, take.i32()?, take.text()?);
                 let class = self.open??;
+                let text = if self.has_room(text.len()) { text } else { b"" };
                 convert::end_of_queue(self.queue()?, class, in_setup, code, text);
                 // The next queue has not been begun, but is due.
                 self.open = Some(match class {
@@ -352,7 +261,9 @@ impl<'a> PluginServer<'a> {
                     return Some(Err(self.too_much("new processes", self.limits.new_processes)));
                 }
                 let pid = take.i64()?;
-                let (image, host) = (printable(take.text()?), printable(take.text()?));
+                let (image, host) = (take.text()?, take.text()?);
+                let room = self.has_room(image.len() + host.len());
+                let (image, host) = if room { (printable(image), printable(host)) } else { Default::default() };
                 self.new_processes.push(NewProcess { pid, image, host });
             }
             Kind::SpawnBreakpoint => self.spawn_breakpoint = Some(printable(take.text()?)),
@@ -454,6 +365,7 @@ impl Server for PluginServer<'_> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::wire::{MAX_FETCH, RUN};
     use super::*;
     use crate::target::TargetAbi;
     use crate::target::mock::MockTarget;

@@ -165,11 +165,24 @@ fn a_million_operations_are_the_default_bound_and_take_seconds() {
 }
 
 #[test]
+fn texts_beyond_their_bound_are_left_out_and_told() {
+    let path = plugin("unterminated");
+    let mut request = request(&path, 20.0);
+    request.limits.text_bytes = 500;
+    let outcome = read_with_plugin(&target(TargetAbi::LITTLE_64), &layouts(), &image(), &request);
+    assert_eq!(outcome.failure, None);
+    let comm = &outcome.report.communicators[0];
+    assert_eq!(comm.pending_sends.operations[0].extra_text.len(), 5);
+    assert_eq!(comm.pending_receives.operations[0].extra_text.len(), 0);
+    assert!(outcome.report.problems.iter().any(|problem| problem.contains("4 texts")), "{:?}", outcome.report.problems);
+}
+
+#[test]
 fn a_huge_group_is_not_asked_for() {
     let outcome = run("huge-group");
     assert_eq!(outcome.failure, None);
     assert_eq!(outcome.report.communicators[0].group, None);
-    assert!(outcome.report.problems[0].contains("2147483647 is not plausible"), "{:?}", outcome.report.problems);
+    assert!(outcome.report.problems[0].contains("2147483647 ranks is not plausible"), "{:?}", outcome.report.problems);
 }
 
 #[test]

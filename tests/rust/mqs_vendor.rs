@@ -129,7 +129,7 @@ impl Target for Damaged<'_> {
         for (word, bytes) in buf.chunks_exact_mut(8).enumerate() {
             let mut mixed = (addr.get() / 8 + word as u64 + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             mixed ^= mixed >> 29;
-            if mixed % 100 == 0 {
+            if mixed.is_multiple_of(100) {
                 bytes.copy_from_slice(&mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9).to_ne_bytes());
             }
         }
