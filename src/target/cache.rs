@@ -68,29 +68,37 @@ impl<T: Target> PageCache<T> {
         Ok(())
     }
 
-    /// Makes the pages `first..=last` (page numbers) present, or marks them as unreadable.
+    /// Makes the pages `first..=last` (page numbers) present, up to the first that is not readable, which is marked.
     fn fill(&self, first: u64, last: u64) -> Result<(), TargetError> {
         if self.pages.borrow().len() as u64 + (last - first) > MAX_PAGES as u64 {
             self.pages.borrow_mut().clear();
         }
         let mut page = first;
         while page <= last {
-            if self.pages.borrow().contains_key(&page) {
-                page += 1;
-                continue;
+            match self.pages.borrow().get(&page) {
+                Some(Some(_)) => {
+                    page += 1;
+                    continue;
+                }
+                Some(None) => break,
+                None => {}
             }
             // One read for each run of missing pages.
             let mut end = page + 1;
             while end <= last && !self.pages.borrow().contains_key(&end) {
                 end += 1;
             }
-            self.fill_run(page, end)?;
+            if !self.fill_run(page, end)? {
+                break;
+            }
             page = end;
         }
         Ok(())
     }
 
-    fn fill_run(&self, start: u64, end: u64) -> Result<(), TargetError> {
+    /// Reads the pages `start..end`; false where one of them is not readable, and then those after it are left out: what
+    /// was asked for cannot be had, and a damaged length must not cost a read for each of its pages.
+    fn fill_run(&self, start: u64, end: u64) -> Result<bool, TargetError> {
         let mut buf = vec![0; usize::try_from((end - start) * PAGE).unwrap_or(usize::MAX)];
         match self.read_inner(TargetAddr::new(start * PAGE), &mut buf) {
             Ok(()) => {
@@ -98,17 +106,16 @@ impl<T: Target> PageCache<T> {
                 for (page, bytes) in (start..end).zip(buf.chunks_exact(PAGE as usize)) {
                     pages.insert(page, Some(bytes.into()));
                 }
-                Ok(())
+                Ok(true)
             }
             Err(TargetError::Fault { .. }) if end - start > 1 => {
                 // Part of the run is not mapped: halve it, so that the readable part is still read in large pieces.
                 let middle = start + (end - start) / 2;
-                self.fill_run(start, middle)?;
-                self.fill_run(middle, end)
+                Ok(self.fill_run(start, middle)? && self.fill_run(middle, end)?)
             }
             Err(TargetError::Fault { .. }) => {
                 self.pages.borrow_mut().insert(start, None);
-                Ok(())
+                Ok(false)
             }
             Err(error) => Err(error),
         }

@@ -15,6 +15,9 @@ use super::{Image, Symbol, Target, TargetError};
 /// How much of the file's beginning is compared with memory, in bytes.
 const COMPARED: u64 = 4096;
 
+/// More bytes of names than this (128 MiB) are not read from one file: names of a damaged one overlap.
+const MAX_NAMES: usize = 1 << 27;
+
 type Table = HashMap<Box<str>, (u64, u64)>;
 
 /// The file of one image.
@@ -68,16 +71,18 @@ impl ElfImage {
         let Ok(file) = File::open(&self.path) else { return Table::new() };
         let cache = ReadCache::new(file);
         let Ok(file) = object::File::parse(&cache) else { return Table::new() };
-        let symbols = if full { file.symbols() } else { file.dynamic_symbols() };
         let mut table = Table::new();
-        for symbol in symbols.filter(ObjectSymbol::is_definition) {
-            if let Ok(name) = symbol.name() {
-                // The first definition wins, as in the dynamic linker; local ones never hide global ones.
-                if symbol.is_global() {
-                    table.insert(name.into(), (symbol.address(), symbol.size()));
-                } else {
-                    table.entry(name.into()).or_insert((symbol.address(), symbol.size()));
+        let mut bytes = 0;
+        // The first definition wins, as in the dynamic linker; local ones never hide global ones.
+        for global in [true, false] {
+            let symbols = if full { file.symbols() } else { file.dynamic_symbols() };
+            for symbol in symbols.filter(|symbol| symbol.is_definition() && symbol.is_global() == global) {
+                let Ok(name) = symbol.name() else { continue };
+                bytes += name.len();
+                if bytes > MAX_NAMES {
+                    return table;
                 }
+                table.entry(name.into()).or_insert((symbol.address(), symbol.size()));
             }
         }
         table

@@ -4,6 +4,8 @@
 //! pointer to the first `link_map` of {load bias, name, dynamic section, next, previous}. Reading it ourselves works alike
 //! for live processes, remote ones and cores.
 
+use std::collections::HashSet;
+
 use super::{Image, Target, TargetError, printable};
 use crate::address::TargetAddr;
 
@@ -60,7 +62,7 @@ pub fn r_debug_from_program_headers(
 /// entry, whose own name is empty.
 ///
 /// # Errors
-/// Where the head of the list cannot be read. A fault further on ends the list.
+/// Where the head of the list cannot be read. A fault or a circle further on ends the list.
 pub fn images_from_link_map(
     target: &(impl Target + ?Sized),
     r_debug: TargetAddr,
@@ -70,7 +72,8 @@ pub fn images_from_link_map(
     // `int r_version`, padded to a pointer's alignment.
     let mut entry = target.read_pointer(r_debug.wrapping_add(width))?;
     let mut images = Vec::new();
-    while !entry.is_null() && images.len() < MAX_IMAGES {
+    let mut seen = HashSet::new();
+    while !entry.is_null() && images.len() < MAX_IMAGES && seen.insert(entry) {
         let Ok(bias) = target.read_pointer(entry) else { break };
         let Ok(name_at) = target.read_pointer(entry.wrapping_add(width)) else { break };
         let name = target.read_c_string(name_at, MAX_PATH).unwrap_or_default();

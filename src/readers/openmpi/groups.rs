@@ -138,9 +138,12 @@ impl<'a> Groups<'a> {
     fn sporadic(&self, group: &Record<'_>, most: usize) -> Result<Vec<i64>, ReaderError> {
         let (shape, range) = (&self.shapes.group, &self.shapes.sporadic_range);
         let (at, len) = (group.pointer(shape.sporadic), group.uint(shape.sporadic_len));
+        if len > most as u64 {
+            return Err(damaged(format!("the group at {} has {len} ranges of ranks", group.addr)));
+        }
         let mut ranks = Vec::new();
         let mut buffer = Vec::new();
-        for index in 0..len.min(most as u64) {
+        for index in 0..len {
             let entry = Record::read(self.target, at.wrapping_add(index * range.size as u64), range.size, &mut buffer)?;
             let (first, len) = (entry.int(range.first), entry.int(range.len));
             if len < 0 || len > (most - ranks.len()) as i64 {
