@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod openmpi_communicators;
+mod openmpi_damage;
 mod openmpi_messages;
 mod openmpi_requests;
 mod support;

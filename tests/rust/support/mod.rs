@@ -8,4 +8,5 @@ pub mod layout;
 pub mod memory;
 pub mod openmpi_types;
 pub mod process;
+pub mod rich;
 pub mod rng;
