@@ -1,0 +1,82 @@
+"""The vendor's plug-in through the commands of gdb and the command line."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+
+import pytest
+from driver import batch
+from support.cli import mpi_queues
+from support.jobs import Job
+
+
+@pytest.fixture(scope="module")
+def plugin() -> str:
+    (found,) = pathlib.Path("/usr/lib").glob("*/openmpi/lib/openmpi3/libompi_dbg_msgq.so")
+    return str(found)
+
+
+def at_rank(job: Job, rank: int, *commands: str) -> str:
+    output = batch([f"attach {job.pids[rank]}", "echo \\n==\\n", *commands])
+    job.assert_running()
+    assert "Traceback" not in output
+    assert "Python Exception" not in output
+    return output.split("\n==\n", 1)[1].rsplit("\n[Inferior 1", 1)[0]
+
+
+def source_of(text: str) -> dict[str, str]:
+    found: dict[str, str] = json.loads(text)["processes"][0]["source"]
+    return found
+
+
+def test_the_plugin_that_the_program_names(comms_job: Job, plugin: str) -> None:
+    output = at_rank(comms_job, 0, "mpi plugin info")
+    assert f"path: {plugin}" in output
+    assert "compatibility: 2" in output
+    assert at_rank(comms_job, 0, "mpi plugin") == output
+
+
+def test_reading_with_the_plugin(comms_job: Job, plugin: str) -> None:
+    assert source_of(at_rank(comms_job, 0, "mpi queues -source plugin -format json"))["plugin"] == plugin
+    output = at_rank(comms_job, 0, "set mpi source plugin", "mpi queues")
+    assert "read by the plug-in" in output
+    assert "unexpected messages: not known in any communicator: " in output
+    assert max(map(len, output.splitlines())) <= 100
+
+
+def test_a_plugin_by_name(comms_job: Job, plugin: str, tmp_path: pathlib.Path) -> None:
+    copy = tmp_path / "libompi_dbg_msgq.so"
+    copy.write_bytes(pathlib.Path(plugin).read_bytes())
+    for commands in (
+        (f"mpi queues -source plugin={copy} -format json",),
+        (f"set mpi plugin-path {tmp_path}", "mpi queues -source plugin -format json"),
+        (f"set mpi plugin-path /nix:{copy}", "mpi queues -source plugin -format json"),
+    ):
+        assert source_of(at_rank(comms_job, 0, *commands))["plugin"] == str(copy)
+    output = at_rank(comms_job, 0, f"mpi plugin load {copy}", "echo ==\\n", "mpi queues -source plugin -format json")
+    said, text = output.split("==\n")
+    assert f"loaded {copy}" in " ".join(said.split())
+    assert "mpi queues -source plugin" in said
+    assert source_of(text)["plugin"] == str(copy)
+
+
+def test_a_file_that_is_no_plugin(comms_job: Job, tmp_path: pathlib.Path) -> None:
+    text = tmp_path / "text.so"
+    text.write_text("no library\n")
+    for command in (f"mpi plugin load {text}", f"mpi queues -source plugin={text}"):
+        assert f"{text}: it is not an ELF file" in at_rank(comms_job, 0, command)
+    result = mpi_queues("show", "--pid", str(comms_job.pids[0]), "--source", f"plugin={text}")
+    assert result.status == 3
+    assert str(text) in result.err
+    assert "mpi plugin info" not in mpi_queues("show", "--pid", "1", "--source", "plugin=/nix.so").err
+
+
+def test_comparing(comms_job: Job) -> None:
+    output = at_rank(comms_job, 0, "mpi queues -compare")
+    assert re.match(r"inferior 1 \(pid \d+\): \d+ differences between built-in reader and plug-in", output)
+    assert max(map(len, output.splitlines())) <= 100
+    result = mpi_queues("show", "--pid", str(comms_job.pids[0]), "--compare")
+    assert result.status == 0, str(result)
+    assert "differences between built-in reader and plug-in" in result.out
