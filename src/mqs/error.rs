@@ -74,6 +74,19 @@ pub enum PluginError {
         /// What is spoken here.
         expected: &'static str,
     },
+    /// It is made for another series of the MPI library.
+    #[error(
+        "the plug-in {path} is made for Open MPI {found}, but the process runs {library}: it would show nonsense; \
+         use the plug-in of that installation (mpi plugin load PATH) or the built-in reader", path = shown(.path)
+    )]
+    OtherLibrary {
+        /// The plug-in.
+        path: PathBuf,
+        /// The version that it tells.
+        found: String,
+        /// The version of the library.
+        library: String,
+    },
     /// It was compiled with another width of target addresses.
     #[error(
         "the plug-in {path} was compiled for target addresses of {found} bytes, this debugger uses {expected}",

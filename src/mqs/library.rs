@@ -65,7 +65,48 @@ fn host_architecture() -> Option<Architecture> {
     }
 }
 
+/// The version in an Open MPI plug-in's version text, where its series (major and minor number) is another than that
+/// of the library. Within a series the structures are the same; a plug-in of another one reads garbage and does
+/// not notice (4.1.4's on 5.0.11 lists one communicator with a binary name).
+pub fn other_series(text: &str, library: &str) -> Option<String> {
+    let series = |version: &str| -> Option<(u64, u64)> {
+        let mut numbers = version.split('.').map(|number| number.parse().ok());
+        Some((numbers.next()??, numbers.next()??))
+    };
+    // open-mpi/ompi, ompi/debuggers/ompi_msgq_dll.c, `mqs_version_string`, 4.1.4: the first number of the text is the version.
+    if !text.contains("Open MPI") {
+        return None;
+    }
+    let number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    let word = text.split_whitespace().find(number)?;
+    let found = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+    let ours = series(library)?;
+    (series(found)? != ours).then(|| found.to_owned())
+}
+
 /// A time in seconds, with one decimal where it matters.
 pub fn seconds(time: Duration) -> String {
     if time.subsec_millis() == 0 { time.as_secs().to_string() } else { format!("{:.1}", time.as_secs_f64()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_another_series_of_open_mpi_is_refused() {
+        let text = "Open MPI message queue support for parallel debuggers 4.1.4 v4.1.4, package: Debian, May 26, 2022";
+        assert_eq!(other_series(text, "4.1.8"), None);
+        assert_eq!(other_series(text, "5.0.7"), Some("4.1.4".to_owned()));
+        assert_eq!(other_series(text, "unknown"), None);
+        assert_eq!(other_series("Open MPI 6.0.0rc2, x", "5.0.7"), Some("6.0.0rc2".to_owned()));
+        assert_eq!(other_series("another MPI, compiled 2020.1", "4.1.4"), None);
+        assert_eq!(other_series("Open MPI", "4.1.4"), None);
+    }
+
+    #[test]
+    fn seconds_are_short() {
+        assert_eq!(seconds(Duration::from_secs(60)), "60");
+        assert_eq!(seconds(Duration::from_millis(700)), "0.7");
+    }
 }

@@ -51,6 +51,8 @@ pub struct PluginRequest<'a> {
     pub timeout: Duration,
     /// What is known of the job.
     pub universe: Universe,
+    /// The version of the MPI library, such as `4.1.4`: a plug-in that tells another series is refused. `None`: not known.
+    pub library_version: Option<String>,
     /// Bounds for what it may deliver.
     pub limits: Limits,
     /// Whether the user has interrupted; asked at least every 100 ms.

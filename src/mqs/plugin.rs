@@ -93,6 +93,7 @@ fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_
         Err(error) => return PluginOutcome::failed(info, error),
     }
     let mut server = PluginServer::new(&path, info, request.universe, limits);
+    server.expect_version(request.library_version.as_deref());
     let only_inspect = asked.is_none();
     if let Some((asked, image)) = asked {
         server.ask(asked, image);
@@ -211,6 +212,7 @@ impl PluginRequest<'_> {
             path,
             timeout: Duration::from_secs(60),
             universe: Universe::default(),
+            library_version: None,
             limits: Limits::default(),
             interrupted: &|| false,
         }

@@ -8,6 +8,7 @@ use super::conversation::{Answer, Next, Server};
 use super::convert::{self, Class};
 use super::driver;
 use super::error::PluginError;
+use super::library;
 use super::wire::{Failure, Kind, MESSAGE_DPRINTS, MESSAGE_IMAGE, MESSAGE_PROCESS, Take};
 use super::{BadRead, Limits, NewProcess, PluginInfo, Universe};
 use crate::address::TargetAddr;
@@ -35,6 +36,7 @@ pub struct PluginServer<'a> {
     image: String,
     universe: Universe,
     limits: Limits,
+    library_version: Option<String>,
     /// What the plug-in is.
     pub info: PluginInfo,
     /// What was read.
@@ -71,6 +73,7 @@ impl<'a> PluginServer<'a> {
             image: String::new(),
             universe,
             limits,
+            library_version: None,
             info,
             report: QueueReport::default(),
             open: None,
@@ -93,6 +96,11 @@ impl<'a> PluginServer<'a> {
     pub fn ask(&mut self, asked: Asked<'a>, image: String) {
         self.asked = Some(asked);
         self.image = image;
+    }
+
+    /// Refuses a plug-in for another series of the MPI library than this one.
+    pub fn expect_version(&mut self, version: Option<&str>) {
+        self.library_version = version.map(str::to_owned);
     }
 
     /// Types, fields and other names that no source has.
@@ -175,6 +183,12 @@ impl<'a> PluginServer<'a> {
                 self.info.width = Some(width);
                 self.info.version = Some(printable(take.text()?)).filter(|text| !text.is_empty());
                 self.info.has_mpi2 = compatibility == super::abi::COMPATIBILITY_MPI2;
+                if let (Some(library), Some(text)) = (&self.library_version, &self.info.version)
+                    && let Some(found) = library::other_series(text, library)
+                {
+                    let (path, library) = (self.path.to_owned(), library.clone());
+                    return Some(Err(PluginError::OtherLibrary { path, found, library }));
+                }
             }
             Kind::Message => {
                 let kind = take.u8()?;

@@ -258,6 +258,20 @@ fn versions_and_widths_are_told_with_both_numbers() {
 }
 
 #[test]
+fn a_plugin_of_another_series_is_refused_before_it_reads() {
+    let path = plugin("other-series");
+    let mut request = request(&path, 20.0);
+    request.library_version = Some("4.1.4".to_owned());
+    let outcome = read_with_plugin(&target(TargetAbi::LITTLE_64), &layouts(), &image(), &request);
+    let refused = text(&outcome);
+    assert!(refused.contains("Open MPI 9.9.1") && refused.contains("runs 4.1.4"), "{refused}");
+    assert_eq!(outcome.report.communicators.len(), 0);
+    request.library_version = None;
+    let outcome = read_with_plugin(&target(TargetAbi::LITTLE_64), &layouts(), &image(), &request);
+    assert_eq!(outcome.failure, None);
+}
+
+#[test]
 fn missing_types_and_fields_are_named() {
     let refused = text(&run("missing-type"));
     assert!(refused.contains("the type toy_comn") && refused.contains("asked: toy"), "{refused}");

@@ -7,7 +7,7 @@ use mpi_queues::address::TargetAddr;
 use mpi_queues::layouts::Layouts;
 use mpi_queues::model::{OperationStatus, QueueReport, QueueSource, QueueState};
 use mpi_queues::mqs::discovery::{How, Search, candidates};
-use mpi_queues::mqs::{PluginError, inspect_plugin, normalise, read_with_plugin, trust};
+use mpi_queues::mqs::{PluginError, PluginRequest, inspect_plugin, normalise, read_with_plugin, trust};
 use mpi_queues::readers::openmpi::OpenMpiReader;
 use mpi_queues::target::mock::MockTarget;
 use mpi_queues::target::{Image, Symbol, Target, TargetAbi, TargetError};
@@ -75,7 +75,8 @@ fn it_reads_a_real_job() {
     let found = candidates(&target, &Search::default());
     let one = found.iter().find(|candidate| candidate.usable()).expect("a plug-in");
     assert_eq!(one.how, How::MpirDllName);
-    let mut outcome = read_with_plugin(&target, &layouts, &target.mpi_image(), &request(&one.path, 30.0));
+    let request = PluginRequest { library_version: Some("4.1.4".to_owned()), ..request(&one.path, 30.0) };
+    let mut outcome = read_with_plugin(&target, &layouts, &target.mpi_image(), &request);
     assert_eq!((outcome.failure, outcome.failed_reads), (None, 0), "{:?}", outcome.messages);
     assert_eq!(outcome.report.problems, [""; 0]);
 

@@ -108,6 +108,8 @@ char *mqs_version_string(void)
     fate("mqs_version_string");
     if (IS("wild-version"))
         return (char *)16;
+    if (IS("other-series"))
+        return "Open MPI message queue support for parallel debuggers 9.9.1 v9.9.1";
     return "toy plug-in, variant " VARIANT;
 }
 
