@@ -80,6 +80,7 @@ impl<T: Target> Session<T> {
             timeout: settings.timeout,
             interrupted: settings.interrupted,
             universe: Universe { global_rank: ours.rank, world_size: ours.world_size, identity: ours.rank },
+            library_version: detected.mpi.version.clone(),
             ..PluginRequest::new(path.clone())
         };
         let known = &ours.communicators;
