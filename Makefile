@@ -50,6 +50,7 @@ lint: build
 	.venv/bin/ruff check --quiet .
 	.venv/bin/ruff format --quiet --check .
 	.venv/bin/mypy python/mpi_queues
+	.venv/bin/python -m mypy.stubtest --ignore-disjoint-bases mpi_queues._native
 	.venv/bin/python -m pytest -q tests/unit/test_imports.py
 
 rust-test: build

@@ -1,10 +1,23 @@
 """The Rust core. Everything here is re-exported, documented and typed by ``mpi_queues``."""
 
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, final
 
 from .debuggers.base import DebuggedProcess
 
 __version__: str
+__all__ = [
+    "Communicator",
+    "NativeError",
+    "Operation",
+    "Process",
+    "Queue",
+    "Session",
+    "Snapshot",
+    "__version__",
+    "layouts_list",
+    "layouts_make",
+    "layouts_show",
+]
 
 class NativeError(Exception):
     """What the core could not do. ``kind`` is a stable word, ``help`` the next thing to type (may be empty)."""
@@ -12,10 +25,11 @@ class NativeError(Exception):
     kind: str
     help: str
 
+@final
 class Session:
     """One process, held across stops. All methods need the process to be stopped."""
 
-    def __init__(self, process: DebuggedProcess, *, layouts: Optional[str] = None) -> None:
+    def __new__(cls, process: DebuggedProcess, *, layouts: Optional[str] = None) -> Session:
         """``layouts`` is the path of a layout profile to use instead of the shipped ones."""
 
     def invalidate(self, *, images: bool = False) -> None:
@@ -52,6 +66,7 @@ class Session:
     def set_safe_path(self, directories: Sequence[str]) -> None:
         """Directories that the user trusts (gdb's ``auto-load safe-path``)."""
 
+@final
 class Operation:
     """One operation; attributes are those of the JSON. ``to_dict()`` gives the JSON object."""
 
@@ -77,6 +92,7 @@ class Operation:
     extra_text: List[str]
     def to_dict(self) -> Dict[str, Any]: ...
 
+@final
 class Queue:
     """One queue: a sequence of operations with a state (``ok``, ``no_information``, ``error``) and its detail."""
 
@@ -84,9 +100,9 @@ class Queue:
     detail: Optional[str]
     operations: Queue
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> Operation: ...
-    def __iter__(self) -> Iterator[Operation]: ...
+    def __getitem__(self, index: int, /) -> Operation: ...
 
+@final
 class Communicator:
     name: str
     name_set: Optional[bool]
@@ -102,6 +118,7 @@ class Communicator:
     pending_receives: Queue
     unexpected_messages: Queue
 
+@final
 class Process:
     rank: Optional[int]
     world_size: Optional[int]
@@ -117,13 +134,14 @@ class Process:
     def communicator(self, name: str) -> Communicator:
         """The communicator of that name; KeyError where there is none, or more than one."""
 
+@final
 class Snapshot:
     """All that was read at one time."""
 
     captured_at: Optional[str]
     processes: List[Process]
     problems: List[str]
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Snapshot: ...
     def rank(self, rank: int) -> Process:
         """The process of that world rank; KeyError where it was not read."""
 
@@ -132,7 +150,7 @@ class Snapshot:
         """Raises ValueError where the text is not of the schema ``mpi-queues/1``."""
 
     @staticmethod
-    def merged(snapshots: Sequence[Snapshot], problems: Sequence[str] = ()) -> Snapshot:
+    def merged(snapshots: Sequence[Snapshot], problems: Sequence[str] = ...) -> Snapshot:
         """One snapshot of many, processes ordered by rank, then pid."""
 
     def filtered(self, *, comm: Optional[str] = None, rank: Optional[int] = None, internal: bool = True) -> Snapshot:
