@@ -35,25 +35,30 @@ pub fn normalise(report: &mut QueueReport, known: &[Communicator]) {
 }
 
 fn find<'k>(communicator: &Communicator, known: &'k [Communicator]) -> Option<&'k Communicator> {
-    let by_id = known.iter().filter(|known| known.unique_id == communicator.unique_id);
-    // The plug-in has one communicator for each identifier; two of ours with the same one differ in other ways.
-    let candidates: Vec<&Communicator> = by_id.collect();
-    if let [one] = candidates[..] {
-        return Some(one);
-    }
     let like = |known: &&Communicator| {
         same_name(&known.name, &communicator.name)
             && known.local_rank == communicator.local_rank
             && known.size == communicator.size
     };
-    if !candidates.is_empty() {
-        return candidates.iter().copied().find(like).or(candidates.first().copied());
+    let by_id: Vec<&Communicator> =
+        known.iter().filter(|known| same_id(known.unique_id, communicator.unique_id)).collect();
+    match by_id[..] {
+        [] => {}
+        [one] => return Some(one),
+        // The plug-in has one communicator for each identifier; ours with the same one differ in other ways.
+        _ => return by_id.into_iter().find(like),
     }
     let mut alike = known.iter().filter(like);
     match (alike.next(), alike.next()) {
         (Some(one), None) => Some(one),
         _ => None,
     }
+}
+
+/// Whether a plug-in's identifier is this one. It may be a C int that was extended with its sign.
+fn same_id(known: u64, given: u64) -> bool {
+    let extended = i64::from(known as u32 as i32) as u64;
+    known == given || (known <= u64::from(u32::MAX) && extended == given)
 }
 
 /// Whether a plug-in's name, which has room for 64 bytes, is this one or its beginning.
@@ -71,6 +76,7 @@ fn queues(communicator: &mut Communicator) -> [&mut Vec<Operation>; 3] {
 
 fn correct(communicator: &mut Communicator, known: &Communicator, problems: &mut Vec<String>) {
     communicator.name_set = known.name_set;
+    communicator.freed = known.freed;
     communicator.context_id.clone_from(&known.context_id);
     communicator.handle.clone_from(&known.handle);
     communicator.group.clone_from(&known.group);
@@ -180,6 +186,16 @@ mod tests {
         let report = normalised(vec![comm(&"n".repeat(63), 1, &[0, 1], None)], &known);
         assert_eq!(report.communicators.len(), 1);
         assert_eq!(normalised(vec![comm("b", 0, &[0, 1, 2], None)], &known).communicators.len(), 0);
+    }
+
+    #[test]
+    fn one_of_several_with_the_same_identifier_is_found_or_none() {
+        let known = [comm("a", 3, &[0, 1], None), comm("b", 3, &[1, 0], None)];
+        let report = normalised(vec![comm("b", 3, &[5, 5], None)], &known);
+        assert_eq!(report.communicators[0].group, known[1].group);
+        assert_eq!(normalised(vec![comm("c", 3, &[0, 1], None)], &known).communicators.len(), 0);
+        let large = [comm("a", 0xffff_fff0, &[0, 1], None)];
+        assert_eq!(normalised(vec![comm("x", -16_i64 as u64, &[0], None)], &large).communicators.len(), 1);
     }
 
     #[test]

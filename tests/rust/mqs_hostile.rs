@@ -85,15 +85,15 @@ fn an_endless_loop_is_killed_in_time_and_keeps_what_was_delivered() {
         ("loop:mqs_destroy_image_info", 2),
     ] {
         let start = Instant::now();
-        let outcome = run_and_look(variant, 0.7);
+        let outcome = run_and_look(variant, 2.0);
         assert!(start.elapsed() < Duration::from_secs(8), "{variant}: {:?}", start.elapsed());
         assert!(matches!(outcome.failure, Some(PluginError::TimedOut { .. })), "{variant}: {outcome:?}");
         let place = variant.split_once(':').map_or("", |(_, place)| place);
-        assert!(text(&outcome).contains(place) && text(&outcome).contains("0.7 s"), "{}", text(&outcome));
+        assert!(text(&outcome).contains(place) && text(&outcome).contains("within 2 s"), "{}", text(&outcome));
         assert_eq!(outcome.report.communicators.len(), communicators, "{variant}");
     }
     let operations =
-        run_within("loop:mqs_next_operation", 0.5).report.communicators[0].pending_receives.operations.len();
+        run_within("loop:mqs_next_operation", 2.0).report.communicators[0].pending_receives.operations.len();
     assert_eq!(operations, 1, "what was delivered before the loop is kept");
 }
 
@@ -315,7 +315,7 @@ fn the_user_can_interrupt() {
     let asked = Cell::new(0);
     let interrupted = || {
         asked.set(asked.get() + 1);
-        asked.get() > 4
+        asked.get() > 30
     };
     let mut request = request(&path, 60.0);
     request.interrupted = &interrupted;
@@ -329,17 +329,16 @@ fn the_user_can_interrupt() {
 
 #[test]
 fn descriptors_are_given_back() {
-    let count = || std::fs::read_dir("/proc/self/fd").into_iter().flatten().count();
+    // Each helper has a pidfd here while it runs. Other tests run beside this one, each with one helper at most.
+    let count = || {
+        let all = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+        let links = all.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+        links.filter(|link| link.to_string_lossy().contains("pidfd")).count()
+    };
     let path = plugin("good");
-    let run = || {
+    for _ in 0..100 {
         let outcome = read_with_plugin(&target(TargetAbi::LITTLE_64), &layouts(), &image(), &request(&path, 20.0));
         assert_eq!(outcome.failure, None);
-    };
-    run();
-    let before = count();
-    for _ in 0..20 {
-        run();
     }
-    // Other tests run beside this one and have descriptors of their own.
-    assert!(count() < before + 40, "{} descriptors, {before} before", count());
+    assert!(count() < 64, "{}", count());
 }
