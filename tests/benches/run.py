@@ -1,0 +1,229 @@
+"""The project's figures, as ratios measured in one run: ``tests/benches/run.py [FIGURE...]`` (default: all).
+
+Everything that is compared is measured one after the other in the same gdb on the same stopped process, so that a busy
+machine slows both. These are measurements to read; no test depends on them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Dict, List, Sequence, Tuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import builds
+from support.cli import mpi_queues, pid_options
+from support.jobs import Job
+from support.memory import symbol
+from support.paths import PROGRAMS, PROJECT
+
+HERE = Path(__file__).resolve().parent
+SYMBOLS = (
+    "ompi_debugger_setup_dlls",
+    "MPIR_debug_typedefs_sizeof",
+    "ompi_mpi_communicators",
+    "mca_pml_base_send_requests",
+    "mca_pml_base_recv_requests",
+)
+
+#: What was measured, what is wanted, whether it holds, and the command.
+Row = Tuple[str, str, str, bool]
+
+
+def plugin_path() -> Path:
+    return next(Path("/usr/lib").glob("*/openmpi/lib/openmpi*/libompi_dbg_msgq.so"))
+
+
+def write_table(pid: int, path: Path) -> None:
+    """The types and symbols that the plain hosts answer from: those of the shipped profile."""
+    types = json.loads((PROJECT / "layouts" / "openmpi-4.1.json").read_text())["types"]
+    with path.open("w") as file:
+        for name in SYMBOLS:
+            file.write(f"symbol {name} {symbol(pid, name)}\n")
+        for name, layout in types.items():
+            file.write(f"type {name} {layout['size']}\n")
+            for field, place in layout["fields"].items():
+                file.write(f"field {name} {field} {place['offset']}\n")
+
+
+def in_gdb(job: Job, *measure: str, runs: int = 5) -> Dict[str, Any]:
+    """Runs measurements of ``in_gdb.py`` in a gdb of their own on rank 0."""
+    with tempfile.TemporaryDirectory(prefix="mq-") as directory:
+        out, table = Path(directory) / "results.json", Path(directory) / "table"
+        write_table(job.pids[0], table)
+        flags = ["-O2", "-I", str(PROGRAMS / "plugins"), "-ldl", "-Wno-error"]
+        bench = {
+            "measure": measure,
+            "runs": runs,
+            "out": str(out),
+            "plugin": str(plugin_path()),
+            "table": str(table),
+            "plain_host": str(builds.compile_with(["cc"], "plain", [HERE / "plain_host.c"], flags)),
+        }
+        command = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off"]
+        loader = PROJECT / "gdb-scripts" / "mpi_queues.py"
+        command += ["-p", str(job.pids[0]), "-x", str(loader), "-x", str(HERE / "in_gdb.py")]
+        with open(Path(directory) / "errors", "w+") as errors:
+            subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env={**os.environ, "BENCH": json.dumps(bench)},
+                check=False,
+            )
+            if not out.exists():
+                errors.seek(0)
+                raise SystemExit(f"{' '.join(command)}\n{errors.read()}")
+        found: Dict[str, Any] = json.loads(out.read_text())
+        return found
+
+
+def many(build: builds.MpiBuild, receives: int, communicators: int = 0) -> Job:
+    return Job(build, "many", str(receives), str(communicators), "0", ranks=2)
+
+
+def figure_reader(build: builds.MpiBuild) -> List[Row]:
+    with many(build, 100_000) as job:
+        found = in_gdb(job, "reader_and_pages", "plain_hosts", "plugin", runs=9)
+    assert found["operations"] == found["scripted_operations"] == found["c_host_operations"] == 100_000, found
+    reader, readv, scripted = found["reader"], found["readv"], found["scripted"]
+    against_c, ours = found["c_host"], found["plugin"]
+    ms = f"{1000 * reader:.0f} ms ({1000 * found['reader_first']:.0f} ms the first time)"
+    return [
+        (
+            "100,000 receives: reader / process_vm_readv of the same pages",
+            f"{reader / readv:.1f}  ({ms}; {found['pages']} pages in {1000 * readv:.1f} ms)",
+            "at most 5",
+            reader <= 5 * readv,
+        ),
+        (
+            "100,000 receives: plug-in in a scripted host in gdb / reader",
+            f"{scripted / reader:.0f}  ({scripted:.2f} s, {found['fetches']} fetches)",
+            "at least 15",
+            scripted >= 15 * reader,
+        ),
+        (
+            "100,000 receives: plug-in in a plain host in C / reader",
+            f"{against_c / reader:.0f}  ({against_c:.2f} s)",
+            "(not asked for)",
+            True,
+        ),
+        (
+            "100,000 receives: scripted host / plug-in in our helper process",
+            f"{scripted / ours:.1f}  ({1000 * ours:.0f} ms)",
+            "at least 3",
+            scripted >= 3 * ours,
+        ),
+        (
+            "100,000 receives: plain host in C / plug-in in our helper process",
+            f"{against_c / ours:.1f}",
+            "at least 3",
+            against_c >= 3 * ours,
+        ),
+    ]
+
+
+def figure_communicators(build: builds.MpiBuild) -> List[Row]:
+    times, hosted = {}, {}
+    jobs = {count: many(build, 10_000, count - 3) for count in (3, 43, 403)}
+    try:
+        for count, job in jobs.items():
+            found = in_gdb(job, "reader", "plugin", runs=9)
+            times[count], hosted[count] = found["reader"], found["plugin"]
+    finally:
+        for job in jobs.values():
+            job.close()
+    ratio = max(times.values()) / min(times.values())
+
+    def listed(of: Dict[int, float]) -> str:
+        return ", ".join(f"{1000 * taken:.1f} ms" for taken in of.values())
+
+    growth = max(hosted.values()) / min(hosted.values())
+    return [
+        (
+            "10,000 receives, 3, 43 and 403 communicators: slowest / fastest",
+            f"{ratio:.2f}  ({listed(times)})",
+            "at most 1.5",
+            ratio <= 1.5,
+        ),
+        ("the same with the plug-in in our host", f"{growth:.1f}  ({listed(hosted)})", "(not asked for)", True),
+    ]
+
+
+def figure_latency(build: builds.MpiBuild) -> List[Row]:
+    with Job(build, "truth_probe", ranks=2) as job:
+        found = [in_gdb(job, "command") for _ in range(3)]
+    first = statistics.median(one["command_first"] for one in found)
+    later = statistics.median(one["command"] for one in found)
+    times = []
+    with Job(build, "truth_comms", ranks=4) as job:
+        for _ in range(3):
+            started = time.perf_counter()
+            result = mpi_queues("show", *pid_options(job.pids))
+            times.append(time.perf_counter() - started)
+            assert result.status == 0, str(result)
+    show = statistics.median(times)
+    return [
+        (
+            "`mpi queues` on a small process",
+            f"{1000 * first:.0f} ms at the first stop, {1000 * later:.0f} ms at later ones",
+            "under 50 ms",
+            max(first, later) < 0.05,
+        ),
+        ("`mpi-queues show` of 4 ranks", f"{show:.2f} s", "under 3 s", show < 3),
+    ]
+
+
+def figure_memory(build: builds.MpiBuild) -> List[Row]:
+    with many(build, 100_000) as job:
+        found = in_gdb(job, "memory")
+    text, both = found["memory_text"] / 1024, found["memory_json"] / 1024
+    return [
+        (
+            "100,000 receives: peak extra memory of gdb",
+            f"{text:.0f} MB for text, {both:.0f} MB with the whole JSON",
+            "under 200 MB",
+            both < 200,
+        )
+    ]
+
+
+FIGURES = {
+    "reader": figure_reader,
+    "communicators": figure_communicators,
+    "latency": figure_latency,
+    "memory": figure_memory,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"of {', '.join(FIGURES)} (default: all)")
+    chosen = parser.parse_args(arguments).figures or list(FIGURES)
+    unknown = set(chosen) - set(FIGURES)
+    if unknown:
+        parser.error(f"no such figure: {', '.join(sorted(unknown))}")
+    try:
+        build = builds.debian()
+    except builds.Missing as missing:
+        print(missing, file=sys.stderr)
+        return 3
+    print(f"Open MPI {build.version}; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors\n")
+    for name in chosen:
+        for what, measured, wanted, holds in FIGURES[name](build):
+            print(f"{'ok  ' if holds else 'MISS'}  {what}\n        {measured}\n        wanted: {wanted}")
+        print(f"        command: .venv/bin/python tests/benches/run.py {name}\n", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
