@@ -121,7 +121,7 @@ impl<F: FnMut(Record<'_>) -> bool> Walker<'_, F> {
             let len = (most - seen).min(at_once);
             buffer.resize((len * self.stride) as usize, 0);
             let at = start.wrapping_add(seen * self.stride);
-            match self.target.read(at, &mut buffer) {
+            match self.target.read_once(at, &mut buffer) {
                 Ok(()) => {}
                 Err(TargetError::Fault { .. }) if len > 1 => {
                     // Perhaps only the end is missing.

@@ -42,33 +42,25 @@ pub fn read_all(
     let mut decoder = Decoder::new(target, shapes, ob1, layouts, &tags)?;
     let mut room = MAX_OPERATIONS;
 
-    let mut sends = Vec::new();
-    let mut receives = Vec::new();
+    // By communicator at once: a hundred thousand operations are moved as seldom as possible.
+    let mut by_comm: HashMap<TargetAddr, Requests> = HashMap::new();
     let send_pool = required(target, "mca_pml_base_send_requests")?.addr;
     let receive_pool = required(target, "mca_pml_base_recv_requests")?.addr;
     let walked = pool::walk(target, shapes, ob1, send_pool, ob1.send.size, |record| {
-        keep(decoder.send(&record), &mut sends, &mut room)
+        keep(decoder.send(&record), &mut room, |send| by_comm.entry(send.comm).or_default().sends.push(send))
     });
     let mut sends_problem = pool_problem(walked, decoder.take_impossible(), &mut communicators.problems);
     let walked = pool::walk(target, shapes, ob1, receive_pool, ob1.receive.size, |record| {
-        keep(decoder.receive(&record), &mut receives, &mut room)
+        keep(decoder.receive(&record), &mut room, |found| by_comm.entry(found.comm).or_default().receives.push(found))
     });
     let mut receives_problem = pool_problem(walked, decoder.take_impossible(), &mut communicators.problems);
 
-    adopt_strangers(target, shapes, groups, communicators, sends.iter().chain(&receives));
-    let owner: HashMap<TargetAddr, usize> =
-        communicators.found.iter().enumerate().map(|(index, found)| (found.addr, index)).collect();
-    let mut by_comm: Vec<(Vec<Decoded>, Vec<Decoded>)> =
-        communicators.found.iter().map(|_| Default::default()).collect();
+    adopt_strangers(target, shapes, groups, communicators, by_comm.keys().copied());
+    let known: HashSet<TargetAddr> = communicators.found.iter().map(|found| found.addr).collect();
     let (mut lost_sends, mut lost_receives) = (0, 0);
-    for (is_send, decoded) in
-        sends.into_iter().map(|send| (true, send)).chain(receives.into_iter().map(|recv| (false, recv)))
-    {
-        match owner.get(&decoded.comm).map(|&index| &mut by_comm[index]) {
-            Some((sends, receives)) => if is_send { sends } else { receives }.push(decoded),
-            None if is_send => lost_sends += 1,
-            None => lost_receives += 1,
-        }
+    for (_, lost) in by_comm.iter().filter(|(comm, _)| !known.contains(comm)) {
+        lost_sends += lost.sends.len();
+        lost_receives += lost.receives.len();
     }
     // Any queue may lack them.
     for (lost, problem) in [(lost_sends, &mut sends_problem), (lost_receives, &mut receives_problem)] {
@@ -79,14 +71,16 @@ pub fn read_all(
         }
     }
 
-    for (found, (mut sends, mut receives)) in communicators.found.iter_mut().zip(by_comm) {
+    for found in &mut communicators.found {
+        let Requests { mut sends, mut receives } = by_comm.remove(&found.addr).unwrap_or_default();
         let mut state = peers.read(found, &mut room);
         peers.add_probes(&mut state, &mut decoder, &mut receives, &mut room);
-        // Numbers wrap: the distance to the newest one orders them, oldest first.
-        receives.sort_by_key(|receive| {
+        // Numbers wrap: the distance to the newest one orders them, oldest first. Cached keys, because the elements are large:
+        // each is then moved once.
+        receives.sort_by_cached_key(|receive| {
             std::cmp::Reverse((state.receive_sequence as u32).wrapping_sub(receive.sequence as u32))
         });
-        sends.sort_by_key(|send| {
+        sends.sort_by_cached_key(|send| {
             let newest = state.send_sequences.get(&send.peer).copied().unwrap_or_default();
             (send.peer, std::cmp::Reverse((newest as u16).wrapping_sub(send.sequence as u16)))
         });
@@ -124,13 +118,20 @@ pub fn read_all(
     Ok(())
 }
 
-fn keep(decoded: Option<Decoded>, into: &mut Vec<Decoded>, room: &mut usize) -> bool {
+/// The requests of one communicator.
+#[derive(Default)]
+struct Requests {
+    sends: Vec<Decoded>,
+    receives: Vec<Decoded>,
+}
+
+fn keep(decoded: Option<Decoded>, room: &mut usize, push: impl FnOnce(Decoded)) -> bool {
     if let Some(decoded) = decoded {
         if *room == 0 {
             return false;
         }
         *room -= 1;
-        into.push(decoded);
+        push(decoded);
     }
     true
 }
@@ -172,16 +173,16 @@ fn fail(queue: &mut Queue, problem: Option<&str>) {
 /// Communicators that requests name but the table does not are read directly, and so are the internal ones of
 /// intercommunicators. (Requests hold a reference, so that the table normally has their communicator even after
 /// MPI_Comm_free: ompi_comm_free and ompi_comm_destruct in ompi/communicator, v4.1.4 and v5.0.7.)
-fn adopt_strangers<'d>(
+fn adopt_strangers(
     target: &dyn Target,
     shapes: &Shapes,
     groups: &Groups<'_>,
     communicators: &mut Communicators,
-    decoded: impl Iterator<Item = &'d Decoded>,
+    named: impl Iterator<Item = TargetAddr>,
 ) {
     let known: HashSet<TargetAddr> = communicators.found.iter().map(|found| found.addr).collect();
     let mut strangers: HashSet<TargetAddr> = communicators.found.iter().map(|found| found.local_comm).collect();
-    strangers.extend(decoded.map(|one| one.comm));
+    strangers.extend(named);
     let mut strangers: Vec<TargetAddr> = strangers.difference(&known).copied().collect();
     strangers.sort();
     let Some(class) = communicators::class(target) else { return };
