@@ -70,7 +70,7 @@ proptest::proptest! {
 
 #[test]
 fn a_few_thousand_rounds_of_the_fuzzer() {
-    for seed in 0..4000 {
+    for seed in 0..3000 {
         if let Some(result) = fuzz(&damage_from_seed(seed)) {
             check_bounds(&result);
         }
@@ -223,6 +223,14 @@ fn unreadable_heads_and_impossible_counts() {
         });
         assert_eq!(states(&report), [true, false, true], "{field} {value}");
     }
+}
+
+#[test]
+fn posted_receives_need_the_part_of_ob1() {
+    let report = damaged(|process, world, _| {
+        process.set_pointer(process.addr(world), "ompi_communicator_t", "c_pml_comm", TargetAddr::NULL);
+    });
+    assert_eq!(states(&report), [true, true, false]);
 }
 
 #[test]

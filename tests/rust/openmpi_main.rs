@@ -3,6 +3,7 @@
 
 mod openmpi_communicators;
 mod openmpi_damage;
+mod openmpi_detect;
 mod openmpi_messages;
 mod openmpi_requests;
 mod support;

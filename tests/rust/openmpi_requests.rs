@@ -149,6 +149,20 @@ fn a_cancelled_receive_matched_nothing() {
 }
 
 #[test]
+fn a_receive_that_failed_says_with_which_code() {
+    everywhere(|mut process, world| {
+        let at = process.receive(world, Receive::default());
+        process.matched(world, at, 0, 7, 4000);
+        process.complete(at, 4000);
+        process.set(at, BASE, "req_ompi.req_status.MPI_ERROR", 15);
+        let report = process.read();
+        let receive = &named(&report, "MPI_COMM_WORLD").pending_receives.operations[0];
+        assert_eq!((receive.status, receive.actual_length), (Complete, Some(4000)));
+        assert!(says(receive, "error code 15"));
+    });
+}
+
+#[test]
 fn persistent_requests_count_from_start_to_wait() {
     everywhere(|mut process, world| {
         let inactive = process.types.constant("OMPI_REQUEST_INACTIVE");

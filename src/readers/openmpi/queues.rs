@@ -74,6 +74,12 @@ pub fn read_all(
     for found in &mut communicators.found {
         let Requests { mut sends, mut receives } = by_comm.remove(&found.addr).unwrap_or_default();
         let mut state = peers.read(found, &mut room);
+        if found.pml_comm.is_null() && receives.iter().any(|receive| receive.posted) {
+            state
+                .problems
+                .unexpected
+                .push("receives are posted, but ob1's part of the communicator is missing".to_owned());
+        }
         peers.add_probes(&mut state, &mut decoder, &mut receives, &mut room);
         // Numbers wrap: the distance to the newest one orders them, oldest first. Cached keys, because the elements are large:
         // each is then moved once.

@@ -238,6 +238,11 @@ impl<'a> Decoder<'a> {
             operation.extra_text.push(Cow::Borrowed("cancelled"));
             (operation.actual_local_rank, operation.actual_tag, operation.actual_length) = (None, None, None);
         }
+        let error = record.int(shape.status_error);
+        if complete && error != 0 {
+            // Truncation, or a peer that died (MPI_ERR_TRUNCATE, MPI_ERR_PROC_FAILED; ompi/request/req_ft.c, v5.0.7).
+            operation.extra_text.push(Cow::Owned(format!("complete with the MPI error code {error}")));
+        }
         if record.uint(shape.free_called) != 0 {
             operation.extra_text.push(Cow::Borrowed("the application has freed the request"));
         }

@@ -88,6 +88,7 @@ shape!(
         status_tag: "req_ompi.req_status.MPI_TAG",
         status_bytes: "req_ompi.req_status._ucount",
         cancelled: "req_ompi.req_status._cancelled",
+        status_error: "req_ompi.req_status.MPI_ERROR",
         complete: "req_ompi.req_complete",
         state: "req_ompi.req_state",
         persistent: "req_ompi.req_persistent",

@@ -29,7 +29,7 @@ pub fn types(abi: TargetAbi, build: Build, seed: u64) -> Types {
 }
 
 fn basics(types: &mut Types) {
-    use C::{I, Ptr, Size, Struct, U};
+    use C::{Chars, I, Ptr, Size, Struct, U};
     use Order::Shuffled;
     types.define("opal_object_t", Shuffled, &[("obj_magic_id", U(8)), ("obj_class", Ptr), ("obj_count", I(4))]);
     let list_item = [("super", Struct("opal_object_t")), ("opal_list_next", Ptr), ("opal_list_prev", Ptr)];
@@ -51,6 +51,14 @@ fn basics(types: &mut Types) {
     types.define("opal_free_list_t", Shuffled, &pool);
     let array = [("super", Struct("opal_object_t")), ("lowest_free", I(4)), ("size", I(4)), ("addr", Ptr)];
     types.define("opal_pointer_array_t", Shuffled, &array);
+    let component = [
+        ("mca_project_name", Chars(16)),
+        ("mca_component_name", Chars(64)),
+        ("mca_component_major_version", I(4)),
+        ("mca_component_minor_version", I(4)),
+        ("mca_component_release_version", I(4)),
+    ];
+    types.define("mca_base_component_t", Shuffled, &component);
 }
 
 fn handles(types: &mut Types, build: Build) {
