@@ -62,16 +62,6 @@ pub enum SessionError {
     /// No plug-in may be used.
     #[error("{0}")]
     NoPlugin(String),
-    /// A plug-in of another release of the MPI.
-    #[error("the plug-in {plugin} belongs to release {made_for} of this MPI, and the process runs {found}")]
-    OtherRelease {
-        /// Its path.
-        plugin: String,
-        /// The release it belongs to.
-        made_for: String,
-        /// The release of the process.
-        found: String,
-    },
     /// The plug-in failed.
     #[error(transparent)]
     Plugin(PluginError),
@@ -96,7 +86,7 @@ impl SessionError {
             Self::Reader(ReaderError::Target(TargetError::Gone)) | Self::Target(TargetError::Gone) => "gone",
             Self::NoPlugin(_) => "no_plugin",
             Self::Plugin(error) if error.has_run() => "plugin_failed",
-            Self::Plugin(_) | Self::OtherRelease { .. } => "plugin_refused",
+            Self::Plugin(_) => "plugin_refused",
             _ => "fault",
         }
     }
@@ -119,7 +109,7 @@ impl SessionError {
             Self::NoPlugin(_) => {
                 "the built-in reader needs none: leave out the source; or name one: `mpi plugin load PATH`"
             }
-            Self::Plugin(_) | Self::OtherRelease { .. } => {
+            Self::Plugin(_) => {
                 "the built-in reader needs no plug-in: leave out the source, or `set mpi source builtin`"
             }
             _ => "",

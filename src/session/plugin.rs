@@ -85,16 +85,7 @@ impl<T: Target> Session<T> {
         };
         let known = &ours.communicators;
         let mut source = PluginSource::new(self.target(), &detected.layouts, &detected.image, request, known);
-        let report = source.read_queues();
-        let words = source.outcome().and_then(|outcome| outcome.info.version.as_deref());
-        if let (Some(made_for), Some(found)) = (words.and_then(release_of), detected.mpi.version.as_deref())
-            && series(&made_for) != series(found)
-        {
-            // It takes fields of one release for those of the other: names and numbers that mean nothing.
-            let (plugin, found) = (path.display().to_string(), found.to_owned());
-            return Err(SessionError::OtherRelease { plugin, made_for, found });
-        }
-        let mut report = report?;
+        let mut report = source.read_queues()?;
         if let Some(outcome) = source.outcome() {
             report.notes.extend(outcome.messages.iter().cloned());
             let new = outcome.new_processes.iter();
@@ -131,21 +122,6 @@ impl<T: Target> Session<T> {
     }
 }
 
-/// The release that Open MPI's plug-in says it belongs to (`mqs_version_string`, ompi/debuggers/ompi_msgq_dll.c, v4.1.4).
-fn release_of(words: &str) -> Option<String> {
-    let is_release = |word: &&str| series(word).is_some() && word.chars().all(|c| c.is_ascii_digit() || c == '.');
-    words.starts_with("Open MPI").then(|| words.split_whitespace().find(is_release).map(str::to_owned))?
-}
-
-/// Releases of one series lay out their structures alike: `4.1` of `4.1.4`.
-fn series(version: &str) -> Option<(u64, u64)> {
-    let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => Some((major, minor)),
-        _ => None,
-    }
-}
-
 /// Replaces a plug-in's queues by what the reader says of a transport that it cannot read either.
 fn refuse_queues(communicators: &mut [crate::model::Communicator], ours: &Process, transport: &str) {
     for communicator in communicators {
@@ -162,22 +138,5 @@ fn refuse_queues(communicators: &mut [crate::model::Communicator], ours: &Proces
 impl From<PluginError> for SessionError {
     fn from(error: PluginError) -> Self {
         Self::Plugin(error)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{release_of, series};
-
-    #[test]
-    fn the_release_is_found_in_the_words_of_open_mpis_plugin() {
-        let words = "Open MPI message queue support for parallel debuggers 4.1.4 v4.1.4, package: x, ident: 4.1.4";
-        assert_eq!(release_of(words).as_deref(), Some("4.1.4"));
-        assert_eq!(release_of("Open MPI message queue support for parallel debuggers"), None);
-        assert_eq!(release_of("A toy for 1.2.3"), None);
-        assert_eq!(
-            (series("4.1.4"), series("4.1.8rc1"), series("4"), series("")),
-            (Some((4, 1)), Some((4, 1)), None, None)
-        );
     }
 }
