@@ -36,8 +36,8 @@ pub struct Library {
 }
 
 impl Library {
-    /// Opens the library with RTLD_LOCAL, so that two plug-ins with the same function names stay apart, and RTLD_NOW, so
-    /// that what is undefined fails here and not in the middle of a call.
+    /// Opens the library with RTLD_LOCAL, so that two plug-ins with the same function names stay apart, and RTLD_NOW,
+    /// so that what is undefined fails here and not in the middle of a call.
     ///
     /// # Errors
     /// Where the dynamic linker refuses it.

@@ -298,8 +298,8 @@ extern "C" fn target_to_host(_process: *mut Process, from: *const c_void, to: *m
         if from.is_null() || to.is_null() || len == 0 || len > MAX_FETCH {
             return;
         }
-        // SAFETY: the interface has the plug-in pass two buffers of `len` bytes, which may be the same one; `copy` allows
-        // that, and the slice is made after it.
+        // SAFETY: the interface has the plug-in pass two buffers of `len` bytes, which may be the same one; `copy`
+        // allows that, and the slice is made after it.
         let buf = unsafe {
             std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), len);
             std::slice::from_raw_parts_mut(to.cast::<u8>(), len)

@@ -1,7 +1,8 @@
 //! Where the plug-in of a process may be.
 //!
-//! In this order: the one that the user named, the `plugin-path` setting, `MPIR_dll_name` of the target, and the names that
-//! the document lists as defaults, beside the MPI library. A name from the target is only a suggestion; see `trust`.
+//! In this order: the one that the user named, the `plugin-path` setting, `MPIR_dll_name` of the target, and the
+//! names that the document lists as defaults, beside the MPI library. A name from the target is only a suggestion;
+//! see `trust`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

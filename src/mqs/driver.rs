@@ -66,7 +66,8 @@ macro_rules! call {
 
 /// Runs the task and tells the host everything over `socket`. Returns when the host has been told.
 pub fn run(socket: RawFd, shared: &Shared, task: &Task<'_>) {
-    // SAFETY: `shared` and `task` live in the frame of the helper's first function, which ends the process instead of returning.
+    // SAFETY: `shared` and `task` live in the frame of the helper's first function, which ends the process instead of
+    // returning.
     let shared: &'static Shared = unsafe { &*std::ptr::from_ref(shared) };
     let mut link = Link::new(socket, shared);
     shared.set_place(LOADING);

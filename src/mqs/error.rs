@@ -47,7 +47,10 @@ pub enum PluginError {
         expected: String,
     },
     /// It is no message-queue plug-in, or only half of one.
-    #[error("{path} is not a usable message-queue plug-in: it does not export {}", .missing.join(", "), path = shown(.path))]
+    #[error(
+        "{path} is not a usable message-queue plug-in: it does not export {}",
+        .missing.join(", "), path = shown(.path)
+    )]
     MissingFunctions {
         /// The plug-in.
         path: PathBuf,

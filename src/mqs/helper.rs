@@ -74,7 +74,8 @@ impl Helper {
 
         // The debugger's signal handlers must not run in the child before they are reset there.
         let mask = isolation::block_signals();
-        // SAFETY: the child only makes system calls and allocates (glibc's fork keeps its allocator usable) until `_exit`.
+        // SAFETY: the child only makes system calls and allocates (glibc's fork keeps its allocator usable) until
+        // `_exit`.
         let first = unsafe { libc::fork() };
         if first == 0 {
             // SAFETY: as above.

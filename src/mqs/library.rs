@@ -73,7 +73,8 @@ pub fn other_series(text: &str, library: &str) -> Option<String> {
         let mut numbers = version.split('.').map(|number| number.parse().ok());
         Some((numbers.next()??, numbers.next()??))
     };
-    // open-mpi/ompi, ompi/debuggers/ompi_msgq_dll.c, `mqs_version_string`, 4.1.4: the first number of the text is the version.
+    // open-mpi/ompi, ompi/debuggers/ompi_msgq_dll.c, `mqs_version_string`, 4.1.4: the first number of the text is the
+    // version.
     if !text.contains("Open MPI") {
         return None;
     }

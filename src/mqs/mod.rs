@@ -1,8 +1,8 @@
 //! The debugger's side of the mqs interface: hosts an MPI vendor's message-queue plug-in.
 //!
 //! A plug-in is foreign code that follows pointers in a program which is, more often than not, damaged; measured, Open
-//! MPI's crashes or loops on damaged memory. It therefore runs in a helper process (`helper`, `isolation`) that is driven
-//! through the plug-in's life cycle (`driver`, `callbacks`) and asks this process for memory, symbols and types
+//! MPI's crashes or loops on damaged memory. It therefore runs in a helper process (`helper`, `isolation`) that is
+//! driven through the plug-in's life cycle (`driver`, `callbacks`) and asks this process for memory, symbols and types
 //! (`wire`, `child`, `server`, `conversation`). Whatever comes from there is taken as hostile and normalised
 //! (`convert`, `normalise`). `discovery` and `trust` say which plug-in may be loaded at all.
 #![allow(unsafe_code)]
@@ -51,7 +51,8 @@ pub struct PluginRequest<'a> {
     pub timeout: Duration,
     /// What is known of the job.
     pub universe: Universe,
-    /// The version of the MPI library, such as `4.1.4`: a plug-in that tells another series is refused. `None`: not known.
+    /// The version of the MPI library, such as `4.1.4`: a plug-in that tells another series is refused. `None`: not
+    /// known.
     pub library_version: Option<String>,
     /// Bounds for what it may deliver.
     pub limits: Limits,

@@ -25,7 +25,7 @@ pub fn normalise(report: &mut QueueReport, known: &[Communicator]) {
             let lost = queues(communicator).map(|queue| queue.len()).into_iter().sum::<usize>();
             if lost > 0 {
                 problems.push(format!(
-                    "{lost} operations that the plug-in lists on {:?} are left out: the program has no such communicator",
+                    "{lost} operations that the plug-in lists on {:?} are left out: there is no such communicator",
                     communicator.name
                 ));
             }

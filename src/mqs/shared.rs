@@ -1,8 +1,8 @@
 //! A piece of memory that host and helper process share.
 //!
-//! The helper notes here which function of the plug-in it is about to call, how it ends, and what it has not sent yet, so
-//! that the host knows all of that after a crash, with nothing to be sent by a dying process. The plug-in can write
-//! here too: the host takes every value as hostile.
+//! The helper notes here which function of the plug-in it is about to call, how it ends, and what it has not sent
+//! yet, so that the host knows all of that after a crash, with nothing to be sent by a dying process. The plug-in can
+//! write here too: the host takes every value as hostile.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -62,8 +62,8 @@ impl Shared {
     }
 
     fn layout(&self) -> &Layout {
-        // SAFETY: mapped for as long as `self` lives; all numbers are atomics, and zero bytes are valid ones. The buffer is
-        // only reached through raw pointers.
+        // SAFETY: mapped for as long as `self` lives; all numbers are atomics, and zero bytes are valid ones. The
+        // buffer is only reached through raw pointers.
         unsafe { self.at.as_ref() }
     }
 
@@ -114,8 +114,8 @@ impl Shared {
         }
         let mut at = used;
         for part in parts {
-            // SAFETY: `at + part.len()` is at most BUFFER, as was just checked; the regions cannot overlap, `part` is memory
-            // of this process alone.
+            // SAFETY: `at + part.len()` is at most BUFFER, as was just checked; the regions cannot overlap, `part` is
+            // memory of this process alone.
             unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), self.buffer().add(at), part.len()) };
             at += part.len();
         }

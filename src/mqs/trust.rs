@@ -1,7 +1,7 @@
 //! Which plug-ins are loaded without being asked for by name.
 //!
-//! Loading a plug-in runs code that the debugged program names. So it is only done for a library that nobody but root and
-//! the user could have put there, in a place where programs are installed or that the user has declared safe
+//! Loading a plug-in runs code that the debugged program names. So it is only done for a library that nobody but root
+//! and the user could have put there, in a place where programs are installed or that the user has declared safe
 //! (gdb's `auto-load safe-path`).
 
 use std::fs::Metadata;

@@ -1,7 +1,7 @@
 //! The vendor plug-in in our host (helper process, page cache) against a plain in-process host without a cache.
 //!
-//! `cargo bench --bench plugin_host` starts jobs of Debian's Open MPI, reads rank 0 with both hosts in turn and prints the
-//! medians and their ratio. Both hosts get the same types, from the shipped profile.
+//! `cargo bench --bench plugin_host` starts jobs of Debian's Open MPI, reads rank 0 with both hosts in turn and
+//! prints the medians and their ratio. Both hosts get the same types, from the shipped profile.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../rust/mqs_job.rs"]

@@ -4,8 +4,8 @@
  *
  * Rank 0 posts: a receive from any source with any tag and one from 1 with tag 17 on "my dup"; RECEIVES receives from 1
  * with tags from 1000 on MPI_COMM_WORLD; a send of 8,000,000 bytes to 1 with tag 55 on MPI_COMM_WORLD; a synchronous
- * send of 3 ints to local rank 0 (world rank 1) with tag 5 on "reversed". COMMUNICATORS more duplicates exist. Each rank
- * then writes "ready RANK PID" and sleeps.
+ * send of 3 ints to local rank 0 (world rank 1) with tag 5 on "reversed". COMMUNICATORS more duplicates exist. Each
+ * rank then writes "ready RANK PID" and sleeps.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* A message-queue plug-in for a made-up MPI, in a good and many hostile variants.
  *
- * The variant is chosen when it is compiled: -DVARIANT='"name"' (default "good"), -DCOMPATIBILITY=2 or 3, -DWIDTH=4, -DWITHOUT_GROUP and so on.
+ * The variant is chosen when it is compiled: -DVARIANT='"name"' (default "good"), -DCOMPATIBILITY=2 or 3, -DWIDTH=4,
+ * -DWITHOUT_GROUP and so on.
  *
  * The made-up MPI keeps in the symbol `toy_mpi` a struct toy_mpi { int version; struct toy_comm *first; struct
  * toy_spawned *spawned; }; the rest hangs from that (types toy_comm, toy_op, toy_spawned below in `setup_image`).
