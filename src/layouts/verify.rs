@@ -249,12 +249,21 @@ fn tried_text(tried: &[Verification]) -> String {
     tried.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
+/// A profile that fits a process.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// The profile, without the types that differ harmlessly.
+    pub profile: Profile,
+    /// What was compared, those types included.
+    pub verification: Verification,
+}
+
 /// The shipped profile for an Open MPI of the given version that fits the process, without the types that changed
 /// since the release that it was made from.
 ///
 /// # Errors
 /// Where none is for the version, or none of those fits: with every difference and the next command to type.
-pub fn choose_profile(target: &(impl Target + ?Sized), version: (u64, u64, u64)) -> Result<Profile, NoProfile> {
+pub fn choose_profile(target: &(impl Target + ?Sized), version: (u64, u64, u64)) -> Result<Chosen, NoProfile> {
     choose_among(target, version, shipped_profiles())
 }
 
@@ -266,7 +275,7 @@ pub fn choose_among(
     target: &(impl Target + ?Sized),
     version: (u64, u64, u64),
     profiles: &[(&str, &str)],
-) -> Result<Profile, NoProfile> {
+) -> Result<Chosen, NoProfile> {
     let damaged = |name: &str| {
         let name = name.to_owned();
         move |source| NoProfile::Damaged { name, source }
@@ -284,7 +293,7 @@ pub fn choose_among(
         let verification = verify_classes(target, &profile);
         if verification.fits() {
             profile.leave_out(&verification);
-            return Ok(profile);
+            return Ok(Chosen { profile, verification });
         }
         tried.push(verification);
     }

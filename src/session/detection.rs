@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::SessionError;
 use crate::layouts::{
-    LayoutSource, Layouts, NoProfile, Profile, Verification, choose_profile, shipped_profiles, verify_classes,
+    Chosen, LayoutSource, Layouts, NoProfile, Profile, Verification, choose_profile, shipped_profiles, verify_classes,
 };
 use crate::model::Mpi;
 use crate::readers::openmpi::detect::{self, Lifetime, SelectedPml};
@@ -171,7 +171,7 @@ fn choose(
     let known = |source: &Rc<dyn LayoutSource>| source.type_layout(PROBED_TYPE).is_ok_and(|found| found.is_some());
     if let Some(source) = choice.debugger.as_ref().filter(|source| known(source)) {
         let constants = match &shipped {
-            Ok(profile) => Some(profile.clone()),
+            Ok(chosen) => Some(chosen.profile.clone()),
             Err(_) => same_series(version)?,
         };
         let Some(constants) = constants else {
@@ -190,9 +190,8 @@ fn choose(
     } else if let Some(source) = &choice.debugger {
         set_aside.push(format!("{}: the MPI library has no debug information", source.name()));
     }
-    let profile = shipped?;
+    let Chosen { profile, verification } = shipped?;
     let name = LayoutSource::name(&profile);
-    let verification = verify_classes(target, &profile);
     Ok((Layouts::new(vec![Box::new(profile)]), name, verification))
 }
 

@@ -81,8 +81,8 @@ fn equal_sizes_fit_and_the_sentence_says_so() {
     assert!(verification.fits(), "{verification}");
     assert_eq!(verification.checked.len(), profile.types.len());
     assert!(verification.to_string().starts_with("the profile openmpi-4.1 fits: "), "{verification}");
-    assert_eq!(choose_profile(&target, (4, 1, 4)).unwrap().name, "openmpi-4.1");
-    assert_eq!(choose_profile(&target, (4, 1, 8)).unwrap().name, "openmpi-4.1");
+    assert_eq!(choose_profile(&target, (4, 1, 4)).unwrap().profile.name, "openmpi-4.1");
+    assert_eq!(choose_profile(&target, (4, 1, 8)).unwrap().profile.name, "openmpi-4.1");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_type_that_changed_within_the_series_is_left_out() {
             .to_string()
             .ends_with("left out: mca_part_persist_request_t: 688 bytes in the profile, 712 bytes in the process")
     );
-    let chosen = choose_profile(&target, (5, 0, 11)).unwrap();
+    let chosen = choose_profile(&target, (5, 0, 11)).unwrap().profile;
     assert!(!chosen.types.contains_key("mca_part_persist_request_t"));
     assert_eq!(chosen.types.len(), profile.types.len() - 1);
 }
