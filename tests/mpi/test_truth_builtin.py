@@ -77,6 +77,16 @@ def test_lazily_created_processes_have_their_world_ranks(mpi_build: MpiBuild, st
         _assert_equal_to_truth(job, show(job.pids))
 
 
+#: Makes a receiver wait for the sender's help, instead of fetching the data from its memory.
+THROUGH_THE_SENDER = {"4.1": {"btl_vader_single_copy_mechanism": "none"}, "5.0": {"smsc": "^cma,xpmem,knem"}}
+
+
+def test_a_transfer_that_has_begun_is_matched(mpi_build: MpiBuild, start_job: StartJob) -> None:
+    job = start_job(mpi_build, "truth_matched", ranks=2, mca=THROUGH_THE_SENDER[mpi_build.series])
+    _assert_equal_to_truth(job, show(job.pids))
+    job.assert_running()
+
+
 #: The tags of collectives on intracommunicators, ompi/mca/coll/base/coll_tags.h of Open MPI 4.1.4 and 5.0.7.
 COLLECTIVE_TAGS = {"MPI_Barrier": -16, "MPI_Bcast": -17, "MPI_Allreduce": -12}
 

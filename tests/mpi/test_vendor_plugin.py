@@ -6,14 +6,17 @@ import os
 import re
 import shutil
 import struct
+import time
 from pathlib import Path
 from typing import Any, Callable, List, Set, Tuple
 
 import pytest
-from support.builds import MpiBuild
+from support import processes
+from support.builds import MpiBuild, compile_with
 from support.cli import Result, mpi_queues, pid_options, show
 from support.compare import compare, unexplained
 from support.jobs import Job
+from support.paths import PROGRAMS
 from support.vendor_plugin import DEVIATIONS
 
 StartJob = Callable[..., Job]
@@ -31,7 +34,7 @@ INACTIVE = "inactive persistent requests are listed"
 PROBES = "probes and the messages they hold are not told from receives"
 
 #: Which deviations each program must show, all ranks together; any other fails.
-PROGRAMS: List[Tuple[str, Tuple[str, ...], int, Set[str]]] = [
+TRUTHS: List[Tuple[str, Tuple[str, ...], int, Set[str]]] = [
     ("truth_modes", (), 2, {UNEXPECTED, FIELDS, ORDER, BUFFERED, MATCHED, LENGTH}),
     ("truth_comms", (), 3, {UNEXPECTED, FIELDS, ORDER}),
     (
@@ -47,10 +50,10 @@ PROGRAMS: List[Tuple[str, Tuple[str, ...], int, Set[str]]] = [
 
 
 def test_every_deviation_is_asked_for_by_some_program() -> None:
-    assert set().union(*(expected for _, _, _, expected in PROGRAMS)) == set(DEVIATIONS)
+    assert set().union(*(expected for _, _, _, expected in TRUTHS)) == set(DEVIATIONS)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[0])
+@pytest.mark.parametrize("program", TRUTHS, ids=lambda program: program[0])
 def test_the_plugin_equals_the_truth_but_for_its_known_defects(
     debian_mpi: MpiBuild, start_job: StartJob, program: Tuple[str, Tuple[str, ...], int, Set[str]]
 ) -> None:
@@ -179,3 +182,24 @@ def test_a_plugin_that_others_may_write_is_not_loaded_unasked(small_job: Job, tm
     os.chmod(path, 0o777)
     shown = show([small_job.pids[0]], "--source", f"plugin={path}")
     assert shown[small_job.pids[0]]["source"]["plugin"] == str(path)
+
+
+@pytest.mark.parametrize("function", ["mqs_setup_image", "mqs_image_has_queues"])
+@pytest.mark.parametrize("fate", ["crash", "loop", "abort", "exit", "_exit", "kill", "close", "sleep"])
+def test_a_hostile_plugin_on_a_real_rank(small_job: Job, fate: str, function: str) -> None:
+    """The helper process dies or is ended in time; the rank goes on, and no process is left."""
+    flags = ["-shared", "-fPIC", "-Wno-error", f'-DVARIANT="{fate}:{function}"']
+    path = compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "plugin.c"], flags)
+    before = {process.pid for process in processes.descendants(1)}
+    started = time.monotonic()
+    _refused(small_job, f"plugin={path}", str(path), options=("--timeout", "6"))
+    assert time.monotonic() - started < 60
+    mine = {pid for pid in {process.pid for process in processes.descendants(1)} - before if _maps(pid, path)}
+    assert not mine, f"processes that still have the plug-in loaded: {mine}"
+
+
+def _maps(pid: int, path: Path) -> bool:
+    try:
+        return str(path) in Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False

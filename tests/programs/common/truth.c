@@ -30,6 +30,8 @@ struct truth_op {
     uint64_t bytes;
     uintptr_t address; /* the request's handle when it was posted; 0: not known */
     void *buffer;
+    int matched, matched_source, matched_tag; /* data under way */
+    uint64_t matched_bytes;
     int probe; /* 1: waits in a probe; 2: a message that a matching probe holds */
     MPI_Request request;
     unsigned long order;
@@ -57,6 +59,7 @@ static const char *collective_call;
 static char path[4096], temporary[4200];
 static void *empty_request;
 
+static int asking_is_allowed = 1;
 static volatile int armed;
 static unsigned quiet_calls, sleep_checks;
 static int sleeping_threads[64], sleeping_count;
@@ -318,6 +321,14 @@ void truth_cancel(struct truth_op *op)
     op->fate = TRUTH_COMPLETE;
 }
 
+void truth_matched(struct truth_op *op, int source, int tag, uint64_t bytes)
+{
+    op->matched = 1;
+    op->matched_source = source;
+    op->matched_tag = tag;
+    op->matched_bytes = bytes;
+}
+
 void truth_unordered(struct truth_op *op)
 {
     op->ordered = 0;
@@ -410,6 +421,8 @@ static void resolve(struct truth_op *op)
     }
     if (op->request == MPI_REQUEST_NULL) /* blocking, or given back while pending */
         return;
+    if (!asking_is_allowed) /* asking makes progress */
+        return;
     if ((op->fate == TRUTH_EAGER || op->fate == TRUTH_SETTLED) && (void *)op->address == empty_request) {
         op->traceless = 1;
         return;
@@ -500,7 +513,7 @@ static void write_op(FILE *file, const struct truth_op *op)
         fprintf(file, "\"0x%lx\"", (unsigned long)(uintptr_t)op->buffer);
     else
         fputs("null", file);
-    fprintf(file, ",\"status\":\"%s\",\"request\":", op->probe == 2 ? "matched" : op->complete ? "complete" : "pending");
+    fprintf(file, ",\"status\":\"%s\",\"request\":", op->probe == 2 || op->matched ? "matched" : op->complete ? "complete" : "pending");
     if (op->address && !op->traceless)
         fprintf(file, "\"0x%lx\"", (unsigned long)op->address);
     else
@@ -509,7 +522,10 @@ static void write_op(FILE *file, const struct truth_op *op)
         fprintf(file, ",\"order\":%lu", op->order);
     else
         fputs(",\"order\":null", file);
-    if (op->receive && (op->complete || op->probe == 2) && !op->cancelled) {
+    if (op->matched)
+        fprintf(file, ",\"actual\":{\"peer\":%d,\"world\":%d,\"tag\":%d,\"bytes\":%llu}", op->matched_source,
+                world_rank(op->comm, op->matched_source), op->matched_tag, (unsigned long long)op->matched_bytes);
+    else if (op->receive && (op->complete || op->probe == 2) && !op->cancelled) {
         int bytes;
         MPI_Get_count(&op->status, MPI_BYTE, &bytes);
         fprintf(file, ",\"actual\":{\"peer\":%d,\"world\":%d,\"tag\":%d,\"bytes\":%d}", op->status.MPI_SOURCE,
@@ -634,6 +650,12 @@ static int on_progress(void)
     armed = 0;
     rename(temporary, path);
     return 0;
+}
+
+void truth_hang_stopped(void)
+{
+    asking_is_allowed = 0;
+    truth_hang_paused();
 }
 
 void truth_hang_paused(void)

@@ -64,6 +64,8 @@ void truth_mprobe(int source, int tag, MPI_Comm comm);
 void truth_free_request(struct truth_op *op);
 void truth_wait(struct truth_op *op);
 void truth_cancel(struct truth_op *op);
+/* A receive that has been matched with this message and whose data cannot come. */
+void truth_matched(struct truth_op *op, int source, int tag, uint64_t bytes);
 /* The order relative to others of its communicator is not known (posted by a thread). */
 void truth_unordered(struct truth_op *op);
 /* A buffered send that the library completes for the caller while the message has not been taken yet. */
@@ -90,6 +92,8 @@ void truth_settle(void);
 
 /* Writes the truth and waits in pause() for a signal. */
 void truth_hang_paused(void);
+/* The same without a call of MPI: what was posted last stays as it is. */
+void truth_hang_stopped(void);
 /* Writes the truth and arms the ready signal, which is given once the library has been waiting quietly in the call that
  * the caller makes next. */
 void truth_hang_in(const char *call);
