@@ -45,7 +45,7 @@ fn images() -> Vec<Image> {
         if path.starts_with('/') && !known && u64::from_str_radix(offset, 16) == Ok(0) {
             // The tests' executable and all libraries are position-independent and linked at 0.
             let bias = TargetAddr::new(u64::from_str_radix(range.split('-').next().unwrap(), 16).unwrap());
-            let is_executable = PathBuf::from(path) == own;
+            let is_executable = own.as_path() == std::path::Path::new(path);
             images.push(Image { path: path.to_owned(), bias, build_id: None, is_executable });
         }
     }
