@@ -131,13 +131,16 @@ def test_undone_all_is_right_again(job: Job) -> None:
 
 
 def test_a_request_full_of_garbage(job: Job) -> None:
-    """Overwritten from its list links on. What it says is garbage; the operations of others are right."""
+    """Overwritten from its list links on: it is garbage or missing, and the operations of others are right."""
     victim = _victim(job)
     with poked(job.pids[0], int(victim["request"], 16) + LIST_NEXT + 16, b"\xaa" * 400):
         result = _show(job)
     assert result.status in (0, 1), str(result)
     differences = compare(job.truth[0], json.loads(result.out)["processes"][0])
-    assert all(str(victim["request"]) in str(difference) for difference in differences), differences
+    # Whose receive it was cannot be told, so any list of receives may lack one.
+    wrong = [one for one in differences if one.kind != "state" and str(victim["request"]) not in str(one)]
+    assert not wrong, "\n".join(map(str, wrong))
+    assert result.status == 1 or not differences
 
 
 def test_a_name_without_an_end_and_with_control_characters(job: Job) -> None:

@@ -126,10 +126,6 @@ def test_a_nonblocking_barrier_in_flight_is_shown(mpi_build: MpiBuild, start_job
     internal = [op for op in comm["pending_receives"]["operations"] if op["internal"]]
     assert [(op["desired_local_rank"], op["any_source"]) for op in internal] == [(1, False)]
     assert internal[0]["desired_tag"] < -26
-    # The other side of it: what rank 0 sent has arrived at rank 1, which has not called MPI_Ibarrier.
-    comm = next(c for c in shown[job.pids[1]]["communicators"] if c["name"] == "stuck")
-    internal = [op for op in comm["unexpected_messages"]["operations"] if op["internal"]]
-    assert [op["actual_local_rank"] for op in internal] == [0]
 
 
 def test_filters_by_communicator_and_rank(mpi_build: MpiBuild, start_job: StartJob) -> None:

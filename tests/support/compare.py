@@ -180,7 +180,9 @@ def _compare_queue(kind: str, posted: Sequence[Json], queue: Json, where: str, i
     what = QUEUES[kind]
     differences = []
     if queue["state"] != "ok":
-        return [Difference("state", what, "", "ok", queue["state"], f"{where}, {what}")]
+        differences.append(Difference("state", what, "", "ok", queue["state"], f"{where}, {what}"))
+    if queue["state"] == "no_information":
+        return differences
     shown = queue["operations"]
     if internal:
         shown = [op for op in shown if not op["internal"]]
