@@ -194,9 +194,12 @@ def _adopt_orphans() -> None:
 
 
 def _reap(started: Dict[int, Optional[int]]) -> None:
+    """Waits for the ranks that became our children; one that was just killed needs a moment to end."""
+    deadline = time.monotonic() + 2
     for pid in started:
         try:
-            os.waitpid(pid, 0 if processes.state(pid) == "Z" else os.WNOHANG)
+            while os.waitpid(pid, os.WNOHANG)[0] == 0 and time.monotonic() < deadline:
+                time.sleep(0.01)
         except ChildProcessError:
             # Its launcher has waited for it.
             continue
