@@ -44,6 +44,12 @@ def debian_mpi(preflight: None) -> builds.MpiBuild:
     return _build("debian-4.1.4")
 
 
+@pytest.fixture(scope="session")
+def wheel_mpi(preflight: None) -> builds.MpiBuild:
+    """Open MPI from the package index, which has no plug-in."""
+    return _build(f"wheel-{builds.WHEEL_VERSION}")
+
+
 @pytest.fixture
 def start_job() -> Iterator[Callable[..., Job]]:
     """``start_job(build, program, *arguments, ranks=2, mca={…})``; ends the jobs after the test."""

@@ -130,11 +130,9 @@ def _vendor() -> Path:
     return next(Path("/usr/lib").glob("*/openmpi/lib/openmpi3/libompi_dbg_msgq.so"))
 
 
-def test_an_mpi_without_a_plugin(start_job: StartJob) -> None:
+def test_an_mpi_without_a_plugin(wheel_mpi: MpiBuild, start_job: StartJob) -> None:
     """The wheels name one at a path that does not exist."""
-    from support import builds
-
-    job = start_job(builds.wheel(), "truth_probe", ranks=2)
+    job = start_job(wheel_mpi, "truth_probe", ranks=2)
     _refused(job, "plugin", "plug-in")
 
 
@@ -167,11 +165,9 @@ def test_a_damaged_plugin(small_job: Job, tmp_path: Path) -> None:
     _refused(small_job, f"plugin={path}", str(path))
 
 
-def test_a_plugin_of_another_mpi_version(start_job: StartJob) -> None:
+def test_a_plugin_of_another_mpi_version(wheel_mpi: MpiBuild, start_job: StartJob) -> None:
     """It would show one communicator with a binary name where there are many."""
-    from support import builds
-
-    job = start_job(builds.wheel(), "truth_probe", ranks=2)
+    job = start_job(wheel_mpi, "truth_probe", ranks=2)
     _refused(job, f"plugin={_vendor()}", "4.1.4", "5.0.11", str(_vendor()))
 
 

@@ -225,12 +225,12 @@ def _compare_order(
         if kind == "unexpected":
             # Pairs are found by content, so equal messages may be paired crosswise: compare the contents in order.
             posted = [(op["tag"], op["bytes"]) for _, _, op in sorted(members, key=lambda member: member[2]["index"])]
-            found = [(op["tag"], op["bytes"]) for _, _, op in sorted(members, key=lambda member: member[1])]
+            order = [(op["tag"], op["bytes"]) for _, _, op in sorted(members, key=lambda member: member[1])]
         else:
             posted = [(op["tag"], op["request"]) for _, _, op in sorted(members, key=lambda member: member[0])]
-            found = [(op["tag"], op["request"]) for _, _, op in sorted(members, key=lambda member: member[1])]
-        if posted != found:
-            differences.append(Difference("order", QUEUES[kind], "", posted, found, where))
+            order = [(op["tag"], op["request"]) for _, _, op in sorted(members, key=lambda member: member[1])]
+        if posted != order:
+            differences.append(Difference("order", QUEUES[kind], "", posted, order, where))
     return differences
 
 

@@ -8,7 +8,7 @@ import re
 import struct
 import subprocess
 from pathlib import Path
-from typing import Iterator
+from typing import Dict, Iterator
 
 POINTER = struct.Struct("<Q")
 
@@ -38,7 +38,7 @@ def poked(pid: int, address: int, data: bytes) -> Iterator[None]:
 
 def symbol(pid: int, name: str) -> int:
     """The address of a dynamic symbol that one of the process's libraries defines."""
-    bases = {}
+    bases: Dict[str, int] = {}
     for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
         fields = line.split(maxsplit=5)
         if len(fields) == 6 and re.search(r"lib(mpi|open-pal|open-rte)\.so", fields[5]) and int(fields[2], 16) == 0:

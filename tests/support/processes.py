@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import time
@@ -99,6 +100,10 @@ def wait_until(condition: Callable[[], bool], what: str, timeout: float = 60.0) 
         time.sleep(0.005)
 
 
+def _has_ended(process: Identity) -> bool:
+    return not is_alive(process)
+
+
 def end(processes: Iterable[Identity]) -> None:
     """Kills exactly these processes, where they still live, and waits until they are gone."""
     remaining = list(processes)
@@ -107,4 +112,4 @@ def end(processes: Iterable[Identity]) -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)
     for process in remaining:
-        wait_until(lambda process=process: not is_alive(process), f"the end of process {process.pid}")
+        wait_until(functools.partial(_has_ended, process), f"the end of process {process.pid}")
