@@ -63,6 +63,9 @@ class Session:
     def trust_plugin(self, path: str) -> Dict[str, Any]:
         """``mpi plugin load PATH``: checks the plug-in in the child process and remembers that the user asked for it."""
 
+    def set_plugin_path(self, paths: Sequence[str]) -> None:
+        """The ``plugin-path`` setting: plug-ins, or directories with some; a file in a directory must be nobody else's."""
+
     def set_safe_path(self, directories: Sequence[str]) -> None:
         """Directories that the user trusts (gdb's ``auto-load safe-path``)."""
 

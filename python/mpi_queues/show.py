@@ -86,7 +86,7 @@ def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[U
         UserError: where none could be.
     """
     pids = checked_pids(options)
-    source, plugin = requested_plugin(options.source, None, "", _NO_PLUGIN)
+    source, plugin = requested_plugin(options.source, None, _NO_PLUGIN)
     request = via_gdb.Request("read", source, plugin, queues, options.timeout)
     answers, failures = via_gdb.split_answers(via_gdb.read_all(pids, request, progress()))
     snapshots = []
@@ -126,7 +126,7 @@ def _compare(options: argparse.Namespace) -> int:
         raise UsageError("--compare writes text only", help="leave out --format json")
     pids = checked_pids(options)
     source = "plugin" if options.source in ("auto", "builtin") else options.source
-    _, plugin = requested_plugin(source, None, "", _NO_PLUGIN)
+    _, plugin = requested_plugin(source, None, _NO_PLUGIN)
     request = via_gdb.Request("compare", "plugin", plugin, True, options.timeout)
     answers, failures = via_gdb.split_answers(via_gdb.read_all(pids, request, progress()))
     if not answers:

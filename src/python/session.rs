@@ -37,6 +37,7 @@ pub struct Session {
     debugger: Rc<Debugger>,
     session: session::Session<PageCache<DebuggerTarget>>,
     safe_path: RefCell<Vec<PathBuf>>,
+    plugin_path: RefCell<Vec<PathBuf>>,
 }
 
 impl Session {
@@ -54,10 +55,11 @@ impl Session {
     ) -> PyResult<R> {
         let timeout = Duration::try_from_secs_f64(timeout)
             .map_err(|_| PyValueError::new_err(format!("a time limit of {timeout} seconds")))?;
-        let safe_path = self.safe_path.borrow().clone();
+        let (safe_path, set_paths) = (self.safe_path.borrow().clone(), self.plugin_path.borrow().clone());
         let interrupted = || self.debugger.signalled();
         let explicit = plugin.as_deref();
-        Ok(run(&PluginSettings { explicit, safe_path: &safe_path, timeout, interrupted: &interrupted }))
+        let (safe_path, set_paths) = (safe_path.as_slice(), set_paths.as_slice());
+        Ok(run(&PluginSettings { explicit, set_paths, safe_path, timeout, interrupted: &interrupted }))
     }
 
     fn interrupted(&self) -> PyResult<()> {
@@ -122,6 +124,7 @@ impl Session {
             debugger,
             session: session::Session::new(PageCache::new(target), choice),
             safe_path: RefCell::default(),
+            plugin_path: RefCell::default(),
         })
     }
 
@@ -243,6 +246,11 @@ impl Session {
         info.set_item("path", path)?;
         set_plugin_facts(&info, inspected.map_err(|error| self.error(py, &error))?)?;
         Ok(info)
+    }
+
+    /// The `plugin-path` setting: plug-ins, or directories with some; the files in a directory must be nobody else's.
+    fn set_plugin_path(&self, paths: Vec<PathBuf>) {
+        *self.plugin_path.borrow_mut() = paths;
     }
 
     /// Directories that the user trusts (gdb's `auto-load safe-path`).

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Session, SessionError};
+use super::{Detected, Session, SessionError};
 use crate::analysis::compare::differences;
-use crate::model::{Process, QueueSource, Source, SourceKind};
+use crate::model::{Process, QueueReport, QueueSource, Source, SourceKind};
 use crate::mqs::discovery::{Candidate, Search, candidates};
 use crate::mqs::{PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin_within};
 use crate::target::Target;
@@ -14,6 +14,8 @@ use crate::target::Target;
 pub struct PluginSettings<'a> {
     /// The plug-in that was asked for by name.
     pub explicit: Option<&'a Path>,
+    /// The `plugin-path` setting: plug-ins, or directories with some.
+    pub set_paths: &'a [PathBuf],
     /// Directories that the user trusts.
     pub safe_path: &'a [PathBuf],
     /// Time limit, wall clock.
@@ -49,7 +51,8 @@ impl PluginChoice {
 impl<T: Target> Session<T> {
     /// Looks for the plug-in to use.
     pub fn choose_plugin(&self, settings: &PluginSettings<'_>) -> PluginChoice {
-        let search = Search { explicit: settings.explicit, set_paths: &[], safe_path: settings.safe_path };
+        let search =
+            Search { explicit: settings.explicit, set_paths: settings.set_paths, safe_path: settings.safe_path };
         let candidates = candidates(self.target(), &search);
         let chosen = candidates.iter().find(|candidate| candidate.usable()).cloned();
         PluginChoice { candidates, chosen }
@@ -70,18 +73,52 @@ impl<T: Target> Session<T> {
     /// failure among the problems.
     pub fn read_plugin(&self, settings: &PluginSettings<'_>) -> Result<Process, SessionError> {
         let detected = self.detected()?;
-        let ours = self.read_builtin(false)?;
+        // Without our own reader's communicators the plug-in's ranks stay as they are.
+        let ours = self.read_builtin(false).unwrap_or_else(|error| Process {
+            problems: vec![format!("the communicators could not be read to check the plug-in: {error}")],
+            ..Process::default()
+        });
         let choice = self.choose_plugin(settings);
         let path = match &choice.chosen {
             Some(chosen) => chosen.path.clone(),
             None => return Err(choice.refusal()),
         };
+        let mut report = if detected.mpi.transport.as_deref() == Some("ob1") {
+            self.run_plugin(&path, &detected, &ours, settings)?
+        } else {
+            // No plug-in looks at the transport: it prints nonsense for others than ob1. The reader says why there is nothing.
+            let refused = self.read_builtin(true)?;
+            let notes = vec!["the plug-in was not run: it reads the pml ob1 only".to_owned()];
+            QueueReport { communicators: refused.communicators, notes, problems: Vec::new() }
+        };
+        report.notes.extend(ours.notes.iter().cloned());
+        let plugin = Some(path.display().to_string());
+        let layouts = Some(detected.layouts_name.clone());
+        Ok(Process {
+            mpi: Some(detected.mpi.clone()),
+            source: Some(Source { kind: SourceKind::Plugin, plugin, layouts, ..Source::default() }),
+            communicators: report.communicators,
+            notes: report.notes,
+            problems: ours.problems.into_iter().chain(report.problems).collect(),
+            rank: ours.rank,
+            world_size: ours.world_size,
+            ..Process::default()
+        })
+    }
+
+    fn run_plugin(
+        &self,
+        path: &Path,
+        detected: &Detected,
+        ours: &Process,
+        settings: &PluginSettings<'_>,
+    ) -> Result<QueueReport, SessionError> {
         let request = PluginRequest {
             timeout: settings.timeout,
             interrupted: settings.interrupted,
             universe: Universe { global_rank: ours.rank, world_size: ours.world_size, identity: ours.rank },
             library_version: detected.mpi.version.clone(),
-            ..PluginRequest::new(path.clone())
+            ..PluginRequest::new(path.to_owned())
         };
         let known = &ours.communicators;
         let mut source = PluginSource::new(self.target(), &detected.layouts, &detected.image, request, known);
@@ -91,24 +128,7 @@ impl<T: Target> Session<T> {
             let new = outcome.new_processes.iter();
             report.notes.extend(new.map(|new| format!("spawned process {} on {} ({})", new.pid, new.host, new.image)));
         }
-        if let Some(reason) = detected.mpi.transport.as_deref().filter(|pml| *pml != "ob1") {
-            // The plug-in does not look at the transport and prints nonsense for others than ob1.
-            refuse_queues(&mut report.communicators, &ours, reason);
-        }
-        let plugin = Some(path.display().to_string());
-        let layouts = Some(detected.layouts_name.clone());
-        let mut process = Process {
-            mpi: Some(detected.mpi.clone()),
-            source: Some(Source { kind: SourceKind::Plugin, plugin, layouts, ..Source::default() }),
-            communicators: report.communicators,
-            notes: report.notes,
-            problems: ours.problems.into_iter().chain(report.problems).collect(),
-            rank: ours.rank,
-            world_size: ours.world_size,
-            ..Process::default()
-        };
-        process.notes.extend(ours.notes);
-        Ok(process)
+        Ok(report)
     }
 
     /// Says where the built-in reader and a plug-in differ on this process.
@@ -119,19 +139,6 @@ impl<T: Target> Session<T> {
         let ours = self.read_builtin(true)?;
         let theirs = self.read_plugin(settings)?;
         Ok(differences(&ours, &theirs))
-    }
-}
-
-/// Replaces a plug-in's queues by what the reader says of a transport that it cannot read either.
-fn refuse_queues(communicators: &mut [crate::model::Communicator], ours: &Process, transport: &str) {
-    for communicator in communicators {
-        let known = ours.communicators.iter().find(|known| known.handle == communicator.handle);
-        let queue = known.map(|known| known.pending_sends.clone()).unwrap_or_else(|| {
-            crate::model::Queue::no_information(format!("the message transport (pml) is {transport:?}, not ob1"))
-        });
-        communicator.pending_sends = queue.clone();
-        communicator.pending_receives = queue.clone();
-        communicator.unexpected_messages = queue;
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from typing import ClassVar, Dict, List, Optional, Sequence, Tuple
 
@@ -9,7 +10,7 @@ from .._native import NativeError, Snapshot
 from ..errors import UserError, as_user_error
 from . import options as opt
 from .context import Context, DebuggedMpi
-from .plugins import requested_plugin
+from .plugins import absolute, requested_plugin
 
 FORMAT = opt.Option("format", "Text for people or JSON (schema mpi-queues/1).", "text|json", ("text", "json"))
 COMM = opt.Option("comm", "Only communicators of this name.", "NAME")
@@ -126,6 +127,9 @@ def chosen_processes(context: Context, arguments: opt.Arguments) -> List[Debugge
             help="start the program with 'run', or type: attach PID",
             kind="no_process",
         )
+    paths = [absolute(entry) for entry in str(context.setting("plugin-path") or "").split(os.pathsep) if entry]
+    for process in processes:
+        process.set_plugin_path(paths)
     return processes
 
 
@@ -162,4 +166,4 @@ def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool) 
 def requested_source(context: Context, arguments: opt.Arguments) -> Tuple[str, Optional[str]]:
     """The source asked for and the path of the plug-in asked for by name."""
     source = arguments.get(SOURCE.name) or str(context.setting("source"))
-    return requested_plugin(source, context.loaded_plugin, str(context.setting("plugin-path") or ""))
+    return requested_plugin(source, context.loaded_plugin)

@@ -36,6 +36,10 @@ class DebuggedMpi(ABC):
         """The plug-in that would be used."""
 
     @abstractmethod
+    def set_plugin_path(self, paths: List[str]) -> None:
+        """The ``plugin-path`` setting: plug-ins, or directories with some."""
+
+    @abstractmethod
     def trust_plugin(self, path: str) -> Dict[str, Any]:
         """Checks a plug-in and remembers that the user asked for it."""
 

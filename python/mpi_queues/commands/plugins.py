@@ -1,4 +1,4 @@
-"""Which plug-in was asked for: ``plugin=PATH``, ``mpi plugin load``, ``set mpi plugin-path``."""
+"""Which plug-in was asked for by name: ``plugin=PATH`` or ``mpi plugin load``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ PLUGIN_NAMES = ("libompi_dbg_msgq.so", "libtvmpich.so", "libtvibmmpi.so", "libxm
 IN_DEBUGGER = "type: mpi plugin info"
 
 
-def requested_plugin(
-    source: str, loaded: Optional[str], plugin_path: str, help: str = IN_DEBUGGER
-) -> Tuple[str, Optional[str]]:
+def requested_plugin(source: str, loaded: Optional[str], help: str = IN_DEBUGGER) -> Tuple[str, Optional[str]]:
     """Takes apart ``auto``, ``builtin``, ``plugin`` or ``plugin=PATH``: the kind, and the plug-in asked for by name.
 
     Raises:
@@ -29,9 +27,7 @@ def requested_plugin(
         return kind, None
     if path:
         return kind, existing_plugin(path, help)
-    if loaded:
-        return kind, loaded
-    return kind, plugin_on_path(plugin_path)
+    return kind, loaded
 
 
 def existing_plugin(path: str, help: str = IN_DEBUGGER) -> str:
@@ -40,11 +36,11 @@ def existing_plugin(path: str, help: str = IN_DEBUGGER) -> str:
     Raises:
         UserError: where there is no such file.
     """
-    full = pathlib.Path(os.path.abspath(os.path.expanduser(path)))  # not resolved: the user's own name is shown
+    full = pathlib.Path(absolute(path))
     if full.is_dir():
-        found = plugin_on_path(str(full))
-        if found is not None:
-            return found
+        for name in PLUGIN_NAMES:
+            if (full / name).is_file():
+                return str(full / name)
         raise UserError(
             f"{full}: no plug-in in this directory (looked for {', '.join(PLUGIN_NAMES)})",
             help=help,
@@ -55,13 +51,6 @@ def existing_plugin(path: str, help: str = IN_DEBUGGER) -> str:
     return str(full)
 
 
-def plugin_on_path(plugin_path: str) -> Optional[str]:
-    """The first plug-in of a list of files and directories, separated by colons; None where there is none."""
-    for entry in plugin_path.split(os.pathsep):
-        if not entry:
-            continue
-        place = pathlib.Path(os.path.abspath(os.path.expanduser(entry)))
-        for candidate in [place] if place.is_file() else [place / name for name in PLUGIN_NAMES]:
-            if candidate.is_file():
-                return str(candidate)
-    return None
+def absolute(path: str) -> str:
+    """The path as it was named, from the root: links are kept, because the user's own name is shown."""
+    return os.path.abspath(os.path.expanduser(path))

@@ -25,6 +25,7 @@ class GdbInferior(DebuggedMpi):
         self._session = _native.Session(self._process)
         self._safe_path: List[str] = []
         self.set_safe_path(safe_path)
+        self._plugin_path: List[str] = []
         self._snapshots: Dict[Tuple[str, Optional[str], bool], _native.Snapshot] = {}
 
     @property
@@ -45,6 +46,12 @@ class GdbInferior(DebuggedMpi):
         if directories != self._safe_path:
             self._safe_path = directories
             self._session.set_safe_path(directories)
+
+    def set_plugin_path(self, paths: List[str]) -> None:
+        if paths != self._plugin_path:
+            self._plugin_path = paths
+            self._session.set_plugin_path(paths)
+            self._snapshots.clear()
 
     def read(self, *, source: str, plugin: Optional[str], timeout: float, queues: bool) -> _native.Snapshot:
         key = (source, plugin, queues)
