@@ -230,7 +230,36 @@ fn posted_receives_need_the_part_of_ob1() {
     let report = damaged(|process, world, _| {
         process.set_pointer(process.addr(world), "ompi_communicator_t", "c_pml_comm", TargetAddr::NULL);
     });
-    assert_eq!(states(&report), [true, true, false]);
+    assert_eq!(states(&report), [true, false, false]);
+    let report = damaged(|process, world, _| {
+        let procs = process.get(process.pml_comm(world), process.pml_type(), "procs");
+        process.mem.put_pointer(TargetAddr::new(procs), TargetAddr::NULL);
+    });
+    assert_eq!(states(&report), [true, false, true]);
+}
+
+#[test]
+fn a_probe_is_not_lost_by_a_length_or_a_flag_that_happens_to_fit() {
+    for spoil in 0..3 {
+        let (mut process, world) = one();
+        let receive = Receive { from: Some(0), ..Receive::default() };
+        let matched = process.receive(world, receive);
+        process.matched(world, matched, 0, 7, 8);
+        let kind = "MCA_PML_REQUEST_PROBE";
+        let stack = process.object("mca_pml_ob1_recv_request_t");
+        process.receive_at(stack, world, Receive { from: Some(2), kind, ..receive });
+        match spoil {
+            0 => process.set(matched, "mca_pml_ob1_recv_request_t", "req_match_received", 0),
+            1 => {
+                let list = process.specific_list(world, 2);
+                process.set(list, "opal_list_t", "opal_list_length", 0);
+            }
+            _ => process.set(stack, "mca_pml_base_request_t", "req_peer", 3),
+        }
+        let report = process.try_read().unwrap();
+        assert_eq!(named(&report, WORLD).pending_receives.operations.len(), 2);
+        assert_eq!(states(&report), [true, false, true], "{spoil}");
+    }
 }
 
 #[test]

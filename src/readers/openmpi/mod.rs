@@ -9,6 +9,7 @@ mod communicators;
 mod groups;
 mod peers;
 mod pool;
+mod posted;
 mod queues;
 mod requests;
 pub mod shapes;

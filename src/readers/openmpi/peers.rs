@@ -1,10 +1,11 @@
-//! ob1's state of one communicator: its peers, the messages from them, and its lists of posted receives.
+//! ob1's state of one communicator: its peers, the messages from them, and where its lists of posted receives are.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use super::communicators::Found;
+use super::posted::{ListReader, PostedLists};
 use super::requests::{Decoded, Decoder};
 use super::shapes::{Ob1Shapes, Shapes};
 use super::tags::InternalTags;
@@ -12,7 +13,6 @@ use super::unexpected::Fragments;
 use crate::address::TargetAddr;
 use crate::model::Operation;
 use crate::readers::record::Record;
-use crate::readers::walk::circular_list;
 use crate::target::Target;
 
 /// A communicator never has more peers than this (4 Mi).
@@ -55,10 +55,8 @@ pub struct CommState {
     pub send_sequences: HashMap<i64, u64>,
     /// What could not be read.
     pub problems: Problems,
-    /// Lengths of its lists of posted receives, added up.
-    posted_in_lists: u64,
-    /// The lists themselves.
-    posted_lists: Vec<TargetAddr>,
+    /// Its lists of posted receives.
+    posted: PostedLists,
 }
 
 /// Reads ob1's state of communicators.
@@ -108,7 +106,7 @@ impl<'a> Peers<'a> {
             }
         };
         state.receive_sequence = record.uint(shape.sequence);
-        self.note_list(record.address_of(shape.wild_receives), &mut state);
+        state.posted.add(self.shapes.constants.any_source, record.address_of(shape.wild_receives));
         let peers = record.uint(shape.num_procs);
         let width = self.target.abi().pointer_width.bytes();
         self.in_tables.set(self.in_tables.get().saturating_add(peers));
@@ -134,14 +132,6 @@ impl<'a> Peers<'a> {
         state
     }
 
-    fn note_list(&self, list: TargetAddr, state: &mut CommState) {
-        let len = self.shapes.list.len;
-        // A list whose length cannot be read is walked, which will say so.
-        let count = self.target.read_uint(list.wrapping_add(len.offset as u64), len.size as u64).unwrap_or(u64::MAX);
-        state.posted_in_lists = state.posted_in_lists.saturating_add(count);
-        state.posted_lists.push(list);
-    }
-
     fn read_peer(&self, found: &mut Found, peer: i64, at: TargetAddr, state: &mut CommState, room: &mut usize) {
         let shape = &self.ob1.pml_proc;
         if !self.seen.borrow_mut().insert(at) {
@@ -157,7 +147,7 @@ impl<'a> Peers<'a> {
             }
         };
         state.send_sequences.insert(peer, record.uint(shape.send_sequence));
-        self.note_list(record.address_of(shape.specific_receives), state);
+        state.posted.add(peer, record.address_of(shape.specific_receives));
         let problems = &mut state.problems.unexpected;
         let mut messages = self.fragments.list(record.address_of(shape.unexpected), *room);
         let early = record.pointer(shape.out_of_order);
@@ -192,8 +182,7 @@ impl<'a> Peers<'a> {
         found.facts.unexpected_messages.operations.push(operation);
     }
 
-    /// Adds the posted requests that do not come from the pool: a blocking probe's request lies on the stack of its
-    /// thread (ompi/mca/pml/ob1/pml_ob1_iprobe.c, v4.1.4), and only the lists know it.
+    /// Adds the posted requests that do not come from the pool, and compares the lists with those that do.
     pub fn add_probes(
         &self,
         state: &mut CommState,
@@ -201,42 +190,9 @@ impl<'a> Peers<'a> {
         receives: &mut Vec<Decoded>,
         room: &mut usize,
     ) {
-        let posted = receives.iter().filter(|receive| receive.posted).count();
-        if posted as u64 == state.posted_in_lists {
-            return;
-        }
-        let mut known: HashSet<TargetAddr> = receives.iter().map(|receive| receive.request).collect();
-        let mut listed: u64 = 0;
-        let problems = &mut state.problems.receives;
-        let next = self.shapes.list_item.next.offset as u64;
-        let mut buffer = Vec::new();
-        for list in &state.posted_lists {
-            let sentinel = list.wrapping_add(self.shapes.list.sentinel.offset as u64);
-            let walk = circular_list(self.target, sentinel, next, *room + posted);
-            listed += walk.elements.len() as u64;
-            for at in walk.elements {
-                if !known.insert(at) {
-                    continue;
-                }
-                *room = room.saturating_sub(1);
-                match Record::read(self.target, at, self.ob1.receive.size, &mut buffer) {
-                    Ok(record) => match decoder.receive(&record) {
-                        Some(decoded) => receives.push(decoded),
-                        None => add(problems, format!("posted receives: there is no request at {at}")),
-                    },
-                    Err(error) => add(problems, format!("posted receives: {error}")),
-                }
-            }
-            if let Some(stop) = walk.stopped {
-                add(problems, format!("posted receives: {stop}"));
-            }
-            if problems.len() >= MAX_SAME_PROBLEM {
-                return;
-            }
-        }
-        if listed != state.posted_in_lists {
-            let said = state.posted_in_lists;
-            add(problems, format!("posted receives: the lists have {listed} elements but say that they have {said}"));
+        let reader = ListReader { target: self.target, shapes: self.shapes, ob1: self.ob1 };
+        for problem in state.posted.complete(&reader, decoder, receives, room) {
+            add(&mut state.problems.receives, format!("posted receives: {problem}"));
         }
     }
 }

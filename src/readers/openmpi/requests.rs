@@ -209,7 +209,7 @@ impl<'a> Decoder<'a> {
         let kind = record.uint(shape.pml_kind);
         let constants = &self.constants;
         let mprobe = kind == constants.pml_mprobe || kind == constants.pml_improbe;
-        let probe = kind == constants.pml_probe;
+        let (probe, asks_once) = (kind == constants.pml_probe, kind == constants.pml_improbe);
         if kind != constants.pml_receive && !mprobe && !probe {
             self.impossible += 1;
             return None;
@@ -252,7 +252,8 @@ impl<'a> Decoder<'a> {
         if probe || mprobe {
             self.describe_probe(&mut operation, mprobe, complete);
         }
-        let posted = !complete && !matched;
+        // MPI_Improbe asks once and waits in no list (mca_pml_ob1_recv_req_start, v4.1.4 and v5.0.7).
+        let posted = !complete && !matched && !asks_once;
         Some(self.decoded(record, peer, posted, operation))
     }
 
