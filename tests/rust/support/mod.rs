@@ -10,3 +10,4 @@ pub mod openmpi_types;
 pub mod process;
 pub mod rich;
 pub mod rng;
+pub mod traffic;
