@@ -119,7 +119,7 @@ def compile_with(compiler: Sequence[str], label: str, sources: Sequence[Path], f
 
 def compile_program(build: MpiBuild, name: str) -> Path:
     """An MPI program of ``tests/programs`` with the notes of what it posts linked in."""
-    sources = [PROGRAMS / "common" / "truth.c", PROGRAMS / f"{name}.c"]
+    sources = [*sorted((PROGRAMS / "common").glob("*.c")), PROGRAMS / f"{name}.c"]
     return compile_with([str(build.mpicc)], build.id, sources, ["-lpthread", "-ldl"])
 
 
