@@ -112,7 +112,6 @@ class Communicator:
     unique_id: int
     context_id: Optional[str]
     handle: Optional[str]
-    freed: bool
     local_rank: Optional[int]
     size: Optional[int]
     group: Optional[List[Optional[int]]]

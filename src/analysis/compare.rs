@@ -1,5 +1,7 @@
 //! Where two readers of the same process differ.
 
+use std::collections::BTreeMap;
+
 use crate::model::{Communicator, Operation, Process, Queue, QueueState};
 
 /// At most this many differing operations are named for each queue.
@@ -9,9 +11,10 @@ const MAX_NAMED: usize = 10;
 /// that the library posted for itself are left out: no plug-in lists them.
 pub fn differences(ours: &Process, theirs: &Process) -> Vec<String> {
     let mut out = Vec::new();
+    let mut untold = Untold::default();
     for our in &ours.communicators {
         match theirs.communicators.iter().find(|their| same(our, their)) {
-            Some(their) => communicator(our, their, &mut out),
+            Some(their) => communicator(our, their, &mut out, &mut untold),
             None => out.push(format!("{:?}: only the reader lists this communicator", our.name)),
         }
     }
@@ -19,6 +22,7 @@ pub fn differences(ours: &Process, theirs: &Process) -> Vec<String> {
     for their in theirs.communicators.iter().filter(unknown) {
         out.push(format!("{:?}: only the plug-in lists this communicator", their.name));
     }
+    out.extend(untold.sentences());
     out.extend(theirs.problems.iter().map(|problem| format!("plug-in: {problem}")));
     out
 }
@@ -30,7 +34,29 @@ fn same(our: &Communicator, their: &Communicator) -> bool {
     }
 }
 
-fn communicator(our: &Communicator, their: &Communicator, out: &mut Vec<String>) {
+/// Queues that the plug-in cannot tell about: by kind of queue and reason, in how many communicators, and how many
+/// operations the reader lists there.
+#[derive(Default)]
+struct Untold(BTreeMap<(&'static str, String), (usize, usize)>);
+
+impl Untold {
+    fn add(&mut self, what: &'static str, detail: Option<&str>, operations: usize) {
+        let (communicators, all) = self.0.entry((what, detail.unwrap_or_default().to_owned())).or_default();
+        *communicators += 1;
+        *all += operations;
+    }
+
+    fn sentences(self) -> impl Iterator<Item = String> {
+        self.0.into_iter().map(|((what, detail), (communicators, operations))| {
+            format!(
+                "{what}: the plug-in has no information in {communicators} communicators, where the reader lists \
+                 {operations}: {detail}"
+            )
+        })
+    }
+}
+
+fn communicator(our: &Communicator, their: &Communicator, out: &mut Vec<String>, untold: &mut Untold) {
     if our.name != their.name {
         out.push(format!("{:?}: the plug-in calls it {:?}", our.name, their.name));
     }
@@ -40,7 +66,12 @@ fn communicator(our: &Communicator, their: &Communicator, out: &mut Vec<String>)
         ("unexpected messages", &our.unexpected_messages, &their.unexpected_messages),
     ];
     for (what, our_queue, their_queue) in queues {
-        queue(&format!("{:?}, {what}", our.name), our_queue, their_queue, out);
+        if our_queue.state == QueueState::Ok && their_queue.state == QueueState::NoInformation {
+            let listed = our_queue.operations.iter().filter(|operation| !operation.internal).count();
+            untold.add(what, their_queue.detail.as_deref(), listed);
+        } else {
+            queue(&format!("{:?}, {what}", our.name), our_queue, their_queue, out);
+        }
     }
 }
 

@@ -96,8 +96,6 @@ pub struct Communicator {
     pub context_id: Option<String>,
     /// The C handle's value: for Open MPI the address of the communicator object.
     pub handle: Option<String>,
-    /// Whether the application has freed it; it lives on while operations are pending.
-    pub freed: bool,
     /// This process's rank in it.
     pub local_rank: Option<i64>,
     /// Number of processes in its local group.

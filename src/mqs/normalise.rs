@@ -76,7 +76,6 @@ fn queues(communicator: &mut Communicator) -> [&mut Vec<Operation>; 3] {
 
 fn correct(communicator: &mut Communicator, known: &Communicator, problems: &mut Vec<String>) {
     communicator.name_set = known.name_set;
-    communicator.freed = known.freed;
     communicator.context_id.clone_from(&known.context_id);
     communicator.handle.clone_from(&known.handle);
     communicator.group.clone_from(&known.group);

@@ -288,10 +288,6 @@ impl Communicator {
         self.data().handle.as_deref()
     }
     #[getter]
-    fn freed(&self) -> bool {
-        self.data().freed
-    }
-    #[getter]
     fn local_rank(&self) -> Option<i64> {
         self.data().local_rank
     }

@@ -18,7 +18,7 @@ fn world_with_processes_and_sentinels() {
     everywhere(|process, world| {
         let report = process.read();
         let [found] = report.communicators.as_slice() else { panic!("{report:?}") };
-        assert_eq!((found.name.as_str(), found.name_set, found.freed), ("MPI_COMM_WORLD", Some(true), false));
+        assert_eq!((found.name.as_str(), found.name_set), ("MPI_COMM_WORLD", Some(true)));
         assert_eq!((found.local_rank, found.size, found.unique_id), (Some(1), Some(4), 10));
         assert_eq!((&found.group, &found.remote_group), (&ranks(&[0, 1, 2, 3]), &None));
         assert_eq!(found.handle, Some(process.addr(world).to_string()));

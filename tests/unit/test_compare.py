@@ -100,7 +100,7 @@ def _world() -> Tuple[Json, Json]:
         "rank": 2,
         "world_size": 4,
         "pid": 77,
-        "communicators": [{**comm, "name": "halo", "freed": False}],
+        "communicators": [{**comm, "name": "halo"}],
         "sends": sends,
         "receives": receives,
         "unexpected": messages,

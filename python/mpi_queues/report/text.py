@@ -300,8 +300,6 @@ def _write_communicator(communicator: Communicator, write: Write, options: Optio
     title = f"rank {_number(communicator.local_rank)} of {_number(communicator.size)}"
     if communicator.remote_group is not None:
         title += f", remote group of {len(communicator.remote_group)}"
-    if communicator.freed:
-        title += ", freed by the program"
     name = shorten(_name(communicator), WIDTH - columns(title) - 4)
     write(f"\n  {options.style('communicator', name)}: {title}\n")
     for queue_title, direction, queue in _titled_queues(communicator):

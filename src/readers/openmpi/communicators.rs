@@ -191,9 +191,6 @@ pub fn read_one(
         size: local.as_ref().map(|ranks| ranks.len() as i64),
         group: local.as_deref().cloned(),
         remote_group: remote.as_deref().cloned(),
-        // No release up to 5.0.7 ever sets this flag (ompi/communicator/communicator.h defines it only), so that a freed
-        // communicator with pending operations looks like any other.
-        freed: flags & constants.comm_freed != 0,
         name,
         ..model::Communicator::default()
     };
