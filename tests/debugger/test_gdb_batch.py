@@ -10,7 +10,7 @@ import signal
 import subprocess
 
 import pytest
-from driver import batch
+from driver import LOADER, batch
 from mpi_queues.commands import all_commands
 from support import processes
 from support.builds import MpiBuild, compile_plain
@@ -302,6 +302,13 @@ def test_the_debuggers_types_agree_with_the_compilers(tmp_path: pathlib.Path) ->
 def test_sourcing_twice_is_harmless(comms_job: Job) -> None:
     output = at_rank(comms_job, 0, "source " + str(pathlib.Path("gdb-scripts/mpi_queues.py").resolve()), "mpi queues")
     assert output.startswith("Rank 0 of 2")
+
+
+def test_another_script_can_source_the_loader(tmp_path: pathlib.Path) -> None:
+    """gdb 13 leaves the outer script's name in ``__file__`` while the inner one runs."""
+    script = tmp_path / "mine.py"
+    script.write_text(f"import gdb\ngdb.execute('source {LOADER}')\n")
+    assert "mpi queues" in batch([f"source {script}", "mpi help"], load=False)
 
 
 def test_the_line_of_init_gives_a_working_gdb(comms_job: Job, tmp_path: pathlib.Path) -> None:

@@ -6,6 +6,7 @@ another one than that of the environment that holds the package.
 
 import importlib
 import importlib.util
+import inspect
 import pathlib
 import sys
 
@@ -13,7 +14,8 @@ import gdb
 
 
 def _load():
-    package = pathlib.Path(__file__).resolve().parents[2]
+    # Not __file__: where another script sources this one, gdb 13 leaves the outer script's name there.
+    package = pathlib.Path(inspect.currentframe().f_code.co_filename).resolve().parents[2]
     loaded = sys.modules.get("mpi_queues")
     if loaded is None or not hasattr(loaded, "__path__"):
         spec = importlib.util.spec_from_file_location(
