@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import Callable, Iterator, List
@@ -13,6 +14,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from support import builds
 from support.jobs import Job
+
+# A shell starts background jobs with SIGINT ignored, and so would be every program that the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TOOLS = {"cc": "gcc", "gdb": "gdb", "gdbserver": "gdbserver"}
 
