@@ -11,6 +11,9 @@ use crate::address::TargetAddr;
 
 const PAGE: u64 = 4096;
 
+/// Pages that are read together once two of them were asked for.
+const BLOCK: u64 = 8;
+
 /// More pages than this (256 MiB) are dropped and read again, so that damaged memory cannot make us grow without bound.
 const MAX_PAGES: usize = 65_536;
 
@@ -70,7 +73,7 @@ impl<T: Target> PageCache<T> {
 
     /// Makes the pages `first..=last` (page numbers) present, up to the first that is not readable, which is marked.
     fn fill(&self, first: u64, last: u64) -> Result<(), TargetError> {
-        if self.pages.borrow().len() as u64 + (last - first) > MAX_PAGES as u64 {
+        if self.pages.borrow().len() as u64 + (last - first) + BLOCK > MAX_PAGES as u64 {
             self.pages.borrow_mut().clear();
         }
         let mut page = first;
@@ -88,7 +91,7 @@ impl<T: Target> PageCache<T> {
             while end <= last && !self.pages.borrow().contains_key(&end) {
                 end += 1;
             }
-            if !self.fill_run(page, end)? {
+            if !self.read_neighbours(page, end)? && !self.fill_run(page, end)? {
                 break;
             }
             page = end;
@@ -96,18 +99,46 @@ impl<T: Target> PageCache<T> {
         Ok(())
     }
 
+    /// Where a page beside the missing ones `start..end` is known already, reads everything missing around them in their
+    /// block of pages at once: a program's small objects lie close together, and each read through a debugger
+    /// costs microseconds. False where there is no such page, or not all of the block can be read.
+    fn read_neighbours(&self, start: u64, end: u64) -> Result<bool, TargetError> {
+        let (block, block_end) = (start / BLOCK * BLOCK, start / BLOCK * BLOCK + BLOCK);
+        let (mut from, mut to) = (start, end);
+        {
+            let pages = self.pages.borrow();
+            if end > block_end || !(block..block_end).any(|page| matches!(pages.get(&page), Some(Some(_)))) {
+                return Ok(false);
+            }
+            while from > block && !pages.contains_key(&(from - 1)) {
+                from -= 1;
+            }
+            while to < block_end && !pages.contains_key(&to) {
+                to += 1;
+            }
+        }
+        match self.read_pages(from, to) {
+            Ok(()) => Ok(true),
+            Err(TargetError::Fault { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read_pages(&self, start: u64, end: u64) -> Result<(), TargetError> {
+        let mut buf = vec![0; usize::try_from((end - start) * PAGE).unwrap_or(usize::MAX)];
+        self.read_inner(TargetAddr::new(start * PAGE), &mut buf)?;
+        let mut pages = self.pages.borrow_mut();
+        for (page, bytes) in (start..end).zip(buf.chunks_exact(PAGE as usize)) {
+            pages.insert(page, Some(bytes.into()));
+        }
+        Ok(())
+    }
+
     /// Reads the pages `start..end`; false where one of them is not readable, and then those after it are left out: what
     /// was asked for cannot be had, and a damaged length must not cost a read for each of its pages.
     fn fill_run(&self, start: u64, end: u64) -> Result<bool, TargetError> {
-        let mut buf = vec![0; usize::try_from((end - start) * PAGE).unwrap_or(usize::MAX)];
-        match self.read_inner(TargetAddr::new(start * PAGE), &mut buf) {
-            Ok(()) => {
-                let mut pages = self.pages.borrow_mut();
-                for (page, bytes) in (start..end).zip(buf.chunks_exact(PAGE as usize)) {
-                    pages.insert(page, Some(bytes.into()));
-                }
-                Ok(true)
-            }
+        match self.read_pages(start, end) {
+            Ok(()) => Ok(true),
             Err(TargetError::Fault { .. }) if end - start > 1 => {
                 // Part of the run is not mapped: halve it, so that the readable part is still read in large pieces.
                 let middle = start + (end - start) / 2;

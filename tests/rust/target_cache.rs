@@ -34,11 +34,32 @@ fn a_page_is_read_once() {
         check(&cache, addr, 1);
     }
     assert_eq!((cache.statistics().reads, cache.inner().reads(), cache.statistics().pages), (1, 1, 1));
-    // Runs of missing pages come in one read each: 2 and 3, then 5 to 8.
+    // Page 4 brings its neighbours up to the end of the block: 2 to 7. What is missing after that comes in one read.
     check(&cache, 4 * PAGE + 5, 10);
+    assert_eq!((cache.statistics().reads, cache.statistics().pages), (2, 7));
     check(&cache, PAGE + 5, 8 * PAGE as usize - 5);
-    assert_eq!((cache.statistics().reads, cache.statistics().pages), (4, 8));
+    assert_eq!((cache.statistics().reads, cache.statistics().pages), (3, 8));
     assert_eq!(cache.statistics().bytes, 8 * PAGE);
+}
+
+#[test]
+fn runs_of_missing_pages_come_in_one_read_each() {
+    let cache = mapped(&[(8, 64)]);
+    check(&cache, 8 * PAGE, 1);
+    check(&cache, 30 * PAGE, 1);
+    check(&cache, 8 * PAGE, 56 * PAGE as usize);
+    assert_eq!((cache.statistics().reads, cache.statistics().pages), (4, 56));
+    assert_eq!(cache.statistics().bytes, 56 * PAGE);
+}
+
+#[test]
+fn neighbours_that_cannot_be_read_do_no_harm() {
+    let cache = mapped(&[(1, 3), (5, 6)]);
+    for page in [1, 2, 5] {
+        check(&cache, page * PAGE, PAGE as usize);
+    }
+    assert_eq!(cache.statistics().pages, 3);
+    assert!(cache.read_bytes(TargetAddr::new(3 * PAGE), 1).is_err());
 }
 
 #[test]
