@@ -1,6 +1,6 @@
 //! Where two readers of the same process differ.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::model::{Communicator, Operation, Process, Queue, QueueState};
 
@@ -98,10 +98,10 @@ fn queue(place: &str, ours: &Queue, theirs: &Queue, out: &mut Vec<String>) {
         }
     };
     let mut order = Vec::new();
-    let index = pairs(&left);
+    let mut index = pairs(&left);
     let mut taken = vec![false; left.len()];
     for our in &ours_shown {
-        let partner = index.get(&key(our)).and_then(|places| places.iter().copied().find(|&place| !taken[place]));
+        let partner = keys(our).find_map(|key| index.get_mut(&key)?.pop_front());
         match partner {
             Some(partner) => {
                 taken[partner] = true;
@@ -126,15 +126,25 @@ fn queue(place: &str, ours: &Queue, theirs: &Queue, out: &mut Vec<String>) {
     }
 }
 
-/// What tells operations apart and both sides know: the buffer, or for messages the source, tag and length.
-fn key(operation: &Operation) -> (Option<u64>, Option<i64>) {
-    (operation.buffer, operation.desired_tag.filter(|_| !operation.tag_wild))
+/// What tells operations apart and both sides know: the request where the plug-in names it, else the buffer and the tag.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Request(u64),
+    Place(Option<u64>, Option<i64>),
 }
 
-fn pairs(operations: &[&Operation]) -> std::collections::HashMap<(Option<u64>, Option<i64>), Vec<usize>> {
-    let mut index: std::collections::HashMap<_, Vec<usize>> = std::collections::HashMap::new();
+fn keys(operation: &Operation) -> impl Iterator<Item = Key> {
+    let tag = operation.desired_tag.filter(|_| !operation.tag_wild);
+    operation.request.map(Key::Request).into_iter().chain([Key::Place(operation.buffer, tag)])
+}
+
+/// Places of operations by the best key that each has.
+fn pairs(operations: &[&Operation]) -> HashMap<Key, VecDeque<usize>> {
+    let mut index: HashMap<Key, VecDeque<usize>> = HashMap::new();
     for (place, operation) in operations.iter().enumerate() {
-        index.entry(key(operation)).or_default().push(place);
+        for key in keys(operation).take(1) {
+            index.entry(key).or_default().push_back(place);
+        }
     }
     index
 }
@@ -176,5 +186,63 @@ fn word(state: QueueState) -> &'static str {
         QueueState::Ok => "ok",
         QueueState::NoInformation => "no information",
         QueueState::Error => "error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receive(request: Option<u64>, tag: i64) -> Operation {
+        Operation { request, buffer: Some(0x10), desired_tag: Some(tag), ..Operation::default() }
+    }
+
+    fn process(receives: Vec<Operation>) -> Process {
+        let pending_receives = Queue { operations: receives, ..Queue::default() };
+        let communicator = Communicator { name: "w".to_owned(), pending_receives, ..Communicator::default() };
+        Process { communicators: vec![communicator], ..Process::default() }
+    }
+
+    #[test]
+    fn equal_processes_do_not_differ() {
+        let one = process(vec![receive(Some(1), 5), receive(Some(2), 6)]);
+        assert_eq!(differences(&one, &one), Vec::<String>::new());
+        // A plug-in that does not name requests is paired by buffer and tag.
+        let theirs = process(vec![receive(None, 5), receive(None, 6)]);
+        assert_eq!(differences(&one, &theirs), Vec::<String>::new());
+    }
+
+    #[test]
+    fn order_status_and_what_only_one_lists_are_told() {
+        let ours = process(vec![receive(Some(1), 5), receive(Some(2), 6)]);
+        let reversed = process(vec![receive(Some(2), 6), receive(Some(1), 5)]);
+        assert!(differences(&ours, &reversed).concat().contains("another order"));
+        let mut complete = ours.clone();
+        complete.communicators[0].pending_receives.operations[0].status = crate::model::OperationStatus::Complete;
+        assert!(differences(&ours, &complete).concat().contains("pending for the reader, complete for the plug-in"));
+        let fewer = process(vec![receive(Some(2), 6)]);
+        assert!(differences(&ours, &fewer).concat().contains("only the reader lists peer unknown, tag 5"));
+        assert!(differences(&fewer, &ours).concat().contains("only the plug-in lists peer unknown, tag 5"));
+    }
+
+    #[test]
+    fn what_a_plug_in_cannot_tell_is_said_once() {
+        let mut ours = process(vec![receive(Some(1), 5)]);
+        ours.communicators.push(Communicator { name: "x".to_owned(), unique_id: 1, ..Communicator::default() });
+        let mut theirs = ours.clone();
+        for communicator in &mut theirs.communicators {
+            communicator.pending_receives = Queue::no_information("never");
+        }
+        let told = differences(&ours, &theirs);
+        assert_eq!(
+            told,
+            ["pending receives: the plug-in has no information in 2 communicators, where the reader lists 1: never"]
+        );
+    }
+
+    #[test]
+    fn a_hundred_thousand_alike_are_paired_in_no_time() {
+        let many = process((0..100_000).map(|_| receive(None, 5)).collect());
+        assert_eq!(differences(&many, &many), Vec::<String>::new());
     }
 }

@@ -25,9 +25,11 @@ mod isolation;
 mod library;
 mod normalise;
 mod plugin;
+mod requests;
 mod server;
 mod shared;
 mod source;
+mod texts;
 pub mod trust;
 mod wire;
 

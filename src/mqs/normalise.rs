@@ -93,6 +93,7 @@ fn correct(communicator: &mut Communicator, known: &Communicator, problems: &mut
         world.copied().flatten()
     };
     for operation in queues(communicator).into_iter().flatten() {
+        super::texts::tidy(operation);
         operation.desired_global_rank = translate(&mut operation.desired_local_rank);
         operation.actual_global_rank = translate(&mut operation.actual_local_rank);
     }

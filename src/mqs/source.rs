@@ -51,6 +51,7 @@ impl QueueSource for PluginSource<'_> {
                 if !self.known.is_empty() {
                     normalise(&mut report, self.known);
                 }
+                super::requests::correct(&mut report, self.target, self.layouts);
                 Ok(report)
             }
         }

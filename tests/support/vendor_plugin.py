@@ -24,30 +24,9 @@ def _unexpected(difference: Difference) -> bool:
     )
 
 
-def _waited_for(difference: Difference) -> bool:
-    status = _field("status")(difference) and difference.posted["status"] == "pending"
-    buffered = difference.posted.get("mode") == "buffered"
-    return status and difference.found == "complete" and not buffered
-
-
-def _waited_for_actual(difference: Difference) -> bool:
-    if difference.kind != "field" or difference.posted["status"] != "pending":
-        return False
-    return (difference.name, difference.found) in (("actual_tag", -1), ("actual_length", 0), ("desired_length", 0))
-
-
 def _buffered(difference: Difference) -> bool:
     mode = difference.posted.get("mode")
     return _field("status")(difference) and mode == "buffered" and difference.found == "complete"
-
-
-def _matched(difference: Difference) -> bool:
-    return _field("status")(difference) and (difference.expected, difference.found) == ("complete", "matched")
-
-
-def _received_length(difference: Difference) -> bool:
-    """``req_bytes_packed``: what was received, or a number from an earlier use of the request."""
-    return _field("desired_length")(difference) and difference.posted.get("actual") is not None
 
 
 def _probe(difference: Difference) -> bool:
@@ -68,14 +47,8 @@ DEVIATIONS: Dict[str, Deviation] = {
     deviation.name: deviation
     for deviation in (
         Deviation("lines 1284, 1307: unexpected messages are never reported", _unexpected),
-        Deviation("the interface has no request address, datatype and count", _field("request", "datatype", "count")),
-        Deviation("the interface does not tell which requests are persistent", _field("persistent")),
         Deviation("operations come in the order of the free list", lambda difference: difference.kind == "order"),
-        Deviation("line 1143: one byte of the pointer req_complete is read: waited for looks complete", _waited_for),
-        Deviation("a request that looks complete shows the tag and length of nothing received", _waited_for_actual),
         Deviation("a buffered send counts as complete while its message has not been taken", _buffered),
-        Deviation("a complete receive is called matched", _matched),
-        Deviation("a complete receive shows another length than the one asked for", _received_length),
         Deviation("inactive persistent requests are listed", _nothing_started),
         Deviation("probes and the messages they hold are not told from receives", _probe),
     )
