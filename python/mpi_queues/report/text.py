@@ -136,24 +136,27 @@ class _Totals:
 
     def __init__(self) -> None:
         self.communicators = 0
-        self.sends = 0
-        self.receives = 0
-        self.unexpected = 0
-        self.unknown = 0
+        self.operations = [0, 0, 0]
+        self.unknown = [0, 0, 0]
 
     def add(self, communicator: Communicator) -> None:
         self.communicators += 1
-        self.sends += len(communicator.pending_sends)
-        self.receives += len(communicator.pending_receives)
-        self.unexpected += len(communicator.unexpected_messages)
-        self.unknown += sum(queue.state != "ok" for queue in _queues(communicator))
+        for kind, queue in enumerate(_queues(communicator)):
+            self.operations[kind] += len(queue)
+            self.unknown[kind] += queue.state != "ok"
+
+    def _count(self, kind: int, one: str) -> str:
+        # Nothing seen in queues that cannot be read is no empty queue.
+        if self.unknown[kind] and not self.operations[kind]:
+            return f"{one}s not known"
+        return f"{'at least ' if self.unknown[kind] else ''}{counted(self.operations[kind], one)}"
 
     def line(self, processes: int) -> str:
         """What fits one line, whatever the numbers."""
         counts = (
             f"{counted(processes, 'process')}, {counted(self.communicators, 'communicator')}: "
-            f"{counted(self.sends, 'pending send')}, {counted(self.receives, 'pending receive')}, "
-            f"{counted(self.unexpected, 'unexpected message')}"
+            f"{self._count(0, 'pending send')}, {self._count(1, 'pending receive')}, "
+            f"{self._count(2, 'unexpected message')}"
         )
         for long, short in (("pending ", ""), (" messages", ""), ("communicators", "comms")):
             if columns(counts) <= WIDTH:
@@ -164,8 +167,8 @@ class _Totals:
     def unknown_line(self, problems: int) -> str:
         """What the numbers leave out; empty where they are complete."""
         parts = []
-        if self.unknown:
-            parts.append(f"{counted(self.unknown, 'queue')} not known")
+        if any(self.unknown):
+            parts.append(f"{counted(sum(self.unknown), 'queue')} not known")
         if problems:
             parts.append(counted(problems, "problem"))
         return f"Not all is known: {', '.join(parts)}" if parts else ""
