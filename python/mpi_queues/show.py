@@ -96,9 +96,12 @@ def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[U
         except ValueError as error:
             failures.append(UserError(f"pid {answer.pid}: gdb's answer is not complete: {error}"))
         answer.text = ""
-    if not snapshots:
-        raise_all(failures)
     problems = [str(failure).replace("\n", "; ") for failure in failures]
+    if not snapshots:
+        if options.format == "json":
+            # For programs the reasons stand where they always do; people read them on standard error.
+            _write_json(Snapshot.merged([], problems))
+        raise_all(failures)
     return Snapshot.merged(snapshots, problems) if problems or len(snapshots) > 1 else snapshots[0], failures
 
 

@@ -185,6 +185,15 @@ def test_the_demo(debian_mpi: object) -> None:
     assert leftovers() == before
 
 
+def test_json_tells_why_nothing_could_be_read() -> None:
+    result = mpi_queues("show", "--pid", "99999999", "--format", "json")
+    assert result.status == 3
+    assert "no such process" in result.err
+    snapshot = json.loads(result.out)
+    assert (snapshot["schema"], snapshot["processes"]) == ("mpi-queues/1", [])
+    assert "no such process" in snapshot["problems"][0]
+
+
 def test_the_demo_is_interrupted(debian_mpi: object, slow_gdb: Dict[str, str]) -> None:
     before = leftovers()
     command = start(slow_gdb, "demo")
