@@ -17,8 +17,12 @@ _YAMA = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
 
 def status(pid: int) -> Dict[str, str]:
     """The fields of /proc/PID/status; empty where there is no such process."""
+    return _status_of(pathlib.Path(f"/proc/{pid}/status"))
+
+
+def _status_of(file: pathlib.Path) -> Dict[str, str]:
     try:
-        text = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+        text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return {}
     fields: Dict[str, str] = {}
@@ -132,13 +136,15 @@ def _user(uid: int) -> str:
     return f"uid {uid}" if login.startswith("#") else f"{login} (uid {uid})"
 
 
-def restore_state(pid: int, started: Optional[int], was_stopped: bool) -> None:
+def restore_state(pid: int, started: Optional[int], was_stopped: bool, *, killed: bool) -> None:
     """After a debugger has ended: the process goes on, or stays stopped, as it was before.
 
-    gdb sees to this itself; not where it was killed between the kernel's attach and its own wait, which leaves the
-    process stopped by the SIGSTOP of PTRACE_ATTACH.
+    gdb sees to this itself; not where it was killed between the kernel's attach and its own wait: the SIGSTOP of
+    PTRACE_ATTACH then stops the process, perhaps only later, when the thread to which it was sent runs. Therefore a
+    process whose debugger was killed must be seen undisturbed several times.
     """
-    for _ in range(20):
+    needed = 5 if killed else 1
+    for _ in range(50):
         fields = status(pid)
         if not fields or start_time(pid) != started or fields.get("TracerPid", "0") != "0":
             return
@@ -147,14 +153,21 @@ def restore_state(pid: int, started: Optional[int], was_stopped: bool) -> None:
             _signal(pid, signal.SIGSTOP)
         elif not was_stopped and now == "T":
             _signal(pid, signal.SIGCONT)
-        elif was_stopped or not _stop_pending(fields):
-            return
+        elif was_stopped or not _stop_pending(pid):
+            needed -= 1
+            if needed <= 0:
+                return
         time.sleep(0.01)
 
 
-def _stop_pending(fields: Dict[str, str]) -> bool:
+def _stop_pending(pid: int) -> bool:
+    """Whether a SIGSTOP waits for the process or for any of its threads: gdb attaches to each of them."""
     bit = 1 << (signal.SIGSTOP - 1)
-    return any(int(fields.get(key, "0"), 16) & bit for key in ("SigPnd", "ShdPnd"))
+    for thread in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
+        fields = _status_of(thread)
+        if any(int(fields.get(key, "0"), 16) & bit for key in ("SigPnd", "ShdPnd")):
+            return True
+    return False
 
 
 def _signal(pid: int, number: signal.Signals) -> None:

@@ -6,6 +6,7 @@ it was found.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -113,10 +114,13 @@ def _read_one(gdb: str, pid: int, request: Request, cancelled: threading.Event) 
     try:
         processes.check_readable(pid)
         started, was_stopped = processes.start_time(pid), processes.state(pid) == "T"
+        killed = True
         try:
-            return Answer(pid, _ask(gdb, pid, request, cancelled))
+            answer = _ask(gdb, pid, request, cancelled)
+            killed = False
+            return Answer(pid, answer)
         finally:
-            processes.restore_state(pid, started, was_stopped)
+            processes.restore_state(pid, started, was_stopped, killed=killed)
     except (UserError, OSError) as error:
         return Answer(pid, error=as_user_error(error))
 
@@ -158,7 +162,7 @@ def _ask(gdb: str, pid: int, request: Request, cancelled: threading.Event) -> st
                 _send(request_write, _request_of(pid, request))
                 os.close(request_write)
                 request_write = -1
-                answer = _receive(result_read, deadline, cancelled)
+                answer = _receive(result_read, child, deadline, cancelled)
             finally:
                 status = _end(child, deadline, cancelled)
             if cancelled.is_set():
@@ -191,16 +195,27 @@ def _send(descriptor: int, data: bytes) -> None:
         return
 
 
-def _receive(descriptor: int, deadline: float, cancelled: threading.Event) -> Optional[bytes]:
-    """All that comes until the other end closes; None where time ran out or the user interrupted."""
+def _has_exited(child: subprocess.Popen[bytes]) -> bool:
+    """Whether gdb has ended. It is not reaped yet, so that its number still means it and its process group."""
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _receive(
+    descriptor: int, child: subprocess.Popen[bytes], deadline: float, cancelled: threading.Event
+) -> Optional[bytes]:
+    """All that comes until the other end closes or gdb ends; None where time ran out or the user interrupted."""
     pieces: List[bytes] = []
     size = 0
     while not cancelled.is_set():
         left = deadline - time.monotonic()
         if left <= 0:
             return None
-        ready, _, _ = select.select([descriptor], [], [], min(left, 0.1))
+        ended = _has_exited(child)
+        ready, _, _ = select.select([descriptor], [], [], 0 if ended else min(left, 0.1))
         if not ready:
+            if ended:
+                # Somebody else still holds the other end: a child of a gdb that was killed.
+                return b"".join(pieces)
             continue
         piece = os.read(descriptor, 1 << 20)
         if not piece:
@@ -214,18 +229,18 @@ def _receive(descriptor: int, deadline: float, cancelled: threading.Event) -> Op
 
 def _end(child: subprocess.Popen[bytes], deadline: float, cancelled: threading.Event) -> int:
     """Waits for gdb to end, and ends it where it does not; it detaches on SIGTERM, the kernel does so on SIGKILL."""
-    while time.monotonic() < deadline and not cancelled.is_set():
-        try:
-            return child.wait(0.05)
-        except subprocess.TimeoutExpired:
-            continue
+    while not _has_exited(child) and time.monotonic() < deadline and not cancelled.is_set():
+        time.sleep(0.02)
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if child.poll() is None:
-            child.send_signal(number)
-            try:
-                return child.wait(_GRACE)
-            except subprocess.TimeoutExpired:
-                continue
+        if not _has_exited(child):
+            os.kill(child.pid, number)
+            until = time.monotonic() + _GRACE
+            while not _has_exited(child) and time.monotonic() < until:
+                time.sleep(0.02)
+    # gdb tries ptrace on children of its own when it attaches; killed just then, it leaves a stopped one behind. They
+    # are in its process group, whose number is its own until it is reaped.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
     return child.wait()
 
 
