@@ -24,6 +24,19 @@ pub trait LayoutSource {
     fn constant(&self, name: &str) -> Result<Option<i64>, String>;
 }
 
+/// A source that is shared, for instance between the sessions of one debugger.
+impl<T: LayoutSource + ?Sized> LayoutSource for Rc<T> {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String> {
+        (**self).type_layout(type_name)
+    }
+    fn constant(&self, name: &str) -> Result<Option<i64>, String> {
+        (**self).constant(name)
+    }
+}
+
 /// The sources in the order in which they are asked, with their answers remembered.
 pub struct Layouts {
     sources: Vec<Box<dyn LayoutSource>>,
@@ -44,12 +57,6 @@ impl Layouts {
     /// The names of the sources in the order in which they are asked.
     pub fn source_names(&self) -> Vec<String> {
         self.sources.iter().map(|source| source.name()).collect()
-    }
-
-    /// The names of the sources that have answered so far, without repetition, in the order of the list.
-    pub fn used_source_names(&self) -> Vec<String> {
-        let types = self.types.borrow();
-        self.source_names().into_iter().filter(|name| types.values().any(|known| &known.source_name == name)).collect()
     }
 
     /// Size in bytes of a type.

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::profile::{Profile, ProfileError, ProfileHeader, shipped_profiles};
+use super::profile::{Identity, Profile, ProfileError, ProfileHeader, shipped_profiles};
 use crate::target::{Target, printable};
 
 /// Classes without which nothing can be said about a process. The library itself exports all of them.
@@ -191,6 +191,13 @@ fn read_class(target: &(impl Target + ?Sized), profile: &Profile, type_name: &st
     Some(if name == type_name.as_bytes() { Class::Size(size) } else { Class::Name(printable(&name)) })
 }
 
+impl Identity {
+    /// Whether one of the version prefixes is that of `version`.
+    pub fn is_for(&self, version: (u64, u64, u64)) -> bool {
+        self.fits.iter().any(|prefix| is_prefix(prefix, version))
+    }
+}
+
 impl Profile {
     /// Removes the types that a verification found to differ without harm, so that nobody reads through them.
     pub fn leave_out(&mut self, verification: &Verification) {
@@ -286,7 +293,7 @@ pub fn choose_among(
     for (name, text) in profiles {
         let header = ProfileHeader::from_json(text).map_err(damaged(name))?;
         shipped.push(format!("{name} for {}", header.identity.fits.join(", ")));
-        if !header.identity.fits.iter().any(|prefix| is_prefix(prefix, version)) {
+        if !header.identity.is_for(version) {
             continue;
         }
         let mut profile = Profile::from_json(text).map_err(damaged(name))?;

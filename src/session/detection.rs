@@ -41,21 +41,6 @@ pub struct LayoutChoice {
     pub profile: Option<Profile>,
 }
 
-/// A source that is shared between sessions.
-struct Shared(Rc<dyn LayoutSource>);
-
-impl LayoutSource for Shared {
-    fn name(&self) -> String {
-        self.0.name()
-    }
-    fn type_layout(&self, type_name: &str) -> Result<Option<crate::layouts::TypeLayout>, String> {
-        self.0.type_layout(type_name)
-    }
-    fn constant(&self, name: &str) -> Result<Option<i64>, String> {
-        self.0.constant(name)
-    }
-}
-
 /// The constants of a profile without its structures: debug information has no preprocessor constants, and they
 /// depend on the release, not on how it was built.
 struct ConstantsOf(Profile);
@@ -183,7 +168,7 @@ fn choose(
         let verification = super::debug_info::verify(target, source.as_ref(), &constants);
         if verification.fits() {
             let sources: Vec<Box<dyn LayoutSource>> =
-                vec![Box::new(Shared(Rc::clone(source))), Box::new(ConstantsOf(constants))];
+                vec![Box::new(Rc::clone(source)), Box::new(ConstantsOf(constants))];
             return Ok((Layouts::new(sources), source.name(), verification));
         }
         set_aside.push(format!("{}: {verification}", source.name()));
@@ -197,10 +182,9 @@ fn choose(
 
 /// A shipped profile of the same release series, whose constants fit even where its structures do not.
 fn same_series(version: (u64, u64, u64)) -> Result<Option<Profile>, SessionError> {
-    let series = format!("{}.{}", version.0, version.1);
     for (_, text) in shipped_profiles() {
         let profile = Profile::from_json(text)?;
-        if profile.identity.fits.contains(&series) {
+        if profile.identity.is_for(version) {
             return Ok(Some(profile));
         }
     }

@@ -1,7 +1,6 @@
 //! The communicators of a process.
 
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 use super::detect::required;
 use super::groups::{Groups, WorldRanks};
@@ -196,13 +195,7 @@ pub fn read_one(
     };
     let peers = if inter { remote } else { local };
     let local_comm = if inter { record.pointer(shape.local_comm) } else { TargetAddr::NULL };
-    Ok(Found {
-        addr,
-        pml_comm: record.pointer(shape.pml_comm),
-        peers: peers.map(|ranks| Rc::clone(&ranks)),
-        local_comm,
-        facts,
-    })
+    Ok(Found { addr, pml_comm: record.pointer(shape.pml_comm), peers, local_comm, facts })
 }
 
 impl Found {
