@@ -8,9 +8,12 @@ import pathlib
 import pwd
 import signal
 import time
-from typing import Dict, Optional
+from typing import TYPE_CHECKING, Dict, List, Optional
 
 from .errors import UserError
+
+if TYPE_CHECKING:
+    from .debuggers.base import RegionDict
 
 _YAMA = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
 
@@ -176,3 +179,28 @@ def _signal(pid: int, number: signal.Signals) -> None:
     except OSError:
         # Gone in the meantime, or no longer ours: nothing is left to restore.
         return
+
+
+def memory_regions(pid: int) -> Optional[List[RegionDict]]:
+    """The mappings of a process from /proc/PID/maps, by address; None where that cannot be read."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="backslashreplace")
+    except OSError:
+        return None
+    regions: List[RegionDict] = []
+    for line in text.splitlines():
+        words = line.split(maxsplit=5)
+        if len(words) < 5:
+            continue
+        start, _, end = words[0].partition("-")
+        regions.append(
+            {
+                "start": int(start, 16),
+                "end": int(end, 16),
+                "readable": words[1][0] == "r",
+                "writable": words[1][1] == "w",
+                "shared": words[1][3] == "s",
+                "name": words[5] if len(words) > 5 else "",
+            }
+        )
+    return regions

@@ -1,5 +1,6 @@
 //! The Python extension module `mpi_queues._native`: PyO3 only, no logic. Its contract is `_native.pyi`.
 
+mod facts;
 mod layouts;
 mod session;
 mod snapshot;

@@ -65,48 +65,6 @@ impl Session {
     fn interrupted(&self) -> PyResult<()> {
         self.debugger.take_urgent().map_or(Ok(()), Err)
     }
-
-    /// Fills in what the debugger knows and the core does not.
-    fn complete(&self, process: &mut model::Process) {
-        let text =
-            |name: &str| self.debugger.with(|object| object.getattr(name)?.extract::<Option<String>>()).ok().flatten();
-        process.pid = self.debugger.with(|object| object.getattr("pid")?.extract::<Option<i64>>()).ok().flatten();
-        process.host = text("host");
-        process.executable = text("executable");
-        if let Some(source) = &mut process.source {
-            source.via = self.debugger.with(|object| object.getattr("via")?.extract::<String>()).unwrap_or_default();
-        }
-        let environment = |name: &str| {
-            let ask =
-                |object: &Bound<'_, PyAny>| object.call_method1("environment", (name,))?.extract::<Option<String>>();
-            self.debugger.with(ask).ok().flatten().and_then(|value| value.parse::<i64>().ok())
-        };
-        process.rank = process.rank.or_else(|| environment("OMPI_COMM_WORLD_RANK"));
-        process.world_size = process.world_size.or_else(|| environment("OMPI_COMM_WORLD_SIZE"));
-        match self.debugger.with(calls) {
-            Ok((calls, all_threads)) => {
-                process.calls = calls;
-                session::name_calls(process, all_threads);
-            }
-            Err(error) => process.problems.push(format!("the stacks could not be read: {error}")),
-        }
-    }
-}
-
-fn calls(object: &Bound<'_, PyAny>) -> PyResult<(Vec<model::Call>, bool)> {
-    let mut calls = Vec::new();
-    for call in object.call_method0("mpi_calls")?.try_iter()? {
-        let call = call?;
-        calls.push(model::Call {
-            thread: call.get_item("thread")?.extract()?,
-            function: call.get_item("function")?.extract()?,
-            file: call.get_item("file")?.extract()?,
-            line: call.get_item("line")?.extract()?,
-            caller: call.get_item("caller")?.extract()?,
-        });
-    }
-    let complete = object.getattr("stacks_complete").and_then(|value| value.extract()).unwrap_or(false);
-    Ok((calls, complete))
 }
 
 #[pymethods]
@@ -195,7 +153,7 @@ impl Session {
         };
         let mut process = result.map_err(|error| self.error(py, &error))?;
         self.interrupted()?;
-        self.complete(&mut process);
+        session::add_facts(&mut process, &self.debugger.facts(&session::RANK_VARIABLES));
         self.interrupted()?;
         let captured_at = Some(now(py)?);
         Ok(Snapshot(Arc::new(model::Snapshot { captured_at, processes: vec![process], ..model::Snapshot::default() })))

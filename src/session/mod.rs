@@ -7,7 +7,7 @@ mod refine;
 
 pub use detection::{Detected, LayoutChoice};
 pub use plugin::{PluginChoice, PluginSettings};
-pub use refine::name_calls;
+pub use refine::{RANK_VARIABLES, add_facts};
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -2,13 +2,33 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Operation, OperationStatus, Process, SourceKind};
+use crate::model::{Facts, Operation, OperationStatus, Process, SourceKind};
 
 /// Fills in the process's rank and the size of its world from MPI_COMM_WORLD.
 pub fn set_identity(process: &mut Process) {
     let world = process.communicators.iter().find(|communicator| communicator.name == "MPI_COMM_WORLD");
     process.rank = world.and_then(|world| world.local_rank);
     process.world_size = world.and_then(|world| world.size);
+}
+
+/// Variables in which launchers tell a process its rank and the size of its world; for where MPI_COMM_WORLD does not.
+pub const RANK_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"];
+
+/// Fills in what the debugger knows and memory does not tell.
+pub fn add_facts(process: &mut Process, facts: &Facts) {
+    process.pid = facts.pid;
+    process.host.clone_from(&facts.host);
+    process.executable.clone_from(&facts.executable);
+    if let Some(source) = &mut process.source {
+        source.via.clone_from(&facts.via);
+    }
+    let number = |name: &str| facts.environment.get(name).and_then(|value| value.parse::<i64>().ok());
+    let [rank, size] = RANK_VARIABLES;
+    process.rank = process.rank.or_else(|| number(rank));
+    process.world_size = process.world_size.or_else(|| number(size));
+    process.calls = facts.stacks.iter().filter_map(crate::model::Stack::call).collect();
+    process.problems.extend(facts.problems.iter().cloned());
+    name_calls(process, facts.all_threads);
 }
 
 /// MPI functions that post a receive and wait for it.
@@ -23,7 +43,7 @@ const BLOCKING_SENDS: &[&str] =
 /// A request does not say whether a blocking call made it. But a blocking call's request exists only while a thread
 /// stands in that call: where no thread does, every receive comes from MPI_Irecv, and where exactly one receive is pending
 /// while one thread stands in MPI_Recv, it is that thread's. `all_threads` says that every thread's stack was read.
-pub fn name_calls(process: &mut Process, all_threads: bool) {
+fn name_calls(process: &mut Process, all_threads: bool) {
     let open_mpi = process.mpi.as_ref().is_some_and(|mpi| mpi.implementation == "Open MPI");
     // A plug-in does not tell a synchronous send from a standard one, nor whether a request is persistent.
     let builtin = process.source.as_ref().is_some_and(|source| source.kind == SourceKind::Builtin);

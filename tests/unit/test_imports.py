@@ -32,7 +32,7 @@ RUST_ALLOWED: Dict[str, Set[str]] = {
 DEBUGGER_IMPORTS = {
     "gdb": {
         "debuggers/gdb_adapter.py",
-        "debuggers/gdb_calls.py",
+        "debuggers/gdb_stacks.py",
         "debuggers/gdb_child.py",
         "debuggers/gdb_commands.py",
         "debuggers/gdb_sessions.py",

@@ -48,14 +48,39 @@ class TypeDict(TypedDict):
     fields: dict[str, FieldDict]
 
 
-class CallDict(TypedDict):
-    """A thread inside MPI: the outermost MPI function on its stack and who called it."""
+class FrameDict(TypedDict):
+    """One frame of a stack."""
 
-    thread: int
-    function: str
+    #: Without parameters; None where the debugger knows no function there.
+    function: Optional[str]
+    #: Source file as the compiler was given it (DW_AT_name), None without debug information.
     file: Optional[str]
     line: Optional[int]
-    caller: Optional[str]
+
+
+class StackDict(TypedDict):
+    """The stack of one thread."""
+
+    #: The debugger's number of the thread; the main thread's is 1.
+    thread: int
+    #: Whether it was seen down to its outermost frame.
+    complete: bool
+    #: Innermost first.
+    frames: List[FrameDict]
+
+
+class RegionDict(TypedDict):
+    """One mapping of the process's memory."""
+
+    start: int
+    #: First address after it.
+    end: int
+    readable: bool
+    writable: bool
+    #: Shared with other processes (MAP_SHARED).
+    shared: bool
+    #: The mapped file, ``[heap]``, ``[stack]``; empty for other anonymous memory.
+    name: str
 
 
 class DebuggedProcess(ABC):
@@ -63,6 +88,8 @@ class DebuggedProcess(ABC):
 
     #: ``gdb``, ``lldb``: what the JSON calls ``via``; ``core`` for a core file.
     via: str
+    #: The debugger with its version, such as ``gdb 13.1``: recordings tell it.
+    debugger: str = ""
 
     @property
     @abstractmethod
@@ -136,10 +163,14 @@ class DebuggedProcess(ABC):
         """A variable of the process's initial environment, None where it is not set or not known."""
 
     @abstractmethod
-    def mpi_calls(self) -> List[CallDict]:
-        """Where each thread stands in MPI, for those that do."""
+    def stacks(self) -> List[StackDict]:
+        """The stack of each thread, by thread number. One that cannot be unwound is there as far as it goes."""
 
     @property
     def stacks_complete(self) -> bool:
-        """Whether the last :meth:`mpi_calls` saw every thread's stack down to its outermost frame."""
+        """Whether the last :meth:`stacks` has every thread."""
         return False
+
+    def memory_regions(self) -> Optional[List[RegionDict]]:
+        """All mappings by address, None where they are not known. Needed for full recordings only."""
+        return None

@@ -12,8 +12,8 @@ from typing import Any, Dict, List, Optional, Tuple
 import gdb
 
 from .. import processes
-from . import gdb_calls, gdb_types
-from .base import CallDict, DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, TypeDict
+from . import gdb_stacks, gdb_types
+from .base import DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, RegionDict, StackDict, TypeDict
 
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
 
@@ -38,6 +38,7 @@ class GdbProcess(DebuggedProcess):
         connection = getattr(inferior, "connection", None)
         kind = str(connection.type) if connection is not None else None
         self.via = "core" if kind == "core" else "gdb"
+        self.debugger = f"gdb {gdb.VERSION}"
         self._stacks_complete = False
         self._local = kind != "core" and self._pid is not None and _is_traced_by_us(self._pid)
 
@@ -146,13 +147,16 @@ class GdbProcess(DebuggedProcess):
                 return entry[len(wanted) :].decode("utf-8", "backslashreplace")
         return None
 
-    def mpi_calls(self) -> List[CallDict]:
-        calls, self._stacks_complete = gdb_calls.mpi_calls(self._inferior)
-        return calls
+    def stacks(self) -> List[StackDict]:
+        found, self._stacks_complete = gdb_stacks.stacks(self._inferior)
+        return found
 
     @property
     def stacks_complete(self) -> bool:
         return self._stacks_complete
+
+    def memory_regions(self) -> Optional[List[RegionDict]]:
+        return processes.memory_regions(self._pid) if self._local and self._pid else None
 
     def _alive(self) -> bool:
         if not self._inferior.is_valid() or int(self._inferior.pid or 0) != (self._pid or 0):

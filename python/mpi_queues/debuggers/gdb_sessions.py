@@ -9,7 +9,7 @@ import gdb
 from .. import _native
 from ..commands.context import DebuggedMpi
 from ..errors import UserError
-from . import gdb_calls
+from . import gdb_stacks
 from .gdb_adapter import GdbProcess
 
 _T = TypeVar("_T")
@@ -89,8 +89,8 @@ class GdbInferior(DebuggedMpi):
                 help="type: interrupt",
                 kind="running",
             )
-        with gdb_calls.selection_kept():
-            gdb_calls.select_inferior(self._inferior)
+        with gdb_stacks.selection_kept():
+            gdb_stacks.select_inferior(self._inferior)
             return act()
 
 
@@ -132,8 +132,8 @@ class Sessions:
             numbers.add(number)
             known = self._by_number.get(number)
             if known is None or known.pid != int(inferior.pid):
-                with gdb_calls.selection_kept():
-                    gdb_calls.select_inferior(inferior)
+                with gdb_stacks.selection_kept():
+                    gdb_stacks.select_inferior(inferior)
                     known = GdbInferior(inferior, directories)
                 self._by_number[number] = known
             else:
