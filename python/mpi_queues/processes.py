@@ -7,13 +7,21 @@ import os
 import pathlib
 import pwd
 import signal
+import struct
 import time
-from typing import TYPE_CHECKING, Dict, List, Optional
+from typing import TYPE_CHECKING, Dict, List, Optional, Tuple
 
 from .errors import UserError
 
 if TYPE_CHECKING:
     from .debuggers.base import RegionDict
+
+#: The entries of the auxiliary vector that name the program headers (Linux, include/uapi/linux/auxvec.h).
+AT_PHDR = 3
+AT_PHNUM = 5
+
+#: An environment larger than this is not searched.
+_MAX_ENVIRONMENT = 4 << 20
 
 _YAMA = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
 
@@ -204,3 +212,35 @@ def memory_regions(pid: int) -> Optional[List[RegionDict]]:
             }
         )
     return regions
+
+
+def program_headers(pid: int, width: int, byte_order: str) -> Optional[Tuple[int, int]]:
+    """Address and number of the executable's program headers from /proc/PID/auxv; None where that cannot be read.
+
+    ``width`` is that of a pointer in bytes.
+    """
+    try:
+        with pathlib.Path(f"/proc/{pid}/auxv").open("rb") as file:
+            content = file.read(4096)
+    except OSError:
+        return None
+    order = "<" if byte_order == "little" else ">"
+    pair = struct.Struct(order + ("QQ" if width == 8 else "II"))
+    usable = len(content) - len(content) % pair.size
+    entries: Dict[int, int] = dict(pair.iter_unpack(content[:usable]))
+    headers, count = entries.get(AT_PHDR), entries.get(AT_PHNUM)
+    return (headers, count) if headers and count else None
+
+
+def environment(pid: int, name: str) -> Optional[str]:
+    """A variable of a process's initial environment, None where it is not set or cannot be read."""
+    wanted = os.fsencode(name) + b"="
+    try:
+        with pathlib.Path(f"/proc/{pid}/environ").open("rb") as file:
+            content = file.read(_MAX_ENVIRONMENT)
+    except OSError:
+        return None
+    for entry in content.split(b"\0"):
+        if entry.startswith(wanted):
+            return entry[len(wanted) :].decode("utf-8", "backslashreplace")
+    return None

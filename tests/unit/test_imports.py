@@ -40,7 +40,13 @@ DEBUGGER_IMPORTS = {
         "debuggers/gdb_types.py",
         "data/gdb-scripts/mpi_queues.py",
     },
-    "lldb": {"data/lldb-scripts/mpi_queues.py"},
+    "lldb": {
+        "debuggers/lldb_adapter.py",
+        "debuggers/lldb_commands.py",
+        "debuggers/lldb_stacks.py",
+        "debuggers/lldb_types.py",
+        "data/lldb-scripts/mpi_queues.py",
+    },
 }
 
 

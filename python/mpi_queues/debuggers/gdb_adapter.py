@@ -6,8 +6,7 @@ import os
 import pathlib
 import re
 import socket
-import struct
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import gdb
 
@@ -19,11 +18,6 @@ _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
 
 #: A line of `info auxv`: number, name, description, value.
 _AUXV_LINE = re.compile(r"^(\d+)\s+AT_\w+\s.*\s(0x[0-9a-fA-F]+|\d+)$", re.MULTILINE)
-_AT_PHDR = 3
-_AT_PHNUM = 5
-
-#: An environment larger than this is not searched.
-_MAX_ENVIRONMENT = 4 << 20
 
 
 class GdbProcess(DebuggedProcess):
@@ -117,14 +111,16 @@ class GdbProcess(DebuggedProcess):
 
     def program_headers(self) -> Optional[Tuple[int, int]]:
         # /proc's file for local processes; gdb's own view of the same vector for all others.
-        entries = _read_auxv(self._pid, self.pointer_size, self.byte_order) if self._local and self._pid else {}
-        if not entries:
-            try:
-                text = gdb.execute("info auxv", to_string=True)
-            except gdb.error:
-                return None
-            entries = {int(m[1]): int(m[2], 0) for m in _AUXV_LINE.finditer(text)}
-        headers, count = entries.get(_AT_PHDR), entries.get(_AT_PHNUM)
+        if self._local and self._pid:
+            found = processes.program_headers(self._pid, self.pointer_size, self.byte_order)
+            if found is not None:
+                return found
+        try:
+            text = gdb.execute("info auxv", to_string=True)
+        except gdb.error:
+            return None
+        entries = {int(m[1]): int(m[2], 0) for m in _AUXV_LINE.finditer(text)}
+        headers, count = entries.get(processes.AT_PHDR), entries.get(processes.AT_PHNUM)
         return (headers, count) if headers and count else None
 
     def type_layout(self, name: str) -> Optional[TypeDict]:
@@ -134,18 +130,7 @@ class GdbProcess(DebuggedProcess):
             raise DebuggerError(f"gdb cannot describe the type {name}: {error}") from None
 
     def environment(self, name: str) -> Optional[str]:
-        if not self._local:
-            return None
-        wanted = os.fsencode(name) + b"="
-        try:
-            with pathlib.Path(f"/proc/{self._pid}/environ").open("rb") as file:
-                content = file.read(_MAX_ENVIRONMENT)
-        except OSError:
-            return None
-        for entry in content.split(b"\0"):
-            if entry.startswith(wanted):
-                return entry[len(wanted) :].decode("utf-8", "backslashreplace")
-        return None
+        return processes.environment(self._pid, name) if self._local and self._pid else None
 
     def stacks(self) -> List[StackDict]:
         found, self._stacks_complete = gdb_stacks.stacks(self._inferior)
@@ -163,19 +148,6 @@ class GdbProcess(DebuggedProcess):
             return False
         # A process that was killed stays in gdb's list until gdb next waits for it.
         return not self._local or processes.state(self._pid or 0) not in ("", "Z", "X")
-
-
-def _read_auxv(pid: int, width: int, byte_order: str) -> Dict[int, int]:
-    """The auxiliary vector of a local process; empty where it cannot be read."""
-    try:
-        with pathlib.Path(f"/proc/{pid}/auxv").open("rb") as file:
-            content = file.read(4096)
-    except OSError:
-        return {}
-    order = "<" if byte_order == "little" else ">"
-    pair = struct.Struct(order + ("QQ" if width == 8 else "II"))
-    usable = len(content) - len(content) % pair.size
-    return dict(pair.iter_unpack(content[:usable]))
 
 
 def _is_traced_by_us(pid: int) -> bool:

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, List, TypeVar
 
 import gdb
 
-from .. import _native
-from ..commands.context import DebuggedMpi
 from ..errors import UserError
 from . import gdb_stacks
 from .gdb_adapter import GdbProcess
+from .sessions import ProcessSession
 
 _T = TypeVar("_T")
 
 
-class GdbInferior(DebuggedMpi):
-    """A live inferior, read through the core."""
+class GdbInferior(ProcessSession):
+    """A live inferior."""
 
     def __init__(self, inferior: Any, safe_path: List[str]) -> None:
+        super().__init__(GdbProcess(inferior), safe_path)
         self._inferior = inferior
         self.pid = int(inferior.pid)
-        self._process = GdbProcess(inferior)
-        self._session = _native.Session(self._process)
-        self._safe_path: List[str] = []
-        self.set_safe_path(safe_path)
-        self._plugin_path: List[str] = []
-        self._snapshots: Dict[Tuple[str, Optional[str], bool], _native.Snapshot] = {}
 
     @property
     def label(self) -> str:  # type: ignore[override]  # a plain attribute in the base
@@ -36,52 +30,7 @@ class GdbInferior(DebuggedMpi):
     def selected(self) -> bool:  # type: ignore[override]
         return bool(gdb.selected_inferior() == self._inferior)
 
-    def invalidate(self, *, images: bool = False) -> None:
-        """The process ran, was written to, or loaded libraries."""
-        self._snapshots.clear()
-        self._session.invalidate(images=images)
-
-    def set_safe_path(self, directories: List[str]) -> None:
-        """Directories that the user trusts."""
-        if directories != self._safe_path:
-            self._safe_path = directories
-            self._session.set_safe_path(directories)
-
-    def set_plugin_path(self, paths: List[str]) -> None:
-        if paths != self._plugin_path:
-            self._plugin_path = paths
-            self._session.set_plugin_path(paths)
-            self._snapshots.clear()
-
-    def read(self, *, source: str, plugin: Optional[str], timeout: float, queues: bool) -> _native.Snapshot:
-        key = (source, plugin, queues)
-        known = self._snapshots.get(key)
-        if known is None:
-            known = self._with_selection(
-                lambda: self._session.read(source=source, plugin=plugin, timeout=timeout, queues=queues)
-            )
-            # One of each: a large snapshot is not kept for every source that was tried.
-            self._snapshots = {other: kept for other, kept in self._snapshots.items() if other[2] != queues}
-            self._snapshots[key] = known
-        return known
-
-    def identity(self) -> Dict[str, Optional[int]]:
-        return self._with_selection(self._session.identity)
-
-    def info(self) -> Dict[str, Any]:
-        return self._with_selection(self._session.info)
-
-    def compare(self, *, plugin: Optional[str], timeout: float) -> List[str]:
-        return self._with_selection(lambda: self._session.compare(plugin=plugin, timeout=timeout))
-
-    def plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
-        return self._with_selection(lambda: self._session.plugin_info(plugin=plugin, timeout=timeout))
-
-    def trust_plugin(self, path: str) -> Dict[str, Any]:
-        return self._with_selection(lambda: self._session.trust_plugin(path))
-
-    def _with_selection(self, act: Callable[[], _T]) -> _T:
-        """Does it while gdb's reads and lookups mean this inferior; it must not be running."""
+    def reached(self, act: Callable[[], _T]) -> _T:
         threads = self._inferior.threads()
         if threads and all(thread.is_running() for thread in threads):
             raise UserError(

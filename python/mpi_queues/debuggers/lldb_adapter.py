@@ -1,0 +1,216 @@
+"""One lldb process as a :class:`DebuggedProcess`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import re
+import socket
+from typing import Any, List, Optional, Tuple
+
+import lldb
+
+from .. import processes
+from . import lldb_stacks, lldb_types
+from .base import DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, RegionDict, StackDict, TypeDict
+
+_SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
+
+#: The states in which a process keeps still (lldb's own StateIsStoppedState, source/Utility/State.cpp).
+STOPPED = (lldb.eStateStopped, lldb.eStateCrashed, lldb.eStateSuspended)
+#: The states in which there is a process at all.
+ALIVE = (*STOPPED, lldb.eStateRunning, lldb.eStateStepping)
+
+_ELF_MAGIC = b"\x7fELF"
+
+
+class LldbProcess(DebuggedProcess):
+    """A stopped process of lldb, local, behind a server, or a core file."""
+
+    def __init__(self, process: Any) -> None:
+        self._process = process
+        self._target = process.GetTarget()
+        self._pid: Optional[int] = int(process.GetProcessID()) or None
+        core = str(process.GetPluginName() or "").endswith("-core")
+        self.via = "core" if core else "lldb"
+        self.debugger = f"lldb {version()}"
+        self._stacks_complete = False
+        self._local = not core and self._pid is not None and _is_traced_by_our_child(self._pid)
+        self._memory: Optional[int] = None
+
+    def __del__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Closes the process's memory: another program may run in it by the next stop (exec)."""
+        opened, self._memory = self._memory, None
+        if opened is not None:
+            os.close(opened)
+
+    @property
+    def pid(self) -> Optional[int]:
+        return self._pid
+
+    @property
+    def local(self) -> bool:
+        """Whether the process is one of this machine, traced by the server that this lldb started."""
+        return self._local
+
+    @property
+    def host(self) -> Optional[str]:
+        return socket.gethostname() if self._local else None
+
+    @property
+    def executable(self) -> Optional[str]:
+        if self._local:
+            try:
+                return str(pathlib.Path(f"/proc/{self._pid}/exe").readlink())
+            except OSError:
+                pass
+        # How the target names the file; lldb's own copy of a remote one lies elsewhere.
+        module = self._main_module()
+        name = module.GetPlatformFileSpec().fullpath or module.GetFileSpec().fullpath if module is not None else None
+        return str(name) if name else None
+
+    @property
+    def byte_order(self) -> str:
+        return "big" if self._process.GetByteOrder() == lldb.eByteOrderBig else "little"
+
+    @property
+    def pointer_size(self) -> int:
+        return int(self._process.GetAddressByteSize())
+
+    @property
+    def file_roots(self) -> List[str]:
+        # A process in a container names files of its own root. The core compares build-ids and contents before it
+        # believes a file that merely has the right name.
+        return [f"/proc/{self._pid}/root", "/"] if self._local else ["/"]
+
+    def read_memory(self, address: int, length: int) -> bytes | memoryview:
+        if self._local:
+            read = self._pread(address, length)
+            if read is not None:
+                return read
+        error = lldb.SBError()
+        try:
+            content = self._process.ReadMemory(address, length, error)
+        except (OverflowError, TypeError, ValueError):
+            # An address or length that lldb's interface cannot express.
+            raise MemoryFault(address, length) from None
+        if error.Success() and content is not None and len(content) == length:
+            return bytes(content)
+        if not self._alive():
+            raise ProcessGone("the process ended while it was read")
+        raise MemoryFault(address, length)
+
+    def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
+        if not _SYMBOL.match(name):
+            return None
+        local = None
+        for context in self._target.FindSymbols(name):
+            symbol = context.GetSymbol()
+            # lldb also finds the undefined symbols of the libraries that merely use it.
+            if symbol.GetType() == lldb.eSymbolTypeUndefined:
+                continue
+            address = symbol.GetStartAddress().GetLoadAddress(self._target)
+            if address == lldb.LLDB_INVALID_ADDRESS:
+                continue
+            # Sizes that a symbol table does not state are lldb's guesses, and it does not tell which are.
+            if symbol.IsExternal():
+                return int(address), None
+            local = local or int(address)
+        return (local, None) if local is not None else None
+
+    def images(self) -> Optional[List[Tuple[str, int]]]:
+        # The core walks the dynamic linker's list, as under every debugger: lldb also lists files that are not loaded.
+        return None
+
+    def program_headers(self) -> Optional[Tuple[int, int]]:
+        if self._local and self._pid:
+            found = processes.program_headers(self._pid, self.pointer_size, self.byte_order)
+            if found is not None:
+                return found
+        return self._headers_in_memory()
+
+    def type_layout(self, name: str) -> Optional[TypeDict]:
+        return lldb_types.type_layout(self._target, name)
+
+    def environment(self, name: str) -> Optional[str]:
+        return processes.environment(self._pid, name) if self._local and self._pid else None
+
+    def stacks(self) -> List[StackDict]:
+        found, self._stacks_complete = lldb_stacks.stacks(self._process)
+        return found
+
+    @property
+    def stacks_complete(self) -> bool:
+        return self._stacks_complete
+
+    def memory_regions(self) -> Optional[List[RegionDict]]:
+        return processes.memory_regions(self._pid) if self._local and self._pid else None
+
+    def _pread(self, address: int, length: int) -> Optional[bytes]:
+        """Memory of a local process from /proc, None where that does not give all of it.
+
+        lldb's own way is a packet to its server and back for each page, which takes ten times as long. Instructions
+        that lldb has replaced by breakpoints are seen as they are; nothing that we read is code.
+        """
+        try:
+            if self._memory is None:
+                self._memory = os.open(f"/proc/{self._pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+            read = os.pread(self._memory, length, address)
+        except (OSError, OverflowError):
+            return None
+        return read if len(read) == length else None
+
+    def _main_module(self) -> Any:
+        executable = self._target.GetExecutable()
+        module = self._target.FindModule(executable) if executable.IsValid() else None
+        if module is not None and module.IsValid():
+            return module
+        first = self._target.GetModuleAtIndex(0)
+        return first if first.IsValid() else None
+
+    def _headers_in_memory(self) -> Optional[Tuple[int, int]]:
+        """The program headers that the ELF header of the executable names (System V ABI, Elf64_Ehdr and Elf32_Ehdr).
+
+        lldb has no interface to the auxiliary vector.
+        """
+        module = self._main_module()
+        if module is None:
+            return None
+        start = module.GetObjectFileHeaderAddress().GetLoadAddress(self._target)
+        if start == lldb.LLDB_INVALID_ADDRESS:
+            return None
+        offset_at, offset_size, count_at = (32, 8, 56) if self.pointer_size == 8 else (28, 4, 44)
+        try:
+            header = bytes(self.read_memory(start, 64))
+        except DebuggerError:
+            return None
+        if not header.startswith(_ELF_MAGIC):
+            return None
+        big = self.byte_order == "big"
+        offset = int.from_bytes(header[offset_at : offset_at + offset_size], "big" if big else "little")
+        count = int.from_bytes(header[count_at : count_at + 2], "big" if big else "little")
+        return (int(start) + offset, count) if offset and count else None
+
+    def _alive(self) -> bool:
+        if not self._process.IsValid() or self._process.GetState() not in ALIVE:
+            return False
+        # A process that was killed stays in lldb's list until lldb next waits for it.
+        return not self._local or processes.state(self._pid or 0) not in ("", "Z", "X")
+
+
+def version() -> str:
+    """The number of lldb's version, such as ``19.1.7``."""
+    found = re.search(r"\d+(?:\.\d+)+", str(lldb.SBDebugger.GetVersionString()))
+    return found[0] if found else "of unknown version"
+
+
+def _is_traced_by_our_child(pid: int) -> bool:
+    """Whether a child of this very process traces ``pid``: lldb reads local processes by a server that it starts."""
+    tracer = processes.status(pid).get("TracerPid", "0")
+    with contextlib.suppress(ValueError):
+        return tracer != "0" and processes.status(int(tracer)).get("PPid") == str(os.getpid())
+    return False

@@ -1,0 +1,75 @@
+"""One process of a debugger with its core session, and what was read at its present stop."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
+
+from .. import _native
+from ..commands.context import DebuggedMpi
+from .base import DebuggedProcess
+
+_T = TypeVar("_T")
+
+
+class ProcessSession(DebuggedMpi):
+    """A live process, read through the core. The debugger's part is to reach it."""
+
+    def __init__(self, process: DebuggedProcess, safe_path: List[str]) -> None:
+        self._session = _native.Session(process)
+        self._safe_path: List[str] = []
+        self.set_safe_path(safe_path)
+        self._plugin_path: List[str] = []
+        self._snapshots: Dict[Tuple[str, Optional[str], bool], _native.Snapshot] = {}
+
+    @abstractmethod
+    def reached(self, act: Callable[[], _T]) -> _T:
+        """Does it while the debugger's reads and lookups mean this process.
+
+        Raises:
+            UserError: where it is running.
+        """
+
+    def invalidate(self, *, images: bool = False) -> None:
+        """The process ran, was written to, or loaded libraries."""
+        self._snapshots.clear()
+        self._session.invalidate(images=images)
+
+    def set_safe_path(self, directories: List[str]) -> None:
+        """Directories that the user trusts."""
+        if directories != self._safe_path:
+            self._safe_path = directories
+            self._session.set_safe_path(directories)
+
+    def set_plugin_path(self, paths: List[str]) -> None:
+        if paths != self._plugin_path:
+            self._plugin_path = paths
+            self._session.set_plugin_path(paths)
+            self._snapshots.clear()
+
+    def read(self, *, source: str, plugin: Optional[str], timeout: float, queues: bool) -> _native.Snapshot:
+        key = (source, plugin, queues)
+        known = self._snapshots.get(key)
+        if known is None:
+            known = self.reached(
+                lambda: self._session.read(source=source, plugin=plugin, timeout=timeout, queues=queues)
+            )
+            # One of each: a large snapshot is not kept for every source that was tried.
+            self._snapshots = {other: kept for other, kept in self._snapshots.items() if other[2] != queues}
+            self._snapshots[key] = known
+        return known
+
+    def identity(self) -> Dict[str, Optional[int]]:
+        return self.reached(self._session.identity)
+
+    def info(self) -> Dict[str, Any]:
+        return self.reached(self._session.info)
+
+    def compare(self, *, plugin: Optional[str], timeout: float) -> List[str]:
+        return self.reached(lambda: self._session.compare(plugin=plugin, timeout=timeout))
+
+    def plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
+        return self.reached(lambda: self._session.plugin_info(plugin=plugin, timeout=timeout))
+
+    def trust_plugin(self, path: str) -> Dict[str, Any]:
+        return self.reached(lambda: self._session.trust_plugin(path))
