@@ -1,7 +1,7 @@
 //! Why is my MPI job stuck?
 //!
 //! The crate's map, in the direction of the data; see ARCHITECTURE.md. `target` reads memory; `layouts` knows
-//! where fields are; `readers` (built in) and `mqs` (a vendor's plug-in) turn memory into the `model`; `session`
+//! where fields are; `recording` keeps a process for later; `readers` (built in) and `mqs` (a vendor's plug-in) turn memory into the `model`; `session`
 //! chooses between them; `python` shows it all to the debuggers.
 
 pub mod address;
@@ -13,5 +13,6 @@ pub mod mqs;
 #[cfg(feature = "python")]
 mod python;
 pub mod readers;
+pub mod recording;
 pub mod session;
 pub mod target;

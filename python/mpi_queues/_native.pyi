@@ -1,6 +1,7 @@
 """The Rust core. Everything here is re-exported, documented and typed by ``mpi_queues``."""
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, final
+import os
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union, final
 
 from .debuggers.base import DebuggedProcess
 
@@ -11,12 +12,15 @@ __all__ = [
     "Operation",
     "Process",
     "Queue",
+    "Recording",
     "Session",
     "Snapshot",
     "__version__",
     "layouts_list",
     "layouts_make",
     "layouts_show",
+    "recording_end",
+    "recording_start",
 ]
 
 class NativeError(Exception):
@@ -53,6 +57,20 @@ class Session:
         ``no_plugin``, ``plugin_refused``, ``plugin_failed``, ``gone``, ``fault``.
         """
 
+    def record(
+        self,
+        write: Callable[[bytes], Any],
+        *,
+        full: bool = False,
+        progress: Optional[Callable[[int, int], Any]] = None,
+    ) -> Optional[str]:
+        """Writes the process as one part of a recording, in pieces. ``full`` adds all writable memory of the MPI library and
+        the heap. ``progress`` is told how many bytes of memory are written, of how many.
+
+        Returns why the process cannot be read, where it cannot: it is recorded as far as it goes, and a replay says the
+        same. Raises NativeError, kinds: ``not_mpi``, ``not_recorded``, ``gone``, ``fault``; and whatever ``write`` raises.
+        """
+
     def compare(self, *, plugin: Optional[str] = None, timeout: float = 60.0) -> List[str]:
         """Sentences about where reader and plug-in differ; empty where they agree."""
 
@@ -68,6 +86,29 @@ class Session:
 
     def set_safe_path(self, directories: Sequence[str]) -> None:
         """Directories that the user trusts (gdb's ``auto-load safe-path``)."""
+
+@final
+class Recording:
+    """A recording: opened, its checksums verified, nothing of its processes loaded yet."""
+
+    def __new__(cls, path: Union[str, "os.PathLike[str]"]) -> Recording:
+        """Raises NativeError (kind ``recording``) where the file is none, or of a later version."""
+
+    def __len__(self) -> int:
+        """How many processes it has, damaged ones included."""
+
+    @property
+    def problems(self) -> List[str]: ...
+    @property
+    def format_version(self) -> int: ...
+    def info(self) -> Dict[str, Any]:
+        """``path``, ``format``, ``bytes``, ``about`` (who made it), ``problems``, and ``processes``: of each ``rank``,
+        ``world_size``, ``pid``, ``host``, ``executable``, ``captured_at``, ``tool``, ``via``, ``debugger``, ``mpi``, ``layouts``,
+        ``full``, ``images``, ``symbols``, ``threads``, ``memory`` (bytes), ``ranges``, ``left_out``, ``problem``."""
+
+    def session(self, index: int) -> Session:
+        """A session that replays a process: readers run on it as on a live one. Raises IndexError; NativeError (kind
+        ``recording``) for a damaged process."""
 
 @final
 class Operation:
@@ -181,3 +222,9 @@ def layouts_make(
     build_ids: Sequence[str],
 ) -> str:
     """A profile from the DWARF of object files, executables or libraries (an empty ``types`` takes the readers' list)."""
+
+def recording_start(info: str) -> bytes:
+    """What stands in a recording before its first process; ``info`` is JSON about who made it."""
+
+def recording_end(processes: int) -> bytes:
+    """What stands in a recording after its last process."""

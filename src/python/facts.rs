@@ -4,6 +4,8 @@ use pyo3::prelude::*;
 
 use super::target::Debugger;
 use crate::model::{Facts, Frame, Stack};
+use crate::recording::{Range, Region};
+use crate::target::TargetError;
 
 impl Debugger {
     /// Asks for everything; `variables` are those of the environment. What cannot be had is left out.
@@ -31,6 +33,32 @@ impl Debugger {
             Err(error) => facts.problems.push(format!("the stacks could not be read: {error}")),
         }
         facts
+    }
+}
+
+impl Debugger {
+    /// The mappings of the process's memory, `None` where the debugger does not know them.
+    pub fn regions(&self) -> Result<Option<Vec<Region>>, TargetError> {
+        self.with(|object| {
+            let found = object.call_method0("memory_regions")?;
+            if found.is_none() {
+                return Ok(None);
+            }
+            let mut regions = Vec::new();
+            for region in found.try_iter()? {
+                let region = region?;
+                let flag = |name: &str| region.get_item(name)?.extract::<bool>();
+                let (start, end): (u64, u64) =
+                    (region.get_item("start")?.extract()?, region.get_item("end")?.extract()?);
+                regions.push(Region {
+                    range: Range::new(start, end.saturating_sub(start)),
+                    writable: flag("readable")? && flag("writable")?,
+                    shared: flag("shared")?,
+                    name: region.get_item("name")?.extract()?,
+                });
+            }
+            Ok(Some(regions))
+        })
     }
 }
 

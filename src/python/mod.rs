@@ -2,6 +2,8 @@
 
 mod facts;
 mod layouts;
+mod origin;
+mod recording;
 mod session;
 mod snapshot;
 mod target;
@@ -14,6 +16,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("NativeError", module.py().get_type::<session::NativeError>())?;
     module.add_class::<session::Session>()?;
+    module.add_class::<recording::Recording>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<snapshot::Process>()?;
     module.add_class::<snapshot::Communicator>()?;
@@ -22,5 +25,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layouts::layouts_list, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_show, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;
+    module.add_function(wrap_pyfunction!(recording::recording_start, module)?)?;
+    module.add_function(wrap_pyfunction!(recording::recording_end, module)?)?;
     Ok(())
 }

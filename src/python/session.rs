@@ -11,12 +11,15 @@ use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::origin::Origin;
+use super::recording::{Failure, PythonWriter};
 use super::snapshot::{Snapshot, to_python};
-use super::target::{Debugger, DebuggerTarget, DebuggerTypes};
+use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
 use crate::layouts::Profile;
 use crate::model;
 use crate::mqs::PluginInfo;
-use crate::session::{self, LayoutChoice, PluginSettings, SessionError};
+use crate::recording::{Region, Replay};
+use crate::session::{self, LayoutChoice, PluginSettings, RecordError, RecordRequest, SessionError};
 use crate::target::PageCache;
 
 create_exception!(mpi_queues, NativeError, PyException, "What the core could not do; see `kind` and `help`.");
@@ -34,16 +37,29 @@ pub(super) fn native_error(py: Python<'_>, kind: &str, help: &str, text: String)
 /// One process, held across stops.
 #[pyclass(unsendable, module = "mpi_queues")]
 pub struct Session {
-    debugger: Rc<Debugger>,
-    session: session::Session<PageCache<DebuggerTarget>>,
+    urgent: Rc<Urgent>,
+    session: session::Session<Origin>,
     safe_path: RefCell<Vec<PathBuf>>,
     plugin_path: RefCell<Vec<PathBuf>>,
 }
 
 impl Session {
+    /// A session over a process of whatever origin.
+    fn over(urgent: Rc<Urgent>, origin: Origin, choice: LayoutChoice) -> Self {
+        let (safe_path, plugin_path) = (RefCell::default(), RefCell::default());
+        Self { urgent, session: session::Session::new(origin, choice), safe_path, plugin_path }
+    }
+
+    /// A session over a recorded process.
+    pub(super) fn replaying(replay: Replay) -> Self {
+        let choice =
+            LayoutChoice { debugger: Some(Rc::new(replay.types())), profile: None, recorded: replay.profile.clone() };
+        Self::over(Rc::default(), Origin::Recording(Box::new(replay)), choice)
+    }
+
     fn error(&self, py: Python<'_>, error: &SessionError) -> PyErr {
         // An interrupt by the user goes before whatever error it caused underneath.
-        self.debugger.take_urgent().unwrap_or_else(|| native_error(py, error.kind(), error.help(), error.to_string()))
+        self.urgent.take().unwrap_or_else(|| native_error(py, error.kind(), error.help(), error.to_string()))
     }
 
     /// Calls `run` with what the user has said about plug-ins; Ctrl-C ends the wait for one.
@@ -56,14 +72,24 @@ impl Session {
         let timeout = Duration::try_from_secs_f64(timeout)
             .map_err(|_| PyValueError::new_err(format!("a time limit of {timeout} seconds")))?;
         let (safe_path, set_paths) = (self.safe_path.borrow().clone(), self.plugin_path.borrow().clone());
-        let interrupted = || self.debugger.signalled();
+        let interrupted = || self.urgent.signalled();
         let explicit = plugin.as_deref();
         let (safe_path, set_paths) = (safe_path.as_slice(), set_paths.as_slice());
         Ok(run(&PluginSettings { explicit, set_paths, safe_path, timeout, interrupted: &interrupted }))
     }
 
+    /// The mappings, for a full recording.
+    fn regions(&self, py: Python<'_>) -> PyResult<Vec<Region>> {
+        let refused = |text: &str| native_error(py, "not_recorded", "leave out --full", text.to_owned());
+        match self.session.target().regions() {
+            Ok(Some(regions)) => Ok(regions),
+            Ok(None) => Err(refused("the process's memory mappings are not known here, which a full recording needs")),
+            Err(error) => Err(self.urgent.take().unwrap_or_else(|| refused(&error.to_string()))),
+        }
+    }
+
     fn interrupted(&self) -> PyResult<()> {
-        self.debugger.take_urgent().map_or(Ok(()), Err)
+        self.urgent.take().map_or(Ok(()), Err)
     }
 }
 
@@ -72,29 +98,23 @@ impl Session {
     #[new]
     #[pyo3(signature = (process, *, layouts = None))]
     fn new(py: Python<'_>, process: Py<PyAny>, layouts: Option<String>) -> PyResult<Self> {
-        let debugger = Debugger::new(process);
+        let urgent = Rc::new(Urgent::default());
+        let debugger = Debugger::new(process, Rc::clone(&urgent));
         let profile = layouts.map(|path| read_profile(py, &path)).transpose()?;
         let target = DebuggerTarget::new(Rc::clone(&debugger))
             .map_err(|error| native_error(py, "fault", "", error.to_string()))?;
         let types = DebuggerTypes::new(Rc::clone(&debugger));
-        let choice = LayoutChoice { debugger: Some(Rc::new(types)), profile };
-        Ok(Self {
-            debugger,
-            session: session::Session::new(PageCache::new(target), choice),
-            safe_path: RefCell::default(),
-            plugin_path: RefCell::default(),
-        })
+        let choice = LayoutChoice { debugger: Some(Rc::new(types)), profile, recorded: None };
+        Ok(Self::over(urgent, Origin::Debugger(debugger, PageCache::new(target)), choice))
     }
 
     /// Forgets what was read: the process ran or was written to; with `images`, libraries were loaded too.
     #[pyo3(signature = (*, images = false))]
     fn invalidate(&self, images: bool) {
-        self.session.target().drop_memory();
+        self.session.target().forget(images);
         self.session.resumed();
         if images {
             self.session.forget();
-            self.session.target().drop_symbols();
-            self.session.target().inner().drop_images();
         }
     }
 
@@ -123,7 +143,7 @@ impl Session {
         let statistics = self.session.target().statistics();
         info.set_item("reads", statistics.reads)?;
         info.set_item("pages", statistics.pages)?;
-        info.set_item("slow_symbol_lookups", self.session.target().inner().slow_lookups.get())?;
+        info.set_item("slow_symbol_lookups", self.session.target().slow_lookups())?;
         Ok(info)
     }
 
@@ -153,10 +173,59 @@ impl Session {
         };
         let mut process = result.map_err(|error| self.error(py, &error))?;
         self.interrupted()?;
-        session::add_facts(&mut process, &self.debugger.facts(&session::RANK_VARIABLES));
+        let mut facts = self.session.target().facts(&session::RANK_VARIABLES);
+        if let Some(via) = self.session.target().via() {
+            via.clone_into(&mut facts.via);
+        }
+        session::add_facts(&mut process, &facts);
+        session::tell_missing(&mut process, &self.session.target().missing());
         self.interrupted()?;
-        let captured_at = Some(now(py)?);
+        let captured_at = match self.session.target().captured_at() {
+            Some(recorded) => Some(recorded),
+            None => Some(now(py)?),
+        };
         Ok(Snapshot(Arc::new(model::Snapshot { captured_at, processes: vec![process], ..model::Snapshot::default() })))
+    }
+
+    /// Writes the process as a part of a recording, in pieces of bytes, to `write`.
+    #[pyo3(signature = (write, *, full = false, progress = None))]
+    fn record(
+        &self,
+        py: Python<'_>,
+        write: Py<PyAny>,
+        full: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<String>> {
+        let origin = self.session.target();
+        let facts = origin.facts(&session::RANK_VARIABLES);
+        self.interrupted()?;
+        let full = if full { Some(self.regions(py)?) } else { None };
+        let captured_at = match origin.captured_at() {
+            Some(recorded) => Some(recorded),
+            None => Some(now(py)?),
+        };
+        let failure = Failure::default();
+        let mut tell = |done: u64, total: u64| {
+            failure.check(|py| {
+                py.check_signals()?;
+                progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (done, total)).map(|_| ()))
+            })
+        };
+        let mut out = std::io::BufWriter::with_capacity(1 << 16, PythonWriter { write: &write, failure: &failure });
+        let request = RecordRequest { facts, captured_at, full, progress: &mut tell };
+        let result = self.with_settings(None, 10.0, |settings| {
+            let told = self.session.record(request, settings, &mut out)?;
+            std::io::Write::flush(&mut out)?;
+            Ok(told)
+        })?;
+        self.interrupted()?;
+        match result {
+            Ok(problem) => Ok(problem.map(|error| error.to_string())),
+            Err(RecordError::Session(error)) => Err(self.error(py, &error)),
+            Err(error @ RecordError::Write(_)) => {
+                Err(failure.take().unwrap_or_else(|| native_error(py, "fault", "", error.to_string())))
+            }
+        }
     }
 
     /// Sentences about where reader and plug-in differ; empty where they agree.
@@ -227,7 +296,7 @@ fn set_plugin_facts(info: &Bound<'_, PyDict>, plugin: PluginInfo) -> PyResult<()
 }
 
 /// The time now, RFC 3339 in UTC with seconds.
-fn now(py: Python<'_>) -> PyResult<String> {
+pub(super) fn now(py: Python<'_>) -> PyResult<String> {
     let time = py.import("time")?;
     time.call_method1("strftime", ("%Y-%m-%dT%H:%M:%SZ", time.call_method0("gmtime")?))?.extract()
 }

@@ -16,36 +16,46 @@ use crate::target::{
     images_from_link_map, r_debug_from_program_headers,
 };
 
-/// The debugger's object, shared between the target and the layout source that ask it.
-pub struct Debugger {
-    object: Py<PyAny>,
-    /// An exception that must reach the user as it is: an interrupt, exhausted memory.
-    urgent: RefCell<Option<PyErr>>,
-}
+/// An exception that must reach the user as it is: an interrupt, exhausted memory.
+#[derive(Default)]
+pub struct Urgent(RefCell<Option<PyErr>>);
 
-impl Debugger {
-    /// Wraps the Python object.
-    pub fn new(object: Py<PyAny>) -> Rc<Self> {
-        Rc::new(Self { object, urgent: RefCell::default() })
-    }
-
-    /// The exception that must reach the user, if there was one since the last call.
-    pub fn take_urgent(&self) -> Option<PyErr> {
-        self.urgent.borrow_mut().take()
+impl Urgent {
+    /// The exception, if there was one since the last call.
+    pub fn take(&self) -> Option<PyErr> {
+        self.0.borrow_mut().take()
     }
 
     /// Whether the user has pressed Ctrl-C since the last look; the exception then reaches the user.
     pub fn signalled(&self) -> bool {
         if let Err(error) = Python::attach(|py| py.check_signals()) {
-            *self.urgent.borrow_mut() = Some(error);
+            self.set(error);
         }
-        self.urgent.borrow().is_some()
+        self.0.borrow().is_some()
+    }
+
+    /// Keeps an exception.
+    pub fn set(&self, error: PyErr) {
+        *self.0.borrow_mut() = Some(error);
+    }
+}
+
+/// The debugger's object, shared between the target and the layout source that ask it.
+pub struct Debugger {
+    object: Py<PyAny>,
+    urgent: Rc<Urgent>,
+}
+
+impl Debugger {
+    /// Wraps the Python object.
+    pub fn new(object: Py<PyAny>, urgent: Rc<Urgent>) -> Rc<Self> {
+        Rc::new(Self { object, urgent })
     }
 
     fn failure(&self, py: Python<'_>, error: PyErr) -> TargetError {
         if error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PyMemoryError>(py) {
             let text = error.to_string();
-            *self.urgent.borrow_mut() = Some(error);
+            self.urgent.set(error);
             return TargetError::Debugger(text);
         }
         let class = |name: &str| py.import("mpi_queues.debuggers.base").and_then(|module| module.getattr(name));
@@ -60,7 +70,7 @@ impl Debugger {
 
     /// Runs `ask` on the Python object and turns exceptions into errors.
     pub fn with<R>(&self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>) -> Result<R, TargetError> {
-        if self.urgent.borrow().is_some() {
+        if self.urgent.0.borrow().is_some() {
             return Err(TargetError::Debugger("interrupted".to_owned()));
         }
         Python::attach(|py| ask(self.object.bind(py)).map_err(|error| self.failure(py, error)))
@@ -173,6 +183,11 @@ impl Target for DebuggerTarget {
         }
         // With all files at hand, what they do not define does not exist; asking the debugger costs milliseconds.
         if elf.is_complete(self) { Ok(None) } else { self.ask_symbol(name) }
+    }
+
+    fn symbols(&self) -> Result<Option<Vec<(String, Symbol)>>, TargetError> {
+        let elf = self.elf()?;
+        Ok(elf.is_complete(self).then(|| elf.dynamic_symbols(self)))
     }
 
     fn images(&self) -> Result<Vec<Image>, TargetError> {

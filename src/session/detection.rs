@@ -11,7 +11,7 @@ use crate::readers::openmpi::detect::{self, Lifetime, SelectedPml};
 use crate::target::{Image, Target};
 
 /// A type that only an Open MPI with debug information has whole.
-const PROBED_TYPE: &str = "mca_pml_base_request_t";
+pub(super) const PROBED_TYPE: &str = "mca_pml_base_request_t";
 
 /// What is known of a process before its queues are read.
 #[derive(Clone)]
@@ -39,6 +39,8 @@ pub struct LayoutChoice {
     pub debugger: Option<Rc<dyn LayoutSource>>,
     /// A profile that the user named.
     pub profile: Option<Profile>,
+    /// The profile that a recording was made with.
+    pub recorded: Option<Profile>,
 }
 
 /// The constants of a profile without its structures: debug information has no preprocessor constants, and they
@@ -174,6 +176,21 @@ fn choose(
         set_aside.push(format!("{}: {verification}", source.name()));
     } else if let Some(source) = &choice.debugger {
         set_aside.push(format!("{}: the MPI library has no debug information", source.name()));
+    }
+    if let Some(recorded) = &choice.recorded {
+        let verification = verify_classes(target, recorded);
+        if verification.fits() {
+            // What it lacks, because readers have learned more since, may stand in today's profile of that name.
+            let today = shipped_profiles().iter().find(|(name, _)| *name == recorded.name);
+            let today = today.map(|(_, text)| Profile::from_json(text)).transpose()?;
+            let as_source = |mut profile: Profile| -> Box<dyn LayoutSource> {
+                profile.leave_out(&verification);
+                Box::new(profile)
+            };
+            let sources = [Some(recorded.clone()), today].into_iter().flatten().map(as_source).collect();
+            return Ok((Layouts::new(sources), LayoutSource::name(recorded), verification));
+        }
+        set_aside.push(format!("the recorded {}: {verification}", LayoutSource::name(recorded)));
     }
     let Chosen { profile, verification } = shipped?;
     let name = LayoutSource::name(&profile);

@@ -3,10 +3,12 @@
 mod debug_info;
 mod detection;
 mod plugin;
+mod record;
 mod refine;
 
 pub use detection::{Detected, LayoutChoice};
 pub use plugin::{PluginChoice, PluginSettings};
+pub use record::{RecordError, RecordRequest, tell_missing};
 pub use refine::{RANK_VARIABLES, add_facts};
 
 use std::cell::{Cell, RefCell};
@@ -84,6 +86,7 @@ impl SessionError {
             Self::NoLayout(_) | Self::ProfileRefused { .. } | Self::Profile(_) => "no_layout",
             Self::Reader(ReaderError::Layout(_)) => "no_layout",
             Self::Reader(ReaderError::Target(TargetError::Gone)) | Self::Target(TargetError::Gone) => "gone",
+            Self::Reader(ReaderError::Target(error)) | Self::Target(error) if error.is_not_recorded() => "not_recorded",
             Self::NoPlugin(_) => "no_plugin",
             Self::Plugin(error) if error.has_run() => "plugin_failed",
             Self::Plugin(_) => "plugin_refused",

@@ -202,6 +202,10 @@ impl<T: Target> Target for PageCache<T> {
         Ok(found)
     }
 
+    fn symbols(&self) -> Result<Option<Vec<(String, Symbol)>>, TargetError> {
+        self.inner.symbols()
+    }
+
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         self.inner.images()
     }

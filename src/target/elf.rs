@@ -153,6 +153,19 @@ impl ElfSymbols {
         })
     }
 
+    /// All symbols that [`ElfSymbols::lookup`] finds in dynamic tables.
+    pub fn dynamic_symbols(&self, target: &(impl Target + ?Sized)) -> Vec<(String, Symbol)> {
+        let mut all = HashMap::new();
+        for index in self.search_order() {
+            let Ok(file) = self.file(index, target) else { continue };
+            for (name, (value, size)) in file.dynamic.get_or_init(|| file.table(false)) {
+                let addr = self.images[index].bias.wrapping_add(*value);
+                all.entry(name.to_string()).or_insert(Symbol { addr, size: Some(*size) });
+            }
+        }
+        all.into_iter().collect()
+    }
+
     /// Whether the files of the executable and of all MPI libraries are at hand, so that a symbol that is not found does
     /// not exist.
     pub fn is_complete(&self, target: &(impl Target + ?Sized)) -> bool {
@@ -187,8 +200,11 @@ impl ElfSymbols {
     }
 }
 
-/// Whether an image's file name is one under which MPI libraries and their components are installed.
 fn is_mpi_image(image: &Image) -> bool {
-    let name = image.file_name();
+    is_mpi_file_name(image.file_name())
+}
+
+/// Whether a file name is one under which MPI libraries and their components are installed.
+pub fn is_mpi_file_name(name: &str) -> bool {
     ["libmpi", "libopen-", "libompi", "mca_", "libpmpi", "libmpich"].iter().any(|prefix| name.starts_with(prefix))
 }

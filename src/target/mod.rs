@@ -11,7 +11,7 @@ pub mod mock;
 
 pub use abi::{ByteOrder, PointerWidth, TargetAbi};
 pub use cache::{CacheStatistics, PageCache};
-pub use elf::{ElfImage, ElfSymbols};
+pub use elf::{ElfImage, ElfSymbols, is_mpi_file_name};
 pub use link_map::{images_from_link_map, r_debug_from_program_headers};
 
 use crate::address::TargetAddr;
@@ -34,6 +34,22 @@ pub enum TargetError {
     /// The debugger reported something else.
     #[error("the debugger says: {0}")]
     Debugger(String),
+    /// A replay was asked for memory that its recording does not have.
+    #[error(
+        "{len} bytes at {addr} are not in the recording; to have them, record again with `mpi-queues record --full`"
+    )]
+    NotRecorded {
+        /// First address that is missing.
+        addr: TargetAddr,
+        /// How many bytes were asked for from there on.
+        len: u64,
+    },
+    /// A replay was asked for a symbol that its recording does not tell about.
+    #[error("the symbol {name} is not in the recording; to have it, record again with this version of mpi-queues")]
+    SymbolNotRecorded {
+        /// Its name.
+        name: String,
+    },
     /// An executable or library file could not be used.
     #[error("cannot use the file {path}: {reason}")]
     File {
@@ -64,6 +80,18 @@ pub struct Image {
     pub build_id: Option<String>,
     /// Whether this is the executable itself.
     pub is_executable: bool,
+}
+
+impl TargetError {
+    /// Whether it is the bytes that cannot be had, so that a part of them may be.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Fault { .. } | Self::NotRecorded { .. })
+    }
+
+    /// Whether a recording lacks what was asked for.
+    pub fn is_not_recorded(&self) -> bool {
+        matches!(self, Self::NotRecorded { .. } | Self::SymbolNotRecorded { .. })
+    }
 }
 
 impl Image {
@@ -98,6 +126,15 @@ pub trait Target {
     /// # Errors
     /// Where the list could not be read.
     fn images(&self) -> Result<Vec<Image>, TargetError>;
+
+    /// All symbols of the executable and of the MPI's images, each name once; `None` where some cannot be listed, so that
+    /// a name that is not among them may exist all the same.
+    ///
+    /// # Errors
+    /// Where the symbol tables could not be consulted at all.
+    fn symbols(&self) -> Result<Option<Vec<(String, Symbol)>>, TargetError> {
+        Ok(None)
+    }
 
     /// As [`Target::read`], for memory that will not be read again: a cache passes it on without keeping it.
     ///
@@ -180,8 +217,14 @@ impl<T: Target + ?Sized> Target for &T {
     fn symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {
         (**self).symbol(name)
     }
+    fn symbols(&self) -> Result<Option<Vec<(String, Symbol)>>, TargetError> {
+        (**self).symbols()
+    }
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         (**self).images()
+    }
+    fn read_c_string(&self, addr: TargetAddr, max: usize) -> Result<Vec<u8>, TargetError> {
+        (**self).read_c_string(addr, max)
     }
 }
 

@@ -13,19 +13,21 @@ PACKAGE = ROOT / "python" / "mpi_queues"
 #: Rust: everyone may import these two.
 RUST_COMMON = {"address", "model"}
 #: What else each module may import.
+_BELOW_SESSION = {"target", "layouts", "recording", "ffi", "mqs", "handles", "readers", "acquisition", "analysis"}
 RUST_ALLOWED: Dict[str, Set[str]] = {
     "address": set(),
     "model": set(),
     "target": set(),
     "ffi": set(),
     "layouts": {"target"},
+    "recording": {"layouts", "target"},
     "readers": {"layouts", "target"},
     "acquisition": {"layouts", "target"},
     "mqs": {"ffi", "layouts", "target"},
     "handles": {"ffi", "layouts", "target"},
     "analysis": set(),
-    "session": {"target", "layouts", "ffi", "mqs", "handles", "readers", "acquisition", "analysis"},
-    "python": {"target", "layouts", "ffi", "mqs", "handles", "readers", "acquisition", "analysis", "session"},
+    "session": _BELOW_SESSION,
+    "python": _BELOW_SESSION | {"session"},
 }
 
 #: Python files that may import a debugger's module.

@@ -10,7 +10,7 @@ use crate::address::TargetAddr;
 use crate::readers::ReaderError;
 use crate::readers::record::Record;
 use crate::readers::walk::circular_list;
-use crate::target::{Target, TargetError};
+use crate::target::Target;
 
 /// A pool never has more objects than this (16 Mi), nor more chunks; a chunk holds 64 requests by default.
 const MAX_OBJECTS: u64 = 1 << 24;
@@ -123,7 +123,7 @@ impl<F: FnMut(Record<'_>) -> bool> Walker<'_, F> {
             let at = start.wrapping_add(seen * self.stride);
             match self.target.read_once(at, &mut buffer) {
                 Ok(()) => {}
-                Err(TargetError::Fault { .. }) if len > 1 => {
+                Err(error) if error.is_missing() && len > 1 => {
                     // Perhaps only the end is missing.
                     at_once = len / 2;
                     continue;

@@ -1,0 +1,163 @@
+"""Recordings: files that hold what readers need of one or many processes, and their replay."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import socket
+import tempfile
+import time
+from contextlib import contextmanager
+from typing import BinaryIO, Callable, Iterator, List, Optional, Tuple, Union
+
+from ._native import NativeError, Recording, Session, Snapshot, __version__, recording_end, recording_start
+from .errors import UserError, as_user_error
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class RecordingWriter:
+    """A recording that is being written; made by :func:`new_recording`."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        #: How many processes it has so far.
+        self.processes = 0
+
+    def add(
+        self, session: Session, *, full: bool = False, progress: Optional[Callable[[int, int], None]] = None
+    ) -> Optional[str]:
+        """Records the process of a session; returns why it cannot be read, where it cannot.
+
+        Raises:
+            NativeError: where it cannot be recorded at all; nothing of it is in the file then.
+        """
+        start = self._file.tell()
+        try:
+            problem = session.record(self._file.write, full=full, progress=progress)
+        except BaseException:
+            self._file.seek(start)
+            self._file.truncate()
+            raise
+        self.processes += 1
+        return problem
+
+    def add_bytes(self, part: BinaryIO) -> None:
+        """Adds a process that another program recorded (what ``Session.record`` wrote)."""
+        while piece := part.read(1 << 20):
+            self._file.write(piece)
+        self.processes += 1
+
+
+@contextmanager
+def new_recording(path: Path) -> Iterator[RecordingWriter]:
+    """Writes a recording that appears under its name when it is whole, or not at all.
+
+    Raises:
+        UserError: where it cannot be written, or no process was added.
+    """
+    place = pathlib.Path(path)
+    about = {
+        "tool": f"mpi-queues {__version__}",
+        "recorded_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "recorded_on": socket.gethostname(),
+    }
+    new: Optional[pathlib.Path] = None
+    try:
+        # A link stays a link: the file that it names is replaced.
+        target = place.resolve()
+        _check_replaceable(place, target)
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+            new = pathlib.Path(file.name)
+            file.write(recording_start(json.dumps(about)))
+            writer = RecordingWriter(file)
+            yield writer
+            if not writer.processes:
+                raise UserError(f"nothing was recorded: {place} is not written", kind="not_recorded")
+            file.write(recording_end(writer.processes))
+            file.flush()
+            os.fsync(file.fileno())
+        new.chmod(_mode())
+        new.replace(target)
+        new = None
+    except OSError as error:
+        raise UserError(
+            f"cannot write the recording {place}: {error.strerror or error}",
+            help="name another place",
+            kind="not_written",
+        ) from None
+    finally:
+        if new is not None:
+            new.unlink(missing_ok=True)
+
+
+def _check_replaceable(place: pathlib.Path, target: pathlib.Path) -> None:
+    """Refuses to replace what is no recording: a mistyped name must not cost somebody a file."""
+    if not target.exists():
+        return
+    if target.is_file() and target.stat().st_size == 0:
+        return
+    try:
+        Recording(target)
+    except NativeError as error:
+        raise UserError(f"{place} exists and is not a recording; it is left as it is: {error}", kind="exists") from None
+
+
+def _mode() -> int:
+    """The permissions that a new file of this process has."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def open_recording(path: Path) -> Recording:
+    """Opens a recording.
+
+    Raises:
+        UserError: where it is none.
+    """
+    try:
+        return Recording(path)
+    except NativeError as error:
+        raise as_user_error(error) from None
+
+
+def sessions(recording: Recording, name: Path) -> Tuple[List[Session], List[str]]:
+    """A session for every process that is whole, and what is wrong with the others and the file."""
+    found: List[Session] = []
+    problems = [f"{os.fspath(name)}: {problem}" for problem in recording.problems]
+    for index in range(len(recording)):
+        try:
+            found.append(recording.session(index))
+        except NativeError as error:
+            problems.append(str(error))
+    return found, problems
+
+
+def load(
+    path: Path, *, source: str = "auto", plugin: Optional[str] = None, queues: bool = True, timeout: float = 60.0
+) -> Snapshot:
+    """Replays a recording: reads every process in it as if it were there, stopped.
+
+    What cannot be read is among the snapshot's ``problems``. ``source`` is ``auto``, ``builtin`` or ``plugin``, ``plugin``
+    the path of a plug-in, ``timeout`` its time limit for each process in seconds; ``queues=False`` reads the
+    communicators only.
+
+    Raises:
+        UserError: where the file is no recording, or none of its processes can be read.
+    """
+    replayed, problems = sessions(open_recording(path), path)
+    snapshots: List[Snapshot] = []
+    failures: List[UserError] = []
+    for session in replayed:
+        try:
+            snapshots.append(session.read(source=source, plugin=plugin, timeout=timeout, queues=queues))
+        except NativeError as error:
+            failures.append(as_user_error(error))
+            problems.append(str(error))
+    if not snapshots:
+        help_text = failures[0].help if failures else f"to see what is left, type: mpi-queues recording info {path}"
+        what = "\n".join(problems) or f"{os.fspath(path)}: it has no process"
+        raise UserError(what, help=help_text, kind="recording")
+    return Snapshot.merged(snapshots, problems)

@@ -1,0 +1,131 @@
+//! Records a process: reads it once with everything noted, and writes down what was read.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::{PluginSettings, Session, SessionError};
+use crate::layouts::{LayoutSource, Profile, READER_TYPES, TypeLayout, shipped_profiles};
+use crate::model::{Facts, Process, QueueState};
+use crate::recording::{ImageDescription, Parts, ProcessDescription, Recorder, Region, full_ranges, write_process};
+use crate::target::{Target, TargetError};
+
+/// What is recorded.
+pub struct RecordRequest<'a> {
+    /// What the debugger knows.
+    pub facts: Facts,
+    /// The time, RFC 3339 in UTC.
+    pub captured_at: Option<String>,
+    /// All mappings, for a full recording; `None` records what readers need.
+    pub full: Option<Vec<Region>>,
+    /// Told how many bytes of memory are written, of how many; an error ends the recording.
+    pub progress: &'a mut dyn FnMut(u64, u64) -> io::Result<()>,
+}
+
+/// Why a process was not recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// There is nothing to record.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// It could not be written.
+    #[error("the recording cannot be written: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl<T: Target> Session<T> {
+    /// Writes the process to `out`. A process that cannot be read is recorded as well, so that somebody else can find out
+    /// why; the error is then returned beside the success.
+    ///
+    /// # Errors
+    /// Where it is no MPI process, or `out` fails.
+    pub fn record(
+        &self,
+        request: RecordRequest<'_>,
+        plugins: &PluginSettings<'_>,
+        out: &mut dyn Write,
+    ) -> Result<Option<SessionError>, RecordError> {
+        let recorder = Recorder::new(&self.target);
+        // A session of its own: what this one has found out already is read again, so that it is noted.
+        let noting = Session::new(&recorder, self.choice.clone());
+        let read = noting.read_builtin(true);
+        if let Err(error @ (SessionError::NotMpi { .. } | SessionError::NoImages)) = read {
+            return Err(error.into());
+        }
+        // Where the MPI says that its plug-in is.
+        noting.choose_plugin(plugins);
+        let images = recorder.images().map_err(SessionError::from)?;
+        let listed = self.target.symbols().map_err(SessionError::from)?;
+        let detected = noting.detected().ok();
+        let layouts = detected.as_ref().map(|detected| detected.layouts_name.clone());
+        let mpi = detected.as_ref().map(|detected| {
+            format!("{} {}", detected.mpi.implementation, detected.mpi.version.as_deref().unwrap_or_default())
+        });
+        let (more, left_out) = request.full.as_deref().map(full_ranges).unwrap_or_default();
+        let process = read.as_ref().ok();
+        let description = ProcessDescription {
+            captured_at: request.captured_at,
+            tool: concat!("mpi-queues ", env!("CARGO_PKG_VERSION")).to_owned(),
+            rank: process.and_then(|process| process.rank),
+            world_size: process.and_then(|process| process.world_size),
+            mpi: mpi.map(|text| text.trim_end().to_owned()),
+            abi: recorder.abi(),
+            images: images.iter().map(ImageDescription::from).collect(),
+            symbols_complete: listed.is_some(),
+            full: request.full.is_some(),
+            problem: read.as_ref().err().map(ToString::to_string),
+            facts: request.facts,
+            layouts,
+        };
+        let profile = description.layouts.as_deref().and_then(|name| self.profile_text(name));
+        drop(noting);
+        let parts = Parts {
+            description,
+            types: self.choice.debugger.as_ref().map(|source| described_types(source.as_ref())).unwrap_or_default(),
+            profile,
+            symbols: listed.unwrap_or_default(),
+            more,
+            left_out,
+            progress: request.progress,
+        };
+        write_process(out, recorder, parts)?;
+        Ok(read.err())
+    }
+
+    /// The text of the profile that the layouts `name` (`profile:NAME`) come from.
+    fn profile_text(&self, name: &str) -> Option<String> {
+        let chosen = |profile: &&Profile| LayoutSource::name(*profile) == name;
+        let given = [&self.choice.profile, &self.choice.recorded].into_iter().flatten().find(chosen);
+        if let Some(profile) = given {
+            return serde_json::to_string(profile).ok();
+        }
+        let name = name.strip_prefix("profile:")?;
+        shipped_profiles().iter().find(|(shipped, _)| *shipped == name).map(|(_, text)| (*text).to_owned())
+    }
+}
+
+/// All types that readers use, where the debugger has them.
+fn described_types(source: &dyn LayoutSource) -> BTreeMap<String, Option<TypeLayout>> {
+    let ask = |name: &str| source.type_layout(name).ok().flatten();
+    if ask(super::detection::PROBED_TYPE).is_none() {
+        return BTreeMap::from([(super::detection::PROBED_TYPE.to_owned(), None)]);
+    }
+    READER_TYPES.iter().map(|name| ((*name).to_owned(), ask(name))).collect()
+}
+
+/// Marks as unknown, not as damaged, what a replay could not read because it was not recorded.
+pub fn tell_missing(process: &mut Process, missing: &[TargetError]) {
+    let sentences: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    for communicator in &mut process.communicators {
+        let queues = [
+            &mut communicator.pending_sends,
+            &mut communicator.pending_receives,
+            &mut communicator.unexpected_messages,
+        ];
+        for queue in queues {
+            let detail = queue.detail.as_deref().unwrap_or_default();
+            if queue.state == QueueState::Error && sentences.iter().any(|sentence| detail.contains(sentence)) {
+                queue.state = QueueState::NoInformation;
+            }
+        }
+    }
+}
