@@ -140,9 +140,9 @@ def load(
 ) -> Snapshot:
     """Replays a recording: reads every process in it as if it were there, stopped.
 
-    What cannot be read is among the snapshot's ``problems``. ``source`` is ``auto``, ``builtin`` or ``plugin``, ``plugin``
-    the path of a plug-in, ``timeout`` its time limit for each process in seconds; ``queues=False`` reads the
-    communicators only.
+    What cannot be read is among the snapshot's ``problems``. ``source`` is ``auto``, ``builtin`` or ``plugin``;
+    ``plugin`` the path of a plug-in; ``timeout`` its time limit for each process in seconds. ``queues=False`` reads
+    the communicators only.
 
     Raises:
         UserError: where the file is no recording, or none of its processes can be read.
