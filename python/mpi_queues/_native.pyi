@@ -91,7 +91,7 @@ class Session:
 class Recording:
     """A recording: opened, its checksums verified, nothing of its processes loaded yet."""
 
-    def __new__(cls, path: Union[str, "os.PathLike[str]"]) -> Recording:
+    def __new__(cls, path: Union[str, os.PathLike[str]]) -> Recording:
         """Raises NativeError (kind ``recording``) where the file is none, or of a later version."""
 
     def __len__(self) -> int:

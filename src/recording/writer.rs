@@ -111,7 +111,7 @@ impl Memory<'_> {
         }
         self.bytes.truncate(start);
         // Readable or not, a page is so as a whole.
-        let first_end = (range.start / PAGE + 1) * PAGE;
+        let first_end = (range.start / PAGE * PAGE).saturating_add(PAGE);
         if first_end >= range.end {
             self.lost += range.bytes();
             return Ok(());
