@@ -2,7 +2,7 @@
 
 use mpi_queues::recording::Range;
 use mpi_queues::target::mock::MockTarget;
-use mpi_queues::target::{Target, TargetAbi};
+use mpi_queues::target::TargetAbi;
 use proptest::prelude::{ProptestConfig, any};
 
 use super::recording_support::{everything, file, open, process};
