@@ -6,16 +6,16 @@ from typing import List
 
 from .base import Command
 from .comms import CommsCommand
-from .context import Context, DebuggedMpi
+from .context import Context, DebuggedMpi, Dialect
 from .help import HelpCommand
 from .info import InfoCommand
 from .plugin import PluginCommand
 from .queues import QueuesCommand
 
-__all__ = ["Command", "Context", "DebuggedMpi", "all_commands"]
+__all__ = ["Command", "Context", "DebuggedMpi", "Dialect", "all_commands"]
 
 
-def all_commands() -> List[Command]:
-    """Every command, in the order of the help."""
-    commands: List[Command] = [QueuesCommand(), CommsCommand(), InfoCommand(), PluginCommand()]
+def all_commands(*further: Command) -> List[Command]:
+    """Every command, in the order of the help; ``further`` are those that only this debugger has."""
+    commands: List[Command] = [QueuesCommand(), CommsCommand(), InfoCommand(), PluginCommand(), *further]
     return [*commands, HelpCommand(commands)]

@@ -9,22 +9,27 @@ from typing import ClassVar, Dict, List, Optional, Sequence, Tuple
 from .._native import NativeError, Snapshot
 from ..errors import UserError, as_user_error
 from . import options as opt
-from .context import Context, DebuggedMpi
+from .context import Context, DebuggedMpi, Dialect
 from .plugins import absolute, requested_plugin
 
-FORMAT = opt.Option("format", "Text for people or JSON (schema mpi-queues/1).", "text|json", ("text", "json"))
-COMM = opt.Option("comm", "Only communicators of this name.", "NAME")
-RANK = opt.Option("rank", "Only the process of this rank in MPI_COMM_WORLD.", "N")
-INTERNAL = opt.Option("internal", "Also operations of MPI itself, with the collective they belong to.")
+FORMAT = opt.Option(
+    "format", "Text for people or JSON (schema mpi-queues/1).", "text|json", ("text", "json"), short="f"
+)
+COMM = opt.Option("comm", "Only communicators of this name.", "NAME", short="c")
+RANK = opt.Option("rank", "Only the process of this rank in MPI_COMM_WORLD.", "N", short="r")
+INTERNAL = opt.Option("internal", "Also operations of MPI itself, with the collective they belong to.", short="i")
 SOURCE = opt.Option(
     "source",
     "Who reads the queues: the built-in reader, a vendor plug-in, or plugin=PATH.",
     "SOURCE",
     ("auto", "builtin", "plugin"),
     also="plugin=",
+    short="s",
 )
-SELECTED = opt.Option("selected", "Only the selected inferior; the default is every one that is an MPI process.")
-ALL = opt.Option("all", "Every inferior, and say of those that are not MPI processes why not.")
+SELECTED = opt.Option(
+    "selected", "Only the selected {process}; the default is every one that is an MPI process.", short="S"
+)
+ALL = opt.Option("all", "Every {process}, and say of those that are not MPI processes why not.", short="a")
 
 
 class Command(ABC):
@@ -33,6 +38,7 @@ class Command(ABC):
     name: ClassVar[str]
     #: One sentence; the first line of the help.
     summary: ClassVar[str]
+    #: Further lines of the help, in the words of ``Dialect.fill``.
     description: ClassVar[str] = ""
     options: ClassVar[Tuple[opt.Option, ...]] = ()
     #: The words that it takes, for the usage line.
@@ -74,19 +80,28 @@ class Command(ABC):
             return [str(rank) for rank in ranks if rank is not None]
         return [*option.choices, option.also] if option.also else option.choices
 
-    def help_text(self) -> str:
-        """What ``help mpi NAME`` shows."""
+    def help_text(self, dialect: Dialect) -> str:
+        """All of the help."""
         lines = [self.summary, "", "Usage: " + self.usage]
-        if self.description:
-            lines += ["", self.description]
+        details = self.details(dialect)
+        if details:
+            lines += ["", details]
         if self.options:
             lines.append("")
             width = max(len(option.usage) for option in self.options)
-            lines += [f"  {option.usage:<{width}}  {option.help}" for option in self.options]
-        lines += ["", "Example:" if len(self.examples) == 1 else "Examples:"]
-        width = max(len(typed) for typed, _ in self.examples)
-        lines += [f"  {typed:<{width}}  {meaning}" for typed, meaning in self.examples]
-        return "\n".join(lines)
+            lines += [f"  {option.usage:<{width}}  {dialect.fill(option.help)}" for option in self.options]
+        return "\n".join([*lines, "", self.examples_text(dialect)])
+
+    def details(self, dialect: Dialect) -> str:
+        """What there is to say besides the summary; may be empty."""
+        return dialect.fill(self.description)
+
+    def examples_text(self, dialect: Dialect) -> str:
+        """The examples under their heading."""
+        examples = (*self.examples, *dialect.examples.get(self.name, ()))
+        width = max(len(typed) for typed, _ in examples)
+        shown = [f"  {typed:<{width}}  {meaning}" for typed, meaning in examples]
+        return "\n".join(["Example:" if len(examples) == 1 else "Examples:", *shown])
 
     @property
     def usage(self) -> str:
@@ -124,7 +139,7 @@ def chosen_processes(context: Context, arguments: opt.Arguments) -> List[Debugge
     if not processes:
         raise UserError(
             "no process: nothing is being debugged here",
-            help="start the program with 'run', or type: attach PID",
+            help=context.dialect.start,
             kind="no_process",
         )
     paths = [absolute(entry) for entry in str(context.setting("plugin-path") or "").split(os.pathsep) if entry]
@@ -150,7 +165,7 @@ def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool) 
         except (NativeError, UserError) as error:
             failures.append((process, as_user_error(error)))
     if not snapshots:
-        # An inferior that is no MPI process explains least.
+        # A process that is not of MPI explains least.
         worst, failure = next((pair for pair in failures if pair[1].kind != "not_mpi"), failures[0])
         if len(failures) == 1:
             raise failure

@@ -14,10 +14,7 @@ class CommsCommand(Command):
     name = "comms"
     summary = "Show the communicators: name, rank, size and the world ranks of their groups."
     options = (FORMAT, COMM, RANK, SOURCE, SELECTED, ALL)
-    examples = (
-        ("mpi comms", "the communicators of every process"),
-        ('print $_mpi_comm("halo")', "the handle of one, for expressions"),
-    )
+    examples = (("mpi comms", "the communicators of every process"),)
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
         rank = opt.integer(arguments, RANK.name, self.full_name)

@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Dict, List, Optional
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional, Tuple
 
 from .._native import Snapshot
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The words of a debugger, for texts that name them. In texts, ``{process}`` stands for what the debugger calls a
+    process that it has, and ``{set}`` for how a setting is typed."""
+
+    process: str
+    set: str
+    #: What to type where there is no process.
+    start: str
+    #: What to type to see the settings.
+    settings: str
+    #: Where a plug-in that the program names may lie, besides system directories; empty without such a list.
+    trusted: str = ""
+    #: Further examples of commands, by the command's name.
+    examples: Dict[str, Tuple[Tuple[str, str], ...]] = field(default_factory=dict)
+
+    def fill(self, text: str) -> str:
+        """The text in these words."""
+        return text.replace("{process}", self.process).replace("{set}", self.set).replace("{trusted}", self.trusted)
 
 
 class DebuggedMpi(ABC):
     """One live process of the debugger, read through the core."""
 
-    #: How the debugger numbers it, such as ``inferior 2 (pid 4242)``.
+    #: How the debugger numbers it, such as ``inferior 2 (pid 4242)`` or ``target #1 (pid 4242)``.
     label: str
     selected: bool
 
@@ -49,6 +71,7 @@ class Context(ABC):
 
     #: How a command is typed, such as ``mpi``.
     prefix = "mpi"
+    dialect: Dialect
 
     @abstractmethod
     def write(self, text: str) -> None:
@@ -60,7 +83,7 @@ class Context(ABC):
 
     @abstractmethod
     def setting(self, name: str) -> Any:
-        """The value of ``set mpi NAME``: ``source``, ``plugin-path``, ``internal``, ``limit``, ``timeout``."""
+        """The value of ``source``, ``plugin-path``, ``internal``, ``limit`` (None: unlimited) or ``timeout``."""
 
     @property
     @abstractmethod

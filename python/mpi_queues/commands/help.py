@@ -30,10 +30,10 @@ class HelpCommand(Command):
             name = arguments.words[0]
             for command in self._commands:
                 if command.name == name:
-                    context.write(command.help_text() + "\n")
+                    context.write(command.help_text(context.dialect) + "\n")
                     return
             raise UsageError(f"mpi help: there is no command {name!r}", help="type: mpi help")
         width = max(len(command.full_name) for command in self._commands)
         for command in self._commands:
             context.write(f"{command.full_name:<{width}}  {command.summary}\n")
-        context.write("\nSettings: type 'help set mpi'. One command in full: 'mpi help COMMAND'.\n")
+        context.write(f"\nSettings: type '{context.dialect.settings}'. One command in full: 'mpi help COMMAND'.\n")

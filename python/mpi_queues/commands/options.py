@@ -19,6 +19,8 @@ class Option:
     choices: Tuple[str, ...] = ()
     #: A prefix that a value may also start with, where ``choices`` is not all (``plugin=PATH``).
     also: Optional[str] = None
+    #: One letter, for debuggers whose options have one.
+    short: str = ""
 
     @property
     def usage(self) -> str:
@@ -78,11 +80,25 @@ def parse(text: str, options: Sequence[Option], *, words: int, command: str) -> 
                 raise UsageError(f"{command}: -{option.name} needs a value: {option.usage}", help=help_line)
             value = tokens[at]
             at += 1
-        if option.choices and value not in option.choices and not (option.also and value.startswith(option.also)):
+        found.values[option.name] = value
+    return checked(found, options, words=words, command=command)
+
+
+def checked(found: Arguments, options: Sequence[Option], *, words: int, command: str) -> Arguments:
+    """The arguments, where options have values that they take and there are not too many words.
+
+    Raises:
+        UsageError: where not.
+    """
+    help_line = f"type: help {command}"
+    for option in options:
+        value = found.get(option.name)
+        if value is None or not option.choices or value in option.choices:
+            continue
+        if not (option.also and value.startswith(option.also)):
             raise UsageError(
                 f"{command}: -{option.name} {value}: not one of {', '.join(option.choices)}", help=help_line
             )
-        found.values[option.name] = value
     if len(found.words) > words:
         raise UsageError(f"{command}: does not take the argument {found.words[words]!r}", help=help_line)
     return found

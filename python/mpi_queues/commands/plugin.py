@@ -18,9 +18,9 @@ class PluginCommand(Command):
     name = "plugin"
     summary = "Show the message-queue plug-in of the MPI library, or load one by its path."
     description = (
-        "A plug-in runs in a process of its own, under the time limit of 'set mpi timeout'. One that the program\n"
+        "A plug-in runs in a process of its own, under the time limit of '{set} timeout'. One that the program\n"
         "names is used only where it belongs to root or to you, nobody else can write to it, and it lies in a\n"
-        "system directory or on gdb's 'auto-load safe-path'. 'mpi plugin load' uses any that you name."
+        "system directory{trusted}. 'mpi plugin load' uses any that you name."
     )
     usage_words = "[load PATH | info]"
     max_words = 2
@@ -58,7 +58,9 @@ class PluginCommand(Command):
         context.remember_plugin(path)
         if info is not None:
             facts.write_facts(f"loaded {path}", info, context.write)
-        context.write("To read with it, type: mpi queues -source plugin, or: set mpi source plugin\n")
+        context.write(
+            context.dialect.fill("To read with it, type: mpi queues -source plugin, or: {set} source plugin\n")
+        )
 
 
 def requested_source_of_plugin(context: Context) -> tuple[str, str | None]:

@@ -21,7 +21,9 @@ from .base import (
 )
 from .context import Context
 
-COMPARE = opt.Option("compare", "Read with the built-in reader and with the plug-in, and show where they differ.")
+COMPARE = opt.Option(
+    "compare", "Read with the built-in reader and with the plug-in, and show where they differ.", short="C"
+)
 
 
 class QueuesCommand(Command):
@@ -60,7 +62,7 @@ class QueuesCommand(Command):
                 limit=context.setting("limit"),
                 hidden_internal=text.count_operations(chosen) - text.count_operations(shown),
                 show_internal="mpi queues -internal",
-                show_more="set mpi limit unlimited",
+                show_more=context.dialect.fill("{set} limit unlimited"),
                 every_communicator=arguments.get(COMM.name) is not None,
             ),
         )

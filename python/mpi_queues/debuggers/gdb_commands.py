@@ -11,7 +11,7 @@ from ..commands import Command, Context, DebuggedMpi, all_commands
 from ..errors import UserError, as_user_error
 from .base import DebuggerError
 from .gdb_sessions import GdbInferior, Sessions
-from .gdb_settings import Settings
+from .gdb_settings import DIALECT, Settings
 
 #: gdb pages by lines; pieces of about this size keep Ctrl-C and the pager's q quick.
 _PIECE = 8192
@@ -21,6 +21,8 @@ _EXPECTED = (UserError, _native.NativeError, DebuggerError)
 
 class GdbContext(Context):
     """gdb, as commands see it."""
+
+    dialect = DIALECT
 
     def __init__(self) -> None:
         self._settings = Settings()
@@ -46,7 +48,7 @@ class GdbContext(Context):
                 return process
         raise UserError(
             "the selected inferior has no process",
-            help="start the program with 'run', or type: attach PID",
+            help=self.dialect.start,
             kind="no_process",
         )
 
@@ -80,7 +82,7 @@ class _GdbCommand(gdb.Command):
     def __init__(self, command: Command, context: GdbContext) -> None:
         self._command = command
         self._context = context
-        self.__doc__ = command.help_text()
+        self.__doc__ = command.help_text(DIALECT)
         super().__init__(command.full_name, gdb.COMMAND_DATA)
 
     def invoke(self, argument: str, from_tty: bool) -> None:

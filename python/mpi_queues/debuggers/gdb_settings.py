@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, Callable, Optional, Tuple, Type
 
 import gdb
 
-from ..report.text import DEFAULT_LIMIT
+from ..commands import Dialect
+from ..commands.settings import BY_NAME
 
-DEFAULT_TIMEOUT = 60
+DIALECT = Dialect(
+    process="inferior",
+    set="set mpi",
+    start="start the program with 'run', or type: attach PID",
+    settings="help set mpi",
+    trusted=" or on gdb's 'auto-load safe-path'",
+    examples={"comms": (('print $_mpi_comm("halo")', "the handle of one, for expressions"),)},
+)
 
-# gdb.Parameter reads its help from these class attributes: set_doc, show_doc and the docstring.
 
+def _documented(name: str) -> Callable[[Type[Any]], Type[Any]]:
+    """Gives a parameter its help, which gdb reads from these attributes of the class."""
+    setting = BY_NAME[name]
 
-NAMES = ("source", "plugin-path", "internal", "limit", "timeout")
+    def document(parameter: Type[Any]) -> Type[Any]:
+        parameter.set_doc = f"Set {setting.what}"
+        parameter.show_doc = f"Show {setting.what}"
+        parameter.__doc__ = f"{DIALECT.fill(setting.details)}\n\nExample: set mpi {name} {setting.example}"
+        return parameter
+
+    return document
 
 
 class _SetPrefix(gdb.Command):
@@ -37,40 +53,26 @@ class _ShowPrefix(gdb.Command):
     def invoke(self, argument: str, from_tty: bool) -> None:
         if argument:
             raise gdb.GdbError(f'Undefined show mpi command: "{argument.split()[0]}".  Try "help show mpi".')
-        for name in NAMES:
+        for name in BY_NAME:
             gdb.write(f"{name}:  ")
             gdb.execute(f"show mpi {name}")
 
 
+@_documented("source")
 class SourceParameter(gdb.Parameter):
-    """auto reads with the built-in reader, builtin and plugin are what they say.
-    plugin uses the one that 'mpi plugin load' or 'set mpi plugin-path' names, else the one that the MPI library names.
-
-    Example: set mpi source plugin"""
-
-    set_doc = "Set who reads the message queues: auto, builtin or plugin."
-    show_doc = "Show who reads the message queues."
-
     def __init__(self) -> None:
-        super().__init__("mpi source", gdb.COMMAND_DATA, gdb.PARAM_ENUM, ["auto", "builtin", "plugin"])
-        self.value = "auto"
+        super().__init__("mpi source", gdb.COMMAND_DATA, gdb.PARAM_ENUM, list(BY_NAME["source"].choices))
+        self.value = BY_NAME["source"].default
 
     def get_set_string(self) -> str:
         return ""
 
     def get_show_string(self, value: str) -> str:
-        return f'The source of message queues is "{value}".'
+        return BY_NAME["source"].tell(value)
 
 
+@_documented("plugin-path")
 class PluginPathParameter(gdb.Parameter):
-    """Files and directories, separated by colons; the first plug-in found is used where a plug-in is asked for.
-    Naming a plug-in here allows it to be loaded. Empty: the plug-in that the MPI library names.
-
-    Example: set mpi plugin-path /opt/openmpi/lib/openmpi"""
-
-    set_doc = "Set where message-queue plug-ins are looked for."
-    show_doc = "Show where message-queue plug-ins are looked for."
-
     def __init__(self) -> None:
         super().__init__("mpi plugin-path", gdb.COMMAND_DATA, gdb.PARAM_OPTIONAL_FILENAME)
         self.value = ""
@@ -79,17 +81,11 @@ class PluginPathParameter(gdb.Parameter):
         return ""
 
     def get_show_string(self, value: str) -> str:
-        return f'Message-queue plug-ins are looked for in "{value}".' if value else "No plug-in path is set."
+        return BY_NAME["plugin-path"].tell(value)
 
 
+@_documented("internal")
 class InternalParameter(gdb.Parameter):
-    """Operations of MPI itself have negative tags: collectives, one-sided communication.
-
-    Example: set mpi internal on"""
-
-    set_doc = "Set whether 'mpi queues' shows operations of MPI itself."
-    show_doc = "Show whether 'mpi queues' shows operations of MPI itself."
-
     def __init__(self) -> None:
         super().__init__("mpi internal", gdb.COMMAND_DATA, gdb.PARAM_BOOLEAN)
         self.value = False
@@ -98,40 +94,28 @@ class InternalParameter(gdb.Parameter):
         return ""
 
     def get_show_string(self, value: str) -> str:
-        return f"Showing operations of MPI itself is {value}."
+        return BY_NAME["internal"].tell(value == "on")
 
 
+@_documented("limit")
 class LimitParameter(gdb.Parameter):
-    """A number of rows of each queue, or 'unlimited'. JSON is always complete.
-
-    Example: set mpi limit 1000"""
-
-    set_doc = "Set how many operations of a queue are shown as text."
-    show_doc = "Show how many operations of a queue are shown as text."
-
     def __init__(self) -> None:
         super().__init__("mpi limit", gdb.COMMAND_DATA, gdb.PARAM_UINTEGER)
-        self.value = DEFAULT_LIMIT
+        self.value = BY_NAME["limit"].default
 
     def get_set_string(self) -> str:
         return ""
 
     def get_show_string(self, value: str) -> str:
-        return f"At most {value} operations of a queue are shown."
+        return BY_NAME["limit"].tell(value)
 
 
+@_documented("timeout")
 class TimeoutParameter(gdb.Parameter):
-    """In seconds, at least 1. A plug-in that takes longer is ended; what it said before is shown.
-
-    Example: set mpi timeout 10"""
-
-    set_doc = "Set how long a plug-in may take to read a process, in seconds."
-    show_doc = "Show how long a plug-in may take to read a process, in seconds."
-
     def __init__(self) -> None:
         super().__init__("mpi timeout", gdb.COMMAND_DATA, gdb.PARAM_ZINTEGER)
-        self.value = DEFAULT_TIMEOUT
-        self._last = DEFAULT_TIMEOUT
+        self.value = BY_NAME["timeout"].default
+        self._last = self.value
 
     def get_set_string(self) -> str:
         if self.value < 1:
@@ -141,7 +125,7 @@ class TimeoutParameter(gdb.Parameter):
         return ""
 
     def get_show_string(self, value: str) -> str:
-        return f"A plug-in may take {value} seconds to read a process."
+        return BY_NAME["timeout"].tell(value)
 
 
 class Settings:
