@@ -12,7 +12,7 @@ import signal
 import sys
 from typing import Any, NoReturn, Optional, Sequence
 
-from . import __version__, demo, init, layouts, show
+from . import __version__, demo, init, layouts, show, targets
 from .errors import UsageError, UserError
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     _add_show(commands)
     _add_comms(commands)
-    layouts.add_commands(commands, _add_target)
+    layouts.add_commands(commands, targets.add_options)
     init.add_command(commands)
     demo.add_command(commands)
     return parser
@@ -85,13 +85,15 @@ def _add_show(commands: Any) -> None:
     parser = commands.add_parser(
         "show",
         help="pending sends and receives, unexpected messages",
-        description="Shows the message queues of live MPI processes. They are stopped while they are read, and go on.",
+        description="Shows the message queues of MPI processes: of core files, and of live ones, which are stopped\n"
+        "while they are read, and go on.",
         epilog="examples:\n"
         "  mpi-queues show --pid 4242\n"
         "  mpi-queues show $(pgrep -f my_solver | sed s/^/--pid=/) --comm halo\n"
+        "  mpi-queues show --core core.4242 --exe ./my_solver\n"
         "  mpi-queues show --pid 4242 --format json | jq '.processes[].communicators[].name'",
     )
-    _add_target(parser)
+    targets.add_options(parser)
     _add_reading(parser)
     parser.add_argument("--internal", action="store_true", help="also operations of MPI itself, with their collective")
     parser.add_argument("--compare", action="store_true", help="show where the built-in reader and the plug-in differ")
@@ -109,10 +111,10 @@ def _add_comms(commands: Any) -> None:
     parser = commands.add_parser(
         "comms",
         help="communicators with their groups",
-        description="Shows the communicators of live MPI processes.",
+        description="Shows the communicators of MPI processes, live ones and those of core files.",
         epilog="example:\n  mpi-queues comms --pid 4242",
     )
-    _add_target(parser)
+    targets.add_options(parser)
     _add_reading(parser)
     parser.set_defaults(run=show.comms)
 
@@ -128,37 +130,6 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--comm", metavar="NAME", help="only communicators of this name")
     parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
-
-
-def _add_target(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("target")
-    group.add_argument("--pid", type=_pid, action="append", metavar="PID", help="a live process; may be repeated")
-    for name, metavar in (("--job", "PID"), ("--core", "CORE"), ("--exe", "EXE"), ("--recording", "FILE")):
-        group.add_argument(name, metavar=metavar, help="not in this version")
-    group.add_argument("--via", choices=("gdb", "lldb", "native"), default="gdb", help="how memory is read (gdb)")
-    group.add_argument(
-        "--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="limit for each process (default: 60)"
-    )
-
-
-def _pid(text: str) -> int:
-    try:
-        pid = int(text)
-    except ValueError:
-        pid = 0
-    if not 0 < pid < 1 << 31:
-        raise argparse.ArgumentTypeError(f"{text}: not a process id")
-    return pid
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86400:
-        raise argparse.ArgumentTypeError(f"{text}: not a number of seconds between 0 and 86400")
-    return seconds
 
 
 def _row_limit(text: str) -> Optional[int]:

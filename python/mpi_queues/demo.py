@@ -18,10 +18,11 @@ from typing import Any, Dict, Iterator, List, Optional
 
 from . import processes
 from ._native import Snapshot
-from .debuggers import via_gdb
+from .debuggers import via_debugger
 from .errors import UserError
 from .report import explain, text
-from .show import progress, raise_all, terminal_style
+from .show import ask, raise_all, terminal_style
+from .targets import PidTarget
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "data" / "demo.c"
 RANKS = 3
@@ -214,10 +215,10 @@ def _still_there(started: Dict[int, Optional[int]]) -> List[int]:
 
 
 def _read(pids: List[int]) -> Snapshot:
-    answers, failures = via_gdb.split_answers(via_gdb.read_all(pids, via_gdb.Request("read"), progress()))
+    answers, failures = ask([PidTarget(pid) for pid in pids], via_debugger.Request("read"))
     if not answers:
         raise_all(failures)
     return Snapshot.merged(
-        [Snapshot.from_json(answer.text) for answer in answers],
+        [Snapshot.from_json(answer.text()) for answer in answers],
         [str(failure).replace("\n", "; ") for failure in failures],
     )

@@ -9,8 +9,8 @@ import shlex
 import sys
 from typing import Any, Callable
 
-from . import _native, show
-from .debuggers import via_gdb
+from . import _native, show, targets
+from .debuggers import via_debugger
 from .errors import UsageError, UserError, as_user_error
 from .report import facts
 
@@ -41,8 +41,8 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
     action.set_defaults(run=_show)
     action = actions.add_parser(
         "check",
-        help="which profile fits a live process",
-        description="Says which profile fits the MPI library of a live process, and what differs where none does.",
+        help="which profile fits a process",
+        description="Says which profile fits the MPI library of a process, and what differs where none does.",
         epilog="example:\n  mpi-queues layouts check --pid 4242",
     )
     add_target(action)
@@ -112,13 +112,12 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    pids = show.checked_pids(options)
-    request = via_gdb.Request("layouts", timeout=options.timeout)
-    answers, failures = via_gdb.split_answers(via_gdb.read_all(pids, request, show.progress()))
+    request = via_debugger.Request("layouts", timeout=options.timeout, via=options.via)
+    answers, failures = show.ask(targets.requested(options), request)
     if not answers:
         show.raise_all(failures)
     for answer in answers:
-        facts.write_facts(f"pid {answer.pid}", json.loads(answer.text), sys.stdout.write)
+        facts.write_facts(answer.target.label, json.loads(answer.text()), sys.stdout.write)
     for failure in failures:
         print(f"mpi-queues: {failure}", file=sys.stderr)
     return 1 if failures else 0

@@ -6,41 +6,18 @@ import argparse
 import json
 import os
 import sys
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple
 
+from . import targets
 from ._native import Snapshot
 from .commands.plugins import requested_plugin
-from .debuggers import via_gdb
+from .debuggers import via_debugger
 from .errors import UsageError, UserError
 from .report import text
 
 DEFAULT_LIMIT = text.DEFAULT_LIMIT
 
 _NO_PLUGIN = "the built-in reader needs none: leave out --source"
-
-
-def checked_pids(options: argparse.Namespace) -> List[int]:
-    """The processes asked for, each once.
-
-    Raises:
-        UsageError: for targets that this version does not read.
-    """
-    if options.job is not None:
-        raise UsageError(
-            "--job is not in this version, which reads single processes through gdb",
-            help=f"name the ranks one by one: mpi-queues show $(pgrep -P {options.job} | sed s/^/--pid=/)",
-        )
-    for name in ("core", "exe", "recording"):
-        if getattr(options, name) is not None:
-            raise UsageError(
-                f"--{name} is not in this version, which reads live processes through gdb",
-                help="name a live process: --pid PID",
-            )
-    if options.via != "gdb":
-        raise UsageError(f"--via {options.via} is not in this version", help="type: --via gdb")
-    if not options.pid:
-        raise UsageError("no process is named", help="name one: --pid PID")
-    return list(dict.fromkeys(options.pid))
 
 
 def show(options: argparse.Namespace) -> int:
@@ -85,17 +62,16 @@ def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[U
     Raises:
         UserError: where none could be.
     """
-    pids = checked_pids(options)
+    wanted = targets.requested(options)
     source, plugin = requested_plugin(options.source, None, _NO_PLUGIN)
-    request = via_gdb.Request("read", source, plugin, queues, options.timeout)
-    answers, failures = via_gdb.split_answers(via_gdb.read_all(pids, request, progress()))
+    request = via_debugger.Request("read", source, plugin, queues, options.timeout, options.via)
+    answers, failures = ask(wanted, request)
     snapshots = []
     for answer in answers:
         try:
-            snapshots.append(Snapshot.from_json(answer.text))
+            snapshots.append(Snapshot.from_json(answer.text()))
         except ValueError as error:
-            failures.append(UserError(f"pid {answer.pid}: gdb's answer is not complete: {error}"))
-        answer.text = ""
+            failures.append(UserError(f"{answer.target.label}: {options.via}'s answer is not complete: {error}"))
     problems = [str(failure).replace("\n", "; ") for failure in failures]
     if not snapshots:
         if options.format == "json":
@@ -103,6 +79,14 @@ def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[U
             _write_json(Snapshot.merged([], problems))
         raise_all(failures)
     return Snapshot.merged(snapshots, problems) if problems or len(snapshots) > 1 else snapshots[0], failures
+
+
+def ask(
+    wanted: Sequence[targets.Target], request: via_debugger.Request
+) -> Tuple[List[via_debugger.Answer], List[UserError]]:
+    """Asks a debugger for each target: the answers, and why others gave none."""
+    debugged = [target for target in wanted if not isinstance(target, targets.RecordingTarget)]
+    return via_debugger.split_answers(via_debugger.read_all(debugged, request, progress()))
 
 
 def raise_all(failures: List[UserError]) -> None:
@@ -127,15 +111,15 @@ def _chosen(snapshot: Snapshot, options: argparse.Namespace) -> Snapshot:
 def _compare(options: argparse.Namespace) -> int:
     if options.format == "json":
         raise UsageError("--compare writes text only", help="leave out --format json")
-    pids = checked_pids(options)
+    wanted = targets.requested(options)
     source = "plugin" if options.source in ("auto", "builtin") else options.source
     _, plugin = requested_plugin(source, None, _NO_PLUGIN)
-    request = via_gdb.Request("compare", "plugin", plugin, True, options.timeout)
-    answers, failures = via_gdb.split_answers(via_gdb.read_all(pids, request, progress()))
+    request = via_debugger.Request("compare", "plugin", plugin, True, options.timeout, options.via)
+    answers, failures = ask(wanted, request)
     if not answers:
         raise_all(failures)
     for answer in answers:
-        text.write_differences(f"pid {answer.pid}", json.loads(answer.text), sys.stdout.write)
+        text.write_differences(answer.target.label, json.loads(answer.text()), sys.stdout.write)
     for failure in failures:
         print(f"mpi-queues: {failure}", file=sys.stderr)
     return 1 if failures else 0

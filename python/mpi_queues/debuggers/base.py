@@ -28,6 +28,21 @@ class MemoryFault(DebuggerError):
         self.length = length
 
 
+class NotInCore(MemoryFault):
+    """A core file does not hold these bytes.
+
+    Attributes:
+        part: what of the process lies there, in words.
+        remedy: what to do to have it.
+    """
+
+    def __init__(self, address: int, length: int, part: str, remedy: str) -> None:
+        super().__init__(address, length)
+        self.args = (f"{length} bytes at {address:#x} are not in the core file: {part}; {remedy}",)
+        self.part = part
+        self.remedy = remedy
+
+
 class ProcessGone(DebuggerError):
     """The process ended while it was read."""
 

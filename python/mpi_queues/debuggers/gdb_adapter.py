@@ -11,6 +11,7 @@ from typing import Any, List, Optional, Tuple
 import gdb
 
 from .. import processes
+from ..errors import UserError
 from . import gdb_stacks, gdb_types
 from .base import DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, RegionDict, StackDict, TypeDict
 
@@ -18,6 +19,9 @@ _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
 
 #: A line of `info auxv`: number, name, description, value.
 _AUXV_LINE = re.compile(r"^(\d+)\s+AT_\w+\s.*\s(0x[0-9a-fA-F]+|\d+)$", re.MULTILINE)
+
+#: What `info files` says of a core file (corelow.c: core_target::files_info; exec.c: print_section_info).
+_CORE_FILE = re.compile(r"^Local core dump file:\n\t`(.*)', file type ", re.MULTILINE)
 
 
 class GdbProcess(DebuggedProcess):
@@ -148,6 +152,18 @@ class GdbProcess(DebuggedProcess):
             return False
         # A process that was killed stays in gdb's list until gdb next waits for it.
         return not self._local or processes.state(self._pid or 0) not in ("", "Z", "X")
+
+
+def core_path() -> str:
+    """The core file of the selected inferior.
+
+    Raises:
+        UserError: where gdb does not name it.
+    """
+    found = _CORE_FILE.search(gdb.execute("info files", to_string=True))
+    if found is None:
+        raise UserError("gdb does not tell which core file this is", help="type: core-file CORE", kind="no_core")
+    return found[1]
 
 
 def _is_traced_by_us(pid: int) -> bool:

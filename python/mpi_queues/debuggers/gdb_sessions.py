@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, TypeVar
+from typing import Any, Callable, Dict, List, Tuple, TypeVar
 
 import gdb
 
 from ..errors import UserError
 from . import gdb_stacks
-from .gdb_adapter import GdbProcess
+from .base import DebuggedProcess
+from .core_process import CoreProcess
+from .gdb_adapter import GdbProcess, core_path
 from .sessions import ProcessSession
 
 _T = TypeVar("_T")
 
 
 class GdbInferior(ProcessSession):
-    """A live inferior."""
+    """An inferior with a process or a core file."""
 
     def __init__(self, inferior: Any, safe_path: List[str]) -> None:
-        super().__init__(GdbProcess(inferior), safe_path)
+        process: DebuggedProcess = GdbProcess(inferior)
+        if process.via == "core":
+            process = CoreProcess(core_path(), process)
+        super().__init__(process, safe_path)
         self._inferior = inferior
-        self.pid = int(inferior.pid)
+        self.key = _key(inferior)
 
     @property
     def label(self) -> str:  # type: ignore[override]  # a plain attribute in the base
-        return f"inferior {self._inferior.num} (pid {self.pid})"
+        return f"inferior {self._inferior.num} (pid {self._inferior.pid})"
 
     @property
     def selected(self) -> bool:  # type: ignore[override]
@@ -80,7 +85,7 @@ class Sessions:
             number = int(inferior.num)
             numbers.add(number)
             known = self._by_number.get(number)
-            if known is None or known.pid != int(inferior.pid):
+            if known is None or known.key != _key(inferior):
                 with gdb_stacks.selection_kept():
                     gdb_stacks.select_inferior(inferior)
                     known = GdbInferior(inferior, directories)
@@ -107,6 +112,12 @@ class Sessions:
             self._by_number.clear()
         else:
             self._by_number.pop(int(inferior.num), None)
+
+
+def _key(inferior: Any) -> Tuple[int, int]:
+    """Tells a process of an inferior from the next one: core files of one process may have its pid all."""
+    connection = getattr(inferior, "connection", None)
+    return int(inferior.pid), int(connection.num) if connection is not None else 0
 
 
 def safe_path() -> List[str]:
