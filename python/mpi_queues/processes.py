@@ -157,8 +157,12 @@ def restore_state(pid: int, started: Optional[int], was_stopped: bool, *, killed
     needed = 5 if killed else 1
     for _ in range(50):
         fields = status(pid)
-        if not fields or start_time(pid) != started or fields.get("TracerPid", "0") != "0":
+        if not fields or start_time(pid) != started:
             return
+        if fields.get("TracerPid", "0") != "0":
+            # lldb's server lets go a moment after lldb has ended.
+            time.sleep(0.01)
+            continue
         now = fields.get("State", "")[:1]
         if was_stopped and now in ("R", "S", "D"):
             _signal(pid, signal.SIGSTOP)

@@ -97,8 +97,6 @@ def requested(options: argparse.Namespace) -> List[Target]:
             )
         if isinstance(target, RecordingTarget):
             raise UsageError("--recording is not in this version", help="name a process: --pid PID, or a core file")
-    if options.via == "lldb":
-        raise UsageError("--via lldb is not in this version", help="type: --via gdb")
     if not options.targets:
         raise UsageError("no target is named", help="name a process: --pid PID, or a core file: --core CORE --exe EXE")
     return list(dict.fromkeys(options.targets))

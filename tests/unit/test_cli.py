@@ -56,7 +56,6 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "--core", "core", "--exe", "a.out", "--exe", "b.out"], "--core CORE --exe b.out"),
         (["show", "--pid", "1", "--exe", "a.out"], "--exe a.out does not follow"),
         (["show", "--recording", "x.mpirec"], "--pid PID"),
-        (["show", "--pid", "1", "--via", "lldb"], "--via gdb"),
         (["show", "--pid", "1", "--via", "native"], "--via gdb"),
         (["show", "--pid", "1", "--format", "xml"], "xml"),
         (["show", "--pid", "1", "--source", "magic"], "plugin=PATH"),

@@ -43,6 +43,7 @@ DEBUGGER_IMPORTS = {
         "data/gdb-scripts/mpi_queues.py",
     },
     "lldb": {
+        "debuggers/lldb_child.py",
         "debuggers/lldb_adapter.py",
         "debuggers/lldb_commands.py",
         "debuggers/lldb_stacks.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import shutil
 from abc import ABC, abstractmethod
 from typing import ClassVar, Dict, List, Tuple
@@ -74,7 +75,41 @@ class GdbLauncher(Launcher):
         return [self.program, "-nx", "-nh", "-q", "-batch", *settings, "-x", str(script)]
 
 
-_LAUNCHERS = {launcher.name: launcher for launcher in (GdbLauncher,)}
+class LldbLauncher(Launcher):
+    """lldb; Debian installs it with its version in the name."""
+
+    name = "lldb"
+    package = "lldb-19 python3-lldb-19"
+    no_python = ("scripting is not supported", "there is no embedded script interpreter")
+    with_python = "type: sudo apt install lldb-19 python3-lldb-19"
+
+    _SETTINGS = (
+        "settings set target.load-script-from-symbol-file false",
+        "settings set target.load-cwd-lldbinit false",
+    )
+
+    @classmethod
+    def find(cls) -> str:
+        plain = shutil.which("lldb")
+        if plain:
+            return plain
+        found: Dict[int, str] = {}
+        for directory in os.get_exec_path():
+            for program in pathlib.Path(directory).glob("lldb-[0-9]*"):
+                version = re.fullmatch(r"lldb-(\d+)", program.name)
+                if version and os.access(program, os.X_OK):
+                    found.setdefault(int(version[1]), str(program))
+        return found[max(found)] if found else ""
+
+    @property
+    def command(self) -> List[str]:
+        settings = [part for setting in self._SETTINGS for part in ("-O", setting)]
+        script = str(_DATA / "lldb-scripts" / "read_process.py")
+        quoted = '"' + script.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return [self.program, "--no-lldbinit", "--batch", *settings, "-o", f"command script import {quoted}"]
+
+
+_LAUNCHERS = {launcher.name: launcher for launcher in (GdbLauncher, LldbLauncher)}
 
 
 def launcher(via: str) -> Launcher:

@@ -12,6 +12,7 @@ from typing import Any, List, Optional, Tuple
 import lldb
 
 from .. import processes
+from ..errors import UserError
 from . import lldb_stacks, lldb_types
 from .base import DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, RegionDict, StackDict, TypeDict
 
@@ -200,6 +201,23 @@ class LldbProcess(DebuggedProcess):
             return False
         # A process that was killed stays in lldb's list until lldb next waits for it.
         return not self._local or processes.state(self._pid or 0) not in ("", "Z", "X")
+
+
+def core_path(process: Any) -> str:
+    """The core file of a process.
+
+    Raises:
+        UserError: where lldb does not name it.
+    """
+    # SBProcess.GetCoreFile came with LLDB 18.
+    path = process.GetCoreFile().fullpath if hasattr(process, "GetCoreFile") else None
+    if not path:
+        raise UserError(
+            "this lldb does not tell which core file it has open",
+            help="use lldb 18 or later, or type in a shell: mpi-queues show --core CORE --exe EXE",
+            kind="no_core",
+        )
+    return str(path)
 
 
 def version() -> str:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Tuple, TypeVar
 
 from ..errors import UserError
-from .lldb_adapter import ALIVE, STOPPED, LldbProcess
+from .base import DebuggedProcess
+from .core_process import CoreProcess
+from .lldb_adapter import ALIVE, STOPPED, LldbProcess, core_path
 from .sessions import ProcessSession
 
 _T = TypeVar("_T")
@@ -24,7 +26,10 @@ class LldbTarget(ProcessSession):
         self._target = target
         self._lldb_process = target.GetProcess()
         self._process = LldbProcess(self._lldb_process)
-        super().__init__(self._process, [])
+        read: DebuggedProcess = self._process
+        if read.via == "core":
+            read = CoreProcess(core_path(self._lldb_process), read)
+        super().__init__(read, [])
         self._stop = _stop_of(self._lldb_process)
         self._modules = _modules_of(target)
 

@@ -1,0 +1,53 @@
+"""lldb as the child of the command line: attaches to a process or opens a core file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lldb
+
+from ..commands.context import DebuggedMpi
+from ..errors import UserError
+from . import child
+from .lldb_sessions import LldbTarget
+
+
+def serve(debugger: Any) -> None:
+    """Serves one request."""
+    # Attaching and loading return when they are done.
+    debugger.SetAsync(False)
+    child.serve(_LldbOpener(debugger))
+
+
+class _LldbOpener(child.Opener):
+    def __init__(self, debugger: Any) -> None:
+        self._debugger = debugger
+        self._attached: Any = None
+
+    def attach(self, pid: int) -> DebuggedMpi:
+        error = lldb.SBError()
+        target = self._debugger.CreateTarget("")
+        self._attached = target.AttachToProcessWithID(lldb.SBListener(), pid, error)
+        if error.Fail() or not self._attached.IsValid():
+            raise UserError(f"lldb cannot attach to pid {pid}: {_said(error)}", kind="no_permission")
+        return LldbTarget(self._debugger, target)
+
+    def open_core(self, core: str, exe: str) -> DebuggedMpi:
+        error = lldb.SBError()
+        target = self._debugger.CreateTarget(exe, None, None, False, error)
+        if error.Fail():
+            raise UserError(f"lldb cannot use {exe}: {_said(error)}", kind="no_exe")
+        process = target.LoadCore(core, error)
+        if error.Fail() or not process.IsValid():
+            raise UserError(f"lldb cannot open the core file {core}: {_said(error)}", kind="no_core")
+        return LldbTarget(self._debugger, target)
+
+    def release(self) -> None:
+        attached, self._attached = self._attached, None
+        if attached is not None and attached.IsValid():
+            # It goes on or stays stopped as it was: the command line sees to that.
+            attached.Detach()
+
+
+def _said(error: Any) -> str:
+    return str(error.GetCString() or "it does not say why")
