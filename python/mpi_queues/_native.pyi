@@ -1,7 +1,7 @@
 """The Rust core. Everything here is re-exported, documented and typed by ``mpi_queues``."""
 
 import os
-from typing import Any, Callable, Dict, List, Optional, Sequence, Union, final
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Sequence, Union, final
 
 from .debuggers.base import DebuggedProcess
 
@@ -112,78 +112,241 @@ class Recording:
 
 @final
 class Operation:
-    """One operation; attributes are those of the JSON. ``to_dict()`` gives the JSON object."""
+    """One operation: a pending send, a pending receive or an unexpected message. Two are equal where all they say is."""
 
-    status: str
-    desired_local_rank: Optional[int]
-    desired_global_rank: Optional[int]
-    any_source: bool
-    tag_wild: bool
-    desired_tag: Optional[int]
-    desired_length: Optional[int]
-    system_buffer: bool
-    buffer: Optional[int]
-    actual_local_rank: Optional[int]
-    actual_global_rank: Optional[int]
-    actual_tag: Optional[int]
-    actual_length: Optional[int]
-    internal: bool
-    persistent: bool
-    call: Optional[str]
-    datatype: Optional[str]
-    count: Optional[int]
-    request: Optional[int]
-    extra_text: List[str]
-    def to_dict(self) -> Dict[str, Any]: ...
+    @property
+    def status(self) -> str:
+        """`pending`, `matched` (data still moving) or `complete` (not waited for yet)."""
+
+    @property
+    def desired_local_rank(self) -> Optional[int]:
+        """The peer's rank in the communicator; None for any source, or where it is not known."""
+
+    @property
+    def desired_global_rank(self) -> Optional[int]:
+        """The peer's rank in MPI_COMM_WORLD; None for any source, or where it is not known."""
+
+    @property
+    def any_source(self) -> bool:
+        """Whether a receive takes any source."""
+
+    @property
+    def tag_wild(self) -> bool:
+        """Whether a receive takes any tag."""
+
+    @property
+    def desired_tag(self) -> Optional[int]:
+        """The tag; None where it is wild or not known."""
+
+    @property
+    def desired_length(self) -> Optional[int]:
+        """Length of the message, or of the buffer of a receive, in bytes."""
+
+    @property
+    def system_buffer(self) -> bool:
+        """Whether the data lies in a buffer of the system."""
+
+    @property
+    def buffer(self) -> Optional[int]:
+        """Address of the data in the process."""
+
+    @property
+    def actual_local_rank(self) -> Optional[int]:
+        """Rank in the communicator of the peer that was matched."""
+
+    @property
+    def actual_global_rank(self) -> Optional[int]:
+        """Rank in MPI_COMM_WORLD of the peer that was matched."""
+
+    @property
+    def actual_tag(self) -> Optional[int]:
+        """The tag that was matched."""
+
+    @property
+    def actual_length(self) -> Optional[int]:
+        """Length of the message that was matched, in bytes."""
+
+    @property
+    def internal(self) -> bool:
+        """Whether the MPI library posted it for itself, in a collective for instance."""
+
+    @property
+    def persistent(self) -> bool:
+        """Whether it belongs to a persistent request."""
+
+    @property
+    def call(self) -> Optional[str]:
+        """The MPI function that made it, such as `MPI_Irecv`, where that is known."""
+
+    @property
+    def datatype(self) -> Optional[str]:
+        """Name of the datatype, where it has one."""
+
+    @property
+    def count(self) -> Optional[int]:
+        """Number of elements of the datatype."""
+
+    @property
+    def request(self) -> Optional[int]:
+        """Address of the MPI library's request object in the process."""
+
+    @property
+    def extra_text(self) -> List[str]:
+        """Further facts in words."""
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The operation as the JSON has it: addresses are texts in hex."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
 class Queue:
-    """One queue: a sequence of operations with a state (``ok``, ``no_information``, ``error``) and its detail."""
+    """One queue: a sequence of operations, in the order in which MPI would match them, and whether it could be read."""
 
-    state: str
-    detail: Optional[str]
-    operations: Queue
+    @property
+    def state(self) -> str:
+        """`ok`, `no_information` (this MPI or transport cannot tell) or `error` (not read whole)."""
+
+    @property
+    def detail(self) -> Optional[str]:
+        """A sentence for any other state than ok."""
+
+    @property
+    def operations(self) -> Queue:
+        """The queue itself, which is a sequence of its operations."""
+
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Operation: ...
+    def __iter__(self) -> Iterator[Operation]: ...
+    def __bool__(self) -> bool:
+        """Whether it holds an operation. Raises NativeError (kind ``no_information``) where that is not known: a queue that
+        cannot be read is not empty."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
 class Communicator:
-    name: str
-    name_set: Optional[bool]
-    unique_id: int
-    context_id: Optional[str]
-    handle: Optional[str]
-    local_rank: Optional[int]
-    size: Optional[int]
-    group: Optional[List[Optional[int]]]
-    remote_group: Optional[List[Optional[int]]]
-    pending_sends: Queue
-    pending_receives: Queue
-    unexpected_messages: Queue
+    """One communicator as one process knows it."""
+
+    @property
+    def name(self) -> str:
+        """Its name, which the program may have set; a text of ours in angle brackets where it has none."""
+
+    @property
+    def name_set(self) -> Optional[bool]:
+        """Whether the program set the name; None where that is not known."""
+
+    @property
+    def unique_id(self) -> int:
+        """A number that names the communicator within its process."""
+
+    @property
+    def context_id(self) -> Optional[str]:
+        """The MPI library's own number of it, as text."""
+
+    @property
+    def handle(self) -> Optional[str]:
+        """The MPI_Comm handle as the program has it, in hex."""
+
+    @property
+    def local_rank(self) -> Optional[int]:
+        """Rank of this process in the communicator."""
+
+    @property
+    def size(self) -> Optional[int]:
+        """Size of the (local) group."""
+
+    @property
+    def group(self) -> Optional[List[Optional[int]]]:
+        """World rank of each local rank; None where it is not known."""
+
+    @property
+    def remote_group(self) -> Optional[List[Optional[int]]]:
+        """World ranks of the remote group of an intercommunicator."""
+
+    @property
+    def pending_sends(self) -> Queue:
+        """Sends that have not completed."""
+
+    @property
+    def pending_receives(self) -> Queue:
+        """Receives that have not completed, in the order in which MPI would match them."""
+
+    @property
+    def unexpected_messages(self) -> Queue:
+        """Messages that have arrived and that no receive has asked for, in matching order."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
 class Process:
-    rank: Optional[int]
-    world_size: Optional[int]
-    pid: Optional[int]
-    host: Optional[str]
-    executable: Optional[str]
-    mpi: Optional[Dict[str, Any]]
-    source: Optional[Dict[str, Any]]
-    calls: List[Dict[str, Any]]
-    communicators: List[Communicator]
-    notes: List[str]
-    problems: List[str]
+    """One process: its MPI, where its threads are, and its communicators."""
+
+    @property
+    def rank(self) -> Optional[int]:
+        """Rank in MPI_COMM_WORLD; None where it is not known."""
+
+    @property
+    def world_size(self) -> Optional[int]:
+        """Size of MPI_COMM_WORLD; None where it is not known."""
+
+    @property
+    def pid(self) -> Optional[int]:
+        """Process id on its host."""
+
+    @property
+    def host(self) -> Optional[str]:
+        """Name of the host; None where the target cannot tell."""
+
+    @property
+    def executable(self) -> Optional[str]:
+        """Path of the executable."""
+
+    @property
+    def mpi(self) -> Optional[Dict[str, Any]]:
+        """The MPI library: `implementation`, `version`, `library`, `build_id`, `transport`."""
+
+    @property
+    def source(self) -> Optional[Dict[str, Any]]:
+        """How the facts were obtained: `kind`, `plugin`, `layouts`, `via`."""
+
+    @property
+    def calls(self) -> List[Dict[str, Any]]:
+        """The threads that are inside MPI: `thread`, `function`, `file`, `line`, `caller`."""
+
+    @property
+    def communicators(self) -> List[Communicator]:
+        """The communicators that the process knows."""
+
+    @property
+    def notes(self) -> List[str]:
+        """Facts in words that have no place elsewhere."""
+
+    @property
+    def problems(self) -> List[str]:
+        """What could not be read of this process, in sentences."""
+
     def communicator(self, name: str) -> Communicator:
         """The communicator of that name; KeyError where there is none, or more than one."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
 class Snapshot:
     """All that was read at one time."""
 
-    captured_at: Optional[str]
-    processes: List[Process]
-    problems: List[str]
+    @property
+    def captured_at(self) -> Optional[str]:
+        """When it was taken, RFC 3339 in UTC; None where that is not known."""
+
+    @property
+    def processes(self) -> List[Process]:
+        """The processes, by world rank where that is known, then by pid."""
+
+    @property
+    def problems(self) -> List[str]:
+        """What could not be read at all, in sentences."""
+
     def __new__(cls) -> Snapshot: ...
     def rank(self, rank: int) -> Process:
         """The process of that world rank; KeyError where it was not read."""
@@ -202,6 +365,8 @@ class Snapshot:
     def to_json(self, *, indent: Optional[int] = None) -> str: ...
     def write_json(self, write: Callable[[str], Any], *, indent: Optional[int] = None) -> None:
         """The JSON in pieces of about 64 KiB, so that a large snapshot needs no second copy in memory."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
 def layouts_list() -> List[Dict[str, Any]]:
     """The shipped profiles: ``name``, ``implementation``, ``version``, ``fits``, ``types``."""

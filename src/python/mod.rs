@@ -3,6 +3,8 @@
 mod facts;
 mod layouts;
 mod origin;
+mod process;
+mod queue;
 mod recording;
 mod session;
 mod snapshot;
@@ -18,10 +20,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<session::Session>()?;
     module.add_class::<recording::Recording>()?;
     module.add_class::<snapshot::Snapshot>()?;
-    module.add_class::<snapshot::Process>()?;
-    module.add_class::<snapshot::Communicator>()?;
-    module.add_class::<snapshot::Queue>()?;
-    module.add_class::<snapshot::Operation>()?;
+    module.add_class::<process::Process>()?;
+    module.add_class::<process::Communicator>()?;
+    module.add_class::<queue::Queue>()?;
+    module.add_class::<queue::Operation>()?;
     module.add_function(wrap_pyfunction!(layouts::layouts_list, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_show, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;

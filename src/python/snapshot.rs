@@ -5,10 +5,12 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::PyString;
 
+use super::process::Process;
+use super::queue::counted;
 use crate::model;
 
 /// JSON is handed to Python in pieces of about this many bytes.
@@ -31,16 +33,19 @@ impl Snapshot {
         Self(Arc::default())
     }
 
+    /// When it was taken, RFC 3339 in UTC; None where that is not known.
     #[getter]
     fn captured_at(&self) -> Option<&str> {
         self.0.captured_at.as_deref()
     }
 
+    /// The processes, by world rank where that is known, then by pid.
     #[getter]
     fn processes(&self) -> Vec<Process> {
         (0..self.0.processes.len()).map(|process| Process { snapshot: Arc::clone(&self.0), process }).collect()
     }
 
+    /// What could not be read at all, in sentences.
     #[getter]
     fn problems(&self) -> Vec<String> {
         self.0.problems.clone()
@@ -111,8 +116,12 @@ impl Snapshot {
         }
     }
 
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
     fn __repr__(&self) -> String {
-        format!("<mpi_queues.Snapshot of {} processes>", self.0.processes.len())
+        format!("<mpi_queues.Snapshot of {}>", counted(self.0.processes.len(), "process", "es"))
     }
 }
 
@@ -164,323 +173,5 @@ impl std::io::Write for Pieces<'_> {
 
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
-    }
-}
-
-/// One process of a snapshot.
-#[pyclass(frozen, module = "mpi_queues")]
-pub struct Process {
-    snapshot: Arc<model::Snapshot>,
-    process: usize,
-}
-
-impl Process {
-    fn data(&self) -> &model::Process {
-        &self.snapshot.processes[self.process]
-    }
-
-    fn view(&self, communicator: usize) -> Communicator {
-        Communicator { snapshot: Arc::clone(&self.snapshot), process: self.process, communicator }
-    }
-}
-
-#[pymethods]
-impl Process {
-    #[getter]
-    fn rank(&self) -> Option<i64> {
-        self.data().rank
-    }
-    #[getter]
-    fn world_size(&self) -> Option<i64> {
-        self.data().world_size
-    }
-    #[getter]
-    fn pid(&self) -> Option<i64> {
-        self.data().pid
-    }
-    #[getter]
-    fn host(&self) -> Option<&str> {
-        self.data().host.as_deref()
-    }
-    #[getter]
-    fn executable(&self) -> Option<&str> {
-        self.data().executable.as_deref()
-    }
-    #[getter]
-    fn mpi<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.data().mpi)
-    }
-    #[getter]
-    fn source<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.data().source)
-    }
-    #[getter]
-    fn calls<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.data().calls)
-    }
-    #[getter]
-    fn communicators(&self) -> Vec<Communicator> {
-        (0..self.data().communicators.len()).map(|index| self.view(index)).collect()
-    }
-    #[getter]
-    fn notes(&self) -> Vec<String> {
-        self.data().notes.clone()
-    }
-    #[getter]
-    fn problems(&self) -> Vec<String> {
-        self.data().problems.clone()
-    }
-
-    /// The communicator of that name; KeyError where there is none, or more than one.
-    fn communicator(&self, name: &str) -> PyResult<Communicator> {
-        let mut found =
-            self.data().communicators.iter().enumerate().filter(|(_, communicator)| communicator.name == name);
-        match (found.next(), found.count()) {
-            (Some((index, _)), 0) => Ok(self.view(index)),
-            (None, _) => Err(PyKeyError::new_err(format!("no communicator is named {name:?}"))),
-            (Some(_), more) => Err(PyKeyError::new_err(format!("{} communicators are named {name:?}", more + 1))),
-        }
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<mpi_queues.Process rank {:?} pid {:?}>", self.data().rank, self.data().pid)
-    }
-}
-
-/// One communicator of a process.
-#[pyclass(frozen, module = "mpi_queues")]
-pub struct Communicator {
-    snapshot: Arc<model::Snapshot>,
-    process: usize,
-    communicator: usize,
-}
-
-impl Communicator {
-    fn data(&self) -> &model::Communicator {
-        &self.snapshot.processes[self.process].communicators[self.communicator]
-    }
-
-    fn queue(&self, which: Which) -> Queue {
-        Queue { snapshot: Arc::clone(&self.snapshot), process: self.process, communicator: self.communicator, which }
-    }
-}
-
-#[pymethods]
-impl Communicator {
-    #[getter]
-    fn name(&self) -> &str {
-        &self.data().name
-    }
-    #[getter]
-    fn name_set(&self) -> Option<bool> {
-        self.data().name_set
-    }
-    #[getter]
-    fn unique_id(&self) -> u64 {
-        self.data().unique_id
-    }
-    #[getter]
-    fn context_id(&self) -> Option<&str> {
-        self.data().context_id.as_deref()
-    }
-    #[getter]
-    fn handle(&self) -> Option<&str> {
-        self.data().handle.as_deref()
-    }
-    #[getter]
-    fn local_rank(&self) -> Option<i64> {
-        self.data().local_rank
-    }
-    #[getter]
-    fn size(&self) -> Option<i64> {
-        self.data().size
-    }
-    #[getter]
-    fn group(&self) -> Option<Vec<Option<i64>>> {
-        self.data().group.clone()
-    }
-    #[getter]
-    fn remote_group(&self) -> Option<Vec<Option<i64>>> {
-        self.data().remote_group.clone()
-    }
-    #[getter]
-    fn pending_sends(&self) -> Queue {
-        self.queue(Which::Sends)
-    }
-    #[getter]
-    fn pending_receives(&self) -> Queue {
-        self.queue(Which::Receives)
-    }
-    #[getter]
-    fn unexpected_messages(&self) -> Queue {
-        self.queue(Which::Unexpected)
-    }
-    fn __repr__(&self) -> String {
-        format!("<mpi_queues.Communicator {:?}>", self.data().name)
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Which {
-    Sends,
-    Receives,
-    Unexpected,
-}
-
-/// One queue: a sequence of operations with a state.
-#[pyclass(frozen, sequence, module = "mpi_queues")]
-pub struct Queue {
-    snapshot: Arc<model::Snapshot>,
-    process: usize,
-    communicator: usize,
-    which: Which,
-}
-
-impl Queue {
-    fn data(&self) -> &model::Queue {
-        let communicator = &self.snapshot.processes[self.process].communicators[self.communicator];
-        match self.which {
-            Which::Sends => &communicator.pending_sends,
-            Which::Receives => &communicator.pending_receives,
-            Which::Unexpected => &communicator.unexpected_messages,
-        }
-    }
-
-    fn share(&self) -> Self {
-        Self { snapshot: Arc::clone(&self.snapshot), ..*self }
-    }
-}
-
-#[pymethods]
-impl Queue {
-    #[getter]
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.data().state)
-    }
-    #[getter]
-    fn detail(&self) -> Option<&str> {
-        self.data().detail.as_deref()
-    }
-    #[getter]
-    fn operations(&self) -> Self {
-        self.share()
-    }
-    fn __len__(&self) -> usize {
-        self.data().operations.len()
-    }
-    fn __getitem__(&self, index: isize) -> PyResult<Operation> {
-        let len = self.data().operations.len();
-        let operation = if index < 0 { len.checked_sub(index.unsigned_abs()) } else { Some(index.unsigned_abs()) };
-        match operation.filter(|&operation| operation < len) {
-            Some(operation) => Ok(Operation { queue: self.share(), operation }),
-            None => Err(PyIndexError::new_err(format!("operation {index} of a queue of {len}"))),
-        }
-    }
-    fn __repr__(&self) -> String {
-        format!("<mpi_queues.Queue of {} operations>", self.data().operations.len())
-    }
-}
-
-/// One operation.
-#[pyclass(frozen, module = "mpi_queues")]
-pub struct Operation {
-    queue: Queue,
-    operation: usize,
-}
-
-impl Operation {
-    fn data(&self) -> &model::Operation {
-        &self.queue.data().operations[self.operation]
-    }
-}
-
-#[pymethods]
-impl Operation {
-    #[getter]
-    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.data().status)
-    }
-    #[getter]
-    fn desired_local_rank(&self) -> Option<i64> {
-        self.data().desired_local_rank
-    }
-    #[getter]
-    fn desired_global_rank(&self) -> Option<i64> {
-        self.data().desired_global_rank
-    }
-    #[getter]
-    fn any_source(&self) -> bool {
-        self.data().any_source
-    }
-    #[getter]
-    fn tag_wild(&self) -> bool {
-        self.data().tag_wild
-    }
-    #[getter]
-    fn desired_tag(&self) -> Option<i64> {
-        self.data().desired_tag
-    }
-    #[getter]
-    fn desired_length(&self) -> Option<u64> {
-        self.data().desired_length
-    }
-    #[getter]
-    fn system_buffer(&self) -> bool {
-        self.data().system_buffer
-    }
-    #[getter]
-    fn buffer(&self) -> Option<u64> {
-        self.data().buffer
-    }
-    #[getter]
-    fn actual_local_rank(&self) -> Option<i64> {
-        self.data().actual_local_rank
-    }
-    #[getter]
-    fn actual_global_rank(&self) -> Option<i64> {
-        self.data().actual_global_rank
-    }
-    #[getter]
-    fn actual_tag(&self) -> Option<i64> {
-        self.data().actual_tag
-    }
-    #[getter]
-    fn actual_length(&self) -> Option<u64> {
-        self.data().actual_length
-    }
-    #[getter]
-    fn internal(&self) -> bool {
-        self.data().internal
-    }
-    #[getter]
-    fn persistent(&self) -> bool {
-        self.data().persistent
-    }
-    #[getter]
-    fn call(&self) -> Option<&str> {
-        self.data().call.as_deref()
-    }
-    #[getter]
-    fn datatype(&self) -> Option<&str> {
-        self.data().datatype.as_deref()
-    }
-    #[getter]
-    fn count(&self) -> Option<u64> {
-        self.data().count
-    }
-    #[getter]
-    fn request(&self) -> Option<u64> {
-        self.data().request
-    }
-    #[getter]
-    fn extra_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.data().extra_text.iter().map(|text| text.as_ref()))
-    }
-    /// The operation as the JSON has it.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        Ok(to_python(py, self.data())?.cast_into::<PyDict>()?)
-    }
-    fn __repr__(&self) -> String {
-        format!("<mpi_queues.Operation {:?}>", self.data().status)
     }
 }
