@@ -1,0 +1,125 @@
+"""The pytest plug-in: recordings and running jobs as fixtures. ``pytest -p no:mpi_queues`` leaves it out.
+
+pytest imports this at every start, so everything that takes time is imported where it is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from ._native import Snapshot
+    from .jobs import Job, StartJob
+
+_MARKER = "mpi_recording"
+
+#: The recording that was read last: the tests of a module mostly share one. A snapshot cannot be changed.
+_Key = Tuple[str, int, int]
+_last_read = pytest.StashKey["Tuple[_Key, Snapshot]"]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the marker known, also to ``--strict-markers``."""
+    config.addinivalue_line(
+        "markers",
+        f"{_MARKER}(file, ...): the recording that the fixture mpi_session reads, relative to the test's file or the "
+        "root directory; several make one test for each",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test for each recording, where a marker names several."""
+    if "mpi_session" not in metafunc.fixturenames:
+        return
+    marker = metafunc.definition.get_closest_marker(_MARKER)
+    if marker is not None and len(marker.args) > 1:
+        ids = [str(os.fspath(file)) if isinstance(file, (str, os.PathLike)) else None for file in marker.args]
+        metafunc.parametrize("mpi_session", marker.args, ids=ids, indirect=True)
+
+
+@pytest.fixture
+def mpi_session(request: pytest.FixtureRequest) -> Snapshot:
+    """The snapshot of the recording that ``@pytest.mark.mpi_recording("FILE")`` names."""
+    __tracebackhide__ = True
+    path = _recording(request)
+    stat = path.stat()
+    key = (str(path), stat.st_mtime_ns, stat.st_size)
+    kept = request.config.stash.get(_last_read, None)
+    if kept is not None and kept[0] == key:
+        return kept[1]
+    snapshot = _load(path)
+    request.config.stash[_last_read] = (key, snapshot)
+    return snapshot
+
+
+@pytest.fixture
+def mpi_job(request: pytest.FixtureRequest) -> Iterator[StartJob]:
+    """Starts MPI programs that are ended with the test: ``job = mpi_job("./program", ranks=4)``.
+
+    A relative path is searched for beside the test's file, then below the root directory.
+    """
+    from .jobs import Job
+
+    with contextlib.ExitStack() as jobs:
+
+        def start(program: str | os.PathLike[str], **options: object) -> Job:
+            found = _search(request, program) if os.sep in os.fspath(program) else None
+            return jobs.enter_context(Job(found or program, **options))  # type: ignore[arg-type]
+
+        yield start
+
+
+def _recording(request: pytest.FixtureRequest) -> pathlib.Path:
+    """The file that is asked for; ends the test with what is wrong where there is none."""
+    __tracebackhide__ = True
+    marker = request.node.get_closest_marker(_MARKER)
+    example = f'@pytest.mark.{_MARKER}("hang.mpirec")'
+    if hasattr(request, "param"):
+        named = (request.param,)
+    elif marker is None:
+        pytest.fail(f"the fixture mpi_session needs the name of a recording: {example}", pytrace=False)
+    else:
+        named = marker.args
+    if len(named) != 1 or not isinstance(named[0], (str, os.PathLike)) or (marker is not None and marker.kwargs):
+        pytest.fail(f"the marker {_MARKER} takes the path of a recording: {example}", pytrace=False)
+    found = _search(request, named[0])
+    if found is None or not found.is_file():
+        places = " or ".join(str(place) for place in _places(request))
+        problem = "not a file" if found is not None else "no such file"
+        pytest.fail(
+            f"the recording {os.fspath(named[0])}: {problem} in {places}\n"
+            f"make one: mpi-queues record --pid PID -o {os.fspath(named[0])}",
+            pytrace=False,
+        )
+    return found
+
+
+def _places(request: pytest.FixtureRequest) -> List[pathlib.Path]:
+    return list(dict.fromkeys([request.path.parent, request.config.rootpath]))
+
+
+def _search(request: pytest.FixtureRequest, name: str | os.PathLike[str]) -> Optional[pathlib.Path]:
+    candidates = (place / os.fspath(name) for place in _places(request))
+    return next((path for path in candidates if path.exists()), None)
+
+
+def _load(path: pathlib.Path) -> Snapshot:
+    __tracebackhide__ = True
+    from . import recordings
+    from ._native import NativeError
+    from .errors import UserError, as_user_error
+
+    try:
+        snapshot = recordings.load(path)
+    except (UserError, NativeError, OSError) as error:
+        pytest.fail(f"the recording {path} cannot be read: {as_user_error(error)}", pytrace=False)
+    if snapshot.problems:
+        # A test that passes on half of what it was written for would tell nothing.
+        problems = "\n".join(f"  {problem}" for problem in snapshot.problems)
+        pytest.fail(f"the recording {path} could not be read whole:\n{problems}", pytrace=False)
+    return snapshot
