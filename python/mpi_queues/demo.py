@@ -16,12 +16,12 @@ import time
 from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, Optional
 
-from . import processes
+from . import asking, processes
 from ._native import Snapshot
 from .debuggers import via_debugger
 from .errors import UserError
 from .report import explain, text
-from .show import ask, raise_all, terminal_style
+from .show import terminal_style
 from .targets import PidTarget
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "data" / "demo.c"
@@ -215,10 +215,7 @@ def _still_there(started: Dict[int, Optional[int]]) -> List[int]:
 
 
 def _read(pids: List[int]) -> Snapshot:
-    answers, failures = ask([PidTarget(pid) for pid in pids], via_debugger.Request("read"))
-    if not answers:
-        raise_all(failures)
-    return Snapshot.merged(
-        [Snapshot.from_json(answer.text()) for answer in answers],
-        [str(failure).replace("\n", "; ") for failure in failures],
-    )
+    snapshots, failures = asking.snapshots([PidTarget(pid) for pid in pids], via_debugger.Request("read"))
+    if not snapshots:
+        asking.raise_all(failures)
+    return Snapshot.merged(snapshots, [str(failure).replace("\n", "; ") for failure in failures])

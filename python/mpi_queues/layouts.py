@@ -9,7 +9,7 @@ import shlex
 import sys
 from typing import Any, Callable
 
-from . import _native, show, targets
+from . import _native, asking, targets
 from .debuggers import via_debugger
 from .errors import UsageError, UserError, as_user_error
 from .report import facts
@@ -113,14 +113,20 @@ def _show(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     request = via_debugger.Request("layouts", timeout=options.timeout, via=options.via)
-    answers, failures = show.ask(targets.requested(options), request)
+    answers, failures = asking.facts(targets.requested(options), request, _fitting)
     if not answers:
-        show.raise_all(failures)
-    for answer in answers:
-        facts.write_facts(answer.target.label, json.loads(answer.text()), sys.stdout.write)
+        asking.raise_all(failures)
+    for label, info in answers:
+        facts.write_facts(label, info, sys.stdout.write)
     for failure in failures:
         print(f"mpi-queues: {failure}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def _fitting(session: _native.Session) -> Any:
+    # Reading the communicators is what proves that the layouts fit; where they do not, this says what differs.
+    session.read(source="builtin", queues=False)
+    return session.info()
 
 
 def _make(options: argparse.Namespace) -> int:

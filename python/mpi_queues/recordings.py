@@ -9,7 +9,7 @@ import socket
 import tempfile
 import time
 from contextlib import contextmanager
-from typing import BinaryIO, Callable, Iterator, List, Optional, Tuple, Union
+from typing import IO, Any, Callable, Iterator, List, Optional, Protocol, Tuple, Union
 
 from ._native import NativeError, Recording, Session, Snapshot, __version__, recording_end, recording_start
 from .errors import UserError, as_user_error
@@ -17,16 +17,29 @@ from .errors import UserError, as_user_error
 Path = Union[str, "os.PathLike[str]"]
 
 
+class Recordable(Protocol):
+    """What writes its process as a part of a recording: a ``Session``, or a process of a debugger."""
+
+    def record(
+        self,
+        write: Callable[[bytes], Any],
+        *,
+        full: bool = False,
+        progress: Optional[Callable[[int, int], Any]] = None,
+    ) -> Optional[str]:
+        """As :meth:`Session.record`."""
+
+
 class RecordingWriter:
     """A recording that is being written; made by :func:`new_recording`."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         #: How many processes it has so far.
         self.processes = 0
 
     def add(
-        self, session: Session, *, full: bool = False, progress: Optional[Callable[[int, int], None]] = None
+        self, session: Recordable, *, full: bool = False, progress: Optional[Callable[[int, int], None]] = None
     ) -> Optional[str]:
         """Records the process of a session; returns why it cannot be read, where it cannot.
 
@@ -43,7 +56,7 @@ class RecordingWriter:
         self.processes += 1
         return problem
 
-    def add_bytes(self, part: BinaryIO) -> None:
+    def add_bytes(self, part: IO[bytes]) -> None:
         """Adds a process that another program recorded (what ``Session.record`` wrote)."""
         while piece := part.read(1 << 20):
             self._file.write(piece)

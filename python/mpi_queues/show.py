@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
-from typing import Callable, List, Optional, Sequence, Tuple
+from typing import Callable, List, Optional, Tuple
 
-from . import targets
+from . import asking, targets
 from ._native import Snapshot
 from .commands.plugins import requested_plugin
 from .debuggers import via_debugger
@@ -65,39 +64,14 @@ def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[U
     wanted = targets.requested(options)
     source, plugin = requested_plugin(options.source, None, _NO_PLUGIN)
     request = via_debugger.Request("read", source, plugin, queues, options.timeout, options.via)
-    answers, failures = ask(wanted, request)
-    snapshots = []
-    for answer in answers:
-        try:
-            snapshots.append(Snapshot.from_json(answer.text()))
-        except ValueError as error:
-            failures.append(UserError(f"{answer.target.label}: {options.via}'s answer is not complete: {error}"))
+    snapshots, failures = asking.snapshots(wanted, request)
     problems = [str(failure).replace("\n", "; ") for failure in failures]
     if not snapshots:
         if options.format == "json":
             # For programs the reasons stand where they always do; people read them on standard error.
             _write_json(Snapshot.merged([], problems))
-        raise_all(failures)
+        asking.raise_all(failures)
     return Snapshot.merged(snapshots, problems) if problems or len(snapshots) > 1 else snapshots[0], failures
-
-
-def ask(
-    wanted: Sequence[targets.Target], request: via_debugger.Request
-) -> Tuple[List[via_debugger.Answer], List[UserError]]:
-    """Asks a debugger for each target: the answers, and why others gave none."""
-    debugged = [target for target in wanted if not isinstance(target, targets.RecordingTarget)]
-    return via_debugger.split_answers(via_debugger.read_all(debugged, request, progress()))
-
-
-def raise_all(failures: List[UserError]) -> None:
-    """One error of many; the same next step is named once.
-
-    Raises:
-        UserError: always.
-    """
-    helps = list(dict.fromkeys(failure.help for failure in failures if failure.help))
-    messages = list(dict.fromkeys(str(failure.args[0]) for failure in failures))
-    raise UserError("\n".join(messages), help="\n".join(helps), kind=failures[0].kind)
 
 
 def _chosen(snapshot: Snapshot, options: argparse.Namespace) -> Snapshot:
@@ -105,7 +79,7 @@ def _chosen(snapshot: Snapshot, options: argparse.Namespace) -> Snapshot:
         return text.chosen(snapshot, comm=options.comm, rank=options.rank)
     except UserError as error:
         # The processes were read; it is the name that is wrong.
-        raise UsageError(str(error.args[0]), help="to see all, type: mpi-queues comms --pid PID") from None
+        raise UsageError(str(error.args[0]), help="to see all, leave out --comm and --rank") from None
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -115,11 +89,13 @@ def _compare(options: argparse.Namespace) -> int:
     source = "plugin" if options.source in ("auto", "builtin") else options.source
     _, plugin = requested_plugin(source, None, _NO_PLUGIN)
     request = via_debugger.Request("compare", "plugin", plugin, True, options.timeout, options.via)
-    answers, failures = ask(wanted, request)
+    answers, failures = asking.facts(
+        wanted, request, lambda session: session.compare(plugin=plugin, timeout=options.timeout)
+    )
     if not answers:
-        raise_all(failures)
-    for answer in answers:
-        text.write_differences(answer.target.label, json.loads(answer.text()), sys.stdout.write)
+        asking.raise_all(failures)
+    for label, differences in answers:
+        text.write_differences(label, differences, sys.stdout.write)
     for failure in failures:
         print(f"mpi-queues: {failure}", file=sys.stderr)
     return 1 if failures else 0
@@ -146,20 +122,6 @@ def _finish(snapshot: Snapshot, failures: List[UserError], options: argparse.Nam
         for problem in dict.fromkeys(problems):
             print(f"mpi-queues: {problem}", file=sys.stderr)
     return 1 if problems else 0
-
-
-def progress() -> Callable[[int, int], None]:
-    """Tells on a terminal how far the reading is; silent elsewhere."""
-    if not sys.stderr.isatty():
-        return lambda done, total: None
-
-    def tell(done: int, total: int) -> None:
-        line = "" if done == total else f"reading process {done + 1} of {total} …"
-        # Return to the start of the line and clear it: nothing of this stays.
-        sys.stderr.write(f"\r\x1b[K{line}")
-        sys.stderr.flush()
-
-    return tell
 
 
 def terminal_style() -> Callable[[str, str], str]:

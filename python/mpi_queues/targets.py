@@ -95,10 +95,8 @@ def requested(options: argparse.Namespace) -> List[Target]:
                 f"--exe {target.path} does not follow the core file that it belongs to",
                 help=f"type: --core CORE --exe {target.path}",
             )
-        if isinstance(target, RecordingTarget):
-            raise UsageError("--recording is not in this version", help="name a process: --pid PID, or a core file")
     if not options.targets:
-        raise UsageError("no target is named", help="name a process: --pid PID, or a core file: --core CORE --exe EXE")
+        raise UsageError("no target is named", help="name some: --pid PID, --core CORE --exe EXE, --recording FILE")
     return list(dict.fromkeys(options.targets))
 
 

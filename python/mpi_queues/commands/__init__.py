@@ -11,11 +11,19 @@ from .help import HelpCommand
 from .info import InfoCommand
 from .plugin import PluginCommand
 from .queues import QueuesCommand
+from .record import RecordCommand
 
 __all__ = ["Command", "Context", "DebuggedMpi", "Dialect", "all_commands"]
 
 
 def all_commands(*further: Command) -> List[Command]:
     """Every command, in the order of the help; ``further`` are those that only this debugger has."""
-    commands: List[Command] = [QueuesCommand(), CommsCommand(), InfoCommand(), PluginCommand(), *further]
+    commands: List[Command] = [
+        QueuesCommand(),
+        CommsCommand(),
+        InfoCommand(),
+        PluginCommand(),
+        RecordCommand(),
+        *further,
+    ]
     return [*commands, HelpCommand(commands)]

@@ -165,17 +165,22 @@ def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool) 
         except (NativeError, UserError) as error:
             failures.append((process, as_user_error(error)))
     if not snapshots:
-        # A process that is not of MPI explains least.
-        worst, failure = next((pair for pair in failures if pair[1].kind != "not_mpi"), failures[0])
-        if len(failures) == 1:
-            raise failure
-        raise UserError(f"{worst.label}: {failure.args[0]}", help=failure.help, kind=failure.kind)
+        raise reason_of(failures)
     told = [
         f"{process.label}: {str(failure).replace(chr(10), '; ')}"
         for process, failure in failures
         if failure.kind != "not_mpi" or arguments.has(ALL.name)
     ]
     return Snapshot.merged(snapshots, told) if told or len(snapshots) > 1 else snapshots[0]
+
+
+def reason_of(failures: Sequence[Tuple[DebuggedMpi, UserError]]) -> UserError:
+    """One error for many, of which there is one at least."""
+    # A process that is not of MPI explains least.
+    worst, failure = next((pair for pair in failures if pair[1].kind != "not_mpi"), failures[0])
+    if len(failures) == 1:
+        return failure
+    return UserError(f"{worst.label}: {failure.args[0]}", help=failure.help, kind=failure.kind)
 
 
 def requested_source(context: Context, arguments: opt.Arguments) -> Tuple[str, Optional[str]]:

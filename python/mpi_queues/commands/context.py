@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .._native import Snapshot
 
@@ -58,6 +58,16 @@ class DebuggedMpi(ABC):
         """The plug-in that would be used."""
 
     @abstractmethod
+    def record(
+        self,
+        write: Callable[[bytes], Any],
+        *,
+        full: bool = False,
+        progress: Optional[Callable[[int, int], Any]] = None,
+    ) -> Optional[str]:
+        """As :meth:`Session.record`."""
+
+    @abstractmethod
     def set_plugin_path(self, paths: List[str]) -> None:
         """The ``plugin-path`` setting: plug-ins, or directories with some."""
 
@@ -76,6 +86,10 @@ class Context(ABC):
     @abstractmethod
     def write(self, text: str) -> None:
         """Shows text; may page, and raises KeyboardInterrupt where the user has seen enough."""
+
+    def progress(self, text: str) -> None:
+        """Shows how far something long is, where that can be shown; an empty text takes it away again."""
+        return
 
     @abstractmethod
     def processes(self) -> List[DebuggedMpi]:

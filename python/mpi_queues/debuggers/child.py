@@ -15,6 +15,9 @@ from ..commands.context import DebuggedMpi
 from ..errors import UserError, as_user_error
 from .base import DebuggerError
 
+#: Behind a recorded process stands JSON, and behind that its length in so many bytes.
+TRAILER_SIZE = 8
+
 
 class Opener(ABC):
     """Gets hold of a target in one debugger, and lets go of it."""
@@ -87,8 +90,31 @@ def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[],
         info = process.info()
         _head(result, "info")
         _write(result, json.dumps(info))
+    elif action == "record":
+        _record(bool(request["full"]), process, release, result)
     else:
         raise UserError(f"unknown request {action!r}")
+
+
+def _record(full: bool, process: DebuggedMpi, release: Callable[[], None], result: int) -> None:
+    """Writes the process as a part of a recording, then JSON that tells how that went, and the length of the JSON."""
+    _head(result, "recording")
+    written = 0
+
+    def write(piece: bytes) -> None:
+        nonlocal written
+        _write_bytes(result, piece)
+        written += len(piece)
+
+    said: Dict[str, Any] = {}
+    try:
+        said["problem"] = process.record(write, full=full)
+    except (UserError, _native.NativeError, DebuggerError) as error:
+        shown = as_user_error(error)
+        said.update({"error": shown.args[0], "kind": shown.kind, "help": shown.help})
+    release()
+    trailer = json.dumps({**said, "bytes": written}).encode()
+    _write_bytes(result, trailer + len(trailer).to_bytes(TRAILER_SIZE, "big"))
 
 
 def _head(result: int, kind: str) -> None:

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from dataclasses import dataclass
-from typing import IO, Optional
+from typing import IO, Callable, Optional
 
 from .launchers import Launcher
 
@@ -41,11 +41,16 @@ class Reply:
 
 
 def converse(
-    debugger: Launcher, request: bytes, timeout: float, cancelled: threading.Event, spool: Optional[str] = None
+    debugger: Launcher,
+    request: bytes,
+    timeout: float,
+    cancelled: threading.Event,
+    received: Callable[[int], None],
+    spool: Optional[str] = None,
 ) -> Reply:
     """Runs one debugger and waits until it has ended, at most ``timeout`` seconds.
 
-    ``spool`` is the directory in which the answer is kept.
+    ``received`` is told the length of each piece of the answer; ``spool`` is the directory in which the answer is kept.
 
     Raises:
         OSError: where the debugger cannot be started, or the answer not be kept.
@@ -75,7 +80,7 @@ def converse(
                 _send(request_write, request)
                 os.close(request_write)
                 request_write = -1
-                whole = _receive(result_read, child, deadline, cancelled, answer)
+                whole = _receive(result_read, child, deadline, cancelled, answer, received)
             finally:
                 status = _end(child, deadline, cancelled)
             if not whole:
@@ -111,6 +116,7 @@ def _receive(
     deadline: float,
     cancelled: threading.Event,
     answer: IO[bytes],
+    received: Callable[[int], None],
 ) -> bool:
     """Keeps all that comes until the other end closes or the debugger ends; False where time ran out or on Ctrl-C."""
     size = 0
@@ -130,6 +136,7 @@ def _receive(
             return True
         answer.write(piece)
         size += len(piece)
+        received(len(piece))
         if size > _MAX_ANSWER:
             return False
     return False

@@ -68,6 +68,15 @@ class ProcessSession(DebuggedMpi):
     def compare(self, *, plugin: Optional[str], timeout: float) -> List[str]:
         return self.reached(lambda: self._session.compare(plugin=plugin, timeout=timeout))
 
+    def record(
+        self,
+        write: Callable[[bytes], Any],
+        *,
+        full: bool = False,
+        progress: Optional[Callable[[int, int], Any]] = None,
+    ) -> Optional[str]:
+        return self.reached(lambda: self._session.record(write, full=full, progress=progress))
+
     def plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
         return self.reached(lambda: self._session.plugin_info(plugin=plugin, timeout=timeout))
 

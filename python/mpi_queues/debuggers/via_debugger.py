@@ -7,12 +7,13 @@ which it was found.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
 
 from .. import processes
 from ..errors import UserError, as_user_error
@@ -39,6 +40,8 @@ class Request:
     timeout: float = 60.0
     #: The debugger: ``gdb`` or ``lldb``.
     via: str = "gdb"
+    #: For recordings: all writable memory of the MPI library, too.
+    full: bool = False
     #: Where an answer is kept until it is used; None for the system's place of temporary files.
     spool: Optional[str] = None
 
@@ -51,20 +54,25 @@ class Answer:
     body: Optional[IO[bytes]] = None
     error: Optional[UserError] = None
 
+    def opened(self) -> IO[bytes]:
+        """The body of an answer that is no error; who takes it closes it."""
+        assert self.body is not None
+        return self.body
+
     def text(self) -> str:
-        """The body (JSON), once."""
-        if self.body is None:
-            return ""
-        with self.body as body:
+        """The same as text (JSON), once."""
+        with self.opened() as body:
             return body.read().decode("utf-8", "replace")
 
 
 def read_all(
     targets: Sequence[DebuggedTarget],
     request: Request,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int, int], None] = lambda done, total, received: None,
 ) -> List[Answer]:
     """Asks all targets, as many at once as there are processors; the answers are in the order of ``targets``.
+
+    ``progress`` is told how many are done, of how many, and how many bytes have come back from all.
 
     Raises:
         UserError: where the debugger is not installed.
@@ -72,17 +80,19 @@ def read_all(
     """
     debugger = launcher(request.via)
     cancelled = threading.Event()
+    received = [0] * len(targets)
     workers = max(1, min(len(targets), len(os.sched_getaffinity(0))))
     with ThreadPoolExecutor(workers) as pool:
         futures: List[Future[Answer]] = [
-            pool.submit(_read_one, debugger, target, request, cancelled) for target in targets
+            pool.submit(_read_one, debugger, target, request, cancelled, functools.partial(_count, received, index))
+            for index, target in enumerate(targets)
         ]
         pending = set(futures)
         try:
-            progress(0, len(targets))
+            progress(0, len(targets), 0)
             while pending:
-                _, pending = wait(pending, return_when=FIRST_COMPLETED)
-                progress(len(targets) - len(pending), len(targets))
+                _, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
+                progress(len(targets) - len(pending), len(targets), sum(received))
         except BaseException:
             # Also on Ctrl-C: every debugger detaches before this returns.
             cancelled.set()
@@ -92,12 +102,22 @@ def read_all(
     return [future.result() for future in futures]
 
 
-def _read_one(debugger: Launcher, target: DebuggedTarget, request: Request, cancelled: threading.Event) -> Answer:
+def _count(received: List[int], index: int, length: int) -> None:
+    received[index] += length
+
+
+def _read_one(
+    debugger: Launcher,
+    target: DebuggedTarget,
+    request: Request,
+    cancelled: threading.Event,
+    received: Callable[[int], None],
+) -> Answer:
     if cancelled.is_set():
         return Answer(target, error=UserError(f"{target.label}: interrupted", kind="interrupted"))
     try:
         with _left_as_found(target):
-            return Answer(target, _ask(debugger, target, request, cancelled))
+            return Answer(target, _ask(debugger, target, request, cancelled, received))
     except (UserError, OSError) as error:
         return Answer(target, error=as_user_error(error))
 
@@ -118,9 +138,15 @@ def _left_as_found(target: DebuggedTarget) -> Iterator[None]:
         processes.restore_state(target.pid, started, was_stopped, killed=killed)
 
 
-def _ask(debugger: Launcher, target: DebuggedTarget, request: Request, cancelled: threading.Event) -> IO[bytes]:
+def _ask(
+    debugger: Launcher,
+    target: DebuggedTarget,
+    request: Request,
+    cancelled: threading.Event,
+    received: Callable[[int], None],
+) -> IO[bytes]:
     """Runs one debugger; returns the body of its answer."""
-    reply = converse(debugger, _content(target, request), request.timeout, cancelled, request.spool)
+    reply = converse(debugger, _content(target, request), request.timeout, cancelled, received, request.spool)
     if cancelled.is_set():
         raise UserError(f"{target.label}: interrupted", kind="interrupted")
     if reply.answer is None:
@@ -165,6 +191,7 @@ def _content(target: DebuggedTarget, request: Request) -> bytes:
         "source": request.source,
         "plugin": request.plugin,
         "queues": request.queues,
+        "full": request.full,
         # A plug-in that takes too long is ended while there is time left to tell what it said.
         "timeout": max(0.5, request.timeout * 0.8),
     }
@@ -203,10 +230,3 @@ def _ended(target: DebuggedTarget) -> UserError:
         help="to find the ranks that are left, type: pgrep -af PROGRAM",
         kind="gone",
     )
-
-
-def split_answers(answers: Sequence[Answer]) -> Tuple[List[Answer], List[UserError]]:
-    """Those that have a body, and the errors of the others."""
-    return [answer for answer in answers if answer.error is None], [
-        answer.error for answer in answers if answer.error is not None
-    ]

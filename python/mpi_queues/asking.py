@@ -1,0 +1,119 @@
+"""Asks all targets of a command line: live processes and core files through debuggers, recordings in this process."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, Callable, List, Sequence, Tuple
+
+from . import recordings
+from ._native import NativeError, Session, Snapshot
+from .debuggers import via_debugger
+from .errors import UserError, as_user_error
+from .report.words import size
+from .targets import RecordingTarget, Target
+
+#: Bytes of an answer from which on a terminal is told how many have come.
+_LARGE = 1 << 20
+
+
+def snapshots(wanted: Sequence[Target], request: via_debugger.Request) -> Tuple[List[Snapshot], List[UserError]]:
+    """A snapshot of each process that could be read, and why others could not."""
+    answers, failures = ask(wanted, request)
+    found: List[Snapshot] = []
+    for answer in answers:
+        try:
+            found.append(Snapshot.from_json(answer.text()))
+        except ValueError as error:
+            failures.append(UserError(f"{answer.target.label}: {request.via}'s answer is not complete: {error}"))
+
+    def read(session: Session) -> Snapshot:
+        return session.read(
+            source=request.source, plugin=request.plugin, timeout=request.timeout, queues=request.queues
+        )
+
+    replayed, more = _replayed(wanted, read)
+    return found + [snapshot for _, snapshot in replayed], failures + more
+
+
+def facts(
+    wanted: Sequence[Target], request: via_debugger.Request, replay: Callable[[Session], Any]
+) -> Tuple[List[Tuple[str, Any]], List[UserError]]:
+    """What else is asked of each process, by what it is called, and why others gave nothing.
+
+    ``replay`` asks a recorded process for the same as ``request`` does a debugger.
+    """
+    answers, failures = ask(wanted, request)
+    found = [(answer.target.label, json.loads(answer.text())) for answer in answers]
+    replayed, more = _replayed(wanted, replay)
+    return found + replayed, failures + more
+
+
+def ask(wanted: Sequence[Target], request: via_debugger.Request) -> Tuple[List[via_debugger.Answer], List[UserError]]:
+    """Asks a debugger for each target that needs one: the answers, and why others gave none."""
+    debugged = [target for target in wanted if not isinstance(target, RecordingTarget)]
+    if not debugged:
+        return [], []
+    answers = via_debugger.read_all(debugged, request, _progress())
+    return [answer for answer in answers if answer.error is None], [one.error for one in answers if one.error]
+
+
+def recorded_sessions(wanted: Sequence[Target]) -> Tuple[List[Tuple[str, Session]], List[UserError]]:
+    """A session for each whole process of the recordings, by what it is called, and what is wrong with the others."""
+    found: List[Tuple[str, Session]] = []
+    failures: List[UserError] = []
+    for target in wanted:
+        if not isinstance(target, RecordingTarget):
+            continue
+        try:
+            sessions, problems = recordings.sessions(recordings.open_recording(target.path), target.path)
+        except UserError as error:
+            failures.append(error)
+            continue
+        failures += [UserError(problem, kind="recording") for problem in problems]
+        single = len(sessions) == 1
+        found += [
+            (target.label if single else f"{target.label}, process {number}", session)
+            for number, session in enumerate(sessions, 1)
+        ]
+    return found, failures
+
+
+def _replayed(
+    wanted: Sequence[Target], replay: Callable[[Session], Any]
+) -> Tuple[List[Tuple[str, Any]], List[UserError]]:
+    found: List[Tuple[str, Any]] = []
+    sessions, failures = recorded_sessions(wanted)
+    for label, session in sessions:
+        try:
+            found.append((label, replay(session)))
+        except NativeError as error:
+            shown = as_user_error(error)
+            failures.append(UserError(f"{label}: {shown.args[0]}", help=shown.help, kind=shown.kind))
+    return found, failures
+
+
+def raise_all(failures: List[UserError]) -> None:
+    """One error of many; the same next step is named once.
+
+    Raises:
+        UserError: always.
+    """
+    helps = list(dict.fromkeys(failure.help for failure in failures if failure.help))
+    messages = list(dict.fromkeys(str(failure.args[0]) for failure in failures))
+    raise UserError("\n".join(messages), help="\n".join(helps), kind=failures[0].kind)
+
+
+def _progress() -> Callable[[int, int, int], None]:
+    """Tells on a terminal how far the reading is; silent elsewhere."""
+    if not sys.stderr.isatty():
+        return lambda done, total, received: None
+
+    def tell(done: int, total: int, received: int) -> None:
+        much = f" {size(received)}" if received >= _LARGE else ""
+        line = "" if done == total else f"reading process {done + 1} of {total} …{much}"
+        # Return to the start of the line and clear it: nothing of this stays.
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+    return tell
