@@ -2,11 +2,12 @@
 //!
 //! The crate's map, in the direction of the data; see ARCHITECTURE.md. `target` reads memory; `layouts` knows
 //! where fields are; `recording` keeps a process for later; `readers` (built in) and `mqs` (a vendor's plug-in) turn memory into the `model`; `session`
-//! chooses between them; `python` shows it all to the debuggers.
+//! chooses between them; `frames` knows what files say about the frames of stacks; `python` shows it all to the debuggers.
 
 pub mod address;
 pub mod analysis;
 pub mod ffi;
+pub mod frames;
 pub mod layouts;
 pub mod model;
 pub mod mqs;

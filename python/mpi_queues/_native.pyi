@@ -1,7 +1,7 @@
 """The Rust core. Everything here is re-exported, documented and typed by ``mpi_queues``."""
 
 import os
-from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Sequence, Union, final
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Sequence, Tuple, Union, final
 
 from .debuggers.base import DebuggedProcess
 
@@ -16,11 +16,15 @@ __all__ = [
     "Session",
     "Snapshot",
     "__version__",
+    "is_outermost",
     "layouts_list",
     "layouts_make",
     "layouts_show",
     "recording_end",
     "recording_start",
+    "scoped_names",
+    "source_names",
+    "symbol_names",
 ]
 
 class NativeError(Exception):
@@ -393,3 +397,23 @@ def recording_start(info: str) -> bytes:
 
 def recording_end(processes: int) -> bytes:
     """What stands in a recording after its last process."""
+
+def source_names(path: str, wanted: Sequence[Tuple[str, str]]) -> List[Optional[str]]:
+    """What the debug information of an executable or library calls source files: their names as the compiler was given
+    them (DW_AT_name, or the line table's name of a header).
+
+    ``wanted`` are pairs of absolute paths: that of the compile unit's main file, and that of the file itself. None where
+    the debug information does not name that file, or is not there.
+    """
+
+def is_outermost(path: str, address: int) -> bool:
+    """Whether the code at an address of an executable or library (in the file's own addresses) was called by nobody: the
+    call frame information says that there is no return address. False where it does not say anything."""
+
+def symbol_names(path: str, starts: Sequence[int]) -> List[Optional[str]]:
+    """The symbol of an executable or library that stands for the code at each address (of the file): of several the one
+    that gdb takes; None where none starts there."""
+
+def scoped_names(path: str, unit: str, starts: Sequence[int]) -> List[Optional[str]]:
+    """The names in the source of the functions that start at these addresses (of the file), with the modules and functions
+    around them, such as ``grid::exchange``. ``unit`` is the absolute path of the compile unit's main file."""

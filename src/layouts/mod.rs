@@ -14,6 +14,7 @@ mod verify;
 mod wanted;
 
 pub use make::{MakeError, MakeRequest, profile_from_objects};
+pub(crate) use object_file::{DebugSections, Section, read_file};
 pub use profile::{Identity, Producer, Profile, ProfileError, ProfileHeader, shipped_profiles};
 pub use source::{LayoutSource, Layouts};
 pub use verify::{Chosen, Difference, NoProfile, Verification, choose_among, choose_profile, verify_classes};

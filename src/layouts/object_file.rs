@@ -37,10 +37,10 @@ const SECTIONS: [SectionId; 9] = [
 ];
 
 /// How a DWARF reader sees one section.
-pub(super) type Section<'a> = EndianSlice<'a, RunTimeEndian>;
+pub(crate) type Section<'a> = EndianSlice<'a, RunTimeEndian>;
 
 /// Reads a file as a whole.
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, MakeError> {
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, MakeError> {
     let fail = |reason: String| MakeError::File { path: path.display().to_string(), reason };
     let mut file = File::open(path).map_err(|error| fail(error.to_string()))?;
     let metadata = file.metadata().map_err(|error| fail(error.to_string()))?;
@@ -57,7 +57,7 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, MakeError> {
 }
 
 /// The debug sections of one file.
-pub(super) struct DebugSections<'a> {
+pub(crate) struct DebugSections<'a> {
     sections: HashMap<&'static str, Cow<'a, [u8]>>,
     endian: RunTimeEndian,
     /// Byte order and pointer width of the file.

@@ -1,6 +1,7 @@
 //! The Python extension module `mpi_queues._native`: PyO3 only, no logic. Its contract is `_native.pyi`.
 
 mod facts;
+mod frames;
 mod layouts;
 mod origin;
 mod process;
@@ -27,6 +28,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layouts::layouts_list, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_show, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::is_outermost, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::scoped_names, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::source_names, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::symbol_names, module)?)?;
     module.add_function(wrap_pyfunction!(recording::recording_start, module)?)?;
     module.add_function(wrap_pyfunction!(recording::recording_end, module)?)?;
     Ok(())

@@ -28,7 +28,9 @@ impl Urgent {
 
     /// Whether the user has pressed Ctrl-C since the last look; the exception then reaches the user.
     pub fn signalled(&self) -> bool {
-        if let Err(error) = Python::attach(|py| py.check_signals()) {
+        // The second half is for lldb, which raises KeyboardInterrupt in the thread's next instruction of Python
+        // (PyThreadState_SetAsyncExc) instead of sending a signal.
+        if let Err(error) = Python::attach(|py| py.check_signals().and_then(|()| py.run(c"pass", None, None))) {
             self.set(error);
         }
         self.0.borrow().is_some()

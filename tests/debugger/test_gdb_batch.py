@@ -314,7 +314,7 @@ def test_another_script_can_source_the_loader(tmp_path: pathlib.Path) -> None:
 def test_the_line_of_init_gives_a_working_gdb(comms_job: Job, tmp_path: pathlib.Path) -> None:
     from mpi_queues import init
 
-    (tmp_path / ".gdbinit").write_text(f"source {init.LOADER}\n")
+    (tmp_path / ".gdbinit").write_text(f"source {init.LOADERS['gdb']}\n")
     run = subprocess.run(
         [
             "gdb",

@@ -1,8 +1,8 @@
 //! Damaged files: never believed, never a panic, and what is whole is still read.
 
 use mpi_queues::recording::Range;
-use mpi_queues::target::mock::MockTarget;
 use mpi_queues::target::TargetAbi;
+use mpi_queues::target::mock::MockTarget;
 use proptest::prelude::{ProptestConfig, any};
 
 use super::recording_support::{everything, file, open, process};

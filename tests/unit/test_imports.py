@@ -21,13 +21,14 @@ RUST_ALLOWED: Dict[str, Set[str]] = {
     "ffi": set(),
     "layouts": {"target"},
     "recording": {"layouts", "target"},
+    "frames": {"layouts", "target"},
     "readers": {"layouts", "target"},
     "acquisition": {"layouts", "target"},
     "mqs": {"ffi", "layouts", "target"},
     "handles": {"ffi", "layouts", "target"},
     "analysis": set(),
     "session": _BELOW_SESSION,
-    "python": _BELOW_SESSION | {"session"},
+    "python": _BELOW_SESSION | {"frames", "session"},
 }
 
 #: Python files that may import a debugger's module.

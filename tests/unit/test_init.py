@@ -15,29 +15,44 @@ def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
     return tmp_path
 
 
-def test_the_line_names_a_file_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["init", "gdb"]) == 0
+FILES = {"gdb": ".gdbinit", "lldb": ".lldbinit"}
+COMMANDS = {"gdb": "source", "lldb": "command script import"}
+
+
+@pytest.fixture(params=list(FILES))
+def debugger(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_the_line_names_a_file_that_is_there(debugger: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["init", debugger]) == 0
     line = capsys.readouterr().out.strip()
-    assert line == f"source {init.LOADER}"
-    assert init.LOADER.is_file()
+    assert line == f"{COMMANDS[debugger]} {init.LOADERS[debugger]}"
+    assert init.LOADERS[debugger].is_file()
 
 
-def test_writing_adds_the_line_once(home: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place = home / ".gdbinit"
-    place.write_text("set history save on\n")
+def test_writing_adds_the_line_once(home: pathlib.Path, debugger: str, capsys: pytest.CaptureFixture[str]) -> None:
+    place = home / FILES[debugger]
+    place.write_text("other line\n")
     place.chmod(0o600)
-    assert cli.main(["init", "gdb", "--write"]) == 0
-    assert cli.main(["init", "gdb", "--write"]) == 0
-    assert place.read_text() == f"set history save on\nsource {init.LOADER}\n"
+    assert cli.main(["init", debugger, "--write"]) == 0
+    assert cli.main(["init", debugger, "--write"]) == 0
+    assert place.read_text() == f"other line\n{COMMANDS[debugger]} {init.LOADERS[debugger]}\n"
     assert place.stat().st_mode & 0o777 == 0o600
     assert "already" in capsys.readouterr().out
 
 
-def test_writing_replaces_another_copy(home: pathlib.Path) -> None:
-    place = home / ".gdbinit"
-    place.write_text("source /old/mpi_queues/data/gdb-scripts/mpi_queues.py\nset width 0\n")
-    assert cli.main(["init", "gdb", "--write"]) == 0
-    assert place.read_text() == f"set width 0\nsource {init.LOADER}\n"
+def test_writing_replaces_another_copy(home: pathlib.Path, debugger: str) -> None:
+    place = home / FILES[debugger]
+    old = f"/old/mpi_queues/data/{debugger}-scripts/mpi_queues.py"
+    place.write_text(f'{COMMANDS[debugger]} {old}\n{COMMANDS[debugger]}   "{old}"\nother line\n')
+    assert cli.main(["init", debugger, "--write"]) == 0
+    assert place.read_text() == f"other line\n{COMMANDS[debugger]} {init.LOADERS[debugger]}\n"
+
+
+def test_a_place_with_a_space_is_one_word_to_lldb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(init.LOADERS, "lldb", pathlib.Path("/my tools/lldb-scripts/mpi_queues.py"))
+    assert init.line_for("lldb") == 'command script import "/my tools/lldb-scripts/mpi_queues.py"'
 
 
 def test_the_file_in_the_configuration_directory_is_used_where_it_is(home: pathlib.Path) -> None:
@@ -45,16 +60,13 @@ def test_the_file_in_the_configuration_directory_is_used_where_it_is(home: pathl
     place.parent.mkdir(parents=True)
     place.touch()
     assert cli.main(["init", "gdb", "--write"]) == 0
-    assert str(init.LOADER) in place.read_text()
+    assert str(init.LOADERS["gdb"]) in place.read_text()
     assert not (home / ".gdbinit").exists()
 
 
-def test_a_file_that_cannot_be_written_is_named(home: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (home / ".gdbinit").mkdir()
-    assert cli.main(["init", "gdb", "--write"]) == 3
-    assert ".gdbinit" in capsys.readouterr().err
-
-
-def test_lldb_is_refused_honestly(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["init", "lldb"]) == 2
-    assert "not supported in this version" in capsys.readouterr().err
+def test_a_file_that_cannot_be_written_is_named(
+    home: pathlib.Path, debugger: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / FILES[debugger]).mkdir()
+    assert cli.main(["init", debugger, "--write"]) == 3
+    assert FILES[debugger] in capsys.readouterr().err

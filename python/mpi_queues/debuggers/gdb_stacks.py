@@ -8,6 +8,7 @@ from typing import Any, Iterator, List, Tuple
 import gdb
 
 from .base import FrameDict, StackDict
+from .names import without_parameters
 
 #: A stack deeper than this is not walked to its end; MPI's own part of a stack is a few dozen frames.
 MAX_FRAMES = 256
@@ -89,10 +90,12 @@ def _stack(number: int) -> StackDict:
 
 
 def _frame(frame: Any) -> FrameDict:
+    # Without debug information gdb gives a C++ function as it was demangled, with its parameters.
+    name = frame.name()
     where = frame.find_sal()
     known = where is not None and where.symtab is not None and where.line > 0
     return {
-        "function": frame.name(),
+        "function": without_parameters(name) if name else None,
         "file": str(where.symtab.filename) if known else None,
         "line": int(where.line) if known else None,
     }

@@ -36,6 +36,7 @@ class LldbProcess(DebuggedProcess):
         core = str(process.GetPluginName() or "").endswith("-core")
         self.via = "core" if core else "lldb"
         self.debugger = f"lldb {version()}"
+        self._stacks = lldb_stacks.Stacks(process)
         self._stacks_complete = False
         self._local = not core and self._pid is not None and _is_traced_by_our_child(self._pid)
         self._memory: Optional[int] = None
@@ -141,7 +142,7 @@ class LldbProcess(DebuggedProcess):
         return processes.environment(self._pid, name) if self._local and self._pid else None
 
     def stacks(self) -> List[StackDict]:
-        found, self._stacks_complete = lldb_stacks.stacks(self._process)
+        found, self._stacks_complete = self._stacks.read()
         return found
 
     @property

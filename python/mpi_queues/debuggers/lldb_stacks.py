@@ -1,11 +1,13 @@
-"""lldb's stacks."""
+"""lldb's stacks, with what files say of frames where lldb tells it in other words than gdb."""
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import lldb
 
+from .. import _native
 from .base import FrameDict, StackDict
 from .names import without_parameters
 
@@ -16,51 +18,136 @@ MAX_THREADS = 1024
 #: What lldb calls a place between the symbols of a stripped file (Symbol::SynthesizeNameIfNeeded).
 _UNNAMED = "___lldb_unnamed_symbol"
 
-#: Where a stack begins: the functions that nobody called, by the names that glibc gives them
-#: (sysdeps/x86_64/start.S, sysdeps/unix/sysv/linux/x86_64/clone.S and clone3.S).
-_OUTERMOST = ("_start", "__clone", "clone", "__clone3", "clone3")
+_FORTRAN = tuple(
+    number
+    for name in ("Fortran77", "Fortran90", "Fortran95", "Fortran03", "Fortran08", "Fortran18")
+    if (number := getattr(lldb, f"eLanguageType{name}", None)) is not None
+)
+
+#: What is asked of a file: which one, and what about.
+_Question = Tuple[Any, Any]
 
 
-def stacks(process: Any) -> Tuple[List[StackDict], bool]:
-    """The stack of each thread of ``process``, by thread number; and whether every thread has one."""
-    threads = sorted(process, key=lambda thread: int(thread.GetIndexID()))
-    found: List[StackDict] = []
-    for thread in threads[:MAX_THREADS]:
-        stack = _stack(thread)
-        if stack["frames"]:
-            found.append(stack)
-    return found, 0 < len(found) == len(threads)
+class _Answers:
+    """Answers about files, each asked once; those about one file are asked together."""
+
+    def __init__(self, ask: Callable[[Any, List[Any]], List[Any]]) -> None:
+        self._ask = ask
+        self._known: Dict[_Question, Any] = {}
+
+    def learn(self, questions: Iterable[Optional[_Question]]) -> None:
+        unknown: Dict[Any, List[Any]] = {}
+        for question in {question for question in questions if question is not None} - self._known.keys():
+            unknown.setdefault(question[0], []).append(question[1])
+        for file, items in unknown.items():
+            for item, answer in zip(items, self._ask(file, items)):
+                self._known[file, item] = answer
+
+    def get(self, question: Optional[_Question]) -> Any:
+        return None if question is None else self._known[question]
 
 
-def _stack(thread: Any) -> StackDict:
-    frames: List[FrameDict] = []
-    complete = False
+@dataclass
+class _Raw:
+    """A frame as lldb tells it, and what its files are asked."""
+
+    function: Optional[str]
+    line: Optional[int]
+    #: The file with debug information; the paths of the compile unit and of the source file.
+    source: Optional[Tuple[str, Tuple[str, str]]]
+    #: The file with symbols, and where the function begins, where there is no debug information.
+    symbol: Optional[Tuple[str, int]]
+    #: The file with debug information and the path of the compile unit; where the function begins.
+    scope: Optional[Tuple[Tuple[str, str], int]]
+    #: The file of the code, and the place in it.
+    code: Optional[Tuple[str, int]]
+
+
+class Stacks:
+    """The stacks of one process, at whatever stop."""
+
+    def __init__(self, process: Any) -> None:
+        self._process = process
+        self._sources = _Answers(_native.source_names)
+        self._symbols = _Answers(_native.symbol_names)
+        self._scopes = _Answers(lambda file, starts: _native.scoped_names(file[0], file[1], starts))
+        self._outermost = _Answers(lambda file, places: [_native.is_outermost(file, place) for place in places])
+
+    def read(self) -> Tuple[List[StackDict], bool]:
+        """The stack of each thread, by thread number; and whether every thread has one."""
+        threads = sorted(self._process, key=lambda thread: int(thread.GetIndexID()))
+        raw = [(int(thread.GetIndexID()), _frames(thread)) for thread in threads[:MAX_THREADS]]
+        frames = [frame for _, stack in raw for frame in stack]
+        self._sources.learn(frame.source for frame in frames)
+        self._symbols.learn(frame.symbol for frame in frames)
+        self._scopes.learn(frame.scope for frame in frames)
+        self._outermost.learn(stack[-1].code for _, stack in raw if stack)
+        found = [self._stack(number, stack) for number, stack in raw if stack]
+        return found, 0 < len(found) == len(threads)
+
+    def _symbol(self, frame: _Raw) -> Optional[str]:
+        """Of the many names that a library may give a function, the one that gdb takes."""
+        name: Optional[str] = self._symbols.get(frame.symbol)
+        # lldb shows a C++ name as it is in the source.
+        return None if name is None or name.startswith("_Z") else name
+
+    def _stack(self, number: int, raw: List[_Raw]) -> StackDict:
+        frames: List[FrameDict] = []
+        for frame in raw:
+            path = frame.source[1][1] if frame.source is not None else None
+            frames.append(
+                {
+                    "function": self._scopes.get(frame.scope) or self._symbol(frame) or frame.function,
+                    # lldb resolves a name to a path; where the file does not tell the name, the path has to do.
+                    "file": self._sources.get(frame.source) or path,
+                    "line": frame.line,
+                }
+            )
+        # lldb does not tell why a stack ends: where nobody called, or where it got lost.
+        complete = len(raw) < MAX_FRAMES and (raw[-1].function == "main" or bool(self._outermost.get(raw[-1].code)))
+        return {"thread": number, "complete": complete, "frames": frames}
+
+
+def _frames(thread: Any) -> List[_Raw]:
+    found: List[_Raw] = []
     for index in range(MAX_FRAMES):
         frame = thread.GetFrameAtIndex(index)
         if not frame.IsValid():
             break
-        shown = _frame(frame)
-        frames.append(shown)
+        found.append(_raw(frame, innermost=index == 0))
         # As gdb does: what called main is the C library's.
-        complete = (shown["function"] == "main" and _in_executable(frame)) or shown["function"] in _OUTERMOST
-        if complete:
+        if found[-1].function == "main" and _in_executable(frame):
             break
-    return {"thread": int(thread.GetIndexID()), "complete": complete, "frames": frames}
+    return found
 
 
-def _frame(frame: Any) -> FrameDict:
-    entry = frame.GetLineEntry()
-    known = entry.IsValid() and 0 < int(entry.GetLine()) < lldb.LLDB_INVALID_LINE_NUMBER
-    return {
-        "function": _function(frame),
-        "file": str(entry.GetFileSpec().fullpath) if known else None,
-        "line": int(entry.GetLine()) if known else None,
-    }
-
-
-def _function(frame: Any) -> Optional[str]:
+def _raw(frame: Any, *, innermost: bool) -> _Raw:
     name = frame.GetFunctionName()
-    return None if not name or str(name).startswith(_UNNAMED) else without_parameters(str(name))
+    function = None if not name or str(name).startswith(_UNNAMED) else without_parameters(str(name))
+    entry, unit, module = frame.GetLineEntry(), frame.GetCompileUnit(), frame.GetModule()
+    known = entry.IsValid() and 0 < int(entry.GetLine()) < lldb.LLDB_INVALID_LINE_NUMBER
+    symbols = _path(module.GetSymbolFileSpec()) or _path(module.GetFileSpec())
+    scope = symbol = None
+    if function is not None and not frame.GetFunction().IsValid():
+        symbol = (symbols, int(frame.GetSymbol().GetStartAddress().GetFileAddress()))
+        if unit.GetLanguage() in _FORTRAN:
+            # lldb reads Fortran's line tables, not its functions.
+            scope = ((symbols, _path(unit.GetFileSpec())), symbol[1])
+    address = frame.GetPCAddress()
+    file = _path(address.GetModule().GetFileSpec())
+    return _Raw(
+        function=function,
+        line=int(entry.GetLine()) if known else None,
+        source=(symbols, (_path(unit.GetFileSpec()), _path(entry.GetFileSpec()))) if known else None,
+        symbol=symbol,
+        scope=scope,
+        # In all but the innermost frame the counter stands after the call.
+        code=(file, int(address.GetFileAddress()) - (0 if innermost else 1)) if file else None,
+    )
+
+
+def _path(file: Any) -> str:
+    return str(file.fullpath or "") if file.IsValid() else ""
 
 
 def _in_executable(frame: Any) -> bool:

@@ -1,0 +1,10 @@
+//! What files say about the frames of a stack, where debuggers disagree or do not tell: the names of source files and
+//! functions, and where stacks end.
+
+mod functions;
+mod outermost;
+mod source_names;
+
+pub use functions::{scoped_names, symbol_names};
+pub use outermost::is_outermost;
+pub use source_names::{SourcePath, source_names};

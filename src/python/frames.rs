@@ -1,0 +1,32 @@
+//! What files say about frames, for the adapters.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+
+use crate::frames;
+
+/// Names of source files as the compiler was given them. Python threads go on while the file is read.
+#[pyfunction]
+pub fn source_names(py: Python<'_>, path: PathBuf, wanted: Vec<(String, String)>) -> Vec<Option<String>> {
+    let wanted: Vec<_> = wanted.into_iter().map(|(unit, file)| frames::SourcePath { unit, file }).collect();
+    py.detach(|| frames::source_names(&path, &wanted))
+}
+
+/// Whether code says that it was called by nobody.
+#[pyfunction]
+pub fn is_outermost(py: Python<'_>, path: PathBuf, address: u64) -> bool {
+    py.detach(|| frames::is_outermost(&path, address))
+}
+
+/// The symbols that stand for code.
+#[pyfunction]
+pub fn symbol_names(py: Python<'_>, path: PathBuf, starts: Vec<u64>) -> Vec<Option<String>> {
+    py.detach(|| frames::symbol_names(&path, &starts))
+}
+
+/// Names of functions in the source.
+#[pyfunction]
+pub fn scoped_names(py: Python<'_>, path: PathBuf, unit: &str, starts: Vec<u64>) -> Vec<Option<String>> {
+    py.detach(|| frames::scoped_names(&path, unit, &starts))
+}
