@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::profile::{Identity, Profile, ProfileError, ProfileHeader, shipped_profiles};
-use crate::target::{Target, printable};
+use crate::target::{Target, TargetError, printable};
 
 /// Classes without which nothing can be said about a process. The library itself exports all of them.
 const CORE: &[&str] = &[
@@ -51,6 +51,8 @@ pub struct Verification {
     pub differences: Vec<Difference>,
     /// What differs without harm: types that are left out when the profile is used.
     pub left_out: Vec<Difference>,
+    /// Why a class could not be looked at, where a core file or recording does not have it.
+    pub unread: Option<TargetError>,
 }
 
 /// One thing that is not as the profile says.
@@ -147,6 +149,10 @@ pub fn verify_classes(target: &(impl Target + ?Sized), profile: &Profile) -> Ver
                 expected: format!("a class of the name {type_name:?}"),
                 found: format!("a class of the name \"{name}\""),
             }),
+            Some(Class::LeftOut(error)) => {
+                verification.absent.push(type_name.clone());
+                verification.unread.get_or_insert(error);
+            }
             None => verification.absent.push(type_name.clone()),
         }
     }
@@ -171,6 +177,8 @@ enum Class {
     Size(u64),
     /// The class is called otherwise: a wrong layout of `opal_class_t`, or not a class.
     Name(String),
+    /// A core file or recording does not have its name.
+    LeftOut(TargetError),
 }
 
 /// The class of a type, where the process has one that can be read.
@@ -186,6 +194,7 @@ fn read_class(target: &(impl Target + ?Sized), profile: &Profile, type_name: &st
     }
     let name = match target.read_c_string(name_at, type_name.len() + 1) {
         Ok(name) => name,
+        Err(error) if error.is_left_out() => return Some(Class::LeftOut(error)),
         Err(_) => return Some(Class::Name("?".to_owned())),
     };
     Some(if name == type_name.as_bytes() { Class::Size(size) } else { Class::Name(printable(&name)) })
@@ -232,6 +241,9 @@ pub enum NoProfile {
         /// The profiles for that version and what was found.
         tried: Vec<Verification>,
     },
+    /// A core file or recording does not have what the profiles are verified by.
+    #[error("no layout profile can be verified: {0}")]
+    LeftOut(TargetError),
     /// A profile that this program carries is damaged.
     #[error("the layout profile {name} is damaged: {source}")]
     Damaged {
@@ -303,6 +315,9 @@ pub fn choose_among(
             return Ok(Chosen { profile, verification });
         }
         tried.push(verification);
+    }
+    if let Some(error) = tried.iter().find_map(|one| one.unread.clone().filter(|_| one.differences.is_empty())) {
+        return Err(NoProfile::LeftOut(error));
     }
     if !tried.is_empty() {
         return Err(NoProfile::Unfit { version: shown, tried });

@@ -65,7 +65,11 @@ impl Debugger {
         if is("MemoryFault") {
             let number = |name: &str| error.value(py).getattr(name).and_then(|value| value.extract::<u64>()).ok();
             let addr = TargetAddr::new(number("address").unwrap_or_default());
-            return TargetError::Fault { addr, len: number("length").unwrap_or_default() };
+            let len = number("length").unwrap_or_default();
+            if is("NotInCore") {
+                return TargetError::NotInCore { addr, len, text: error.value(py).to_string() };
+            }
+            return TargetError::Fault { addr, len };
         }
         if is("ProcessGone") { TargetError::Gone } else { TargetError::Debugger(error.value(py).to_string()) }
     }
@@ -140,9 +144,15 @@ impl DebuggerTarget {
             self.debugger.with(|object| object.call_method0("program_headers")?.extract::<Option<(u64, u64)>>())?;
         // The list is short and scattered; a cache of its own saves two of three reads.
         let cached = PageCache::new(self);
-        let r_debug = headers
-            .and_then(|(at, count)| r_debug_from_program_headers(&cached, TargetAddr::new(at), count))
-            .map_or_else(|| Ok(self.ask_symbol("_r_debug")?.map(|symbol| symbol.addr)), |found| Ok(Some(found)))?;
+        let from_headers =
+            headers.map_or(Ok(None), |(at, count)| r_debug_from_program_headers(&cached, TargetAddr::new(at), count));
+        let r_debug = match from_headers {
+            Ok(Some(found)) => Some(found),
+            unknown => match self.ask_symbol("_r_debug")? {
+                Some(symbol) => Some(symbol.addr),
+                None => unknown?,
+            },
+        };
         r_debug.map_or(Ok(Vec::new()), |r_debug| images_from_link_map(&cached, r_debug, executable.as_deref()))
     }
 

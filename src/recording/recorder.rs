@@ -33,7 +33,7 @@ impl<'a> Recorder<'a> {
     fn note<R>(&self, addr: TargetAddr, len: u64, result: Result<R, TargetError>) -> Result<R, TargetError> {
         match &result {
             Ok(_) => self.read.borrow_mut().add(Range::new(addr.get(), len)),
-            Err(TargetError::Fault { .. }) => {
+            Err(error) if error.is_missing() => {
                 let mut faults = self.faults.borrow_mut();
                 if faults.len() < MAX_FAULTS {
                     faults.push(Range::new(addr.get(), len));

@@ -232,6 +232,9 @@ fn not_open_mpi(target: &dyn Target) -> Result<SessionError, SessionError> {
 
 impl From<NoProfile> for SessionError {
     fn from(error: NoProfile) -> Self {
-        Self::NoLayout(error.to_string())
+        match error {
+            NoProfile::LeftOut(error) => Self::Target(error),
+            other => Self::NoLayout(other.to_string()),
+        }
     }
 }

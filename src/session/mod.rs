@@ -87,6 +87,8 @@ impl SessionError {
             Self::Reader(ReaderError::Layout(_)) => "no_layout",
             Self::Reader(ReaderError::Target(TargetError::Gone)) | Self::Target(TargetError::Gone) => "gone",
             Self::Reader(ReaderError::Target(error)) | Self::Target(error) if error.is_not_recorded() => "not_recorded",
+            Self::Reader(ReaderError::Target(TargetError::NotInCore { .. }))
+            | Self::Target(TargetError::NotInCore { .. }) => "not_in_core",
             Self::NoPlugin(_) => "no_plugin",
             Self::Plugin(error) if error.has_run() => "plugin_failed",
             Self::Plugin(_) => "plugin_refused",

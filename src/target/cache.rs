@@ -119,7 +119,7 @@ impl<T: Target> PageCache<T> {
         }
         match self.read_pages(from, to) {
             Ok(()) => Ok(true),
-            Err(TargetError::Fault { .. }) => Ok(false),
+            Err(error) if error.is_missing() => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -139,12 +139,12 @@ impl<T: Target> PageCache<T> {
     fn fill_run(&self, start: u64, end: u64) -> Result<bool, TargetError> {
         match self.read_pages(start, end) {
             Ok(()) => Ok(true),
-            Err(TargetError::Fault { .. }) if end - start > 1 => {
+            Err(error) if error.is_missing() && end - start > 1 => {
                 // Part of the run is not mapped: halve it, so that the readable part is still read in large pieces.
                 let middle = start + (end - start) / 2;
                 Ok(self.fill_run(start, middle)? && self.fill_run(middle, end)?)
             }
-            Err(TargetError::Fault { .. }) => {
+            Err(error) if error.is_missing() => {
                 self.pages.borrow_mut().insert(start, None);
                 Ok(false)
             }

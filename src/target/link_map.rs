@@ -25,44 +25,49 @@ const MAX_ENTRIES: u64 = 512;
 /// and `count` are where the executable's program headers lie in memory (AT_PHDR and AT_PHNUM of the auxiliary
 /// vector). No symbol is needed, so this costs microseconds where a debugger's symbol lookup costs many
 /// milliseconds. `None` for a static executable, or before the dynamic linker has run.
+///
+/// # Errors
+/// Where the program headers or the dynamic section cannot be read.
 pub fn r_debug_from_program_headers(
     target: &(impl Target + ?Sized),
     headers: TargetAddr,
     count: u64,
-) -> Option<TargetAddr> {
+) -> Result<Option<TargetAddr>, TargetError> {
     let width = target.abi().pointer_width.bytes();
     // Elf32_Phdr has 32 bytes with p_vaddr at 8; Elf64_Phdr has 56 with p_vaddr at 16.
     let (size, vaddr_at) = if width == 8 { (56, 16) } else { (32, 8) };
     let (mut table, mut dynamic) = (None, None);
     for index in 0..count.min(MAX_ENTRIES) {
         let header = headers.wrapping_add(index * size);
-        let vaddr = target.read_uint(header.wrapping_add(vaddr_at), width).ok()?;
-        match target.read_uint(header, 4).ok()? {
+        let vaddr = target.read_uint(header.wrapping_add(vaddr_at), width)?;
+        match target.read_uint(header, 4)? {
             PT_PHDR => table = Some(vaddr),
             PT_DYNAMIC => dynamic = Some(vaddr),
             _ => {}
         }
     }
-    let bias = headers.get().wrapping_sub(table?);
-    let mut entry = TargetAddr::new(dynamic?.wrapping_add(bias));
+    let (Some(table), Some(dynamic)) = (table, dynamic) else { return Ok(None) };
+    let bias = headers.get().wrapping_sub(table);
+    let mut entry = TargetAddr::new(u64::wrapping_add(dynamic, bias));
     for _ in 0..MAX_ENTRIES {
-        match target.read_uint(entry, width).ok()? {
-            DT_NULL => return None,
+        match target.read_uint(entry, width)? {
+            DT_NULL => return Ok(None),
             DT_DEBUG => {
-                let found = target.read_pointer(entry.wrapping_add(width)).ok()?;
-                return (!found.is_null()).then_some(found);
+                let found = target.read_pointer(entry.wrapping_add(width))?;
+                return Ok((!found.is_null()).then_some(found));
             }
             _ => entry = entry.wrapping_add(2 * width),
         }
     }
-    None
+    Ok(None)
 }
 
 /// Walks the list that starts at `r_debug` (the address of `_r_debug`). `executable` is the path for the first
 /// entry, whose own name is empty.
 ///
 /// # Errors
-/// Where the head of the list cannot be read. A fault or a circle further on ends the list.
+/// Where the head of the list cannot be read, or a part of it was left out of a core file or recording. A fault or a circle
+/// further on ends the list.
 pub fn images_from_link_map(
     target: &(impl Target + ?Sized),
     r_debug: TargetAddr,
@@ -74,8 +79,8 @@ pub fn images_from_link_map(
     let mut images = Vec::new();
     let mut seen = HashSet::new();
     while !entry.is_null() && images.len() < MAX_IMAGES && seen.insert(entry) {
-        let Ok(bias) = target.read_pointer(entry) else { break };
-        let Ok(name_at) = target.read_pointer(entry.wrapping_add(width)) else { break };
+        let Some(bias) = unless_left_out(target.read_pointer(entry))? else { break };
+        let Some(name_at) = unless_left_out(target.read_pointer(entry.wrapping_add(width)))? else { break };
         let name = target.read_c_string(name_at, MAX_PATH).unwrap_or_default();
         let is_executable = images.is_empty();
         let path = match executable {
@@ -83,8 +88,16 @@ pub fn images_from_link_map(
             _ => printable(&name),
         };
         images.push(Image { path, bias, build_id: None, is_executable });
-        let Ok(next) = target.read_pointer(entry.wrapping_add(3 * width)) else { break };
+        let Some(next) = unless_left_out(target.read_pointer(entry.wrapping_add(3 * width)))? else { break };
         entry = next;
     }
     Ok(images)
+}
+
+/// Damage ends a list; what merely was left out of a dump must not look like the end.
+fn unless_left_out<T>(read: Result<T, TargetError>) -> Result<Option<T>, TargetError> {
+    match read {
+        Err(error) if error.is_left_out() => Err(error),
+        read => Ok(read.ok()),
+    }
 }

@@ -34,6 +34,16 @@ pub enum TargetError {
     /// The debugger reported something else.
     #[error("the debugger says: {0}")]
     Debugger(String),
+    /// A core file was asked for memory that was left out of it.
+    #[error("{text}")]
+    NotInCore {
+        /// First address that is missing.
+        addr: TargetAddr,
+        /// How many bytes were asked for from there on.
+        len: u64,
+        /// What of the process lies there, and how to have it the next time.
+        text: String,
+    },
     /// A replay was asked for memory that its recording does not have.
     #[error(
         "{len} bytes at {addr} are not in the recording; to have them, record again with `mpi-queues record --full`"
@@ -85,7 +95,12 @@ pub struct Image {
 impl TargetError {
     /// Whether it is the bytes that cannot be had, so that a part of them may be.
     pub fn is_missing(&self) -> bool {
-        matches!(self, Self::Fault { .. } | Self::NotRecorded { .. })
+        matches!(self, Self::Fault { .. }) || self.is_left_out()
+    }
+
+    /// Whether the process had these bytes, and its core file or recording does not.
+    pub fn is_left_out(&self) -> bool {
+        matches!(self, Self::NotInCore { .. } | Self::NotRecorded { .. })
     }
 
     /// Whether a recording lacks what was asked for.

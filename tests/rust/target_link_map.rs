@@ -1,7 +1,9 @@
 //! The dynamic linker's list of images.
 
 use mpi_queues::address::TargetAddr;
-use mpi_queues::target::images_from_link_map;
+use mpi_queues::target::{
+    Image, Symbol, Target, TargetAbi, TargetError, images_from_link_map, r_debug_from_program_headers,
+};
 
 use super::support::memory::Memory;
 use super::support::process::ABIS;
@@ -70,5 +72,53 @@ fn garbage_is_survived() {
             memory.put_int(entry.wrapping_add(rng.below(4) * width), width, value as i64);
         }
         assert!(images_from_link_map(&memory.target(), head, None).unwrap().len() <= 4 + 4);
+    }
+}
+
+/// A core file that lacks some addresses.
+struct Core<'a> {
+    memory: &'a dyn Target,
+    left_out: std::ops::Range<u64>,
+}
+
+impl Target for Core<'_> {
+    fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        if self.left_out.contains(&addr.get()) {
+            return Err(TargetError::NotInCore { addr, len: buf.len() as u64, text: "the heap".to_owned() });
+        }
+        self.memory.read(addr, buf)
+    }
+    fn abi(&self) -> TargetAbi {
+        self.memory.abi()
+    }
+    fn symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {
+        self.memory.symbol(name)
+    }
+    fn images(&self) -> Result<Vec<Image>, TargetError> {
+        self.memory.images()
+    }
+}
+
+#[test]
+fn what_a_core_file_lacks_is_an_error_and_not_the_end_of_the_list() {
+    for abi in ABIS {
+        let (memory, head, entries) = list(abi, &[b"", b"/lib/libmpi.so.40"]);
+        let memory = memory.target();
+        let second = entries[1].get();
+        let core = Core { memory: &memory, left_out: second..second + 8 };
+        let error = images_from_link_map(&core, head, None).unwrap_err();
+        assert!(matches!(error, TargetError::NotInCore { .. }), "{error}");
+        let whole = Core { memory: &memory, left_out: 0..0 };
+        assert_eq!(images_from_link_map(&whole, head, None).unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn program_headers_that_cannot_be_read_are_an_error() {
+    for abi in ABIS {
+        let (memory, head, _) = list(abi, &[b""]);
+        assert!(r_debug_from_program_headers(&memory.target(), TargetAddr::new(64), 3).is_err());
+        // Zeros: no dynamic section.
+        assert_eq!(r_debug_from_program_headers(&memory.target(), head, 0), Ok(None));
     }
 }

@@ -7,13 +7,14 @@ the file is the one that was mapped: its first page, which holds the build-id, m
 from __future__ import annotations
 
 import os
-from typing import IO, Dict, List, Optional, Tuple
+from typing import IO, Dict, List, NamedTuple, Optional
 
 from .base import NotInCore
 from .core_file import CoreFile
 from .core_format import ELF_HEADER, PROGRAM_HEADER, PT_LOAD, WRITABLE
 
-_COMPARED = 4096
+#: At least; larger pages begin and end at multiples of it.
+_PAGE = 4096
 _MAX_HEADERS = 1024
 
 
@@ -32,47 +33,54 @@ class MappedFiles:
         if mapping.name not in self._files:
             self._files[mapping.name] = self._opened(mapping.name)
         file = self._files[mapping.name]
-        if file is None:
-            return None
-        offset = mapping.offset + address - mapping.start
-        return file.read(offset, min(length, mapping.end - address))
+        return None if file is None else file.read(address, length)
 
     def _opened(self, name: str) -> Optional[_Constants]:
         first = next((one for one in self._core.mappings if one.name == name and one.offset == 0), None)
         if first is None:
             return None
         try:
-            mapped = self._core.read(first.start, min(_COMPARED, first.end - first.start))
+            mapped = self._core.read(first.start, min(_PAGE, first.end - first.start))
             with open(name, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
                 # What follows the end of a file is zeros in its last page.
                 if file.read(len(mapped)).ljust(len(mapped), b"\0") != mapped:
                     return None
-                return _Constants(name, _constant_ranges(mapped, file))
+                return _Constants(name, _constants(mapped, file, first.start))
         except (NotInCore, OSError):
             return None
 
 
+class _Piece(NamedTuple):
+    """A segment's pages, and where their bytes begin in the file; None where memory may differ from it."""
+
+    start: int
+    end: int
+    offset: Optional[int]
+
+
 class _Constants:
-    """The parts of one file that are not writable when they are loaded."""
+    """The parts of one file that are not writable when they are loaded. Pieces are by address."""
 
-    def __init__(self, path: str, ranges: List[Tuple[int, int]]) -> None:
+    def __init__(self, path: str, pieces: List[_Piece]) -> None:
         self._path = path
-        self._ranges = ranges
+        self._pieces = pieces
 
-    def read(self, offset: int, length: int) -> Optional[bytes]:
-        for start, end in self._ranges:
-            if start <= offset < end:
-                try:
-                    with open(self._path, "rb") as file:
-                        file.seek(offset)
-                        return file.read(min(length, end - offset)) or None
-                except OSError:
-                    return None
-        return None
+    def read(self, address: int, length: int) -> Optional[bytes]:
+        # A page that two segments share is the later one's.
+        piece = next((one for one in reversed(self._pieces) if one.start <= address < one.end), None)
+        if piece is None or piece.offset is None:
+            return None
+        end = min([piece.end, *(one.start for one in self._pieces if one.start > address)])
+        try:
+            with open(self._path, "rb") as file:
+                file.seek(piece.offset + address - piece.start)
+                return file.read(min(length, end - address)) or None
+        except OSError:
+            return None
 
 
-def _constant_ranges(header: bytes, file: IO[bytes]) -> List[Tuple[int, int]]:
-    """Offsets in the file, start and end; none where it is no ELF file."""
+def _constants(header: bytes, file: IO[bytes], start: int) -> List[_Piece]:
+    """The segments of a file whose first page lies at ``start``; none where it is no ELF file."""
     if len(header) < ELF_HEADER.size or not header.startswith(b"\x7fELF\x02\x01"):
         return []
     _, _, _, _, _, at, _, _, _, size, count, _, _, _ = ELF_HEADER.unpack_from(header)
@@ -80,8 +88,14 @@ def _constant_ranges(header: bytes, file: IO[bytes]) -> List[Tuple[int, int]]:
         return []
     file.seek(at)
     table = file.read(count * size)
-    return [
-        (offset, offset + held)
-        for kind, flags, offset, _, _, held, _, _ in PROGRAM_HEADER.iter_unpack(table[: len(table) // size * size])
-        if kind == PT_LOAD and not flags & WRITABLE
-    ]
+    loaded = [one for one in PROGRAM_HEADER.iter_unpack(table[: len(table) // size * size]) if one[0] == PT_LOAD]
+    bias = next((start - address for _, _, offset, address, *_ in loaded if offset == 0), None)
+    if bias is None:
+        return []
+    pieces = []
+    for _, flags, offset, address, _, held, memory, _ in loaded:
+        # Whole pages are mapped: what stands around a segment in the file is there as well. Zeros behind it are not.
+        constant = not flags & WRITABLE and held == memory
+        before, end = address % _PAGE, address + memory
+        pieces.append(_Piece(bias + address - before, bias + end + -end % _PAGE, offset - before if constant else None))
+    return pieces
