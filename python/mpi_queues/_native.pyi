@@ -108,7 +108,8 @@ class Recording:
     def info(self) -> Dict[str, Any]:
         """``path``, ``format``, ``bytes``, ``about`` (who made it), ``problems``, and ``processes``: of each ``rank``,
         ``world_size``, ``pid``, ``host``, ``executable``, ``captured_at``, ``tool``, ``via``, ``debugger``, ``mpi``, ``layouts``,
-        ``full``, ``images``, ``symbols``, ``threads``, ``memory`` (bytes), ``ranges``, ``left_out``, ``problem``."""
+        ``full``, ``images``; ``whole``; ``symbols``, ``threads``, ``memory`` (bytes) and ``ranges``, None where it is not whole;
+        ``left_out``, ``problem``."""
 
     def session(self, index: int) -> Session:
         """A session that replays a process: readers run on it as on a live one. Raises IndexError; NativeError (kind

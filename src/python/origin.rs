@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::target::{Debugger, DebuggerTarget};
 use crate::address::TargetAddr;
 use crate::model::Facts;
-use crate::recording::{Region, Replay};
+use crate::recording::Replay;
 use crate::target::{CacheStatistics, Image, PageCache, Symbol, Target, TargetAbi, TargetError};
 
 /// A process under a debugger, or a recorded one.
@@ -37,20 +37,6 @@ impl Origin {
         match self {
             Self::Debugger(..) => None,
             Self::Recording(_) => Some("recording"),
-        }
-    }
-
-    /// The mappings of its memory, `None` where they are not known.
-    pub fn regions(&self) -> Result<Option<Vec<Region>>, TargetError> {
-        match self {
-            Self::Debugger(debugger, _) => debugger.regions(),
-            // A recording cannot have more than it has.
-            Self::Recording(replay) => Ok(Some(
-                replay
-                    .ranges()
-                    .map(|range| Region { range, writable: true, shared: false, name: String::new() })
-                    .collect(),
-            )),
         }
     }
 

@@ -129,34 +129,38 @@ impl Recording {
 impl Recording {
     fn process_info<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
         let info = PyDict::new(py);
-        let replay = match Replay::open(&self.0, index) {
-            Ok(replay) => replay,
-            Err(error) => {
-                info.set_item("problem", error.to_string())?;
-                return Ok(info);
-            }
+        let replay = Replay::open(&self.0, index);
+        let known = match &replay {
+            Ok(replay) => Some(replay.description.clone()),
+            Err(_) => self.0.description(index),
         };
-        let description = &replay.description;
-        let facts = &description.facts;
-        info.set_item("rank", description.rank)?;
-        info.set_item("world_size", description.world_size)?;
-        info.set_item("pid", facts.pid)?;
-        info.set_item("host", &facts.host)?;
-        info.set_item("executable", &facts.executable)?;
-        info.set_item("captured_at", &description.captured_at)?;
-        info.set_item("tool", &description.tool)?;
-        info.set_item("via", &facts.via)?;
-        info.set_item("debugger", &facts.debugger)?;
-        info.set_item("mpi", &description.mpi)?;
-        info.set_item("layouts", &description.layouts)?;
-        info.set_item("full", description.full)?;
-        info.set_item("images", to_python(py, &description.images)?)?;
-        info.set_item("symbols", replay.symbol_count())?;
-        info.set_item("threads", facts.stacks.len())?;
-        info.set_item("memory", replay.end.memory)?;
-        info.set_item("ranges", replay.ranges().count())?;
-        info.set_item("left_out", replay.end.left_out.clone())?;
-        info.set_item("problem", &description.problem)?;
+        let known = known.as_ref();
+        let facts = known.map(|description| &description.facts);
+        info.set_item("rank", known.and_then(|description| description.rank))?;
+        info.set_item("world_size", known.and_then(|description| description.world_size))?;
+        info.set_item("pid", facts.and_then(|facts| facts.pid))?;
+        info.set_item("host", facts.and_then(|facts| facts.host.as_ref()))?;
+        info.set_item("executable", facts.and_then(|facts| facts.executable.as_ref()))?;
+        info.set_item("captured_at", known.and_then(|description| description.captured_at.as_ref()))?;
+        info.set_item("tool", known.map(|description| &description.tool))?;
+        info.set_item("via", facts.map(|facts| &facts.via))?;
+        info.set_item("debugger", facts.map(|facts| &facts.debugger))?;
+        info.set_item("mpi", known.and_then(|description| description.mpi.as_ref()))?;
+        info.set_item("layouts", known.and_then(|description| description.layouts.as_ref()))?;
+        info.set_item("full", known.is_some_and(|description| description.full))?;
+        info.set_item("images", to_python(py, &known.map(|description| &description.images))?)?;
+        let whole = replay.as_ref().ok();
+        info.set_item("whole", whole.is_some())?;
+        info.set_item("symbols", whole.map(Replay::symbol_count))?;
+        info.set_item("threads", whole.map(|replay| replay.description.facts.stacks.len()))?;
+        info.set_item("memory", whole.map(|replay| replay.end.memory))?;
+        info.set_item("ranges", whole.map(|replay| replay.ranges().count()))?;
+        info.set_item("left_out", whole.map(|replay| replay.end.left_out.clone()).unwrap_or_default())?;
+        let problem = match &replay {
+            Ok(replay) => replay.description.problem.clone(),
+            Err(error) => Some(error.to_string()),
+        };
+        info.set_item("problem", problem)?;
         Ok(info)
     }
 }

@@ -18,7 +18,7 @@ use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
 use crate::layouts::Profile;
 use crate::model;
 use crate::mqs::PluginInfo;
-use crate::recording::{Region, Replay};
+use crate::recording::{Range, Replay, full_ranges};
 use crate::session::{self, LayoutChoice, PluginSettings, RecordError, RecordRequest, SessionError};
 use crate::target::PageCache;
 
@@ -78,13 +78,28 @@ impl Session {
         Ok(run(&PluginSettings { explicit, set_paths, safe_path, timeout, interrupted: &interrupted }))
     }
 
-    /// The mappings, for a full recording.
-    fn regions(&self, py: Python<'_>) -> PyResult<Vec<Region>> {
+    /// The memory that is recorded besides what readers ask for, whether that makes a full recording, and what is left out.
+    fn more_memory(&self, py: Python<'_>, full: bool) -> PyResult<(Vec<Range>, bool, Vec<String>)> {
         let refused = |text: &str| native_error(py, "not_recorded", "leave out --full", text.to_owned());
-        match self.session.target().regions() {
-            Ok(Some(regions)) => Ok(regions),
-            Ok(None) => Err(refused("the process's memory mappings are not known here, which a full recording needs")),
-            Err(error) => Err(self.urgent.take().unwrap_or_else(|| refused(&error.to_string()))),
+        match self.session.target() {
+            Origin::Debugger(..) if !full => Ok((Vec::new(), false, Vec::new())),
+            Origin::Debugger(debugger, _) => match debugger.regions() {
+                Ok(Some(regions)) => {
+                    let (ranges, left_out) = full_ranges(&regions);
+                    Ok((ranges, true, left_out))
+                }
+                Ok(None) => Err(refused("the process's memory mappings are not known, which a full recording needs")),
+                Err(error) => Err(self.urgent.take().unwrap_or_else(|| refused(&error.to_string()))),
+            },
+            // Nothing that a recording has is lost where it is recorded again.
+            Origin::Recording(replay) => {
+                let mut left_out = replay.end.left_out.clone();
+                if full && !replay.description.full {
+                    left_out
+                        .push("the memory that a full recording has was not in the recording it was made from".into());
+                }
+                Ok((replay.ranges().collect(), replay.description.full, left_out))
+            }
         }
     }
 
@@ -199,7 +214,7 @@ impl Session {
         let origin = self.session.target();
         let facts = origin.facts(&session::RANK_VARIABLES);
         self.interrupted()?;
-        let full = if full { Some(self.regions(py)?) } else { None };
+        let (more, full, left_out) = self.more_memory(py, full)?;
         let captured_at = match origin.captured_at() {
             Some(recorded) => Some(recorded),
             None => Some(now(py)?),
@@ -212,7 +227,7 @@ impl Session {
             })
         };
         let mut out = std::io::BufWriter::with_capacity(1 << 16, PythonWriter { write: &write, failure: &failure });
-        let request = RecordRequest { facts, captured_at, full, progress: &mut tell };
+        let request = RecordRequest { facts, captured_at, more, full, left_out, progress: &mut tell };
         let result = self.with_settings(None, 10.0, |settings| {
             let told = self.session.record(request, settings, &mut out)?;
             std::io::Write::flush(&mut out)?;

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::RecordingError;
-use super::described::FileEnd;
+use super::described::{FileEnd, ProcessDescription};
 use super::frame::{Frame, HEADER, Kind, MAGIC, MAX_RAW, VERSION};
 
 /// More frames than this are not indexed: 4 Mi frames of a mebibyte are 4 TiB.
@@ -141,6 +141,12 @@ impl RecordingFile {
         }
         self.say_what_is_missing(end.as_deref());
         Ok(())
+    }
+
+    /// What the process with number `index` says of itself, also where the rest of it is damaged.
+    pub fn description(&self, index: usize) -> Option<ProcessDescription> {
+        let frame = self.sections.get(index)?.process.as_ref()?;
+        serde_json::from_slice(&self.raw(frame).ok()?).ok()
     }
 
     fn say_what_is_missing(&mut self, end: Option<&str>) {

@@ -262,6 +262,11 @@ impl Target for Replay {
         }
     }
 
+    fn symbols(&self) -> Result<Option<Vec<(String, Symbol)>>, TargetError> {
+        let known = || self.symbols.iter().filter_map(|(name, symbol)| Some((name.to_string(), (*symbol)?)));
+        Ok(self.description.symbols_complete.then(|| known().collect()))
+    }
+
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         Ok(self.description.images.iter().map(Image::from).collect())
     }

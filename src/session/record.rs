@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::{PluginSettings, Session, SessionError};
 use crate::layouts::{LayoutSource, Profile, READER_TYPES, TypeLayout, shipped_profiles};
 use crate::model::{Facts, Process, QueueState};
-use crate::recording::{ImageDescription, Parts, ProcessDescription, Recorder, Region, full_ranges, write_process};
+use crate::recording::{ImageDescription, Parts, ProcessDescription, Range, Recorder, write_process};
 use crate::target::{Target, TargetError};
 
 /// What is recorded.
@@ -15,8 +15,12 @@ pub struct RecordRequest<'a> {
     pub facts: Facts,
     /// The time, RFC 3339 in UTC.
     pub captured_at: Option<String>,
-    /// All mappings, for a full recording; `None` records what readers need.
-    pub full: Option<Vec<Region>>,
+    /// Memory that is recorded besides what readers ask for.
+    pub more: Vec<Range>,
+    /// Whether that is all writable memory of the MPI library and the heap.
+    pub full: bool,
+    /// What was asked for and cannot be recorded, in sentences.
+    pub left_out: Vec<String>,
     /// Told how many bytes of memory are written, of how many; an error ends the recording.
     pub progress: &'a mut dyn FnMut(u64, u64) -> io::Result<()>,
 }
@@ -60,7 +64,6 @@ impl<T: Target> Session<T> {
         let mpi = detected.as_ref().map(|detected| {
             format!("{} {}", detected.mpi.implementation, detected.mpi.version.as_deref().unwrap_or_default())
         });
-        let (more, left_out) = request.full.as_deref().map(full_ranges).unwrap_or_default();
         let process = read.as_ref().ok();
         let description = ProcessDescription {
             captured_at: request.captured_at,
@@ -71,7 +74,7 @@ impl<T: Target> Session<T> {
             abi: recorder.abi(),
             images: images.iter().map(ImageDescription::from).collect(),
             symbols_complete: listed.is_some(),
-            full: request.full.is_some(),
+            full: request.full,
             problem: read.as_ref().err().map(ToString::to_string),
             facts: request.facts,
             layouts,
@@ -83,8 +86,8 @@ impl<T: Target> Session<T> {
             types: self.choice.debugger.as_ref().map(|source| described_types(source.as_ref())).unwrap_or_default(),
             profile,
             symbols: listed.unwrap_or_default(),
-            more,
-            left_out,
+            more: request.more,
+            left_out: request.left_out,
             progress: request.progress,
         };
         write_process(out, recorder, parts)?;

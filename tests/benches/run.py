@@ -19,6 +19,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from recordings import figure_recordings
 from support import builds
 from support.cli import mpi_queues, pid_options
 from support.jobs import Job
@@ -202,6 +203,7 @@ FIGURES = {
     "communicators": figure_communicators,
     "latency": figure_latency,
     "memory": figure_memory,
+    "recordings": figure_recordings,
 }
 
 

@@ -32,18 +32,21 @@ def _write_process(process: Mapping[str, Any], write: Callable[[str], object]) -
     known = [("pid", process["pid"]), ("on", process["host"])]
     words = [who, " ".join(f"{word} {value}" for word, value in known if value is not None), process["executable"]]
     write(wrapped(", ".join(clean(str(word)) for word in words if word), "", "  "))
-    reader = f"{process['tool']}, {process['debugger'] or 'not known'}"
-    origin = " from a core file" if process["via"] == "core" else ""
-    full = ", all writable memory of the MPI library and the heap" if process["full"] else ""
-    lines: List[str] = [
-        f"{process['mpi'] or 'MPI not known'}, layouts {process['layouts'] or 'not known'}",
-        f"read at {process['captured_at'] or 'an unknown time'} by {reader}{origin}",
-        f"{size(process['memory'])} of memory in {counted(process['ranges'], 'piece')}{full}, "
-        f"{counted(process['symbols'], 'symbol')}, {counted(len(process['images']), 'image')}, "
-        f"{counted(process['threads'], 'thread')}",
-    ]
+    lines: List[str] = []
+    if process["tool"] is not None:
+        reader = f"{process['tool']}, {process['debugger'] or 'not known'}"
+        origin = " from a core file" if process["via"] == "core" else ""
+        lines.append(f"{process['mpi'] or 'MPI not known'}, layouts {process['layouts'] or 'not known'}")
+        lines.append(f"read at {process['captured_at'] or 'an unknown time'} by {reader}{origin}")
+    if process["whole"]:
+        full = ", all writable memory of the MPI library and the heap" if process["full"] else ""
+        lines.append(
+            f"{size(process['memory'])} of memory in {counted(process['ranges'], 'piece')}{full}, "
+            f"{counted(process['symbols'], 'symbol')}, {counted(len(process['images']), 'image')}, "
+            f"{counted(process['threads'], 'thread')}"
+        )
     lines += [f"not in it: {one}" for one in process["left_out"]]
     if process["problem"] is not None:
-        lines.append(f"cannot be read: {process['problem']}")
+        lines.append(f"cannot be read: {process['problem']}" if process["whole"] else process["problem"])
     for line in lines:
         write(wrapped(clean(line), "  ", "    "))

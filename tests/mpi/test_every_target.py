@@ -1,0 +1,120 @@
+"""One suite over every kind of target: the same programs, the same truth, the same JSON.
+
+Only how memory was read (``source.via``) and the time may differ.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+import mpi_queues
+import pytest
+from support import processes
+from support.builds import MpiBuild
+from support.cli import mpi_queues as command_line
+from support.cli import pid_options
+from support.compare import assert_equal
+from support.jobs import Job
+from support.mock_process import MockProcess, stacks_of_calls
+
+StartJob = Callable[..., Job]
+Processes = Dict[int, Any]
+
+PROGRAMS: List[Tuple[str, Tuple[str, ...], int]] = [
+    ("truth_modes", (), 3),
+    ("truth_comms", (), 4),
+    ("truth_persistent", (), 2),
+    ("truth_collective", ("barrier",), 3),
+    ("truth_threads", (), 2),
+    ("truth_probe", (), 2),
+    ("truth_random", ("3", "300"), 3),
+]
+
+VIA = {"gdb": "gdb", "lldb": "lldb", "gdb core": "core", "lldb core": "core", "mock": "mock"}
+
+
+def _name(program: Tuple[str, Tuple[str, ...], int]) -> str:
+    name, arguments, ranks = program
+    return "-".join((name.replace("truth_", ""), *arguments, f"{ranks}ranks"))
+
+
+def _shown(*options: str) -> Processes:
+    result = command_line("show", *options, "--internal", "--format", "json")
+    assert result.status == 0, str(result)
+    return {process["pid"]: process for process in json.loads(result.out)["processes"]}
+
+
+def _cores(job: Job, directory: Path) -> List[str]:
+    """Dumps every rank while it hangs, and returns the options that name the dumps."""
+    options: List[str] = []
+    for pid in job.pids:
+        core = directory / f"core.{pid}"
+        command = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-p", str(pid)]
+        command += ["-ex", f"generate-core-file {core}", "-ex", "detach"]
+        run = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, check=False
+        )
+        assert core.exists(), run
+        options += ["--core", str(core), "--exe", str(job.program)]
+    return options
+
+
+def _recorded(file: Path, *target: str) -> Processes:
+    result = command_line("record", *target, "-o", str(file))
+    assert result.status == 0, str(result)
+    return _shown("--recording", str(file))
+
+
+@contextlib.contextmanager
+def _stopped(pid: int) -> Iterator[None]:
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        processes.wait_until(lambda: processes.state(pid) == "T", "the rank to stop")
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def _mocked(pid: int, calls: List[Dict[str, Any]]) -> Any:
+    with _stopped(pid):
+        process = MockProcess(pid, stacks_of_calls(calls))
+    return json.loads(mpi_queues.Session(process).read().to_json())["processes"][0]
+
+
+def _comparable(process: Any) -> Any:
+    process = copy.deepcopy(process)
+    del process["source"]["via"]
+    return process
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=_name)
+def test_every_kind_of_target_gives_the_same(
+    mpi_build: MpiBuild, start_job: StartJob, tmp_path: Path, program: Tuple[str, Tuple[str, ...], int]
+) -> None:
+    name, arguments, ranks = program
+    job = start_job(mpi_build, name, *arguments, ranks=ranks)
+    pids = pid_options(job.pids)
+    found: Dict[str, Processes] = {"gdb": _shown(*pids, "--via", "gdb"), "lldb": _shown(*pids, "--via", "lldb")}
+    found["mock"] = {pid: _mocked(pid, found["gdb"][pid]["calls"]) for pid in job.pids}
+    cores = _cores(job, tmp_path)
+    for debugger in ("gdb", "lldb"):
+        found[f"{debugger} core"] = _shown(*cores, "--via", debugger)
+        found[f"recorded by {debugger}"] = _recorded(tmp_path / f"{debugger}.mpirec", *pids, "--via", debugger)
+        from_core = tmp_path / f"{debugger}-core.mpirec"
+        found[f"recorded by {debugger} from cores"] = _recorded(from_core, *cores, "--via", debugger)
+    job.assert_running()
+
+    for kind, shown in found.items():
+        assert sorted(shown) == sorted(job.pids), kind
+        for rank, truth in sorted(job.truth.items()):
+            process = shown[job.pids[rank]]
+            assert process["source"]["via"] == VIA.get(kind, "recording")
+            assert _comparable(process) == _comparable(found["gdb"][job.pids[rank]]), f"{kind}, rank {rank}"
+            assert_equal(truth, process, internal=True)
