@@ -27,7 +27,10 @@ from support.mock_process import MockProcess, stacks_of_calls
 StartJob = Callable[..., Job]
 Processes = Dict[int, Any]
 
-PROGRAMS: List[Tuple[str, Tuple[str, ...], int]] = [
+#: Name, arguments, ranks.
+Program = Tuple[str, Tuple[str, ...], int]
+
+PROGRAMS: List[Program] = [
     ("truth_modes", (), 3),
     ("truth_comms", (), 4),
     ("truth_persistent", (), 2),
@@ -37,10 +40,13 @@ PROGRAMS: List[Tuple[str, Tuple[str, ...], int]] = [
     ("truth_random", ("3", "300"), 3),
 ]
 
+#: Where Open MPI 5.0 keeps things elsewhere.
+WHEEL_PROGRAMS = [PROGRAMS[0], PROGRAMS[1], PROGRAMS[3]]
+
 VIA = {"gdb": "gdb", "lldb": "lldb", "gdb core": "core", "lldb core": "core", "mock": "mock"}
 
 
-def _name(program: Tuple[str, Tuple[str, ...], int]) -> str:
+def _name(program: Program) -> str:
     name, arguments, ranks = program
     return "-".join((name.replace("truth_", ""), *arguments, f"{ranks}ranks"))
 
@@ -96,10 +102,21 @@ def _comparable(process: Any) -> Any:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=_name)
 def test_every_kind_of_target_gives_the_same(
-    mpi_build: MpiBuild, start_job: StartJob, tmp_path: Path, program: Tuple[str, Tuple[str, ...], int]
+    debian_mpi: MpiBuild, start_job: StartJob, tmp_path: Path, program: Program
 ) -> None:
     name, arguments, ranks = program
-    job = start_job(mpi_build, name, *arguments, ranks=ranks)
+    _compare_all(start_job(debian_mpi, name, *arguments, ranks=ranks), tmp_path)
+
+
+@pytest.mark.parametrize("program", WHEEL_PROGRAMS, ids=_name)
+def test_every_kind_of_target_gives_the_same_on_the_wheel(
+    wheel_mpi: MpiBuild, start_job: StartJob, tmp_path: Path, program: Program
+) -> None:
+    name, arguments, ranks = program
+    _compare_all(start_job(wheel_mpi, name, *arguments, ranks=ranks), tmp_path)
+
+
+def _compare_all(job: Job, tmp_path: Path) -> None:
     pids = pid_options(job.pids)
     found: Dict[str, Processes] = {"gdb": _shown(*pids, "--via", "gdb"), "lldb": _shown(*pids, "--via", "lldb")}
     found["mock"] = {pid: _mocked(pid, found["gdb"][pid]["calls"]) for pid in job.pids}
