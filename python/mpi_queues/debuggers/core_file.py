@@ -8,8 +8,8 @@ file's own segments; what they do not hold is an error that names the part that 
 from __future__ import annotations
 
 import os
-import pathlib
 import struct
+import weakref
 from bisect import bisect_right
 from typing import List, Optional, Tuple
 
@@ -37,6 +37,9 @@ _MAX_ENVIRONMENT = 4 << 20
 #: The auxiliary vector of every process is longer than this.
 _SHORTEST_VECTOR = 64
 
+#: What to do about truncated ones.
+ROOM = "see that there is space on the disk, and that ulimit -c says unlimited"
+
 _FULL_DUMP = (
     "to have everything in the next one, type: gcore PID, or before the crash: echo 0x7f > /proc/PID/coredump_filter"
 )
@@ -60,14 +63,18 @@ class CoreFile:
             UserError: where it cannot be read, or is no core file of a program of this kind of machine.
         """
         self.path = path
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise UserError(f"{path}: not a core file", kind="not_core")
         try:
-            # Unbuffered: pieces are read by offset. O_NONBLOCK, because opening a pipe would wait for its writer.
-            self._file = open(path, "rb", 0, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
-            if not pathlib.Path(path).is_file():
-                raise UserError(f"{path}: not a core file", kind="not_core")
+            # Unbuffered: pieces are read by offset.
+            self._file = open(path, "rb", 0)  # noqa: SIM115 - closed with this object
+            weakref.finalize(self, self._file.close)
             self._size = os.fstat(self._file.fileno()).st_size
             headers = program_headers(path, self._bytes)
-            notes = [self._bytes(one[2], min(one[5], MAX_NOTES)) for one in headers if one[0] == PT_NOTE]
+            notes = b""
+            for kind, _, offset, _, _, held, _, _ in headers:
+                if kind == PT_NOTE:
+                    notes += self._bytes(offset, min(held, MAX_NOTES - len(notes)))
         except (OSError, OverflowError) as error:
             raise UserError(
                 f"{path}: the core file cannot be read: {getattr(error, 'strerror', None) or error}",
@@ -79,9 +86,10 @@ class CoreFile:
             for kind, flags, offset, start, _, held, size, _ in headers
             if kind == PT_LOAD
         )
+        ends = [offset + held for kind, _, offset, _, _, held, _, _ in headers if kind in (PT_LOAD, PT_NOTE)]
+        self.truncated = max(0, max(ends, default=0) - self._size)
         self._starts = [segment.start for segment in self._segments]
-        self.truncated = max([0, *(one.offset + one.held - self._size for one in self._segments)])
-        self._notes = Notes(b"".join(notes))
+        self._notes = Notes(notes)
         self.pid, self.auxiliary, self.mappings = self._notes.pid, self._notes.auxiliary, self._notes.mappings
         self._mapped = [mapping.start for mapping in self.mappings]
         self._heap = self._first_behind_program()
@@ -140,10 +148,7 @@ class CoreFile:
 
     def _remedy(self, segment: Optional[Segment], address: int) -> str:
         if self.truncated and segment is not None and address - segment.start < segment.held:
-            return (
-                f"the file {self.path} is truncated: {self.truncated} bytes are missing at its end; "
-                "see that there is space on the disk, and that ulimit -c says unlimited"
-            )
+            return f"the file {self.path} is truncated: {self.truncated} bytes are missing at its end; {ROOM}"
         return _FULL_DUMP
 
     def _part(self, address: int) -> str:

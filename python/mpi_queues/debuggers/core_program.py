@@ -7,7 +7,7 @@ from typing import Optional, Tuple
 
 from ..errors import UserError
 from .base import NotInCore
-from .core_file import CoreFile
+from .core_file import ROOM, CoreFile
 from .core_format import AT_ENTRY, ELF_HEADER, MAX_NOTES, PROGRAM_HEADER, PT_LOAD, PT_NOTE
 
 
@@ -18,6 +18,13 @@ def checked_core(core: str, exe: Optional[str]) -> Tuple[str, str]:
         UserError: that names what does not fit, and what to type.
     """
     file = CoreFile(core)
+    if file.truncated and not file.auxiliary:
+        # gcore writes what it tells of the process last, and no debugger opens a core without it.
+        raise UserError(
+            f"{core}: the core file is truncated: {file.truncated} bytes are missing that tell of the process",
+            help=f"dump it again; {ROOM}",
+            kind="not_core",
+        )
     named = file.executable
     told = f" (the core file names {named})" if named is not None else ""
     program = exe if exe is not None else named

@@ -33,7 +33,8 @@ class LldbProcess(DebuggedProcess):
         self._process = process
         self._target = process.GetTarget()
         self._pid: Optional[int] = int(process.GetProcessID()) or None
-        core = str(process.GetPluginName() or "").endswith("-core")
+        plugin = str(process.GetPluginName() or "")
+        core = plugin.endswith("-core") or plugin == "minidump"
         self.via = "core" if core else "lldb"
         self.debugger = f"lldb {version()}"
         self._stacks = lldb_stacks.Stacks(process)

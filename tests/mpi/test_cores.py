@@ -1,0 +1,284 @@
+"""Core files: the same result as on the process that was dumped, and what is not in them is told."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import shutil
+import subprocess
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+import pytest
+from support import cores
+from support.builds import MpiBuild
+from support.cli import Result, mpi_queues, pid_options
+from support.compare import assert_equal
+from support.jobs import Job
+from support.paths import PROJECT
+
+StartJob = Callable[..., Job]
+DEBUGGERS = ("gdb", "lldb")
+
+
+def without_origin(text: str) -> Any:
+    """A snapshot without what differs between a process and its core file."""
+    snapshot = json.loads(text)
+    snapshot["captured_at"] = None
+    for process in snapshot["processes"]:
+        process["source"]["via"] = None
+    return snapshot
+
+
+def without_internal(process: Dict[str, Any]) -> Dict[str, Any]:
+    """What the program posted itself."""
+    for communicator in process["communicators"]:
+        for queue in ("pending_sends", "pending_receives", "unexpected_messages"):
+            posted = [one for one in communicator[queue]["operations"] if not one["internal"]]
+            communicator[queue]["operations"] = posted
+    return process
+
+
+def core_options(dumped: List[pathlib.Path], program: pathlib.Path) -> List[str]:
+    return [part for core in dumped for part in ("--core", str(core), "--exe", str(program))]
+
+
+def from_core(core: pathlib.Path, program: pathlib.Path, via: str, *options: str) -> Result:
+    return mpi_queues("show", *core_options([core], program), "--via", via, "--format", "json", "--internal", *options)
+
+
+PROGRAMS: List[Tuple[str, Tuple[str, ...], int]] = [
+    ("truth_modes", (), 2),
+    ("truth_comms", (), 3),
+    ("truth_threads", (), 2),
+    ("truth_collective", ("barrier",), 2),
+    ("truth_random", ("1", "300"), 2),
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[0])
+def test_the_same_as_on_the_live_processes(
+    mpi_build: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path, program: Tuple[str, Tuple[str, ...], int]
+) -> None:
+    name, arguments, ranks = program
+    job = start_job(mpi_build, name, *arguments, ranks=ranks)
+    live = mpi_queues("show", *pid_options(job.pids), "--format", "json", "--internal")
+    assert live.status == 0, str(live)
+    dumped = [cores.gcore(pid, tmp_path / "core") for pid in job.pids]
+    for via in DEBUGGERS:
+        shown = mpi_queues("show", *core_options(dumped, job.program), "--via", via, "--format", "json", "--internal")
+        assert (shown.status, shown.err) == (0, ""), str(shown)
+        found = json.loads(shown.out)["processes"]
+        assert [process["source"]["via"] for process in found] == ["core"] * ranks
+        for rank, process in enumerate(found):
+            assert_equal(job.truth[rank], without_internal(process))
+        assert without_origin(shown.out) == without_origin(live.out), via
+
+
+@pytest.fixture(scope="module")
+def modes(debian_mpi: MpiBuild) -> Iterator[Job]:
+    with Job(debian_mpi, "truth_modes", ranks=2) as job:
+        yield job
+
+
+@pytest.fixture(scope="module")
+def whole(modes: Job, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A core of rank 0."""
+    return cores.gcore(modes.pids[0], tmp_path_factory.mktemp("cores") / "core")
+
+
+@pytest.fixture
+def core(whole: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
+    """One of one's own."""
+    copy = tmp_path / "core"
+    shutil.copyfile(whole, copy)
+    return copy
+
+
+def in_debugger(debugger: str, program: pathlib.Path, core: pathlib.Path, command: str) -> str:
+    loader = PROJECT / f"{debugger}-scripts" / "mpi_queues.py"
+    if debugger == "gdb":
+        typed = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off"]
+        typed += ["-ex", f"source {loader}", "-ex", command, str(program), str(core)]
+    else:
+        typed = ["lldb-19", "--no-lldbinit", "--batch", str(program), "--core", str(core)]
+        typed += ["-o", f"command script import {loader}", "-o", command]
+    run = subprocess.run(typed, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    return run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("debugger", DEBUGGERS)
+def test_in_a_debugger(debugger: str, modes: Job, whole: pathlib.Path) -> None:
+    live = mpi_queues("show", "--pid", str(modes.pids[0]), "--format", "json", "--internal")
+    said = in_debugger(debugger, modes.program, whole, "mpi queues -format json -internal")
+    shown = json.JSONDecoder().raw_decode(said[said.index('{\n  "schema"') :])[0]
+    assert without_origin(json.dumps(shown)) == without_origin(live.out)
+
+
+@pytest.mark.parametrize("debugger", DEBUGGERS)
+def test_a_debugger_with_another_program_is_told(
+    debugger: str, debian_mpi: MpiBuild, start_job: StartJob, whole: pathlib.Path
+) -> None:
+    other = start_job(debian_mpi, "truth_comms", ranks=2)
+    said = in_debugger(debugger, other.program, whole, "mpi queues")
+    assert f"was not dumped by {other.program}" in said
+    assert "truth_modes" in said
+
+
+def test_both_dumps_of_gdb_are_read(modes: Job, tmp_path: pathlib.Path, whole: pathlib.Path) -> None:
+    made = tmp_path / "generated"
+    attached = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-p", str(modes.pids[0])]
+    subprocess.run(
+        [*attached, "-ex", f"generate-core-file {made}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+    )
+    expected = without_origin(from_core(whole, modes.program, "gdb").out)
+    assert expected["processes"]
+    assert without_origin(from_core(made, modes.program, "gdb").out) == expected
+
+
+def test_a_core_names_its_program_itself(modes: Job, whole: pathlib.Path) -> None:
+    result = mpi_queues("show", "--core", str(whole), "--format", "json")
+    assert result.status == 0, str(result)
+    assert json.loads(result.out)["processes"][0]["executable"] == str(modes.program)
+
+
+@pytest.mark.parametrize("filter_bits", ["0x33", "0x7f"] if cores.KERNEL_WRITES_FILES else [])
+def test_the_dump_of_the_kernel(
+    filter_bits: str, debian_mpi: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path
+) -> None:
+    job = start_job(debian_mpi, "truth_modes", ranks=2, options=["--wdir", str(tmp_path)])
+    live = mpi_queues("show", "--pid", str(job.pids[1]), "--format", "json", "--internal")
+    pathlib.Path(f"/proc/{job.pids[1]}/coredump_filter").write_text(filter_bits)
+    dumped = cores.kernel_core(job.pids[1], tmp_path)
+    for via in DEBUGGERS:
+        shown = from_core(dumped, job.program, via)
+        assert shown.status == 0, str(shown)
+        assert without_origin(shown.out) == without_origin(live.out), via
+
+
+@pytest.mark.parametrize("via", DEBUGGERS)
+def test_a_heap_that_was_left_out_is_never_empty_queues(via: str, modes: Job, core: pathlib.Path) -> None:
+    heap = cores.mapped(modes.pids[0], "[heap]")
+    assert cores.leave_out(core, lambda segment: segment.address in heap) >= 1
+    result = from_core(core, modes.program, via)
+    assert result.status == 3, str(result)
+    assert "are not in the core file: the heap" in result.err
+    assert "coredump_filter" in result.err
+    assert json.loads(result.out)["processes"] == []
+
+
+@pytest.mark.parametrize("via", DEBUGGERS)
+def test_the_filter_that_leaves_out_everything(
+    via: str, debian_mpi: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path
+) -> None:
+    job = start_job(debian_mpi, "truth_modes", ranks=2)
+    pathlib.Path(f"/proc/{job.pids[0]}/coredump_filter").write_text("0x0")
+    dumped = cores.gcore(job.pids[0], tmp_path / "core")
+    result = from_core(dumped, job.program, via)
+    assert result.status == 3, str(result)
+    assert f"are not in the core file: memory of {job.program}" in result.err
+    assert "coredump_filter" in result.err
+
+
+def test_stacks_that_were_left_out_prove_nothing(modes: Job, core: pathlib.Path) -> None:
+    # Without the stacks nobody knows that no thread is in MPI_Recv.
+    stack = cores.mapped(modes.pids[0], "[stack]")
+    assert cores.leave_out(core, lambda segment: segment.address in stack) == 1
+    (process,) = json.loads(from_core(core, modes.program, "gdb").out)["processes"]
+    assert process["host"] is None
+    operations = [
+        operation
+        for communicator in process["communicators"]
+        for operation in communicator["pending_receives"]["operations"]
+    ]
+    assert operations
+    assert not [one for one in operations if one["call"] is not None and not one["persistent"] and not one["internal"]]
+
+
+@pytest.mark.parametrize("via", DEBUGGERS)
+@pytest.mark.parametrize("part", [0.05, 0.5, 0.9])
+def test_a_truncated_core(via: str, part: float, modes: Job, core: pathlib.Path) -> None:
+    size = core.stat().st_size
+    with core.open("r+b") as file:
+        file.truncate(int(size * part))
+    result = from_core(core, modes.program, via)
+    assert result.status == 3, str(result)
+    assert "is truncated: " in result.err
+    assert "Traceback" not in result.err
+
+
+def test_another_program(debian_mpi: MpiBuild, start_job: StartJob, modes: Job, whole: pathlib.Path) -> None:
+    other = start_job(debian_mpi, "truth_comms", ranks=2)
+    result = from_core(whole, other.program, "gdb")
+    assert result.status == 3
+    assert f"{whole}: was not dumped by {other.program}" in result.err
+    assert str(modes.program) in result.err
+
+
+def refused(*arguments: str) -> str:
+    result = mpi_queues("show", *arguments)
+    assert result.status == 3, str(result)
+    assert result.out == ""
+    assert "Traceback" not in result.err
+    return result.err
+
+
+def test_files_that_are_no_core(modes: Job, core: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    program = str(modes.program)
+    text = tmp_path / "text"
+    text.write_text("no core\n")
+    assert f"{text}: not a core file" in refused("--core", str(text), "--exe", program)
+    assert f"{tmp_path}: not a core file" in refused("--core", str(tmp_path), "--exe", program)
+    assert "not a core file" in refused("--core", "/dev/null", "--exe", program)
+    assert "No such file" in refused("--core", str(tmp_path / "nix"), "--exe", program)
+    assert "a program or library, not a core file" in refused("--core", program, "--exe", program)
+    assert f"{core}: {tmp_path / 'nix'}" in refused("--core", str(core), "--exe", str(tmp_path / "nix"))
+    content = bytearray(core.read_bytes())
+    # `e_machine`: SPARC.
+    content[18:20] = (2).to_bytes(2, "little")
+    core.write_bytes(content)
+    assert "a file of machine 2, and this machine is" in refused("--core", str(core), "--exe", program)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_damaged_headers(seed: int, modes: Job, core: pathlib.Path) -> None:
+    import random
+
+    chance = random.Random(seed)
+    with core.open("r+b") as file:
+        for _ in range(40):
+            file.seek(chance.randrange(0x40, 0x6000))
+            file.write(bytes([chance.randrange(256)]))
+    # In this process, where a Python error would be seen, and a debugger is not needed.
+    from mpi_queues.debuggers.base import DebuggerError
+    from mpi_queues.debuggers.core_file import CoreFile
+    from mpi_queues.errors import UserError
+
+    try:
+        damaged = CoreFile(str(core))
+    except UserError:
+        return
+    damaged.environment()
+    damaged.regions()
+    for segment in list(cores.segments(core))[:50]:
+        try:
+            assert len(damaged.read(segment.address, 64)) == 64
+        except DebuggerError as error:
+            assert "core file" in str(error)
+
+
+@pytest.mark.parametrize("via", DEBUGGERS)
+def test_a_recording_of_a_core(via: str, modes: Job, whole: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "hang.mpirec"
+    result = mpi_queues(
+        "record", "--core", str(whole), "--exe", str(modes.program), "--full", "--via", via, "-o", str(file)
+    )
+    assert result.status == 0, str(result)
+    shown: Dict[str, Any] = json.loads(
+        mpi_queues("show", "--recording", str(file), "--format", "json", "--internal").out
+    )
+    expected = without_origin(from_core(whole, modes.program, via).out)
+    assert expected["processes"]
+    assert without_origin(json.dumps(shown)) == expected
