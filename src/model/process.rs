@@ -111,3 +111,10 @@ pub struct Communicator {
     /// Messages that have arrived and that no receive has taken.
     pub unexpected_messages: Queue,
 }
+
+impl Communicator {
+    /// Its three queues.
+    pub fn queues_mut(&mut self) -> [&mut Queue; 3] {
+        [&mut self.pending_sends, &mut self.pending_receives, &mut self.unexpected_messages]
+    }
+}

@@ -183,6 +183,7 @@ fn choose(
             // What it lacks, because readers have learned more since, may stand in today's profile of that name.
             let today = shipped_profiles().iter().find(|(name, _)| *name == recorded.name);
             let today = today.map(|(_, text)| Profile::from_json(text)).transpose()?;
+            let today = today.filter(|today| today.types != recorded.types || today.constants != recorded.constants);
             let as_source = |mut profile: Profile| -> Box<dyn LayoutSource> {
                 profile.leave_out(&verification);
                 Box::new(profile)

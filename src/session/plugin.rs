@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use super::{Detected, Session, SessionError};
 use crate::analysis::compare::differences;
-use crate::model::{Process, QueueReport, QueueSource, Source, SourceKind};
+use crate::model::{Communicator, Process, QueueReport, QueueSource, QueueState, Source, SourceKind};
 use crate::mqs::discovery::{Candidate, Search, candidates};
-use crate::mqs::{PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin_within};
+use crate::mqs::{BadRead, PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin_within};
 use crate::target::Target;
+
+/// A plug-in's reads are not longer than this in bytes.
+const MAX_DOUBTED: usize = 1 << 16;
 
 /// What the user has said about plug-ins.
 pub struct PluginSettings<'a> {
@@ -124,11 +127,31 @@ impl<T: Target> Session<T> {
         let mut source = PluginSource::new(self.target(), &detected.layouts, &detected.image, request, known);
         let mut report = source.read_queues()?;
         if let Some(outcome) = source.outcome() {
+            if let Some(first) = outcome.first_failed_reads.first() {
+                self.doubt(&mut report, outcome.failed_reads, first);
+            }
             report.notes.extend(outcome.messages.iter().cloned());
             let new = outcome.new_processes.iter();
             report.notes.extend(new.map(|new| format!("spawned process {} on {} ({})", new.pid, new.host, new.image)));
         }
         Ok(report)
+    }
+
+    /// A plug-in takes zeros for what it cannot read, so that any list may look shorter than it is.
+    fn doubt(&self, report: &mut QueueReport, count: u64, first: &BadRead) {
+        let mut buf = vec![0; usize::try_from(first.len).unwrap_or(0).min(MAX_DOUBTED)];
+        let Err(error) = self.target().read(first.addr, &mut buf) else { return };
+        let detail = format!("{count} reads of the plug-in failed, and it takes zeros instead; the first: {error}");
+        if report.communicators.is_empty() {
+            report.problems.push(detail);
+            return;
+        }
+        for queue in report.communicators.iter_mut().flat_map(Communicator::queues_mut) {
+            if queue.state == QueueState::Ok {
+                queue.state = QueueState::Error;
+                queue.detail = Some(detail.clone());
+            }
+        }
     }
 
     /// Says where the built-in reader and a plug-in differ on this process.

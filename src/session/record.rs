@@ -119,12 +119,7 @@ fn described_types(source: &dyn LayoutSource) -> BTreeMap<String, Option<TypeLay
 pub fn tell_missing(process: &mut Process, missing: &[TargetError]) {
     let sentences: Vec<String> = missing.iter().map(ToString::to_string).collect();
     for communicator in &mut process.communicators {
-        let queues = [
-            &mut communicator.pending_sends,
-            &mut communicator.pending_receives,
-            &mut communicator.unexpected_messages,
-        ];
-        for queue in queues {
+        for queue in communicator.queues_mut() {
             let detail = queue.detail.as_deref().unwrap_or_default();
             if queue.state == QueueState::Error && sentences.iter().any(|sentence| detail.contains(sentence)) {
                 queue.state = QueueState::NoInformation;

@@ -68,7 +68,7 @@ impl QueueSource for OpenMpiReader<'_> {
             communicators.take_internal();
             for found in &mut communicators.found {
                 let facts = &mut found.facts;
-                for queue in [&mut facts.pending_sends, &mut facts.pending_receives, &mut facts.unexpected_messages] {
+                for queue in facts.queues_mut() {
                     *queue = Queue::no_information(reason.as_str());
                 }
             }

@@ -108,7 +108,7 @@ pub fn read_all(
     if room == 0 {
         let problem = format!("only the first {MAX_OPERATIONS} operations were read");
         for Found { facts, .. } in &mut communicators.found {
-            for queue in [&mut facts.pending_sends, &mut facts.pending_receives, &mut facts.unexpected_messages] {
+            for queue in facts.queues_mut() {
                 fail(queue, Some(&problem));
             }
         }
