@@ -18,7 +18,14 @@ from support.jobs import Job
 # A shell starts background jobs with SIGINT ignored, and so would be every program that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-TOOLS = {"cc": "gcc", "gdb": "gdb", "gdbserver": "gdbserver"}
+TOOLS = {
+    "cc": "gcc",
+    "gdb": "gdb",
+    "gdbserver": "gdbserver",
+    "lldb-19": "lldb-19",
+    "gfortran": "gfortran",
+    "g++": "g++",
+}
 
 
 @pytest.fixture(scope="session")

@@ -25,18 +25,6 @@ def at_rank(job: Job, rank: int, *commands: str) -> str:
     return output.split("\n==\n", 1)[1].rsplit("\n[Inferior 1", 1)[0]
 
 
-def test_queues_as_text_and_as_json(comms_job: Job) -> None:
-    output = at_rank(comms_job, 0, "mpi queues")
-    assert output.startswith(f"Rank 0 of 2, pid {comms_job.pids[0]} on ")
-    assert "Open MPI 4.1.4, transport ob1" in output
-    assert re.search(r"^1 process, \d+ communicators: ", output, re.MULTILINE)
-    assert max(map(len, output.splitlines())) <= 100
-    snapshot = json.loads(at_rank(comms_job, 0, "mpi queues -format json"))
-    assert snapshot["schema"] == "mpi-queues/1"
-    assert snapshot["processes"][0]["source"]["via"] == "gdb"
-    assert snapshot["processes"][0]["pid"] == comms_job.pids[0]
-
-
 def test_communicators_and_their_handles(comms_job: Job) -> None:
     handles = {
         comm["name"]: int(comm["handle"], 16)
@@ -64,12 +52,6 @@ def test_rank_and_size(comms_job: Job) -> None:
         ("mpi nix", 'Undefined mpi command: "nix".  Try "help mpi".'),
         ("mpi queues -nix", "mpi queues: there is no option -nix\ntype: help mpi queues"),
         ("mpi queues word", "mpi queues: does not take the argument 'word'\ntype: help mpi queues"),
-        ("mpi queues -rank x", "mpi queues: -rank x: not a number\ntype: help mpi queues"),
-        ("mpi queues -rank 7", "no process of rank 7 was read (read: rank 0)"),
-        ("mpi queues -source plugin=/nix.so", "/nix.so: no such plug-in\ntype: mpi plugin info"),
-        ("mpi plugin load", "mpi plugin load: needs the path of a plug-in\ntype: help mpi plugin"),
-        ("mpi plugin load /nix.so", "/nix.so: no such plug-in\ntype: mpi plugin info"),
-        ("mpi help nix", "mpi help: there is no command 'nix'\ntype: mpi help"),
         ("print $_mpi_comm(1)", '$_mpi_comm: needs a name in quotes, such as $_mpi_comm("MPI_COMM_WORLD")'),
         ('print $_mpi_comm("nix")', "$_mpi_comm: no communicator is named 'nix'; to see all, type: mpi comms"),
         ("set mpi timeout 0", "set mpi timeout 0: not a time; it stays at 60 seconds."),
@@ -80,27 +62,10 @@ def test_errors_are_sentences(comms_job: Job, command: str, message: str) -> Non
     assert at_rank(comms_job, 0, command).strip() == message
 
 
-def test_an_unknown_communicator_names_those_there_are(comms_job: Job) -> None:
-    output = at_rank(comms_job, 0, "mpi queues -comm nix")
-    assert output.startswith("no communicator is named 'nix': there are MPI_COMM_WORLD, MPI_COMM_SELF")
-
-
-@pytest.mark.parametrize("command", ["mpi queues", "mpi comms", "mpi info", "mpi plugin", "print $_mpi_rank()"])
-def test_without_a_process(command: str) -> None:
-    output = batch([command])
+def test_functions_without_a_process() -> None:
+    output = batch(["print $_mpi_rank()"])
     assert "attach PID" in output
     assert "Traceback" not in output
-
-
-def test_a_process_that_is_not_mpi() -> None:
-    child = subprocess.Popen(["sleep", "600"])
-    try:
-        output = batch([f"attach {child.pid}", "mpi queues", "mpi info"])
-        assert "is not an MPI process" in output
-        assert "Traceback" not in output
-    finally:
-        child.kill()
-        child.wait()
 
 
 def test_every_command_is_documented_with_an_example() -> None:
@@ -120,32 +85,6 @@ def test_every_setting_is_documented_with_an_example(name: str) -> None:
     assert f"Example: set mpi {name} " in batch([f"help set mpi {name}"])
     assert name.split("-")[0] in batch(["show mpi"])
     assert len(batch([f"show mpi {name}"]).strip().splitlines()) == 1
-
-
-def test_settings_take_effect(many_job: Job) -> None:
-    output = at_rank(many_job, 0, "set mpi limit 3", "mpi queues -comm MPI_COMM_WORLD")
-    assert "… and 4,997 more (to see them: set mpi limit unlimited)" in output
-    output = at_rank(many_job, 0, "set mpi limit unlimited", "mpi queues -comm MPI_COMM_WORLD")
-    assert output.count("MPI_INT") == 5000
-
-
-def test_internal_operations_are_shown_when_asked(blocked_job: Job) -> None:
-    hidden = at_rank(blocked_job, 0, "mpi queues")
-    assert "of MPI itself not shown (to see them: mpi queues -internal)" in hidden
-    shown = at_rank(blocked_job, 0, "mpi queues -internal")
-    assert "internal" in shown
-    assert shown.splitlines()[-1] != hidden.splitlines()[-1]
-    assert at_rank(blocked_job, 0, "set mpi internal on", "mpi queues") == shown
-
-
-def test_the_call_of_a_blocked_rank(blocked_job: Job) -> None:
-    process = json.loads(at_rank(blocked_job, 0, "mpi queues -format json"))["processes"][0]
-    (call,) = process["calls"]
-    assert call["function"] == "MPI_Barrier"
-    assert call["thread"] == 1
-    assert call["file"].endswith("truth_collective.c")
-    assert call["line"] > 0
-    assert call["caller"]
 
 
 def test_nothing_that_is_selected_changes(blocked_job: Job) -> None:
@@ -180,21 +119,6 @@ def test_several_inferiors(comms_job: Job) -> None:
     only = batch([*commands, "mpi queues -selected"]).split("\n==\n", 1)[1]
     assert only.startswith(f"Rank 1 of 2, pid {second}")
     assert batch([*commands, "mpi queues -rank 0"]).split("\n==\n", 1)[1].startswith("Rank 0 of 2")
-
-
-def test_a_program_beside_the_job_is_left_out_unless_all_are_asked_for(comms_job: Job) -> None:
-    child = subprocess.Popen(["sleep", "600"])
-    try:
-        commands = [f"attach {child.pid}", "add-inferior -no-connection", "inferior 2", f"attach {comms_job.pids[0]}"]
-        output = batch([*commands, "echo \\n==\\n", "mpi queues"]).split("\n==\n", 1)[1]
-        assert output.startswith("Rank 0 of 2")
-        assert "not an MPI process" not in output
-        output = batch([*commands, "echo \\n==\\n", "mpi queues -all"]).split("\n==\n", 1)[1]
-        assert f"Problem: inferior 1 (pid {child.pid}): " in output
-        assert "not an MPI process" in " ".join(output.split())
-    finally:
-        child.kill()
-        child.wait()
 
 
 def test_what_was_read_is_dropped_when_the_process_runs(blocked_job: Job) -> None:

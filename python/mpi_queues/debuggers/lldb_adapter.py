@@ -126,6 +126,8 @@ class LldbProcess(DebuggedProcess):
         return (local, None) if local is not None else None
 
     def images(self) -> Optional[List[Tuple[str, int]]]:
+        if not self._target.GetNumModules():
+            raise DebuggerError("lldb has no program for this process; type: target create PROGRAM, then connect again")
         # The core walks the dynamic linker's list, as under every debugger: lldb also lists files that are not loaded.
         return None
 

@@ -62,7 +62,7 @@ class LldbContext(Context):
         for start in range(0, len(text), _PIECE):
             if interpreter.WasInterrupted():
                 raise KeyboardInterrupt
-            self._result.PutCString(text[start : start + _PIECE])
+            self._result.write(text[start : start + _PIECE])
 
     def processes(self) -> List[DebuggedMpi]:
         return list(self._sessions.live(self._debugger))
