@@ -32,6 +32,46 @@ def slow_gdb(tmp_path: pathlib.Path) -> Dict[str, str]:
     return {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
 
 
+#: Waits while it is attached.
+_SLOW_LLDB = (
+    "script import lldb; lldb.SBTarget.AttachToProcessWithID = lambda *given, do=lldb.SBTarget.AttachToProcessWithID: "
+    "(do(*given), __import__('time').sleep(8))[0]"
+)
+
+
+@pytest.fixture
+def slow_lldb(tmp_path: pathlib.Path) -> Dict[str, str]:
+    """An environment in which lldb takes many seconds while it is attached."""
+    program = tmp_path / "lldb"
+    program.write_text(f"""#!/bin/sh
+exec /usr/bin/lldb-19 -O "{_SLOW_LLDB}" "$@"
+""")
+    program.chmod(0o755)
+    return {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+
+
+@pytest.fixture(params=["gdb", "lldb"])
+def via(request: pytest.FixtureRequest) -> str:
+    """Each debugger that reads."""
+    return str(request.param)
+
+
+@pytest.fixture
+def slow(via: str, request: pytest.FixtureRequest) -> Dict[str, str]:
+    """An environment in which the debugger takes many seconds while it is attached."""
+    environment: Dict[str, str] = request.getfixturevalue(f"slow_{via}")
+    return environment
+
+
+def debugger_of(tracer: int) -> processes.Identity:
+    """The debugger that attached: lldb has a server that traces for it."""
+    words = pathlib.Path(f"/proc/{tracer}/stat").read_text().rpartition(")")[2].split()
+    name = pathlib.Path(f"/proc/{tracer}/comm").read_text()
+    found = processes.identity(int(words[1]) if name.startswith("lldb-server") else tracer)
+    assert found is not None
+    return found
+
+
 def start(environment: Dict[str, str], *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [str(MPI_QUEUES), *arguments],
@@ -54,8 +94,8 @@ def assert_left_running(job: Job) -> None:
     job.assert_running()
 
 
-def test_several_processes_at_once(comms_job: Job) -> None:
-    result = mpi_queues("show", *pid_options(comms_job.pids), *pid_options(comms_job.pids))
+def test_several_processes_at_once(via: str, comms_job: Job) -> None:
+    result = mpi_queues("show", *pid_options(comms_job.pids), *pid_options(comms_job.pids), "--via", via)
     assert result.status == 0, str(result)
     assert result.err == ""
     assert re.findall(r"^Rank (\d) of 2", result.out, re.MULTILINE) == ["0", "1"]
@@ -81,21 +121,22 @@ def test_communicators(comms_job: Job) -> None:
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted(number: signal.Signals, status: int, slow_gdb: Dict[str, str], comms_job: Job) -> None:
-    command = start(slow_gdb, "show", *pid_options(comms_job.pids))
-    tracer = processes.identity(wait_for_tracer(comms_job.pids[0]))
+def test_interrupted(number: signal.Signals, status: int, via: str, slow: Dict[str, str], comms_job: Job) -> None:
+    command = start(slow, "show", *pid_options(comms_job.pids), "--via", via)
+    tracer = wait_for_tracer(comms_job.pids[0])
+    tracers = [processes.identity(tracer), debugger_of(tracer)]
     command.send_signal(number)
     out, err = command.communicate(timeout=60)
     assert command.returncode == status
     assert out == ""
     assert "interrupted" in err
     assert "Traceback" not in err
-    assert tracer is None or not processes.is_alive(tracer)
+    assert [one for one in tracers if one is not None and processes.is_alive(one)] == []
     assert_left_running(comms_job)
 
 
-def test_the_time_limit(slow_gdb: Dict[str, str], comms_job: Job) -> None:
-    command = start(slow_gdb, "show", "--pid", str(comms_job.pids[0]), "--timeout", "2")
+def test_the_time_limit(via: str, slow: Dict[str, str], comms_job: Job) -> None:
+    command = start(slow, "show", "--pid", str(comms_job.pids[0]), "--timeout", "2", "--via", via)
     out, err = command.communicate(timeout=60)
     assert command.returncode == 3
     assert out == ""
@@ -104,31 +145,30 @@ def test_the_time_limit(slow_gdb: Dict[str, str], comms_job: Job) -> None:
     assert_left_running(comms_job)
 
 
-def test_gdb_is_killed(slow_gdb: Dict[str, str], comms_job: Job) -> None:
-    command = start(slow_gdb, "show", "--pid", str(comms_job.pids[0]))
-    os.kill(wait_for_tracer(comms_job.pids[0]), signal.SIGKILL)
+def test_the_debugger_is_killed(via: str, slow: Dict[str, str], comms_job: Job) -> None:
+    command = start(slow, "show", "--pid", str(comms_job.pids[0]), "--via", via)
+    os.kill(debugger_of(wait_for_tracer(comms_job.pids[0])).pid, signal.SIGKILL)
     _, err = command.communicate(timeout=60)
     assert command.returncode == 3
-    assert "gdb was killed by signal 9" in err
+    assert f"{via} was killed by signal 9" in err
     assert_left_running(comms_job)
 
 
-def test_we_are_killed(slow_gdb: Dict[str, str], comms_job: Job) -> None:
-    command = start({**slow_gdb}, "show", "--pid", str(comms_job.pids[0]))
-    tracer = processes.identity(wait_for_tracer(comms_job.pids[0]))
+def test_we_are_killed(via: str, slow: Dict[str, str], comms_job: Job) -> None:
+    command = start(slow, "show", "--pid", str(comms_job.pids[0]), "--via", via)
+    tracer = debugger_of(wait_for_tracer(comms_job.pids[0]))
     command.kill()
     command.communicate(timeout=60)
-    assert tracer is not None
-    processes.wait_until(lambda: not processes.is_alive(tracer), "gdb to end by itself")
+    processes.wait_until(lambda: not processes.is_alive(tracer), f"{via} to end by itself")
     assert_left_running(comms_job)
 
 
-def test_a_stopped_rank_stays_stopped(comms_job: Job) -> None:
+def test_a_stopped_rank_stays_stopped(via: str, comms_job: Job) -> None:
     pid = comms_job.pids[0]
     os.kill(pid, signal.SIGSTOP)
     try:
         processes.wait_until(lambda: processes.state(pid) == "T", "the rank to stop")
-        result = mpi_queues("show", "--pid", str(pid))
+        result = mpi_queues("show", "--pid", str(pid), "--via", via)
         assert result.status == 0, str(result)
         assert processes.state(pid) == "T"
         assert processes.tracer(pid) == 0
@@ -136,6 +176,89 @@ def test_a_stopped_rank_stays_stopped(comms_job: Job) -> None:
         os.kill(pid, signal.SIGCONT)
     processes.wait_until(lambda: processes.state(pid) != "T", "the rank to go on")
     assert_left_running(comms_job)
+
+
+def test_the_server_of_lldb_is_killed(slow_lldb: Dict[str, str], comms_job: Job) -> None:
+    command = start(slow_lldb, "show", "--pid", str(comms_job.pids[0]), "--via", "lldb")
+    os.kill(wait_for_tracer(comms_job.pids[0]), signal.SIGKILL)
+    out, err = command.communicate(timeout=60)
+    assert (command.returncode, out) == (3, "")
+    assert f"pid {comms_job.pids[0]}" in err
+    assert "Traceback" not in err
+    assert_left_running(comms_job)
+
+
+def test_a_recording_of_several_processes(via: str, comms_job: Job, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "hang.mpirec"
+    result = mpi_queues("record", *pid_options(comms_job.pids), "--via", via, "-o", str(file))
+    assert (result.status, result.err) == (0, ""), str(result)
+    assert re.match(rf"{re.escape(str(file))}: 2 processes, [\d.]+ KiB\n", result.out)
+    assert_left_running(comms_job)
+    live = json.loads(mpi_queues("show", *pid_options(comms_job.pids), "--via", via, "--format", "json").out)
+    shown = json.loads(mpi_queues("show", "--recording", str(file), "--format", "json").out)
+    for process in live["processes"]:
+        process["source"]["via"] = "recording"
+    assert shown["processes"] == live["processes"]
+    said = mpi_queues("recording", "info", str(file))
+    assert "Rank 1 of 2" in said.out
+    assert said.out.endswith("\n2 processes\n")
+    info = json.loads(mpi_queues("recording", "info", str(file), "--format", "json").out)
+    assert [process["pid"] for process in info["processes"]] == comms_job.pids
+
+
+def test_what_cannot_be_recorded_is_told_and_the_rest_recorded(comms_job: Job, tmp_path: pathlib.Path) -> None:
+    file, again = tmp_path / "hang.mpirec", tmp_path / "again.mpirec"
+    pid = str(comms_job.pids[0])
+    result = mpi_queues("record", "--pid", pid, "--pid", "99999999", "-o", str(file))
+    assert result.status == 1
+    assert "pid 99999999: no such process" in result.err
+    # The recording takes the place of one, and several become one.
+    result = mpi_queues("record", "--recording", str(file), "--pid", str(comms_job.pids[1]), "-o", str(again))
+    assert result.status == 0, str(result)
+    shown = json.loads(mpi_queues("show", "--recording", str(again), "--format", "json").out)
+    assert [process["pid"] for process in shown["processes"]] == comms_job.pids
+    assert mpi_queues("record", "--recording", str(again), "-o", str(file)).status == 0
+    assert sorted(tmp_path.iterdir()) == [again, file]
+
+
+def test_nothing_is_written_where_nothing_was_recorded(comms_job: Job, tmp_path: pathlib.Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("mine\n")
+    pid = str(comms_job.pids[0])
+    for output, named in [
+        (text, "is not a recording; it is left as it is"),
+        (tmp_path / "nix" / "x.mpirec", "No such file or directory"),
+        (pathlib.Path("/proc/x.mpirec"), "cannot write the recording /proc/x.mpirec"),
+    ]:
+        result = mpi_queues("record", "--pid", pid, "-o", str(output))
+        assert result.status == 3
+        assert named in result.err
+        assert "Traceback" not in result.err
+    result = mpi_queues("record", "--pid", "99999999", "-o", str(tmp_path / "x.mpirec"))
+    assert result.status == 3
+    assert "no such process" in result.err
+    assert text.read_text() == "mine\n"
+    assert list(tmp_path.iterdir()) == [text]
+
+
+def test_a_full_disk_is_told(comms_job: Job, tmp_path: pathlib.Path) -> None:
+    # A limit on the size of files is as good as a full disk, and needs no mount.
+    typed = f"ulimit -f 8; exec {MPI_QUEUES} record --pid {comms_job.pids[0]} -o {tmp_path}/x.mpirec"
+    run = subprocess.run(["bash", "-c", typed], capture_output=True, text=True, check=False, timeout=120)
+    assert run.returncode == 3, run
+    assert "File too large" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert_left_running(comms_job)
+
+
+def test_what_is_no_recording(tmp_path: pathlib.Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("mine\n")
+    for arguments in (["show", "--recording", str(text)], ["recording", "info", str(text)]):
+        result = mpi_queues(*arguments)
+        assert (result.status, result.out) == (3, "")
+        assert f"{text} is not a recording" in result.err
 
 
 def on_terminal(arguments: List[str], environment: Dict[str, str]) -> str:
