@@ -4,6 +4,7 @@
 # lint    formatters, clippy, ruff, mypy, the import rules
 # bench   speed and memory, as ratios in one run
 # layouts the shipped layout profiles, anew from Debian's packages
+# recordings  those of our own programs: the demo's, and those that the tests keep (as root)
 # clean   removes what the others made
 #
 # Every target installs what it lacks: Debian packages as root or through sudo, Python tools into .venv. Where it may
@@ -19,7 +20,7 @@ DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1
 
 RUST_SOURCES := $(shell find src layouts -type f \( -name '*.rs' -o -name '*.json' \) 2>/dev/null)
 
-.PHONY: build demo test lint rust-test python-test bench layouts clean
+.PHONY: build demo test lint rust-test python-test bench layouts recordings clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -68,6 +69,10 @@ bench: build
 layouts: build
 	@tools/install-missing layouts
 	layouts/make-shipped.sh
+
+recordings: build
+	@tools/install-missing demo
+	.venv/bin/python tests/recordings/make.py
 
 clean:
 	rm -rf target .venv .cache dist .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so

@@ -1,4 +1,14 @@
-"""Why is my MPI job stuck? Message queues of real MPI programs, from inside a debugger or the command line."""
+"""Why is my MPI job stuck? Message queues of real MPI programs, from inside a debugger or the command line.
+
+    >>> import mpi_queues
+    >>> snapshot = mpi_queues.load("hang.mpirec")  # or attach(pid=…), open_core(core, exe)
+    >>> for operation in snapshot.rank(1).communicator("halo").pending_receives:
+    ...     print(operation.call, operation.desired_local_rank, operation.desired_tag, operation.desired_length)
+    MPI_Irecv 2 20 8000
+
+Lengths are in bytes, addresses are those in the process that was read, ranks are those of the communicator unless they
+are called global: those are of MPI_COMM_WORLD.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +22,8 @@ from ._native import (
     Snapshot,
     __version__,
 )
-from .errors import UserError
+from .api import attach, load, open_core
+from .errors import UsageError, UserError
 
 __all__ = [
     "Communicator",
@@ -22,6 +33,10 @@ __all__ = [
     "Queue",
     "Session",
     "Snapshot",
+    "UsageError",
     "UserError",
     "__version__",
+    "attach",
+    "load",
+    "open_core",
 ]

@@ -17,9 +17,11 @@ from .targets import RecordingTarget, Target
 _LARGE = 1 << 20
 
 
-def snapshots(wanted: Sequence[Target], request: via_debugger.Request) -> Tuple[List[Snapshot], List[UserError]]:
-    """A snapshot of each process that could be read, and why others could not."""
-    answers, failures = ask(wanted, request)
+def snapshots(
+    wanted: Sequence[Target], request: via_debugger.Request, *, quiet: bool = False
+) -> Tuple[List[Snapshot], List[UserError]]:
+    """A snapshot of each process that could be read, and why others could not; ``quiet`` shows no progress."""
+    answers, failures = ask(wanted, request, quiet=quiet)
     found: List[Snapshot] = []
     for answer in answers:
         try:
@@ -49,12 +51,14 @@ def facts(
     return found + replayed, failures + more
 
 
-def ask(wanted: Sequence[Target], request: via_debugger.Request) -> Tuple[List[via_debugger.Answer], List[UserError]]:
+def ask(
+    wanted: Sequence[Target], request: via_debugger.Request, *, quiet: bool = False
+) -> Tuple[List[via_debugger.Answer], List[UserError]]:
     """Asks a debugger for each target that needs one: the answers, and why others gave none."""
     debugged = [target for target in wanted if not isinstance(target, RecordingTarget)]
     if not debugged:
         return [], []
-    answers = via_debugger.read_all(debugged, request, _progress())
+    answers = via_debugger.read_all(debugged, request, _progress(quiet))
     return [answer for answer in answers if answer.error is None], [one.error for one in answers if one.error]
 
 
@@ -104,9 +108,9 @@ def raise_all(failures: List[UserError]) -> None:
     raise UserError("\n".join(messages), help="\n".join(helps), kind=failures[0].kind)
 
 
-def _progress() -> Callable[[int, int, int], None]:
+def _progress(quiet: bool) -> Callable[[int, int, int], None]:
     """Tells on a terminal how far the reading is; silent elsewhere."""
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         return lambda done, total, received: None
 
     def tell(done: int, total: int, received: int) -> None:

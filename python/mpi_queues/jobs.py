@@ -6,7 +6,12 @@ A rank says that it is ready by a line of its own on standard output, ``ready``,
     print '(a)', 'ready'; flush(6)
     print("ready", flush=True)
 
-Each rank's standard output goes to a file of its own, so that the lines of ranks never mix.
+Each rank's standard output goes to a file of its own, so that the lines of ranks never mix. The process that the
+launcher starts must become the rank itself: a script that runs the program uses ``exec``.
+
+    >>> with Job("./demo", ranks=3) as job:
+    ...     print(job.snapshot().rank(0).calls[0]["caller"])
+    collect_results
 """
 
 from __future__ import annotations
@@ -23,7 +28,8 @@ import tempfile
 import time
 from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence, Union
 
-from . import job_keeper
+from . import api, job_keeper
+from ._native import Snapshot
 from .errors import UsageError, UserError
 
 #: Seconds that a loaded machine may need to start a small job.
@@ -56,6 +62,7 @@ class StartJob(Protocol):
         ranks: int = 2,
         args: Sequence[str] = (),
         env: Optional[Mapping[str, Optional[str]]] = None,
+        cwd: Optional[Path] = None,
         timeout: float = START_TIMEOUT,
         ready: str = "ready",
         launcher: Path = "mpirun",
@@ -263,6 +270,22 @@ class Job:
             return self._output
         files = [self.directory / f"stdout.{rank}" for rank in range(self.ranks)]
         return "".join(_end_of(file) for file in (*files, self.directory / "launcher"))
+
+    def snapshot(self, via: str = "gdb", *, source: str = "auto", timeout: float = 60.0) -> Snapshot:
+        """Reads all ranks; they go on afterwards.
+
+        Args:
+            via, source, timeout: as for ``mpi_queues.attach``.
+
+        Raises:
+            UserError: where a rank could not be read, or the job has ended.
+        """
+        if self._output is not None:
+            raise UserError(f"{shlex.join(self.command)}: the job has been ended", kind="no_job")
+        snapshot = api.attach(self._pids, via=via, source=source, timeout=timeout)
+        if snapshot.problems:
+            raise UserError("\n".join(snapshot.problems), kind="not_read")
+        return snapshot
 
     def end(self) -> None:
         """Ends every process of the job and removes its directory. What it printed stays in ``output``."""

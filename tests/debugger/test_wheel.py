@@ -47,12 +47,15 @@ def test_the_wheel_is_abi3_and_carries_all_that_it_needs(wheel: pathlib.Path) ->
         "mpi_queues/_native.pyi",
         "mpi_queues/py.typed",
         "mpi_queues/data/demo.c",
+        "mpi_queues/data/demo.mpirec",
         "mpi_queues/data/gdb-scripts/mpi_queues.py",
         "mpi_queues/data/gdb-scripts/read_process.py",
         "mpi_queues/data/lldb-scripts/mpi_queues.py",
     ):
         assert wanted in names
     assert any(name.endswith("licenses/LICENSE-MIT") for name in names)
+    (entry_points,) = (name for name in names if name.endswith(".dist-info/entry_points.txt"))
+    assert "[pytest11]\nmpi_queues=mpi_queues.pytest_plugin" in zipfile.ZipFile(wheel).read(entry_points).decode()
 
 
 def test_an_empty_environment_and_the_line_of_init_give_a_working_gdb(
@@ -67,3 +70,6 @@ def test_an_empty_environment_and_the_line_of_init_give_a_working_gdb(
     shown = run(tmp_path / "venv/bin/mpi-queues", "show", "--pid", comms_job.pids[1])
     assert shown.startswith("Rank 1 of 2, pid")
     comms_job.assert_running()
+    # Nothing of an MPI or a debugger is in sight.
+    told = run(tmp_path / "venv/bin/mpi-queues", "demo", environment={"PATH": str(tmp_path)})
+    assert "This was a recording" in told and "with tag 21: the receive asks for" in " ".join(told.split())

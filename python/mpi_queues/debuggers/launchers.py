@@ -123,3 +123,8 @@ def launcher(via: str) -> Launcher:
     if not program:
         raise UserError(f"{via} is not installed", help=f"type: sudo apt install {kind.package}", kind=f"no_{via}")
     return kind(program)
+
+
+def installed() -> List[str]:
+    """The debuggers that are installed here, as ``--via`` names them, gdb first."""
+    return [name for name, kind in _LAUNCHERS.items() if kind.find()]

@@ -1,0 +1,146 @@
+"""What Python programs call: snapshots of live processes, of core files and of recordings.
+
+What takes time to import is imported by the functions: pytest and the debuggers load this package at their start.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Optional, Sequence, Tuple, Union
+
+from ._native import Snapshot
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    from .targets import Target
+
+Path = Union[str, "os.PathLike[str]"]
+
+#: The debuggers that read.
+_VIA = ("gdb", "lldb")
+
+
+def attach(
+    pid: Union[int, Sequence[int], None] = None,
+    *,
+    job: Optional[int] = None,
+    via: str = "gdb",
+    source: str = "auto",
+    plugin: Optional[Path] = None,
+    timeout: float = 60.0,
+) -> Snapshot:
+    """Reads live processes of this machine. They are stopped while they are read, and go on.
+
+    Args:
+        pid: a process id, or several.
+        job: refused: this version cannot find the ranks of a launcher.
+        via: the debugger that reads, ``gdb`` or ``lldb``.
+        source: who reads: ``auto`` and ``builtin`` are the built-in reader, ``plugin`` the MPI vendor's plug-in.
+        plugin: the path of that plug-in; it is searched for where it is None.
+        timeout: seconds that the reading of one process may take.
+
+    Returns:
+        The snapshot; its ``problems`` say which of several processes could not be read.
+
+    Raises:
+        UserError: where none could be read, with the reason and what to type.
+        UsageError: for arguments that make no sense.
+
+    >>> mpi_queues.attach(pid=[pid_of_rank_0, pid_of_rank_1])
+    <mpi_queues.Snapshot of 2 processes>
+    """
+    from .targets import PidTarget
+
+    if job is not None:
+        raise UsageError(
+            f"job={job!r}: this version cannot find the ranks of a launcher; a later one will",
+            help="name the ranks: attach(pid=[PID, PID])",
+        )
+    pids = [pid] if isinstance(pid, int) else list(pid or [])
+    for one in pids:
+        if not isinstance(one, int) or isinstance(one, bool) or not 0 < one < 1 << 31:
+            raise UsageError(f"{one!r} is not a process id", help="such as attach(pid=4242)")
+    if not pids:
+        raise UsageError("no process is named", help="such as attach(pid=4242), or attach(pid=[4242, 4243])")
+    return _read([PidTarget(one) for one in dict.fromkeys(pids)], via, source, plugin, timeout)
+
+
+def open_core(
+    core: Path,
+    exe: Optional[Path] = None,
+    *,
+    via: str = "gdb",
+    source: str = "auto",
+    plugin: Optional[Path] = None,
+    timeout: float = 60.0,
+) -> Snapshot:
+    """Reads the process that a core file shows.
+
+    Args:
+        core: the core file.
+        exe: the program that dumped it; the one that the core names, where it is None.
+        via, source, plugin, timeout: as for ``attach``.
+
+    Raises:
+        UserError: where it cannot be read, with the reason and what to type.
+        UsageError: for arguments that make no sense.
+
+    >>> mpi_queues.open_core("core.1", "demo").rank(1).calls[0]["function"]
+    'MPI_Wait'
+    """
+    from .targets import CoreTarget
+
+    target = CoreTarget(os.fspath(core), None if exe is None else os.fspath(exe))
+    return _read([target], via, source, plugin, timeout)
+
+
+def load(
+    path: Path, *, source: str = "auto", plugin: Optional[Path] = None, timeout: float = 60.0, queues: bool = True
+) -> Snapshot:
+    """Reads what ``mpi-queues record`` wrote: needs no MPI, no debugger and not the program.
+
+    Args:
+        path: the recording.
+        source, plugin, timeout: as for ``attach``.
+        queues: whether to read the queues, or the communicators alone.
+
+    Returns:
+        The snapshot; its ``problems`` say what of a damaged recording could not be read.
+
+    Raises:
+        UserError: where the file is no recording, or nothing of it could be read.
+
+    >>> mpi_queues.load("hang.mpirec").rank(2).communicator("halo").pending_sends
+    <mpi_queues.Queue 1 operation: MPI_Issend, peer 1, tag 21, 8000 bytes, pending>
+    """
+    from . import recordings
+
+    kind, path_of_plugin = _source(source, plugin)
+    return recordings.load(path, source=kind, plugin=path_of_plugin, queues=queues, timeout=timeout)
+
+
+def _source(source: str, plugin: Optional[Path]) -> Tuple[str, Optional[str]]:
+    from .commands.plugins import existing_plugin
+
+    if source not in ("auto", "builtin", "plugin"):
+        raise UsageError(f"source={source!r}: not one of auto, builtin, plugin")
+    if plugin is None:
+        return source, None
+    if source == "builtin":
+        raise UsageError("the built-in reader uses no plug-in", help='leave out plugin=, or say source="plugin"')
+    return "plugin", existing_plugin(os.fspath(plugin), 'leave out plugin= to have it searched for: source="plugin"')
+
+
+def _read(targets: Sequence[Target], via: str, source: str, plugin: Optional[Path], timeout: float) -> Snapshot:
+    from . import asking
+    from .debuggers.via_debugger import Request
+
+    if via not in _VIA:
+        raise UsageError(f"via={via!r}: not one of {', '.join(_VIA)}")
+    if not 0 < timeout <= 86400:
+        raise UsageError(f"timeout={timeout!r}: not a number of seconds between 0 and 86400")
+    kind, path = _source(source, plugin)
+    snapshots, failures = asking.snapshots(targets, Request("read", kind, path, True, timeout, via), quiet=True)
+    if not snapshots:
+        asking.raise_all(failures)
+    return Snapshot.merged(snapshots, [str(failure).replace("\n", "; ") for failure in failures])
