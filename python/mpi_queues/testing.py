@@ -1,6 +1,13 @@
 """Assertions about message queues, for tests of MPI programs.
 
-    assert_queue(halo.pending_receives, [{"desired_local_rank": 1, "desired_tag": 17, "status": "pending"}])
+    >>> halo = mpi_queues.load("hang.mpirec").rank(1).communicator("halo")
+    >>> assert_queue(halo.pending_receives, [{"desired_local_rank": 2, "desired_tag": 20, "status": "pending"}])
+    >>> assert_queue(halo.pending_receives, [{"desired_local_rank": 2, "desired_tag": 21}])
+    Traceback (most recent call last):
+    AssertionError: the queue does not hold what was expected (1 expected, 1 found):
+      differs: expected [0], found [0] <mpi_queues.Operation MPI_Irecv, peer 2, tag 20, 8000 bytes, pending>: \
+desired_tag is 20, expected 21
+      (in the order in which MPI would match them)
 
 A queue about which nothing is known is never equal to an empty one: every assertion fails on it and says why.
 """

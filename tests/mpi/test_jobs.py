@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Callable, List, Set
+import uuid
+from typing import Callable, Iterator, List
 
 import pytest
 from mpi_queues import UserError
@@ -19,24 +20,21 @@ from support import builds, processes
 READY = "import time; print('ready', flush=True); time.sleep(1000)"
 
 
-def places() -> Set[pathlib.Path]:
-    return set(pathlib.Path("/tmp").glob("mpi-queues-*"))
-
-
 @pytest.fixture(autouse=True)
-def nothing_is_left() -> object:
-    """Whatever a test does: no process of a job and no directory stays."""
-    before = places()
-    yield
-    processes.wait_until(lambda: members() == [] and places() <= before, "the end of every job", 20)
+def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[bytes]:
+    """Marks all that a test starts; whatever the test does, none of it stays."""
+    text = f"MPI_QUEUES_TEST={uuid.uuid4()}"
+    monkeypatch.setenv(*text.split("="))
+    yield text.encode()
+    processes.wait_until(lambda: members(text.encode()) == [], "the end of every job", 20)
 
 
-def members() -> List[int]:
-    """Every process that says by its environment that it belongs to a job."""
+def members(mark: bytes) -> List[int]:
+    """Every living process that a test has started, by its environment."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and b"\0MPI_QUEUES_JOB=" in b"\0" + (entry / "environ").read_bytes():
+            if entry.name.isdigit() and mark in (entry / "environ").read_bytes():
                 found.append(int(entry.name))
         except OSError:
             continue
@@ -65,6 +63,7 @@ def test_the_ranks_are_those_that_the_launcher_has_started(mpi_build: builds.Mpi
         assert "running" in repr(job)
     assert job.output.count("ready\n") == 5
     assert [pid for pid in (*job.pids, job.launcher_pid) if processes.identity(pid)] == []
+    assert not job.directory.exists()
     job.end()
     assert "ended" in repr(job)
 
@@ -156,7 +155,7 @@ OWNER = """
 import os, signal, sys, time
 from mpi_queues.jobs import Job
 job = Job(sys.executable, args=["-c", {ready!r}], ranks=3, launcher={mpirun!r})
-print(*job.pids, flush=True)
+print(job.directory, *job.pids, flush=True)
 {then}
 """
 
@@ -177,13 +176,15 @@ def test_a_job_ends_with_its_owner(mpi_build: builds.MpiBuild, then: str) -> Non
     code = OWNER.format(ready=READY, mpirun=str(mpi_build.mpirun), then=then)
     owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert owner.stdout is not None
-    pids = [int(word) for word in owner.stdout.readline().split()]
-    assert len(pids) == 3
+    directory, *words = owner.stdout.readline().split()
+    pids = [int(word) for word in words]
+    assert len(pids) == 3 and pathlib.Path(directory).is_dir()
     processes.wait_until(lambda: all(processes.state(pid) in (None, "Z") for pid in pids), "the end of the job", 20)
     owner.communicate(timeout=60)
+    processes.wait_until(lambda: not pathlib.Path(directory).exists(), "the removal of the job's directory", 20)
 
 
-def test_ctrl_c_while_the_job_starts(debian_mpi: builds.MpiBuild) -> None:
+def test_ctrl_c_while_the_job_starts(debian_mpi: builds.MpiBuild, mark: bytes) -> None:
     code = (
         "from mpi_queues.jobs import Job; print('starts', flush=True); "
         f"Job('sleep', args=['1000'], launcher={str(debian_mpi.mpirun)!r})"
@@ -191,22 +192,22 @@ def test_ctrl_c_while_the_job_starts(debian_mpi: builds.MpiBuild) -> None:
     owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert owner.stdout is not None
     owner.stdout.readline()
-    processes.wait_until(lambda: len(members()) >= 3, "the ranks")
+    processes.wait_until(lambda: len(members(mark)) >= 5, "the ranks")
     owner.send_signal(signal.SIGINT)
     _, err = owner.communicate(timeout=30)
     assert "KeyboardInterrupt" in err
-    assert members() == []
+    assert members(mark) == []
 
 
-def test_a_killed_keeper_leaves_nothing(debian_mpi: builds.MpiBuild) -> None:
+def test_a_killed_keeper_leaves_nothing(debian_mpi: builds.MpiBuild, mark: bytes) -> None:
     job = python(debian_mpi, READY)
     os.kill(job._keeper.pid, signal.SIGKILL)
     job.end()
-    assert members() == []
+    assert members(mark) == []
     assert "ready" in job.output
 
 
-def test_ranks_that_have_run_away_end_too(debian_mpi: builds.MpiBuild) -> None:
+def test_ranks_that_have_run_away_end_too(debian_mpi: builds.MpiBuild, mark: bytes) -> None:
     # Each rank leaves a process in a session of its own behind that ignores being told to end.
     code = (
         "import os, signal, time\n"
@@ -217,8 +218,8 @@ def test_ranks_that_have_run_away_end_too(debian_mpi: builds.MpiBuild) -> None:
         "time.sleep(0.2)\n"
     ) + READY
     job = python(debian_mpi, code)
-    assert len(members()) >= 5
+    assert len(members(mark)) >= 5
     started = time.monotonic()
     job.end()
-    assert members() == []
+    assert members(mark) == []
     assert time.monotonic() - started < 10
