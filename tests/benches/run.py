@@ -19,7 +19,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from recordings import figure_recordings
+from of_recordings import figure_recordings
 from support import builds
 from support.cli import mpi_queues, pid_options
 from support.jobs import Job
