@@ -6,7 +6,7 @@ import json
 import pathlib
 import shutil
 import subprocess
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import pytest
 from support import cores
@@ -94,14 +94,15 @@ def core(whole: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
     return copy
 
 
-def in_debugger(debugger: str, program: pathlib.Path, core: pathlib.Path, command: str) -> str:
+def in_debugger(debugger: str, program: Optional[pathlib.Path], core: pathlib.Path, *commands: str) -> str:
     loader = PROJECT / f"{debugger}-scripts" / "mpi_queues.py"
     if debugger == "gdb":
         typed = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off"]
-        typed += ["-ex", f"source {loader}", "-ex", command, str(program), str(core)]
+        opened = [str(program), str(core)] if program is not None else ["--core", str(core)]
+        typed += ["-ex", f"source {loader}", *(part for one in commands for part in ("-ex", one)), *opened]
     else:
         typed = ["lldb-19", "--no-lldbinit", "--batch", str(program), "--core", str(core)]
-        typed += ["-o", f"command script import {loader}", "-o", command]
+        typed += ["-o", f"command script import {loader}", *(part for one in commands for part in ("-o", one))]
     run = subprocess.run(typed, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
     return run.stdout + run.stderr
 
@@ -112,6 +113,46 @@ def test_in_a_debugger(debugger: str, modes: Job, whole: pathlib.Path) -> None:
     said = in_debugger(debugger, modes.program, whole, "mpi queues -format json -internal")
     shown = json.JSONDecoder().raw_decode(said[said.index('{\n  "schema"') :])[0]
     assert without_origin(json.dumps(shown)) == without_origin(live.out)
+
+
+def test_gdb_without_the_program_guesses_no_calls(modes: Job, whole: pathlib.Path) -> None:
+    # Without it gdb knows no libraries and unwinds at random: nobody knows that no thread is in MPI_Recv.
+    said = in_debugger("gdb", None, whole, "mpi queues -format json")
+    shown = json.JSONDecoder().raw_decode(said[said.index('{\n  "schema"') :])[0]
+    (process,) = shown["processes"]
+    assert process["executable"] == str(modes.program)
+    assert process["calls"] == []
+    operations = [
+        operation
+        for communicator in process["communicators"]
+        for operation in communicator["pending_receives"]["operations"]
+    ]
+    assert operations
+    assert {one["call"] for one in operations if not one["persistent"]} == {None}
+
+
+@pytest.mark.parametrize("debugger", DEBUGGERS)
+def test_core_files_one_after_another(debugger: str, modes: Job, whole: pathlib.Path, core: pathlib.Path) -> None:
+    # Both have the pid of one process, and only the first has its heap.
+    heap = cores.mapped(modes.pids[0], "[heap]")
+    cores.leave_out(core, lambda segment: segment.address in heap)
+    reopen = f"core-file {core}" if debugger == "gdb" else f"target create {modes.program} --core {core}"
+    said = in_debugger(debugger, modes.program, whole, "mpi queues", reopen, "mpi queues -selected")
+    assert said.count("Rank 0 of 2") == 1
+    assert "are not in the core file: the heap" in said
+
+
+@pytest.mark.parametrize("debugger", DEBUGGERS)
+def test_recorded_in_a_debugger(debugger: str, modes: Job, whole: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "hang.mpirec"
+    for command, answer in (
+        (f"mpi record {file}", f"recorded 1 process in {file} ("),
+        ("mpi record", "mpi record: needs the name of a file"),
+        ("mpi record -full /proc/x", "cannot write the recording /proc/x"),
+    ):
+        assert answer in in_debugger(debugger, modes.program, whole, command)
+    shown = mpi_queues("show", "--recording", str(file), "--format", "json", "--internal")
+    assert without_origin(shown.out) == without_origin(from_core(whole, modes.program, debugger).out)
 
 
 @pytest.mark.parametrize("debugger", DEBUGGERS)

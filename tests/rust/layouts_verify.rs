@@ -3,7 +3,7 @@
 use mpi_queues::address::TargetAddr;
 use mpi_queues::layouts::{NoProfile, Profile, choose_among, choose_profile, shipped_profiles, verify_classes};
 use mpi_queues::target::mock::MockTarget;
-use mpi_queues::target::{ByteOrder, PointerWidth, TargetAbi};
+use mpi_queues::target::{ByteOrder, Image, PointerWidth, Symbol, Target, TargetAbi, TargetError};
 
 const CORE: [&str; 10] = [
     "opal_list_t",
@@ -229,4 +229,35 @@ fn a_damaged_profile_is_named() {
     let target = MockTarget::new(TargetAbi::LITTLE_64);
     let error = choose_among(&target, (4, 1, 4), &[("broken", "{}")]).unwrap_err().to_string();
     assert!(error.starts_with("the layout profile broken is damaged: not a layout profile: "), "{error}");
+}
+
+/// A core file without the names of the classes.
+struct Nameless<'a>(&'a MockTarget);
+
+impl Target for Nameless<'_> {
+    fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        self.0.read(addr, buf)
+    }
+    fn read_c_string(&self, addr: TargetAddr, max: usize) -> Result<Vec<u8>, TargetError> {
+        Err(TargetError::NotInCore { addr, len: max as u64, text: "memory of libmpi.so".to_owned() })
+    }
+    fn abi(&self) -> TargetAbi {
+        self.0.abi()
+    }
+    fn symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {
+        self.0.symbol(name)
+    }
+    fn images(&self) -> Result<Vec<Image>, TargetError> {
+        self.0.images()
+    }
+}
+
+#[test]
+fn names_that_a_core_file_lacks_are_not_another_build() {
+    let profile = shipped(0);
+    let target = process(TargetAbi::LITTLE_64, &classes_of(&profile));
+    assert!(choose_profile(&target, (4, 1, 4)).is_ok());
+    let error = choose_profile(&Nameless(&target), (4, 1, 4)).unwrap_err();
+    assert!(matches!(error, NoProfile::LeftOut(TargetError::NotInCore { .. })), "{error}");
+    assert!(error.to_string().contains("memory of libmpi.so"), "{error}");
 }

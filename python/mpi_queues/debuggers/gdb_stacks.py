@@ -81,9 +81,11 @@ def _stack(number: int) -> StackDict:
         except gdb.error:
             break
         if older is None:
-            # gdb ends a walk in main without a reason; every other early end has one.
+            # gdb ends a walk in main without a reason; every other early end has one. But where it knows no program
+            # (a core file without one) it takes any words for frames, until a zero or for as long as it goes.
             ends = (gdb.FRAME_UNWIND_NO_REASON, gdb.FRAME_UNWIND_OUTERMOST)
-            complete = frame.unwind_stop_reason() in ends
+            known = frame.pc() != 0 and any(one["function"] is not None for one in frames)
+            complete = known and frame.unwind_stop_reason() in ends
             break
         frame = older
     return {"thread": number, "complete": complete, "frames": frames}
