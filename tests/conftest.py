@@ -73,4 +73,4 @@ def start_job() -> Iterator[Callable[..., Job]]:
 
     yield start
     for job in reversed(jobs):
-        job.close()
+        job.end()

@@ -172,10 +172,6 @@ class Job:
             # This machine alone: no ssh, no batch system.
             "OMPI_MCA_plm": "isolated",
         }
-        if os.geteuid() == 0:
-            for implementation in ("OMPI", "PRTE"):
-                defaults[f"{implementation}_ALLOW_RUN_AS_ROOT"] = "1"
-                defaults[f"{implementation}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
         environment = {**defaults, **environment}
         directory = str(self.directory)
         environment.update(
@@ -192,6 +188,10 @@ class Job:
             environment.pop(name, None)
             if value is not None:
                 environment[name] = value
+        if os.geteuid() == 0:
+            for implementation in ("OMPI", "PRTE"):
+                environment[f"{implementation}_ALLOW_RUN_AS_ROOT"] = "1"
+                environment[f"{implementation}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
         return environment
 
     def _await_ready(self, deadline: float, timeout: float) -> None:

@@ -142,7 +142,7 @@ def figure_communicators(build: builds.MpiBuild) -> List[Row]:
             times[count], hosted[count] = found["reader"], found["plugin"]
     finally:
         for job in jobs.values():
-            job.close()
+            job.end()
     ratio = max(times.values()) / min(times.values())
 
     def listed(of: Dict[int, float]) -> str:

@@ -83,9 +83,9 @@ def test_after_mpi_finalize(mpi_build: MpiBuild, start_job: StartJob) -> None:
 
 def test_the_launcher_is_not_a_rank(mpi_build: MpiBuild, start_job: StartJob) -> None:
     job = start_job(mpi_build, "truth_probe", ranks=2)
-    result = mpi_queues("show", "--pid", str(job.launcher.pid))
-    _refused(result, str(job.launcher.pid))
-    assert job.launcher.poll() is None
+    result = mpi_queues("show", "--pid", str(job.launcher_pid))
+    _refused(result, str(job.launcher_pid))
+    processes.assert_running(job.launcher_pid)
     job.assert_running()
 
 

@@ -1,15 +1,12 @@
-"""What /proc says of a process, and ending the ones that a test started."""
+"""What /proc says of a process."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import os
-import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Iterable, List, Optional
+from typing import Callable, List, Optional
 
 
 @dataclass(frozen=True)
@@ -98,18 +95,3 @@ def wait_until(condition: Callable[[], bool], what: str, timeout: float = 60.0) 
         if time.monotonic() > deadline:
             raise AssertionError(f"gave up after {timeout:g} s waiting for {what}")
         time.sleep(0.005)
-
-
-def _has_ended(process: Identity) -> bool:
-    return not is_alive(process)
-
-
-def end(processes: Iterable[Identity]) -> None:
-    """Kills exactly these processes, where they still live, and waits until they are gone."""
-    remaining = list(processes)
-    for process in remaining:
-        if is_alive(process):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGKILL)
-    for process in remaining:
-        wait_until(functools.partial(_has_ended, process), f"the end of process {process.pid}")
