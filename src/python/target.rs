@@ -28,9 +28,13 @@ impl Urgent {
 
     /// Whether the user has pressed Ctrl-C since the last look; the exception then reaches the user.
     pub fn signalled(&self) -> bool {
-        // The second half is for lldb, which raises KeyboardInterrupt in the thread's next instruction of Python
-        // (PyThreadState_SetAsyncExc) instead of sending a signal.
-        if let Err(error) = Python::attach(|py| py.check_signals().and_then(|()| py.run(c"pass", None, None))) {
+        let look = |py: Python<'_>| {
+            py.check_signals()?;
+            // In lldb Ctrl-C is no signal that Python sees.
+            let asked = py.import("mpi_queues.debuggers.base")?.call_method0("wants_interrupt")?.is_truthy()?;
+            if asked { Err(PyKeyboardInterrupt::new_err(())) } else { Ok(()) }
+        };
+        if let Err(error) = Python::attach(look) {
             self.set(error);
         }
         self.0.borrow().is_some()

@@ -1,4 +1,4 @@
-"""Drives a real gdb: in batch mode, and on a terminal as a person does."""
+"""Drives a real gdb in batch mode, and debuggers on a terminal as a person does."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ LOADER = ROOT / "gdb-scripts" / "mpi_queues.py"
 PROMPT = "(gdb) "
 
 QUIET = ("set debuginfod enabled off", "set auto-load off", "set confirm off")
+
+#: gdb as a person starts it, without what the user's own settings would change.
+GDB = ["gdb", "-nx", "-q", *(word for one in (*QUIET, "set style enabled off") for word in ("-iex", one))]
 
 #: Only keeps a hanging gdb from hanging the tests.
 TIMEOUT = 120.0
@@ -49,18 +52,18 @@ def batch(commands: Sequence[str], *, load: bool = True, environment: Optional[d
 
 
 class Terminal:
-    """gdb on a terminal of ``rows`` lines."""
+    """A debugger on a terminal of ``rows`` lines."""
 
-    def __init__(self, *, rows: int = 50, columns: int = 120) -> None:
+    def __init__(
+        self, *, rows: int = 50, columns: int = 120, command: Sequence[str] = GDB, prompt: str = PROMPT
+    ) -> None:
+        self._prompt = prompt
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
             os.environ.update(TERM="xterm", INPUTRC="/dev/null", PS1="")
-            command = ["gdb", "-nx", "-q"]
-            for setting in (*QUIET, "set style enabled off"):
-                command += ["-iex", setting]
-            os.execvp("gdb", command)
+            os.execvp(command[0], list(command))
         ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self.read_until(PROMPT)
+        self.read_until(prompt)
 
     def send(self, keys: str) -> None:
         os.write(self._terminal, keys.encode())
@@ -68,7 +71,7 @@ class Terminal:
     def run(self, command: str) -> str:
         """Types a command; what is printed up to the next prompt."""
         self.send(command + "\n")
-        return self.read_until(PROMPT)
+        return self.read_until(self._prompt)
 
     def read_until(self, text: str, timeout: float = TIMEOUT) -> str:
         """What is printed up to and with ``text``."""
@@ -82,7 +85,7 @@ class Terminal:
                     piece = os.read(self._terminal, 65536)
                 except OSError:
                     piece = b""
-                assert piece, f"gdb ended after: {seen[-2000:]!r}"
+                assert piece, f"the debugger ended after: {seen[-2000:]!r}"
                 seen += plain(piece.decode("utf-8", "replace"))
         return seen
 
@@ -102,7 +105,7 @@ class Terminal:
         return seen
 
     def close(self) -> None:
-        """Ends gdb, which detaches."""
+        """Ends the debugger, which detaches."""
         try:
             os.kill(self.pid, signal.SIGTERM)
             deadline = time.monotonic() + 10

@@ -47,6 +47,12 @@ class ProcessGone(DebuggerError):
     """The process ended while it was read."""
 
 
+def wants_interrupt() -> bool:
+    """Whether the user wants the present work to end. A debugger in which Ctrl-C is no signal that Python sees puts its
+    own in place of this one."""
+    return False
+
+
 class FieldDict(TypedDict):
     """One member of a structure; see ``src/layouts/mod.rs`` for the meaning."""
 

@@ -13,7 +13,7 @@ import lldb
 
 from .. import processes
 from ..errors import UserError
-from . import lldb_stacks, lldb_types
+from . import base, lldb_stacks, lldb_types
 from .base import DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, RegionDict, StackDict, TypeDict
 
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
@@ -91,6 +91,8 @@ class LldbProcess(DebuggedProcess):
         return [f"/proc/{self._pid}/root", "/"] if self._local else ["/"]
 
     def read_memory(self, address: int, length: int) -> bytes | memoryview:
+        if base.wants_interrupt():
+            raise KeyboardInterrupt
         if self._local:
             read = self._pread(address, length)
             if read is not None:

@@ -14,6 +14,7 @@ from ..commands import options as opt
 from ..commands.config import ConfigCommand
 from ..commands.settings import Values
 from ..errors import UserError, as_user_error
+from . import base
 from .base import DebuggerError
 from .lldb_sessions import Sessions
 
@@ -45,6 +46,8 @@ class LldbContext(Context):
     def run(self, debugger: Any, result: Any, act: Callable[[], None]) -> None:
         """Runs a command; its output and its error are lldb's result."""
         self._debugger, self._result = debugger, result
+        unchanged = base.wants_interrupt
+        base.wants_interrupt = debugger.GetCommandInterpreter().WasInterrupted
         try:
             self._sessions.begin()
             act()
@@ -54,13 +57,13 @@ class LldbContext(Context):
         except KeyboardInterrupt:
             result.SetError("interrupted")
         finally:
+            base.wants_interrupt = unchanged
             # lldb's objects belong to the call.
             self._debugger = self._result = None
 
     def write(self, text: str) -> None:
-        interpreter = self._debugger.GetCommandInterpreter()
         for start in range(0, len(text), _PIECE):
-            if interpreter.WasInterrupted():
+            if base.wants_interrupt():
                 raise KeyboardInterrupt
             self._result.write(text[start : start + _PIECE])
 

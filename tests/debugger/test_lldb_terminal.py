@@ -1,0 +1,75 @@
+"""lldb on a terminal, as a person uses it: completion, Ctrl-C, repeating."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+import pytest
+from debuggers import LLDB, LLDB_LOADER
+from driver import Terminal
+from support.builds import compile_with
+from support.jobs import Job
+from support.paths import PROGRAMS
+
+PROMPT = "(lldb) "
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    with Terminal(command=[LLDB, "--no-lldbinit", "--no-use-colors"], prompt=PROMPT) as lldb:
+        lldb.run(f"command script import {LLDB_LOADER}")
+        lldb.read_quiet()
+        yield lldb
+
+
+def attach(terminal: Terminal, pid: int) -> None:
+    terminal.send(f"process attach -p {pid}\n")
+    terminal.read_until("Architecture set to")
+    terminal.read_quiet()
+
+
+def typed(terminal: Terminal, command: str) -> str:
+    """What a command prints; the line editor shows the prompt with each key."""
+    terminal.send(command + "\n")
+    return terminal.read_quiet(1.0)
+
+
+def test_completion(terminal: Terminal, comms_job: Job) -> None:
+    attach(terminal, comms_job.pids[0])
+    assert "mpi queues" in terminal.complete("mpi qu")
+    options = terminal.complete("mpi queues --")
+    words = ("all", "comm", "compare", "format", "internal", "rank", "selected", "source")
+    assert all(f"--{word}" in options for word in words)
+    assert "mpi queues --format json" in terminal.complete("mpi queues --format j")
+    assert "mpi queues -format json" in terminal.complete("mpi queues -format j")
+    assert "mpi comms --source builtin" in terminal.complete("mpi comms --source b")
+    assert "Traceback" not in terminal.complete("mpi queues --comm x")
+    typed(terminal, "process detach")
+    comms_job.assert_running()
+
+
+def test_ctrl_c_ends_a_plugin_that_hangs(terminal: Terminal, comms_job: Job) -> None:
+    flags = ["-shared", "-fPIC", "-Wno-error", '-DVARIANT="sleep:mqs_setup_image"']
+    path = compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "plugin.c"], flags)
+    attach(terminal, comms_job.pids[0])
+    terminal.send(f"mpi queues -source plugin={path}\n")
+    terminal.read_quiet(1.5)
+    terminal.send("\x03")
+    seen = terminal.read_until("error: interrupted", timeout=20)
+    assert "Traceback" not in seen
+    assert "Rank 0 of 2" in typed(terminal, "mpi queues -comm MPI_COMM_WORLD")
+    typed(terminal, "process detach")
+    comms_job.assert_running()
+
+
+def test_ctrl_c_leaves_everything_consistent(terminal: Terminal, many_job: Job) -> None:
+    attach(terminal, many_job.pids[0])
+    typed(terminal, "mpi config limit unlimited")
+    for wait in (0.0, 0.05, 0.2):
+        terminal.send("mpi queues -comm MPI_COMM_WORLD -format json\n")
+        terminal.read_quiet(wait)
+        terminal.send("\x03")
+        assert "Traceback" not in terminal.read_quiet(1.5)
+    assert "pending receives: 5,000" in typed(terminal, "mpi queues -comm MPI_COMM_WORLD")
+    typed(terminal, "process detach")
+    many_job.assert_running()
