@@ -1,4 +1,4 @@
-"""Makes the recordings that are kept: of each version of the format some, with the truth that their programs wrote down.
+"""Makes the recordings that are kept: some of each version of the format, with the truth that their programs wrote.
 
 They are made once, by the version that brought the format, and never again: they show that old recordings keep
 loading. ``make recordings`` makes those of the present format that are missing. As with all recordings, nothing in them
