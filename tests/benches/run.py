@@ -88,6 +88,29 @@ def in_gdb(job: Job, *measure: str, runs: int = 5) -> Dict[str, Any]:
         return found
 
 
+def in_lldb(job: Job, runs: int = 5) -> Dict[str, Any]:
+    """Measures the built-in reader in an lldb of its own on rank 0 (``in_lldb.py``)."""
+    with tempfile.TemporaryDirectory(prefix="mq-") as directory:
+        out = Path(directory) / "results.json"
+        loader = PROJECT / "lldb-scripts" / "mpi_queues.py"
+        command = ["lldb-19", "--no-lldbinit", "--batch", "-p", str(job.pids[0])]
+        for script in (loader, HERE / "in_lldb.py"):
+            command += ["-o", f"command script import {script}"]
+        run = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "BENCH": json.dumps({"runs": runs, "out": str(out)})},
+            check=False,
+        )
+        if not out.exists():
+            raise SystemExit(f"{' '.join(command)}\n{run.stdout}")
+        found: Dict[str, Any] = json.loads(out.read_text())
+        return found
+
+
 def many(build: builds.MpiBuild, receives: int, communicators: int = 0) -> Job:
     return Job(build, "many", str(receives), str(communicators), "0", ranks=2)
 
@@ -184,6 +207,21 @@ def figure_latency(build: builds.MpiBuild) -> List[Row]:
     ]
 
 
+def figure_lldb(build: builds.MpiBuild) -> List[Row]:
+    with many(build, 100_000) as job:
+        gdb, lldb = in_gdb(job, "reader", runs=9), in_lldb(job, runs=9)
+    assert gdb["operations"] == lldb["operations"] == 100_000, (gdb, lldb)
+    return [
+        (
+            f"100,000 receives: reader in lldb / in gdb, {when}",
+            f"{lldb[key] / gdb[key]:.2f}  ({1000 * lldb[key]:.0f} ms and {1000 * gdb[key]:.0f} ms)",
+            "at most 2",
+            lldb[key] <= 2 * gdb[key],
+        )
+        for when, key in (("at later stops", "reader"), ("the first time", "reader_first"))
+    ]
+
+
 def figure_memory(build: builds.MpiBuild) -> List[Row]:
     with many(build, 100_000) as job:
         found = in_gdb(job, "memory")
@@ -202,6 +240,7 @@ FIGURES = {
     "reader": figure_reader,
     "communicators": figure_communicators,
     "latency": figure_latency,
+    "lldb": figure_lldb,
     "memory": figure_memory,
     "recordings": figure_recordings,
 }
