@@ -159,6 +159,31 @@ def test_the_line_of_init_gives_a_working_lldb(comms_job: Job, tmp_path: pathlib
     comms_job.assert_running()
 
 
+def test_commands_of_an_lldb_that_takes_no_options_apart(comms_job: Job) -> None:
+    """As lldb 14, which has no ``command script add --parsed``."""
+    old = "script import sys; sys.modules['lldb.plugins.parsed_cmd'] = None"
+    commands = [
+        "mpi queues -format=json",
+        "mpi config limit 3",
+        "mpi config limit",
+        "mpi queues -nix",
+        "help mpi queues",
+    ]
+    results = lldb.results(
+        old,
+        f"command script import {LLDB_LOADER}",
+        *lldb.attach(comms_job.pids[0]),
+        *commands,
+        "mpi queues -nix",
+        "help mpi queues",
+        load=False,
+    )[3:]
+    assert json.loads(results[0][0])["processes"][0]["rank"] == 0
+    assert results[2][0] == "At most 3 operations of a queue are shown.\n"
+    assert results[3][1] == "error: mpi queues: there is no option -nix\ntype: help mpi queues\n"
+    assert "mpi queues -comm halo -rank 1" in results[4][0]
+
+
 def test_nothing_that_is_selected_changes(blocked_job: Job) -> None:
     look = ["thread info", "frame info"]
     outputs = lldb.at(blocked_job, 0, "thread select 2", "frame select 1", *look, "mpi queues", "mpi info", *look)

@@ -58,7 +58,7 @@ def test_the_wheel_is_abi3_and_carries_all_that_it_needs(wheel: pathlib.Path) ->
     assert "[pytest11]\nmpi_queues=mpi_queues.pytest_plugin" in zipfile.ZipFile(wheel).read(entry_points).decode()
 
 
-def test_an_empty_environment_and_the_line_of_init_give_a_working_gdb(
+def test_an_empty_environment_and_the_lines_of_init_give_working_debuggers(
     wheel: pathlib.Path, tmp_path: pathlib.Path, comms_job: Job
 ) -> None:
     run("/usr/bin/python3", "-m", "venv", tmp_path / "venv")
@@ -66,6 +66,9 @@ def test_an_empty_environment_and_the_line_of_init_give_a_working_gdb(
     line = run(tmp_path / "venv/bin/mpi-queues", "init", "gdb").strip()
     assert str(tmp_path) in line
     output = run("gdb", "-nx", "-q", "-batch", "-ex", line, "-p", comms_job.pids[0], "-ex", "mpi queues")
+    assert "Rank 0 of 2, pid" in output
+    line = run(tmp_path / "venv/bin/mpi-queues", "init", "lldb").strip()
+    output = run("lldb-19", "--no-lldbinit", "--batch", "-o", line, "-p", comms_job.pids[0], "-o", "mpi queues")
     assert "Rank 0 of 2, pid" in output
     shown = run(tmp_path / "venv/bin/mpi-queues", "show", "--pid", comms_job.pids[1])
     assert shown.startswith("Rank 1 of 2, pid")

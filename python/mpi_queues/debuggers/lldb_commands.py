@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import sys
 from typing import Any, Callable, Dict, List, Optional, Type
@@ -135,6 +136,24 @@ class LldbCommand:
         self._context.run(debugger, result, act)
 
 
+class RawLldbCommand:
+    """A command as lldb before 19 has them: it gets what was typed as it was typed."""
+
+    command: Command
+
+    def __init__(self, debugger: Any, _: Any) -> None:
+        self._context = _contexts[int(debugger.GetID())]
+
+    def get_short_help(self) -> str:
+        return self.command.summary
+
+    def get_long_help(self) -> str:
+        return self.command.help_text(DIALECT)
+
+    def __call__(self, debugger: Any, text: str, _: Any, result: Any) -> None:
+        self._context.run(debugger, result, lambda: self.command.run(self._context, self.command.parse(text)))
+
+
 def _definition(option: opt.Option) -> Dict[str, Any]:
     definition: Dict[str, Any] = {
         "short_option": option.short,
@@ -160,14 +179,15 @@ def install(debugger: Any) -> None:
     context = _contexts[number] = LldbContext()
     run = debugger.HandleCommand
     run('command container add -o -h "Show why an MPI job is stuck: message queues and communicators." mpi')
+    parsed = importlib.util.find_spec("lldb.plugins.parsed_cmd") is not None
     for command in all_commands(ConfigCommand(context.settings)):
-        name = _class_of(command, number)
-        run(f"command script add -o -p -c {__name__}.{name} mpi {command.name}")
+        name = _class_of(command, number, LldbCommand if parsed else RawLldbCommand)
+        run(f"command script add {'-o -p' if parsed else ''} -c {__name__}.{name} mpi {command.name}")
 
 
-def _class_of(command: Command, number: int) -> str:
+def _class_of(command: Command, number: int, base_class: Type[Any]) -> str:
     """Makes the class that lldb asks for by name."""
     name = f"{type(command).__name__}_{number}"
-    made: Type[LldbCommand] = type(name, (LldbCommand,), {"command": command, "__doc__": command.summary})
+    made: Type[Any] = type(name, (base_class,), {"command": command, "__doc__": command.summary})
     setattr(sys.modules[__name__], name, made)
     return name
