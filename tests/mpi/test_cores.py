@@ -81,9 +81,11 @@ def modes(debian_mpi: MpiBuild) -> Iterator[Job]:
 
 
 @pytest.fixture(scope="module")
-def whole(modes: Job, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+def whole(modes: Job, tmp_path_factory: pytest.TempPathFactory) -> Iterator[pathlib.Path]:
     """A core of rank 0."""
-    return cores.gcore(modes.pids[0], tmp_path_factory.mktemp("cores") / "core")
+    made = cores.gcore(modes.pids[0], tmp_path_factory.mktemp("cores") / "core")
+    yield made
+    made.unlink()
 
 
 @pytest.fixture
