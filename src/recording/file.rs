@@ -58,12 +58,12 @@ impl RecordingFile {
     /// Where it cannot be read, is no recording, or one of a later version.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let failed = |error: io::Error| RecordingError::File { path: path.to_owned(), reason: error.to_string() };
-        let file = File::open(path).map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
+        let metadata = std::fs::metadata(path).map_err(failed)?;
         if !metadata.is_file() {
-            // A pipe or a device may never end.
+            // Opening a pipe would wait for its writer, and a device may never end.
             return Err(RecordingError::File { path: path.to_owned(), reason: "it is not a regular file".to_owned() });
         }
+        let file = File::open(path).map_err(failed)?;
         let mut reader = BufReader::with_capacity(1 << 16, file);
         let version = first_line(&mut reader).map_err(failed)?;
         let version = version.ok_or_else(|| RecordingError::NotARecording { path: path.to_owned() })?;

@@ -11,7 +11,7 @@ use mpi_queues::recording::{RecordingError, Replay};
 use mpi_queues::target::mock::MockTarget;
 use mpi_queues::target::{Target, TargetAbi};
 
-use super::recording_support::{description, open, open_path};
+use super::recording_support::{TempFile, description, open, open_path};
 
 const START: &[u8] = b"mpi-queues recording 1\n";
 
@@ -150,6 +150,10 @@ fn other_files_are_not_recordings() {
     for path in ["/", "/dev/zero", "/no/such/file"] {
         assert!(matches!(open_path(path.as_ref()), Err(RecordingError::File { .. })), "{path}");
     }
+    let pipe = TempFile::new(b"");
+    std::fs::remove_file(&pipe.0).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&pipe.0).status().unwrap().success());
+    assert!(matches!(open_path(&pipe.0), Err(RecordingError::File { .. })));
     let (_place, opened) = open(START);
     let opened = opened.unwrap();
     assert_eq!(opened.problems, ["its end is missing"]);
