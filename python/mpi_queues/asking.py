@@ -10,6 +10,7 @@ from . import recordings
 from ._native import NativeError, Session, Snapshot
 from .debuggers import via_debugger
 from .errors import UserError, as_user_error
+from .report.progress import CLEAR
 from .report.words import size
 from .targets import RecordingTarget, Target
 
@@ -116,8 +117,7 @@ def _progress(quiet: bool) -> Callable[[int, int, int], None]:
     def tell(done: int, total: int, received: int) -> None:
         much = f" {size(received)}" if received >= _LARGE else ""
         line = "" if done == total else f"reading process {done + 1} of {total} …{much}"
-        # Return to the start of the line and clear it: nothing of this stays.
-        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.write(CLEAR + line)
         sys.stderr.flush()
 
     return tell

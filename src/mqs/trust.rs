@@ -49,7 +49,7 @@ fn check_as(path: &Path, safe_path: &[PathBuf], user: u32) -> Result<PathBuf, Pl
     let mut places = fixed.chain(safe_path.iter().cloned()).filter_map(|place| place.canonicalize().ok());
     if !places.any(|place| real.starts_with(place)) {
         return refuse(format!(
-            "{} is in none of the trusted directories ({}, and auto-load safe-path)",
+            "{} is in none of the trusted directories ({}, and, in gdb, its auto-load safe-path)",
             shown(&real),
             TRUSTED_DIRECTORIES.join(", ")
         ));

@@ -6,6 +6,7 @@ mod layouts;
 mod origin;
 mod process;
 mod queue;
+mod record;
 mod recording;
 mod session;
 mod snapshot;

@@ -12,14 +12,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::origin::Origin;
-use super::recording::{Failure, PythonWriter};
 use super::snapshot::{Snapshot, to_python};
 use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
 use crate::layouts::Profile;
 use crate::model;
 use crate::mqs::PluginInfo;
-use crate::recording::{Range, Replay, full_ranges};
-use crate::session::{self, LayoutChoice, PluginSettings, RecordError, RecordRequest, SessionError};
+use crate::recording::Replay;
+use crate::session::{self, LayoutChoice, PluginSettings, SessionError};
 use crate::target::PageCache;
 
 create_exception!(mpi_queues, NativeError, PyException, "What the core could not do; see `kind` and `help`.");
@@ -37,8 +36,8 @@ pub(super) fn native_error(py: Python<'_>, kind: &str, help: &str, text: String)
 /// One process, held across stops.
 #[pyclass(unsendable, module = "mpi_queues")]
 pub struct Session {
-    urgent: Rc<Urgent>,
-    session: session::Session<Origin>,
+    pub(super) urgent: Rc<Urgent>,
+    pub(super) session: session::Session<Origin>,
     safe_path: RefCell<Vec<PathBuf>>,
     plugin_path: RefCell<Vec<PathBuf>>,
 }
@@ -57,13 +56,13 @@ impl Session {
         Self::over(Rc::default(), Origin::Recording(Box::new(replay)), choice)
     }
 
-    fn error(&self, py: Python<'_>, error: &SessionError) -> PyErr {
+    pub(super) fn error(&self, py: Python<'_>, error: &SessionError) -> PyErr {
         // An interrupt by the user goes before whatever error it caused underneath.
         self.urgent.take().unwrap_or_else(|| native_error(py, error.kind(), error.help(), error.to_string()))
     }
 
     /// Calls `run` with what the user has said about plug-ins; Ctrl-C ends the wait for one.
-    fn with_settings<R>(
+    pub(super) fn with_settings<R>(
         &self,
         plugin: Option<PathBuf>,
         timeout: f64,
@@ -78,32 +77,7 @@ impl Session {
         Ok(run(&PluginSettings { explicit, set_paths, safe_path, timeout, interrupted: &interrupted }))
     }
 
-    /// The memory that is recorded besides what readers ask for, whether that makes a full recording, and what is left out.
-    fn more_memory(&self, py: Python<'_>, full: bool) -> PyResult<(Vec<Range>, bool, Vec<String>)> {
-        let refused = |text: &str| native_error(py, "not_recorded", "leave out --full", text.to_owned());
-        match self.session.target() {
-            Origin::Debugger(..) if !full => Ok((Vec::new(), false, Vec::new())),
-            Origin::Debugger(debugger, _) => match debugger.regions() {
-                Ok(Some(regions)) => {
-                    let (ranges, left_out) = full_ranges(&regions);
-                    Ok((ranges, true, left_out))
-                }
-                Ok(None) => Err(refused("the process's memory mappings are not known, which a full recording needs")),
-                Err(error) => Err(self.urgent.take().unwrap_or_else(|| refused(&error.to_string()))),
-            },
-            // Nothing that a recording has is lost where it is recorded again.
-            Origin::Recording(replay) => {
-                let mut left_out = replay.end.left_out.clone();
-                if full && !replay.description.full {
-                    left_out
-                        .push("the memory that a full recording has was not in the recording it was made from".into());
-                }
-                Ok((replay.ranges().collect(), replay.description.full, left_out))
-            }
-        }
-    }
-
-    fn interrupted(&self) -> PyResult<()> {
+    pub(super) fn interrupted(&self) -> PyResult<()> {
         self.urgent.take().map_or(Ok(()), Err)
     }
 }
@@ -211,36 +185,7 @@ impl Session {
         full: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Option<String>> {
-        let origin = self.session.target();
-        let facts = origin.facts(&session::RANK_VARIABLES);
-        self.interrupted()?;
-        let (more, full, left_out) = self.more_memory(py, full)?;
-        let captured_at = match origin.captured_at() {
-            Some(recorded) => Some(recorded),
-            None => Some(now(py)?),
-        };
-        let failure = Failure::default();
-        let mut tell = |done: u64, total: u64| {
-            failure.check(|py| {
-                py.check_signals()?;
-                progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (done, total)).map(|_| ()))
-            })
-        };
-        let mut out = std::io::BufWriter::with_capacity(1 << 16, PythonWriter { write: &write, failure: &failure });
-        let request = RecordRequest { facts, captured_at, more, full, left_out, progress: &mut tell };
-        let result = self.with_settings(None, 10.0, |settings| {
-            let told = self.session.record(request, settings, &mut out)?;
-            std::io::Write::flush(&mut out)?;
-            Ok(told)
-        })?;
-        self.interrupted()?;
-        match result {
-            Ok(problem) => Ok(problem.map(|error| error.to_string())),
-            Err(RecordError::Session(error)) => Err(self.error(py, &error)),
-            Err(error @ RecordError::Write(_)) => {
-                Err(failure.take().unwrap_or_else(|| native_error(py, "fault", "", error.to_string())))
-            }
-        }
+        self.record_to(py, &write, full, progress.as_ref())
     }
 
     /// Sentences about where reader and plug-in differ; empty where they agree.

@@ -114,9 +114,7 @@ impl SessionError {
             Self::NoPlugin(_) => {
                 "the built-in reader needs none: leave out the source; or name one: `mpi plugin load PATH`"
             }
-            Self::Plugin(_) => {
-                "the built-in reader needs no plug-in: leave out the source, or `set mpi source builtin`"
-            }
+            Self::Plugin(_) => "the built-in reader needs no plug-in: leave out the source, or set it to builtin",
             _ => "",
         }
     }

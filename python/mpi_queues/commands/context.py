@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .._native import Snapshot
+from ..report.progress import ProgressLine
+
+
+#: The terminal of the debugger, whichever of its processes is read.
+_LINE = ProgressLine()
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,7 @@ class Context(ABC):
 
     def progress(self, text: str) -> None:
         """Shows how far something long is, where that can be shown; an empty text takes it away again."""
-        return
+        _LINE.tell(text)
 
     @abstractmethod
     def processes(self) -> List[DebuggedMpi]:
