@@ -9,7 +9,6 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from .._native import Snapshot
 from ..report.progress import ProgressLine
 
-
 #: The terminal of the debugger, whichever of its processes is read.
 _LINE = ProgressLine()
 
