@@ -75,7 +75,8 @@ class Terminal:
 
     def read_until(self, text: str, timeout: float = TIMEOUT) -> str:
         """What is printed up to and with ``text``."""
-        seen = ""
+        # A control sequence may come in two pieces.
+        seen, raw = "", b""
         deadline = time.monotonic() + timeout
         while text not in seen:
             left = deadline - time.monotonic()
@@ -86,15 +87,16 @@ class Terminal:
                 except OSError:
                     piece = b""
                 assert piece, f"the debugger ended after: {seen[-2000:]!r}"
-                seen += plain(piece.decode("utf-8", "replace"))
+                raw += piece
+                seen = plain(raw.decode("utf-8", "replace"))
         return seen
 
     def read_quiet(self, quiet: float = 0.5) -> str:
         """What is printed until nothing comes for a while."""
-        seen = ""
+        raw = b""
         while select.select([self._terminal], [], [], quiet)[0]:
-            seen += plain(os.read(self._terminal, 65536).decode("utf-8", "replace"))
-        return seen
+            raw += os.read(self._terminal, 65536)
+        return plain(raw.decode("utf-8", "replace"))
 
     def complete(self, typed: str) -> str:
         """What stands there after two tabs; the line is then given up."""

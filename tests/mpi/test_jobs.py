@@ -136,7 +136,9 @@ def test_the_environment_and_the_working_directory(
 def test_signals_are_as_a_shell_would_give_them(debian_mpi: builds.MpiBuild) -> None:
     # No Python, which changes them when it starts.
     said = refused(lambda: Job("grep", args=["SigIgn", "/proc/self/status"], ranks=1, launcher=debian_mpi.mpirun))
-    assert "SigIgn:\t0000000000000000" in said
+    (ignored,) = re.findall(r"SigIgn:\s*([0-9a-f]{16})", said)
+    # The C library keeps signals 32 and 33 for itself: what a parent has made of them stays.
+    assert int(ignored, 16) & ~(3 << 31) == 0
 
 
 def test_a_program_or_launcher_that_is_not_there(tmp_path: pathlib.Path) -> None:
