@@ -128,9 +128,9 @@ def measure_reader_and_pages() -> None:
     results["reader_first"] = seconds(lambda: builtin(inferior))
     results["operations"] = operations(builtin(inferior))
     # A debugger may read pages that process_vm_readv may not: those of the kernel's vvar area.
-    pages = [page for page in pages_read(inferior) if readable(page, inferior.pid)]
+    pages = [page for page in pages_read(inferior) if readable(page, int(gdb.selected_inferior().pid))]
     results["pages"] = len(pages)
-    read = readv(pages, inferior.pid)
+    read = readv(pages, int(gdb.selected_inferior().pid))
     read()
     times: Dict[str, List[float]] = {"reader": [], "readv": []}
     for _ in range(RUNS):
