@@ -186,8 +186,14 @@ fn read_class(target: &(impl Target + ?Sized), profile: &Profile, type_name: &st
     let class = profile.types.get("opal_class_t")?;
     let (name_field, size_field) = (class.fields.get("cls_name")?, class.fields.get("cls_sizeof")?);
     let at = target.symbol(&format!("{type_name}_class")).ok()??.addr;
-    let name_at = target.read_pointer(at.wrapping_add(name_field.offset)).ok()?;
-    let size = target.read_uint(at.wrapping_add(size_field.offset), size_field.size).ok()?;
+    let read = target
+        .read_pointer(at.wrapping_add(name_field.offset))
+        .and_then(|name| Ok((name, target.read_uint(at.wrapping_add(size_field.offset), size_field.size)?)));
+    let (name_at, size) = match read {
+        Ok(both) => both,
+        Err(error) if error.is_left_out() => return Some(Class::LeftOut(error)),
+        Err(_) => return None,
+    };
     // The dynamic linker has not come to this library yet.
     if name_at.is_null() {
         return None;

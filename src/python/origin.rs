@@ -48,6 +48,13 @@ impl Origin {
         }
     }
 
+    /// A new reading begins: what a recording lacked in the last one does not count.
+    pub fn begin(&self) {
+        if let Self::Recording(replay) = self {
+            replay.forget_missing();
+        }
+    }
+
     /// The errors of reads for which the recording has nothing.
     pub fn missing(&self) -> Vec<TargetError> {
         match self {

@@ -155,6 +155,7 @@ impl Session {
         timeout: f64,
         queues: bool,
     ) -> PyResult<Snapshot> {
+        self.session.target().begin();
         let result = match source {
             "auto" | "builtin" => self.session.read_builtin(queues),
             "plugin" => self.with_settings(plugin, timeout, |settings| self.session.read_plugin(settings))?,

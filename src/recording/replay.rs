@@ -151,6 +151,11 @@ impl Replay {
         if self.symbols.len() > MAX_SYMBOLS { Err(invalid("it has more symbols than any process")) } else { Ok(()) }
     }
 
+    /// Forgets what was missing before another reading.
+    pub fn forget_missing(&self) {
+        self.missing.borrow_mut().clear();
+    }
+
     /// The errors of reads that asked for what was not recorded, the first of them.
     pub fn missing(&self) -> Vec<TargetError> {
         self.missing.borrow().clone()

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::{PluginSettings, Session, SessionError};
 use crate::layouts::{LayoutSource, Profile, READER_TYPES, TypeLayout, shipped_profiles};
-use crate::model::{Facts, Process, QueueState};
+use crate::model::{Facts, Process, QueueState, SourceKind};
 use crate::recording::{ImageDescription, Parts, ProcessDescription, Range, Recorder, write_process};
 use crate::target::{Target, TargetError};
 
@@ -115,7 +115,11 @@ fn described_types(source: &dyn LayoutSource) -> BTreeMap<String, Option<TypeLay
     READER_TYPES.iter().map(|name| ((*name).to_owned(), ask(name))).collect()
 }
 
-/// Marks as unknown, not as damaged, what a replay could not read because it was not recorded.
+/// How many places that a recording lacks are named.
+const TOLD: usize = 5;
+
+/// Marks as unknown, not as damaged, what a replay could not read because it was not recorded; and tells of what is missing
+/// without a trace, such as the name of a datatype.
 pub fn tell_missing(process: &mut Process, missing: &[TargetError]) {
     let sentences: Vec<String> = missing.iter().map(ToString::to_string).collect();
     for communicator in &mut process.communicators {
@@ -125,5 +129,18 @@ pub fn tell_missing(process: &mut Process, missing: &[TargetError]) {
                 queue.state = QueueState::NoInformation;
             }
         }
+    }
+    let plugin = process.source.as_ref().is_some_and(|source| source.kind == SourceKind::Plugin);
+    if plugin {
+        // More is read for a plug-in than it asks for; its own reads that failed are told.
+        return;
+    }
+    let told = process.problems.join("\n");
+    let mut untold = sentences.into_iter().filter(|sentence| !told.contains(sentence));
+    let first: Vec<String> = untold.by_ref().take(TOLD).collect();
+    let more = untold.count();
+    process.problems.extend(first.into_iter().map(|sentence| format!("something is not known: {sentence}")));
+    if more > 0 {
+        process.problems.push(format!("{more} further places are not in the recording"));
     }
 }

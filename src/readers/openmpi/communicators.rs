@@ -9,7 +9,7 @@ use crate::address::TargetAddr;
 use crate::model;
 use crate::readers::record::Record;
 use crate::readers::{ReaderError, add_problem};
-use crate::target::{Target, printable};
+use crate::target::{Target, TargetError, printable};
 
 /// The table of communicators never has more slots than this (1 Mi); context ids have 16 to 20 bits.
 const MAX_SLOTS: u64 = 1 << 20;
@@ -93,16 +93,16 @@ pub fn read_all(target: &dyn Target, shapes: &Shapes, groups: &Groups<'_>) -> Re
         if addr.is_null() || addr.get() == RESERVED_SLOT || addr == null || !seen.insert(addr) {
             continue;
         }
-        let problem = if class.is_some() && class_of(target, shapes, addr) != class {
-            "it is no communicator".to_owned()
-        } else {
-            match read_one(target, shapes, groups, addr, &mut out.problems) {
+        let problem = match class_of(target, shapes, addr) {
+            Err(error) => error.to_string(),
+            Ok(found) if class.is_some_and(|class| class != found) => "it is no communicator".to_owned(),
+            Ok(_) => match read_one(target, shapes, groups, addr, &mut out.problems) {
                 Ok(found) => {
                     out.found.push(found);
                     continue;
                 }
                 Err(error) => error.to_string(),
-            }
+            },
         };
         add_problem(&mut out.problems, format!("the communicator at {addr} could not be read: {problem}"));
     }
@@ -114,9 +114,12 @@ pub fn class(target: &dyn Target) -> Option<TargetAddr> {
     target.symbol("ompi_communicator_t_class").ok().flatten().map(|symbol| symbol.addr)
 }
 
-/// The class of the object at `addr`, where it can be read.
-pub fn class_of(target: &dyn Target, shapes: &Shapes, addr: TargetAddr) -> Option<TargetAddr> {
-    target.read_pointer(addr.wrapping_add(shapes.object.class.offset as u64)).ok()
+/// The class of the object at `addr`.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn class_of(target: &dyn Target, shapes: &Shapes, addr: TargetAddr) -> Result<TargetAddr, TargetError> {
+    target.read_pointer(addr.wrapping_add(shapes.object.class.offset as u64))
 }
 
 fn learn_world(

@@ -193,7 +193,7 @@ fn adopt_strangers(
     strangers.sort();
     let Some(class) = communicators::class(target) else { return };
     let null = target.symbol("ompi_mpi_comm_null").ok().flatten().map(|symbol| symbol.addr);
-    strangers.retain(|at| Some(*at) != null && communicators::class_of(target, shapes, *at) == Some(class));
+    strangers.retain(|at| Some(*at) != null && communicators::class_of(target, shapes, *at) == Ok(class));
     for at in strangers {
         if let Ok(found) = communicators::read_one(target, shapes, groups, at, &mut communicators.problems) {
             communicators.found.push(found);

@@ -1,0 +1,104 @@
+"""A recording that lacks a piece of memory: nothing vanishes in silence, whichever piece it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zlib
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Tuple
+
+import mpi_queues
+import pytest
+from recordings import keep
+from support import recording_file
+
+FILES = sorted(keep.PLACE.glob("format-*/*.mpirec"))
+QUEUES = ("pending_sends", "pending_receives", "unexpected_messages")
+
+Frames = List[Tuple[str, bytes]]
+
+
+def _frame(kind: str, raw: bytes) -> bytes:
+    body = zlib.compress(raw, 1)
+    header = struct.pack("<4sIQQI", kind.encode(), 0, len(body), len(raw), zlib.crc32(body))
+    return header + struct.pack("<I", zlib.crc32(header)) + body
+
+
+def _first_process(file: Path) -> Tuple[Frames, Frames, Frames]:
+    """The frames of the first process of a recording: those before its memory, its memory, those behind."""
+    before: Frames = []
+    memory: Frames = []
+    after: Frames = []
+    for kind, raw in recording_file.frames(file):
+        if kind in ("RNGS", "MEMO"):
+            memory.append((kind, raw))
+        elif memory:
+            after.append((kind, raw))
+            break
+        else:
+            before.append((kind, raw))
+    return before, memory, [*after, ("DONE", b'{"processes":1}')]
+
+
+def _without_each(memory: Frames) -> Iterator[Tuple[int, Frames]]:
+    """The memory without one of its ranges, for each of them, with the address of that range."""
+    for index in range(0, len(memory), 2):
+        pairs = list(struct.iter_unpack("<QQ", memory[index][1]))
+        content = memory[index + 1][1]
+        offset = 0
+        for at, (address, length) in enumerate(pairs):
+            kept = b"".join(struct.pack("<QQ", *pair) for pair in (*pairs[:at], *pairs[at + 1 :]))
+            rest = content[:offset] + content[offset + length :]
+            yield address, [*memory[:index], ("RNGS", kept), ("MEMO", rest), *memory[index + 2 :]]
+            offset += length
+
+
+def _load(place: Path, frames: Frames) -> Any:
+    place.write_bytes(b"mpi-queues recording 1\n" + b"".join(_frame(kind, raw) for kind, raw in frames))
+    return json.loads(mpi_queues.load(place).to_json())
+
+
+def _by_handle(process: Any) -> Dict[str, Any]:
+    return {communicator["handle"]: communicator for communicator in process["communicators"]}
+
+
+def _is_as_true(found: List[Dict[str, Any]], whole: List[Dict[str, Any]]) -> bool:
+    """Whether all operations are there, with the same facts or facts that are said to be unknown."""
+    return len(found) == len(whole) and all(
+        value in (other[name], None) for one, other in zip(found, whole) for name, value in one.items()
+    )
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_no_missing_range_hides_anything(file: Path, tmp_path: Path) -> None:
+    before, memory, after = _first_process(file)
+    (whole,) = _load(tmp_path / "whole.mpirec", [*before, *memory, *after])["processes"]
+    assert whole["problems"] == []
+    refused = unknown = changed = 0
+    for address, less in _without_each(memory):
+        try:
+            snapshot = _load(tmp_path / "less.mpirec", [*before, *less, *after])
+        except mpi_queues.UserError as error:
+            refused += 1
+            assert "0x" in str(error) or "not in the recording" in str(error) or error.help, f"{address:#x}: {error}"
+            continue
+        (process,) = snapshot["processes"]
+        if process == whole:
+            continue
+        changed += 1
+        # Something is said, with the address and how to record it.
+        said = "\n".join([*process["problems"], *snapshot["problems"]])
+        assert re.search(r"0x[0-9a-f]+ are not in the recording.*record --full", said), f"{address:#x}: {said}"
+        found = _by_handle(process)
+        for handle, communicator in _by_handle(whole).items():
+            for name in QUEUES:
+                if handle not in found:
+                    # A communicator that cannot be read is one of the problems.
+                    continue
+                queue = found[handle][name]
+                if not _is_as_true(queue["operations"], communicator[name]["operations"]):
+                    assert queue["state"] == "no_information", f"{address:#x}: {communicator['name']}: {queue['state']}"
+                    unknown += 1
+    assert refused and changed and unknown
