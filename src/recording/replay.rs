@@ -18,10 +18,16 @@ use crate::target::{Image, Symbol, Target, TargetAbi, TargetError};
 /// Frames of memory that are kept decompressed, each of about a mebibyte.
 const KEPT: usize = 64;
 
-/// More ranges (4 Mi), symbols (1 Mi) or stacks (64 Ki) than this are not those of a process.
+/// A frame of memory is not larger than this: so many are kept.
+const MAX_BYTES: u64 = 2 << 20;
+
+/// Everything but memory is not larger than this in any process (128 MiB): it is loaded at once.
+const MAX_LOADED: u64 = 128 << 20;
+
+/// More ranges (4 Mi), failed reads or symbols than this are not those of a process.
 const MAX_RANGES: usize = 1 << 22;
+const MAX_FAULTS: usize = 1 << 16;
 const MAX_SYMBOLS: usize = 1 << 20;
-const MAX_STACKS: usize = 1 << 16;
 
 /// Different ranges that were asked for in vain are remembered up to this many.
 const MAX_MISSING: usize = 1000;
@@ -83,6 +89,10 @@ impl Replay {
     }
 
     fn load(&mut self, section: &Section) -> io::Result<()> {
+        let loaded = section.frames.iter().filter(|frame| frame.kind != Some(Kind::Bytes)).map(|frame| frame.raw_len);
+        if loaded.sum::<u64>() > MAX_LOADED {
+            return Err(invalid("it says more than any process"));
+        }
         let mut announced: Vec<Range> = Vec::new();
         for frame in &section.frames {
             // A frame of memory is decompressed when somebody reads it.
@@ -103,10 +113,7 @@ impl Replay {
                 }
                 _ => {}
             }
-            if self.pieces.len() > MAX_RANGES
-                || self.faults.len() > MAX_RANGES
-                || self.description.facts.stacks.len() > MAX_STACKS
-            {
+            if self.pieces.len() > MAX_RANGES || self.faults.len() > MAX_FAULTS {
                 return Err(invalid("it has more parts than any process"));
             }
         }
@@ -114,6 +121,9 @@ impl Replay {
     }
 
     fn add_bytes(&mut self, frame: &Frame, announced: &[Range]) -> io::Result<()> {
+        if frame.raw_len > MAX_BYTES {
+            return Err(invalid("a part of its memory is larger than any that is written"));
+        }
         let index = u32::try_from(self.bytes.len()).map_err(|_| invalid("too many parts"))?;
         self.bytes.push(*frame);
         let mut offset = 0;

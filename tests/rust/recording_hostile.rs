@@ -100,6 +100,8 @@ fn contents_that_make_no_sense_are_refused() {
         ("out of its part", vec![frame(b"RNGS", &pairs(&[(0x1000, 5)])), frame(b"MEMO", b"abcd")]),
         ("out of its part", vec![frame(b"RNGS", &pairs(&[(0x1000, u64::MAX)])), frame(b"MEMO", b"abcd")]),
         ("out of its part", vec![frame(b"RNGS", &pairs(&[(1, 1 << 32), (1 << 33, 3)])), frame(b"MEMO", b"abcd")]),
+        ("larger than any", vec![frame(b"RNGS", &pairs(&[(1, 3 << 20)])), frame(b"MEMO", &vec![0; 3 << 20])]),
+        ("more than any", vec![frame(b"SYMS", &vec![b'a'; 30 << 20]); 5]),
         ("makes no sense", vec![frame(b"SYMS", b"zz 1 name\n")]),
         ("makes no sense", vec![frame(b"SYMS", b"1000\n")]),
         ("no text", vec![frame(b"SYMS", b"\xff\xfe")]),
