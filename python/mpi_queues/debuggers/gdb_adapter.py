@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import re
-import socket
 from typing import Any, List, Optional, Tuple
 
 import gdb
@@ -13,7 +11,8 @@ import gdb
 from .. import processes
 from ..errors import UserError
 from . import gdb_stacks, gdb_types
-from .base import DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, RegionDict, StackDict, TypeDict
+from .base import DebuggerError, MemoryFault, ProcessGone, StackDict, TypeDict
+from .local import TracedProcess
 
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
 
@@ -24,42 +23,23 @@ _AUXV_LINE = re.compile(r"^(\d+)\s+AT_\w+\s.*\s(0x[0-9a-fA-F]+|\d+)$", re.MULTIL
 _CORE_FILE = re.compile(r"^Local core dump file:\n\t`(.*)', file type ", re.MULTILINE)
 
 
-class GdbProcess(DebuggedProcess):
+class GdbProcess(TracedProcess):
     """A stopped inferior, local, behind a gdbserver, or a core file.
 
     Reads and lookups mean gdb's selected inferior: the caller selects this one around them (``gdb_sessions``).
     """
 
     def __init__(self, inferior: Any) -> None:
-        self._inferior = inferior
-        self._pid: Optional[int] = int(inferior.pid) or None
+        pid = int(inferior.pid) or None
         connection = getattr(inferior, "connection", None)
         kind = str(connection.type) if connection is not None else None
+        super().__init__(pid, local=kind != "core" and pid is not None and _is_traced_by_us(pid))
+        self._inferior = inferior
         self.via = "core" if kind == "core" else "gdb"
         self.debugger = f"gdb {gdb.VERSION}"
         self._stacks_complete = False
-        self._local = kind != "core" and self._pid is not None and _is_traced_by_us(self._pid)
 
-    @property
-    def pid(self) -> Optional[int]:
-        return self._pid
-
-    @property
-    def local(self) -> bool:
-        """Whether the process is one of this machine that gdb itself traces."""
-        return self._local
-
-    @property
-    def host(self) -> Optional[str]:
-        return socket.gethostname() if self._local else None
-
-    @property
-    def executable(self) -> Optional[str]:
-        if self._local:
-            try:
-                return str(pathlib.Path(f"/proc/{self._pid}/exe").readlink())
-            except OSError:
-                pass
+    def executable_of_debugger(self) -> Optional[str]:
         name = self._inferior.progspace.filename
         # gdb marks files that it reads through a remote target.
         return str(name).removeprefix("target:") if name else None
@@ -73,14 +53,6 @@ class GdbProcess(DebuggedProcess):
     @property
     def pointer_size(self) -> int:
         return int(gdb.lookup_type("void").pointer().sizeof)
-
-    @property
-    def file_roots(self) -> List[str]:
-        if self._local:
-            # A process in a container names files of its own root.
-            return [f"/proc/{self._pid}/root", "/"]
-        # The core compares build-ids and contents before it believes a file that merely has the right name.
-        return ["/"]
 
     def read_memory(self, address: int, length: int) -> bytes | memoryview:
         try:
@@ -113,12 +85,7 @@ class GdbProcess(DebuggedProcess):
         # gdb's objfiles do not tell their load bias; the core walks the dynamic linker's list instead.
         return None
 
-    def program_headers(self) -> Optional[Tuple[int, int]]:
-        # /proc's file for local processes; gdb's own view of the same vector for all others.
-        if self._local and self._pid:
-            found = processes.program_headers(self._pid, self.pointer_size, self.byte_order)
-            if found is not None:
-                return found
+    def program_headers_of_debugger(self) -> Optional[Tuple[int, int]]:
         try:
             text = gdb.execute("info auxv", to_string=True)
         except gdb.error:
@@ -133,9 +100,6 @@ class GdbProcess(DebuggedProcess):
         except gdb.error as error:
             raise DebuggerError(f"gdb cannot describe the type {name}: {error}") from None
 
-    def environment(self, name: str) -> Optional[str]:
-        return processes.environment(self._pid, name) if self._local and self._pid else None
-
     def stacks(self) -> List[StackDict]:
         found, self._stacks_complete = gdb_stacks.stacks(self._inferior)
         return found
@@ -144,14 +108,10 @@ class GdbProcess(DebuggedProcess):
     def stacks_complete(self) -> bool:
         return self._stacks_complete
 
-    def memory_regions(self) -> Optional[List[RegionDict]]:
-        return processes.memory_regions(self._pid) if self._local and self._pid else None
-
     def _alive(self) -> bool:
         if not self._inferior.is_valid() or int(self._inferior.pid or 0) != (self._pid or 0):
             return False
-        # A process that was killed stays in gdb's list until gdb next waits for it.
-        return not self._local or processes.state(self._pid or 0) not in ("", "Z", "X")
+        return not self.has_ended()
 
 
 def core_path() -> str:

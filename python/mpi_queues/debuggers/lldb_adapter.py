@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pathlib
 import re
-import socket
 from typing import Any, List, Optional, Tuple
 
 import lldb
@@ -14,7 +12,8 @@ import lldb
 from .. import processes
 from ..errors import UserError
 from . import base, lldb_stacks, lldb_types
-from .base import DebuggedProcess, DebuggerError, MemoryFault, ProcessGone, RegionDict, StackDict, TypeDict
+from .base import DebuggerError, MemoryFault, ProcessGone, StackDict, TypeDict
+from .local import TracedProcess
 
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
 
@@ -26,21 +25,22 @@ ALIVE = (*STOPPED, lldb.eStateRunning, lldb.eStateStepping)
 _ELF_MAGIC = b"\x7fELF"
 
 
-class LldbProcess(DebuggedProcess):
+class LldbProcess(TracedProcess):
     """A stopped process of lldb, local, behind a server, or a core file."""
 
     def __init__(self, process: Any) -> None:
-        self._process = process
-        self._target = process.GetTarget()
-        self._pid: Optional[int] = int(process.GetProcessID()) or None
+        # Closed by __del__, also where what follows fails.
+        self._memory: Optional[int] = None
+        pid = int(process.GetProcessID()) or None
         plugin = str(process.GetPluginName() or "")
         core = plugin.endswith("-core") or plugin == "minidump"
+        super().__init__(pid, local=not core and pid is not None and _is_traced_by_our_child(pid))
+        self._process = process
+        self._target = process.GetTarget()
         self.via = "core" if core else "lldb"
         self.debugger = f"lldb {version()}"
         self._stacks = lldb_stacks.Stacks(process)
         self._stacks_complete = False
-        self._local = not core and self._pid is not None and _is_traced_by_our_child(self._pid)
-        self._memory: Optional[int] = None
 
     def __del__(self) -> None:
         self.forget()
@@ -51,26 +51,7 @@ class LldbProcess(DebuggedProcess):
         if opened is not None:
             os.close(opened)
 
-    @property
-    def pid(self) -> Optional[int]:
-        return self._pid
-
-    @property
-    def local(self) -> bool:
-        """Whether the process is one of this machine, traced by the server that this lldb started."""
-        return self._local
-
-    @property
-    def host(self) -> Optional[str]:
-        return socket.gethostname() if self._local else None
-
-    @property
-    def executable(self) -> Optional[str]:
-        if self._local:
-            try:
-                return str(pathlib.Path(f"/proc/{self._pid}/exe").readlink())
-            except OSError:
-                pass
+    def executable_of_debugger(self) -> Optional[str]:
         # How the target names the file; lldb's own copy of a remote one lies elsewhere.
         module = self._main_module()
         name = module.GetPlatformFileSpec().fullpath or module.GetFileSpec().fullpath if module is not None else None
@@ -83,12 +64,6 @@ class LldbProcess(DebuggedProcess):
     @property
     def pointer_size(self) -> int:
         return int(self._process.GetAddressByteSize())
-
-    @property
-    def file_roots(self) -> List[str]:
-        # A process in a container names files of its own root. The core compares build-ids and contents before it
-        # believes a file that merely has the right name.
-        return [f"/proc/{self._pid}/root", "/"] if self._local else ["/"]
 
     def read_memory(self, address: int, length: int) -> bytes | memoryview:
         if base.wants_interrupt():
@@ -133,18 +108,8 @@ class LldbProcess(DebuggedProcess):
         # The core walks the dynamic linker's list, as under every debugger: lldb also lists files that are not loaded.
         return None
 
-    def program_headers(self) -> Optional[Tuple[int, int]]:
-        if self._local and self._pid:
-            found = processes.program_headers(self._pid, self.pointer_size, self.byte_order)
-            if found is not None:
-                return found
-        return self._headers_in_memory()
-
     def type_layout(self, name: str) -> Optional[TypeDict]:
         return lldb_types.type_layout(self._target, name)
-
-    def environment(self, name: str) -> Optional[str]:
-        return processes.environment(self._pid, name) if self._local and self._pid else None
 
     def stacks(self) -> List[StackDict]:
         found, self._stacks_complete = self._stacks.read()
@@ -153,9 +118,6 @@ class LldbProcess(DebuggedProcess):
     @property
     def stacks_complete(self) -> bool:
         return self._stacks_complete
-
-    def memory_regions(self) -> Optional[List[RegionDict]]:
-        return processes.memory_regions(self._pid) if self._local and self._pid else None
 
     def _pread(self, address: int, length: int) -> Optional[bytes]:
         """Memory of a local process from /proc, None where that does not give all of it.
@@ -179,7 +141,7 @@ class LldbProcess(DebuggedProcess):
         first = self._target.GetModuleAtIndex(0)
         return first if first.IsValid() else None
 
-    def _headers_in_memory(self) -> Optional[Tuple[int, int]]:
+    def program_headers_of_debugger(self) -> Optional[Tuple[int, int]]:
         """The program headers that the ELF header of the executable names (System V ABI, Elf64_Ehdr and Elf32_Ehdr).
 
         lldb has no interface to the auxiliary vector.
@@ -205,8 +167,7 @@ class LldbProcess(DebuggedProcess):
     def _alive(self) -> bool:
         if not self._process.IsValid() or self._process.GetState() not in ALIVE:
             return False
-        # A process that was killed stays in lldb's list until lldb next waits for it.
-        return not self._local or processes.state(self._pid or 0) not in ("", "Z", "X")
+        return not self.has_ended()
 
 
 def core_path(process: Any) -> str:
