@@ -154,11 +154,11 @@ fn choose(
         let name = LayoutSource::name(profile);
         return Ok((Layouts::new(vec![Box::new(profile.clone())]), name, verification));
     }
-    let shipped = choose_profile(target, version);
+    let shipped = || choose_profile(target, version);
     let known = |source: &Rc<dyn LayoutSource>| source.type_layout(PROBED_TYPE).is_ok_and(|found| found.is_some());
     if let Some(source) = choice.debugger.as_ref().filter(|source| known(source)) {
-        let constants = match &shipped {
-            Ok(chosen) => Some(chosen.profile.clone()),
+        let constants = match shipped() {
+            Ok(chosen) => Some(chosen.profile),
             Err(_) => same_series(version)?,
         };
         let Some(constants) = constants else {
@@ -193,7 +193,7 @@ fn choose(
         }
         set_aside.push(format!("the recorded {}: {verification}", LayoutSource::name(recorded)));
     }
-    let Chosen { profile, verification } = shipped?;
+    let Chosen { profile, verification } = shipped()?;
     let name = LayoutSource::name(&profile);
     Ok((Layouts::new(vec![Box::new(profile)]), name, verification))
 }
