@@ -8,7 +8,7 @@ use crate::analysis::compare::differences;
 use crate::model::{Communicator, Process, QueueReport, QueueSource, QueueState, Source, SourceKind};
 use crate::mqs::discovery::{Candidate, Search, candidates};
 use crate::mqs::{BadRead, PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin_within};
-use crate::target::Target;
+use crate::target::{Target, TargetError};
 
 /// A plug-in's reads are not longer than this in bytes.
 const MAX_DOUBTED: usize = 1 << 16;
@@ -140,7 +140,9 @@ impl<T: Target> Session<T> {
     /// A plug-in takes zeros for what it cannot read, so that any list may look shorter than it is.
     fn doubt(&self, report: &mut QueueReport, count: u64, first: &BadRead) {
         let mut buf = vec![0; usize::try_from(first.len).unwrap_or(0).min(MAX_DOUBTED)];
-        let Err(error) = self.target().read(first.addr, &mut buf) else { return };
+        // Asked again for the reason; one that is cut to a sane length may succeed.
+        let again = self.target().read(first.addr, &mut buf);
+        let error = again.err().unwrap_or(TargetError::Fault { addr: first.addr, len: first.len });
         let detail = format!("{count} reads of the plug-in failed, and it takes zeros instead; the first: {error}");
         if report.communicators.is_empty() {
             report.problems.push(detail);
