@@ -14,6 +14,16 @@
 #include "ompi/info/info.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/coll/libnbc/coll_libnbc.h"
+#include "ompi/mca/common/ompio/common_ompio.h"
+#include "ompi/mca/common/ompio/common_ompio_request.h"
+#include "ompi/mca/osc/pt2pt/osc_pt2pt.h"
+#include "ompi/mca/osc/pt2pt/osc_pt2pt_request.h"
+#include "ompi/mca/osc/pt2pt/osc_pt2pt_sync.h"
+#include "ompi/mca/osc/osc.h"
+#include "ompi/mca/osc/rdma/osc_rdma.h"
+#include "ompi/mca/osc/rdma/osc_rdma_request.h"
+#include "ompi/mca/osc/rdma/osc_rdma_sync.h"
+#include "ompi/mca/osc/sm/osc_sm.h"
 #include "ompi/mca/pml/base/pml_base_recvreq.h"
 #include "ompi/mca/pml/base/pml_base_sendreq.h"
 #include "ompi/mca/pml/ob1/pml_ob1.h"
@@ -35,11 +45,14 @@
 #include "opal/class/opal_hash_table.h"
 #include "opal/class/opal_list.h"
 #include "opal/class/opal_pointer_array.h"
+#include "opal/datatype/opal_datatype_internal.h"
 #include "opal/mca/btl/btl.h"
 
-/* These stand in C files: ompi_datatype_args_t; attribute_value_t, attribute_key_value_t; opal_free_list_memory_t. */
+/* These stand in C files: ompi_datatype_args_t; attribute_value_t, attribute_key_value_t; opal_free_list_memory_t;
+ * opal_hash_element_t. */
 #include "ompi/attribute/attribute.c"
 #include "ompi/datatype/ompi_datatype_args.c"
 #include "opal/class/opal_free_list.c"
+#include "opal/class/opal_hash_table.c"
 
 #include "openmpi-constants.h"

@@ -15,6 +15,13 @@
 #include "ompi/instance/instance.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/coll/libnbc/coll_libnbc.h"
+#include "ompi/mca/common/ompio/common_ompio.h"
+#include "ompi/mca/common/ompio/common_ompio_request.h"
+#include "ompi/mca/osc/osc.h"
+#include "ompi/mca/osc/rdma/osc_rdma.h"
+#include "ompi/mca/osc/rdma/osc_rdma_request.h"
+#include "ompi/mca/osc/rdma/osc_rdma_sync.h"
+#include "ompi/mca/osc/sm/osc_sm.h"
 #include "ompi/mca/part/persist/part_persist_request.h"
 #include "ompi/mca/pml/base/pml_base_recvreq.h"
 #include "ompi/mca/pml/base/pml_base_sendreq.h"
@@ -37,11 +44,14 @@
 #include "opal/class/opal_hash_table.h"
 #include "opal/class/opal_list.h"
 #include "opal/class/opal_pointer_array.h"
+#include "opal/datatype/opal_datatype_internal.h"
 #include "opal/mca/btl/btl.h"
 
-/* These stand in C files: ompi_datatype_args_t; attribute_value_t, attribute_key_value_t; opal_free_list_memory_t. */
+/* These stand in C files: ompi_datatype_args_t; attribute_value_t, attribute_key_value_t; opal_free_list_memory_t;
+ * opal_hash_element_t. */
 #include "ompi/attribute/attribute.c"
 #include "ompi/datatype/ompi_datatype_args.c"
 #include "opal/class/opal_free_list.c"
+#include "opal/class/opal_hash_table.c"
 
 #include "openmpi-constants.h"
