@@ -4,6 +4,7 @@ import os
 from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Sequence, Tuple, Union, final
 
 from .debuggers.base import DebuggedProcess
+from .handle_types import HandleDict, HandleListDict
 
 __version__: str
 __all__ = [
@@ -59,6 +60,24 @@ class Session:
 
         Raises NativeError, kinds: ``not_mpi``, ``unsupported_mpi``, ``not_initialized``, ``finalized``, ``no_layout``,
         ``no_plugin``, ``plugin_refused``, ``plugin_failed``, ``gone``, ``fault``.
+        """
+
+    def describe(self, kind: str, value: int | bytes, *, fortran: bool = False, full: bool = False) -> HandleDict:
+        """What one handle means. ``kind`` is the kind's word (``comm``) or its type (``MPI_Comm``).
+
+        ``value`` is that of the C handle, with ``fortran`` the Fortran integer; of a status its address or its bytes. With
+        ``full`` everything is read, with references to other objects; else what ``summary`` needs. A value that is no handle is
+        told in ``state``, never raised.
+
+        Raises NativeError where the process has no MPI that can be read now, kinds as of :meth:`read`.
+        """
+
+    def handles(self, kinds: Sequence[str] = ..., value: Optional[str] = None) -> Snapshot:
+        """The objects of these kinds (all kinds where there is none): one snapshot with one process that has ``handles``.
+
+        ``value`` chooses: ``0x…`` the C handle, a decimal number the Fortran integer, anything else a name.
+
+        Raises NativeError, kinds as of :meth:`read`, and ``no_handle`` where no object has that name.
         """
 
     def record(
@@ -322,6 +341,10 @@ class Process:
     @property
     def communicators(self) -> List[Communicator]:
         """The communicators that the process knows."""
+
+    @property
+    def handles(self) -> List[HandleListDict]:
+        """The handles that were asked for: a list for each kind. Empty in a snapshot of queues."""
 
     @property
     def notes(self) -> List[str]:

@@ -4,6 +4,7 @@
 //! remote group for the peer on an intercommunicator), a *global* rank a rank in MPI_COMM_WORLD. Lengths are bytes.
 
 mod facts;
+mod handle;
 mod operation;
 mod process;
 mod snapshot;
@@ -11,6 +12,7 @@ mod source;
 mod stack;
 
 pub use facts::Facts;
+pub use handle::{Handle, HandleKind, HandleList, HandleState};
 pub use operation::{Operation, OperationStatus, Queue, QueueState};
 pub use process::{Call, Communicator, Mpi, Process};
 pub use snapshot::{SCHEMA, Snapshot};

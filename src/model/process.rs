@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Queue, Source};
+use super::{HandleList, Queue, Source};
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Process {
     pub calls: Vec<Call>,
     /// The communicators.
     pub communicators: Vec<Communicator>,
+    /// The handles that were asked for, by kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handles: Vec<HandleList>,
     /// Facts in words that have no place elsewhere, such as messages for a communicator that does not exist yet.
     pub notes: Vec<String>,
     /// What could not be read, in sentences.
@@ -43,6 +46,7 @@ impl Process {
             source: self.source.clone(),
             calls: self.calls.clone(),
             communicators: Vec::new(),
+            handles: self.handles.clone(),
             notes: self.notes.clone(),
             problems: self.problems.clone(),
             ..*self

@@ -2,6 +2,7 @@
 
 mod facts;
 mod frames;
+mod handles;
 mod layouts;
 mod origin;
 mod process;

@@ -73,6 +73,11 @@ impl Process {
     fn communicators(&self) -> Vec<Communicator> {
         (0..self.data().communicators.len()).map(|index| self.view(index)).collect()
     }
+    /// The handles that were asked for: a list for each kind.
+    #[getter]
+    fn handles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.data().handles)
+    }
     /// Facts in words that have no place elsewhere.
     #[getter]
     fn notes(&self) -> Vec<String> {

@@ -77,6 +77,23 @@ impl Session {
         Ok(run(&PluginSettings { explicit, set_paths, safe_path, timeout, interrupted: &interrupted }))
     }
 
+    /// A snapshot of what was read, with what the debugger knows.
+    pub(super) fn finished(&self, py: Python<'_>, mut process: model::Process) -> PyResult<Snapshot> {
+        self.interrupted()?;
+        let mut facts = self.session.target().facts(&session::RANK_VARIABLES);
+        if let Some(via) = self.session.target().via() {
+            via.clone_into(&mut facts.via);
+        }
+        session::add_facts(&mut process, &facts);
+        session::tell_missing(&mut process, &self.session.target().missing());
+        self.interrupted()?;
+        let captured_at = match self.session.target().captured_at() {
+            Some(recorded) => Some(recorded),
+            None => Some(now(py)?),
+        };
+        Ok(Snapshot(Arc::new(model::Snapshot { captured_at, processes: vec![process], ..model::Snapshot::default() })))
+    }
+
     pub(super) fn interrupted(&self) -> PyResult<()> {
         self.urgent.take().map_or(Ok(()), Err)
     }
@@ -161,20 +178,28 @@ impl Session {
             "plugin" => self.with_settings(plugin, timeout, |settings| self.session.read_plugin(settings))?,
             other => return Err(PyValueError::new_err(format!("no source is called {other:?}"))),
         };
-        let mut process = result.map_err(|error| self.error(py, &error))?;
-        self.interrupted()?;
-        let mut facts = self.session.target().facts(&session::RANK_VARIABLES);
-        if let Some(via) = self.session.target().via() {
-            via.clone_into(&mut facts.via);
-        }
-        session::add_facts(&mut process, &facts);
-        session::tell_missing(&mut process, &self.session.target().missing());
-        self.interrupted()?;
-        let captured_at = match self.session.target().captured_at() {
-            Some(recorded) => Some(recorded),
-            None => Some(now(py)?),
-        };
-        Ok(Snapshot(Arc::new(model::Snapshot { captured_at, processes: vec![process], ..model::Snapshot::default() })))
+        let process = result.map_err(|error| self.error(py, &error))?;
+        self.finished(py, process)
+    }
+
+    /// What one handle means, as a dictionary: the fields of `model::Handle`.
+    #[pyo3(signature = (kind, value, *, fortran = false, full = false))]
+    fn describe<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        value: &Bound<'py, PyAny>,
+        fortran: bool,
+        full: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.describe_handle(py, kind, value, fortran, full)
+    }
+
+    /// The objects of these kinds (all where there is none), or those of one kind that `value` names: one snapshot with one
+    /// process, whose `handles` they are.
+    #[pyo3(signature = (kinds = Vec::new(), value = None))]
+    fn handles(&self, py: Python<'_>, kinds: Vec<String>, value: Option<&str>) -> PyResult<Snapshot> {
+        self.list_handles(py, &kinds, value)
     }
 
     /// Writes the process as a part of a recording, in pieces of bytes, to `write`.

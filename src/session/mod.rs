@@ -2,11 +2,13 @@
 
 mod debug_info;
 mod detection;
+mod handles;
 mod plugin;
 mod record;
 mod refine;
 
 pub use detection::{Detected, LayoutChoice};
+pub use handles::Designator;
 pub use plugin::{PluginChoice, PluginSettings};
 pub use record::{RecordError, RecordRequest, tell_missing};
 pub use refine::{RANK_VARIABLES, add_facts};
@@ -61,6 +63,14 @@ pub enum SessionError {
     /// A profile is damaged.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// No object of a kind has the name that was asked for.
+    #[error("no {kind} of this process is called {name:?}")]
+    NoHandle {
+        /// What the kind is called in a sentence.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
     /// No plug-in may be used.
     #[error("{0}")]
     NoPlugin(String),
@@ -89,6 +99,7 @@ impl SessionError {
             Self::Reader(ReaderError::Target(error)) | Self::Target(error) if error.is_not_recorded() => "not_recorded",
             Self::Reader(ReaderError::Target(TargetError::NotInCore { .. }))
             | Self::Target(TargetError::NotInCore { .. }) => "not_in_core",
+            Self::NoHandle { .. } => "no_handle",
             Self::NoPlugin(_) => "no_plugin",
             Self::Plugin(error) if error.has_run() => "plugin_failed",
             Self::Plugin(_) => "plugin_refused",
@@ -111,6 +122,7 @@ impl SessionError {
             Self::NoLayout(_) | Self::ProfileRefused { .. } => {
                 "make one from this MPI's debug information: `mpi-queues layouts make --help`"
             }
+            Self::NoHandle { .. } => "without a value all objects of that kind are listed",
             Self::NoPlugin(_) => {
                 "the built-in reader needs none: leave out the source; or name one: `mpi plugin load PATH`"
             }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::{PluginSettings, Session, SessionError};
 use crate::layouts::{LayoutSource, Profile, READER_TYPES, TypeLayout, shipped_profiles};
-use crate::model::{Facts, Process, QueueState, SourceKind};
+use crate::model::{Facts, HandleKind, Process, QueueState, SourceKind};
 use crate::recording::{ImageDescription, Parts, ProcessDescription, Range, Recorder, write_process};
 use crate::target::{Target, TargetError};
 
@@ -55,6 +55,9 @@ impl<T: Target> Session<T> {
         if let Err(error @ (SessionError::NotMpi { .. } | SessionError::NoImages)) = read {
             return Err(error.into());
         }
+        // What of handles cannot be read is told when the recording is read.
+        let kinds: Vec<HandleKind> = HandleKind::all().filter(|kind| *kind != HandleKind::Status).collect();
+        let _ = noting.read_handles(&kinds, None);
         // Where the MPI says that its plug-in is.
         noting.choose_plugin(plugins);
         let images = recorder.images().map_err(SessionError::from)?;

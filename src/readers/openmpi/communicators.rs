@@ -122,7 +122,8 @@ pub fn class_of(target: &dyn Target, shapes: &Shapes, addr: TargetAddr) -> Resul
     target.read_pointer(addr.wrapping_add(shapes.object.class.offset as u64))
 }
 
-fn learn_world(
+/// Reads the group of MPI_COMM_WORLD, so that `groups` can tell world ranks.
+pub fn learn_world(
     target: &dyn Target,
     shapes: &Shapes,
     groups: &Groups<'_>,

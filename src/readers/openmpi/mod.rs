@@ -7,6 +7,7 @@ pub mod detect;
 
 mod communicators;
 mod groups;
+pub mod handles;
 mod peers;
 mod pool;
 mod posted;

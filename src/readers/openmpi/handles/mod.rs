@@ -1,0 +1,237 @@
+//! MPI handles, read directly: what one value means, and which objects of a kind there are.
+//!
+//! One file a kind adds what only that kind has; what all share stands here and in `object`. The names of facts are
+//! those of docs/handles.md.
+
+mod communicator;
+mod datatype;
+mod errhandler;
+mod file;
+mod group;
+mod info;
+mod kinds;
+mod message;
+mod object;
+mod op;
+mod request;
+mod session;
+mod status;
+mod table;
+mod window;
+
+use std::cell::OnceCell;
+
+use serde_json::{Value, json};
+
+use self::kinds::Kind;
+use self::object::Found;
+use super::communicators::learn_world;
+use super::detect::required;
+use super::groups::Groups;
+use super::shapes::Shapes;
+use crate::address::TargetAddr;
+use crate::layouts::Layouts;
+use crate::model::{Handle, HandleKind, HandleList, HandleState};
+use crate::readers::{ReaderError, add_problem};
+use crate::target::{Target, TargetError};
+
+/// How much of an object is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// What the summary needs: for a debugger that shows many variables.
+    Short,
+    /// Everything, with references to other objects.
+    Full,
+}
+
+/// At most this many objects of a kind are listed.
+const MAX_LISTED: usize = 100_000;
+
+/// Reads handles of one stopped process.
+pub struct HandleReader<'a> {
+    target: &'a dyn Target,
+    layouts: &'a Layouts,
+    shapes: &'a Shapes,
+    /// The name of the selected pml; requests of others than ob1 cannot be found in lists.
+    pml: &'a str,
+    groups: Groups<'a>,
+    world: OnceCell<Vec<String>>,
+}
+
+impl<'a> HandleReader<'a> {
+    /// A reader over `target` with verified layouts; `pml` is the name of the selected pml.
+    pub fn new(target: &'a dyn Target, layouts: &'a Layouts, shapes: &'a Shapes, pml: &'a str) -> Self {
+        Self { target, layouts, shapes, pml, groups: Groups::new(target, shapes), world: OnceCell::new() }
+    }
+
+    /// What the C handle `value` of that kind means; for a status, that at the address `value`. Never fails: what cannot be
+    /// read is said in the handle.
+    pub fn describe(&self, kind: HandleKind, value: u64, depth: Depth) -> Handle {
+        let addr = TargetAddr::new(value);
+        let Some(place) = kinds::of(kind) else {
+            return status::at(self, addr);
+        };
+        let mut handle = Handle { kind, handle: Some(addr.to_string()), ..Handle::default() };
+        match object::find(self, place, addr) {
+            Ok(Found::Null) => {
+                handle.state = HandleState::Null;
+                handle.name = Some(place.null_name.to_owned());
+                handle.predefined = Some(true);
+                place.null_name.clone_into(&mut handle.summary);
+            }
+            Ok(Found::Live) => self.fill(place, addr, depth, &mut handle),
+            Ok(Found::Freed(detail)) => {
+                handle.state = HandleState::Freed;
+                handle.freed = Some(true);
+                handle.summary = format!("freed {}: {detail}", kind.c_type());
+                handle.detail = Some(detail);
+            }
+            Ok(Found::Invalid(detail)) => {
+                handle.state = HandleState::Invalid;
+                handle.summary = format!("not an {}: {detail}", kind.c_type());
+                handle.detail = Some(detail);
+            }
+            Err(error) => self.unreadable(&mut handle, &error),
+        }
+        handle
+    }
+
+    fn fill(&self, place: &Kind, addr: TargetAddr, depth: Depth, handle: &mut Handle) {
+        handle.state = HandleState::Live;
+        handle.predefined = Some(false);
+        match table::index_of(self, place, addr) {
+            Ok(index) => handle.fortran = index,
+            Err(error) => add_problem(&mut handle.problems, format!("the Fortran integer is not known: {error}")),
+        }
+        let read = match handle.kind {
+            HandleKind::Comm => communicator::read(self, addr, depth, handle),
+            HandleKind::Datatype => datatype::read(self, addr, depth, handle),
+            HandleKind::Errhandler => errhandler::read(self, addr, depth, handle),
+            HandleKind::File => file::read(self, addr, depth, handle),
+            HandleKind::Group => group::read(self, addr, depth, handle),
+            HandleKind::Info => info::read(self, addr, depth, handle),
+            HandleKind::Message => message::read(self, addr, depth, handle),
+            HandleKind::Op => op::read(self, addr, depth, handle),
+            HandleKind::Request => request::read(self, addr, depth, handle),
+            HandleKind::Session => session::read(self, addr, depth, handle),
+            HandleKind::Win => window::read(self, addr, depth, handle),
+            HandleKind::Status => Ok(()),
+        };
+        if let Err(error) = read {
+            self.unreadable(handle, &error);
+        }
+    }
+
+    fn unreadable(&self, handle: &mut Handle, error: &ReaderError) {
+        handle.state = HandleState::Unknown;
+        handle.summary = format!("unknown {}: {error}", handle.kind.c_type());
+        handle.detail = Some(error.to_string());
+    }
+
+    /// What a status with these bytes means.
+    pub fn describe_status(&self, bytes: &[u8]) -> Handle {
+        status::of_bytes(self, bytes, None)
+    }
+
+    /// What the Fortran integer of a kind means.
+    pub fn describe_fortran(&self, kind: HandleKind, index: i64, depth: Depth) -> Handle {
+        let Some(place) = kinds::of(kind) else {
+            let mut handle = Handle { kind, fortran: Some(index), state: HandleState::Invalid, ..Handle::default() };
+            "a status is no handle: name its address".clone_into(&mut handle.summary);
+            handle.detail = Some(handle.summary.clone());
+            return handle;
+        };
+        match table::object_of(self, place, index) {
+            Ok(Some(addr)) => self.describe(kind, addr.get(), depth),
+            Ok(None) => {
+                let detail = format!("the Fortran integer {index} stands for no {} of this process", kind.noun());
+                Handle {
+                    kind,
+                    fortran: Some(index),
+                    state: HandleState::Invalid,
+                    summary: format!("not an {}: {detail}", kind.c_type()),
+                    detail: Some(detail),
+                    ..Handle::default()
+                }
+            }
+            Err(error) => {
+                let mut handle = Handle { kind, fortran: Some(index), ..Handle::default() };
+                self.unreadable(&mut handle, &error);
+                handle
+            }
+        }
+    }
+
+    /// All objects of a kind that can be found, null handles left out.
+    pub fn list(&self, kind: HandleKind) -> HandleList {
+        let (addresses, reason) = self.addresses(kind);
+        let handles = addresses.into_iter().map(|addr| self.describe(kind, addr.get(), Depth::Full)).collect();
+        HandleList { kind, complete: reason.is_none(), detail: reason, handles }
+    }
+
+    /// The addresses of the objects of a kind, and why these are not all.
+    fn addresses(&self, kind: HandleKind) -> (Vec<TargetAddr>, Option<String>) {
+        let Some(place) = kinds::of(kind) else {
+            return (
+                Vec::new(),
+                Some("a status belongs to the application: the library has no list of them".to_owned()),
+            );
+        };
+        let mut reasons: Vec<String> = Vec::new();
+        let mut found = match table::objects(self, place) {
+            Ok(found) => found,
+            Err(error) => {
+                reasons.push(format!("the table {} could not be read: {error}", place.table));
+                Vec::new()
+            }
+        };
+        match kind {
+            HandleKind::Datatype => datatype::more(self, &mut found, &mut reasons),
+            HandleKind::Message => message::more(self, &mut found, &mut reasons),
+            HandleKind::Request => request::more(self, &mut found, &mut reasons),
+            _ => {}
+        }
+        if found.len() > MAX_LISTED {
+            reasons.push(format!("there are {} of them; the first {MAX_LISTED} are shown", found.len()));
+            found.truncate(MAX_LISTED);
+        }
+        (found, (!reasons.is_empty()).then(|| reasons.join("; ")))
+    }
+
+    /// A reference to another object, as a fact: its kind, its handle and its summary. Null for a null pointer.
+    fn reference(&self, kind: HandleKind, addr: TargetAddr) -> Value {
+        if addr.is_null() {
+            return Value::Null;
+        }
+        let handle = self.describe(kind, addr.get(), Depth::Short);
+        json!({ "kind": kind.word(), "handle": handle.handle, "summary": handle.summary })
+    }
+
+    /// Groups, for which the group of MPI_COMM_WORLD has been read; why world ranks are not known goes to `problems`.
+    fn groups(&self, problems: &mut Vec<String>) -> &Groups<'a> {
+        let told = self.world.get_or_init(|| {
+            let mut problems = Vec::new();
+            match required(self.target, super::detect::MARK) {
+                Ok(world) => learn_world(self.target, self.shapes, &self.groups, world.addr, &mut problems),
+                Err(error) => problems.push(error.to_string()),
+            }
+            problems
+        });
+        for problem in told {
+            if !problems.contains(problem) {
+                add_problem(problems, problem.clone());
+            }
+        }
+        &self.groups
+    }
+
+    /// The address of a symbol of the library.
+    fn symbol(&self, name: &str) -> Result<Option<TargetAddr>, TargetError> {
+        Ok(self.target.symbol(name)?.map(|symbol| symbol.addr))
+    }
+
+    /// A flag of the library's headers; none of its bits where no layout source knows it.
+    fn flag(&self, name: &str) -> u64 {
+        self.layouts.constant(name).map_or(0, |value| value as u64)
+    }
+}

@@ -1,0 +1,142 @@
+//! Whether there is an object of a kind at an address.
+
+use super::HandleReader;
+use super::kinds::Kind;
+use super::table;
+use crate::address::TargetAddr;
+use crate::readers::ReaderError;
+use crate::readers::record::{Slot, shape};
+use crate::target::{TargetError, printable};
+
+/// What stands at an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// The null handle of the kind.
+    Null,
+    /// An object of the kind.
+    Live,
+    /// What was one; how that is known.
+    Freed(String),
+    /// No object of the kind, and what instead.
+    Invalid(String),
+}
+
+shape!(
+    /// A class of objects.
+    Class = ["opal_class_t"] { name: "cls_name", parent: "cls_parent" }
+);
+
+/// Classes derive from one another at most this deep; Open MPI's own are four deep.
+const MAX_DEPTH: usize = 16;
+
+/// Looks at the object at `addr`.
+///
+/// # Errors
+/// Where it cannot be told: a core file or recording lacks the memory, or a structure is not known.
+pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<Found, ReaderError> {
+    if addr.is_null() {
+        return Ok(Found::Invalid(
+            "the null pointer, which is no MPI handle (a variable that was never set?)".to_owned(),
+        ));
+    }
+    if reader.symbol(kind.null)? == Some(addr) {
+        return Ok(Found::Null);
+    }
+    let unreadable = |error: TargetError| match error {
+        TargetError::Fault { .. } => Ok(Found::Invalid(format!("{addr} is not mapped (never set, or garbage)"))),
+        other => Err(ReaderError::from(other)),
+    };
+    let class = match super::super::communicators::class_of(reader.target, reader.shapes, addr) {
+        Ok(class) => class,
+        Err(error) => return unreadable(error),
+    };
+    let wanted = reader.symbol(&format!("{}_class", kind.type_name))?;
+    match derives(reader, class, wanted, kind.type_name)? {
+        Derived::Yes => {}
+        Derived::No(name) => {
+            let instead = super::kinds::KINDS.iter().find(|other| other.type_name == name);
+            let what = instead.map_or_else(
+                || format!("an object of the class {name}"),
+                |other| format!("an {}", other.kind.c_type()),
+            );
+            return Ok(Found::Invalid(format!("{what} stands at {addr}")));
+        }
+        Derived::NoClass => {
+            return Ok(Found::Invalid(format!("no MPI object stands at {addr} (never set, or freed and overwritten)")));
+        }
+    }
+    let count = Slot::resolve(reader.layouts, "opal_object_t", "obj_reference_count")?;
+    let count = reader.target.read_uint(addr.wrapping_add(count.offset as u64), count.size as u64)? as u32 as i32;
+    if count <= 0 {
+        return Ok(Found::Freed(format!("its memory has been given back (reference count {count})")));
+    }
+    if kind.registered {
+        let index = table::stated_index(reader, kind, addr)?;
+        let other = table::object_of(reader, kind, index);
+        // What the table cannot tell is no reason to doubt the object.
+        if index >= 0 && other.is_ok_and(|found| found != Some(addr)) {
+            return Ok(Found::Freed(format!("slot {index} of the library's table is not its own any more")));
+        }
+    }
+    Ok(Found::Live)
+}
+
+enum Derived {
+    Yes,
+    No(String),
+    NoClass,
+}
+
+/// Whether the class at `class` is the wanted one or derives from it.
+fn derives(
+    reader: &HandleReader<'_>,
+    class: TargetAddr,
+    wanted: Option<TargetAddr>,
+    type_name: &str,
+) -> Result<Derived, ReaderError> {
+    if wanted == Some(class) && !class.is_null() {
+        return Ok(Derived::Yes);
+    }
+    let shape = Class::resolve(reader.layouts)?;
+    let mut own_name = None;
+    let mut at = class;
+    for _ in 0..MAX_DEPTH {
+        if at.is_null() {
+            break;
+        }
+        if wanted == Some(at) {
+            return Ok(Derived::Yes);
+        }
+        let Some((name, parent)) = class_at(reader, &shape, at)? else { break };
+        if wanted.is_none() && name == type_name {
+            return Ok(Derived::Yes);
+        }
+        own_name.get_or_insert(name);
+        at = parent;
+    }
+    Ok(own_name.map_or(Derived::NoClass, Derived::No))
+}
+
+/// Name and parent of a class; `None` where no class stands there.
+fn class_at(
+    reader: &HandleReader<'_>,
+    shape: &Class,
+    at: TargetAddr,
+) -> Result<Option<(String, TargetAddr)>, ReaderError> {
+    let mut buffer = Vec::new();
+    let read = crate::readers::record::Record::read(reader.target, at, shape.size, &mut buffer);
+    let record = match read {
+        Ok(record) => record,
+        Err(error) if error.is_left_out() => return Err(error.into()),
+        Err(_) => return Ok(None),
+    };
+    let name = match record.text(shape.name, 64, reader.target) {
+        Ok(name) => name,
+        Err(error) if error.is_left_out() => return Err(error.into()),
+        Err(_) => return Ok(None),
+    };
+    // The names of classes are identifiers; what is none of that is no class.
+    let identifier = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let plausible = !name.is_empty() && name.iter().all(identifier);
+    Ok(plausible.then(|| (printable(&name), record.pointer(shape.parent))))
+}

@@ -1,0 +1,97 @@
+//! What handles mean, and which objects of a kind a process has.
+
+use super::{Session, SessionError};
+use crate::model::{Handle, HandleKind, HandleList, HandleState, Process};
+use crate::readers::ReaderError;
+use crate::readers::openmpi::handles::{Depth, HandleReader};
+use crate::readers::openmpi::shapes::Shapes;
+use crate::target::Target;
+
+/// How somebody names a handle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Designator {
+    /// The value of the C handle; of a status, its address.
+    Handle(u64),
+    /// The Fortran integer.
+    Fortran(i64),
+    /// The bytes of a status.
+    Status(Vec<u8>),
+    /// The object's name.
+    Name(String),
+}
+
+impl Designator {
+    /// What a person types: `0x7f…` is the value of a C handle, a decimal number the Fortran integer, anything else a name.
+    pub fn parse(text: &str) -> Self {
+        let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+        if let Some(value) = hex.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+            return Self::Handle(value);
+        }
+        text.parse().map_or_else(|_| Self::Name(text.to_owned()), Self::Fortran)
+    }
+}
+
+impl<T: Target> Session<T> {
+    /// What one handle means. A value that is no handle is told as such, not an error.
+    ///
+    /// # Errors
+    /// Where the process has no MPI that can be read now, or none of its objects has the name asked for.
+    pub fn describe_handle(
+        &self,
+        kind: HandleKind,
+        designator: &Designator,
+        depth: Depth,
+    ) -> Result<Handle, SessionError> {
+        self.with_handles(|reader| match designator {
+            Designator::Handle(value) => Ok(reader.describe(kind, *value, depth)),
+            Designator::Fortran(index) => Ok(reader.describe_fortran(kind, *index, depth)),
+            Designator::Status(bytes) => Ok(reader.describe_status(bytes)),
+            Designator::Name(name) => reader
+                .list(kind)
+                .handles
+                .into_iter()
+                .find(|handle| is_called(handle, name))
+                .ok_or(SessionError::NoHandle { kind: kind.noun(), name: name.clone() }),
+        })?
+    }
+
+    /// The objects of `kinds` that the process has, or of one kind those that `designator` names. pid, host and stacks are
+    /// the caller's to fill in.
+    ///
+    /// # Errors
+    /// As [`Session::describe_handle`].
+    pub fn read_handles(&self, kinds: &[HandleKind], designator: Option<&Designator>) -> Result<Process, SessionError> {
+        let mut process = self.read_builtin(false)?;
+        process.communicators.clear();
+        for &kind in kinds {
+            let list = match designator {
+                None => self.with_handles(|reader| reader.list(kind))?,
+                Some(Designator::Name(name)) => {
+                    let mut list = self.with_handles(|reader| reader.list(kind))?;
+                    list.handles.retain(|handle| is_called(handle, name));
+                    if list.handles.is_empty() {
+                        return Err(SessionError::NoHandle { kind: kind.noun(), name: name.clone() });
+                    }
+                    list
+                }
+                Some(one) => {
+                    let handle = self.describe_handle(kind, one, Depth::Full)?;
+                    HandleList { kind, complete: true, detail: None, handles: vec![handle] }
+                }
+            };
+            process.handles.push(list);
+        }
+        Ok(process)
+    }
+
+    fn with_handles<R>(&self, read: impl FnOnce(&HandleReader<'_>) -> R) -> Result<R, SessionError> {
+        let detected = self.detected()?;
+        let pml = detected.mpi.transport.clone().unwrap_or_default();
+        let shapes = Shapes::resolve(&detected.layouts).map_err(ReaderError::from)?;
+        Ok(read(&HandleReader::new(&self.target, &detected.layouts, &shapes, &pml)))
+    }
+}
+
+fn is_called(handle: &Handle, name: &str) -> bool {
+    handle.state == HandleState::Live && handle.name.as_deref() == Some(name)
+}
