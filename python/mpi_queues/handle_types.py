@@ -41,6 +41,7 @@ class HandleDict(TypedDict):
     unknown: Dict[str, str]
     problems: List[str]
 
+
 class HandleListDict(TypedDict):
     """The handles of one kind that a process has."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from .._native import Snapshot
+from ..errors import UserError
+from ..handle_types import HandleDict
 from ..report.progress import ProgressLine
 
 #: The terminal of the debugger, whichever of its processes is read.
@@ -50,6 +52,14 @@ class DebuggedMpi(ABC):
         """Rank and size in MPI_COMM_WORLD."""
 
     @abstractmethod
+    def describe(self, kind: str, value: Union[int, bytes], *, fortran: bool = False, full: bool = False) -> HandleDict:
+        """As :meth:`Session.describe`."""
+
+    @abstractmethod
+    def handles(self, kinds: Sequence[str] = (), value: Optional[str] = None) -> Snapshot:
+        """As :meth:`Session.handles`."""
+
+    @abstractmethod
     def info(self) -> Dict[str, Any]:
         """What was detected, from where, and what is missing."""
 
@@ -80,6 +90,20 @@ class DebuggedMpi(ABC):
         """Checks a plug-in and remembers that the user asked for it."""
 
 
+@dataclass(frozen=True)
+class HandleValue:
+    """A handle in the program, as an expression names it."""
+
+    #: What it is called: the expression, or one of its elements such as ``requests[3]``.
+    expression: str
+    #: The kind's word.
+    kind: str
+    #: The C handle or the Fortran integer; of a status its address, or its bytes where it has none.
+    value: Union[int, bytes]
+    fortran: bool
+    process: DebuggedMpi
+
+
 class Context(ABC):
     """A debugger, as commands see it."""
 
@@ -98,6 +122,16 @@ class Context(ABC):
     @abstractmethod
     def processes(self) -> List[DebuggedMpi]:
         """The live processes, by the debugger's number; empty where there is none."""
+
+    def evaluate(self, expression: str, kind: Optional[str]) -> List[HandleValue]:
+        """The handles that an expression of the selected frame names: one, or those of an array's elements.
+
+        ``kind`` makes integers into Fortran's handles of that kind; without it the expression's type must tell.
+
+        Raises:
+            UserError: where it cannot be evaluated, or is no handle. Nothing in the program is called.
+        """
+        raise UserError(f"{expression} cannot be evaluated in this debugger yet")
 
     @abstractmethod
     def setting(self, name: str) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
 
 from .. import _native
 from ..commands.context import DebuggedMpi
+from ..handle_types import HandleDict
 from .base import DebuggedProcess
 
 _T = TypeVar("_T")
@@ -61,6 +62,12 @@ class ProcessSession(DebuggedMpi):
 
     def identity(self) -> Dict[str, Optional[int]]:
         return self.reached(self._session.identity)
+
+    def describe(self, kind: str, value: Union[int, bytes], *, fortran: bool = False, full: bool = False) -> HandleDict:
+        return self.reached(lambda: self._session.describe(kind, value, fortran=fortran, full=full))
+
+    def handles(self, kinds: Sequence[str] = (), value: Optional[str] = None) -> _native.Snapshot:
+        return self.reached(lambda: self._session.handles(list(kinds), value))
 
     def info(self) -> Dict[str, Any]:
         return self.reached(self._session.info)

@@ -88,7 +88,7 @@ def write_queues(snapshot: Snapshot, write: Write, options: Optional[Options] = 
         hint = f" (to see them: {options.show_internal})" if options.show_internal else ""
         write("\n" + wrapped(f"{counted(options.hidden_internal, 'operation')} of MPI itself not shown{hint}", ""))
     write("\n")
-    _write_problems(snapshot, write, options)
+    write_problems(snapshot, write, options)
     incomplete = totals.unknown_line(_problems(snapshot))
     if incomplete:
         write(options.style("problem", incomplete) + "\n")
@@ -102,7 +102,7 @@ def write_communicators(snapshot: Snapshot, write: Write, options: Optional[Opti
     for number, process in enumerate(snapshot.processes):
         if number:
             write("\n")
-        write(_process_head(process, options))
+        write(process_head(process, options))
         communicators = process.communicators
         total += len(communicators)
         width = min(40, max([4, *(columns(clean(found.name)) for found in communicators)]))
@@ -117,7 +117,7 @@ def write_communicators(snapshot: Snapshot, write: Write, options: Optional[Opti
                 groups += f" | remote {ranks(found.remote_group)}"
             write(line + shorten(groups, WIDTH - columns(line)) + "\n")
     write("\n")
-    _write_problems(snapshot, write, options)
+    write_problems(snapshot, write, options)
     write(f"{counted(len(snapshot.processes), 'process')}, {counted(total, 'communicator')}\n")
 
 
@@ -196,7 +196,8 @@ def _name(communicator: Communicator) -> str:
     return communicator.name or "(no name)"
 
 
-def _process_head(process: Process, options: Options) -> str:
+def process_head(process: Process, options: Options) -> str:
+    """Rank, pid, host and executable, as one line."""
     parts = []
     if process.rank is not None:
         parts.append(f"Rank {process.rank} of {_number(process.world_size)}")
@@ -209,7 +210,7 @@ def _process_head(process: Process, options: Options) -> str:
 
 
 def _write_process(process: Process, write: Write, options: Options, totals: _Totals) -> None:
-    write(_process_head(process, options))
+    write(process_head(process, options))
     for sentence in (_mpi_line(process), _source_line(process)):
         if sentence:
             write(wrapped(sentence, "  ", "    "))
@@ -395,7 +396,8 @@ def _taken_from(operation: Operation) -> str:
     return "got: " + ", ".join(parts) if parts else ""
 
 
-def _write_problems(snapshot: Snapshot, write: Write, options: Options) -> None:
+def write_problems(snapshot: Snapshot, write: Write, options: Options) -> None:
+    """What could not be read, a sentence each."""
     for process in snapshot.processes:
         for problem in process.problems:
             write(options.style("problem", wrapped(f"Problem, {_who(process)}: {problem}", "", "  ")))

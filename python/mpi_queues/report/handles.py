@@ -1,0 +1,172 @@
+"""Handles as text of at most 100 columns, for people: one line each, or all facts of one."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+from .._native import Process, Snapshot
+from ..handle_types import KINDS, HandleDict, HandleListDict
+from .text import Options, process_head, write_problems
+from .words import WIDTH, clean, columns, counted, pad, ranks, shorten, wrapped
+
+Write = Callable[[str], object]
+
+#: What each kind is called in a sentence; several of them take an ``s``.
+NOUNS = {
+    "comm": "communicator",
+    "errhandler": "error handler",
+    "info": "info object",
+    "message": "matched message",
+    "op": "operator",
+    "status": "MPI_Status",
+    "win": "window",
+}
+
+#: Facts that are world ranks in rank order.
+_RANKS = {"group", "remote_group", "ranks", "started", "posted"}
+
+#: Facts that are bytes, whatever the kind.
+_BYTES = {"bytes", "extent", "lb", "true_lb", "true_extent", "displacement", "transferred"}
+
+#: Elements of a list that the text shows; the JSON has all.
+_SHOWN = 200
+
+
+def write_handles(snapshot: Snapshot, write: Write, options: Optional[Options] = None, *, full: bool = False) -> None:
+    """The handles of every process: a line each, or with ``full`` all that is known of each."""
+    options = options or Options()
+    total = 0
+    for number, process in enumerate(snapshot.processes):
+        if number:
+            write("\n")
+        write(process_head(process, options))
+        for found in process.handles:
+            total += len(found["handles"])
+            _write_list(process, found, write, options, full)
+        for note in process.notes:
+            write(wrapped(f"Note: {note}", "  ", "    "))
+    write("\n")
+    write_problems(snapshot, write, options)
+    write(f"{counted(len(snapshot.processes), 'process')}, {counted(total, 'handle')}\n")
+
+
+def _write_list(process: Process, found: HandleListDict, write: Write, options: Options, full: bool) -> None:
+    handles = found["handles"]
+    own = [handle for handle in handles if not handle["predefined"]]
+    predefined = [handle for handle in handles if handle["predefined"]]
+    noun = NOUNS.get(found["kind"], found["kind"])
+    write("\n" + wrapped(f"{counted(len(handles), noun)}{'' if found['complete'] else ' (not all)'}", "  "))
+    if found["detail"]:
+        write(wrapped(found["detail"], "  not all: ", "    "))
+    for title, group in (("not predefined, not freed", own), ("predefined", predefined)):
+        if not group:
+            continue
+        if own and predefined:
+            write(f"  {title}:\n")
+        shown = group if options.limit is None else group[: max(0, options.limit)]
+        for handle in shown:
+            if full:
+                write_handle(handle, write, indent="    ")
+            else:
+                write("    " + one_line(handle, WIDTH - 4) + "\n")
+        if len(shown) < len(group):
+            hint = f" (to see them: {options.show_more})" if options.show_more else ""
+            write(f"    … and {len(group) - len(shown):,} more{hint}\n")
+
+
+def one_line(handle: HandleDict, width: int = WIDTH) -> str:
+    """Value, Fortran integer and summary."""
+    value = handle["handle"] or ""
+    fortran = "" if handle["fortran"] is None else f"({handle['fortran']})"
+    return shorten(f"{pad(value, 14)} {pad(fortran, 6)} {clean(handle['summary'])}", width)
+
+
+def write_handle(handle: HandleDict, write: Write, *, title: str = "", indent: str = "") -> None:
+    """All that is known of one handle."""
+    name = title or KINDS.get(handle["kind"], handle["kind"])
+    write(wrapped(f"{name}: {handle['summary']}", indent, indent + "  "))
+    inner = indent + "  "
+    rows: Dict[str, Any] = {}
+    if handle["handle"] is not None:
+        rows["handle"] = handle["handle"]
+    if handle["fortran"] is not None:
+        rows["Fortran"] = handle["fortran"]
+    if handle["state"] not in ("live", "null"):
+        rows["state"] = handle["state"]
+    if handle["state"] == "live":
+        for key in ("name", "predefined", "freed"):
+            value = handle[key]
+            if value is not None:
+                rows[key] = value
+    rows.update(handle["facts"])
+    width = max([12, *(columns(_label(key)) for key in rows)])
+    for key, value in rows.items():
+        _write_fact(key, value, handle["unknown"].get(key), write, inner, width)
+    for problem in handle["problems"]:
+        write(wrapped(f"Problem: {problem}", inner, inner + "  "))
+
+
+def _label(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _write_fact(key: str, value: Any, reason: Optional[str], write: Write, indent: str, width: int) -> None:
+    head = f"{indent}{pad(_label(key), width)}  "
+    further = " " * columns(head)
+    if value is None and reason is not None:
+        write(wrapped(f"not known: {reason}", head, further))
+    elif isinstance(value, dict) and not _is_reference(value):
+        write(f"{indent}{_label(key)}\n")
+        inner_width = max([8, *(columns(_label(name)) for name in value)])
+        for name, inner in value.items():
+            _write_fact(name, inner, None, write, indent + "  ", inner_width)
+    elif isinstance(value, list) and value and key not in _RANKS and not all(isinstance(one, int) for one in value):
+        write(f"{indent}{_label(key)}\n")
+        for element in value[:_SHOWN]:
+            _write_element(element, write, indent + "  ")
+        if len(value) > _SHOWN:
+            write(f"{indent}  … and {len(value) - _SHOWN:,} more\n")
+    else:
+        write(wrapped(_text(key, value), head, further))
+
+
+def _write_element(element: Any, write: Write, indent: str) -> None:
+    if isinstance(element, str):
+        # Lines of a sketch keep their indentation.
+        blanks = len(element) - len(element.lstrip(" "))
+        write(wrapped(element, indent + " " * blanks, indent + " " * blanks + "    ") if element.strip() else "\n")
+    elif isinstance(element, dict) and not _is_reference(element):
+        parts = [f"{_label(name)} {_text(name, value)}" for name, value in element.items() if value is not None]
+        write(wrapped(", ".join(parts), indent, indent + "  "))
+    else:
+        write(wrapped(_text("", element), indent, indent + "  "))
+
+
+def _is_reference(value: Dict[str, Any]) -> bool:
+    return set(value) == {"kind", "handle", "summary"}
+
+
+def _text(key: str, value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value} bytes" if key in _BYTES else str(value)
+    if isinstance(value, list):
+        return _list_text(key, value)
+    if isinstance(value, dict):
+        if _is_reference(value):
+            return f"{value['summary']} ({value['handle']})"
+        return ", ".join(f"{_label(name)} {_text(name, inner)}" for name, inner in value.items())
+    return str(value)
+
+
+def _list_text(key: str, values: Sequence[Any]) -> str:
+    if key in _RANKS:
+        return ranks(values)
+    if not values:
+        return "none"
+    shown: List[str] = [_text("", value) for value in values[:_SHOWN]]
+    more = len(values) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
