@@ -164,6 +164,15 @@ pub const READER_CONSTANTS: &[&str] = &[
     "MPI_COMM_TYPE_*",
     "MPI_UNDEFINED",
     "MPI_ROOT",
+    // the keyvals of predefined attributes; those of windows are among MPI_WIN_*
+    "MPI_TAG_UB",
+    "MPI_HOST",
+    "MPI_IO",
+    "MPI_WTIME_IS_GLOBAL",
+    "MPI_APPNUM",
+    "MPI_LASTUSEDCODE",
+    "MPI_UNIVERSE_SIZE",
+    "MPI_FT",
 ];
 
 /// Fields without which neither the reader nor the plug-in can work in any release; a profile that lacks one says so.
