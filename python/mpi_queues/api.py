@@ -140,7 +140,7 @@ def _read(targets: Sequence[Target], via: str, source: str, plugin: Optional[Pat
     if not 0 < timeout <= 86400:
         raise UsageError(f"timeout={timeout!r}: not a number of seconds between 0 and 86400")
     kind, path = _source(source, plugin)
-    snapshots, failures = asking.snapshots(targets, Request("read", kind, path, True, timeout, via), quiet=True)
+    snapshots, failures = asking.snapshots(targets, Request("read", kind, path, timeout=timeout, via=via), quiet=True)
     if not snapshots:
         asking.raise_all(failures)
     return Snapshot.merged(snapshots, [str(failure).replace("\n", "; ") for failure in failures])

@@ -31,6 +31,8 @@ def snapshots(
             failures.append(UserError(f"{answer.target.label}: {request.via}'s answer is not complete: {error}"))
 
     def read(session: Session) -> Snapshot:
+        if request.action == "handles":
+            return session.handles(request.kinds, request.value)
         return session.read(
             source=request.source, plugin=request.plugin, timeout=request.timeout, queues=request.queues
         )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple
 
 from . import asking, targets
 from ._native import Snapshot
 from .commands.plugins import requested_plugin
 from .debuggers import via_debugger
 from .errors import UsageError, UserError
-from .report import text
+from .report import handles, text
 
 DEFAULT_LIMIT = text.DEFAULT_LIMIT
 
@@ -27,7 +27,7 @@ def show(options: argparse.Namespace) -> int:
     chosen = _chosen(snapshot, options)
     shown = chosen if options.internal else chosen.filtered(internal=False)
     if options.format == "json":
-        _write_json(shown)
+        write_json(shown)
     else:
         text.write_queues(
             shown,
@@ -41,7 +41,7 @@ def show(options: argparse.Namespace) -> int:
                 style=terminal_style(),
             ),
         )
-    return _finish(shown, failures, options)
+    return finish(shown, failures, options)
 
 
 def comms(options: argparse.Namespace) -> int:
@@ -49,10 +49,10 @@ def comms(options: argparse.Namespace) -> int:
     snapshot, failures = read(options, queues=False)
     shown = _chosen(snapshot, options)
     if options.format == "json":
-        _write_json(shown)
+        write_json(shown)
     else:
         text.write_communicators(shown, sys.stdout.write, text.Options(style=terminal_style()))
-    return _finish(shown, failures, options)
+    return finish(shown, failures, options)
 
 
 def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[UserError]]:
@@ -63,13 +63,24 @@ def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[U
     """
     wanted = targets.requested(options)
     source, plugin = requested_plugin(options.source, None, _NO_PLUGIN)
-    request = via_debugger.Request("read", source, plugin, queues, options.timeout, options.via)
+    request = via_debugger.Request("read", source, plugin, queues, timeout=options.timeout, via=options.via)
+    return merged(wanted, request, options)
+
+
+def merged(
+    wanted: Sequence[targets.Target], request: via_debugger.Request, options: argparse.Namespace
+) -> Tuple[Snapshot, List[UserError]]:
+    """What all targets say to the request, in one snapshot, and which could not be read.
+
+    Raises:
+        UserError: where none could be.
+    """
     snapshots, failures = asking.snapshots(wanted, request)
     problems = [str(failure).replace("\n", "; ") for failure in failures]
     if not snapshots:
         if options.format == "json":
             # For programs the reasons stand where they always do; people read them on standard error.
-            _write_json(Snapshot.merged([], problems))
+            write_json(Snapshot.merged([], problems))
         asking.raise_all(failures)
     return Snapshot.merged(snapshots, problems) if problems or len(snapshots) > 1 else snapshots[0], failures
 
@@ -88,7 +99,7 @@ def _compare(options: argparse.Namespace) -> int:
     wanted = targets.requested(options)
     source = "plugin" if options.source in ("auto", "builtin") else options.source
     _, plugin = requested_plugin(source, None, _NO_PLUGIN)
-    request = via_debugger.Request("compare", "plugin", plugin, True, options.timeout, options.via)
+    request = via_debugger.Request("compare", "plugin", plugin, timeout=options.timeout, via=options.via)
     answers, failures = asking.facts(
         wanted, request, lambda session: session.compare(plugin=plugin, timeout=options.timeout)
     )
@@ -101,17 +112,19 @@ def _compare(options: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def _write_json(snapshot: Snapshot) -> None:
+def write_json(snapshot: Snapshot) -> None:
+    """The JSON on standard output."""
     snapshot.write_json(sys.stdout.write, indent=2)
     sys.stdout.write("\n")
 
 
-def _finish(snapshot: Snapshot, failures: List[UserError], options: argparse.Namespace) -> int:
+def finish(snapshot: Snapshot, failures: List[UserError], options: argparse.Namespace) -> int:
     """Tells on standard error what could not be read, unless the report has just said so on the same terminal."""
     problems = [f"{failure}" for failure in failures]
     for process in snapshot.processes:
         who = f"rank {process.rank}" if process.rank is not None else f"pid {process.pid}"
         problems += [f"{who}: {problem}" for problem in process.problems]
+        problems += [f"{who}: {problem}" for found in process.handles for problem in handles.problems_of(found)]
         for communicator in process.communicators:
             for queue in (communicator.pending_sends, communicator.pending_receives, communicator.unexpected_messages):
                 if queue.state == "error":

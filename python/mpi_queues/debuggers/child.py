@@ -80,6 +80,11 @@ def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[],
         release()
         _head(result, "snapshot")
         snapshot.write_json(lambda text: _write(result, text))
+    elif action == "handles":
+        snapshot = process.handles(request["kinds"], request["value"])
+        release()
+        _head(result, "snapshot")
+        snapshot.write_json(lambda text: _write(result, text))
     elif action == "compare":
         differences = process.compare(plugin=plugin, timeout=timeout)
         _head(result, "differences")

@@ -13,7 +13,7 @@ import os
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
+from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 from .. import processes
 from ..errors import UserError, as_user_error
@@ -36,6 +36,9 @@ class Request:
     source: str = "auto"
     plugin: Optional[str] = None
     queues: bool = True
+    #: For handles: the words of their kinds, and which of them.
+    kinds: Tuple[str, ...] = ()
+    value: Optional[str] = None
     #: Seconds for one target.
     timeout: float = 60.0
     #: The debugger: ``gdb`` or ``lldb``.
@@ -191,6 +194,8 @@ def _content(target: DebuggedTarget, request: Request) -> bytes:
         "source": request.source,
         "plugin": request.plugin,
         "queues": request.queues,
+        "kinds": list(request.kinds),
+        "value": request.value,
         "full": request.full,
         # A plug-in that takes too long is ended while there is time left to tell what it said.
         "timeout": max(0.5, request.timeout * 0.8),

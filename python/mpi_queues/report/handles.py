@@ -74,6 +74,17 @@ def _write_list(process: Process, found: HandleListDict, write: Write, options: 
             write(f"    … and {len(group) - len(shown):,} more{hint}\n")
 
 
+def problems_of(found: HandleListDict) -> List[str]:
+    """What could not be read of the handles of a list."""
+    problems: List[str] = []
+    for handle in found["handles"]:
+        name = f"{KINDS.get(handle['kind'], handle['kind'])} {handle['handle'] or ''}".rstrip()
+        problems += [f"{name}: {problem}" for problem in handle["problems"]]
+        if handle["state"] == "unknown":
+            problems.append(f"{name}: {handle['detail'] or 'not known'}")
+    return problems
+
+
 def one_line(handle: HandleDict, width: int = WIDTH) -> str:
     """Value, Fortran integer and summary."""
     value = handle["handle"] or ""

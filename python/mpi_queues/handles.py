@@ -1,0 +1,93 @@
+"""``mpi-queues handles``: the objects behind the handles of a kind, or what one handle means."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, Callable
+
+from . import show, targets
+from .debuggers import via_debugger
+from .errors import UsageError
+from .handle_types import KINDS
+from .report import handles as report
+from .report import text
+
+#: Every kind that can be listed.
+ALL = "all"
+
+
+def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
+    """Adds the command's parser."""
+    parser = commands.add_parser(
+        "handles",
+        help="what MPI handles mean, and which objects were not freed",
+        description="Lists the objects of a kind that the MPI library has, or explains those that VALUE names.",
+        epilog="examples:\n"
+        "  mpi-queues handles --pid 4242 comm\n"
+        "  mpi-queues handles --pid 4242 comm halo\n"
+        "  mpi-queues handles --pid 4242 request 0x55d0c8a3b2c0\n"
+        "  mpi-queues handles --core core.4242 --exe ./my_solver datatype 73 --format json\n"
+        "  mpi-queues handles --pid 4242 all -v",
+    )
+    targets.add_options(parser)
+    parser.add_argument(
+        "kind", metavar="KIND", type=_kind, help=f"{', '.join(KINDS)}, or their types in C (MPI_Comm); all: every kind"
+    )
+    parser.add_argument(
+        "value",
+        metavar="VALUE",
+        nargs="?",
+        help="only these: a C handle (0x…), a Fortran integer, or a name; of a status its address",
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for programs")
+    parser.add_argument("-v", "--verbose", action="store_true", help="all that is known of each")
+    parser.add_argument(
+        "--limit",
+        type=row_limit,
+        default=text.DEFAULT_LIMIT,
+        metavar="N",
+        help="handles of a kind in text, or 'all' (default 200)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reads and shows them; returns the exit status."""
+    check(options.kind, options.value)
+    kinds = () if options.kind == ALL else (options.kind,)
+    request = via_debugger.Request(
+        "handles", kinds=kinds, value=options.value, timeout=options.timeout, via=options.via
+    )
+    snapshot, failures = show.merged(targets.requested(options), request, options)
+    if options.format == "json":
+        show.write_json(snapshot)
+    else:
+        shown = text.Options(limit=options.limit, show_more="--limit all", style=show.terminal_style())
+        full = options.verbose or options.value is not None
+        report.write_handles(snapshot, sys.stdout.write, shown, full=full)
+    return show.finish(snapshot, failures, options)
+
+
+def check(kind: str, value: str | None) -> None:
+    """Kinds and values that do not go together.
+
+    Raises:
+        UsageError: says which, and what to type.
+    """
+    if kind == "status" and (value is None or not value.lower().startswith("0x")):
+        raise UsageError(
+            "a status belongs to the application, not to the MPI library, which has no list of them",
+            help="name its address: status 0x…",
+        )
+    if kind == ALL and value is not None:
+        raise UsageError(f"{value}: which kind of handle is it?", help=f"name one of {', '.join(KINDS)}")
+
+
+def _kind(word: str) -> str:
+    for kind, type_name in KINDS.items():
+        if word in (kind, type_name):
+            return kind
+    if word == ALL:
+        return ALL
+    raise argparse.ArgumentTypeError(f"{word}: no kind of handle; there are {', '.join(KINDS)}, and all")
