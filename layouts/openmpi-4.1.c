@@ -16,6 +16,7 @@
 #include "ompi/mca/coll/libnbc/coll_libnbc.h"
 #include "ompi/mca/common/ompio/common_ompio.h"
 #include "ompi/mca/common/ompio/common_ompio_request.h"
+#include "ompi/mca/fbtl/posix/fbtl_posix.h"
 #include "ompi/mca/osc/pt2pt/osc_pt2pt.h"
 #include "ompi/mca/osc/pt2pt/osc_pt2pt_request.h"
 #include "ompi/mca/osc/pt2pt/osc_pt2pt_sync.h"

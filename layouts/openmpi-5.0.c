@@ -17,6 +17,7 @@
 #include "ompi/mca/coll/libnbc/coll_libnbc.h"
 #include "ompi/mca/common/ompio/common_ompio.h"
 #include "ompi/mca/common/ompio/common_ompio_request.h"
+#include "ompi/mca/fbtl/posix/fbtl_posix.h"
 #include "ompi/mca/osc/osc.h"
 #include "ompi/mca/osc/rdma/osc_rdma.h"
 #include "ompi/mca/osc/rdma/osc_rdma_request.h"

@@ -102,6 +102,7 @@ pub const READER_TYPES: &[&str] = &[
     "mca_ompio_request_t",
     "mca_common_ompio_data_t",
     "ompio_file_t",
+    "mca_fbtl_posix_request_data_t",
     // how a datatype's elements are described
     "dt_type_desc_t",
     "ddt_elem_desc_t",
@@ -149,6 +150,8 @@ pub const READER_CONSTANTS: &[&str] = &[
     "OMPI_KEYVAL_*",
     "OMPI_ATTRIBUTE_*",
     "OMPI_OSC_*",
+    // ompi_osc_sm_locktype_t
+    "lock_*",
     "MPI_ANY_SOURCE",
     "MPI_ANY_TAG",
     "MPI_PROC_NULL",
