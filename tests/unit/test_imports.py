@@ -125,7 +125,7 @@ def test_commands_and_reports_do_not_import_an_adapter() -> None:
     wrong = []
     for path in python_files():
         relative = path.relative_to(PACKAGE).as_posix()
-        if relative.split("/")[0] in ("commands", "report"):
+        if relative.split("/")[0] in ("commands", "printers", "report"):
             wrong += [
                 f"{relative} imports {name}"
                 for name in python_imports(path)
@@ -134,9 +134,9 @@ def test_commands_and_reports_do_not_import_an_adapter() -> None:
     assert wrong == []
 
 
-def test_reports_know_no_debugger_and_no_command() -> None:
+def test_reports_and_printers_know_no_debugger_and_no_command() -> None:
     wrong = []
-    for path in sorted((PACKAGE / "report").rglob("*.py")):
+    for path in sorted([*(PACKAGE / "report").rglob("*.py"), *(PACKAGE / "printers").rglob("*.py")]):
         wrong += [
             f"{path.name} imports {name}"
             for name in python_imports(path)

@@ -1,0 +1,1 @@
+"""What debuggers' printers of MPI handles share: which types are which kind, and the words around a summary."""
