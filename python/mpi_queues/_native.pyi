@@ -72,10 +72,12 @@ class Session:
         Raises NativeError where the process has no MPI that can be read now, kinds as of :meth:`read`.
         """
 
-    def handles(self, kinds: Sequence[str] = ..., value: Optional[str] = None) -> Snapshot:
-        """The objects of these kinds (all kinds where there is none): one snapshot with one process that has ``handles``.
+    def handles(self, wanted: Sequence[Tuple[str, Optional[str]]] = ...) -> Snapshot:
+        """The objects of kinds, or those that a value names: one snapshot with one process, whose ``handles`` they are, a list
+        for each that is wanted, in that order; all of every kind where nothing is.
 
-        ``value`` chooses: ``0x…`` the C handle, a decimal number the Fortran integer, anything else a name.
+        ``wanted`` are pairs of a kind's word and a value: None for all, ``0x…`` the C handle, a decimal number the Fortran
+        integer, anything else a name.
 
         Raises NativeError, kinds as of :meth:`read`, and ``no_handle`` where no object has that name.
         """

@@ -32,7 +32,7 @@ def snapshots(
 
     def read(session: Session) -> Snapshot:
         if request.action == "handles":
-            return session.handles(request.kinds, request.value)
+            return session.handles(request.wanted)
         return session.read(
             source=request.source, plugin=request.plugin, timeout=request.timeout, queues=request.queues
         )

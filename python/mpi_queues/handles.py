@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Optional, Sequence, Tuple
 
 from . import show, targets
 from .debuggers import via_debugger
@@ -35,10 +35,10 @@ def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
         "kind", metavar="KIND", type=_kind, help=f"{', '.join(KINDS)}, or their types in C (MPI_Comm); all: every kind"
     )
     parser.add_argument(
-        "value",
+        "values",
         metavar="VALUE",
-        nargs="?",
-        help="only these: a C handle (0x…), a Fortran integer, or a name; of a status its address",
+        nargs="*",
+        help="only these: C handles (0x…), Fortran integers, or names; of a status its address",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for programs")
     parser.add_argument("-v", "--verbose", action="store_true", help="all that is known of each")
@@ -54,34 +54,35 @@ def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Reads and shows them; returns the exit status."""
-    check(options.kind, options.value)
-    kinds = () if options.kind == ALL else (options.kind,)
     request = via_debugger.Request(
-        "handles", kinds=kinds, value=options.value, timeout=options.timeout, via=options.via
+        "handles", wanted=wanted(options.kind, options.values), timeout=options.timeout, via=options.via
     )
     snapshot, failures = show.merged(targets.requested(options), request, options)
     if options.format == "json":
         show.write_json(snapshot)
     else:
         shown = text.Options(limit=options.limit, show_more="--limit all", style=show.terminal_style())
-        full = options.verbose or options.value is not None
+        full = options.verbose or bool(options.values)
         report.write_handles(snapshot, sys.stdout.write, shown, full=full)
     return show.finish(snapshot, failures, options)
 
 
-def check(kind: str, value: str | None) -> None:
-    """Kinds and values that do not go together.
+def wanted(kind: str, values: Sequence[str]) -> Tuple[Tuple[str, Optional[str]], ...]:
+    """What is asked of a process.
 
     Raises:
-        UsageError: says which, and what to type.
+        UsageError: for a kind and values that do not go together.
     """
-    if kind == "status" and (value is None or not value.lower().startswith("0x")):
+    if kind == ALL:
+        if values:
+            raise UsageError(f"{values[0]}: which kind of handle is it?", help=f"name one of {', '.join(KINDS)}")
+        return ()
+    if kind == "status" and not (values and all(value.lower().startswith("0x") for value in values)):
         raise UsageError(
             "a status belongs to the application, not to the MPI library, which has no list of them",
             help="name its address: status 0x…",
         )
-    if kind == ALL and value is not None:
-        raise UsageError(f"{value}: which kind of handle is it?", help=f"name one of {', '.join(KINDS)}")
+    return tuple((kind, value) for value in values) if values else ((kind, None),)
 
 
 def _kind(word: str) -> str:

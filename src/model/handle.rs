@@ -45,6 +45,11 @@ impl HandleKind {
         KINDS.iter().map(|entry| entry.0)
     }
 
+    /// Those of which the library may have a list: a status belongs to the application.
+    pub fn listed() -> impl Iterator<Item = Self> {
+        Self::all().filter(|kind| *kind != Self::Status)
+    }
+
     /// The kind of that word (`comm`) or that type in C (`MPI_Comm`).
     pub fn from_word(word: &str) -> Option<Self> {
         KINDS.iter().find(|entry| entry.1 == word || entry.2 == word).map(|entry| entry.0)

@@ -34,15 +34,17 @@ impl Session {
     }
 
     /// As `Session.handles` of the contract.
-    pub(super) fn list_handles(&self, py: Python<'_>, kinds: &[String], value: Option<&str>) -> PyResult<Snapshot> {
+    pub(super) fn list_handles(&self, py: Python<'_>, wanted: Vec<(String, Option<String>)>) -> PyResult<Snapshot> {
         self.session.target().begin();
-        let kinds: Vec<HandleKind> = if kinds.is_empty() {
-            HandleKind::all().filter(|kind| *kind != HandleKind::Status).collect()
-        } else {
-            kinds.iter().map(|kind| handle_kind(kind)).collect::<PyResult<_>>()?
+        let named = |(kind, value): (String, Option<String>)| {
+            Ok((handle_kind(&kind)?, value.as_deref().map(Designator::parse)))
         };
-        let designator = value.map(Designator::parse);
-        let read = self.session.read_handles(&kinds, designator.as_ref());
+        let wanted = if wanted.is_empty() {
+            HandleKind::listed().map(|kind| (kind, None)).collect()
+        } else {
+            wanted.into_iter().map(named).collect::<PyResult<Vec<_>>>()?
+        };
+        let read = self.session.read_handles(&wanted);
         self.finished(py, read.map_err(|error| self.error(py, &error))?)
     }
 }

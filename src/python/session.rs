@@ -195,11 +195,10 @@ impl Session {
         self.describe_handle(py, kind, value, fortran, full)
     }
 
-    /// The objects of these kinds (all where there is none), or those of one kind that `value` names: one snapshot with one
-    /// process, whose `handles` they are.
-    #[pyo3(signature = (kinds = Vec::new(), value = None))]
-    fn handles(&self, py: Python<'_>, kinds: Vec<String>, value: Option<&str>) -> PyResult<Snapshot> {
-        self.list_handles(py, &kinds, value)
+    /// The objects of kinds, or those that a value names: one snapshot with one process, whose `handles` they are.
+    #[pyo3(signature = (wanted = Vec::new()))]
+    fn handles(&self, py: Python<'_>, wanted: Vec<(String, Option<String>)>) -> PyResult<Snapshot> {
+        self.list_handles(py, wanted)
     }
 
     /// Writes the process as a part of a recording, in pieces of bytes, to `write`.

@@ -55,15 +55,16 @@ impl<T: Target> Session<T> {
         })?
     }
 
-    /// The objects of `kinds` that the process has, or of one kind those that `designator` names. pid, host and stacks are
-    /// the caller's to fill in.
+    /// What is wanted of the process's handles, in that order: all objects of a kind, or those that somebody names. pid, host
+    /// and stacks are the caller's to fill in.
     ///
     /// # Errors
     /// As [`Session::describe_handle`].
-    pub fn read_handles(&self, kinds: &[HandleKind], designator: Option<&Designator>) -> Result<Process, SessionError> {
+    pub fn read_handles(&self, wanted: &[(HandleKind, Option<Designator>)]) -> Result<Process, SessionError> {
         let mut process = self.read_builtin(false)?;
         process.communicators.clear();
-        for &kind in kinds {
+        for (kind, designator) in wanted {
+            let kind = *kind;
             let list = match designator {
                 None => self.with_handles(|reader| reader.list(kind))?,
                 Some(Designator::Name(name)) => {

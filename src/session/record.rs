@@ -56,8 +56,8 @@ impl<T: Target> Session<T> {
             return Err(error.into());
         }
         // What of handles cannot be read is told when the recording is read.
-        let kinds: Vec<HandleKind> = HandleKind::all().filter(|kind| *kind != HandleKind::Status).collect();
-        let _ = noting.read_handles(&kinds, None);
+        let all: Vec<_> = HandleKind::listed().map(|kind| (kind, None)).collect();
+        let _ = noting.read_handles(&all);
         // Where the MPI says that its plug-in is.
         noting.choose_plugin(plugins);
         let images = recorder.images().map_err(SessionError::from)?;

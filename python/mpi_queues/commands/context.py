@@ -56,7 +56,7 @@ class DebuggedMpi(ABC):
         """As :meth:`Session.describe`."""
 
     @abstractmethod
-    def handles(self, kinds: Sequence[str] = (), value: Optional[str] = None) -> Snapshot:
+    def handles(self, wanted: Sequence[Tuple[str, Optional[str]]] = ()) -> Snapshot:
         """As :meth:`Session.handles`."""
 
     @abstractmethod

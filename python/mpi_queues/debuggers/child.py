@@ -81,7 +81,7 @@ def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[],
         _head(result, "snapshot")
         snapshot.write_json(lambda text: _write(result, text))
     elif action == "handles":
-        snapshot = process.handles(request["kinds"], request["value"])
+        snapshot = process.handles([(str(kind), value) for kind, value in request["wanted"]])
         release()
         _head(result, "snapshot")
         snapshot.write_json(lambda text: _write(result, text))

@@ -66,8 +66,8 @@ class ProcessSession(DebuggedMpi):
     def describe(self, kind: str, value: Union[int, bytes], *, fortran: bool = False, full: bool = False) -> HandleDict:
         return self.reached(lambda: self._session.describe(kind, value, fortran=fortran, full=full))
 
-    def handles(self, kinds: Sequence[str] = (), value: Optional[str] = None) -> _native.Snapshot:
-        return self.reached(lambda: self._session.handles(list(kinds), value))
+    def handles(self, wanted: Sequence[Tuple[str, Optional[str]]] = ()) -> _native.Snapshot:
+        return self.reached(lambda: self._session.handles(list(wanted)))
 
     def info(self) -> Dict[str, Any]:
         return self.reached(self._session.info)

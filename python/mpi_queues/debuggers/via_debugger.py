@@ -36,9 +36,8 @@ class Request:
     source: str = "auto"
     plugin: Optional[str] = None
     queues: bool = True
-    #: For handles: the words of their kinds, and which of them.
-    kinds: Tuple[str, ...] = ()
-    value: Optional[str] = None
+    #: For handles: pairs of a kind and a value, None for all of that kind; every kind where it is empty.
+    wanted: Tuple[Tuple[str, Optional[str]], ...] = ()
     #: Seconds for one target.
     timeout: float = 60.0
     #: The debugger: ``gdb`` or ``lldb``.
@@ -194,8 +193,7 @@ def _content(target: DebuggedTarget, request: Request) -> bytes:
         "source": request.source,
         "plugin": request.plugin,
         "queues": request.queues,
-        "kinds": list(request.kinds),
-        "value": request.value,
+        "wanted": request.wanted,
         "full": request.full,
         # A plug-in that takes too long is ended while there is time left to tell what it said.
         "timeout": max(0.5, request.timeout * 0.8),

@@ -42,6 +42,9 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
     if reader.symbol(kind.null)? == Some(addr) {
         return Ok(Found::Null);
     }
+    if !is_aligned(reader, addr) {
+        return Ok(Found::Invalid(format!("{addr} is no address of an object (never set, or garbage)")));
+    }
     let unreadable = |error: TargetError| match error {
         TargetError::Fault { .. } => Ok(Found::Invalid(format!("{addr} is not mapped (never set, or garbage)"))),
         other => Err(ReaderError::from(other)),
@@ -81,6 +84,11 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
     Ok(Found::Live)
 }
 
+/// Whether an object with pointers in it can stand there.
+fn is_aligned(reader: &HandleReader<'_>, addr: TargetAddr) -> bool {
+    addr.get() % reader.target.abi().pointer_width.bytes() == 0
+}
+
 enum Derived {
     Yes,
     No(String),
@@ -101,7 +109,7 @@ fn derives(
     let mut own_name = None;
     let mut at = class;
     for _ in 0..MAX_DEPTH {
-        if at.is_null() {
+        if at.is_null() || !is_aligned(reader, at) {
             break;
         }
         if wanted == Some(at) {

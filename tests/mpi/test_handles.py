@@ -1,0 +1,32 @@
+"""Handles: what programs know of theirs, compared field by field over gdb, lldb, core files and recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Callable, List, Tuple
+
+import pytest
+from support.builds import MpiBuild
+from support.handles import compare_all
+from support.jobs import Job
+
+#: Name, arguments (``{dir}``: a directory of the test's own), ranks, and MCA parameters.
+Program = Tuple[str, Tuple[str, ...], int, dict[str, str]]
+
+PROGRAMS: List[Program] = [
+    ("handles_values", (), 2, {}),
+]
+
+
+def _name(program: Program) -> str:
+    name, arguments, _, mca = program
+    return "-".join((name.replace("handles_", ""), *arguments, *mca.values()))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=_name)
+def test_handles_are_what_the_program_made(
+    mpi_build: MpiBuild, start_job: Callable[..., Job], tmp_path: Path, program: Program
+) -> None:
+    name, arguments, ranks, mca = program
+    given = [argument.replace("{dir}", str(tmp_path)) for argument in arguments]
+    compare_all(start_job(mpi_build, name, *given, ranks=ranks, mca=mca), tmp_path)

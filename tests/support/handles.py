@@ -1,0 +1,147 @@
+"""Compares what test programs note of their handles (common/handles.h) with what is read, over every kind of target."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Dict, List, Sequence, Tuple
+
+from mpi_queues import asking, targets
+from mpi_queues.debuggers.via_debugger import Request
+
+from .cli import mpi_queues as command_line
+from .cli import pid_options
+from .cores import gcore
+from .jobs import Job
+
+#: Handles in the order of a truth's list, and all objects that are listed by kind.
+Answer = Tuple[List[Dict[str, Any]], Dict[str, Dict[str, Any]]]
+
+
+def compare_all(job: Job, directory: Path) -> None:
+    """Reads the job's handles through gdb and lldb, from cores and from recordings; compares each with the truth."""
+    for via in ("gdb", "lldb"):
+        for rank, truth in sorted(job.truth.items()):
+            pid = job.pids[rank]
+            _compare(truth, read(targets.PidTarget(pid), truth, via), f"{via}, rank {rank}")
+    cores = {rank: gcore(job.pids[rank], directory / "core") for rank in sorted(job.truth)}
+    recording = directory / "handles.mpirec"
+    result = command_line("record", *pid_options([job.pids[rank] for rank in sorted(job.truth)]), "-o", str(recording))
+    assert result.status == 0, str(result)
+    for rank, truth in sorted(job.truth.items()):
+        target = targets.CoreTarget(str(cores[rank]), str(job.program))
+        for via in ("gdb", "lldb"):
+            _compare(truth, read(target, truth, via), f"core, {via}, rank {rank}")
+        of_recording(truth, recording, rank)
+    job.assert_running()
+
+
+def wanted(truth: Dict[str, Any]) -> Tuple[Tuple[str, Any], ...]:
+    """The handles of a truth, then everything that is listed of their kinds."""
+    kinds = sorted({noted["kind"] for noted in truth["handles"]} - {"status"})
+    return (*((noted["kind"], noted["value"]) for noted in truth["handles"]), *((kind, None) for kind in kinds))
+
+
+def read(target: Any, truth: Dict[str, Any], via: str) -> Answer:
+    """Asks one process through a debugger, once for everything."""
+    snapshots, failures = asking.snapshots([target], Request("handles", wanted=wanted(truth), via=via, timeout=120))
+    assert not failures, [str(failure) for failure in failures]
+    (process,) = json.loads(snapshots[0].to_json())["processes"]
+    return answer(process, truth)
+
+
+def answer(process: Dict[str, Any], truth: Dict[str, Any]) -> Answer:
+    """Takes apart what a process says to :func:`wanted`."""
+    assert process["problems"] == [], process["problems"]
+    lists = process["handles"]
+    count = len(truth["handles"])
+    handles = [found["handles"][0] for found in lists[:count]]
+    return handles, {found["kind"]: found for found in lists[count:]}
+
+
+def of_recording(truth: Dict[str, Any], recording: Path, rank: int) -> None:
+    """A recording has what was listed when it was made; the rest is not in it, and told so, or right."""
+    target = targets.RecordingTarget(str(recording))
+    snapshots, failures = asking.snapshots([target], Request("handles", wanted=wanted(truth)))
+    assert not failures, [str(failure) for failure in failures]
+    processes = [json.loads(snapshot.to_json())["processes"][0] for snapshot in snapshots]
+    (process,) = [process for process in processes if process["rank"] == rank]
+    # Values that no recording can have (garbage, freed objects, the application's statuses) are not in it, and told.
+    process["problems"] = [problem for problem in process["problems"] if "not in the recording" not in problem]
+    handles, lists = answer(process, truth)
+    recorded = {(kind, handle["handle"]) for kind, found in lists.items() for handle in found["handles"]}
+    known = []
+    for noted, handle in zip(truth["handles"], handles):
+        if (noted["kind"], noted["value"]) in recorded:
+            known.append((noted, handle))
+        elif handle["state"] == "unknown":
+            assert "recording" in (handle["detail"] or ""), handle
+    assert known or not recorded
+    _compare_some(known, lists, f"recording, rank {rank}")
+
+
+def _compare(truth: Dict[str, Any], found: Answer, where: str) -> None:
+    handles, lists = found
+    _compare_some(list(zip(truth["handles"], handles)), lists, where)
+
+
+def _compare_some(
+    pairs: Sequence[Tuple[Dict[str, Any], Dict[str, Any]]], lists: Dict[str, Dict[str, Any]], where: str
+) -> None:
+    wrong: List[str] = []
+    for noted, handle in pairs:
+        told = [note[1] for note in noted["notes"]]
+        if handle["state"] == "unknown" and "core file" in (handle["detail"] or "") and _no_object(noted):
+            # A core file that does not tell of an address cannot tell that nothing was mapped there.
+            continue
+        notes = noted["notes"] if "state" in told else [["equal", "state", "live"], *noted["notes"]]
+        for how, place, value in notes:
+            problem = _differs(how, place, value, handle, lists)
+            if problem:
+                wrong.append(f"{noted['kind']} {noted['value']} ({noted['what']}): {place}: {problem}")
+        wrong += [f"{noted['kind']} {noted['value']} ({noted['what']}): {told}" for told in handle["problems"]]
+    assert not wrong, f"{where}:\n" + "\n".join(wrong)
+
+
+def _no_object(noted: Dict[str, Any]) -> bool:
+    return ["equal", "state", "invalid"] in noted["notes"]
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "nothing of that name"
+
+
+def _at(handle: Any, place: str) -> Any:
+    for part in place.split("."):
+        if isinstance(handle, list) and part.isdecimal() and int(part) < len(handle):
+            handle = handle[int(part)]
+        elif isinstance(handle, dict) and part in handle:
+            handle = handle[part]
+        else:
+            return _Absent()
+    return handle
+
+
+def _differs(how: str, place: str, value: Any, handle: Dict[str, Any], lists: Dict[str, Any]) -> str:
+    """What is wrong; empty where nothing is."""
+    if how == "listed":
+        there = any(one["handle"] == handle["handle"] for one in lists[handle["kind"]]["handles"])
+        return "" if there == value else f"{'' if value else 'must not be '}listed, and is{'' if there else ' not'}"
+    found = _at(handle, place)
+    fact = place.replace("facts.", "", 1)
+    if how == "unknown":
+        return "" if found is None and handle["unknown"].get(fact) else f"not known, with a reason; found {found!r}"
+    if how == "contains":
+        return "" if isinstance(found, str) and value in found else f"{value!r} in it; found {found!r}"
+    if how == "refers":
+        return "" if isinstance(found, dict) and found.get("handle") == value else f"to {value}; found {found!r}"
+    if how == "lists":
+        there = isinstance(found, list) and any(one.get("handle") == value for one in found)
+        return "" if there else f"{value} among them; found {found!r}"
+    if how == "count":
+        return "" if isinstance(found, list) and len(found) == value else f"{value} elements; found {found!r}"
+    assert how == "equal", how
+    # True is 1 for Python.
+    same = found == value and isinstance(found, bool) == isinstance(value, bool)
+    return "" if same else f"{value!r}; found {found!r}"
