@@ -14,6 +14,7 @@
 #include "ompi/info/info.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/coll/libnbc/coll_libnbc.h"
+#include "ompi/mca/coll/libnbc/nbc_internal.h"
 #include "ompi/mca/common/ompio/common_ompio.h"
 #include "ompi/mca/common/ompio/common_ompio_request.h"
 #include "ompi/mca/fbtl/posix/fbtl_posix.h"

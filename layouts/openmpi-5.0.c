@@ -15,6 +15,7 @@
 #include "ompi/instance/instance.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/coll/libnbc/coll_libnbc.h"
+#include "ompi/mca/coll/libnbc/nbc_internal.h"
 #include "ompi/mca/common/ompio/common_ompio.h"
 #include "ompi/mca/common/ompio/common_ompio_request.h"
 #include "ompi/mca/fbtl/posix/fbtl_posix.h"

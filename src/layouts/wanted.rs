@@ -88,6 +88,12 @@ pub const READER_TYPES: &[&str] = &[
     "ompi_coll_base_nbc_request_t",
     "ompi_coll_libnbc_request_t",
     "ompi_coll_libnbc_component_t",
+    "NBC_Schedule",
+    "NBC_Args_send",
+    "NBC_Args_recv",
+    "NBC_Args_op",
+    "NBC_Args_copy",
+    "NBC_Args_unpack",
     "mca_part_persist_request_t",
     // one-sided communication: the components' parts of a window and their requests
     "ompi_osc_base_module_t",
