@@ -1,5 +1,8 @@
-//! The C boundary: opening a C library, and the barrier every callback from C goes through.
+//! The C boundary: opening a C library, the barrier every callback from C goes through, and the process in which a
+//! vendor's plug-in runs.
 #![allow(unsafe_code)]
+
+pub mod plugin;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

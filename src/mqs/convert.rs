@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::abi;
-use super::wire::Take;
+use crate::ffi::plugin::wire::Take;
 use crate::model::{Operation, OperationStatus, Queue, QueueState};
 use crate::target::printable;
 
@@ -166,8 +166,8 @@ pub fn message(template: &[u8], image: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::Put;
     use super::*;
+    use crate::ffi::plugin::wire::Put;
 
     fn frame(status: i32, local: i64, global: i64, wild: i32, tag: i64) -> Vec<u8> {
         let mut out = Vec::new();

@@ -8,12 +8,13 @@ use std::os::fd::RawFd;
 use std::path::Path;
 
 use super::abi::{self, Function, Functions, Need};
-use super::callbacks::{self, image_handle, job_handle, process_handle, take_info};
-use super::child::{Child, Facts, Link, Memory};
-use super::foreign;
-use super::shared::{LOADING, NOWHERE, Shared};
-use super::wire::{Failure, Kind, MESSAGE_IMAGE, MESSAGE_PROCESS, Put};
-use crate::ffi::Library;
+use crate::ffi::plugin::callbacks::{self, image_handle, job_handle, process_handle, take_info};
+use crate::ffi::plugin::child::{Child, Facts};
+use crate::ffi::plugin::foreign;
+use crate::ffi::plugin::functions::call;
+use crate::ffi::plugin::loaded::{failed, in_helper};
+use crate::ffi::plugin::shared::Shared;
+use crate::ffi::plugin::wire::{Failure, Kind, MESSAGE_IMAGE, MESSAGE_PROCESS, Put};
 
 /// Longest message that is taken from a plug-in.
 const MAX_MESSAGE: usize = 4096;
@@ -45,85 +46,19 @@ pub struct Task<'a> {
 struct Stop;
 type Step<T> = Result<T, Stop>;
 
-/// Calls a function of the plug-in, having noted which. Evaluates to an `Option`: `None` where it does not exist.
-macro_rules! call {
-    ($driver:expr, $function:ident, $field:ident $(, $arg:expr)*) => {{
-        let driver: &Driver<'_> = $driver;
-        match driver.functions.$field {
-            None => None,
-            Some(function) => {
-                driver.shared.set_place(Function::$function as u32);
-                // SAFETY: the pointer has the prototype that the interface fixes for this name; the arguments are
-                // handles of ours and buffers of the sizes that it demands. What the plug-in does beyond that can
-                // only hurt this helper process.
-                let result = unsafe { function($($arg),*) };
-                driver.shared.set_place(NOWHERE);
-                Some(result)
-            }
-        }
-    }};
-}
-
 /// Runs the task and tells the host everything over `socket`. Returns when the host has been told.
 pub fn run(socket: RawFd, shared: &Shared, task: &Task<'_>) {
-    // SAFETY: `shared` and `task` live in the frame of the helper's first function, which ends the process instead of
-    // returning.
-    let shared: &'static Shared = unsafe { &*std::ptr::from_ref(shared) };
-    let mut link = Link::new(socket, shared);
-    shared.set_place(LOADING);
-    // SAFETY: this process exists to be crashed.
-    let library = match unsafe { Library::open_forever(task.path) } {
-        Ok(library) => library,
-        Err(error) => {
-            let crate::ffi::FfiError::Open { reason, .. } = error;
-            failed(&mut link, Failure::Load, u32::MAX, 0, reason.as_bytes());
-            link.flush();
-            wait_for_end(socket);
-            return;
-        }
-    };
-    shared.set_place(NOWHERE);
-    // SAFETY: the addresses are those that the library exports under the interface's names.
-    let functions = unsafe {
-        Functions::look_up(|function| {
-            library.function(function.name()).or_else(|| {
-                let alias = (function == Function::NextNewProcess).then_some(abi::NEXT_NEW_PROCESS_ALIAS);
-                alias.and_then(|alias| library.function(alias))
+    in_helper(socket, shared, task.path, task.facts, |child, shared, library| {
+        // SAFETY: the addresses are those that the library exports under the interface's names.
+        let functions = unsafe {
+            Functions::look_up(|function| {
+                library.function(function.name()).or_else(|| {
+                    let alias = (function == Function::NextNewProcess).then_some(abi::NEXT_NEW_PROCESS_ALIAS);
+                    alias.and_then(|alias| library.function(alias))
+                })
             })
-        })
-    };
-    let child: &'static Child<'static> = Box::leak(Box::new(Child {
-        link: link.into(),
-        memory: Memory::default().into(),
-        types: Vec::new().into(),
-        misses: 0.into(),
-        infos: Default::default(),
-        facts: task.facts,
-    }));
-    callbacks::install(child);
-    let driver = Driver { child, shared, functions, task };
-    let result = driver.everything();
-    let mut link = child.link.borrow_mut();
-    if result.is_ok() {
-        link.event(Kind::Done, |_| {});
-    }
-    link.flush();
-    wait_for_end(socket);
-}
-
-/// Stays alive until the host has heard everything: it kills this process's group while the leader still lives.
-fn wait_for_end(socket: RawFd) {
-    let mut byte = 0_u8;
-    // SAFETY: reads at most one byte into a local.
-    while unsafe { libc::read(socket, (&raw mut byte).cast(), 1) } > 0 {}
-}
-
-fn failed(link: &mut Link<'_>, failure: Failure, function: u32, code: c_int, text: &[u8]) {
-    link.event(Kind::Failed, |out| {
-        out.u8(failure as u8);
-        out.u32(function);
-        out.i32(code);
-        out.text(text);
+        };
+        Driver { child, shared, functions, task }.everything().is_ok()
     });
 }
 
@@ -398,7 +333,7 @@ impl Driver<'_> {
         let mut name = [0_u8; MAX_FUNCTION_NAME];
         let (at, room) = (name.as_mut_ptr().cast(), MAX_FUNCTION_NAME as c_int);
         if call!(self, SpawnBreakpointName, spawn_breakpoint_name, process, at, room) == Some(abi::OK) {
-            self.event(Kind::SpawnBreakpoint, |out| out.text(until_nul(&name)));
+            self.event(Kind::SpawnBreakpoint, |out| out.text(foreign::until_nul(&name)));
         }
         match call!(self, SetupNewProcessIterator, setup_new_process_iterator, process) {
             Some(abi::OK) => {}
@@ -418,18 +353,12 @@ impl Driver<'_> {
             }
             self.event(Kind::NewProcess, |out| {
                 out.i64(location.pid as i64);
-                out.text(until_nul(&location.image_name));
-                out.text(until_nul(&location.host_name));
+                out.text(foreign::until_nul(&location.image_name));
+                out.text(foreign::until_nul(&location.host_name));
             });
         }
         Ok(())
     }
-}
-
-/// What stands before the first NUL, or everything.
-pub fn until_nul(bytes: &[u8]) -> &[u8] {
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    &bytes[..end]
 }
 
 fn put_operation(out: &mut Vec<u8>, operation: &abi::PendingOperation) {
@@ -446,7 +375,7 @@ fn put_operation(out: &mut Vec<u8>, operation: &abi::PendingOperation) {
     out.i64(operation.actual_tag as i64);
     out.i64(operation.actual_length as i64);
     // Lines count until one is empty.
-    for line in operation.extra_text.iter().map(|line| until_nul(line)).take_while(|line| !line.is_empty()) {
+    for line in operation.extra_text.iter().map(|line| foreign::until_nul(line)).take_while(|line| !line.is_empty()) {
         out.text(line);
     }
 }

@@ -1,39 +1,25 @@
 //! The debugger's side of the mqs interface: hosts an MPI vendor's message-queue plug-in.
 //!
 //! A plug-in is foreign code that follows pointers in a program which is, more often than not, damaged; measured, Open
-//! MPI's crashes or loops on damaged memory. It therefore runs in a helper process (`helper`, `isolation`) that is
-//! driven through the plug-in's life cycle (`driver`, `callbacks`) and asks this process for memory, symbols and types
-//! (`wire`, `child`, `server`, `conversation`). Whatever comes from there is taken as hostile and normalised
-//! (`convert`, `normalise`). `discovery` and `trust` say which plug-in may be loaded at all.
+//! MPI's crashes or loops on damaged memory. It therefore runs in a helper process (`ffi::plugin`) that is
+//! driven through the plug-in's life cycle (`driver`) and asks this process for memory, symbols and types (`server`). Whatever comes from there is taken as hostile and normalised
+//! (`convert`, `normalise`). `discovery` says which plug-in may be loaded at all.
 #![allow(unsafe_code)]
 // The interface's 32-bit words and the kernel's sizes are cut and widened on purpose; the places say why.
 #![allow(clippy::unnecessary_cast)]
 
 #[allow(missing_docs)]
 pub mod abi;
-mod answers;
-mod callbacks;
-mod child;
-mod conversation;
 mod convert;
 pub mod discovery;
 mod driver;
-mod error;
-mod foreign;
-mod helper;
-mod isolation;
-mod library;
 mod normalise;
 mod plugin;
 mod requests;
 mod server;
-mod shared;
 mod source;
 mod texts;
-pub mod trust;
-mod wire;
 
-pub use error::PluginError;
 pub use normalise::normalise;
 pub use plugin::{inspect_plugin, inspect_plugin_within, read_with_plugin};
 pub use source::PluginSource;
@@ -41,7 +27,9 @@ pub use source::PluginSource;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::address::TargetAddr;
+pub use crate::ffi::plugin::answers::BadRead;
+pub use crate::ffi::plugin::error::PluginError;
+pub use crate::ffi::plugin::trust;
 use crate::model::QueueReport;
 
 /// What a plug-in is to do.
@@ -130,15 +118,6 @@ pub struct NewProcess {
     pub image: String,
     /// Its host.
     pub host: String,
-}
-
-/// A read that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BadRead {
-    /// Where.
-    pub addr: TargetAddr,
-    /// How many bytes.
-    pub len: u64,
 }
 
 /// What a run of a plug-in gave.

@@ -4,21 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::abi::Need;
-use super::conversation::{End, Stderr, converse};
 use super::driver::{self, Task};
-use super::error::PluginError;
-use super::helper::Helper;
-use super::library::{self, exported_functions};
-use super::server::{Asked, PluginServer};
-use super::shared::{LOADING, NOTE_EXIT, NOTE_LOST};
-use super::{Limits, PluginInfo, PluginOutcome, PluginRequest, Universe, abi, child};
+use super::server::PluginServer;
+use super::{Limits, PluginInfo, PluginOutcome, PluginRequest, Universe, abi};
+use crate::ffi::plugin::answers::Asked;
+use crate::ffi::plugin::child;
+use crate::ffi::plugin::conversation::{Stderr, converse};
+use crate::ffi::plugin::ended::why;
+use crate::ffi::plugin::error::PluginError;
+use crate::ffi::plugin::helper::Helper;
+use crate::ffi::plugin::library::{INSPECTION, LONGEST, absolute, exported_functions};
 use crate::layouts::Layouts;
-use crate::target::{ByteOrder, Image, Target, printable};
-
-/// How long a plug-in may take to be loaded and to tell its version.
-const INSPECTION: Duration = Duration::from_secs(10);
-/// No time limit is longer.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+use crate::target::{Image, Target, printable};
 
 /// Runs the plug-in over the stopped process `target` and returns what it delivered, also where it failed.
 ///
@@ -29,16 +26,10 @@ pub fn read_with_plugin(
     image: &Image,
     request: &PluginRequest<'_>,
 ) -> PluginOutcome {
-    let abi = target.abi();
-    let host = if cfg!(target_endian = "little") { ByteOrder::Little } else { ByteOrder::Big };
     let rank = |rank: Option<i64>| rank.and_then(|rank| i32::try_from(rank).ok()).filter(|rank| *rank >= 0);
     let global_rank = rank(request.universe.global_rank).unwrap_or(abi::INVALID_PROCESS);
-    let facts = child::Facts {
-        swapped: abi.byte_order != host,
-        pointer_size: i32::try_from(abi.pointer_width.bytes()).unwrap_or(8),
-        global_rank,
-        identity: rank(request.universe.identity).unwrap_or(global_rank),
-    };
+    let identity = rank(request.universe.identity).unwrap_or(global_rank);
+    let facts = child::Facts { global_rank, identity, ..child::Facts::of(target.abi()) };
     let asked = Asked { target, layouts };
     run(request, facts, Some((asked, printable(image.path.as_bytes()))))
 }
@@ -68,17 +59,13 @@ pub fn inspect_plugin_within(
     }
 }
 
-/// The path as `dlopen` must get it: with a slash, or it would search for the name elsewhere.
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
 fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_>, String)>) -> PluginOutcome {
     let path = absolute(&request.path);
     let limits = request.limits;
     let timeout = request.timeout.min(LONGEST);
     let mut info = PluginInfo::default();
-    match exported_functions(&path) {
+    let is_ours = |name: &str| name.starts_with("mqs_") || name == abi::NEXT_NEW_PROCESS_ALIAS;
+    match exported_functions(&path, is_ours) {
         Ok(functions) => {
             let has = |name: &str| functions.iter().any(|found| found == name);
             for need in [Need::Required, Need::Optional, Need::Mpi2, Need::Mpi2Optional] {
@@ -87,7 +74,10 @@ fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_
             let missing = driver::missing(Need::Required, has);
             info.functions = functions;
             if !missing.is_empty() {
-                return PluginOutcome::failed(info, PluginError::MissingFunctions { path, missing });
+                return PluginOutcome::failed(
+                    info,
+                    PluginError::MissingFunctions { path, interface: "message-queue", missing },
+                );
             }
         }
         Err(error) => return PluginOutcome::failed(info, error),
@@ -111,50 +101,11 @@ fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_
     let failure = match Helper::start(timeout, &|socket, shared| driver::run(socket, shared, &task)) {
         Ok(mut helper) => {
             let end = converse(&mut helper, &mut server, &mut stderr, timeout, request.interrupted);
-            why(end, &helper, &path, timeout)
+            why(end, &helper, &path, timeout, |number| abi::Function::from_number(number).map(abi::Function::name))
         }
         Err(error) => Some(error),
     };
     outcome(server, &stderr, failure)
-}
-
-/// Why the conversation ended, unless it was finished.
-fn why(end: End<PluginError>, helper: &Helper, path: &Path, timeout: Duration) -> Option<PluginError> {
-    let path = path.to_owned();
-    let place = place(helper.shared.place());
-    Some(match end {
-        End::Finished => return None,
-        End::Refused(error) => error,
-        End::HungUp => match (helper.shared.signal(), helper.shared.note()) {
-            (0, NOTE_EXIT) => PluginError::Ended { path, place, reason: "it called exit" },
-            (0, NOTE_LOST) => PluginError::Ended { path, place, reason: "it closed the connection to the debugger" },
-            (0, _) => PluginError::Ended { path, place, reason: "it was killed, or called _exit" },
-            (signal, _) => PluginError::Crashed { path, place, signal: signal_name(signal) },
-        },
-        End::TimedOut => PluginError::TimedOut { path, place, seconds: library::seconds(timeout) },
-        End::Interrupted => PluginError::Interrupted { path, place },
-        End::Nonsense(reason) => PluginError::Protocol { path, reason },
-    })
-}
-
-fn place(number: u32) -> &'static str {
-    match abi::Function::from_number(number) {
-        Some(function) => function.name(),
-        None if number == LOADING => "its constructors, while it was loaded",
-        None => "no function of its own",
-    }
-}
-
-fn signal_name(signal: i32) -> String {
-    match signal {
-        libc::SIGSEGV => "SIGSEGV, an access to memory that is not there".to_owned(),
-        libc::SIGBUS => "SIGBUS, an access to memory that is not there".to_owned(),
-        libc::SIGABRT => "SIGABRT, it called abort".to_owned(),
-        libc::SIGFPE => "SIGFPE, an arithmetic error such as a division by zero".to_owned(),
-        libc::SIGILL => "SIGILL, an instruction that does not exist".to_owned(),
-        libc::SIGXCPU => "SIGXCPU, its processor time was used up".to_owned(),
-        other => format!("signal {other}"),
-    }
 }
 
 fn outcome(mut server: PluginServer<'_>, stderr: &Stderr, failure: Option<PluginError>) -> PluginOutcome {
@@ -163,24 +114,29 @@ fn outcome(mut server: PluginServer<'_>, stderr: &Stderr, failure: Option<Plugin
         server.cut_off(&reason);
     }
     let lines = stderr.lines().into_iter().map(|line| format!("plug-in (stderr): {line}"));
-    let mut messages = std::mem::take(&mut server.messages);
+    let mut messages = std::mem::take(&mut server.answers.messages);
     messages.extend(lines);
     let mut problems: Vec<String> = Vec::new();
     if failure.is_none() {
         // Asked for after the checks that would have refused; told, because what they stand for is wrong.
-        problems.extend(server.missing().map(|name| format!("the plug-in asked for {name}, which is not known")));
+        problems
+            .extend(server.answers.missing().map(|name| format!("the plug-in asked for {name}, which is not known")));
     }
     if server.texts_left_out() > 0 {
         problems.push(format!("{} texts of the plug-in are left out: there are too many", server.texts_left_out()));
     }
-    if server.failed_reads > 0 {
-        let first: Vec<String> =
-            server.first_failed_reads.iter().map(|read| format!("{} ({} bytes)", read.addr, read.len)).collect();
+    if server.answers.failed_reads > 0 {
+        let first: Vec<String> = server
+            .answers
+            .first_failed_reads
+            .iter()
+            .map(|read| format!("{} ({} bytes)", read.addr, read.len))
+            .collect();
         problems.push(format!(
             "{} reads of the plug-in failed and count as zeros in what it shows, at {}{}",
-            server.failed_reads,
+            server.answers.failed_reads,
             first.join(", "),
-            if server.failed_reads > first.len() as u64 { " and further on" } else { "" }
+            if server.answers.failed_reads > first.len() as u64 { " and further on" } else { "" }
         ));
     }
     server.report.problems.extend(problems);
@@ -191,8 +147,8 @@ fn outcome(mut server: PluginServer<'_>, stderr: &Stderr, failure: Option<Plugin
         groups,
         new_processes: server.new_processes,
         spawn_breakpoint: server.spawn_breakpoint,
-        failed_reads: server.failed_reads,
-        first_failed_reads: server.first_failed_reads,
+        failed_reads: server.answers.failed_reads,
+        first_failed_reads: server.answers.first_failed_reads,
         messages,
         failure,
     }

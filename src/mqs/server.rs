@@ -1,37 +1,23 @@
 //! The host's side of a plug-in's run: answers its questions and puts together what it delivers.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::abi::{Function, Need};
-use super::conversation::{Answer, Next, Server};
 use super::convert::{self, Class};
 use super::driver;
-use super::error::PluginError;
-use super::library;
-use super::wire::{Failure, Kind, MESSAGE_DPRINTS, MESSAGE_IMAGE, MESSAGE_PROCESS, Take};
-use super::{BadRead, Limits, NewProcess, PluginInfo, Universe};
-use crate::address::TargetAddr;
-use crate::layouts::Layouts;
+use super::{Limits, NewProcess, PluginInfo, Universe};
+use crate::ffi::plugin::answers::{Answers, Asked};
+use crate::ffi::plugin::conversation::{Answer, Next, Server};
+use crate::ffi::plugin::error::PluginError;
+use crate::ffi::plugin::wire::{Failure, Kind, MESSAGE_DPRINTS, MESSAGE_IMAGE, MESSAGE_PROCESS, Take};
+use crate::ffi::plugin::{foreign, library};
 use crate::model::{Communicator, Queue, QueueReport, QueueState};
-use crate::target::{Target, printable};
-
-/// How many failed reads are told one by one.
-const TOLD_READS: usize = 8;
-/// How many missing types and fields are told one by one.
-const TOLD_MISSES: usize = 64;
-
-/// What the helper asks about; none while a plug-in is only inspected.
-pub struct Asked<'a> {
-    /// The memory and symbols.
-    pub target: &'a dyn Target,
-    /// The types.
-    pub layouts: &'a Layouts,
-}
+use crate::target::printable;
 
 /// Answers and collects.
 pub struct PluginServer<'a> {
-    pub(super) asked: Option<Asked<'a>>,
+    /// What the plug-in asked and said.
+    pub answers: Answers<'a>,
     path: &'a Path,
     image: String,
     universe: Universe,
@@ -45,20 +31,12 @@ pub struct PluginServer<'a> {
     open: Option<Option<Class>>,
     operations: usize,
     ranks: usize,
-    message_bytes: usize,
     text_bytes: usize,
     texts_left_out: u64,
     /// Spawned processes.
     pub new_processes: Vec<NewProcess>,
     /// Where the debugger should stop to see them.
     pub spawn_breakpoint: Option<String>,
-    /// Reads that failed.
-    pub failed_reads: u64,
-    /// The first of them.
-    pub first_failed_reads: Vec<BadRead>,
-    /// What the plug-in said.
-    pub messages: Vec<String>,
-    missing: BTreeSet<String>,
     last_message: Option<String>,
 }
 
@@ -68,7 +46,7 @@ impl<'a> PluginServer<'a> {
     /// A server for one run.
     pub fn new(path: &'a Path, info: PluginInfo, universe: Universe, limits: Limits) -> Self {
         Self {
-            asked: None,
+            answers: Answers::new(path, limits.message_bytes),
             path,
             image: String::new(),
             universe,
@@ -79,33 +57,23 @@ impl<'a> PluginServer<'a> {
             open: None,
             operations: 0,
             ranks: 0,
-            message_bytes: 0,
             text_bytes: 0,
             texts_left_out: 0,
             new_processes: Vec::new(),
             spawn_breakpoint: None,
-            failed_reads: 0,
-            first_failed_reads: Vec::new(),
-            messages: Vec::new(),
-            missing: BTreeSet::new(),
             last_message: None,
         }
     }
 
     /// Serves memory, symbols and types, and names the image in messages.
     pub fn ask(&mut self, asked: Asked<'a>, image: String) {
-        self.asked = Some(asked);
+        self.answers.ask(asked);
         self.image = image;
     }
 
     /// Refuses a plug-in for another series of the MPI library than this one.
     pub fn expect_version(&mut self, version: Option<&str>) {
         self.library_version = version.map(str::to_owned);
-    }
-
-    /// Types, fields and other names that no source has.
-    pub fn missing(&self) -> impl Iterator<Item = &String> {
-        self.missing.iter()
     }
 
     /// Marks what was not read to its end.
@@ -130,10 +98,6 @@ impl<'a> PluginServer<'a> {
         }
     }
 
-    pub(super) fn nonsense(&self, reason: &str) -> PluginError {
-        PluginError::Protocol { path: self.path.to_owned(), reason: reason.to_owned() }
-    }
-
     /// Whether there is room for a text of so many bytes; counts it.
     fn has_room(&mut self, len: usize) -> bool {
         let fits = len <= self.limits.text_bytes.saturating_sub(self.text_bytes);
@@ -152,27 +116,6 @@ impl<'a> PluginServer<'a> {
 
     fn too_much(&self, what: &'static str, limit: usize) -> PluginError {
         PluginError::TooMuch { path: self.path.to_owned(), what, limit }
-    }
-
-    pub(super) fn count_failed_read(&mut self, addr: u64, len: u64) {
-        self.failed_reads = self.failed_reads.saturating_add(1);
-        if self.first_failed_reads.len() < TOLD_READS {
-            self.first_failed_reads.push(BadRead { addr: TargetAddr::new(addr), len });
-        }
-    }
-
-    pub(super) fn miss(&mut self, name: String) {
-        if self.missing.len() < TOLD_MISSES {
-            self.missing.insert(name);
-        }
-    }
-
-    pub(super) fn message(&mut self, text: String) {
-        if text.is_empty() || self.message_bytes >= self.limits.message_bytes {
-            return;
-        }
-        self.message_bytes += text.len();
-        self.messages.push(text);
     }
 
     fn event(&mut self, kind: Kind, take: &mut Take<'_>) -> Option<Served> {
@@ -196,10 +139,10 @@ impl<'a> PluginServer<'a> {
                 match kind {
                     MESSAGE_IMAGE | MESSAGE_PROCESS => {
                         let text = convert::message(text, &self.image);
-                        self.message(format!("the plug-in says: {text}"));
+                        self.answers.message(format!("the plug-in says: {text}"));
                         self.last_message = Some(text);
                     }
-                    MESSAGE_DPRINTS => self.message(format!("plug-in (debug): {}", printable(text).trim_end())),
+                    MESSAGE_DPRINTS => self.answers.message(format!("plug-in (debug): {}", printable(text).trim_end())),
                     _ => return None,
                 }
             }
@@ -208,7 +151,7 @@ impl<'a> PluginServer<'a> {
                     return Some(Err(self.too_much("communicators", self.limits.communicators)));
                 }
                 let (unique_id, local_rank, size) = (take.u64()?, take.i64()?, take.i64()?);
-                let name = driver::until_nul(take.text()?);
+                let name = foreign::until_nul(take.text()?);
                 self.report.communicators.push(Communicator {
                     name: printable(&name[..name.len().min(super::abi::TEXT)]),
                     unique_id,
@@ -283,7 +226,7 @@ impl<'a> PluginServer<'a> {
             Kind::SpawnBreakpoint => self.spawn_breakpoint = Some(printable(take.text()?)),
             Kind::BadFetch => {
                 let (addr, len) = (take.u64()?, take.u64()?);
-                self.count_failed_read(addr, len);
+                self.answers.count_failed_read(addr, len);
             }
             Kind::Failed => {
                 let failure = Failure::from_number(take.u8()?)?;
@@ -294,7 +237,7 @@ impl<'a> PluginServer<'a> {
                 self.open = None;
                 return Some(Ok(Next::Stop));
             }
-            Kind::Reply | Kind::Run | Kind::Read | Kind::Symbol | Kind::Type | Kind::Field => return None,
+            _ => return None,
         }
         Some(Ok(Next::Continue))
     }
@@ -326,14 +269,14 @@ impl<'a> PluginServer<'a> {
                 let has = |name: &str| self.info.functions.iter().any(|found| found == name);
                 let mut missing = driver::missing(Need::Required, has);
                 missing.extend(driver::missing(Need::Mpi2, has));
-                PluginError::MissingFunctions { path, missing }
+                PluginError::MissingFunctions { path, interface: "message-queue", missing }
             }
             Failure::Version => PluginError::Version { path, found: code, expected: "2 or 3" },
             Failure::Width => PluginError::Width { path, found: code, expected: super::abi::TADDR_WIDTH },
             Failure::Layouts => PluginError::MissingLayouts {
                 path,
-                missing: self.missing.iter().cloned().collect(),
-                sources: self.asked.as_ref().map_or_else(String::new, |asked| asked.layouts.source_names().join(", ")),
+                missing: self.answers.missing().cloned().collect(),
+                sources: self.answers.sources(),
             },
             Failure::Image => no_queues("image"),
             Failure::Process => no_queues("process"),
@@ -355,23 +298,13 @@ impl Server for PluginServer<'_> {
     type Refusal = PluginError;
 
     fn frame(&mut self, kind: Kind, payload: &[u8], answer: &mut Answer) -> Served {
-        let mut take = Take(payload);
-        let out = &mut answer.payload;
-        match kind {
-            Kind::Run => self.answer_run(&mut take, out)?,
-            Kind::Read => self.answer_read(&mut take, out)?,
-            Kind::Symbol => self.answer_symbol(&mut take, out)?,
-            Kind::Type => self.answer_type(&mut take, out)?,
-            Kind::Field => self.answer_field(&mut take, out)?,
-            _ => {
-                return match self.event(kind, &mut take) {
-                    Some(served) => served,
-                    None => Err(self.nonsense("a message of the wrong length or at the wrong time")),
-                };
-            }
+        if self.answers.serve(kind, payload, answer)? {
+            return Ok(Next::Continue);
         }
-        answer.given = true;
-        Ok(Next::Continue)
+        match self.event(kind, &mut Take(payload)) {
+            Some(served) => served,
+            None => Err(self.answers.nonsense("a message of the wrong length or at the wrong time")),
+        }
     }
 }
 
@@ -379,8 +312,9 @@ impl Server for PluginServer<'_> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::wire::{MAX_FETCH, RUN};
     use super::*;
+    use crate::ffi::plugin::wire::{MAX_FETCH, RUN};
+    use crate::layouts::Layouts;
     use crate::target::TargetAbi;
     use crate::target::mock::MockTarget;
 

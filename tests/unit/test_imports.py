@@ -18,7 +18,7 @@ RUST_ALLOWED: Dict[str, Set[str]] = {
     "address": set(),
     "model": set(),
     "target": set(),
-    "ffi": set(),
+    "ffi": {"layouts", "target"},
     "layouts": {"target"},
     "recording": {"layouts", "target"},
     "frames": {"layouts", "target"},

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::target::{TargetError, printable};
 
 /// A path as text that is safe to print: it may come from the target.
-pub(super) fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt as _;
     printable(path.as_os_str().as_bytes())
 }
@@ -46,14 +46,16 @@ pub enum PluginError {
         /// What it must be.
         expected: String,
     },
-    /// It is no message-queue plug-in, or only half of one.
+    /// It is no plug-in of the kind that is wanted, or only half of one.
     #[error(
-        "{path} is not a usable message-queue plug-in: it does not export {}",
+        "{path} is not a usable {interface} plug-in: it does not export {}",
         .missing.join(", "), path = shown(.path)
     )]
     MissingFunctions {
         /// The plug-in.
         path: PathBuf,
+        /// What plug-ins of that kind are for: `message-queue` or `handle`.
+        interface: &'static str,
         /// The functions that it lacks.
         missing: Vec<String>,
     },

@@ -1,7 +1,7 @@
 //! What can be said about a plug-in's file before it is loaded.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use object::read::{Object, ObjectKind, ObjectSymbol, ReadCache};
@@ -9,11 +9,21 @@ use object::{Architecture, Endianness, FileKind};
 
 use super::error::PluginError;
 
-/// The functions of the mqs interface (all names that begin with `mqs_`) that the library exports, sorted.
+/// How long a plug-in may take to be loaded and to tell its version.
+pub const INSPECTION: Duration = Duration::from_secs(10);
+/// No time limit is longer.
+pub const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The path as `dlopen` must get it: with a slash, or it would search for the name elsewhere.
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The functions of an interface that the library exports, sorted: of those whose names `is_wanted` takes.
 ///
 /// # Errors
 /// Where it is no shared library that this process could load.
-pub fn exported_functions(path: &Path) -> Result<Vec<String>, PluginError> {
+pub fn exported_functions(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, PluginError> {
     let fail = |reason: String| PluginError::File { path: path.to_owned(), reason };
     let metadata = std::fs::metadata(path).map_err(|error| fail(error.to_string()))?;
     if !metadata.is_file() {
@@ -47,7 +57,7 @@ pub fn exported_functions(path: &Path) -> Result<Vec<String>, PluginError> {
         .dynamic_symbols()
         .filter(|symbol| symbol.is_definition() && symbol.kind() == object::SymbolKind::Text)
         .filter_map(|symbol| symbol.name().ok().map(str::to_owned))
-        .filter(|name| name.starts_with("mqs_") || name == super::abi::NEXT_NEW_PROCESS_ALIAS)
+        .filter(|name| is_wanted(name))
         .collect();
     names.sort();
     names.dedup();

@@ -30,6 +30,12 @@ pub fn text(at: *const c_char, max: usize) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// What stands before the first NUL, or everything.
+pub fn until_nul(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    &bytes[..end]
+}
+
 /// Copies memory of this process; `false` where it is not mapped, instead of a signal.
 fn copy(addr: usize, buf: &mut [u8]) -> bool {
     let local = libc::iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };

@@ -1,13 +1,129 @@
-//! The host's answers to what a plug-in asks through its callbacks.
+//! The host's answers to what a plug-in asks through its callbacks, and what it says there.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::conversation::Answer;
 use super::error::PluginError;
-use super::server::PluginServer;
-use super::wire::{MAX_FETCH, PAGE, Put, RUN, RUN_PAGES, Take};
+use super::wire::{Kind, MAX_FETCH, PAGE, Put, RUN, RUN_PAGES, Take};
 use crate::address::TargetAddr;
-use crate::layouts::LayoutError;
-use crate::target::{TargetError, printable};
+use crate::layouts::{LayoutError, Layouts};
+use crate::target::{Target, TargetError, printable};
 
-impl PluginServer<'_> {
+/// How many failed reads are told one by one.
+const TOLD_READS: usize = 8;
+/// How many missing types and fields are told one by one.
+const TOLD_MISSES: usize = 64;
+
+/// A read that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BadRead {
+    /// Where.
+    pub addr: TargetAddr,
+    /// How many bytes.
+    pub len: u64,
+}
+
+/// What the helper asks about; none while a plug-in is only inspected.
+pub struct Asked<'a> {
+    /// The memory and symbols.
+    pub target: &'a dyn Target,
+    /// The types.
+    pub layouts: &'a Layouts,
+}
+
+/// Answers what a plug-in asks, and keeps what it says.
+pub struct Answers<'a> {
+    asked: Option<Asked<'a>>,
+    path: &'a Path,
+    message_limit: usize,
+    message_bytes: usize,
+    /// What the plug-in said.
+    pub messages: Vec<String>,
+    /// Reads that failed.
+    pub failed_reads: u64,
+    /// The first of them.
+    pub first_failed_reads: Vec<BadRead>,
+    missing: BTreeSet<String>,
+}
+
+impl<'a> Answers<'a> {
+    /// For the plug-in at `path`; so many bytes of messages are kept.
+    pub fn new(path: &'a Path, message_limit: usize) -> Self {
+        Self {
+            asked: None,
+            path,
+            message_limit,
+            message_bytes: 0,
+            messages: Vec::new(),
+            failed_reads: 0,
+            first_failed_reads: Vec::new(),
+            missing: BTreeSet::new(),
+        }
+    }
+
+    /// Serves memory, symbols and types.
+    pub fn ask(&mut self, asked: Asked<'a>) {
+        self.asked = Some(asked);
+    }
+
+    /// Types, fields and other names that no source has.
+    pub fn missing(&self) -> impl Iterator<Item = &String> {
+        self.missing.iter()
+    }
+
+    /// The names of the sources of types.
+    pub fn sources(&self) -> String {
+        self.asked.as_ref().map_or_else(String::new, |asked| asked.layouts.source_names().join(", "))
+    }
+
+    /// The error for what makes no sense.
+    pub fn nonsense(&self, reason: &str) -> PluginError {
+        PluginError::Protocol { path: self.path.to_owned(), reason: reason.to_owned() }
+    }
+
+    /// Counts a read that failed.
+    pub fn count_failed_read(&mut self, addr: u64, len: u64) {
+        self.failed_reads = self.failed_reads.saturating_add(1);
+        if self.first_failed_reads.len() < TOLD_READS {
+            self.first_failed_reads.push(BadRead { addr: TargetAddr::new(addr), len });
+        }
+    }
+
+    fn miss(&mut self, name: String) {
+        if self.missing.len() < TOLD_MISSES {
+            self.missing.insert(name);
+        }
+    }
+
+    /// Keeps a message, within the limit.
+    pub fn message(&mut self, text: String) {
+        if text.is_empty() || self.message_bytes >= self.message_limit {
+            return;
+        }
+        self.message_bytes += text.len();
+        self.messages.push(text);
+    }
+
+    /// Answers a request; `false` where the frame is none.
+    ///
+    /// # Errors
+    /// Where it makes no sense, or the target is gone.
+    pub fn serve(&mut self, kind: Kind, payload: &[u8], answer: &mut Answer) -> Result<bool, PluginError> {
+        let mut take = Take(payload);
+        let out = &mut answer.payload;
+        match kind {
+            Kind::Run => self.answer_run(&mut take, out)?,
+            Kind::Read => self.answer_read(&mut take, out)?,
+            Kind::Symbol => self.answer_symbol(&mut take, out)?,
+            Kind::Type => self.answer_type(&mut take, out)?,
+            Kind::Field => self.answer_field(&mut take, out)?,
+            _ => return Ok(false),
+        }
+        answer.given = true;
+        Ok(true)
+    }
+
     /// A source that failed, or knows something impossible, is another matter than one that does not know.
     fn layout_failure(&mut self, error: &LayoutError) {
         if !matches!(error, LayoutError::NoType { .. } | LayoutError::NoField { .. }) {
@@ -15,7 +131,7 @@ impl PluginServer<'_> {
         }
     }
 
-    pub(super) fn answer_run(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
+    fn answer_run(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
         let start = take.u64().ok_or_else(|| self.nonsense("a short request"))?;
         let Some(asked) = &self.asked else { return Err(self.nonsense("a read without a target")) };
         let mut bytes = vec![0; RUN];
@@ -46,7 +162,7 @@ impl PluginServer<'_> {
         Ok(())
     }
 
-    pub(super) fn answer_read(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
+    fn answer_read(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
         let (Some(addr), Some(len)) = (take.u64(), take.u32()) else { return Err(self.nonsense("a short request")) };
         let Some(asked) = &self.asked else { return Err(self.nonsense("a read without a target")) };
         let wanted = usize::try_from(len).ok().filter(|len| *len <= MAX_FETCH);
@@ -65,7 +181,7 @@ impl PluginServer<'_> {
         Ok(())
     }
 
-    pub(super) fn answer_symbol(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
+    fn answer_symbol(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
         let name = take.text().ok_or_else(|| self.nonsense("a short request"))?;
         let Some(asked) = &self.asked else { return Err(self.nonsense("a symbol without a target")) };
         let name = printable(name);
@@ -84,7 +200,7 @@ impl PluginServer<'_> {
         Ok(())
     }
 
-    pub(super) fn answer_type(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
+    fn answer_type(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
         let name = take.text().ok_or_else(|| self.nonsense("a short request"))?;
         let Some(asked) = &self.asked else { return Err(self.nonsense("a type without a target")) };
         let name = printable(name);
@@ -104,7 +220,7 @@ impl PluginServer<'_> {
         Ok(())
     }
 
-    pub(super) fn answer_field(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
+    fn answer_field(&mut self, take: &mut Take<'_>, out: &mut Vec<u8>) -> Result<(), PluginError> {
         let (Some(name), Some(field)) = (take.text(), take.text()) else {
             return Err(self.nonsense("a short request"));
         };

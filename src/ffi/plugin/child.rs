@@ -7,9 +7,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::os::fd::RawFd;
 
+use super::abi::INVALID_PROCESS;
 use super::isolation::exit_now;
 use super::shared::{NOTE_LOST, Shared};
 use super::wire::{HEAD, Kind, MAX_FETCH, MAX_PAYLOAD, PAGE, Put, RUN, RUN_PAGES, Take, first_frame};
+use crate::target::{ByteOrder, TargetAbi};
 
 /// More runs than this (256 MiB) are forgotten and asked for again.
 const MAX_RUNS: usize = 4096;
@@ -246,6 +248,20 @@ pub struct Child<'a> {
     pub facts: Facts,
 }
 
+impl<'a> Child<'a> {
+    /// Over a connection; nothing has been asked yet.
+    pub fn new(link: Link<'a>, facts: Facts) -> Self {
+        Self {
+            link: link.into(),
+            memory: Memory::default().into(),
+            types: Vec::new().into(),
+            misses: 0.into(),
+            infos: Default::default(),
+            facts,
+        }
+    }
+}
+
 /// What the callbacks tell of the target and its job.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Facts {
@@ -257,4 +273,17 @@ pub struct Facts {
     pub global_rank: i32,
     /// The debugger's number of the process, -1 where it has none.
     pub identity: i32,
+}
+
+impl Facts {
+    /// What a target's ABI says; nothing is known of its job.
+    pub fn of(abi: TargetAbi) -> Self {
+        let host = if cfg!(target_endian = "little") { ByteOrder::Little } else { ByteOrder::Big };
+        Self {
+            swapped: abi.byte_order != host,
+            pointer_size: i32::try_from(abi.pointer_width.bytes()).unwrap_or(8),
+            global_rank: INVALID_PROCESS,
+            identity: INVALID_PROCESS,
+        }
+    }
 }
