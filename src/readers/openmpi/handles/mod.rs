@@ -12,6 +12,7 @@ mod info;
 mod kinds;
 mod message;
 mod object;
+mod ompio;
 mod op;
 mod request;
 mod session;
