@@ -114,10 +114,13 @@ def _add_comms(commands: Any) -> None:
         "comms",
         help="communicators with their groups",
         description="Shows the communicators of MPI processes, live ones and those of core files.",
-        epilog="example:\n  mpi-queues comms --pid 4242",
+        epilog="examples:\n  mpi-queues comms --pid 4242\n  mpi-queues comms --pid 4242 -v --comm grid",
     )
     targets.add_options(parser)
     _add_reading(parser)
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="also topology, attributes, error handler, hints, and what uses it"
+    )
     parser.set_defaults(run=show.comms)
 
 

@@ -1,8 +1,10 @@
-"""The kinds of MPI handles, and the dictionaries in which the core tells what they mean."""
+"""The kinds of MPI handles, how people name them, and the dictionaries in which the core tells what they mean."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, TypedDict
+from typing import Any, Dict, List, Optional, Sequence, Tuple, TypedDict
+
+from .errors import UsageError
 
 #: The type in C of each kind, by the kind's word.
 KINDS: Dict[str, str] = {
@@ -19,6 +21,9 @@ KINDS: Dict[str, str] = {
     "status": "MPI_Status",
     "win": "MPI_Win",
 }
+
+#: The word for every kind that can be listed.
+ALL = "all"
 
 
 class HandleDict(TypedDict):
@@ -50,3 +55,35 @@ class HandleListDict(TypedDict):
     complete: bool
     detail: Optional[str]
     handles: List[HandleDict]
+
+
+def wanted(kind: str, values: Sequence[str]) -> Tuple[Tuple[str, Optional[str]], ...]:
+    """What is asked of a process.
+
+    Raises:
+        UsageError: for a kind and values that do not go together.
+    """
+    if kind == ALL:
+        if values:
+            raise UsageError(f"{values[0]}: which kind of handle is it?", help=f"name one of {', '.join(KINDS)}")
+        return ()
+    if kind == "status" and not (values and all(value.lower().startswith("0x") for value in values)):
+        raise UsageError(
+            "a status belongs to the application, not to the MPI library, which has no list of them",
+            help="name its address: status 0x…",
+        )
+    return tuple((kind, value) for value in values) if values else ((kind, None),)
+
+
+def kind_of(word: str) -> str:
+    """The kind that somebody names by its word or its type in C; ``all`` for every kind.
+
+    Raises:
+        UsageError: where there is none of that name.
+    """
+    for kind, type_name in KINDS.items():
+        if word in (kind, type_name):
+            return kind
+    if word == ALL:
+        return ALL
+    raise UsageError(f"{word}: no kind of handle", help=f"name one of {', '.join(KINDS)}, or all")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any, Callable, Optional, Sequence, Tuple
+from typing import Any, Callable
 
 from . import show, targets
 from .debuggers import via_debugger
 from .errors import UsageError
-from .handle_types import KINDS
+from .handle_types import KINDS, kind_of, wanted
 from .report import handles as report
 from .report import text
-
-#: Every kind that can be listed.
-ALL = "all"
 
 
 def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
@@ -67,28 +64,8 @@ def run(options: argparse.Namespace) -> int:
     return show.finish(snapshot, failures, options)
 
 
-def wanted(kind: str, values: Sequence[str]) -> Tuple[Tuple[str, Optional[str]], ...]:
-    """What is asked of a process.
-
-    Raises:
-        UsageError: for a kind and values that do not go together.
-    """
-    if kind == ALL:
-        if values:
-            raise UsageError(f"{values[0]}: which kind of handle is it?", help=f"name one of {', '.join(KINDS)}")
-        return ()
-    if kind == "status" and not (values and all(value.lower().startswith("0x") for value in values)):
-        raise UsageError(
-            "a status belongs to the application, not to the MPI library, which has no list of them",
-            help="name its address: status 0x…",
-        )
-    return tuple((kind, value) for value in values) if values else ((kind, None),)
-
-
 def _kind(word: str) -> str:
-    for kind, type_name in KINDS.items():
-        if word in (kind, type_name):
-            return kind
-    if word == ALL:
-        return ALL
-    raise argparse.ArgumentTypeError(f"{word}: no kind of handle; there are {', '.join(KINDS)}, and all")
+    try:
+        return kind_of(word)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(f"{error.args[0]}; there are {', '.join(KINDS)}, and all") from None

@@ -46,12 +46,33 @@ def show(options: argparse.Namespace) -> int:
 
 def comms(options: argparse.Namespace) -> int:
     """``mpi-queues comms``."""
+    if options.verbose:
+        return _explain(options)
     snapshot, failures = read(options, queues=False)
     shown = _chosen(snapshot, options)
     if options.format == "json":
         write_json(shown)
     else:
         text.write_communicators(shown, sys.stdout.write, text.Options(style=terminal_style()))
+    return finish(shown, failures, options)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    """All that is known of each communicator."""
+    if options.source.startswith("plugin"):
+        raise UsageError(
+            "a message-queue plug-in knows names and groups only, so --verbose has nothing to add",
+            help="leave out --source",
+        )
+    request = via_debugger.Request(
+        "handles", wanted=(("comm", options.comm),), timeout=options.timeout, via=options.via
+    )
+    snapshot, failures = merged(targets.requested(options), request, options)
+    shown = _chosen(snapshot, argparse.Namespace(comm=None, rank=options.rank))
+    if options.format == "json":
+        write_json(shown)
+    else:
+        handles.write_handles(shown, sys.stdout.write, text.Options(style=terminal_style()), full=True)
     return finish(shown, failures, options)
 
 

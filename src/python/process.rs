@@ -73,7 +73,7 @@ impl Process {
     fn communicators(&self) -> Vec<Communicator> {
         (0..self.data().communicators.len()).map(|index| self.view(index)).collect()
     }
-    /// The handles that were asked for: a list for each kind.
+    /// The handles that were asked for: a list for each kind. Empty in a snapshot of queues.
     #[getter]
     fn handles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.data().handles)

@@ -7,6 +7,7 @@ from typing import List
 from .base import Command
 from .comms import CommsCommand
 from .context import Context, DebuggedMpi, Dialect
+from .handles import HandlesCommand
 from .help import HelpCommand
 from .info import InfoCommand
 from .plugin import PluginCommand
@@ -21,6 +22,7 @@ def all_commands(*further: Command) -> List[Command]:
     commands: List[Command] = [
         QueuesCommand(),
         CommsCommand(),
+        HandlesCommand(),
         InfoCommand(),
         PluginCommand(),
         RecordCommand(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from typing import ClassVar, Dict, List, Optional, Sequence, Tuple
+from typing import Callable, ClassVar, Dict, List, Optional, Sequence, Tuple
 
 from .._native import NativeError, Snapshot
 from ..errors import UserError, as_user_error
@@ -15,6 +15,7 @@ from .plugins import absolute, requested_plugin
 FORMAT = opt.Option(
     "format", "Text for people or JSON (schema mpi-queues/1).", "text|json", ("text", "json"), short="f"
 )
+VERBOSE = opt.Option("verbose", "All that is known of each.", short="v")
 COMM = opt.Option("comm", "Only communicators of this name.", "NAME", short="c")
 RANK = opt.Option("rank", "Only the process of this rank in MPI_COMM_WORLD.", "N", short="r")
 INTERNAL = opt.Option("internal", "Also operations of MPI itself, with the collective they belong to.", short="i")
@@ -156,12 +157,24 @@ def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool) 
     """
     source, plugin = requested_source(context, arguments)
     timeout = float(context.setting("timeout"))
-    processes = chosen_processes(context, arguments)
+    return from_processes(
+        context,
+        arguments,
+        lambda process: process.read(source=source, plugin=plugin, timeout=timeout, queues=queues),
+    )
+
+
+def from_processes(context: Context, arguments: opt.Arguments, read: Callable[[DebuggedMpi], Snapshot]) -> Snapshot:
+    """What ``read`` gives of the chosen processes, in one snapshot.
+
+    Raises:
+        UserError: where it gives nothing of any.
+    """
     snapshots: List[Snapshot] = []
     failures: List[Tuple[DebuggedMpi, UserError]] = []
-    for process in processes:
+    for process in chosen_processes(context, arguments):
         try:
-            snapshots.append(process.read(source=source, plugin=plugin, timeout=timeout, queues=queues))
+            snapshots.append(read(process))
         except (NativeError, UserError) as error:
             failures.append((process, as_user_error(error)))
     if not snapshots:

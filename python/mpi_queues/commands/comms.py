@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from ..report import text
+from typing import Optional
+
+from ..errors import UserError
+from ..report import handles, text
 from . import options as opt
-from .base import ALL, COMM, FORMAT, RANK, SELECTED, SOURCE, Command, read_processes
+from .base import (
+    ALL,
+    COMM,
+    FORMAT,
+    RANK,
+    SELECTED,
+    SOURCE,
+    VERBOSE,
+    Command,
+    from_processes,
+    read_processes,
+    requested_source,
+)
 from .context import Context
 
 
@@ -13,11 +28,18 @@ class CommsCommand(Command):
 
     name = "comms"
     summary = "Show the communicators: name, rank, size and the world ranks of their groups."
-    options = (FORMAT, COMM, RANK, SOURCE, SELECTED, ALL)
-    examples = (("mpi comms", "the communicators of every process"),)
+    description = "-verbose adds topologies, attributes, error handlers, hints, and what uses each communicator."
+    options = (FORMAT, COMM, RANK, VERBOSE, SOURCE, SELECTED, ALL)
+    examples = (
+        ("mpi comms", "the communicators of every process"),
+        ("mpi comms -v -comm grid", "everything about one, with its topology"),
+    )
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
         rank = opt.integer(arguments, RANK.name, self.full_name)
+        if arguments.has(VERBOSE.name):
+            self._explain(context, arguments, rank)
+            return
         snapshot = read_processes(context, arguments, queues=False)
         shown = text.chosen(snapshot, comm=arguments.get(COMM.name), rank=rank)
         if arguments.get(FORMAT.name) == "json":
@@ -25,3 +47,20 @@ class CommsCommand(Command):
             context.write("\n")
             return
         text.write_communicators(shown, context.write)
+
+    def _explain(self, context: Context, arguments: opt.Arguments, rank: Optional[int]) -> None:
+        source, _ = requested_source(context, arguments)
+        if source == "plugin":
+            raise UserError(
+                "mpi comms: a message-queue plug-in knows names and groups only, so -verbose has nothing to add",
+                help="type: mpi comms -verbose -source builtin",
+            )
+        wanted = (("comm", arguments.get(COMM.name)),)
+        snapshot = text.chosen(
+            from_processes(context, arguments, lambda process: process.handles(wanted)), comm=None, rank=rank
+        )
+        if arguments.get(FORMAT.name) == "json":
+            snapshot.write_json(context.write, indent=2)
+            context.write("\n")
+            return
+        handles.write_handles(snapshot, context.write, full=True)

@@ -1,0 +1,51 @@
+"""``mpi handles``: the objects behind the handles of a kind, or what one handle means."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ..errors import UsageError
+from ..handle_types import ALL as EVERY_KIND
+from ..handle_types import KINDS, kind_of, wanted
+from ..report import handles, text
+from . import options as opt
+from .base import ALL, FORMAT, RANK, SELECTED, VERBOSE, Command, from_processes
+from .context import Context
+
+
+class HandlesCommand(Command):
+    """The handles of a kind."""
+
+    name = "handles"
+    summary = "Show the communicators, datatypes, requests, … that exist, or what one handle means."
+    description = (
+        f"KIND is one of {', '.join(list(KINDS)[:6])},\n"
+        f"{', '.join(list(KINDS)[6:])}, or all. VALUE is a C handle (0x…), a Fortran integer or\n"
+        "a name; of a status its address. What a variable of the program holds shows mpi print."
+    )
+    usage_words = "KIND [VALUE]..."
+    max_words = 64
+    options = (FORMAT, RANK, VERBOSE, SELECTED, ALL)
+    examples = (
+        ("mpi handles request", "the requests that are not complete, or complete and not waited for"),
+        ("mpi handles datatype -verbose", "every datatype that can be found, with its type map"),
+        ("mpi handles win 0x55d0c8a3b2c0", "what one window is"),
+    )
+
+    def words(self, context: Context) -> Sequence[str]:
+        return [*KINDS, EVERY_KIND]
+
+    def run(self, context: Context, arguments: opt.Arguments) -> None:
+        rank = opt.integer(arguments, RANK.name, self.full_name)
+        if not arguments.words:
+            raise UsageError(f"{self.full_name}: which kind? {', '.join(KINDS)}, all", help="type: mpi handles all")
+        asked = wanted(kind_of(arguments.words[0]), arguments.words[1:])
+        found = from_processes(context, arguments, lambda process: process.handles(asked))
+        snapshot = text.chosen(found, comm=None, rank=rank)
+        if arguments.get(FORMAT.name) == "json":
+            snapshot.write_json(context.write, indent=2)
+            context.write("\n")
+            return
+        shown = text.Options(limit=context.setting("limit"), show_more=context.dialect.fill("{set} limit unlimited"))
+        full = arguments.has(VERBOSE.name) or len(arguments.words) > 1
+        handles.write_handles(snapshot, context.write, shown, full=full)
