@@ -51,12 +51,18 @@ class Session:
         """``{"rank": …, "world_size": …}`` in MPI_COMM_WORLD; None where not known."""
 
     def read(
-        self, *, source: str = "auto", plugin: Optional[str] = None, timeout: float = 60.0, queues: bool = True
+        self,
+        *,
+        source: str = "auto",
+        plugin: Optional[str] = None,
+        timeout: float = 60.0,
+        queues: bool = True,
+        handles: Sequence[str] = ...,
     ) -> Snapshot:
         """Reads the process: one snapshot with one process.
 
         ``source`` is ``auto``, ``builtin`` or ``plugin``; ``plugin`` the path of a plug-in asked for by name, else it
-        is searched for. ``timeout`` is the time limit of a plug-in in seconds. ``queues=False`` lists communicators only.
+        is searched for. ``timeout`` is the time limit of a plug-in in seconds. ``queues=False`` lists communicators only. ``handles`` are kinds whose objects are read as well (``comm``, ``win``, …).
 
         Raises NativeError, kinds: ``not_mpi``, ``unsupported_mpi``, ``not_initialized``, ``finalized``, ``no_layout``,
         ``no_plugin``, ``plugin_refused``, ``plugin_failed``, ``gone``, ``fault``.

@@ -28,6 +28,7 @@ def attach(
     source: str = "auto",
     plugin: Optional[Path] = None,
     timeout: float = 60.0,
+    handles: Sequence[str] = (),
 ) -> Snapshot:
     """Reads live processes of this machine. They are stopped while they are read, and go on.
 
@@ -38,6 +39,8 @@ def attach(
         source: who reads: ``auto`` and ``builtin`` are the built-in reader, ``plugin`` the MPI vendor's plug-in.
         plugin: the path of that plug-in; it is searched for where it is None.
         timeout: seconds that the reading of one process may take.
+        handles: kinds of handles whose objects are read as well, such as ``comm`` or ``datatype``; ``Process.handles``
+            has them.
 
     Returns:
         The snapshot; its ``problems`` say which of several processes could not be read.
@@ -62,7 +65,7 @@ def attach(
             raise UsageError(f"{one!r} is not a process id", help="such as attach(pid=4242)")
     if not pids:
         raise UsageError("no process is named", help="such as attach(pid=4242), or attach(pid=[4242, 4243])")
-    return _read([PidTarget(one) for one in dict.fromkeys(pids)], via, source, plugin, timeout)
+    return _read([PidTarget(one) for one in dict.fromkeys(pids)], via, source, plugin, timeout, handles)
 
 
 def open_core(
@@ -73,13 +76,14 @@ def open_core(
     source: str = "auto",
     plugin: Optional[Path] = None,
     timeout: float = 60.0,
+    handles: Sequence[str] = (),
 ) -> Snapshot:
     """Reads the process that a core file shows.
 
     Args:
         core: the core file.
         exe: the program that dumped it; the one that the core names, where it is None.
-        via, source, plugin, timeout: as for ``attach``.
+        via, source, plugin, timeout, handles: as for ``attach``.
 
     Raises:
         UserError: where it cannot be read, with the reason and what to type.
@@ -91,17 +95,23 @@ def open_core(
     from .targets import CoreTarget
 
     target = CoreTarget(os.fspath(core), None if exe is None else os.fspath(exe))
-    return _read([target], via, source, plugin, timeout)
+    return _read([target], via, source, plugin, timeout, handles)
 
 
 def load(
-    path: Path, *, source: str = "auto", plugin: Optional[Path] = None, timeout: float = 60.0, queues: bool = True
+    path: Path,
+    *,
+    source: str = "auto",
+    plugin: Optional[Path] = None,
+    timeout: float = 60.0,
+    queues: bool = True,
+    handles: Sequence[str] = (),
 ) -> Snapshot:
     """Reads what ``mpi-queues record`` wrote: needs no MPI, no debugger and not the program.
 
     Args:
         path: the recording.
-        source, plugin, timeout: as for ``attach``.
+        source, plugin, timeout, handles: as for ``attach``.
         queues: whether to read the queues, or the communicators alone.
 
     Returns:
@@ -116,7 +126,9 @@ def load(
     from . import recordings
 
     kind, path_of_plugin = _source(source, plugin)
-    return recordings.load(path, source=kind, plugin=path_of_plugin, queues=queues, timeout=timeout)
+    return recordings.load(
+        path, source=kind, plugin=path_of_plugin, queues=queues, timeout=timeout, handles=_kinds(handles)
+    )
 
 
 def _source(source: str, plugin: Optional[Path]) -> Tuple[str, Optional[str]]:
@@ -131,7 +143,17 @@ def _source(source: str, plugin: Optional[Path]) -> Tuple[str, Optional[str]]:
     return "plugin", existing_plugin(os.fspath(plugin), 'leave out plugin= to have it searched for: source="plugin"')
 
 
-def _read(targets: Sequence[Target], via: str, source: str, plugin: Optional[Path], timeout: float) -> Snapshot:
+def _kinds(handles: Sequence[str]) -> Tuple[str, ...]:
+    from .handle_types import kinds_of
+
+    if isinstance(handles, str):
+        raise UsageError(f"handles={handles!r}: not a list of kinds", help=f"such as handles=[{handles!r}]")
+    return kinds_of(handles)
+
+
+def _read(
+    targets: Sequence[Target], via: str, source: str, plugin: Optional[Path], timeout: float, handles: Sequence[str]
+) -> Snapshot:
     from . import asking
     from .debuggers.via_debugger import Request
 
@@ -140,7 +162,9 @@ def _read(targets: Sequence[Target], via: str, source: str, plugin: Optional[Pat
     if not 0 < timeout <= 86400:
         raise UsageError(f"timeout={timeout!r}: not a number of seconds between 0 and 86400")
     kind, path = _source(source, plugin)
-    snapshots, failures = asking.snapshots(targets, Request("read", kind, path, timeout=timeout, via=via), quiet=True)
+    wanted = tuple((word, None) for word in _kinds(handles))
+    request = Request("read", kind, path, wanted=wanted, timeout=timeout, via=via)
+    snapshots, failures = asking.snapshots(targets, request, quiet=True)
     if not snapshots:
         asking.raise_all(failures)
     return Snapshot.merged(snapshots, [str(failure).replace("\n", "; ") for failure in failures])

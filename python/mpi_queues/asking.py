@@ -34,7 +34,11 @@ def snapshots(
         if request.action == "handles":
             return session.handles(request.wanted)
         return session.read(
-            source=request.source, plugin=request.plugin, timeout=request.timeout, queues=request.queues
+            source=request.source,
+            plugin=request.plugin,
+            timeout=request.timeout,
+            queues=request.queues,
+            handles=[kind for kind, _ in request.wanted],
         )
 
     replayed, more = _replayed(wanted, read)

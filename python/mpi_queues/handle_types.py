@@ -87,3 +87,19 @@ def kind_of(word: str) -> str:
     if word == ALL:
         return ALL
     raise UsageError(f"{word}: no kind of handle", help=f"name one of {', '.join(KINDS)}, or all")
+
+
+def kinds_of(words: Sequence[str]) -> Tuple[str, ...]:
+    """The kinds that can be listed, by words or types in C; ``all`` is every one.
+
+    Raises:
+        UsageError: for a word that is none.
+    """
+    found: Dict[str, None] = {}
+    for word in words:
+        kind = kind_of(word)
+        if kind == "status":
+            raise UsageError("the MPI library has no list of statuses", help=f"name kinds of {', '.join(KINDS)}")
+        found.update(dict.fromkeys(KINDS if kind == ALL else (kind,)))
+    found.pop("status", None)
+    return tuple(found)

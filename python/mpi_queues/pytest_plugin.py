@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MARKER = "mpi_recording"
 
 #: The recording that was read last: the tests of a module mostly share one. A snapshot cannot be changed.
-_Key = Tuple[str, int, int]
+_Key = Tuple[str, int, int, Tuple[str, ...]]
 _last_read = pytest.StashKey["Tuple[_Key, Snapshot]"]()
 
 
@@ -27,8 +27,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Makes the marker known, also to ``--strict-markers``."""
     config.addinivalue_line(
         "markers",
-        f"{_MARKER}(file, ...): the recording that the fixture mpi_session reads, relative to the test's file or the "
-        "root directory; several make one test for each",
+        f"{_MARKER}(file, ..., handles=[]): the recording that the fixture mpi_session reads, relative to the test's "
+        "file or the root directory; several make one test for each; handles: kinds that are read besides the queues",
     )
 
 
@@ -47,12 +47,13 @@ def mpi_session(request: pytest.FixtureRequest) -> Snapshot:
     """The snapshot of the recording that ``@pytest.mark.mpi_recording("FILE")`` names."""
     __tracebackhide__ = True
     path = _recording(request)
+    handles = _handles(request)
     stat = path.stat()
-    key = (str(path), stat.st_mtime_ns, stat.st_size)
+    key = (str(path), stat.st_mtime_ns, stat.st_size, handles)
     kept = request.config.stash.get(_last_read, None)
     if kept is not None and kept[0] == key:
         return kept[1]
-    snapshot = _load(path)
+    snapshot = _load(path, handles)
     request.config.stash[_last_read] = (key, snapshot)
     return snapshot
 
@@ -85,7 +86,11 @@ def _recording(request: pytest.FixtureRequest) -> pathlib.Path:
         pytest.fail(f"the fixture mpi_session needs the name of a recording: {example}", pytrace=False)
     else:
         named = marker.args
-    if len(named) != 1 or not isinstance(named[0], (str, os.PathLike)) or (marker is not None and marker.kwargs):
+    if (
+        len(named) != 1
+        or not isinstance(named[0], (str, os.PathLike))
+        or (marker is not None and set(marker.kwargs) - {"handles"})
+    ):
         pytest.fail(f"the marker {_MARKER} takes the path of a recording: {example}", pytrace=False)
     found = _search(request, named[0])
     if found is None or not found.is_file():
@@ -99,6 +104,22 @@ def _recording(request: pytest.FixtureRequest) -> pathlib.Path:
     return found
 
 
+def _handles(request: pytest.FixtureRequest) -> Tuple[str, ...]:
+    """The kinds of handles that are asked for."""
+    __tracebackhide__ = True
+    from .errors import UsageError
+    from .handle_types import kinds_of
+
+    marker = request.node.get_closest_marker(_MARKER)
+    named = marker.kwargs.get("handles", ()) if marker is not None else ()
+    if isinstance(named, str) or not all(isinstance(word, str) for word in named):
+        pytest.fail(f"the marker {_MARKER}: handles={named!r} is not a list of kinds: handles=['comm']", pytrace=False)
+    try:
+        return kinds_of(named)
+    except UsageError as error:
+        pytest.fail(f"the marker {_MARKER}: {error}", pytrace=False)
+
+
 def _places(request: pytest.FixtureRequest) -> List[pathlib.Path]:
     return list(dict.fromkeys([request.path.parent, request.config.rootpath]))
 
@@ -108,14 +129,14 @@ def _search(request: pytest.FixtureRequest, name: str | os.PathLike[str]) -> Opt
     return next((path for path in candidates if path.exists()), None)
 
 
-def _load(path: pathlib.Path) -> Snapshot:
+def _load(path: pathlib.Path, handles: Tuple[str, ...]) -> Snapshot:
     __tracebackhide__ = True
     from . import recordings
     from ._native import NativeError
     from .errors import UserError, as_user_error
 
     try:
-        snapshot = recordings.load(path)
+        snapshot = recordings.load(path, handles=handles)
     except (UserError, NativeError, OSError) as error:
         pytest.fail(f"the recording {path} cannot be read: {as_user_error(error)}", pytrace=False)
     if snapshot.problems:

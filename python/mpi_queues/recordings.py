@@ -9,7 +9,7 @@ import socket
 import tempfile
 import time
 from contextlib import contextmanager
-from typing import IO, Any, Callable, Iterator, List, Optional, Protocol, Tuple, Union
+from typing import IO, Any, Callable, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
 
 from ._native import NativeError, Recording, Session, Snapshot, __version__, recording_end, recording_start
 from .errors import UserError, as_user_error
@@ -149,13 +149,19 @@ def sessions(recording: Recording, name: Path) -> Tuple[List[Session], List[str]
 
 
 def load(
-    path: Path, *, source: str = "auto", plugin: Optional[str] = None, queues: bool = True, timeout: float = 60.0
+    path: Path,
+    *,
+    source: str = "auto",
+    plugin: Optional[str] = None,
+    queues: bool = True,
+    timeout: float = 60.0,
+    handles: Sequence[str] = (),
 ) -> Snapshot:
     """Replays a recording: reads every process in it as if it were there, stopped.
 
     What cannot be read is among the snapshot's ``problems``. ``source`` is ``auto``, ``builtin`` or ``plugin``;
     ``plugin`` the path of a plug-in; ``timeout`` its time limit for each process in seconds. ``queues=False`` reads
-    the communicators only.
+    the communicators only; ``handles`` are kinds of handles whose objects are read as well.
 
     Raises:
         UserError: where the file is no recording, or none of its processes can be read.
@@ -165,7 +171,9 @@ def load(
     failures: List[UserError] = []
     for session in replayed:
         try:
-            snapshots.append(session.read(source=source, plugin=plugin, timeout=timeout, queues=queues))
+            snapshots.append(
+                session.read(source=source, plugin=plugin, timeout=timeout, queues=queues, handles=list(handles))
+            )
         except NativeError as error:
             failures.append(as_user_error(error))
             problems.append(str(error))

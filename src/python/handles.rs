@@ -6,7 +6,7 @@ use pyo3::types::PyBytes;
 
 use super::session::Session;
 use super::snapshot::{Snapshot, to_python};
-use crate::model::HandleKind;
+use crate::model::{HandleKind, HandleList};
 use crate::readers::openmpi::handles::Depth;
 use crate::session::Designator;
 
@@ -31,6 +31,17 @@ impl Session {
         let described = self.session.describe_handle(kind, &designator, depth);
         self.interrupted()?;
         to_python(py, &described.map_err(|error| self.error(py, &error))?)
+    }
+
+    /// The objects of these kinds.
+    pub(super) fn handles_of_kinds(&self, py: Python<'_>, kinds: &[String]) -> PyResult<Vec<HandleList>> {
+        if kinds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted = kinds.iter().map(|kind| Ok((handle_kind(kind)?, None))).collect::<PyResult<Vec<_>>>()?;
+        let read = self.session.read_handles(&wanted).map_err(|error| self.error(py, &error))?;
+        self.interrupted()?;
+        Ok(read.handles)
     }
 
     /// As `Session.handles` of the contract.

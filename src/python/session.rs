@@ -163,7 +163,7 @@ impl Session {
     }
 
     /// Reads the process: one snapshot with one process.
-    #[pyo3(signature = (*, source = "auto", plugin = None, timeout = 60.0, queues = true))]
+    #[pyo3(signature = (*, source = "auto", plugin = None, timeout = 60.0, queues = true, handles = Vec::new()))]
     fn read(
         &self,
         py: Python<'_>,
@@ -171,6 +171,7 @@ impl Session {
         plugin: Option<PathBuf>,
         timeout: f64,
         queues: bool,
+        handles: Vec<String>,
     ) -> PyResult<Snapshot> {
         self.session.target().begin();
         let result = match source {
@@ -178,7 +179,8 @@ impl Session {
             "plugin" => self.with_settings(plugin, timeout, |settings| self.session.read_plugin(settings))?,
             other => return Err(PyValueError::new_err(format!("no source is called {other:?}"))),
         };
-        let process = result.map_err(|error| self.error(py, &error))?;
+        let mut process = result.map_err(|error| self.error(py, &error))?;
+        process.handles = self.handles_of_kinds(py, &handles)?;
         self.finished(py, process)
     }
 

@@ -70,6 +70,25 @@ def test_a_test_for_each_recording(suite: pytest.Pytester) -> None:
     assert "test_halo[hang.mpirec] PASSED" in said and "test_halo[older/v1.mpirec] PASSED" in said
 
 
+def test_handles_are_read_where_the_marker_asks_for_them(suite: pytest.Pytester) -> None:
+    asked = '@pytest.mark.mpi_recording("hang.mpirec", handles=["MPI_Comm", "op"])'
+    suite.makepyfile(
+        HEAD
+        + f"""
+@pytest.mark.mpi_recording("hang.mpirec")
+def test_none(mpi_session):
+    assert mpi_session.rank(0).handles == []
+
+{asked}
+def test_some(mpi_session):
+    comms, ops = mpi_session.rank(0).handles
+    assert (comms["kind"], ops["kind"]) == ("comm", "op")
+    assert {{"MPI_COMM_WORLD", "halo"}} <= {{one["name"] for one in comms["handles"]}}
+"""
+    )
+    runs(suite, passed=2)
+
+
 def test_a_recording_beside_the_test_comes_before_one_in_the_root(suite: pytest.Pytester) -> None:
     place = suite.mkpydir("deep")
     (place / "test_it.py").write_text(HEAD + '@pytest.mark.mpi_recording("hang.mpirec")' + HALO)
@@ -99,6 +118,8 @@ def test_the_difference_is_what_is_shown(suite: pytest.Pytester) -> None:
         ('@pytest.mark.mpi_recording("folder")', "the recording folder: not a file in "),
         ('@pytest.mark.mpi_recording("text.mpirec")', "text.mpirec cannot be read"),
         ('@pytest.mark.mpi_recording("cut.mpirec")', "cut.mpirec could not be read whole"),
+        ('@pytest.mark.mpi_recording("hang.mpirec", handles="comm")', "handles='comm' is not a list of kinds"),
+        ('@pytest.mark.mpi_recording("hang.mpirec", handles=["nosuch"])', "nosuch: no kind of handle"),
     ],
 )
 def test_a_recording_that_is_not_there_or_damaged(suite: pytest.Pytester, marker: str, named: str) -> None:
@@ -130,7 +151,7 @@ def test_those_who_do_not_use_it_pay_nothing(suite: pytest.Pytester) -> None:
         "                      'mpi_queues.pytest_plugin']\n"
     )
     runs(suite, passed=1)
-    suite.runpytest_subprocess("--markers").stdout.fnmatch_lines(["@pytest.mark.mpi_recording(file, ...)*"])
+    suite.runpytest_subprocess("--markers").stdout.fnmatch_lines(["@pytest.mark.mpi_recording(file, ..., handles=*"])
     suite.runpytest_subprocess("--fixtures").stdout.fnmatch_lines(["mpi_session *", "mpi_job *"])
 
 

@@ -44,7 +44,9 @@ class DebuggedMpi(ABC):
     selected: bool
 
     @abstractmethod
-    def read(self, *, source: str, plugin: Optional[str], timeout: float, queues: bool) -> Snapshot:
+    def read(
+        self, *, source: str, plugin: Optional[str], timeout: float, queues: bool, handles: Sequence[str] = ()
+    ) -> Snapshot:
         """What :meth:`Session.read` gives; asked again at the same stop, the answer is remembered."""
 
     @abstractmethod

@@ -73,8 +73,9 @@ def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[],
     plugin = request["plugin"]
     timeout = float(request["timeout"])
     if action == "read":
+        kinds = [str(kind) for kind, _ in request["wanted"]]
         snapshot = process.read(
-            source=request["source"], plugin=plugin, timeout=timeout, queues=bool(request["queues"])
+            source=request["source"], plugin=plugin, timeout=timeout, queues=bool(request["queues"]), handles=kinds
         )
         # The process may go on as soon as it has been read; writing a large answer takes a while.
         release()

@@ -21,7 +21,7 @@ class ProcessSession(DebuggedMpi):
         self._safe_path: List[str] = []
         self.set_safe_path(safe_path)
         self._plugin_path: List[str] = []
-        self._snapshots: Dict[Tuple[str, Optional[str], bool], _native.Snapshot] = {}
+        self._snapshots: Dict[Tuple[str, Optional[str], bool, Tuple[str, ...]], _native.Snapshot] = {}
 
     @abstractmethod
     def reached(self, act: Callable[[], _T]) -> _T:
@@ -48,12 +48,16 @@ class ProcessSession(DebuggedMpi):
             self._session.set_plugin_path(paths)
             self._snapshots.clear()
 
-    def read(self, *, source: str, plugin: Optional[str], timeout: float, queues: bool) -> _native.Snapshot:
-        key = (source, plugin, queues)
+    def read(
+        self, *, source: str, plugin: Optional[str], timeout: float, queues: bool, handles: Sequence[str] = ()
+    ) -> _native.Snapshot:
+        key = (source, plugin, queues, tuple(handles))
         known = self._snapshots.get(key)
         if known is None:
             known = self.reached(
-                lambda: self._session.read(source=source, plugin=plugin, timeout=timeout, queues=queues)
+                lambda: self._session.read(
+                    source=source, plugin=plugin, timeout=timeout, queues=queues, handles=list(handles)
+                )
             )
             # One of each: a large snapshot is not kept for every source that was tried.
             self._snapshots = {other: kept for other, kept in self._snapshots.items() if other[2] != queues}

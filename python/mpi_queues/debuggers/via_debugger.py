@@ -36,7 +36,8 @@ class Request:
     source: str = "auto"
     plugin: Optional[str] = None
     queues: bool = True
-    #: For handles: pairs of a kind and a value, None for all of that kind; every kind where it is empty.
+    #: Handles: pairs of a kind and a value, None for all of that kind. Where they alone are asked for and none is
+    #: named, every kind.
     wanted: Tuple[Tuple[str, Optional[str]], ...] = ()
     #: Seconds for one target.
     timeout: float = 60.0
