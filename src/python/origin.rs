@@ -110,6 +110,9 @@ impl Target for Origin {
     fn symbols(&self) -> Result<Option<Vec<(String, Symbol)>>, TargetError> {
         self.target().symbols()
     }
+    fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        self.target().function_at(addr)
+    }
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         self.target().images()
     }

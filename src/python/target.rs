@@ -206,6 +206,10 @@ impl Target for DebuggerTarget {
         Ok(elf.is_complete(self).then(|| elf.dynamic_symbols(self)))
     }
 
+    fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        Ok(self.elf()?.function_at(addr, self))
+    }
+
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         let elf = self.elf()?;
         for (index, image) in elf.images().iter().enumerate() {

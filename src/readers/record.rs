@@ -136,6 +136,7 @@ macro_rules! shape {
         #[derive(Debug, Clone)]
         pub struct $name {
             /// Size of the structure in bytes.
+            #[allow(dead_code)] // Of some structures only single fields are read.
             pub size: usize,
             $(#[doc = concat!("`", $field, "`")] pub $slot: $crate::readers::record::Slot,)*
             $($(#[doc = concat!("`", $maybe_field, "`, where the type has it")]

@@ -72,6 +72,16 @@ impl Target for Recorder<'_> {
         Ok(found)
     }
 
+    /// Notes the name as a symbol, but never instead of what a look-up of that name has said.
+    fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        let name = self.inner.function_at(addr)?;
+        if let Some(name) = &name {
+            let mut symbols = self.symbols.borrow_mut();
+            symbols.entry(name.clone()).or_insert(Some(Symbol { addr, size: None }));
+        }
+        Ok(name)
+    }
+
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         self.inner.images()
     }

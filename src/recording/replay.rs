@@ -282,6 +282,11 @@ impl Target for Replay {
         Ok(self.description.symbols_complete.then(|| known().collect()))
     }
 
+    fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        let here = self.symbols.iter().filter(|(_, symbol)| symbol.is_some_and(|symbol| symbol.addr == addr));
+        Ok(here.map(|(name, _)| name).max().map(ToString::to_string))
+    }
+
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         Ok(self.description.images.iter().map(Image::from).collect())
     }

@@ -206,6 +206,10 @@ impl<T: Target> Target for PageCache<T> {
         self.inner.symbols()
     }
 
+    fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        self.inner.function_at(addr)
+    }
+
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         self.inner.images()
     }

@@ -8,9 +8,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 
+use object::SymbolKind;
 use object::read::{Object, ObjectSegment, ObjectSymbol, ReadCache};
 
-use super::{Image, Symbol, Target, TargetError};
+use super::{Image, Symbol, Target, TargetError, printable};
+use crate::address::TargetAddr;
 
 /// How much of the file's beginning is compared with memory, in bytes.
 const COMPARED: u64 = 4096;
@@ -27,6 +29,7 @@ pub struct ElfImage {
     pub build_id: Option<String>,
     dynamic: OnceCell<Table>,
     full: OnceCell<Table>,
+    functions: OnceCell<HashMap<u64, Box<str>>>,
 }
 
 impl ElfImage {
@@ -54,7 +57,7 @@ impl ElfImage {
             }
         }
         let build_id = file.build_id().ok().flatten().map(hexadecimal);
-        Ok(Self { path, build_id, dynamic: OnceCell::new(), full: OnceCell::new() })
+        Ok(Self { path, build_id, dynamic: OnceCell::new(), full: OnceCell::new(), functions: OnceCell::new() })
     }
 
     /// Where the file defines `name`: value and size, by the dynamic symbol table only.
@@ -65,6 +68,34 @@ impl ElfImage {
     /// Where the file defines `name`, by its full symbol table if it is not stripped.
     pub fn full_symbol(&self, name: &str) -> Option<(u64, u64)> {
         self.full.get_or_init(|| self.table(true)).get(name).copied()
+    }
+
+    /// The name of the function that starts at `value`, by both symbol tables.
+    pub fn function(&self, value: u64) -> Option<&str> {
+        self.functions.get_or_init(|| self.functions_by_address()).get(&value).map(AsRef::as_ref)
+    }
+
+    fn functions_by_address(&self) -> HashMap<u64, Box<str>> {
+        let mut found: HashMap<u64, Box<str>> = HashMap::new();
+        let Ok(file) = File::open(&self.path) else { return found };
+        let cache = ReadCache::new(file);
+        let Ok(file) = object::File::parse(&cache) else { return found };
+        let mut bytes = 0;
+        for symbol in file.symbols().chain(file.dynamic_symbols()) {
+            if symbol.kind() != SymbolKind::Text || !symbol.is_definition() {
+                continue;
+            }
+            let Ok(name) = symbol.name() else { continue };
+            bytes += name.len();
+            if bytes > MAX_NAMES {
+                break;
+            }
+            let known = found.entry(symbol.address()).or_insert_with(|| name.into());
+            if known.as_ref() < name {
+                *known = name.into();
+            }
+        }
+        found
     }
 
     fn table(&self, full: bool) -> Table {
@@ -164,6 +195,17 @@ impl ElfSymbols {
             }
         }
         all.into_iter().collect()
+    }
+
+    /// The name of the function whose code starts at `addr`. Only the file is opened whose image lies there: the one with
+    /// the highest bias that is not above it.
+    pub fn function_at(&self, addr: TargetAddr, target: &(impl Target + ?Sized)) -> Option<String> {
+        let below = |image: &Image| image.bias <= addr;
+        let bias = self.images.iter().filter(|image| below(image)).map(|image| image.bias).max()?;
+        let value = addr.get() - bias.get();
+        self.numbers(|image| image.bias == bias)
+            .into_iter()
+            .find_map(|index| self.file(index, target).ok()?.function(value).map(|name| printable(name.as_bytes())))
     }
 
     /// Whether the files of the executable and of all MPI libraries are at hand, so that a symbol that is not found does

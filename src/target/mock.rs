@@ -78,6 +78,10 @@ impl Target for MockTarget {
         Ok(self.symbols.get(name).copied())
     }
 
+    fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        Ok(self.symbols.iter().rfind(|(_, symbol)| symbol.addr == addr).map(|(name, _)| name.clone()))
+    }
+
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         Ok(self.images.clone())
     }

@@ -151,6 +151,15 @@ pub trait Target {
         Ok(None)
     }
 
+    /// The name of the function whose code starts at `addr`, by the full symbol table of its file; `None` where no table
+    /// says it (a stripped program). Of several names it is the last in the order of their bytes, as gdb 13 chooses.
+    ///
+    /// # Errors
+    /// Where the symbol tables could not be consulted at all.
+    fn function_at(&self, _addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        Ok(None)
+    }
+
     /// As [`Target::read`], for memory that will not be read again: a cache passes it on without keeping it.
     ///
     /// # Errors
@@ -234,6 +243,9 @@ impl<T: Target + ?Sized> Target for &T {
     }
     fn symbols(&self) -> Result<Option<Vec<(String, Symbol)>>, TargetError> {
         (**self).symbols()
+    }
+    fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        (**self).function_at(addr)
     }
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         (**self).images()

@@ -11,7 +11,6 @@ from .handles import HandlesCommand
 from .help import HelpCommand
 from .info import InfoCommand
 from .plugin import PluginCommand
-from .print import PrintCommand
 from .queues import QueuesCommand
 from .record import RecordCommand
 
@@ -24,7 +23,6 @@ def all_commands(*further: Command) -> List[Command]:
         QueuesCommand(),
         CommsCommand(),
         HandlesCommand(),
-        PrintCommand(),
         InfoCommand(),
         PluginCommand(),
         RecordCommand(),

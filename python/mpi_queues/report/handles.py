@@ -55,10 +55,6 @@ def _write_list(process: Process, found: HandleListDict, write: Write, options: 
     own = [handle for handle in handles if not handle["predefined"]]
     predefined = [handle for handle in handles if handle["predefined"]]
     noun = NOUNS.get(found["kind"], found["kind"])
-    if not handles and not found["complete"]:
-        # Nothing found in a list that cannot be read is no empty list.
-        write("\n" + wrapped(f"{noun}s: not known: {found['detail'] or 'no reason given'}", "  ", "    "))
-        return
     write("\n" + wrapped(f"{counted(len(handles), noun)}{'' if found['complete'] else ' (not all)'}", "  "))
     if found["detail"]:
         write(wrapped(found["detail"], "  not all: ", "    "))

@@ -176,15 +176,7 @@ pub fn read_one(
     let local = group_of(shape.local_group, "local");
     let remote = if inter { group_of(shape.remote_group, "remote") } else { None };
     let my_rank = record.int(shape.my_rank);
-    let (unique_id, context_id) = match (shape.context_base, shape.context_sub, shape.index) {
-        (Some(base), Some(sub), Some(index)) => {
-            (record.uint(index), Some(format!("{:#x}:{:#x}", record.uint(base), record.uint(sub))))
-        }
-        _ => shape.context.map_or((0, None), |context| {
-            let id = record.uint(context);
-            (id, Some(id.to_string()))
-        }),
-    };
+    let (unique_id, context_id) = ids(shapes, &record);
     let facts = model::Communicator {
         name_set: Some(flags & constants.comm_name_is_set != 0),
         unique_id,
@@ -200,6 +192,20 @@ pub fn read_one(
     let peers = if inter { remote } else { local };
     let local_comm = if inter { record.pointer(shape.local_comm) } else { TargetAddr::NULL };
     Ok(Found { addr, pml_comm: record.pointer(shape.pml_comm), peers, local_comm, facts })
+}
+
+/// The number that ob1 sends with each message, and the context id as people see it.
+pub fn ids(shapes: &Shapes, record: &Record<'_>) -> (u64, Option<String>) {
+    let shape = &shapes.communicator;
+    match (shape.context_base, shape.context_sub, shape.index) {
+        (Some(base), Some(sub), Some(index)) => {
+            (record.uint(index), Some(format!("{:#x}:{:#x}", record.uint(base), record.uint(sub))))
+        }
+        _ => shape.context.map_or((0, None), |context| {
+            let id = record.uint(context);
+            (id, Some(id.to_string()))
+        }),
+    }
 }
 
 impl Found {

@@ -69,6 +69,11 @@ impl<'a> Groups<'a> {
         Ok(())
     }
 
+    /// Whether it is known which job is ours; else no process has a world rank.
+    pub fn knows_world(&self) -> bool {
+        self.own_job.get().is_some()
+    }
+
     /// The world ranks of a group's members.
     ///
     /// # Errors

@@ -3,36 +3,33 @@
 //! One file a kind adds what only that kind has; what all share stands here and in `object`. The names of facts are
 //! those of docs/handles.md.
 
+mod attributes;
 mod communicator;
 mod datatype;
-mod datatype_tree;
-mod datatype_words;
-mod envelope;
 mod errhandler;
-mod expand;
 mod file;
+mod functions;
 mod group;
-mod in_use;
+mod hints;
 mod info;
 mod kinds;
 mod message;
 mod object;
 mod ompio;
 mod op;
+mod references;
 mod request;
 mod session;
-mod sketch;
 mod status;
 mod table;
-mod type_map;
+mod topology;
 mod window;
 
 use std::cell::OnceCell;
 
-use serde_json::{Value, json};
-
 use self::kinds::Kind;
 use self::object::Found;
+use self::references::Referrers;
 use super::communicators::learn_world;
 use super::detect::required;
 use super::groups::Groups;
@@ -64,14 +61,14 @@ pub struct HandleReader<'a> {
     pml: &'a str,
     groups: Groups<'a>,
     world: OnceCell<Vec<String>>,
-    in_use: OnceCell<in_use::AllInUse>,
+    referrers: Referrers,
 }
 
 impl<'a> HandleReader<'a> {
     /// A reader over `target` with verified layouts; `pml` is the name of the selected pml.
     pub fn new(target: &'a dyn Target, layouts: &'a Layouts, shapes: &'a Shapes, pml: &'a str) -> Self {
-        let (groups, world, in_use) = (Groups::new(target, shapes), OnceCell::new(), OnceCell::new());
-        Self { target, layouts, shapes, pml, groups, world, in_use }
+        let groups = Groups::new(target, shapes);
+        Self { target, layouts, shapes, pml, groups, world: OnceCell::new(), referrers: Referrers::default() }
     }
 
     /// What the C handle `value` of that kind means; for a status, that at the address `value`. Never fails: what cannot be
@@ -199,6 +196,7 @@ impl<'a> HandleReader<'a> {
             HandleKind::Datatype => datatype::more(self, &mut found, &mut reasons),
             HandleKind::Message => message::more(self, &mut found, &mut reasons),
             HandleKind::Request => request::more(self, &mut found, &mut reasons),
+            HandleKind::Session => session::only_live(self, &mut found),
             _ => {}
         }
         if found.len() > MAX_LISTED {
@@ -206,15 +204,6 @@ impl<'a> HandleReader<'a> {
             found.truncate(MAX_LISTED);
         }
         (found, (!reasons.is_empty()).then(|| reasons.join("; ")))
-    }
-
-    /// A reference to another object, as a fact: its kind, its handle and its summary. Null for a null pointer.
-    fn reference(&self, kind: HandleKind, addr: TargetAddr) -> Value {
-        if addr.is_null() {
-            return Value::Null;
-        }
-        let handle = self.describe(kind, addr.get(), Depth::Short);
-        json!({ "kind": kind.word(), "handle": handle.handle, "summary": handle.summary })
     }
 
     /// Groups, for which the group of MPI_COMM_WORLD has been read; why world ranks are not known goes to `problems`.
@@ -233,17 +222,6 @@ impl<'a> HandleReader<'a> {
             }
         }
         &self.groups
-    }
-
-    /// The requests that the library's pools and lists have; found once.
-    fn requests_in_use(&self) -> &in_use::AllInUse {
-        self.in_use.get_or_init(|| in_use::find(self))
-    }
-
-    /// References to the requests that `uses` picks among those of the library's pools and lists, at most `most`.
-    fn request_references(&self, most: usize, uses: impl Fn(&in_use::InUse) -> bool) -> Vec<Value> {
-        let requests = self.requests_in_use().requests.iter().filter(|found| uses(found));
-        requests.take(most).map(|found| self.reference(HandleKind::Request, found.request)).collect()
     }
 
     /// The address of a symbol of the library.

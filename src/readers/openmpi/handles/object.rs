@@ -4,7 +4,6 @@ use super::HandleReader;
 use super::kinds::Kind;
 use super::table;
 use crate::address::TargetAddr;
-use crate::model::HandleKind;
 use crate::readers::ReaderError;
 use crate::readers::record::{Slot, shape};
 use crate::target::{TargetError, printable};
@@ -57,9 +56,6 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
     let wanted = reader.symbol(&format!("{}_class", kind.type_name))?;
     match derives(reader, class, wanted, kind.type_name)? {
         Derived::Yes => {}
-        // Predefined datatypes are made by the compiler, as objects of the base class (OMPI_DATATYPE_INIT_PREDEFINED,
-        // ompi/datatype/ompi_datatype_internal.h, v4.1.4 and v5.0.7).
-        Derived::No(name) if kind.kind == HandleKind::Datatype && name == "opal_datatype_t" => {}
         Derived::No(name) => {
             let instead = super::kinds::KINDS.iter().find(|other| other.type_name == name);
             let what = instead.map_or_else(
@@ -90,7 +86,7 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
 
 /// Whether an object with pointers in it can stand there.
 fn is_aligned(reader: &HandleReader<'_>, addr: TargetAddr) -> bool {
-    addr.get() % reader.target.abi().pointer_width.bytes() == 0
+    addr.get().is_multiple_of(reader.target.abi().pointer_width.bytes())
 }
 
 enum Derived {

@@ -1,0 +1,106 @@
+//! Cross-references: which objects point to a given one.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::{Depth, HandleReader, kinds};
+use crate::address::TargetAddr;
+use crate::model::{Handle, HandleKind};
+use crate::readers::add_problem;
+use crate::readers::record::Slot;
+
+/// At most this many references are listed in one fact.
+const MAX_REFERENCES: usize = 1000;
+
+/// Which objects point to which, each kind and member looked at once.
+#[derive(Default)]
+pub struct Referrers(RefCell<HashMap<(HandleKind, &'static str), Rc<Known>>>);
+
+#[derive(Default)]
+struct Known {
+    by_target: HashMap<TargetAddr, Vec<TargetAddr>>,
+    /// Why these are not all.
+    reason: Option<String>,
+}
+
+impl HandleReader<'_> {
+    /// A reference to another object, as a fact: its kind, its handle and its summary. Null for a null pointer.
+    pub(super) fn reference(&self, kind: HandleKind, addr: TargetAddr) -> Value {
+        if addr.is_null() {
+            return Value::Null;
+        }
+        let handle = self.describe(kind, addr.get(), Depth::Short);
+        json!({ "kind": kind.word(), "handle": handle.handle, "summary": handle.summary })
+    }
+
+    /// Adds the fact `name`: references to the objects of which a member points to `wanted`. Each member is named with
+    /// its kind; a release that lacks one has no such objects.
+    pub(super) fn referrers(
+        &self,
+        name: &str,
+        members: &[(HandleKind, &'static str)],
+        wanted: TargetAddr,
+        handle: &mut Handle,
+    ) {
+        let mut found: Vec<(HandleKind, TargetAddr)> = Vec::new();
+        let mut reasons = Vec::new();
+        for &(kind, member) in members {
+            let known = self.pointing(kind, member);
+            let more = known.by_target.get(&wanted).into_iter().flatten().map(|addr| (kind, *addr));
+            found.extend(more);
+            reasons
+                .extend(known.reason.iter().filter(|reason| !reasons.contains(*reason)).cloned().collect::<Vec<_>>());
+        }
+        found.sort_by_key(|(kind, _)| *kind);
+        found.dedup();
+        // What is not known is no empty list.
+        if found.is_empty() && !reasons.is_empty() {
+            handle.unknown(name, reasons.join("; "));
+            return;
+        }
+        for reason in reasons {
+            add_problem(&mut handle.problems, format!("there may be more {name}: {reason}"));
+        }
+        if found.len() > MAX_REFERENCES {
+            let count = found.len();
+            add_problem(&mut handle.problems, format!("of {count} {name}, the first {MAX_REFERENCES} are shown"));
+            found.truncate(MAX_REFERENCES);
+        }
+        handle.fact(name, found.into_iter().map(|(kind, addr)| self.reference(kind, addr)).collect::<Vec<_>>());
+    }
+
+    fn pointing(&self, kind: HandleKind, member: &'static str) -> Rc<Known> {
+        if let Some(known) = self.referrers.0.borrow().get(&(kind, member)) {
+            return Rc::clone(known);
+        }
+        let known = Rc::new(self.find_pointing(kind, member));
+        self.referrers.0.borrow_mut().insert((kind, member), Rc::clone(&known));
+        known
+    }
+
+    fn find_pointing(&self, kind: HandleKind, member: &str) -> Known {
+        let mut known = Known::default();
+        let Some(place) = kinds::of(kind) else { return known };
+        let slot = match Slot::probe(self.layouts, place.type_name, member) {
+            Ok(Some(slot)) => slot,
+            // Members are probed, never versions: what this release lacks, none of its objects has.
+            Ok(None) => return known,
+            Err(error) => {
+                known.reason = Some(error.to_string());
+                return known;
+            }
+        };
+        let (addresses, reason) = self.addresses(kind);
+        known.reason = reason;
+        for addr in addresses {
+            match self.target.read_pointer(addr.wrapping_add(slot.offset as u64)) {
+                Ok(pointer) => known.by_target.entry(pointer).or_default().push(addr),
+                Err(error) => known.reason = Some(format!("the {} at {addr}: {error}", kind.noun())),
+            }
+        }
+        known
+    }
+}

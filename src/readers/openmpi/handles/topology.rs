@@ -1,0 +1,128 @@
+//! Topologies of communicators (ompi/mca/topo/topo.h, v4.1.4 and v5.0.7).
+
+use serde_json::{Value, json};
+
+use super::HandleReader;
+use crate::address::TargetAddr;
+use crate::readers::ReaderError;
+use crate::readers::record::{Record, Slot, shape};
+
+shape!(
+    /// What all topologies have.
+    Module = ["mca_topo_base_module_t"] {
+        reorder: "reorder",
+        cart: "mtc.cart",
+        graph: "mtc.graph",
+        dist_graph: "mtc.dist_graph",
+    }
+);
+shape!(
+    /// A Cartesian topology.
+    Cart = ["mca_topo_base_comm_cart_2_2_0_t"] { ndims: "ndims", dims: "dims", periods: "periods", coords: "coords" }
+);
+shape!(
+    /// A graph topology.
+    Graph = ["mca_topo_base_comm_graph_2_2_0_t"] { nodes: "nnodes", index: "index", edges: "edges" }
+);
+shape!(
+    /// A distributed graph topology: this process's part.
+    DistGraph = ["mca_topo_base_comm_dist_graph_2_2_0_t"] {
+        sources: "in",
+        source_weights: "inw",
+        destinations: "out",
+        destination_weights: "outw",
+        indegree: "indegree",
+        outdegree: "outdegree",
+        weighted: "weighted",
+    }
+);
+
+/// No array of a topology is longer than this (1 Mi): edges of a graph.
+const MAX_NUMBERS: i64 = 1 << 20;
+
+/// The topology behind `module`, the `c_topo` of a communicator with those flags; null where it has none.
+///
+/// # Errors
+/// Where it cannot be read or cannot be right.
+pub fn read(reader: &HandleReader<'_>, module: TargetAddr, flags: u64) -> Result<Value, ReaderError> {
+    let has = |name: &str| flags & reader.flag(name) != 0;
+    let (cart, graph, dist_graph) = (has("OMPI_COMM_CART"), has("OMPI_COMM_GRAPH"), has("OMPI_COMM_DIST_GRAPH"));
+    if !(cart || graph || dist_graph) {
+        return Ok(Value::Null);
+    }
+    let shape = Module::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, module, shape.size, &mut buffer)?;
+    let mut topology = if cart {
+        cartesian(reader, record.pointer(shape.cart))?
+    } else if graph {
+        general(reader, record.pointer(shape.graph))?
+    } else {
+        distributed(reader, record.pointer(shape.dist_graph))?
+    };
+    topology["reorder"] = json!(record.uint(shape.reorder) != 0);
+    Ok(topology)
+}
+
+fn cartesian(reader: &HandleReader<'_>, at: TargetAddr) -> Result<Value, ReaderError> {
+    let shape = Cart::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let ndims = record.int(shape.ndims);
+    let list = |slot: Slot| numbers(reader, record.pointer(slot), ndims);
+    let periods: Vec<bool> = list(shape.periods)?.into_iter().map(|period| period != 0).collect();
+    Ok(json!({
+        "kind": "cartesian",
+        "ndims": ndims,
+        "dims": list(shape.dims)?,
+        "periods": periods,
+        "coords": list(shape.coords)?,
+    }))
+}
+
+fn general(reader: &HandleReader<'_>, at: TargetAddr) -> Result<Value, ReaderError> {
+    let shape = Graph::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let nodes = record.int(shape.nodes);
+    let index = numbers(reader, record.pointer(shape.index), nodes)?;
+    // The last entry of the index is the number of edges, by the standard's definition of MPI_Graph_create.
+    let edges = numbers(reader, record.pointer(shape.edges), index.last().copied().unwrap_or(0))?;
+    Ok(json!({ "kind": "graph", "nodes": nodes, "index": index, "edges": edges }))
+}
+
+fn distributed(reader: &HandleReader<'_>, at: TargetAddr) -> Result<Value, ReaderError> {
+    let shape = DistGraph::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let (indegree, outdegree) = (record.int(shape.indegree), record.int(shape.outdegree));
+    let weighted = record.uint(shape.weighted) != 0;
+    // Null: this side has no weights. With weights and no neighbours there is no array.
+    let weights = |slot: Slot, degree: i64| -> Result<Value, ReaderError> {
+        let at = record.pointer(slot);
+        if !weighted || (at.is_null() && degree > 0) {
+            return Ok(Value::Null);
+        }
+        numbers(reader, at, degree).map(|weights| json!(weights))
+    };
+    Ok(json!({
+        "kind": "dist_graph",
+        "sources": numbers(reader, record.pointer(shape.sources), indegree)?,
+        "destinations": numbers(reader, record.pointer(shape.destinations), outdegree)?,
+        "source_weights": weights(shape.source_weights, indegree)?,
+        "destination_weights": weights(shape.destination_weights, outdegree)?,
+    }))
+}
+
+/// An array of `count` C integers.
+fn numbers(reader: &HandleReader<'_>, at: TargetAddr, count: i64) -> Result<Vec<i64>, ReaderError> {
+    if !(0..=MAX_NUMBERS).contains(&count) {
+        return Err(ReaderError::Damaged(format!("a topology has an array of {count} numbers at {at}")));
+    }
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let abi = reader.target.abi();
+    let bytes = reader.target.read_bytes(at, count as usize * 4)?;
+    Ok(bytes.chunks_exact(4).map(|bytes| abi.int(bytes)).collect())
+}
