@@ -11,6 +11,7 @@ from .handles import HandlesCommand
 from .help import HelpCommand
 from .info import InfoCommand
 from .plugin import PluginCommand
+from .print import PrintCommand
 from .queues import QueuesCommand
 from .record import RecordCommand
 
@@ -23,6 +24,7 @@ def all_commands(*further: Command) -> List[Command]:
         QueuesCommand(),
         CommsCommand(),
         HandlesCommand(),
+        PrintCommand(),
         InfoCommand(),
         PluginCommand(),
         RecordCommand(),

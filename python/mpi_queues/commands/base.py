@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from typing import Callable, ClassVar, Dict, List, Optional, Sequence, Tuple
 
 from .._native import NativeError, Snapshot
-from ..errors import UserError, as_user_error
+from ..errors import UsageError, UserError, as_user_error
 from . import options as opt
 from .context import Context, DebuggedMpi, Dialect
 from .plugins import absolute, requested_plugin
@@ -45,6 +45,8 @@ class Command(ABC):
     #: The words that it takes, for the usage line.
     usage_words: ClassVar[str] = ""
     max_words: ClassVar[int] = 0
+    #: Whether an expression of the debugger stands after the options; it is the only word then, as it was typed.
+    takes_expression: ClassVar[bool] = False
     #: What to type, and what it does.
     examples: ClassVar[Tuple[Tuple[str, str], ...]]
 
@@ -67,7 +69,19 @@ class Command(ABC):
 
     def parse(self, text: str) -> opt.Arguments:
         """Takes apart what was typed after it."""
+        if self.takes_expression:
+            arguments, expression = opt.leading(text, self.options, command=self.full_name)
+            arguments.words = [expression] if expression else []
+            return arguments
         return opt.parse(text, self.options, words=self.max_words, command=self.full_name)
+
+    def expression_in(self, text: str) -> Optional[str]:
+        """The unfinished expression of a command that takes one, None while an option is still typed."""
+        try:
+            _, expression = opt.leading(text, self.options, command=self.full_name)
+        except UsageError:
+            return None
+        return expression if expression and not expression.startswith("-") else None
 
     def complete(self, context: Context, text: str) -> Tuple[str, List[str]]:
         """The last, unfinished word of ``text``, and what may stand in its place."""
@@ -107,10 +121,9 @@ class Command(ABC):
     @property
     def usage(self) -> str:
         """One line."""
-        parts = [self.full_name, *([self.usage_words] if self.usage_words else [])]
-        if self.options:
-            parts.append("[OPTION]...")
-        return " ".join(parts)
+        words = [self.usage_words] if self.usage_words else []
+        options = ["[OPTION]..."] if self.options else []
+        return " ".join([self.full_name, *(options + words if self.takes_expression else words + options)])
 
 
 def communicator_names(context: Context) -> List[str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass, field
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from ..errors import UsageError
+
+#: An option at the beginning of a text; what an expression of C or Fortran begins with is none.
+_LEADING = re.compile(r"--?([A-Za-z][A-Za-z-]*)(=\S*)?(?:\s+|\Z)")
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,29 @@ def parse(text: str, options: Sequence[Option], *, words: int, command: str) -> 
     return checked(found, options, words=words, command=command)
 
 
+def leading(text: str, options: Sequence[Option], *, command: str) -> Tuple[Arguments, str]:
+    """Takes the options, of which values are single words, off the beginning of ``text``; the rest is as it was typed.
+
+    Raises:
+        UsageError: with the options there are.
+    """
+    known = {option.name: option for option in options}
+    typed: List[str] = []
+    rest = text.strip()
+    match = _LEADING.match(rest)
+    while match is not None:
+        typed.append(match[0])
+        rest = rest[match.end() :]
+        if _option(match[1], known, command, f"type: help {command}").value is not None and match[2] is None:
+            value, _, rest = rest.partition(" ")
+            typed.append(value)
+        rest = rest.lstrip()
+        match = _LEADING.match(rest)
+    if rest == "--" or rest.startswith("-- "):
+        rest = rest[2:].lstrip()
+    return parse(" ".join(typed), options, words=0, command=command), rest
+
+
 def checked(found: Arguments, options: Sequence[Option], *, words: int, command: str) -> Arguments:
     """The arguments, where options have values that they take and there are not too many words.
 
@@ -136,7 +163,10 @@ def complete(
     known = {option.name: option for option in options}
     if before:
         last = before[-1]
-        option = known.get(last.lstrip("-")) if last.startswith("-") else None
+        option = None
+        if last.startswith("-"):
+            begun = [option for option in options if option.name.startswith(last.lstrip("-"))]
+            option = known.get(last.lstrip("-"), begun[0] if len(begun) == 1 else None)
         if option is not None and option.value is not None:
             return unfinished, _matching(unfinished, values(option))
     if unfinished.startswith("-"):

@@ -8,8 +8,11 @@ import gdb
 
 from .. import _native
 from ..commands import Command, Context, DebuggedMpi, all_commands
+from ..commands.context import HandleValue
 from ..errors import UserError, as_user_error
+from . import gdb_expressions
 from .base import DebuggerError
+from .gdb_printers import Registration
 from .gdb_sessions import GdbInferior, Sessions
 from .gdb_settings import DIALECT, Settings
 
@@ -28,6 +31,7 @@ class GdbContext(Context):
         self._settings = Settings()
         self._sessions = Sessions()
         self._sessions.connect()
+        self._printers = Registration(self._sessions)
         self._loaded_plugin: Optional[str] = None
 
     def write(self, text: str) -> None:
@@ -51,6 +55,12 @@ class GdbContext(Context):
             help=self.dialect.start,
             kind="no_process",
         )
+
+    def evaluate(self, expression: str, kind: Optional[str]) -> List[HandleValue]:
+        self.selected()
+        inferior, found = gdb_expressions.evaluate(expression, kind)
+        process = self._sessions.of(inferior)
+        return [HandleValue(one.expression, one.kind, one.value, one.fortran, process) for one in found]
 
     def setting(self, name: str) -> Any:
         return self._settings.get(name)
@@ -92,14 +102,31 @@ class _GdbCommand(gdb.Command):
         except _EXPECTED as error:
             raise gdb.GdbError(str(as_user_error(error))) from None
 
-    def complete(self, text: str, word: Optional[str]) -> List[str]:
+    def complete(self, text: str, word: Optional[str]) -> Any:
         try:
+            if self._command.takes_expression:
+                if not text.lstrip().startswith("-"):
+                    return gdb.COMPLETE_EXPRESSION
+                expression = self._command.expression_in(text)
+                if expression is not None:
+                    return _completions(expression, word)
             unfinished, candidates = self._command.complete(self._context, text)
         except (*_EXPECTED, gdb.error):
             return []
         # gdb breaks words at characters such as - and replaces only what stands after them.
         kept = len(unfinished) - len(word) if word is not None and unfinished.endswith(word) else 0
         return [candidate[kept:] for candidate in candidates]
+
+
+def _completions(expression: str, word: Optional[str]) -> List[str]:
+    """What gdb would offer in place of ``word``, the end of an expression that follows options."""
+    if word is None or not expression.endswith(word):
+        return []
+    typed = "print -- "
+    kept = len(typed) + len(expression) - len(word)
+    lines = gdb.execute(f"complete {typed}{expression}", to_string=True).splitlines()
+    # gdb says in a line of its own that there are more than max-completions.
+    return [line[kept:] for line in lines if line.startswith(typed) and " *** List " not in line]
 
 
 class _RankFunction(gdb.Function):

@@ -11,6 +11,7 @@ from . import gdb_stacks
 from .base import DebuggedProcess
 from .core_process import CoreProcess
 from .gdb_adapter import GdbProcess, core_path
+from .gdb_settings import DIALECT
 from .sessions import ProcessSession
 
 _T = TypeVar("_T")
@@ -43,6 +44,9 @@ class GdbInferior(ProcessSession):
                 help="type: interrupt",
                 kind="running",
             )
+        if gdb.selected_inferior() == self._inferior:
+            # Printers are called while gdb unwinds a stack: nothing may be selected then, and need not be.
+            return act()
         with gdb_stacks.selection_kept():
             gdb_stacks.select_inferior(self._inferior)
             return act()
@@ -82,20 +86,32 @@ class Sessions:
         for inferior in sorted(gdb.inferiors(), key=lambda inferior: int(inferior.num)):
             if not inferior.pid:
                 continue
-            number = int(inferior.num)
-            numbers.add(number)
-            known = self._by_number.get(number)
-            if known is None or known.key != _key(inferior):
-                with gdb_stacks.selection_kept():
-                    gdb_stacks.select_inferior(inferior)
-                    known = GdbInferior(inferior, directories)
-                self._by_number[number] = known
-            else:
-                known.set_safe_path(directories)
+            numbers.add(int(inferior.num))
+            known = self.of(inferior)
+            known.set_safe_path(directories)
             found.append(known)
         for number in set(self._by_number) - numbers:
             del self._by_number[number]
         return found
+
+    def of(self, inferior: Any) -> GdbInferior:
+        """The session of one inferior.
+
+        Raises:
+            UserError: where it has no process.
+        """
+        if not inferior.pid:
+            raise UserError(f"inferior {inferior.num} has no process", help=DIALECT.start, kind="no_process")
+        known = self._by_number.get(int(inferior.num))
+        if known is None or known.key != _key(inferior):
+            if gdb.selected_inferior() == inferior:
+                known = GdbInferior(inferior, safe_path())
+            else:
+                with gdb_stacks.selection_kept():
+                    gdb_stacks.select_inferior(inferior)
+                    known = GdbInferior(inferior, safe_path())
+            self._by_number[int(inferior.num)] = known
+        return known
 
     def _ran(self, event: Any) -> None:
         # Events of one inferior do not always tell which; forgetting too much costs one more read.

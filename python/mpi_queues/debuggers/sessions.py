@@ -7,7 +7,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
 from .. import _native
 from ..commands.context import DebuggedMpi
+from ..errors import UserError, as_user_error
 from ..handle_types import HandleDict
+from ..printers.words import LASTING
 from .base import DebuggedProcess
 
 _T = TypeVar("_T")
@@ -22,6 +24,7 @@ class ProcessSession(DebuggedMpi):
         self.set_safe_path(safe_path)
         self._plugin_path: List[str] = []
         self._snapshots: Dict[Tuple[str, Optional[str], bool, Tuple[str, ...]], _native.Snapshot] = {}
+        self._refused: Optional[UserError] = None
 
     @abstractmethod
     def reached(self, act: Callable[[], _T]) -> _T:
@@ -34,6 +37,7 @@ class ProcessSession(DebuggedMpi):
     def invalidate(self, *, images: bool = False) -> None:
         """The process ran, was written to, or loaded libraries."""
         self._snapshots.clear()
+        self._refused = None
         self._session.invalidate(images=images)
 
     def set_safe_path(self, directories: List[str]) -> None:
@@ -69,6 +73,21 @@ class ProcessSession(DebuggedMpi):
 
     def describe(self, kind: str, value: Union[int, bytes], *, fortran: bool = False, full: bool = False) -> HandleDict:
         return self.reached(lambda: self._session.describe(kind, value, fortran=fortran, full=full))
+
+    def summary(self, kind: str, value: Union[int, bytes], fortran: bool) -> str:
+        """The line for people of a handle, for printers: where no handle can be read, that is found out once.
+
+        Raises:
+            UserError, NativeError: as :meth:`describe`.
+        """
+        if self._refused is not None:
+            raise self._refused
+        try:
+            return self.describe(kind, value, fortran=fortran)["summary"]
+        except _native.NativeError as error:
+            if error.kind in LASTING:
+                self._refused = as_user_error(error)
+            raise
 
     def handles(self, wanted: Sequence[Tuple[str, Optional[str]]] = ()) -> _native.Snapshot:
         return self.reached(lambda: self._session.handles(list(wanted)))

@@ -6,11 +6,16 @@
 mod attributes;
 mod communicator;
 mod datatype;
+mod datatype_tree;
+mod datatype_words;
+mod envelope;
 mod errhandler;
+mod expand;
 mod file;
 mod functions;
 mod group;
 mod hints;
+mod in_use;
 mod info;
 mod kinds;
 mod message;
@@ -20,12 +25,16 @@ mod op;
 mod references;
 mod request;
 mod session;
+mod sketch;
 mod status;
 mod table;
 mod topology;
+mod type_map;
 mod window;
 
 use std::cell::OnceCell;
+
+use serde_json::Value;
 
 use self::kinds::Kind;
 use self::object::Found;
@@ -61,14 +70,15 @@ pub struct HandleReader<'a> {
     pml: &'a str,
     groups: Groups<'a>,
     world: OnceCell<Vec<String>>,
+    in_use: OnceCell<in_use::AllInUse>,
     referrers: Referrers,
 }
 
 impl<'a> HandleReader<'a> {
     /// A reader over `target` with verified layouts; `pml` is the name of the selected pml.
     pub fn new(target: &'a dyn Target, layouts: &'a Layouts, shapes: &'a Shapes, pml: &'a str) -> Self {
-        let groups = Groups::new(target, shapes);
-        Self { target, layouts, shapes, pml, groups, world: OnceCell::new(), referrers: Referrers::default() }
+        let (groups, world, in_use) = (Groups::new(target, shapes), OnceCell::new(), OnceCell::new());
+        Self { target, layouts, shapes, pml, groups, world, in_use, referrers: Referrers::default() }
     }
 
     /// What the C handle `value` of that kind means; for a status, that at the address `value`. Never fails: what cannot be
@@ -222,6 +232,17 @@ impl<'a> HandleReader<'a> {
             }
         }
         &self.groups
+    }
+
+    /// The requests that the library's pools and lists have; found once.
+    fn requests_in_use(&self) -> &in_use::AllInUse {
+        self.in_use.get_or_init(|| in_use::find(self))
+    }
+
+    /// References to the requests that `uses` picks among those of the library's pools and lists, at most `most`.
+    fn request_references(&self, most: usize, uses: impl Fn(&in_use::InUse) -> bool) -> Vec<Value> {
+        let requests = self.requests_in_use().requests.iter().filter(|found| uses(found));
+        requests.take(most).map(|found| self.reference(HandleKind::Request, found.request)).collect()
     }
 
     /// The address of a symbol of the library.

@@ -4,6 +4,7 @@ use super::HandleReader;
 use super::kinds::Kind;
 use super::table;
 use crate::address::TargetAddr;
+use crate::model::HandleKind;
 use crate::readers::ReaderError;
 use crate::readers::record::{Slot, shape};
 use crate::target::{TargetError, printable};
@@ -56,6 +57,9 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
     let wanted = reader.symbol(&format!("{}_class", kind.type_name))?;
     match derives(reader, class, wanted, kind.type_name)? {
         Derived::Yes => {}
+        // Predefined datatypes are made by the compiler, as objects of the base class (OMPI_DATATYPE_INIT_PREDEFINED,
+        // ompi/datatype/ompi_datatype_internal.h, v4.1.4 and v5.0.7).
+        Derived::No(name) if kind.kind == HandleKind::Datatype && name == "opal_datatype_t" => {}
         Derived::No(name) => {
             let instead = super::kinds::KINDS.iter().find(|other| other.type_name == name);
             let what = instead.map_or_else(

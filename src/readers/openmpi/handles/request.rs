@@ -1,5 +1,7 @@
 //! Requests.
 
+use std::collections::HashSet;
+
 use super::{Depth, HandleReader};
 use crate::address::TargetAddr;
 use crate::model::Handle;
@@ -20,6 +22,9 @@ pub fn read(
 }
 
 /// Adds objects that are in no table of the library, and why these are not all.
-pub fn more(_reader: &HandleReader<'_>, _found: &mut Vec<TargetAddr>, reasons: &mut Vec<String>) {
-    reasons.push("Open MPI keeps no list of them: only those are shown that Fortran knows".to_owned());
+pub fn more(reader: &HandleReader<'_>, found: &mut Vec<TargetAddr>, reasons: &mut Vec<String>) {
+    let all = reader.requests_in_use();
+    let mut seen: HashSet<TargetAddr> = found.iter().copied().collect();
+    found.extend(all.requests.iter().map(|one| one.request).filter(|request| seen.insert(*request)));
+    reasons.extend(all.reasons.iter().cloned());
 }

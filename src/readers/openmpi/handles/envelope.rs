@@ -1,0 +1,366 @@
+//! How a datatype was made: its combiner and the arguments, as MPI_Type_get_contents gives them.
+//!
+//! What the library keeps of them: `ompi_datatype_set_args` (ompi/datatype/ompi_datatype_args.c, v4.1.4 and v5.0.7).
+
+use super::HandleReader;
+use crate::address::TargetAddr;
+use crate::readers::ReaderError;
+use crate::readers::record::{Record, shape};
+
+shape!(
+    /// What the library keeps of the call that made a datatype.
+    Arguments = ["ompi_datatype_args_t"] {
+        combiner: "create_type",
+        integers: "i",
+        integers_len: "ci",
+        addresses: "a",
+        addresses_len: "ca",
+        datatypes: "d",
+        datatypes_len: "cd",
+    }
+);
+
+/// No call has more arguments of a sort than this (1 Mi).
+const MAX_ARGUMENTS: i64 = 1 << 20;
+
+/// The combiners of the MPI standard that the library can tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Combiner {
+    Named,
+    Dup,
+    Contiguous,
+    Vector,
+    Hvector,
+    Indexed,
+    Hindexed,
+    IndexedBlock,
+    HindexedBlock,
+    Struct,
+    Subarray,
+    Darray,
+    Resized,
+    F90Real,
+    F90Complex,
+    F90Integer,
+}
+
+/// Where an argument stands among the integers, addresses and datatypes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The next integer.
+    Integer,
+    /// The next integers, as many as the integer with this index says.
+    Integers(usize),
+    /// The next integer: the order of an array's dimensions.
+    Order,
+    /// As `Integers`: how dimensions are distributed.
+    Distributions(usize),
+    /// As `Integers`: arguments of distributions.
+    DistributionArguments(usize),
+    /// The next address.
+    Address,
+    /// All addresses.
+    Addresses,
+    /// The datatype.
+    Datatype,
+    /// All datatypes.
+    Datatypes,
+}
+
+use Kind::{Address, Addresses, Datatype, Datatypes, DistributionArguments, Distributions, Integer, Integers, Order};
+
+/// Each combiner: its constant, the function that it stands for, and the function's arguments by their names in the standard
+/// (MPI-4.1, 5.1.2 and 5.1.13). Open MPI's functions of MPI-1 call those of MPI-2 and so have the same combiners
+/// (ompi/mpi/c/type_hvector.c, v4.1.4).
+type Line = (Combiner, &'static str, &'static str, &'static [(&'static str, Kind)]);
+const COMBINERS: &[Line] = &[
+    (Combiner::Named, "MPI_COMBINER_NAMED", "", &[]),
+    (Combiner::Dup, "MPI_COMBINER_DUP", "MPI_Type_dup", &[("oldtype", Datatype)]),
+    (
+        Combiner::Contiguous,
+        "MPI_COMBINER_CONTIGUOUS",
+        "MPI_Type_contiguous",
+        &[("count", Integer), ("oldtype", Datatype)],
+    ),
+    (
+        Combiner::Vector,
+        "MPI_COMBINER_VECTOR",
+        "MPI_Type_vector",
+        &[("count", Integer), ("blocklength", Integer), ("stride", Integer), ("oldtype", Datatype)],
+    ),
+    (
+        Combiner::Hvector,
+        "MPI_COMBINER_HVECTOR",
+        "MPI_Type_create_hvector",
+        &[("count", Integer), ("blocklength", Integer), ("stride", Address), ("oldtype", Datatype)],
+    ),
+    (
+        Combiner::Hvector,
+        "MPI_COMBINER_HVECTOR_INTEGER",
+        "MPI_TYPE_HVECTOR",
+        &[("count", Integer), ("blocklength", Integer), ("stride", Address), ("oldtype", Datatype)],
+    ),
+    (
+        Combiner::Indexed,
+        "MPI_COMBINER_INDEXED",
+        "MPI_Type_indexed",
+        &[
+            ("count", Integer),
+            ("array_of_blocklengths", Integers(0)),
+            ("array_of_displacements", Integers(0)),
+            ("oldtype", Datatype),
+        ],
+    ),
+    (
+        Combiner::Hindexed,
+        "MPI_COMBINER_HINDEXED",
+        "MPI_Type_create_hindexed",
+        &[
+            ("count", Integer),
+            ("array_of_blocklengths", Integers(0)),
+            ("array_of_displacements", Addresses),
+            ("oldtype", Datatype),
+        ],
+    ),
+    (
+        Combiner::Hindexed,
+        "MPI_COMBINER_HINDEXED_INTEGER",
+        "MPI_TYPE_HINDEXED",
+        &[
+            ("count", Integer),
+            ("array_of_blocklengths", Integers(0)),
+            ("array_of_displacements", Addresses),
+            ("oldtype", Datatype),
+        ],
+    ),
+    (
+        Combiner::IndexedBlock,
+        "MPI_COMBINER_INDEXED_BLOCK",
+        "MPI_Type_create_indexed_block",
+        &[("count", Integer), ("blocklength", Integer), ("array_of_displacements", Integers(0)), ("oldtype", Datatype)],
+    ),
+    (
+        Combiner::HindexedBlock,
+        "MPI_COMBINER_HINDEXED_BLOCK",
+        "MPI_Type_create_hindexed_block",
+        &[("count", Integer), ("blocklength", Integer), ("array_of_displacements", Addresses), ("oldtype", Datatype)],
+    ),
+    (
+        Combiner::Struct,
+        "MPI_COMBINER_STRUCT",
+        "MPI_Type_create_struct",
+        &[
+            ("count", Integer),
+            ("array_of_blocklengths", Integers(0)),
+            ("array_of_displacements", Addresses),
+            ("array_of_types", Datatypes),
+        ],
+    ),
+    (
+        Combiner::Struct,
+        "MPI_COMBINER_STRUCT_INTEGER",
+        "MPI_TYPE_STRUCT",
+        &[
+            ("count", Integer),
+            ("array_of_blocklengths", Integers(0)),
+            ("array_of_displacements", Addresses),
+            ("array_of_types", Datatypes),
+        ],
+    ),
+    (
+        Combiner::Subarray,
+        "MPI_COMBINER_SUBARRAY",
+        "MPI_Type_create_subarray",
+        &[
+            ("ndims", Integer),
+            ("array_of_sizes", Integers(0)),
+            ("array_of_subsizes", Integers(0)),
+            ("array_of_starts", Integers(0)),
+            ("order", Order),
+            ("oldtype", Datatype),
+        ],
+    ),
+    (
+        Combiner::Darray,
+        "MPI_COMBINER_DARRAY",
+        "MPI_Type_create_darray",
+        &[
+            ("size", Integer),
+            ("rank", Integer),
+            ("ndims", Integer),
+            ("array_of_gsizes", Integers(2)),
+            ("array_of_distribs", Distributions(2)),
+            ("array_of_dargs", DistributionArguments(2)),
+            ("array_of_psizes", Integers(2)),
+            ("order", Order),
+            ("oldtype", Datatype),
+        ],
+    ),
+    (
+        Combiner::Resized,
+        "MPI_COMBINER_RESIZED",
+        "MPI_Type_create_resized",
+        &[("oldtype", Datatype), ("lb", Address), ("extent", Address)],
+    ),
+    (Combiner::F90Real, "MPI_COMBINER_F90_REAL", "MPI_Type_create_f90_real", &[("p", Integer), ("r", Integer)]),
+    (
+        Combiner::F90Complex,
+        "MPI_COMBINER_F90_COMPLEX",
+        "MPI_Type_create_f90_complex",
+        &[("p", Integer), ("r", Integer)],
+    ),
+    (Combiner::F90Integer, "MPI_COMBINER_F90_INTEGER", "MPI_Type_create_f90_integer", &[("r", Integer)]),
+];
+
+/// The value of one argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Argument<'e> {
+    /// A number.
+    Number(i64),
+    /// Numbers.
+    Numbers(&'e [i64]),
+    /// A datatype.
+    Type(TargetAddr),
+    /// Datatypes.
+    Types(&'e [TargetAddr]),
+}
+
+/// The call that made a datatype.
+#[derive(Debug, Clone)]
+pub struct Envelope {
+    line: &'static Line,
+    /// The integers.
+    pub integers: Vec<i64>,
+    /// The addresses.
+    pub addresses: Vec<i64>,
+    /// The datatypes.
+    pub datatypes: Vec<TargetAddr>,
+    /// How many integers, addresses and datatypes there are, where fewer were read.
+    pub lens: [usize; 3],
+}
+
+impl Envelope {
+    /// The envelope of a predefined datatype, which no call made.
+    pub const fn named() -> Self {
+        Self { line: &COMBINERS[0], integers: Vec::new(), addresses: Vec::new(), datatypes: Vec::new(), lens: [0; 3] }
+    }
+
+    /// Reads the arguments at `at`, of each sort at most `limit`.
+    ///
+    /// # Errors
+    /// Where they cannot be read, or cannot be those of any call.
+    pub fn read(reader: &HandleReader<'_>, at: TargetAddr, limit: usize) -> Result<Self, ReaderError> {
+        let shape = Arguments::resolve(reader.layouts)?;
+        let mut buffer = Vec::new();
+        let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+        let damaged = |what: String| ReaderError::Damaged(format!("the datatype's arguments at {at} {what}"));
+        let number = record.int(shape.combiner);
+        let line = COMBINERS.iter().find(|line| reader.layouts.constant(line.1).ok() == Some(number));
+        let line = line.ok_or_else(|| damaged(format!("have the combiner {number}, which does not exist")))?;
+        let lens = [shape.integers_len, shape.addresses_len, shape.datatypes_len].map(|slot| record.int(slot));
+        if lens.iter().any(|len| !(0..=MAX_ARGUMENTS).contains(len)) {
+            let [integers, addresses, datatypes] = lens;
+            return Err(damaged(format!("are {integers} integers, {addresses} addresses, {datatypes} datatypes")));
+        }
+        let lens = lens.map(|len| len as usize);
+        let abi = reader.target.abi();
+        let width = abi.pointer_width.bytes() as usize;
+        let array = |slot, len: usize, size: usize| -> Result<Vec<u8>, ReaderError> {
+            let len = len.min(limit);
+            // An array of length 0 is a null pointer.
+            if len == 0 {
+                return Ok(Vec::new());
+            }
+            Ok(reader.target.read_bytes(record.pointer(slot), len * size)?)
+        };
+        // A C int has four bytes wherever MPI runs.
+        let integers = array(shape.integers, lens[0], 4)?;
+        let addresses = array(shape.addresses, lens[1], width)?;
+        let datatypes = array(shape.datatypes, lens[2], width)?;
+        let envelope = Self {
+            line,
+            integers: integers.chunks_exact(4).map(|bytes| abi.int(bytes)).collect(),
+            addresses: addresses.chunks_exact(width).map(|bytes| abi.int(bytes)).collect(),
+            datatypes: datatypes.chunks_exact(width).map(|bytes| TargetAddr::new(abi.uint(bytes))).collect(),
+            lens,
+        };
+        if envelope.expected() != Some(lens) {
+            return Err(damaged(format!("do not fit {}", line.1)));
+        }
+        Ok(envelope)
+    }
+
+    /// How many integers, addresses and datatypes the combiner's call has; `None` for a count that cannot be.
+    fn expected(&self) -> Option<[usize; 3]> {
+        let mut lens = [0_usize; 3];
+        let len_at = |index: usize| self.integers.get(index).and_then(|len| usize::try_from(*len).ok());
+        for (_, kind) in self.line.3 {
+            match *kind {
+                Integer | Order => lens[0] += 1,
+                Integers(len) | Distributions(len) | DistributionArguments(len) => {
+                    lens[0] = lens[0].checked_add(len_at(len)?)?;
+                }
+                Address => lens[1] += 1,
+                // Whatever has an address for each block begins with the number of blocks.
+                Addresses => lens[1] = len_at(0)?,
+                Datatype => lens[2] += 1,
+                Datatypes => lens[2] = len_at(0)?,
+            }
+        }
+        Some(lens)
+    }
+
+    /// The combiner.
+    pub const fn combiner(&self) -> Combiner {
+        self.line.0
+    }
+
+    /// The combiner's name in the standard.
+    pub const fn combiner_name(&self) -> &'static str {
+        self.line.1
+    }
+
+    /// The function that made the datatype; empty for a predefined one.
+    pub const fn call(&self) -> &'static str {
+        self.line.2
+    }
+
+    /// Whether all arguments were read.
+    pub const fn is_whole(&self) -> bool {
+        self.integers.len() == self.lens[0]
+            && self.addresses.len() == self.lens[1]
+            && self.datatypes.len() == self.lens[2]
+    }
+
+    /// The arguments by their names in the standard, in the order of the call. Of arrays that were not read whole, what was.
+    pub fn arguments(&self) -> Vec<(&'static str, Kind, Argument<'_>)> {
+        let (mut integers, mut addresses) = (self.integers.as_slice(), self.addresses.iter());
+        let take = |from: &mut &[i64], len: usize| -> (usize, usize) {
+            let start = self.integers.len() - from.len();
+            let len = len.min(from.len());
+            *from = &from[len..];
+            (start, start + len)
+        };
+        let mut found = Vec::new();
+        for &(name, kind) in self.line.3 {
+            let value = match kind {
+                Integer | Order => {
+                    let (start, end) = take(&mut integers, 1);
+                    Argument::Number(self.integers[start..end].first().copied().unwrap_or_default())
+                }
+                Integers(len) | Distributions(len) | DistributionArguments(len) => {
+                    let len = self.integers.get(len).and_then(|len| usize::try_from(*len).ok()).unwrap_or_default();
+                    let (start, end) = take(&mut integers, len);
+                    Argument::Numbers(&self.integers[start..end])
+                }
+                Address => Argument::Number(addresses.next().copied().unwrap_or_default()),
+                Addresses => Argument::Numbers(&self.addresses),
+                Datatype => Argument::Type(self.datatypes.first().copied().unwrap_or_default()),
+                Datatypes => Argument::Types(&self.datatypes),
+            };
+            found.push((name, kind, value));
+        }
+        found
+    }
+}
