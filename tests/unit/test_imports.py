@@ -50,6 +50,8 @@ DEBUGGER_IMPORTS = {
         "debuggers/lldb_child.py",
         "debuggers/lldb_adapter.py",
         "debuggers/lldb_commands.py",
+        "debuggers/lldb_formatters.py",
+        "debuggers/lldb_handles.py",
         "debuggers/lldb_stacks.py",
         "debuggers/lldb_types.py",
         "data/lldb-scripts/mpi_queues.py",

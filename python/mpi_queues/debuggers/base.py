@@ -6,6 +6,7 @@ One object stands for one stopped process. Commands and the core know only this 
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from typing import List, Optional, Tuple, TypedDict
 
@@ -111,6 +112,12 @@ class DebuggedProcess(ABC):
     via: str
     #: The debugger with its version, such as ``gdb 13.1``: recordings tell it.
     debugger: str = ""
+    #: By when (time.monotonic) reading must be done, else it is interrupted; None: no limit.
+    deadline: Optional[float] = None
+
+    def out_of_time(self) -> bool:
+        """Whether reading must end now."""
+        return self.deadline is not None and time.monotonic() > self.deadline
 
     @property
     @abstractmethod

@@ -74,6 +74,8 @@ class CoreProcess(DebuggedProcess):
     def read_memory(self, address: int, length: int) -> bytes | memoryview:
         pieces = []
         at, end = address, address + length
+        if self.out_of_time():
+            raise KeyboardInterrupt
         while at < end:
             try:
                 pieces.append(self._core.read(at, end - at))

@@ -66,7 +66,7 @@ class LldbProcess(TracedProcess):
         return int(self._process.GetAddressByteSize())
 
     def read_memory(self, address: int, length: int) -> bytes | memoryview:
-        if base.wants_interrupt():
+        if base.wants_interrupt() or self.out_of_time():
             raise KeyboardInterrupt
         if self._local:
             read = self._pread(address, length)

@@ -15,9 +15,9 @@ from ..commands import options as opt
 from ..commands.config import ConfigCommand
 from ..commands.settings import Values
 from ..errors import UserError, as_user_error
-from . import base
+from . import base, lldb_formatters
 from .base import DebuggerError
-from .lldb_sessions import Sessions
+from .lldb_sessions import LldbTarget, ThreadSessions
 
 DIALECT = Dialect(
     process="target",
@@ -39,7 +39,7 @@ class LldbContext(Context):
 
     def __init__(self) -> None:
         self.settings = Values()
-        self._sessions = Sessions()
+        self._sessions = ThreadSessions()
         self._loaded_plugin: Optional[str] = None
         self._debugger: Any = None
         self._result: Any = None
@@ -50,7 +50,7 @@ class LldbContext(Context):
         unchanged = base.wants_interrupt
         base.wants_interrupt = debugger.GetCommandInterpreter().WasInterrupted
         try:
-            self._sessions.begin()
+            self._sessions.here().begin()
             act()
             result.SetStatus(lldb.eReturnStatusSuccessFinishResult)
         except _EXPECTED as error:
@@ -69,7 +69,15 @@ class LldbContext(Context):
             self._result.write(text[start : start + _PIECE])
 
     def processes(self) -> List[DebuggedMpi]:
-        return list(self._sessions.live(self._debugger))
+        return list(self._sessions.here().live(self._debugger))
+
+    def session_of(self, debugger: Any, target: Any) -> LldbTarget:
+        """The session of a target, also where no command runs.
+
+        Raises:
+            UserError: where it has no process.
+        """
+        return self._sessions.here().of(debugger, target)
 
     def setting(self, name: str) -> Any:
         return self.settings.get(name)
@@ -183,6 +191,7 @@ def install(debugger: Any) -> None:
     for command in all_commands(ConfigCommand(context.settings)):
         name = _class_of(command, number, LldbCommand if parsed else RawLldbCommand)
         run(f"command script add {'-o -p' if parsed else ''} -c {__name__}.{name} mpi {command.name}")
+    lldb_formatters.install(debugger, context.session_of)
 
 
 def _class_of(command: Command, number: int, base_class: Type[Any]) -> str:

@@ -7,15 +7,24 @@ process has run.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple, TypeVar
+import os
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
-from ..errors import UserError
+from .. import _native, processes
+from ..errors import UserError, as_user_error
+from ..handle_types import HandleDict
+from ..printers import words
 from .base import DebuggedProcess
 from .core_process import CoreProcess
 from .lldb_adapter import ALIVE, STOPPED, LldbProcess, core_path
 from .sessions import ProcessSession
 
 _T = TypeVar("_T")
+
+#: What a variable that is shown may take, in seconds.
+TIME_LIMIT = 2.0
 
 
 class LldbTarget(ProcessSession):
@@ -30,8 +39,10 @@ class LldbTarget(ProcessSession):
         if read.via == "core":
             read = CoreProcess(core_path(self._lldb_process), read)
         super().__init__(read, [])
+        self._read = read
         self._stop = _stop_of(self._lldb_process)
         self._modules = _modules_of(target)
+        self._given_up: Optional[UserError] = None
 
     @property
     def label(self) -> str:  # type: ignore[override]  # a plain attribute in the base
@@ -54,8 +65,39 @@ class LldbTarget(ProcessSession):
             modules = _modules_of(self._target)
             images = modules != self._modules
             self._stop, self._modules = stop, modules
+            self._given_up = None
         self._process.forget()
         self.invalidate(images=images)
+
+    @property
+    def alive(self) -> bool:
+        """Whether there still is a process."""
+        return bool(self._lldb_process.IsValid() and self._lldb_process.GetState() in ALIVE)
+
+    def describe_soon(self, kind: str, value: Union[int, bytes], *, fortran: bool, full: bool) -> HandleDict:
+        """As :meth:`describe`, of memory as it is now, in limited time: for a debugger that shows many variables.
+
+        What failed for all handles alike is not tried again before the process has run.
+
+        Raises:
+            UserError: where it cannot be told.
+        """
+        self.begin()
+        if self._given_up is not None:
+            raise self._given_up
+        self._read.deadline = time.monotonic() + TIME_LIMIT
+        try:
+            return self.describe(kind, value, fortran=fortran, full=full)
+        except KeyboardInterrupt:
+            self._given_up = UserError(f"reading it takes longer than {TIME_LIMIT:g} s", kind="timeout")
+            raise self._given_up from None
+        except _native.NativeError as error:
+            failure = as_user_error(error)
+            if failure.kind in words.LASTING:
+                self._given_up = failure
+            raise failure from None
+        finally:
+            self._read.deadline = None
 
     def reached(self, act: Callable[[], _T]) -> _T:
         if self._lldb_process.GetState() not in STOPPED:
@@ -64,10 +106,26 @@ class LldbTarget(ProcessSession):
 
 
 class Sessions:
-    """The sessions of all processes of one debugger."""
+    """The sessions of all processes of one debugger, on one thread."""
 
     def __init__(self) -> None:
         self._by_process: Dict[Tuple[int, int], LldbTarget] = {}
+
+    def of(self, debugger: Any, target: Any) -> LldbTarget:
+        """The session of a target.
+
+        Raises:
+            UserError: where it has no process.
+        """
+        process = target.GetProcess()
+        if not process.IsValid() or process.GetState() not in ALIVE:
+            raise UserError("the target has no process", kind="no_process")
+        key = _key(process)
+        known = self._by_process.get(key)
+        if known is None:
+            self._by_process = {other: session for other, session in self._by_process.items() if session.alive}
+            known = self._by_process[key] = LldbTarget(debugger, target)
+        return known
 
     def live(self, debugger: Any) -> List[LldbTarget]:
         """The targets that have a process, by lldb's number."""
@@ -77,8 +135,7 @@ class Sessions:
             process = target.GetProcess()
             if not process.IsValid() or process.GetState() not in ALIVE:
                 continue
-            # lldb numbers the processes that it has had; a pid may come again.
-            key = (int(process.GetUniqueID()), int(process.GetProcessID()))
+            key = _key(process)
             found[key] = self._by_process.get(key) or LldbTarget(debugger, target)
         self._by_process = found
         return list(found.values())
@@ -87,6 +144,29 @@ class Sessions:
         """A command begins."""
         for session in self._by_process.values():
             session.begin()
+
+
+class ThreadSessions:
+    """The sessions of each thread: those of the core belong to the thread that made them, and lldb runs commands on one
+    thread and shows where a process has stopped on another."""
+
+    def __init__(self) -> None:
+        self._by_thread: Dict[Tuple[int, int], Sessions] = {}
+
+    def here(self) -> Sessions:
+        """Those of this thread."""
+        return self._by_thread.setdefault(_thread(), Sessions())
+
+
+def _thread() -> Tuple[int, int]:
+    """This thread, told from one that had its number before and has ended."""
+    number = threading.get_native_id()
+    return (number, 0) if number == os.getpid() else (number, processes.start_time(number) or 0)
+
+
+def _key(process: Any) -> Tuple[int, int]:
+    # lldb numbers the processes that it has had; a pid may come again.
+    return int(process.GetUniqueID()), int(process.GetProcessID())
 
 
 def _stop_of(process: Any) -> int:

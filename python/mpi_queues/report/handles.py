@@ -23,7 +23,7 @@ NOUNS = {
 }
 
 #: Facts that are world ranks in rank order.
-_RANKS = {"group", "remote_group", "ranks", "started", "posted"}
+RANK_LISTS = {"group", "remote_group", "ranks", "started", "posted"}
 
 #: Facts that are bytes, whatever the kind.
 _BYTES = {"bytes", "extent", "lb", "true_lb", "true_extent", "displacement", "transferred"}
@@ -130,19 +130,19 @@ def _write_fact(key: str, value: Any, reason: Optional[str], write: Write, inden
     further = " " * columns(head)
     if value is None and reason is not None:
         write(wrapped(f"not known: {reason}", head, further))
-    elif isinstance(value, dict) and not _is_reference(value):
+    elif isinstance(value, dict) and not is_reference(value):
         write(f"{indent}{_label(key)}\n")
         inner_width = max([8, *(columns(_label(name)) for name in value)])
         for name, inner in value.items():
             _write_fact(name, inner, None, write, indent + "  ", inner_width)
-    elif isinstance(value, list) and value and key not in _RANKS and not all(isinstance(one, int) for one in value):
+    elif isinstance(value, list) and value and key not in RANK_LISTS and not all(isinstance(one, int) for one in value):
         write(f"{indent}{_label(key)}\n")
         for element in value[:_SHOWN]:
             _write_element(element, write, indent + "  ")
         if len(value) > _SHOWN:
             write(f"{indent}  … and {len(value) - _SHOWN:,} more\n")
     else:
-        write(wrapped(_text(key, value), head, further))
+        write(wrapped(fact_text(key, value), head, further))
 
 
 def _write_element(element: Any, write: Write, indent: str) -> None:
@@ -150,18 +150,20 @@ def _write_element(element: Any, write: Write, indent: str) -> None:
         # Lines of a sketch keep their indentation.
         blanks = len(element) - len(element.lstrip(" "))
         write(wrapped(element, indent + " " * blanks, indent + " " * blanks + "    ") if element.strip() else "\n")
-    elif isinstance(element, dict) and not _is_reference(element):
-        parts = [f"{_label(name)} {_text(name, value)}" for name, value in element.items() if value is not None]
+    elif isinstance(element, dict) and not is_reference(element):
+        parts = [f"{_label(name)} {fact_text(name, value)}" for name, value in element.items() if value is not None]
         write(wrapped(", ".join(parts), indent, indent + "  "))
     else:
-        write(wrapped(_text("", element), indent, indent + "  "))
+        write(wrapped(fact_text("", element), indent, indent + "  "))
 
 
-def _is_reference(value: Dict[str, Any]) -> bool:
+def is_reference(value: Dict[str, Any]) -> bool:
+    """Whether a fact names another object."""
     return set(value) == {"kind", "handle", "summary"}
 
 
-def _text(key: str, value: Any) -> str:
+def fact_text(key: str, value: Any) -> str:
+    """A fact in a line; ``key`` is its name."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -171,17 +173,17 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, list):
         return _list_text(key, value)
     if isinstance(value, dict):
-        if _is_reference(value):
+        if is_reference(value):
             return f"{value['summary']} ({value['handle']})"
-        return ", ".join(f"{_label(name)} {_text(name, inner)}" for name, inner in value.items())
+        return ", ".join(f"{_label(name)} {fact_text(name, inner)}" for name, inner in value.items())
     return str(value)
 
 
 def _list_text(key: str, values: Sequence[Any]) -> str:
-    if key in _RANKS:
+    if key in RANK_LISTS:
         return ranks(values)
     if not values:
         return "none"
-    shown: List[str] = [_text("", value) for value in values[:_SHOWN]]
+    shown: List[str] = [fact_text("", value) for value in values[:_SHOWN]]
     more = len(values) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")

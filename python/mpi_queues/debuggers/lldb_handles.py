@@ -1,0 +1,128 @@
+"""Which values of lldb are MPI handles, and what the core needs to describe them. Nothing in the program is called."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, List, Optional, Tuple, Union
+
+import lldb
+
+from ..errors import UserError
+from ..printers import names
+from ..printers.names import Wrapper
+
+#: Typedefs of typedefs are followed so far; no program has as many.
+MAX_TYPEDEFS = 32
+
+#: No status has more members, or is larger; more is another structure of that name.
+_MAX_MEMBERS = 16
+_MAX_BYTES = 256
+
+_STRUCTURES = (lldb.eTypeClassStruct, lldb.eTypeClassClass)
+
+#: What the core describes: the value of a C handle, a Fortran integer, or the bytes of a status.
+Handle = Tuple[str, Union[int, bytes], bool]
+
+
+def kind_of(type_: Any) -> Optional[Wrapper]:
+    """How values of a type hold a handle; None where they do not."""
+    for _ in range(MAX_TYPEDEFS):
+        type_class = type_.GetTypeClass()
+        if type_class == lldb.eTypeClassTypedef:
+            kind = names.TYPEDEFS.get(_name(type_))
+            # Other MPIs' handles are integers, and a status is a structure: the type behind the name decides.
+            if kind is not None and type_.GetCanonicalType().GetTypeClass() == lldb.eTypeClassPointer:
+                return Wrapper(kind, "", False)
+            type_ = type_.GetTypedefedType()
+        elif type_class == lldb.eTypeClassPointer:
+            behind = type_.GetPointeeType().GetCanonicalType()
+            kind = names.of_pointer(_name(behind)) if behind.GetTypeClass() in _STRUCTURES else None
+            return Wrapper(kind, "", False) if kind is not None else None
+        elif type_class in _STRUCTURES:
+            return names.of_structure(_name(type_), functools.partial(_members, type_))
+        else:
+            return None
+    return None
+
+
+def pointed_type(type_: Any) -> Optional[Any]:
+    """What values of a pointer's type point at; None where it is no pointer's."""
+    real = type_.GetCanonicalType()
+    if real.GetTypeClass() != lldb.eTypeClassPointer:
+        return None
+    # The type as it was declared: the canonical one has no names of typedefs any more.
+    for _ in range(MAX_TYPEDEFS):
+        if type_.GetTypeClass() != lldb.eTypeClassTypedef:
+            break
+        type_ = type_.GetTypedefedType()
+    return type_.GetPointeeType()
+
+
+def without_reference(value: Any) -> Any:
+    """What a reference of C++ refers to, else the value itself; as it lies in memory, without children of ours."""
+    value = value.GetNonSyntheticValue()
+    return value.Dereference() if value.GetType().GetCanonicalType().IsReferenceType() else value
+
+
+def is_integer(type_: Any) -> bool:
+    """Whether values of a type are integers."""
+    real = type_.GetCanonicalType()
+    return real.GetTypeClass() == lldb.eTypeClassBuiltin and bool(real.GetTypeFlags() & lldb.eTypeIsInteger)
+
+
+def handle_in(value: Any, how: Wrapper) -> Handle:
+    """The handle that a value holds.
+
+    Raises:
+        UserError: where the value cannot be read.
+    """
+    if how.member:
+        value = value.GetChildMemberWithName(how.member)
+    if how.kind == "status":
+        return "status", status_bytes(value), False
+    return how.kind, integer_of(value), how.fortran
+
+
+def integer_of(value: Any) -> int:
+    """The value of a pointer or an integer; that of a pointer is not negative.
+
+    Raises:
+        UserError: where the value cannot be read.
+    """
+    error = lldb.SBError()
+    signed = bool(value.GetType().GetCanonicalType().GetTypeFlags() & lldb.eTypeIsSigned)
+    found = value.GetValueAsSigned(error) if signed else value.GetValueAsUnsigned(error)
+    if error.Fail():
+        raise UserError(said(error))
+    return int(found)
+
+
+def status_bytes(value: Any) -> bytes:
+    """The bytes of a status, which may lie anywhere: in memory, in registers, in lldb's history.
+
+    Raises:
+        UserError: where the value cannot be read.
+    """
+    size = int(value.GetByteSize())
+    if size > _MAX_BYTES:
+        raise UserError(f"a status of {size} bytes")
+    error = lldb.SBError()
+    found = value.GetData().ReadRawData(error, 0, size) if size else None
+    if found is None or error.Fail() or len(found) != size:
+        raise UserError(said(value.GetError()))
+    return bytes(found)
+
+
+def said(error: Any) -> str:
+    """What lldb says of an error, in a line."""
+    text = " ".join(str(error.GetCString() or "").split())
+    return text.removeprefix("error: ") or "lldb cannot read it"
+
+
+def _members(type_: Any) -> List[str]:
+    count = min(int(type_.GetNumberOfFields()), _MAX_MEMBERS)
+    return [str(type_.GetFieldAtIndex(index).GetName()) for index in range(count)]
+
+
+def _name(type_: Any) -> str:
+    return str(type_.GetUnqualifiedType().GetName() or "")
