@@ -35,6 +35,9 @@ pub enum ReaderError {
     /// The MPI library lacks an object that every build of it has.
     #[error("the MPI library has no symbol {0}")]
     NoSymbol(&'static str),
+    /// What stands in memory is kept in a form that is not read here; the text says what and who keeps it.
+    #[error("{0}")]
+    NotRead(String),
     /// What stands in memory cannot be right.
     #[error("target memory is damaged: {0}")]
     Damaged(String),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Callable, List, Tuple
 
 import pytest
-from support.builds import MpiBuild
+from support.builds import MpiBuild, debian
 from support.handles import compare_all
 from support.jobs import Job
 
@@ -15,6 +15,9 @@ Program = Tuple[str, Tuple[str, ...], int, dict[str, str]]
 
 PROGRAMS: List[Program] = [
     ("handles_values", (), 2, {}),
+    ("handles_misc", (), 2, {}),
+    ("handles_windows", ("rdma",), 3, {"osc": "rdma"}),
+    ("handles_windows", ("sm",), 3, {"osc": "sm"}),
 ]
 
 
@@ -30,3 +33,8 @@ def test_handles_are_what_the_program_made(
     name, arguments, ranks, mca = program
     given = [argument.replace("{dir}", str(tmp_path)) for argument in arguments]
     compare_all(start_job(mpi_build, name, *given, ranks=ranks, mca=mca), tmp_path)
+
+
+def test_windows_of_pt2pt_are_what_the_program_made(start_job: Callable[..., Job], tmp_path: Path) -> None:
+    # This component is gone since Open MPI 5.0.
+    compare_all(start_job(debian(), "handles_windows", "pt2pt", ranks=3, mca={"osc": "pt2pt"}), tmp_path)

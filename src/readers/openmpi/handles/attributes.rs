@@ -73,7 +73,7 @@ fn read(reader: &HandleReader<'_>, table: TargetAddr, problems: &mut Vec<String>
 }
 
 /// The keyvals of a table with the places of their values, in the order of the keyvals.
-fn values(reader: &HandleReader<'_>, table: TargetAddr) -> Result<Vec<(i64, TargetAddr)>, ReaderError> {
+pub fn values(reader: &HandleReader<'_>, table: TargetAddr) -> Result<Vec<(i64, TargetAddr)>, ReaderError> {
     if table.is_null() {
         return Ok(Vec::new());
     }
@@ -83,7 +83,7 @@ fn values(reader: &HandleReader<'_>, table: TargetAddr) -> Result<Vec<(i64, Targ
     let (elements, capacity, count) =
         (record.pointer(shape.elements), record.uint(shape.capacity), record.uint(shape.count));
     if capacity > MAX_CAPACITY || count > capacity {
-        return Err(ReaderError::Damaged(format!("the table of attributes at {table} has {count} of {capacity}")));
+        return Err(ReaderError::Damaged(format!("the hash table at {table} has {count} of {capacity}")));
     }
     if count == 0 {
         return Ok(Vec::new());
@@ -96,7 +96,7 @@ fn values(reader: &HandleReader<'_>, table: TargetAddr) -> Result<Vec<(i64, Targ
         .collect();
     if found.len() as u64 != count {
         let found = found.len();
-        return Err(ReaderError::Damaged(format!("the table of attributes at {table} has {found} of {count}")));
+        return Err(ReaderError::Damaged(format!("the hash table at {table} has {found} of {count}")));
     }
     found.sort_unstable();
     Ok(found)

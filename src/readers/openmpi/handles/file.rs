@@ -1,6 +1,6 @@
 //! Files (`ompi_file_t`, ompi/file/file.h, v4.1.4 and v5.0.7).
 
-use super::{Depth, HandleReader, ompio};
+use super::{Depth, HandleReader, hints, ompio};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind, HandleState};
 use crate::readers::ReaderError;
@@ -18,6 +18,7 @@ shape!(
         version: "f_io_version",
         component: "f_io_selected_component.v2_0_0.io_version.mca_component_name",
         data: "f_io_selected_data",
+        info: "super.s_info",
     }
 );
 
@@ -69,6 +70,7 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
         return Ok(());
     }
     handle.fact("communicator", reader.reference(HandleKind::Comm, record.pointer(shape.comm)));
+    hints::add(reader, record.pointer(shape.info), handle);
     let component = printable(&record.text(shape.component, MAX_NAME, reader.target)?);
     if record.uint(shape.version) == 0 || component.is_empty() {
         // The file is being opened (`mca_io_base_file_select`, ompi/mca/io/base/io_base_file_select.c, v4.1.4).
