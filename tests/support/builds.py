@@ -11,13 +11,20 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Sequence
+from typing import Iterator, Optional, Sequence
 
 from .paths import CACHE, PROGRAMS
 
 DEBIAN_PACKAGES = "openmpi-bin libopenmpi-dev gcc"
 WHEEL_VERSION = "5.0.11"
 C_FLAGS = ("-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror")
+#: Compiler beside mpicc and flags, by the ending of a source, for programs whose variables are looked at.
+LANGUAGES = {
+    ".c": ("mpicc", ("-std=gnu11", "-g", "-O0", "-Wall", "-Wextra", "-Werror")),
+    # Open MPI's own headers cast functions.
+    ".cc": ("mpicxx", ("-std=gnu++17", "-g", "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-cast-function-type")),
+    ".f90": ("mpifort", ("-std=f2008", "-g", "-O0", "-Wall", "-Werror")),
+}
 
 
 class Missing(Exception):
@@ -93,10 +100,19 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
 
 
-def compile_with(compiler: Sequence[str], label: str, sources: Sequence[Path], flags: Sequence[str]) -> Path:
-    """Compiles C sources, or takes the result of an earlier compilation of the same text."""
+def compile_with(
+    compiler: Sequence[str],
+    label: str,
+    sources: Sequence[Path],
+    flags: Sequence[str],
+    *,
+    language: Optional[Sequence[str]] = None,
+) -> Path:
+    """Compiles sources, in C unless ``language`` has other flags, or takes the result of an earlier compilation of the
+    same text."""
+    language = C_FLAGS if language is None else language
     digest = hashlib.sha256()
-    for part in (*compiler, *C_FLAGS, *flags):
+    for part in (*compiler, *language, *flags):
         digest.update(part.encode() + b"\0")
     for source in (*sources, *sorted((PROGRAMS / "common").glob("*.h"))):
         digest.update(source.read_bytes())
@@ -109,7 +125,7 @@ def compile_with(compiler: Sequence[str], label: str, sources: Sequence[Path], f
             return result
         result.parent.mkdir(parents=True, exist_ok=True)
         fresh = result.with_suffix(".new")
-        command = [*compiler, *C_FLAGS, "-I", str(PROGRAMS), *map(str, sources), "-o", str(fresh), *flags]
+        command = [*compiler, *language, "-I", str(PROGRAMS), *map(str, sources), "-o", str(fresh), *flags]
         run = subprocess.run(command, capture_output=True, text=True, env=_environment(), check=False)
         if run.returncode != 0:
             raise AssertionError(f"{' '.join(command)}\n{run.stdout}{run.stderr}")
@@ -121,6 +137,14 @@ def compile_program(build: MpiBuild, name: str) -> Path:
     """An MPI program of ``tests/programs`` with the notes of what it posts linked in."""
     sources = [*sorted((PROGRAMS / "common").glob("*.c")), PROGRAMS / f"{name}.c"]
     return compile_with([str(build.mpicc)], build.id, sources, ["-lpthread", "-ldl"])
+
+
+def compile_alone(build: MpiBuild, source: str) -> Path:
+    """An MPI program of ``tests/programs`` in one file, in the language of its ending, without optimisation."""
+    path = PROGRAMS / source
+    compiler, language = LANGUAGES[path.suffix]
+    command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
+    return compile_with([str(command)], build.id, [path], [], language=language)
 
 
 def compile_plain(name: str) -> Path:
