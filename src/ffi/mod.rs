@@ -70,6 +70,13 @@ impl Library {
         let symbol = unsafe { self.inner.get::<Option<F>>(name) };
         symbol.ok().and_then(|symbol| *symbol)
     }
+
+    /// Where the variable `name` is, `None` where the library does not export it.
+    pub fn variable(&'static self, name: &str) -> Option<usize> {
+        // SAFETY: only the address is taken; the library is never unloaded.
+        let symbol = unsafe { self.inner.get::<*const u8>(name) };
+        symbol.ok().map(|symbol| *symbol as usize).filter(|addr| *addr != 0)
+    }
 }
 
 #[cfg(test)]

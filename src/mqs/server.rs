@@ -285,7 +285,8 @@ impl<'a> PluginServer<'a> {
                 Some(Function::NextOperation) => self.too_much("operations", self.limits.operations),
                 _ => self.too_much("new processes", self.limits.new_processes),
             },
-            Failure::Call => PluginError::Call {
+            // The last two are not told by a driver of this interface.
+            Failure::Call | Failure::ByteOrder | Failure::Bits => PluginError::Call {
                 path,
                 function: function.map_or("a function", Function::name),
                 reason: convert::error_text(code, text),

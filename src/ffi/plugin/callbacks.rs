@@ -124,13 +124,24 @@ pub static JOB_CALLBACKS: JobCallbacks = JobCallbacks { get_process };
 /// Zeroed, because Open MPI's plug-in leaves parts of what it allocates unset (open-mpi/ompi,
 /// ompi/debuggers/ompi_msgq_dll.c, `find_or_create_group`, 4.1.4).
 extern "C" fn malloc(size: usize) -> *mut c_void {
-    // SAFETY: calloc has no preconditions; a plug-in that asks for too much gets NULL.
-    unsafe { libc::calloc(1, size.max(1)) }
+    with_child(std::ptr::null_mut(), |child| {
+        // SAFETY: calloc has no preconditions; a plug-in that asks for too much gets NULL.
+        let at = unsafe { libc::calloc(1, size.max(1)) };
+        if !at.is_null() {
+            child.allocations.borrow_mut().insert(at as usize, size);
+        }
+        at
+    })
 }
 
 extern "C" fn free(at: *mut c_void) {
-    // SAFETY: the interface has the plug-in pass what `malloc` gave it, or NULL.
-    unsafe { libc::free(at) };
+    with_child((), |child| {
+        // What `malloc` did not give, or what is freed already, is left alone.
+        if child.allocations.borrow_mut().remove(&(at as usize)).is_some() {
+            // SAFETY: `malloc` gave it, and it has not been freed since.
+            unsafe { libc::free(at) };
+        }
+    });
 }
 
 extern "C" fn dprints(text: *const c_char) {
@@ -232,6 +243,7 @@ extern "C" fn field_offset(given: *mut Type, text: *const c_char) -> c_int {
     with_child(-1, |child| {
         let types = child.types.borrow();
         let (Some(known), Some(field)) = (types.iter().find(|known| type_handle(known) == given), name(text)) else {
+            child.blind_offsets.set(child.blind_offsets.get().saturating_add(1));
             return -1;
         };
         let mut link = child.link.borrow_mut();
@@ -245,6 +257,7 @@ extern "C" fn field_offset(given: *mut Type, text: *const c_char) -> c_int {
         };
         offset.unwrap_or_else(|| {
             child.misses.set(child.misses.get().saturating_add(1));
+            child.blind_offsets.set(child.blind_offsets.get().saturating_add(1));
             -1
         })
     })

@@ -3,7 +3,7 @@
 //! Everything here runs in the helper only, which has one thread.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::os::fd::RawFd;
 
@@ -242,6 +242,10 @@ pub struct Child<'a> {
     pub types: RefCell<Vec<Box<KnownType>>>,
     /// Lookups of types and fields that failed.
     pub misses: Cell<u32>,
+    /// Lookups of fields that failed, also those of types that are not known: the plug-in has -1 for an offset.
+    pub blind_offsets: Cell<u32>,
+    /// What the plug-in has allocated and not freed: addresses and sizes.
+    pub allocations: RefCell<BTreeMap<usize, usize>>,
     /// What the plug-in hung on the image, the process and the job.
     pub infos: [Cell<*mut libc::c_void>; 3],
     /// What the target is like.
@@ -256,9 +260,21 @@ impl<'a> Child<'a> {
             memory: Memory::default().into(),
             types: Vec::new().into(),
             misses: 0.into(),
+            blind_offsets: 0.into(),
+            allocations: RefCell::default(),
             infos: Default::default(),
             facts,
         }
+    }
+}
+
+impl Child<'_> {
+    /// How many bytes there are at `addr` of what the plug-in has allocated; `None` where that is something else, or has
+    /// been freed.
+    pub fn allocated_at(&self, addr: usize) -> Option<usize> {
+        let allocations = self.allocations.borrow();
+        let (start, size) = allocations.range(..=addr).next_back()?;
+        size.checked_sub(addr - start).filter(|left| *left > 0)
     }
 }
 

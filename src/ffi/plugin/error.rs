@@ -196,6 +196,16 @@ pub enum PluginError {
         /// What it said.
         reason: String,
     },
+    /// It says that it cannot tell of the handles of this image or process.
+    #[error("the plug-in {path} does not tell of handles in this {what}: {reason}", path = shown(.path))]
+    NoHandles {
+        /// The plug-in.
+        path: PathBuf,
+        /// `image` or `process`.
+        what: &'static str,
+        /// What its return code means.
+        reason: String,
+    },
     /// One of its functions failed.
     #[error("the plug-in {path} failed in {function}: {reason}", path = shown(.path))]
     Call {

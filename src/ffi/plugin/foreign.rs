@@ -1,4 +1,4 @@
-//! Text in a plug-in's memory, read without trusting its pointers.
+//! What is in a plug-in's memory, read without trusting its pointers.
 
 use std::ffi::c_char;
 
@@ -30,6 +30,12 @@ pub fn text(at: *const c_char, max: usize) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// The `len` bytes at `addr`; `None` where not all of them can be read.
+pub fn bytes(addr: usize, len: usize) -> Option<Vec<u8>> {
+    let mut out = vec![0; len];
+    (addr != 0 && copy(addr, &mut out)).then_some(out)
+}
+
 /// What stands before the first NUL, or everything.
 pub fn until_nul(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
@@ -48,7 +54,7 @@ fn copy(addr: usize, buf: &mut [u8]) -> bool {
     let error = std::io::Error::last_os_error().raw_os_error();
     if got < 0 && matches!(error, Some(libc::EPERM | libc::ENOSYS)) {
         // A container that forbids the call. A wild pointer then costs the helper process, which the host reports.
-        // SAFETY: the plug-in says that text is there; pieces do not cross pages.
+        // SAFETY: the plug-in says that text is there; a text's pieces do not cross pages.
         unsafe { std::ptr::copy_nonoverlapping(addr as *const u8, buf.as_mut_ptr(), buf.len()) };
         return true;
     }

@@ -72,6 +72,22 @@ kinds! {
     Failed = 27,
     /// All was read.
     Done = 28,
+    /// Of a plug-in for handles: the name that it gave for each type of handle.
+    HandleTypes = 29,
+    /// What it can tell of a kind of handles.
+    Capabilities = 30,
+    /// A handle to which it gives a name.
+    NamedHandle = 31,
+    /// The answer to the next query begins.
+    Answer = 32,
+    /// A piece of what the answer consists of.
+    Part = 33,
+    /// Why a part of the answer is missing.
+    NoPart = 34,
+    /// An attribute of the communicator.
+    Attribute = 35,
+    /// The answer ends.
+    AnswerEnd = 36,
 }
 
 /// Why the helper stopped, in a [`Kind::Failed`] frame.
@@ -88,21 +104,27 @@ pub enum Failure {
     Width = 3,
     /// Types or fields are missing; the host knows which.
     Layouts = 4,
-    /// No queues in this image.
+    /// Nothing for the plug-in in this image.
     Image = 5,
-    /// No queues in this process.
+    /// Nothing for the plug-in in this process.
     Process = 6,
     /// A function failed.
     Call = 7,
     /// A limit was passed.
     TooMany = 8,
+    /// For another byte order.
+    ByteOrder = 9,
+    /// For pointers of another width.
+    Bits = 10,
 }
 
 impl Failure {
     /// The failure with this number.
     pub fn from_number(number: u8) -> Option<Self> {
         use Failure::*;
-        [Load, Missing, Version, Width, Layouts, Image, Process, Call, TooMany].get(usize::from(number)).copied()
+        [Load, Missing, Version, Width, Layouts, Image, Process, Call, TooMany, ByteOrder, Bits]
+            .get(usize::from(number))
+            .copied()
     }
 }
 
