@@ -18,6 +18,9 @@ PROGRAMS: List[Program] = [
     ("handles_misc", (), 2, {}),
     ("handles_windows", ("rdma",), 3, {"osc": "rdma"}),
     ("handles_windows", ("sm",), 3, {"osc": "sm"}),
+    ("handles_comms", (), 3, {}),
+    ("handles_topologies", (), 4, {}),
+    ("handles_groups", (), 3, {}),
 ]
 
 

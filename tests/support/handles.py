@@ -139,6 +139,9 @@ def _differs(how: str, place: str, value: Any, handle: Dict[str, Any], lists: Di
     if how == "lists":
         there = isinstance(found, list) and any(one.get("handle") == value for one in found)
         return "" if there else f"{value} among them; found {found!r}"
+    if how == "has":
+        there = isinstance(found, list) and any(one == {**one, **value} for one in found if isinstance(one, dict))
+        return "" if there else f"one with {value!r} in it; found {found!r}"
     if how == "count":
         return "" if isinstance(found, list) and len(found) == value else f"{value} elements; found {found!r}"
     assert how == "equal", how

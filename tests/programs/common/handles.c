@@ -193,6 +193,11 @@ void fact_count(const char *fact, int count)
     end_note();
 }
 
+void fact_has(const char *fact, const char *json)
+{
+    note_word("has", "facts.", fact, json);
+}
+
 void fact_json(const char *fact, const char *format, ...)
 {
     va_list arguments;

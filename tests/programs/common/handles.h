@@ -57,6 +57,8 @@ void fact_handle(const char *fact, uintptr_t value);
 void fact_refers_to(const char *fact, uintptr_t value);
 /* The list has that many elements. */
 void fact_count(const char *fact, int count);
+/* A list that has an element with (at least) the members of this JSON object. */
+void fact_has(const char *fact, const char *json);
 /* Anything else, as JSON text. */
 void fact_json(const char *fact, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -13,6 +13,7 @@ mod epochs;
 mod errhandler;
 mod expand;
 mod file;
+mod freed;
 mod functions;
 mod group;
 mod hints;
@@ -99,9 +100,11 @@ impl<'a> HandleReader<'a> {
                 place.null_name.clone_into(&mut handle.summary);
             }
             Ok(Found::Live) => self.fill(place, addr, depth, &mut handle),
-            Ok(Found::Freed(detail)) => {
+            Ok(Found::Freed(remains)) => {
+                let detail = remains.detail;
                 handle.state = HandleState::Freed;
                 handle.freed = Some(true);
+                handle.name = remains.name;
                 handle.summary = format!("freed {}: {detail}", kind.c_type());
                 handle.detail = Some(detail);
             }

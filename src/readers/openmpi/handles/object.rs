@@ -1,8 +1,8 @@
 //! Whether there is an object of a kind at an address.
 
-use super::HandleReader;
+use super::freed::{self, Remains};
 use super::kinds::Kind;
-use super::table;
+use super::{HandleReader, table};
 use crate::address::TargetAddr;
 use crate::model::HandleKind;
 use crate::readers::ReaderError;
@@ -16,8 +16,8 @@ pub enum Found {
     Null,
     /// An object of the kind.
     Live,
-    /// What was one; how that is known.
-    Freed(String),
+    /// What was one.
+    Freed(Remains),
     /// No object of the kind, and what instead.
     Invalid(String),
 }
@@ -55,7 +55,17 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
         Err(error) => return unreadable(error),
     };
     let wanted = reader.symbol(&format!("{}_class", kind.type_name))?;
-    match derives(reader, class, wanted, kind.type_name)? {
+    let derived = match derives(reader, class, wanted, kind.type_name) {
+        Ok(derived) => derived,
+        // What malloc wrote over the class can look like an address that a core file does not tell of.
+        Err(error) => {
+            return match freed::remains(reader, kind, addr) {
+                Ok(Some(remains)) => Ok(Found::Freed(remains)),
+                _ => Err(error),
+            };
+        }
+    };
+    match derived {
         Derived::Yes => {}
         // Predefined datatypes are made by the compiler, as objects of the base class (OMPI_DATATYPE_INIT_PREDEFINED,
         // ompi/datatype/ompi_datatype_internal.h, v4.1.4 and v5.0.7).
@@ -69,23 +79,30 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
             return Ok(Found::Invalid(format!("{what} stands at {addr}")));
         }
         Derived::NoClass => {
+            if let Some(remains) = freed::remains(reader, kind, addr)? {
+                return Ok(Found::Freed(remains));
+            }
             return Ok(Found::Invalid(format!("no MPI object stands at {addr} (never set, or freed and overwritten)")));
         }
     }
     let count = Slot::resolve(reader.layouts, "opal_object_t", "obj_reference_count")?;
     let count = reader.target.read_uint(addr.wrapping_add(count.offset as u64), count.size as u64)? as u32 as i32;
     if count <= 0 {
-        return Ok(Found::Freed(format!("its memory has been given back (reference count {count})")));
+        return Ok(freed(format!("its memory has been given back (reference count {count})")));
     }
     if kind.registered {
         let index = table::stated_index(reader, kind, addr)?;
         let other = table::object_of(reader, kind, index);
         // What the table cannot tell is no reason to doubt the object.
         if index >= 0 && other.is_ok_and(|found| found != Some(addr)) {
-            return Ok(Found::Freed(format!("slot {index} of the library's table is not its own any more")));
+            return Ok(freed(format!("slot {index} of the library's table is not its own any more")));
         }
     }
     Ok(Found::Live)
+}
+
+fn freed(detail: String) -> Found {
+    Found::Freed(Remains { detail, name: None })
 }
 
 /// Whether an object with pointers in it can stand there.

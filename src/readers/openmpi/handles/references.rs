@@ -15,6 +15,10 @@ use crate::readers::record::Slot;
 /// At most this many references are listed in one fact.
 const MAX_REFERENCES: usize = 1000;
 
+/// The communicator of an intercommunicator's local group. In others the member is never set (`ompi_comm_construct` in
+/// ompi/communicator/comm_init.c, v4.1.4).
+pub const LOCAL_COMM: &str = "c_local_comm";
+
 /// Which objects point to which, each kind and member looked at once.
 #[derive(Default)]
 pub struct Referrers(RefCell<HashMap<(HandleKind, &'static str), Rc<Known>>>);
@@ -72,6 +76,15 @@ impl HandleReader<'_> {
         handle.fact(name, found.into_iter().map(|(kind, addr)| self.reference(kind, addr)).collect::<Vec<_>>());
     }
 
+    /// A reference to an object of which a member points to `wanted`, null where none is known.
+    pub(super) fn first_referrer(&self, members: &[(HandleKind, &'static str)], wanted: TargetAddr) -> Value {
+        let first = |(kind, member): &(HandleKind, &'static str)| {
+            Some((*kind, *self.pointing(*kind, member).by_target.get(&wanted)?.first()?))
+        };
+        let found = members.iter().find_map(first);
+        found.map_or(Value::Null, |(kind, addr)| self.reference(kind, addr))
+    }
+
     fn pointing(&self, kind: HandleKind, member: &'static str) -> Rc<Known> {
         if let Some(known) = self.referrers.0.borrow().get(&(kind, member)) {
             return Rc::clone(known);
@@ -79,6 +92,12 @@ impl HandleReader<'_> {
         let known = Rc::new(self.find_pointing(kind, member));
         self.referrers.0.borrow_mut().insert((kind, member), Rc::clone(&known));
         known
+    }
+
+    fn is_inter(&self, comm: TargetAddr) -> bool {
+        let Slot { offset, size, .. } = self.shapes.communicator.flags;
+        let flags = self.target.read_uint(comm.wrapping_add(offset as u64), size as u64);
+        flags.is_ok_and(|flags| flags & self.shapes.constants.comm_inter != 0)
     }
 
     fn find_pointing(&self, kind: HandleKind, member: &str) -> Known {
@@ -96,6 +115,9 @@ impl HandleReader<'_> {
         let (addresses, reason) = self.addresses(kind);
         known.reason = reason;
         for addr in addresses {
+            if member == LOCAL_COMM && !self.is_inter(addr) {
+                continue;
+            }
             match self.target.read_pointer(addr.wrapping_add(slot.offset as u64)) {
                 Ok(pointer) => known.by_target.entry(pointer).or_default().push(addr),
                 Err(error) => known.reason = Some(format!("the {} at {addr}: {error}", kind.noun())),

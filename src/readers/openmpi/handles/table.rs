@@ -36,11 +36,18 @@ fn slots(reader: &HandleReader<'_>, kind: &Kind) -> Result<Option<(TargetAddr, u
 /// # Errors
 /// Where the table cannot be read.
 pub fn object_of(reader: &HandleReader<'_>, kind: &Kind, index: i64) -> Result<Option<TargetAddr>, ReaderError> {
+    Ok(slot(reader, kind, index)?.filter(|found| !found.is_null()))
+}
+
+/// What stands in the table for a Fortran integer, null included; `None` where the table has no such place.
+///
+/// # Errors
+/// Where the table cannot be read.
+pub fn slot(reader: &HandleReader<'_>, kind: &Kind, index: i64) -> Result<Option<TargetAddr>, ReaderError> {
     let Some((at, len)) = slots(reader, kind)? else { return Ok(None) };
     let Some(index) = u64::try_from(index).ok().filter(|index| *index < len) else { return Ok(None) };
     let width = reader.target.abi().pointer_width.bytes();
-    let found = reader.target.read_pointer(at.wrapping_add(index * width))?;
-    Ok((!found.is_null()).then_some(found))
+    Ok(Some(reader.target.read_pointer(at.wrapping_add(index * width))?))
 }
 
 /// The Fortran integer that the object at `addr` says it has, where its slot of the table agrees.

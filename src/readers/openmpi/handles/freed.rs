@@ -1,0 +1,136 @@
+//! Memory that was an object and has been given back.
+//!
+//! malloc writes over the first two words of what is freed, and with them over the class; the rest stays until somebody
+//! else has the memory. Only what no chance makes counts as evidence: members that point to a class of the library or to
+//! themselves, or that agree in several ways, together with a Fortran integer whose place in the library's table is
+//! another's or empty (each destructor empties it: ompi/communicator/comm_init.c, ompi/win/win.c, ompi/file/file.c,
+//! ompi/group/group_init.c, ompi/errhandler/errhandler.c, ompi/info/info.c, v4.1.4 and v5.0.7).
+
+use super::kinds::Kind;
+use super::{HandleReader, table};
+use crate::address::TargetAddr;
+use crate::layouts::FieldKind;
+use crate::model::HandleKind;
+use crate::readers::ReaderError;
+use crate::readers::record::{Record, Slot, size_of};
+use crate::target::printable;
+
+/// What a freed object still says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remains {
+    /// What shows that it was an object of its kind, in words.
+    pub detail: String,
+    /// Its name, where that is still there.
+    pub name: Option<String>,
+}
+
+/// Members with the name, where it lies in the object itself.
+const NAMES: &[(HandleKind, &str)] = &[(HandleKind::Comm, "c_name"), (HandleKind::Win, "w_name")];
+
+/// The member that is an object of a class of its own, in kinds that have hints.
+const INNER_CLASS: &str = "super.s_subscriber_table.super.obj_class";
+
+/// What memory at `addr` without a class says of the object of `kind` that it was; `None` where nothing is certain.
+///
+/// # Errors
+/// Where the library's tables cannot be read, or a structure is not known.
+pub fn remains(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<Option<Remains>, ReaderError> {
+    let size = size_of(reader.layouts, kind.type_name)?;
+    let mut buffer = Vec::new();
+    let record = match Record::read(reader.target, addr, size, &mut buffer) {
+        Ok(record) => record,
+        Err(error) if error.is_left_out() => return Err(error.into()),
+        Err(_) => return Ok(None),
+    };
+    let memory = Memory { reader, kind, record };
+    let shown = match kind.kind {
+        HandleKind::Comm | HandleKind::File | HandleKind::Session | HandleKind::Win => memory.had_hints()?,
+        HandleKind::Errhandler => memory.was_errhandler()?,
+        HandleKind::Group => memory.was_group()?,
+        HandleKind::Info => memory.was_info()?,
+        // Nothing of these was tried.
+        _ => false,
+    };
+    if !shown {
+        return Ok(None);
+    }
+    let index = memory.int(kind.index)?;
+    match table::slot(reader, kind, index)? {
+        Some(found) if found != addr => {}
+        _ => return Ok(None),
+    }
+    let name = memory.name()?;
+    let called = name.as_ref().map_or_else(String::new, |name| format!("\"{name}\", "));
+    let detail = format!("{called}its memory still shows the Fortran integer {index}, which is not its own any more");
+    Ok(Some(Remains { detail, name }))
+}
+
+struct Memory<'a> {
+    reader: &'a HandleReader<'a>,
+    kind: &'a Kind,
+    record: Record<'a>,
+}
+
+impl Memory<'_> {
+    fn slot(&self, member: &str) -> Result<Slot, ReaderError> {
+        Ok(Slot::resolve(self.reader.layouts, self.kind.type_name, member)?)
+    }
+
+    fn int(&self, member: &str) -> Result<i64, ReaderError> {
+        Ok(self.record.int(self.slot(member)?))
+    }
+
+    fn pointer(&self, member: &str) -> Result<TargetAddr, ReaderError> {
+        Ok(self.record.pointer(self.slot(member)?))
+    }
+
+    fn name(&self) -> Result<Option<String>, ReaderError> {
+        let Some((_, member)) = NAMES.iter().find(|(kind, _)| *kind == self.kind.kind) else { return Ok(None) };
+        let slot = self.slot(member)?;
+        // A name behind a pointer has been given back as well.
+        if slot.kind == FieldKind::Pointer {
+            return Ok(None);
+        }
+        let name = printable(&self.record.text(slot, slot.size, self.reader.target)?);
+        Ok(Some(name).filter(|name| !name.is_empty()))
+    }
+
+    /// The table of those who want to know of hints has its own class.
+    fn had_hints(&self) -> Result<bool, ReaderError> {
+        let class = self.reader.symbol("opal_hash_table_t_class")?;
+        Ok(class.is_some() && Some(self.pointer(INNER_CLASS)?) == class)
+    }
+
+    /// The list is empty, which is two pointers to itself, and it is marked as freed.
+    fn was_info(&self) -> Result<bool, ReaderError> {
+        let sentinel = self.record.address_of(self.slot("super.super.opal_list_sentinel")?);
+        let next = self.pointer("super.super.opal_list_sentinel.opal_list_next")?;
+        let previous = self.pointer("super.super.opal_list_sentinel.opal_list_prev")?;
+        Ok(next == sentinel && previous == sentinel && self.int("i_freed")? == 1)
+    }
+
+    /// One way of storing members, and a rank that can be.
+    fn was_group(&self) -> Result<bool, ReaderError> {
+        let storage = ["DENSE", "SPORADIC", "STRIDED", "BITMAP"];
+        let flags = self.record.uint(self.slot("grp_flags")?);
+        let stored = storage.iter().any(|word| flags == self.reader.flag(&format!("OMPI_GROUP_{word}")) && flags != 0);
+        let (count, rank) = (self.int("grp_proc_count")?, self.int("grp_my_rank")?);
+        let undefined = self.reader.layouts.constant("MPI_UNDEFINED").ok();
+        Ok(stored && count > 0 && (Some(rank) == undefined || (0..count).contains(&rank)))
+    }
+
+    /// A kind of object and the function for it, and no other.
+    fn was_errhandler(&self) -> Result<bool, ReaderError> {
+        let functions = [("COMM", "eh_comm_fn"), ("FILE", "eh_file_fn"), ("WIN", "eh_win_fn")];
+        let object = self.int("eh_mpi_object_type")?;
+        let mut matching = 0;
+        for (word, member) in functions {
+            let wanted = self.reader.layouts.constant(&format!("OMPI_ERRHANDLER_TYPE_{word}"))? == object;
+            if wanted == self.pointer(member)?.is_null() {
+                return Ok(false);
+            }
+            matching += i32::from(wanted);
+        }
+        Ok(matching == 1)
+    }
+}
