@@ -16,6 +16,9 @@ Program = Tuple[str, Tuple[str, ...], int, dict[str, str]]
 PROGRAMS: List[Program] = [
     ("handles_values", (), 2, {}),
     ("handles_misc", (), 2, {}),
+    ("handles_files", ("{dir}", "ompio"), 2, {"io": "ompio"}),
+    ("handles_files", ("{dir}", "ompio"), 2, {"io": "ompio", "mpi_no_free_handles": "1"}),
+    ("handles_files", ("{dir}", "romio"), 2, {"io": "^ompio"}),
     ("handles_windows", ("rdma",), 3, {"osc": "rdma"}),
     ("handles_windows", ("sm",), 3, {"osc": "sm"}),
     ("handles_comms", (), 3, {}),
@@ -26,7 +29,7 @@ PROGRAMS: List[Program] = [
 
 def _name(program: Program) -> str:
     name, arguments, _, mca = program
-    return "-".join((name.replace("handles_", ""), *arguments, *mca.values()))
+    return "-".join((name.replace("handles_", ""), *(word for word in arguments if word != "{dir}"), *mca.values()))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=_name)

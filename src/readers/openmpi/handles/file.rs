@@ -51,17 +51,20 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
     let closed = record.uint(shape.flags) & reader.flag("OMPI_FILE_ISCLOSED") != 0;
     handle.freed = Some(closed);
-    // Closing frees the name (`file_destructor`, ompi/file/file.c, v4.1.4).
-    let name = if closed { String::new() } else { printable(&record.text(shape.name, MAX_NAME, reader.target)?) };
+    let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
     let amode = record.uint(shape.amode);
     let modes = modes(reader, amode);
-    handle.summary = format!("\"{}\", {}", tail(&name), modes.join("|"));
     if closed {
+        // The object is still there where somebody holds it, such as with the parameter mpi_no_free_handles
+        // (`file_constructor`, ompi/file/file.c, v4.1.4).
+        let detail = format!("\"{}\" has been closed (MPI_File_close)", tail(&name));
         handle.state = HandleState::Freed;
-        handle.summary = "freed MPI_File: it has been closed (MPI_File_close)".to_owned();
-        handle.detail = Some("it has been closed (MPI_File_close)".to_owned());
+        handle.summary = format!("freed MPI_File: {detail}");
+        handle.name = Some(name);
+        handle.detail = Some(detail);
         return Ok(());
     }
+    handle.summary = format!("\"{}\", {}", tail(&name), modes.join("|"));
     handle.fact("filename", name.clone());
     handle.name = Some(name);
     handle.fact("amode", amode);
