@@ -106,7 +106,7 @@ class MpiPrinters(gdb.printing.PrettyPrinter):
         try:
             shown = self._handle(value.dereference(), how)
         except gdb.MemoryError:
-            shown = "memory that cannot be read"
+            shown = words.UNREADABLE
         return words.pointed(address, shown) if shown is not None else None
 
 

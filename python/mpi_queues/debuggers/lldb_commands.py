@@ -13,9 +13,10 @@ from .. import _native
 from ..commands import Command, Context, DebuggedMpi, Dialect, all_commands
 from ..commands import options as opt
 from ..commands.config import ConfigCommand
+from ..commands.context import HandleValue
 from ..commands.settings import Values
 from ..errors import UserError, as_user_error
-from . import base, lldb_formatters
+from . import base, lldb_formatters, lldb_print
 from .base import DebuggerError
 from .lldb_sessions import LldbTarget, ThreadSessions
 
@@ -70,6 +71,17 @@ class LldbContext(Context):
 
     def processes(self) -> List[DebuggedMpi]:
         return list(self._sessions.here().live(self._debugger))
+
+    def evaluate(self, expression: str, kind: Optional[str]) -> List[HandleValue]:
+        target = self._debugger.GetSelectedTarget()
+        try:
+            process = self.session_of(self._debugger, target)
+        except UserError as error:
+            raise UserError(str(error), help=DIALECT.start, kind=error.kind) from None
+        thread = target.GetProcess().GetSelectedThread()
+        frame = thread.GetSelectedFrame() if thread.IsValid() else None
+        found = process.reached(lambda: lldb_print.evaluate(target, frame, expression, kind))
+        return [HandleValue(one.expression, one.kind, one.value, one.fortran, process) for one in found]
 
     def session_of(self, debugger: Any, target: Any) -> LldbTarget:
         """The session of a target, also where no command runs.
@@ -189,8 +201,12 @@ def install(debugger: Any) -> None:
     run('command container add -o -h "Show why an MPI job is stuck: message queues and communicators." mpi')
     parsed = importlib.util.find_spec("lldb.plugins.parsed_cmd") is not None
     for command in all_commands(ConfigCommand(context.settings)):
-        name = _class_of(command, number, LldbCommand if parsed else RawLldbCommand)
-        run(f"command script add {'-o -p' if parsed else ''} -c {__name__}.{name} mpi {command.name}")
+        # lldb's own options would take an expression apart.
+        apart = parsed and not command.takes_expression
+        name = _class_of(command, number, LldbCommand if apart else RawLldbCommand)
+        run(
+            f"command script add {'-o -p' if apart else '-o' if parsed else ''} -c {__name__}.{name} mpi {command.name}"
+        )
     lldb_formatters.install(debugger, context.session_of)
 
 

@@ -14,6 +14,7 @@ from .. import _native
 from ..errors import UserError, as_user_error
 from ..handle_types import HandleDict
 from ..printers import children, names, words
+from ..printers.names import Wrapper
 from . import lldb_handles
 from .base import DebuggerError
 from .lldb_sessions import LldbTarget
@@ -22,8 +23,8 @@ CATEGORY = "mpi"
 
 _EXPECTED = (UserError, _native.NativeError, DebuggerError)
 
-#: A pointer to a pointer to a handle is followed, no further.
-_MOST_POINTERS = 2
+#: No status has more members.
+_MOST_MEMBERS = 16
 
 #: The session of a target, by lldb's debugger and target.
 Find = Callable[[Any, Any], LldbTarget]
@@ -52,95 +53,117 @@ def install(debugger: Any, find: Find) -> None:
     category.SetEnabled(True)
 
 
-def handle_summary(value: Any, _: Any) -> Optional[str]:
-    """The line of a handle, or of a pointer to one; None: as lldb shows it without us."""
+def handle_summary(value: Any, _: Any) -> str:
+    """The line of a handle, or of a pointer to one; empty: as lldb shows it without us."""
     try:
-        return _line(lldb_handles.without_reference(value), _MOST_POINTERS)
+        return _line(lldb_handles.without_reference(value)) or ""
     except Exception:  # noqa: BLE001 - whatever lldb makes of damaged debug information
-        return None
+        return ""
 
 
-def address_summary(value: Any, _: Any) -> Optional[str]:
-    """An MPI_Aint; None: as lldb shows it without us."""
+def address_summary(value: Any, _: Any) -> str:
+    """An MPI_Aint; empty: as lldb shows it without us."""
     try:
         value = lldb_handles.without_reference(value)
         if not lldb_handles.is_integer(value.GetType()):
-            return None
+            return ""
         return words.address_integer(lldb_handles.integer_of(value), int(value.GetByteSize()))
     except Exception:  # noqa: BLE001 - as above
-        return None
+        return ""
 
 
 class Facts:
-    """The facts of a handle as its children; nothing is read before somebody opens it.
+    """The facts of a handle as its children; nothing is read before somebody opens it. Where they are not known: what
+    lldb has below the value.
 
-    The methods are those that lldb calls (its "synthetic children", lldb/docs/use/variable.rst).
+    The methods are those that lldb calls (LLVM 19: lldb/docs/use/variable.rst, "Synthetic Children").
     """
 
     def __init__(self, value: Any, _: Any) -> None:
-        self._value = value
+        self._value = lldb_handles.without_reference(value)
         self._rows: Optional[List[Tuple[str, str]]] = None
+        self._asked = False
 
     def update(self) -> bool:
-        """The process may have run."""
-        self._rows = None
+        """The process may have run; False: nothing is kept of what was given before."""
+        self._asked = False
         return False
 
     def has_children(self) -> bool:
+        """Whether it can be opened; cheap, as every value that is shown is asked."""
         return True
 
     def num_children(self, *_: Any) -> int:
-        return len(self._known())
+        """How many there are."""
+        rows = self._known()
+        return int(self._value.GetNumChildren()) if rows is None else len(rows)
 
     def get_child_index(self, name: str) -> int:
-        return next((at for at, row in enumerate(self._known()) if row[0] == name), -1)
+        """Which child has that name; -1: none."""
+        rows = self._known()
+        if rows is None:
+            return int(self._value.GetIndexOfChildWithName(name))
+        return next((at for at, row in enumerate(rows) if row[0] == name), -1)
 
     def get_child_at_index(self, index: int) -> Any:
+        """A child; None: there is none."""
+        rows = self._known()
+        if rows is None:
+            return self._value.GetChildAtIndex(index)
         try:
-            name, text = self._known()[index]
-            return _text_value(self._value, name, text)
-        except Exception:  # noqa: BLE001 - no such child
+            return _text_value(self._value, *rows[index])
+        except Exception:  # noqa: BLE001 - no such child, or one that lldb cannot make
             return None
 
-    def _known(self) -> List[Tuple[str, str]]:
-        if self._rows is None:
+    def _known(self) -> Optional[List[Tuple[str, str]]]:
+        if not self._asked:
+            self._asked = True
             try:
                 self._rows = _facts_of(self._value)
             except Exception:  # noqa: BLE001 - whatever lldb makes of damaged debug information
-                self._rows = []
+                self._rows = None
         return self._rows
 
 
-def _line(value: Any, pointers: int) -> Optional[str]:
+def _line(value: Any) -> Optional[str]:
     how = lldb_handles.kind_of(value.GetType())
+    if how is not None:
+        return _of_handle(value, how)
+    pointed = lldb_handles.pointed_type(value.GetType())
+    how = lldb_handles.kind_of(pointed) if pointed is not None else None
     if how is None:
-        if not pointers or lldb_handles.pointed_type(value.GetType()) is None:
-            return None
-        address = lldb_handles.integer_of(value)
-        behind = value.Dereference()
-        if not address or behind.GetError().Fail():
-            return None
-        shown = _line(behind, pointers - 1)
-        return words.pointed(address, shown) if shown else None
+        return None
+    address = lldb_handles.integer_of(value)
+    behind = value.Dereference()
+    shown = _of_handle(behind, how) if behind.GetError().Success() else words.UNREADABLE
+    return words.pointed(address, shown) if shown is not None else None
+
+
+def _of_handle(value: Any, how: Wrapper) -> Optional[str]:
     kind, handle, fortran = lldb_handles.handle_in(value, how)
     try:
-        return _describe(value, kind, handle, fortran, full=False)["summary"] or None
+        return _describe(value, kind, handle, fortran, full=False)["summary"]
     except _EXPECTED as error:
-        if not isinstance(handle, int):
-            # lldb shows the members of a status.
-            return None
-        return words.with_reason(str(handle) if fortran else f"{handle:#x}", words.reason(as_user_error(error)))
+        why = words.reason(as_user_error(error))
+        return words.with_reason(_raw(value, handle), why) if why is not None else None
 
 
-def _facts_of(value: Any) -> List[Tuple[str, str]]:
-    value = lldb_handles.without_reference(value)
+def _raw(value: Any, handle: Union[int, bytes]) -> str:
+    """The value as it lies in memory, in a line."""
+    if isinstance(handle, int):
+        return f"{handle:#x}"
+    members = (value.GetChildAtIndex(index) for index in range(min(int(value.GetNumChildren()), _MOST_MEMBERS)))
+    return "{" + ", ".join(f"{member.GetName()} = {member.GetValue()}" for member in members) + "}"
+
+
+def _facts_of(value: Any) -> Optional[List[Tuple[str, str]]]:
     how = lldb_handles.kind_of(value.GetType())
     if how is None:
-        return []
+        return None
     try:
         return children.rows(_describe(value, *lldb_handles.handle_in(value, how), full=True))
-    except _EXPECTED as error:
-        return [("not_known", words.reason(as_user_error(error)) or "this MPI is not supported")]
+    except _EXPECTED:
+        return None
 
 
 def _describe(value: Any, kind: str, handle: Union[int, bytes], fortran: bool, *, full: bool) -> HandleDict:

@@ -16,7 +16,7 @@ MAX_TYPEDEFS = 32
 
 #: No status has more members, or is larger; more is another structure of that name.
 _MAX_MEMBERS = 16
-_MAX_BYTES = 256
+MAX_STATUS_BYTES = 256
 
 _STRUCTURES = (lldb.eTypeClassStruct, lldb.eTypeClassClass)
 
@@ -50,12 +50,17 @@ def pointed_type(type_: Any) -> Optional[Any]:
     real = type_.GetCanonicalType()
     if real.GetTypeClass() != lldb.eTypeClassPointer:
         return None
-    # The type as it was declared: the canonical one has no names of typedefs any more.
+    # As it was declared: the canonical type has no names of typedefs any more.
+    return without_typedefs(type_).GetPointeeType()
+
+
+def without_typedefs(type_: Any) -> Any:
+    """The type behind a type's own typedefs; what it points at or consists of keeps its names."""
     for _ in range(MAX_TYPEDEFS):
         if type_.GetTypeClass() != lldb.eTypeClassTypedef:
             break
         type_ = type_.GetTypedefedType()
-    return type_.GetPointeeType()
+    return type_
 
 
 def without_reference(value: Any) -> Any:
@@ -68,6 +73,19 @@ def is_integer(type_: Any) -> bool:
     """Whether values of a type are integers."""
     real = type_.GetCanonicalType()
     return real.GetTypeClass() == lldb.eTypeClassBuiltin and bool(real.GetTypeFlags() & lldb.eTypeIsInteger)
+
+
+def integer_name(type_: Any) -> Optional[str]:
+    """``MPI_Aint`` or ``MPI_Offset`` where a type is one of them, by whatever typedefs."""
+    if not is_integer(type_):
+        return None
+    for _ in range(MAX_TYPEDEFS):
+        if type_.GetTypeClass() != lldb.eTypeClassTypedef:
+            break
+        if _name(type_) in names.INTEGERS:
+            return _name(type_)
+        type_ = type_.GetTypedefedType()
+    return None
 
 
 def handle_in(value: Any, how: Wrapper) -> Handle:
@@ -104,8 +122,8 @@ def status_bytes(value: Any) -> bytes:
         UserError: where the value cannot be read.
     """
     size = int(value.GetByteSize())
-    if size > _MAX_BYTES:
-        raise UserError(f"a status of {size} bytes")
+    if size > MAX_STATUS_BYTES:
+        raise UserError(f"a status of {size} bytes: none is as large", kind="no_handle")
     error = lldb.SBError()
     found = value.GetData().ReadRawData(error, 0, size) if size else None
     if found is None or error.Fail() or len(found) != size:

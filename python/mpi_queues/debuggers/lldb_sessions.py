@@ -119,7 +119,7 @@ class Sessions:
         """
         process = target.GetProcess()
         if not process.IsValid() or process.GetState() not in ALIVE:
-            raise UserError("the target has no process", kind="no_process")
+            raise UserError("no process: nothing is being debugged here", kind="no_process")
         key = _key(process)
         known = self._by_process.get(key)
         if known is None:

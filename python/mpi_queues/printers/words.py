@@ -20,6 +20,9 @@ _REASONS = {
 #: Kinds of errors that hold for every handle until the process runs or changes.
 LASTING = frozenset({"finalized", "no_layout", "not_initialized", "not_mpi", "unsupported_mpi"})
 
+#: What a pointer into nowhere points at.
+UNREADABLE = "memory that cannot be read"
+
 #: A reason longer than this is cut.
 _LONGEST = 100
 
