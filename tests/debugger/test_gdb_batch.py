@@ -35,11 +35,13 @@ def test_communicators_and_their_handles(comms_job: Job) -> None:
         0,
         "mpi comms",
         'print $_mpi_comm("MPI_COMM_WORLD")',
+        'print/r $_mpi_comm("MPI_COMM_WORLD")',
         'print (long)$_mpi_comm("MPI_COMM_WORLD")',
     )
     assert "MPI_COMM_SELF" in output
-    assert "= (MPI_Comm) 0x" in output
-    assert f"$2 = {handles['MPI_COMM_WORLD']}" in output
+    assert "$1 = MPI_COMM_WORLD, rank 0 of 2\n" in output
+    assert f"$2 = (MPI_Comm) {handles['MPI_COMM_WORLD']:#x}" in output
+    assert f"$3 = {handles['MPI_COMM_WORLD']}" in output
 
 
 def test_rank_and_size(comms_job: Job) -> None:

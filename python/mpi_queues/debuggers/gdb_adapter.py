@@ -16,6 +16,9 @@ from .local import TracedProcess
 
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
 
+#: What `info address` says of symbols with a fixed address (printcmd.c: info_address_command).
+_AT_ADDRESS = re.compile(r" at (?:address )?(0x[0-9a-f]+)")
+
 #: A line of `info auxv`: number, name, description, value.
 _AUXV_LINE = re.compile(r"^(\d+)\s+AT_\w+\s.*\s(0x[0-9a-fA-F]+|\d+)$", re.MULTILINE)
 
@@ -70,12 +73,8 @@ class GdbProcess(TracedProcess):
         return read
 
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
-        if not _SYMBOL.match(name):
-            return None
-        try:
-            # Quoted, so that the name is never taken for an expression. gdb 13 has no interface to minimal symbols.
-            address = int(gdb.parse_and_eval(f"(unsigned long) &'{name}'"))
-        except gdb.error:
+        address = symbol_address(name)
+        if address is None:
             return None
         known = gdb.lookup_global_symbol(name)
         size = int(known.type.sizeof) if known is not None and known.is_variable and known.type is not None else None
@@ -112,6 +111,19 @@ class GdbProcess(TracedProcess):
         if not self._inferior.is_valid() or int(self._inferior.pid or 0) != (self._pid or 0):
             return False
         return not self.has_ended()
+
+
+def symbol_address(name: str) -> Optional[int]:
+    """Where a variable or function of the selected inferior is; None where there is none of that name."""
+    if not _SYMBOL.match(name):
+        return None
+    try:
+        # gdb 13 has no interface to minimal symbols. No expression: in a frame of Fortran a quoted name is a text, and
+        # gdb would call the program's malloc to put it into its memory.
+        found = _AT_ADDRESS.search(gdb.execute(f"info address {name}", to_string=True))
+    except gdb.error:
+        return None
+    return int(found[1], 16) if found is not None else None
 
 
 def core_path() -> str:

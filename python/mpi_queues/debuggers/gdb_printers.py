@@ -14,10 +14,14 @@ from ..errors import UserError, as_user_error
 from ..printers import names, words
 from . import gdb_handles
 from .base import DebuggerError
+from .gdb_adapter import symbol_address
 from .gdb_sessions import Sessions
 
 #: The file of an MPI library: libmpi.so.40, libmpi_cxx.so, libmpi_ibm.so.3.
 _LIBRARY = re.compile(r"libmpi(_\w+)?\.so")
+
+#: What gdb raises for values that cannot be read, and what may follow from values that are not as their types say.
+_UNREADABLE = (gdb.error, ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 #: A symbol that only Open MPI has, for programs that are linked with it statically.
 _SYMBOL = "ompi_mpi_comm_world"
@@ -69,8 +73,8 @@ class MpiPrinters(gdb.printing.PrettyPrinter):
             return None
         try:
             text = self._text(value, type_)
-        except (gdb.error, ValueError):
-            # A value that cannot be read: gdb says why in its own words.
+        except _UNREADABLE:
+            # gdb shows what there is in its own words; an exception would stand in the middle of whatever is shown.
             return None
         return HandlePrinter(value, text) if text is not None else None
 
@@ -137,10 +141,4 @@ def _is_mpi(objfile: Any, space: Any) -> bool:
         return False
     if _LIBRARY.match(os.path.basename(name)):
         return True
-    if name != space.filename:
-        return False
-    try:
-        gdb.parse_and_eval(f"&'{_SYMBOL}'")
-    except gdb.error:
-        return False
-    return True
+    return name == space.filename and symbol_address(_SYMBOL) is not None
