@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from .._native import Snapshot
-from ..errors import UserError
 from ..handle_types import HandleDict
 from ..report.progress import ProgressLine
 
@@ -125,6 +124,7 @@ class Context(ABC):
     def processes(self) -> List[DebuggedMpi]:
         """The live processes, by the debugger's number; empty where there is none."""
 
+    @abstractmethod
     def evaluate(self, expression: str, kind: Optional[str]) -> List[HandleValue]:
         """The handles that an expression of the selected frame names: one, or those of an array's elements.
 
@@ -133,7 +133,6 @@ class Context(ABC):
         Raises:
             UserError: where it cannot be evaluated, or is no handle. Nothing in the program is called.
         """
-        raise UserError(f"{expression} cannot be evaluated in this debugger yet")
 
     @abstractmethod
     def setting(self, name: str) -> Any:

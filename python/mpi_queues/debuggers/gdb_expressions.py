@@ -139,7 +139,7 @@ def _by_kind(value: Any, expression: str, kind: Optional[str]) -> Found:
             help="name the array: mpi print -kind status EXPRESSION",
             kind="usage",
         )
-    if kind is not None and real.code == gdb.TYPE_CODE_INT:
+    if kind is not None and real.code == gdb.TYPE_CODE_INT and gdb_handles.integer_name(value.type) is None:
         return Found(expression, kind, int(value), True)
     raise _no_handle(value, expression, real, kind)
 
