@@ -102,7 +102,12 @@ fn rank_and_size(reader: &HandleReader<'_>, group: TargetAddr) -> Result<(i64, u
     let size = reader.target.read_uint(group.wrapping_add(count.offset as u64), count.size as u64)?;
     let rank = Slot::resolve(reader.layouts, "ompi_group_t", "grp_my_rank")?;
     let rank = reader.target.read_uint(group.wrapping_add(rank.offset as u64), rank.size as u64)?;
-    Ok((i64::from(rank as u32 as i32), size))
+    let rank = i64::from(rank as u32 as i32);
+    // Whoever has a window is a member of its group.
+    if rank < 0 || rank as u64 >= size {
+        return Err(ReaderError::Damaged(format!("the window's group at {group} has {size} members, this is {rank}")));
+    }
+    Ok((rank, size))
 }
 
 /// Adds the facts about the memory and the attributes, which hold them (`config_window`, ompi/win/win.c, v4.1.4 and v5.0.7).
