@@ -24,6 +24,7 @@ PROGRAMS: List[Program] = [
     ("handles_comms", (), 3, {}),
     ("handles_topologies", (), 4, {}),
     ("handles_groups", (), 3, {}),
+    ("handles_requests", ("{dir}",), 3, {}),
 ]
 
 

@@ -58,9 +58,61 @@ impl RequestConstants {
     }
 }
 
+/// How a message is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum SendMode {
+    Standard,
+    Buffered,
+    Synchronous,
+    Ready,
+}
+
+impl SendMode {
+    /// The function that makes a persistent request of this mode.
+    pub const fn init(self) -> &'static str {
+        match self {
+            Self::Standard => "MPI_Send_init",
+            Self::Buffered => "MPI_Bsend_init",
+            Self::Synchronous => "MPI_Ssend_init",
+            Self::Ready => "MPI_Rsend_init",
+        }
+    }
+
+    /// The function that starts a nonblocking send of this mode.
+    pub const fn nonblocking(self) -> &'static str {
+        match self {
+            Self::Standard => "MPI_Isend",
+            Self::Buffered => "MPI_Ibsend",
+            Self::Synchronous => "MPI_Issend",
+            Self::Ready => "MPI_Irsend",
+        }
+    }
+
+    /// Its word in the standard.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Buffered => "buffered",
+            Self::Synchronous => "synchronous",
+            Self::Ready => "ready",
+        }
+    }
+
+    /// What is worth a remark about a send.
+    const fn remark(self) -> Option<&'static str> {
+        match self {
+            Self::Standard => None,
+            Self::Buffered => Some("buffered send"),
+            Self::Synchronous => Some("synchronous send"),
+            Self::Ready => Some("ready send"),
+        }
+    }
+}
+
 /// `REQUEST_COMPLETED` (ompi/request/request.h): `req_complete` is a pointer, null while pending, this when complete, and
 /// else the address of what a waiting thread waits on.
-const COMPLETED: u64 = 1;
+pub const COMPLETED: u64 = 1;
 
 /// An operation with what is needed to sort it into its communicator's queue.
 pub struct Decoded {
@@ -68,6 +120,8 @@ pub struct Decoded {
     pub request: TargetAddr,
     /// The communicator object.
     pub comm: TargetAddr,
+    /// The datatype object.
+    pub datatype: TargetAddr,
     /// The peer's rank in the communicator as the request holds it.
     pub peer: i64,
     /// ob1's number of the operation: among the communicator's receives, or among the sends to that peer.
@@ -140,18 +194,23 @@ impl<'a> Decoder<'a> {
 
     /// The send that a request stands for; `None` for one that is not in use.
     pub fn send(&mut self, record: &Record<'_>) -> Option<Decoded> {
-        let (ob1, shape) = (self.ob1, &self.ob1.request);
         if !self.in_use(record) {
             return None;
         }
-        if record.uint(shape.pml_kind) != self.constants.pml_send {
+        if record.uint(self.ob1.request.pml_kind) != self.constants.pml_send {
             self.impossible += 1;
             return None;
         }
+        Some(self.any_send(record))
+    }
+
+    /// The send that a request stands for or, as a persistent one that is not active, would start.
+    pub fn any_send(&mut self, record: &Record<'_>) -> Decoded {
+        let (ob1, shape) = (self.ob1, &self.ob1.request);
         let mut operation = self.common(record);
         let peer = record.int(shape.peer);
-        let mode = record.uint(ob1.base_send.mode);
-        let buffered = mode == self.constants.mode_buffered;
+        let mode = self.mode(record);
+        let buffered = mode == Some(SendMode::Buffered);
         let left_alone = record.uint(shape.free_called) != 0;
         let transferred = record.uint(shape.pml_complete) != 0;
         let complete = record.uint(shape.complete) == COMPLETED;
@@ -176,42 +235,47 @@ impl<'a> Decoder<'a> {
         operation.actual_local_rank = Some(peer);
         operation.actual_tag = operation.desired_tag;
         operation.actual_length = Some(bytes);
-        let (init, words) = self.mode_words(mode);
-        operation.call = operation.persistent.then_some(Cow::Borrowed(init)).filter(|init| !init.is_empty());
-        operation.extra_text.extend(words.map(Cow::Borrowed));
+        if let Some(mode) = mode {
+            operation.call = operation.persistent.then_some(Cow::Borrowed(mode.init()));
+            operation.extra_text.extend(mode.remark().map(Cow::Borrowed));
+        }
         if left_alone {
             operation.extra_text.push(Cow::Borrowed("the application has freed the request"));
         }
-        Some(self.decoded(record, peer, false, operation))
+        self.decoded(record, peer, false, operation)
     }
 
-    fn mode_words(&self, mode: u64) -> (&'static str, Option<&'static str>) {
-        let constants = &self.constants;
-        if mode == constants.mode_standard {
-            ("MPI_Send_init", None)
-        } else if mode == constants.mode_buffered {
-            ("MPI_Bsend_init", Some("buffered send"))
-        } else if mode == constants.mode_synchronous {
-            ("MPI_Ssend_init", Some("synchronous send"))
-        } else if mode == constants.mode_ready {
-            ("MPI_Rsend_init", Some("ready send"))
-        } else {
-            ("", None)
-        }
+    /// The mode of a send; `None` for a number that no mode has.
+    pub fn mode(&self, record: &Record<'_>) -> Option<SendMode> {
+        let (mode, constants) = (record.uint(self.ob1.base_send.mode), &self.constants);
+        let modes = [
+            (constants.mode_standard, SendMode::Standard),
+            (constants.mode_buffered, SendMode::Buffered),
+            (constants.mode_synchronous, SendMode::Synchronous),
+            (constants.mode_ready, SendMode::Ready),
+        ];
+        modes.into_iter().find(|(number, _)| *number == mode).map(|(_, mode)| mode)
     }
 
     /// The receive that a request stands for; `None` for one that is not in use.
     pub fn receive(&mut self, record: &Record<'_>) -> Option<Decoded> {
-        let (ob1, shape) = (self.ob1, &self.ob1.request);
         if !self.in_use(record) {
             return None;
         }
+        let found = self.any_receive(record);
+        self.impossible += u64::from(found.is_none());
+        found
+    }
+
+    /// The receive or probe that a request stands for or, as a persistent one that is not active, would start; `None` where
+    /// it is of a sort that does not exist.
+    pub fn any_receive(&mut self, record: &Record<'_>) -> Option<Decoded> {
+        let (ob1, shape) = (self.ob1, &self.ob1.request);
         let kind = record.uint(shape.pml_kind);
         let constants = &self.constants;
         let mprobe = kind == constants.pml_mprobe || kind == constants.pml_improbe;
         let (probe, asks_once) = (kind == constants.pml_probe, kind == constants.pml_improbe);
         if kind != constants.pml_receive && !mprobe && !probe {
-            self.impossible += 1;
             return None;
         }
         let (any_source, any_tag) = (self.shapes.constants.any_source, self.shapes.constants.any_tag);
@@ -298,6 +362,7 @@ impl<'a> Decoder<'a> {
         Decoded {
             request: record.addr,
             comm: record.pointer(shape.comm),
+            datatype: record.pointer(shape.datatype),
             peer,
             sequence: record.uint(shape.sequence),
             posted,

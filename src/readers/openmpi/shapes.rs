@@ -110,7 +110,7 @@ shape!(
 );
 shape!(
     /// A send request of ob1.
-    Send = ["mca_pml_ob1_send_request_t"] { peer_request: "req_recv" }
+    Send = ["mca_pml_ob1_send_request_t"] { peer_request: "req_recv", moved: "req_bytes_delivered" }
 );
 shape!(
     /// A receive request of any pml.
@@ -118,7 +118,7 @@ shape!(
 );
 shape!(
     /// A receive request of ob1.
-    Receive = ["mca_pml_ob1_recv_request_t"] { matched: "req_match_received" }
+    Receive = ["mca_pml_ob1_recv_request_t"] { matched: "req_match_received", moved: "req_bytes_received" }
 );
 shape!(
     /// ob1's part of a communicator.

@@ -151,7 +151,12 @@ fn requests(types: &mut Types) {
         ("req_send_mode", U(4)),
     ];
     types.define("mca_pml_base_send_request_t", Shuffled, &send);
-    let send = [("req_send", Struct("mca_pml_base_send_request_t")), ("req_state", I(4)), ("req_recv", U(8))];
+    let send = [
+        ("req_send", Struct("mca_pml_base_send_request_t")),
+        ("req_state", I(4)),
+        ("req_recv", U(8)),
+        ("req_bytes_delivered", Size),
+    ];
     types.define("mca_pml_ob1_send_request_t", Shuffled, &send);
     let receive = [("req_base", Struct("mca_pml_base_request_t")), ("req_bytes_packed", Size)];
     types.define("mca_pml_base_recv_request_t", Shuffled, &receive);

@@ -24,9 +24,6 @@ shape!(
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
 const MAX_NAME: usize = 256;
 
-/// At most this many requests are shown.
-const MAX_REQUESTS: usize = 1000;
-
 /// What the library writes into the names of communicators between their own id and that of another, and what that says
 /// of their origin (ompi/communicator/comm.c, v4.1.4 and v5.0.7).
 const ORIGINS: &[(&str, &str)] = &[
@@ -101,24 +98,13 @@ fn more(
     handle.fact("context_id", ids(reader.shapes, record).1);
     hints::add(reader, record.pointer(shape.info), handle);
     attributes::add(reader, record.pointer(shape.attributes), handle);
-    add_requests(reader, addr, handle);
+    reader.add_requests(handle, |found| found.communicator == addr);
     reader.referrers("files", &[(HandleKind::File, "f_comm")], addr, handle);
     let owners = [(HandleKind::Comm, LOCAL_COMM), (HandleKind::File, "f_comm")];
     // One that has a name was made by the application.
     let named = handle.facts.get("name_set") == Some(&Value::Bool(true));
     handle.fact("internal", if named { Value::Null } else { reader.first_referrer(&owners, addr) });
     Ok(())
-}
-
-/// Adds references to the requests that use it.
-fn add_requests(reader: &HandleReader<'_>, addr: TargetAddr, handle: &mut Handle) {
-    let found = reader.request_references(MAX_REQUESTS, |request| request.communicator == addr);
-    // Where the pml keeps its requests in a way of its own, that none is found says nothing.
-    if found.is_empty() && reader.pml != "ob1" {
-        handle.unknown("requests", reader.requests_in_use().reasons.join("; "));
-    } else {
-        handle.fact("requests", found);
-    }
 }
 
 /// Adds world ranks; null for a null pointer.

@@ -78,7 +78,8 @@ impl Facts<'_, '_> {
             Err(error) => handle.unknown("sketch", error.to_string()),
         }
         handle.fact("committed", node.committed);
-        self.requests(handle);
+        let addr = node.addr;
+        self.reader.add_requests(handle, |found| found.datatype == addr);
     }
 
     fn reference(&mut self, addr: TargetAddr) -> Value {
@@ -231,15 +232,6 @@ impl Facts<'_, '_> {
             }
         }
         told
-    }
-
-    fn requests(&self, handle: &mut Handle) {
-        if self.reader.pml == "ob1" {
-            let addr = self.node.addr;
-            handle.fact("requests", self.reader.request_references(MAX_SHOWN, |found| found.datatype == addr));
-        } else {
-            handle.unknown("requests", self.reader.requests_in_use().reasons.join("; "));
-        }
     }
 }
 

@@ -7,14 +7,15 @@
 
 use std::collections::HashSet;
 
-use super::HandleReader;
+use super::{HandleReader, ompio};
 use crate::address::TargetAddr;
 use crate::layouts::LayoutError;
+use crate::model::{Handle, HandleKind};
+use crate::readers::add_problem;
 use crate::readers::openmpi::pool;
 use crate::readers::openmpi::requests::RequestConstants;
 use crate::readers::openmpi::shapes::Ob1Shapes;
-use crate::readers::record::{Record, Slot, shape, size_of};
-use crate::readers::walk::circular_list;
+use crate::readers::record::{Slot, shape, size_of};
 
 shape!(
     /// What all requests share.
@@ -31,8 +32,6 @@ pub struct InUse {
     pub request: TargetAddr,
     /// Its communicator.
     pub communicator: TargetAddr,
-    /// Its file.
-    pub file: TargetAddr,
     /// Its datatype.
     pub datatype: TargetAddr,
 }
@@ -44,10 +43,38 @@ pub struct AllInUse {
     pub requests: Vec<InUse>,
     /// What may be missing, in sentences.
     pub reasons: Vec<String>,
+    /// Why those of messages are not known, if they are not.
+    pub no_messages: Option<String>,
+}
+
+/// At most this many are listed in one fact.
+const MAX_REFERENCES: usize = 1000;
+
+impl HandleReader<'_> {
+    /// The requests that the library's pools and lists have; found once.
+    pub(super) fn requests_in_use(&self) -> &AllInUse {
+        self.in_use.get_or_init(|| find(self))
+    }
+
+    /// Adds the fact `requests`: references to those that `uses` picks.
+    pub(super) fn add_requests(&self, handle: &mut Handle, uses: impl Fn(&InUse) -> bool) {
+        let all = self.requests_in_use();
+        if let Some(reason) = &all.no_messages {
+            handle.unknown("requests", reason.as_str());
+            return;
+        }
+        let found: Vec<TargetAddr> = all.requests.iter().filter(|one| uses(one)).map(|one| one.request).collect();
+        if found.len() > MAX_REFERENCES {
+            let count = found.len();
+            add_problem(&mut handle.problems, format!("of {count} requests, the first {MAX_REFERENCES} are shown"));
+        }
+        let shown = found.into_iter().take(MAX_REFERENCES);
+        handle.fact("requests", shown.map(|at| self.reference(HandleKind::Request, at)).collect::<Vec<_>>());
+    }
 }
 
 /// Finds them.
-pub fn find(reader: &HandleReader<'_>) -> AllInUse {
+fn find(reader: &HandleReader<'_>) -> AllInUse {
     let mut all = AllInUse::default();
     if let Err(error) = search(reader, &mut all) {
         all.reasons.push(error.to_string());
@@ -78,10 +105,10 @@ fn search(reader: &HandleReader<'_>, all: &mut AllInUse) -> Result<(), LayoutErr
         finder.pool("mca_pml_base_send_requests", 0, finder.common.size, None, all);
         finder.pool("mca_pml_base_recv_requests", 0, finder.common.size, None, all);
     } else {
-        all.reasons.push(format!(
-            "the message transport (pml) {:?} keeps its requests where they cannot be found",
-            reader.pml
-        ));
+        let reason =
+            format!("the message transport (pml) {:?} keeps its requests where they cannot be found", reader.pml);
+        all.reasons.push(reason.clone());
+        all.no_messages = Some(reason);
     }
     if let Ok(requests) = reader.layouts.field("ompi_coll_libnbc_component_t", "requests") {
         let size = size_of(reader.layouts, "ompi_coll_libnbc_request_t")?;
@@ -90,7 +117,8 @@ fn search(reader: &HandleReader<'_>, all: &mut AllInUse) -> Result<(), LayoutErr
     for symbol in ["mca_part_base_psend_requests", "mca_part_base_precv_requests"] {
         finder.pool(symbol, 0, finder.common.size, None, all);
     }
-    finder.files(all)
+    finder.files(all);
+    Ok(())
 }
 
 struct Finder<'f, 'a> {
@@ -138,33 +166,15 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// Adds the requests of files that go on.
-    fn files(&self, all: &mut AllInUse) -> Result<(), LayoutError> {
-        let reader = self.reader;
-        let symbol = "mca_common_ompio_pending_requests";
-        let Ok(Some(list)) = reader.symbol(symbol) else { return Ok(()) };
-        let link = Slot::resolve(reader.layouts, "mca_ompio_request_t", "req_item")?;
-        let sentinel = list.wrapping_add(reader.shapes.list.sentinel.offset as u64);
-        // A list that was never used links nothing, not even itself.
-        let next = reader.shapes.list_item.next.offset as u64;
-        if reader.target.read_pointer(sentinel.wrapping_add(next)).is_ok_and(TargetAddr::is_null) {
-            return Ok(());
-        }
-        let walk = circular_list(reader.target, sentinel, next, MAX_REQUESTS);
-        for item in walk.elements {
-            let request = item.wrapping_add((link.offset as u64).wrapping_neg());
-            let mut buffer = Vec::new();
-            match Record::read(reader.target, request, self.common.size, &mut buffer) {
-                Ok(record) => {
-                    let file = record.pointer(self.common.object);
-                    all.requests.push(InUse { request, file, ..InUse::default() });
-                }
-                Err(error) => all.reasons.push(error.to_string()),
+    /// Adds the requests of ompio.
+    fn files(&self, all: &mut AllInUse) {
+        match ompio::all_requests(self.reader) {
+            Ok(Some(walk)) => {
+                all.reasons.extend(walk.stopped.map(|stop| format!("ompio's list of requests: {stop}")));
+                all.requests.extend(walk.elements.into_iter().map(|request| InUse { request, ..InUse::default() }));
             }
+            Ok(None) => {}
+            Err(error) => all.reasons.push(format!("ompio's list of requests: {error}")),
         }
-        if let Some(stop) = walk.stopped {
-            all.reasons.push(format!("the list {symbol} was not read whole: {stop}"));
-        }
-        Ok(())
     }
 }

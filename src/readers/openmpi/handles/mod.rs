@@ -4,6 +4,7 @@
 //! those of docs/handles.md.
 
 mod attributes;
+mod collective;
 mod communicator;
 mod datatype;
 mod datatype_tree;
@@ -24,7 +25,10 @@ mod locks;
 mod message;
 mod object;
 mod ompio;
+mod one_sided;
 mod op;
+mod other_requests;
+mod point_to_point;
 mod references;
 mod request;
 mod session;
@@ -35,9 +39,7 @@ mod topology;
 mod type_map;
 mod window;
 
-use std::cell::OnceCell;
-
-use serde_json::Value;
+use std::cell::{Cell, OnceCell};
 
 use self::kinds::Kind;
 use self::object::Found;
@@ -74,6 +76,8 @@ pub struct HandleReader<'a> {
     groups: Groups<'a>,
     world: OnceCell<Vec<String>>,
     in_use: OnceCell<in_use::AllInUse>,
+    /// Whether what is described now was found in the library, and is not known to be held by the program.
+    in_library: Cell<bool>,
     referrers: Referrers,
 }
 
@@ -81,7 +85,8 @@ impl<'a> HandleReader<'a> {
     /// A reader over `target` with verified layouts; `pml` is the name of the selected pml.
     pub fn new(target: &'a dyn Target, layouts: &'a Layouts, shapes: &'a Shapes, pml: &'a str) -> Self {
         let (groups, world, in_use) = (Groups::new(target, shapes), OnceCell::new(), OnceCell::new());
-        Self { target, layouts, shapes, pml, groups, world, in_use, referrers: Referrers::default() }
+        let (referrers, in_library) = (Referrers::default(), Cell::new(false));
+        Self { target, layouts, shapes, pml, groups, world, in_use, in_library, referrers }
     }
 
     /// What the C handle `value` of that kind means; for a status, that at the address `value`. Never fails: what cannot be
@@ -187,7 +192,8 @@ impl<'a> HandleReader<'a> {
     /// All objects of a kind that can be found, null handles left out.
     pub fn list(&self, kind: HandleKind) -> HandleList {
         let (addresses, reason) = self.addresses(kind);
-        let handles = addresses.into_iter().map(|addr| self.describe(kind, addr.get(), Depth::Full)).collect();
+        let describe = |addr: TargetAddr| self.describe(kind, addr.get(), Depth::Full);
+        let handles = self.of_library(|| addresses.into_iter().map(describe).collect());
         HandleList { kind, complete: reason.is_none(), detail: reason, handles }
     }
 
@@ -239,15 +245,17 @@ impl<'a> HandleReader<'a> {
         &self.groups
     }
 
-    /// The requests that the library's pools and lists have; found once.
-    fn requests_in_use(&self) -> &in_use::AllInUse {
-        self.in_use.get_or_init(|| in_use::find(self))
+    /// Does something with objects that were found in the library: nobody knows whether the program has their handles.
+    fn of_library<R>(&self, act: impl FnOnce() -> R) -> R {
+        let before = self.in_library.replace(true);
+        let result = act();
+        self.in_library.set(before);
+        result
     }
 
-    /// References to the requests that `uses` picks among those of the library's pools and lists, at most `most`.
-    fn request_references(&self, most: usize, uses: impl Fn(&in_use::InUse) -> bool) -> Vec<Value> {
-        let requests = self.requests_in_use().requests.iter().filter(|found| uses(found));
-        requests.take(most).map(|found| self.reference(HandleKind::Request, found.request)).collect()
+    /// Whether what is described now was found in the library.
+    fn found_in_library(&self) -> bool {
+        self.in_library.get()
     }
 
     /// The address of a symbol of the library.

@@ -36,7 +36,7 @@ impl HandleReader<'_> {
         if addr.is_null() {
             return Value::Null;
         }
-        let handle = self.describe(kind, addr.get(), Depth::Short);
+        let handle = self.of_library(|| self.describe(kind, addr.get(), Depth::Short));
         json!({ "kind": kind.word(), "handle": handle.handle, "summary": handle.summary })
     }
 

@@ -1,24 +1,209 @@
-//! Requests.
+//! Requests: what all of them have, and which file knows the rest.
+//!
+//! Every component has a class of its own for its requests; the class's name says which (ompi/request/request.h, v4.1.4 and
+//! v5.0.7).
 
 use std::collections::HashSet;
 
-use super::{Depth, HandleReader};
+use serde_json::Value;
+
+use super::{Depth, HandleReader, collective, one_sided, other_requests, point_to_point, status};
 use crate::address::TargetAddr;
-use crate::model::Handle;
+use crate::model::{Handle, HandleKind, HandleState};
 use crate::readers::ReaderError;
+use crate::readers::openmpi::requests::{COMPLETED, RequestConstants};
+use crate::readers::record::{Record, shape};
+use crate::target::printable;
+
+shape!(
+    /// What all requests share.
+    Common = ["ompi_request_t"] {
+        kind: "req_type",
+        status: "req_status",
+        cancelled: "req_status._cancelled",
+        complete: "req_complete",
+        state: "req_state",
+        persistent: "req_persistent",
+        communicator: "req_mpi_object.comm",
+    }
+);
+shape!(
+    /// The class of an object.
+    Class = ["opal_class_t"] { name: "cls_name", bytes: "cls_sizeof" }
+);
+
+/// What the library's kinds of requests are called.
+const TYPES: &[(&str, &str)] = &[
+    ("OMPI_REQUEST_PML", "point-to-point"),
+    ("OMPI_REQUEST_IO", "file"),
+    ("OMPI_REQUEST_GEN", "generalized"),
+    ("OMPI_REQUEST_WIN", "one-sided"),
+    ("OMPI_REQUEST_COLL", "collective"),
+    ("OMPI_REQUEST_NOOP", "no-op"),
+    ("OMPI_REQUEST_COMM", "communicator"),
+    ("OMPI_REQUEST_PART", "partitioned"),
+];
+
+/// The types of requests that MPI_Cancel acts on (MPI-4.1, 3.8.4).
+const CANCELLED: &[&str] = &["point-to-point", "generalized", "partitioned"];
+
+/// What of the status is meant for the program: all of it for a message (MPI-4.1, 3.2.5), else less, and components leave the
+/// rest as it happens to be.
+const MEANT: &[(&str, &[&str])] = &[
+    ("file", &["error", "error_name", "bytes"]),
+    ("collective", &["error", "error_name"]),
+    ("one-sided", &["error", "error_name"]),
+    ("communicator", &["error", "error_name"]),
+];
+
+/// One request, as far as all requests are alike.
+pub struct Request<'r> {
+    /// With what it is read.
+    pub reader: &'r HandleReader<'r>,
+    /// How much of it.
+    pub depth: Depth,
+    /// Where it is.
+    pub addr: TargetAddr,
+    /// The name of its class.
+    pub class: String,
+    /// Whether the layouts know its class and the class has the size that they say.
+    pub verified: bool,
+    /// What sort of request it is, in the words of docs/handles.md.
+    pub sort: Option<&'static str>,
+    /// Whether it can be started again.
+    pub persistent: bool,
+    /// Whether it is marked complete.
+    pub complete: bool,
+    /// Whether it was cancelled.
+    pub cancelled: bool,
+    /// Whether it waits to be started.
+    pub inactive: bool,
+    /// The communicator that it was made for.
+    pub communicator: TargetAddr,
+}
 
 /// Adds what the object at `addr` holds.
 ///
 /// # Errors
 /// Where it cannot be read.
-pub fn read(
-    _reader: &HandleReader<'_>,
-    addr: TargetAddr,
-    _depth: Depth,
-    handle: &mut Handle,
-) -> Result<(), ReaderError> {
-    handle.summary = format!("{} {addr}", handle.kind.noun());
+pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
+    let shape = Common::resolve(reader.layouts)?;
+    let constants = RequestConstants::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let state = record.uint(shape.state);
+    if state == constants.state_invalid {
+        let detail = "its operation has completed or was never started: it belongs to the library again";
+        handle.state = HandleState::Freed;
+        handle.freed = Some(true);
+        handle.summary = format!("freed MPI_Request: {detail}");
+        handle.detail = Some(detail.to_owned());
+        return Ok(());
+    }
+    let kind = record.int(shape.kind);
+    let sort = TYPES.iter().find(|(name, _)| reader.layouts.constant(name).ok() == Some(kind));
+    let (class, bytes) = class_of(reader, addr)?;
+    let request = Request {
+        reader,
+        depth,
+        addr,
+        verified: reader.layouts.size_of(&class).is_ok_and(|known| known == bytes),
+        class,
+        sort: sort.map(|(_, word)| *word),
+        persistent: record.uint(shape.persistent) != 0,
+        complete: record.uint(shape.complete) == COMPLETED,
+        // Nobody cancels other requests, and not all components fill in this member of the status.
+        cancelled: record.uint(shape.cancelled) != 0 && sort.is_some_and(|(_, word)| CANCELLED.contains(word)),
+        inactive: state == constants.state_inactive,
+        communicator: record.pointer(shape.communicator),
+    };
+    match request.sort {
+        Some(sort) => handle.fact("type", sort),
+        None => handle.unknown("type", "the library uses this object for all operations that are complete at once"),
+    }
+    handle.fact("call", Value::Null);
+    handle.fact("persistent", request.persistent);
+    handle.fact("complete", request.complete);
+    handle.fact("status_word", request.status_word());
+    match request.class.as_str() {
+        "mca_pml_ob1_send_request_t" | "mca_pml_ob1_recv_request_t" if request.verified => {
+            point_to_point::read(&request, handle)?;
+        }
+        "ompi_coll_libnbc_request_t" if request.verified => collective::read(&request, handle)?,
+        "ompi_osc_rdma_request_t" | "ompi_osc_pt2pt_request_t" if request.verified => {
+            one_sided::read(&request, handle)?;
+        }
+        "ompi_grequest_t" => other_requests::generalized(&request, handle)?,
+        "mca_ompio_request_t" if request.verified => other_requests::file(&request, handle)?,
+        "mca_part_persist_request_t" => other_requests::partitioned(&request, handle)?,
+        _ if request.is_empty()? => other_requests::empty(&request, handle)?,
+        _ => other_requests::any(&request, handle),
+    }
+    if depth == Depth::Full {
+        // Until then nobody has filled it in, or it is that of the run before.
+        if request.complete && !request.inactive && request.sort != Some("generalized") {
+            let mut facts = status::of_bytes(reader, record.bytes(shape.status), None).facts;
+            if let Some((_, meant)) = MEANT.iter().find(|(sort, _)| request.sort == Some(*sort)) {
+                facts.retain(|name, _| meant.contains(&name.as_str()));
+            }
+            handle.fact("status", facts);
+        } else if request.sort == Some("generalized") {
+            handle
+                .unknown("status", "a generalized request's status is made by its query function when it is asked for");
+        } else {
+            handle.fact("status", Value::Null);
+        }
+    }
     Ok(())
+}
+
+/// Name and size of the class of the object at `addr`.
+fn class_of(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<(String, u64), ReaderError> {
+    let shape = Class::resolve(reader.layouts)?;
+    let class = reader.target.read_pointer(addr.wrapping_add(reader.shapes.object.class.offset as u64))?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, class, shape.size, &mut buffer)?;
+    Ok((printable(&record.text(shape.name, 64, reader.target)?), record.uint(shape.bytes)))
+}
+
+impl Request<'_> {
+    /// Its state, as far as all requests are alike.
+    pub fn status_word(&self) -> &'static str {
+        match (self.inactive, self.complete, self.cancelled) {
+            (true, ..) => "inactive",
+            (_, true, true) => "cancelled",
+            (_, true, _) => "complete",
+            _ => "pending",
+        }
+    }
+
+    /// Whether it is one of the objects that stand for every operation that was complete at once.
+    fn is_empty(&self) -> Result<bool, ReaderError> {
+        for symbol in ["ompi_request_empty", "ompi_request_empty_send"] {
+            if self.reader.symbol(symbol)? == Some(self.addr) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The communicator at `addr` as summaries name it: `on "halo"`, `on MPI_COMM_WORLD`.
+    pub fn on(&self, addr: TargetAddr) -> String {
+        if addr.is_null() {
+            return "on no communicator".to_owned();
+        }
+        let summary = self.reader.describe(HandleKind::Comm, addr.get(), Depth::Short).summary;
+        // What follows the name is this process's place in it.
+        let place = summary.rfind(", rank ").or_else(|| summary.find(" others").and(summary.rfind(", ")));
+        format!("on {}", &summary[..place.unwrap_or(summary.len())])
+    }
+
+    /// Adds the communicator as a reference.
+    pub fn add_communicator(&self, handle: &mut Handle) {
+        if self.depth == Depth::Full {
+            handle.fact("communicator", self.reader.reference(HandleKind::Comm, self.communicator));
+        }
+    }
 }
 
 /// Adds objects that are in no table of the library, and why these are not all.
