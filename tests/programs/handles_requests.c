@@ -16,6 +16,13 @@ static double doubles[1000];
 static MPI_Request requests[64];
 static int used;
 
+static void add(void *from, void *to, int *count, MPI_Datatype *datatype)
+{
+    (void)datatype;
+    for (int at = 0; at < *count; at++)
+        ((int *)to)[at] += ((int *)from)[at];
+}
+
 static int query(void *state, MPI_Status *status)
 {
     (void)state;
@@ -319,6 +326,20 @@ static void collectives(void)
     fact_int("round", 1);
     fact_count("sub_requests", 1);
     handle_listed(1);
+
+    MPI_Op sum;
+    static int ours[10], all[10];
+    MPI_Op_create(add, 1, &sum);
+    next = &requests[used];
+    MPI_Iallreduce(ours, all, 10, MPI_INT, sum, halo, next);
+    note("a reduction that nobody else enters", "collective", "pending");
+    fact_handle("communicator", HANDLE(halo));
+    handle_listed(1);
+    handle_is("op", HANDLE(sum), "the operator of a reduction in flight");
+    fact_refers_to("users", HANDLE(*next));
+    fact_count("users", 1);
+    handle_is("op", HANDLE(MPI_MAX), "an operator that nothing uses");
+    fact_count("users", 0);
 
     MPI_Comm copy;
     next = &requests[used];

@@ -79,7 +79,7 @@ impl Facts<'_, '_> {
         }
         handle.fact("committed", node.committed);
         let addr = node.addr;
-        self.reader.add_requests(handle, |found| found.datatype == addr);
+        self.reader.add_requests(handle, |found| found.objects.contains(&addr));
     }
 
     fn reference(&mut self, addr: TargetAddr) -> Value {
@@ -243,11 +243,14 @@ pub fn more(reader: &HandleReader<'_>, found: &mut Vec<TargetAddr>, reasons: &mu
             found.push(addr);
         }
     };
-    for request in &reader.requests_in_use().requests {
-        add(request.datatype, found);
-    }
-    // What the others were made of.
     if let Ok(tree) = Tree::new(reader) {
+        for object in reader.requests_in_use().requests.iter().flat_map(|request| request.objects) {
+            // Collectives also hold operators.
+            if !object.is_null() && tree.node(object).is_ok() {
+                add(object, found);
+            }
+        }
+        // What the others were made of.
         let mut next = 0;
         while let Some(addr) = found.get(next).copied() {
             next += 1;

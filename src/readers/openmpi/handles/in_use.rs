@@ -5,9 +5,10 @@
 //! ompi/mca/part/base/part_base_frame.c, v5.0.7); ompio has a list of those that go on
 //! (ompi/mca/common/ompio/common_ompio_request.c). Others are made one by one and are in no list.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use super::{HandleReader, ompio};
+use super::{HandleReader, collective, ompio};
 use crate::address::TargetAddr;
 use crate::layouts::LayoutError;
 use crate::model::{Handle, HandleKind};
@@ -22,6 +23,9 @@ shape!(
     Common = ["ompi_request_t"] { state: "req_state", object: "req_mpi_object.comm" }
 );
 
+/// With what requests of collectives begin.
+const HELD: &str = "ompi_coll_base_nbc_request_t";
+
 /// No more requests than this are kept in mind.
 const MAX_REQUESTS: usize = 1 << 20;
 
@@ -32,8 +36,10 @@ pub struct InUse {
     pub request: TargetAddr,
     /// Its communicator.
     pub communicator: TargetAddr,
-    /// Its datatype.
-    pub datatype: TargetAddr,
+    /// Datatypes and operators that it holds.
+    pub objects: [TargetAddr; 2],
+    /// Whether it is a collective of libnbc.
+    pub collective: bool,
 }
 
 /// The requests that were found, and why these are not all.
@@ -45,6 +51,8 @@ pub struct AllInUse {
     pub reasons: Vec<String>,
     /// Why those of messages are not known, if they are not.
     pub no_messages: Option<String>,
+    /// The operators of collectives, with the request that uses each; found when somebody asks.
+    operators: OnceCell<Vec<(TargetAddr, TargetAddr)>>,
 }
 
 /// At most this many are listed in one fact.
@@ -70,6 +78,27 @@ impl HandleReader<'_> {
         }
         let shown = found.into_iter().take(MAX_REFERENCES);
         handle.fact("requests", shown.map(|at| self.reference(HandleKind::Request, at)).collect::<Vec<_>>());
+    }
+
+    /// Adds the fact `users`: references to the nonblocking collectives that hold the operator at `addr`, in their
+    /// schedules or otherwise.
+    pub(super) fn add_users_of_operator(&self, addr: TargetAddr, handle: &mut Handle) {
+        let all = self.requests_in_use();
+        let users = all.operators.get_or_init(|| {
+            let of = |one: &InUse| {
+                // A schedule that cannot be read is told of where the request is.
+                let operators = collective::operators(self, one.request).unwrap_or_default();
+                operators.into_iter().map(|operator| (operator, one.request)).collect::<Vec<_>>()
+            };
+            all.requests.iter().filter(|one| one.collective).flat_map(of).collect()
+        });
+        let mut users: Vec<TargetAddr> =
+            users.iter().filter(|(operator, _)| *operator == addr).map(|(_, request)| *request).collect();
+        users.extend(all.requests.iter().filter(|one| one.objects.contains(&addr)).map(|one| one.request));
+        users.sort_unstable();
+        users.dedup();
+        let users = users.into_iter().take(MAX_REFERENCES);
+        handle.fact("users", users.map(|at| self.reference(HandleKind::Request, at)).collect::<Vec<_>>());
     }
 }
 
@@ -98,12 +127,12 @@ fn search(reader: &HandleReader<'_>, all: &mut AllInUse) -> Result<(), LayoutErr
     };
     if reader.pml == "ob1" {
         let (datatype, send, receive) = (finder.ob1.request.datatype, finder.ob1.send.size, finder.ob1.receive.size);
-        finder.pool("mca_pml_base_send_requests", 0, send, Some(datatype), all);
-        finder.pool("mca_pml_base_recv_requests", 0, receive, Some(datatype), all);
+        finder.pool("mca_pml_base_send_requests", 0, send, [Some(datatype), None], all);
+        finder.pool("mca_pml_base_recv_requests", 0, receive, [Some(datatype), None], all);
     } else if reader.pml == "cm" {
         // Its requests of other classes come from the same pools (ompi/mca/pml/cm/pml_cm_component.c, v4.1.4).
-        finder.pool("mca_pml_base_send_requests", 0, finder.common.size, None, all);
-        finder.pool("mca_pml_base_recv_requests", 0, finder.common.size, None, all);
+        finder.pool("mca_pml_base_send_requests", 0, finder.common.size, [None; 2], all);
+        finder.pool("mca_pml_base_recv_requests", 0, finder.common.size, [None; 2], all);
     } else {
         let reason =
             format!("the message transport (pml) {:?} keeps its requests where they cannot be found", reader.pml);
@@ -112,10 +141,16 @@ fn search(reader: &HandleReader<'_>, all: &mut AllInUse) -> Result<(), LayoutErr
     }
     if let Ok(requests) = reader.layouts.field("ompi_coll_libnbc_component_t", "requests") {
         let size = size_of(reader.layouts, "ompi_coll_libnbc_request_t")?;
-        finder.pool("mca_coll_libnbc_component", requests.offset, size, None, all);
+        // Until it is complete, a collective keeps alive what the application has made of operators and datatypes
+        // (`ompi_coll_base_retain_op`, ompi/mca/coll/base/coll_base_util.c, v4.1.4 and v5.0.7).
+        let held = |name: &str| {
+            let probe = |prefix: &str| Slot::probe(reader.layouts, HELD, &format!("{prefix}{name}")).ok().flatten();
+            probe("data.op.").or_else(|| probe("data.refcounted.op."))
+        };
+        finder.pool("mca_coll_libnbc_component", requests.offset, size, [held("op"), held("datatype")], all);
     }
     for symbol in ["mca_part_base_psend_requests", "mca_part_base_precv_requests"] {
-        finder.pool(symbol, 0, finder.common.size, None, all);
+        finder.pool(symbol, 0, finder.common.size, [None; 2], all);
     }
     finder.files(all);
     Ok(())
@@ -130,7 +165,7 @@ struct Finder<'f, 'a> {
 
 impl Finder<'_, '_> {
     /// Adds the requests in use of the pool `offset` bytes behind a symbol, where the library has it.
-    fn pool(&self, symbol: &str, offset: u64, item_size: usize, datatype: Option<Slot>, all: &mut AllInUse) {
+    fn pool(&self, symbol: &str, offset: u64, item_size: usize, objects: [Option<Slot>; 2], all: &mut AllInUse) {
         let reader = self.reader;
         let at = match reader.symbol(symbol) {
             Ok(Some(at)) => at.wrapping_add(offset),
@@ -145,14 +180,15 @@ impl Finder<'_, '_> {
         if allocated == Ok(0) {
             return;
         }
+        let collective = symbol == "mca_coll_libnbc_component";
         let found = &mut all.requests;
         let walked = pool::walk(reader.target, reader.shapes, &self.ob1, at, item_size, |record| {
             if record.uint(self.common.state) != self.constants.state_invalid {
                 found.push(InUse {
                     request: record.addr,
                     communicator: record.pointer(self.common.object),
-                    datatype: datatype.map(|slot| record.pointer(slot)).unwrap_or_default(),
-                    ..InUse::default()
+                    objects: objects.map(|slot| slot.map(|slot| record.pointer(slot)).unwrap_or_default()),
+                    collective,
                 });
             }
             found.len() < MAX_REQUESTS

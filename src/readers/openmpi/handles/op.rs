@@ -31,12 +31,7 @@ const JAVA: &str = "Java";
 ///
 /// # Errors
 /// Where it cannot be read.
-pub fn read(
-    reader: &HandleReader<'_>,
-    addr: TargetAddr,
-    _depth: Depth,
-    handle: &mut Handle,
-) -> Result<(), ReaderError> {
+pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let shape = Op::resolve(reader.layouts)?;
     let mut buffer = Vec::new();
     // Nearly all of the structure are functions for each datatype.
@@ -45,6 +40,10 @@ pub fn read(
     let flags = record.uint(shape.flags);
     let has = |name: &str| flags & reader.flag(name) != 0;
     let commutative = has("OMPI_OP_FLAGS_COMMUTE");
+    if depth == Depth::Full {
+        // Of blocking reductions and of accumulations nothing in memory says which operator they use.
+        reader.add_users_of_operator(addr, handle);
+    }
     if has("OMPI_OP_FLAGS_INTRINSIC") {
         let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
         handle.predefined = Some(true);
