@@ -244,11 +244,10 @@ class _Parser:
         if not words or at >= len(self._tokens) or self._tokens[at][1] != ")":
             return None
         name = " ".join(word for word in words if word not in _QUALIFIERS)
-        # After a value in parentheses no other can follow.
-        followed = at + 1 < len(self._tokens) and self._tokens[at + 1][0] in ("name", "number")
-        if not (
-            pointers or followed or words[0] in _TYPE_WORDS | _QUALIFIERS or (not words[1:] and self._is_type(name))
-        ):
+        # No value can follow another; products and the like are not in the language.
+        after = self._tokens[at + 1] if at + 1 < len(self._tokens) else ("", "")
+        followed = after[0] in ("name", "number") or after[1] in ("(", "*", "&")
+        if not (pointers or followed or words[0] in _TYPE_WORDS | _QUALIFIERS or self._is_type(name)):
             return None
         self._at = at + 1
         return name, pointers

@@ -7,6 +7,8 @@ from typing import Any, Optional
 
 import lldb
 
+from ..handle_types import KINDS
+from ..printers import names
 from . import c_expressions, lldb_handles
 from .c_expressions import Cast, Element, Member, Name, Node, Number, SyntaxProblem, Unary
 from .lldb_handles import said
@@ -139,7 +141,7 @@ class _Evaluator:
                 raise Problem(f"the array has no element {index}: there are {count}")
             found = base.GetChildAtIndex(index, lldb.eNoDynamicValues, False)
             if found.IsValid():
-                return found
+                return found.GetNonSyntheticValue()
         return self._at(self._address(base) + index * int(element.GetByteSize()), element)
 
     def _unary(self, node: Unary) -> Value:
@@ -168,10 +170,15 @@ class _Evaluator:
 
     def _cast(self, node: Cast) -> Value:
         operand = self.value(node.operand)
-        wanted = self._type(node.type_name)
+        wanted, pointers = self._type(node.type_name), node.pointers
+        if wanted is None and node.type_name in names.STRUCTURES and pointers:
+            # A structure that is only declared has no type of its own in lldb.
+            wanted, pointers = self._type(KINDS[names.STRUCTURES[node.type_name]]), pointers - 1
         if wanted is None:
-            raise Problem(f"no type {node.type_name} is known here")
-        for _ in range(node.pointers):
+            kind = names.TYPEDEFS.get(node.type_name)
+            hint = f"; in its place, name the kind and an address: -kind {kind} (void *)ADDRESS" if kind else ""
+            raise Problem(f"no type {node.type_name} is known here{hint}")
+        for _ in range(pointers):
             wanted = wanted.GetPointerType()
         real = wanted.GetCanonicalType()
         if real.GetTypeClass() != lldb.eTypeClassPointer and not lldb_handles.is_integer(wanted):

@@ -134,8 +134,8 @@ def _line(value: Any) -> Optional[str]:
     if how is None:
         return None
     address = lldb_handles.integer_of(value)
-    behind = value.Dereference()
-    shown = _of_handle(behind, how) if behind.GetError().Success() else words.UNREADABLE
+    there = lldb_handles.behind(value)
+    shown = _of_handle(there, how) if there.GetError().Success() else words.UNREADABLE
     return words.pointed(address, shown) if shown is not None else None
 
 

@@ -66,7 +66,12 @@ def without_typedefs(type_: Any) -> Any:
 def without_reference(value: Any) -> Any:
     """What a reference of C++ refers to, else the value itself; as it lies in memory, without children of ours."""
     value = value.GetNonSyntheticValue()
-    return value.Dereference() if value.GetType().GetCanonicalType().IsReferenceType() else value
+    return behind(value) if value.GetType().GetCanonicalType().IsReferenceType() else value
+
+
+def behind(value: Any) -> Any:
+    """What a pointer or reference points at, without children of ours."""
+    return value.Dereference().GetNonSyntheticValue()
 
 
 def is_integer(type_: Any) -> bool:

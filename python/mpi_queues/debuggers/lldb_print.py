@@ -80,7 +80,7 @@ def _handle(value: Any, expression: str, kind: Optional[str]) -> Found:
         how = lldb_handles.kind_of(pointed)
         if how is not None:
             address = lldb_handles.integer_of(value)
-            value, expression = value.Dereference(), f"*{expression}"
+            value, expression = lldb_handles.behind(value), f"*{expression}"
             if value.GetError().Fail():
                 raise Problem(f"memory at {address:#x} cannot be read")
     if how is None:
@@ -175,4 +175,4 @@ def _walk(value: Any, expression: str, counts: List[int]) -> Iterator[Tuple[str,
         element = value.GetChildAtIndex(index, lldb.eNoDynamicValues, False)
         if not element.IsValid():
             raise Problem(f"{expression}[{index}] cannot be read")
-        yield from _walk(element, f"{expression}[{index}]", counts[1:])
+        yield from _walk(element.GetNonSyntheticValue(), f"{expression}[{index}]", counts[1:])
