@@ -4,6 +4,8 @@
  */
 #include "common/handles.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -242,6 +244,78 @@ static void requests(void)
     handle_is("comm", HANDLE(idle), "without requests");
     fact_count("requests", 0);
     fact_count("files", 0);
+    fact_count("windows", 0);
+}
+
+static void windows_and_files(void)
+{
+    MPI_Comm comm;
+    MPI_Win win, other;
+    MPI_File file;
+    static int memory[4];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, comm, &win);
+    MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other);
+    MPI_File_open(comm, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    handle_is("comm", HANDLE(comm), "with a window and a file");
+    fact_count("windows", 1);
+    fact_refers_to("windows", HANDLE(win));
+    fact_bool("windows.0.certain", 0);
+    fact_count("files", 1);
+    fact_refers_to("files", HANDLE(file));
+    fact_null("internal");
+    handle_is("comm", HANDLE(MPI_COMM_WORLD), "with a window");
+    fact_refers_to("windows", HANDLE(other));
+}
+
+/* Fortran integers: of objects, of a null handle, of nothing. */
+static void fortran(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_name(comm, "by its number");
+    handle_is_fortran("comm", MPI_Comm_c2f(comm), "the integer of a communicator");
+    note_text("name", "by its number");
+    note_int("fortran", MPI_Comm_c2f(comm));
+    handle_listed(1);
+    handle_is_fortran("comm", MPI_Comm_c2f(MPI_COMM_NULL), "the integer of MPI_COMM_NULL");
+    note_text("state", "null");
+    note_text("name", "MPI_COMM_NULL");
+    note_int("fortran", MPI_Comm_c2f(MPI_COMM_NULL));
+    int none[] = {-1, INT_MIN, INT_MAX, 29999};
+    for (int at = 0; at < 4; at++) {
+        handle_is_fortran("comm", none[at], "an integer of nothing");
+        note_text("state", "invalid");
+        note_int("fortran", none[at]);
+        note_summary_has("stands for no communicator");
+    }
+}
+
+/* Attributes as Fortran sets them, in builds that have Fortran: an INTEGER of MPI-1, an address integer of MPI-2. */
+static void fortran_attributes(void)
+{
+    void *library = dlopen("libmpi_mpifh.so.40", RTLD_NOW);
+    if (library == NULL)
+        return;
+    void (*put)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *);
+    void (*set)(MPI_Fint *, MPI_Fint *, MPI_Aint *, MPI_Fint *);
+    *(void **)&put = dlsym(library, "mpi_attr_put_");
+    *(void **)&set = dlsym(library, "mpi_comm_set_attr_");
+    MPI_Comm comm;
+    int first, second;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, handles_rank, &comm);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &first, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &second, NULL);
+    MPI_Fint number = MPI_Comm_c2f(comm), keys[] = {first, second}, old = -7, error;
+    MPI_Aint address = -((MPI_Aint)1 << 40);
+    put(&number, &keys[0], &old, &error);
+    set(&number, &keys[1], &address, &error);
+    handle_is("comm", HANDLE(comm), "attributes of Fortran");
+    fact_count("attributes", 2);
+    fact_int("attributes.0.value", -7);
+    fact_text("attributes.0.set_by", "Fortran");
+    fact_int("attributes.1.value", address);
+    fact_text("attributes.1.set_by", "Fortran");
 }
 
 int main(int argc, char **argv)
@@ -254,5 +328,8 @@ int main(int argc, char **argv)
     error_handlers();
     hints();
     requests();
+    windows_and_files();
+    fortran();
+    fortran_attributes();
     handles_hang();
 }

@@ -55,14 +55,28 @@ void handles_begin(int *argc, char ***argv, int thread_level)
     fprintf(notes, "{\"rank\": %d, \"handles\": [", handles_rank);
 }
 
-void handle_is(const char *kind, uintptr_t value, const char *what)
+static void begin_handle(const char *kind, const char *value, const char *what)
 {
     if (handle_count++)
         fprintf(notes, "]},\n");
-    fprintf(notes, "{\"kind\": \"%s\", \"value\": \"0x%llx\", \"what\": ", kind, (unsigned long long)value);
+    fprintf(notes, "{\"kind\": \"%s\", \"value\": \"%s\", \"what\": ", kind, value);
     write_string(what);
     fprintf(notes, ", \"notes\": [");
     note_count = 0;
+}
+
+void handle_is(const char *kind, uintptr_t value, const char *what)
+{
+    char hex[32];
+    snprintf(hex, sizeof hex, "0x%llx", (unsigned long long)value);
+    begin_handle(kind, hex, what);
+}
+
+void handle_is_fortran(const char *kind, int value, const char *what)
+{
+    char decimal[32];
+    snprintf(decimal, sizeof decimal, "%d", value);
+    begin_handle(kind, decimal, what);
 }
 
 /* [how to compare, place, value] */

@@ -28,6 +28,8 @@ extern int handles_rank, handles_size;
 /* The notes that follow are on this handle (of a status: its address). what: for people who read a failure. It is expected
  * to be live; note_text("state", ...) says otherwise. */
 void handle_is(const char *kind, uintptr_t value, const char *what);
+/* The same, named by its Fortran integer. */
+void handle_is_fortran(const char *kind, int value, const char *what);
 /* It must be (or must not be) among the objects of its kind that are listed. Without this either will do. */
 void handle_listed(int listed);
 

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::super::communicators::ids;
-use super::references::LOCAL_COMM;
+use super::origins::{origin, written_ids};
+use super::references::{LOCAL_COMM, WIN_COMM};
 use super::{Depth, HandleReader, attributes, hints, topology};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
@@ -23,16 +24,6 @@ shape!(
 
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
 const MAX_NAME: usize = 256;
-
-/// What the library writes into the names of communicators between their own id and that of another, and what that says
-/// of their origin (ompi/communicator/comm.c, v4.1.4 and v5.0.7).
-const ORIGINS: &[(&str, &str)] = &[
-    ("CREATE FROM", "created from"),
-    ("SPLIT FROM", "split from"),
-    ("SPLIT_TYPE FROM", "split by type from"),
-    ("DUP FROM", "duplicate of"),
-    ("GROUP FROM", "created by a group of"),
-];
 
 /// Adds what the object at `addr` holds.
 ///
@@ -60,6 +51,11 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     let beyond = remote_size.map(|remote| format!(", {remote} remote")).unwrap_or_default();
     handle.summary = format!("{label}, {place}{beyond}");
     handle.predefined = Some(predefined);
+    handle.freed = predefined.then_some(false);
+    if !predefined {
+        let reason = "MPI_Comm_free takes it away at once, or leaves no mark while operations still use it";
+        handle.unknown.insert("freed".to_owned(), reason.into());
+    }
     handle.fact("rank", (rank >= 0).then_some(rank));
     handle.fact("size", size);
     handle.fact("inter", inter);
@@ -99,8 +95,10 @@ fn more(
     hints::add(reader, record.pointer(shape.info), handle);
     attributes::add(reader, record.pointer(shape.attributes), handle);
     reader.add_requests(handle, |found| found.communicator == addr);
+    reader.referrers("windows", &[WIN_COMM], addr, handle);
+    reader.add_windows(&written_ids(reader, record), record.pointer(known.local_group), handle);
     reader.referrers("files", &[(HandleKind::File, "f_comm")], addr, handle);
-    let owners = [(HandleKind::Comm, LOCAL_COMM), (HandleKind::File, "f_comm")];
+    let owners = [(HandleKind::Comm, LOCAL_COMM), WIN_COMM];
     // One that has a name was made by the application.
     let named = handle.facts.get("name_set") == Some(&Value::Bool(true));
     handle.fact("internal", if named { Value::Null } else { reader.first_referrer(&owners, addr) });
@@ -144,14 +142,4 @@ fn world_rank(reader: &HandleReader<'_>) -> Result<Option<i64>, ReaderError> {
     let record = Record::read(reader.target, world, shape.size, &mut buffer)?;
     let rank = record.int(shape.my_rank);
     Ok((!record.pointer(shape.local_group).is_null() && rank >= 0).then_some(rank))
-}
-
-/// What a name that the library generated says: `MPI COMMUNICATOR 5 DUP FROM 0`, since 5.0 also `MPI COMM 0x… SPLIT FROM 3`.
-fn origin(name: &str) -> Option<String> {
-    let rest = ["MPI COMMUNICATOR ", "MPI COMM "].iter().find_map(|start| name.strip_prefix(start))?;
-    let (_, rest) = rest.split_once(' ')?;
-    ORIGINS.iter().find_map(|(words, meaning)| {
-        let id = rest.strip_prefix(words)?.strip_prefix(' ').filter(|id| !id.is_empty())?;
-        Some(format!("{meaning} the communicator with context id {id}"))
-    })
 }

@@ -63,6 +63,11 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     handle.name = Some(name.clone()).filter(|name| !name.is_empty());
     handle.predefined = Some(slot.is_none());
     handle.fact("object", word);
+    handle.freed = slot.is_none().then_some(false);
+    if slot.is_some() {
+        let reason = "MPI_Errhandler_free takes it away at once, or leaves no mark while objects still use it";
+        handle.unknown.insert("freed".to_owned(), reason.into());
+    }
     let Some(slot) = slot else {
         // Only the standard's own have a name; their functions are the library's, not the user's.
         handle.summary = name;

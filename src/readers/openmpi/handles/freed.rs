@@ -55,13 +55,15 @@ pub fn remains(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Resu
         return Ok(None);
     }
     let index = memory.int(kind.index)?;
-    match table::slot(reader, kind, index)? {
-        Some(found) if found != addr => {}
+    // Only sessions leave their place as it was (`ompi_instance_destruct` in ompi/instance/instance.c, v5.0.7).
+    let shown = match table::slot(reader, kind, index)? {
+        Some(found) if found != addr => format!("the Fortran integer {index}, which is not its own any more"),
+        Some(_) if kind.kind == HandleKind::Session => format!("its Fortran integer {index}"),
         _ => return Ok(None),
-    }
+    };
     let name = memory.name()?;
     let called = name.as_ref().map_or_else(String::new, |name| format!("\"{name}\", "));
-    let detail = format!("{called}its memory still shows the Fortran integer {index}, which is not its own any more");
+    let detail = format!("{called}its memory still shows {shown}");
     Ok(Some(Remains { detail, name }))
 }
 

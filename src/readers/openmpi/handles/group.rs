@@ -33,6 +33,11 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     }
     let empty = reader.symbol("ompi_mpi_group_empty")? == Some(addr);
     handle.predefined = Some(empty || flags & reader.flag("OMPI_GROUP_INTRINSIC") != 0);
+    handle.freed = handle.predefined.filter(|predefined| *predefined).map(|_| false);
+    if handle.freed.is_none() {
+        let reason = "MPI_Group_free takes it away at once, or leaves no mark while communicators still use it";
+        handle.unknown.insert("freed".to_owned(), reason.into());
+    }
     handle.name = empty.then(|| "MPI_GROUP_EMPTY".to_owned());
     // Not a member: MPI_UNDEFINED or MPI_PROC_NULL, both negative.
     let member = (rank >= 0).then_some(rank);

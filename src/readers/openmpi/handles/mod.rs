@@ -27,6 +27,7 @@ mod object;
 mod ompio;
 mod one_sided;
 mod op;
+mod origins;
 mod other_requests;
 mod point_to_point;
 mod references;
@@ -43,6 +44,7 @@ use std::cell::{Cell, OnceCell};
 
 use self::kinds::Kind;
 use self::object::Found;
+use self::origins::Duplicates;
 use self::references::Referrers;
 use super::communicators::learn_world;
 use super::detect::required;
@@ -79,14 +81,15 @@ pub struct HandleReader<'a> {
     /// Whether what is described now was found in the library, and is not known to be held by the program.
     in_library: Cell<bool>,
     referrers: Referrers,
+    duplicates: Duplicates,
 }
 
 impl<'a> HandleReader<'a> {
     /// A reader over `target` with verified layouts; `pml` is the name of the selected pml.
     pub fn new(target: &'a dyn Target, layouts: &'a Layouts, shapes: &'a Shapes, pml: &'a str) -> Self {
         let (groups, world, in_use) = (Groups::new(target, shapes), OnceCell::new(), OnceCell::new());
-        let (referrers, in_library) = (Referrers::default(), Cell::new(false));
-        Self { target, layouts, shapes, pml, groups, world, in_use, in_library, referrers }
+        let (referrers, duplicates, in_library) = (Referrers::default(), Duplicates::default(), Cell::new(false));
+        Self { target, layouts, shapes, pml, groups, world, in_use, in_library, referrers, duplicates }
     }
 
     /// What the C handle `value` of that kind means; for a status, that at the address `value`. Never fails: what cannot be
@@ -103,6 +106,8 @@ impl<'a> HandleReader<'a> {
                 handle.name = Some(place.null_name.to_owned());
                 handle.predefined = Some(true);
                 place.null_name.clone_into(&mut handle.summary);
+                // Of a null handle nothing else is read: without its integer it is no less a null handle.
+                handle.fortran = table::index_of(self, place, addr).ok().flatten();
             }
             Ok(Found::Live) => self.fill(place, addr, depth, &mut handle),
             Ok(Found::Freed(remains)) => {
@@ -146,6 +151,12 @@ impl<'a> HandleReader<'a> {
         };
         if let Err(error) = read {
             self.unreadable(handle, &error);
+        }
+        if depth == Depth::Full {
+            match object::references(self, addr) {
+                Ok(count) => handle.fact("references", count),
+                Err(error) => handle.unknown("references", error.to_string()),
+            }
         }
     }
 

@@ -85,8 +85,7 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
             return Ok(Found::Invalid(format!("no MPI object stands at {addr} (never set, or freed and overwritten)")));
         }
     }
-    let count = Slot::resolve(reader.layouts, "opal_object_t", "obj_reference_count")?;
-    let count = reader.target.read_uint(addr.wrapping_add(count.offset as u64), count.size as u64)? as u32 as i32;
+    let count = references(reader, addr)?;
     if count <= 0 {
         return Ok(freed(format!("its memory has been given back (reference count {count})")));
     }
@@ -99,6 +98,15 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
         }
     }
     Ok(Found::Live)
+}
+
+/// How many times the library counts the object at `addr` as used.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn references(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<i32, ReaderError> {
+    let count = Slot::resolve(reader.layouts, "opal_object_t", "obj_reference_count")?;
+    Ok(reader.target.read_uint(addr.wrapping_add(count.offset as u64), count.size as u64)? as u32 as i32)
 }
 
 fn freed(detail: String) -> Found {

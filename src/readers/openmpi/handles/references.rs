@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use super::{Depth, HandleReader, kinds};
+use super::{Depth, HandleReader, kinds, window};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
-use crate::readers::add_problem;
 use crate::readers::record::Slot;
+use crate::readers::{ReaderError, add_problem};
 
 /// At most this many references are listed in one fact.
 const MAX_REFERENCES: usize = 1000;
@@ -18,6 +18,9 @@ const MAX_REFERENCES: usize = 1000;
 /// The communicator of an intercommunicator's local group. In others the member is never set (`ompi_comm_construct` in
 /// ompi/communicator/comm_init.c, v4.1.4).
 pub const LOCAL_COMM: &str = "c_local_comm";
+
+/// Stands for the communicator of a window, which no member of it holds but one of its component's part.
+pub const WIN_COMM: (HandleKind, &str) = (HandleKind::Win, "communicator");
 
 /// Which objects point to which, each kind and member looked at once.
 #[derive(Default)]
@@ -85,6 +88,15 @@ impl HandleReader<'_> {
         found.map_or(Value::Null, |(kind, addr)| self.reference(kind, addr))
     }
 
+    /// The objects of a kind with what their member points to.
+    pub(super) fn pointers(&self, kind: HandleKind, member: &'static str) -> Vec<(TargetAddr, TargetAddr)> {
+        let known = self.pointing(kind, member);
+        let pairs = known.by_target.iter().flat_map(|(target, from)| from.iter().map(|addr| (*addr, *target)));
+        let mut pairs: Vec<_> = pairs.collect();
+        pairs.sort_unstable();
+        pairs
+    }
+
     fn pointing(&self, kind: HandleKind, member: &'static str) -> Rc<Known> {
         if let Some(known) = self.referrers.0.borrow().get(&(kind, member)) {
             return Rc::clone(known);
@@ -92,6 +104,14 @@ impl HandleReader<'_> {
         let known = Rc::new(self.find_pointing(kind, member));
         self.referrers.0.borrow_mut().insert((kind, member), Rc::clone(&known));
         known
+    }
+
+    /// The member of an object; of a window without one, the communicator that its component has.
+    fn pointer(&self, addr: TargetAddr, slot: Option<Slot>) -> Result<TargetAddr, ReaderError> {
+        match slot {
+            Some(slot) => Ok(self.target.read_pointer(addr.wrapping_add(slot.offset as u64))?),
+            None => window::communicator(self, addr),
+        }
     }
 
     fn is_inter(&self, comm: TargetAddr) -> bool {
@@ -104,7 +124,8 @@ impl HandleReader<'_> {
         let mut known = Known::default();
         let Some(place) = kinds::of(kind) else { return known };
         let slot = match Slot::probe(self.layouts, place.type_name, member) {
-            Ok(Some(slot)) => slot,
+            Ok(Some(slot)) => Some(slot),
+            Ok(None) if (kind, member) == WIN_COMM => None,
             // Members are probed, never versions: what this release lacks, none of its objects has.
             Ok(None) => return known,
             Err(error) => {
@@ -118,7 +139,7 @@ impl HandleReader<'_> {
             if member == LOCAL_COMM && !self.is_inter(addr) {
                 continue;
             }
-            match self.target.read_pointer(addr.wrapping_add(slot.offset as u64)) {
+            match self.pointer(addr, slot) {
                 Ok(pointer) => known.by_target.entry(pointer).or_default().push(addr),
                 Err(error) => known.reason = Some(format!("the {} at {addr}: {error}", kind.noun())),
             }

@@ -54,5 +54,7 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
 /// (`ompi_instance_destruct` in ompi/instance/instance.c, v5.0.7).
 pub fn only_live(reader: &HandleReader<'_>, found: &mut Vec<TargetAddr>) {
     let Some(place) = kinds::of(HandleKind::Session) else { return };
-    found.retain(|addr| !matches!(object::find(reader, place, *addr), Ok(object::Found::Invalid(_))));
+    found.retain(|addr| {
+        !matches!(object::find(reader, place, *addr), Ok(object::Found::Freed(_) | object::Found::Invalid(_)))
+    });
 }

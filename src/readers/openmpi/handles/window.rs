@@ -97,6 +97,22 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     Ok(())
 }
 
+/// The window's own communicator, which its component has.
+///
+/// # Errors
+/// Where it cannot be read, or the component is not one of those that are known here.
+pub fn communicator(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<TargetAddr, ReaderError> {
+    let shape = Win::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let (_, size) = rank_and_size(reader, record.pointer(shape.group))?;
+    let window = Window { addr, module: record.pointer(shape.module), flavour: record.uint(shape.flavour), size };
+    let name = epochs::component(reader, window.module)?;
+    let name =
+        name.ok_or_else(|| ReaderError::Damaged("its functions are of no component that is known".to_owned()))?;
+    Ok(epochs::read(reader, name, window)?.comm)
+}
+
 fn rank_and_size(reader: &HandleReader<'_>, group: TargetAddr) -> Result<(i64, u64), ReaderError> {
     let count = reader.shapes.group.count;
     let size = reader.target.read_uint(group.wrapping_add(count.offset as u64), count.size as u64)?;
