@@ -68,25 +68,56 @@ class Session:
         ``no_plugin``, ``plugin_refused``, ``plugin_failed``, ``gone``, ``fault``.
         """
 
-    def describe(self, kind: str, value: int | bytes, *, fortran: bool = False, full: bool = False) -> HandleDict:
+    def describe(
+        self,
+        kind: str,
+        value: int | bytes,
+        *,
+        fortran: bool = False,
+        full: bool = False,
+        source: str = "auto",
+        plugin: Optional[str] = None,
+        timeout: float = 60.0,
+        cxx: Optional[str] = None,
+    ) -> HandleDict:
         """What one handle means. ``kind`` is the kind's word (``comm``) or its type (``MPI_Comm``).
 
         ``value`` is that of the C handle, with ``fortran`` the Fortran integer; of a status its address or its bytes. With
         ``full`` everything is read, with references to other objects; else what ``summary`` needs. A value that is no handle is
         told in ``state``, never raised.
 
+        With ``source="plugin"`` a plug-in for handles (MPIDBG) tells: ``plugin``, or one that is searched for, within
+        ``timeout`` seconds. It knows communicators, error handlers, requests and statuses; the fact ``told_by`` names it. For
+        it ``value`` may be the address of an object of the C++ class ``cxx`` (``MPI::Cartcomm``).
+
         Raises NativeError where the process has no MPI that can be read now, kinds as of :meth:`read`.
         """
 
-    def handles(self, wanted: Sequence[Tuple[str, Optional[str]]] = ...) -> Snapshot:
+    def handles(
+        self,
+        wanted: Sequence[Tuple[str, Optional[str]]] = ...,
+        *,
+        source: str = "auto",
+        plugin: Optional[str] = None,
+        timeout: float = 60.0,
+    ) -> Snapshot:
         """The objects of kinds, or those that a value names: one snapshot with one process, whose ``handles`` they are, a list
         for each that is wanted, in that order; all of every kind where nothing is.
 
         ``wanted`` are pairs of a kind's word and a value: None for all, ``0x…`` the C handle, a decimal number the Fortran
         integer, anything else a name.
 
+        ``source``, ``plugin`` and ``timeout`` are as of :meth:`describe`: a plug-in is asked about the objects that the built-in
+        reader finds, and those to which it gives names; it cannot list any.
+
         Raises NativeError, kinds as of :meth:`read`, and ``no_handle`` where no object has that name.
         """
+
+    def handle_plugin_info(self, *, plugin: Optional[str] = None, timeout: float = 60.0) -> Dict[str, Any]:
+        """What the plug-in for handles that would be used is: ``path``, ``how`` it was found, ``trusted``, ``reason`` (why there
+        is none, or it cannot be used), ``version``, ``interface``, ``width``, ``functions``, ``missing``, ``types`` (pairs: the
+        standard's name of a handle, the type), ``capabilities`` (pairs: kind, the interface's bits), ``names`` (kind, name,
+        handle); ``candidates`` looked at."""
 
     def record(
         self,

@@ -32,7 +32,9 @@ def snapshots(
 
     def read(session: Session) -> Snapshot:
         if request.action == "handles":
-            return session.handles(request.wanted)
+            return session.handles(
+                request.wanted, source=request.source, plugin=request.plugin, timeout=request.timeout
+            )
         return session.read(
             source=request.source,
             plugin=request.plugin,

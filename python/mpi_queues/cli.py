@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     _add_show(commands)
     _add_comms(commands)
-    handles.add_command(commands, _row_limit)
+    handles.add_command(commands, _row_limit, _source)
     layouts.add_commands(commands, targets.add_options)
     record.add_commands(commands, targets.add_options)
     init.add_command(commands)

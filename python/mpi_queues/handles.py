@@ -7,6 +7,7 @@ import sys
 from typing import Any, Callable
 
 from . import show, targets
+from .commands.plugins import requested_plugin
 from .debuggers import via_debugger
 from .errors import UsageError
 from .handle_types import KINDS, kind_of, wanted
@@ -14,7 +15,7 @@ from .report import handles as report
 from .report import text
 
 
-def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
+def add_command(commands: Any, row_limit: Callable[[str], Any], source: Callable[[str], Any]) -> None:
     """Adds the command's parser."""
     parser = commands.add_parser(
         "handles",
@@ -38,6 +39,13 @@ def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
         help="only these: C handles (0x…), Fortran integers, or names; of a status its address",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for programs")
+    parser.add_argument(
+        "--source",
+        type=source,
+        default="auto",
+        metavar="SOURCE",
+        help="who tells: auto, builtin, plugin or plugin=PATH (default: auto, the built-in reader)",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="all that is known of each")
     parser.add_argument(
         "--limit",
@@ -51,9 +59,9 @@ def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Reads and shows them; returns the exit status."""
-    request = via_debugger.Request(
-        "handles", wanted=wanted(options.kind, options.values), timeout=options.timeout, via=options.via
-    )
+    source, plugin = requested_plugin(options.source, None, show.NO_PLUGIN)
+    asked = wanted(options.kind, options.values)
+    request = via_debugger.Request("handles", source, plugin, wanted=asked, timeout=options.timeout, via=options.via)
     snapshot, failures = show.merged(targets.requested(options), request, options)
     if options.format == "json":
         show.write_json(snapshot)

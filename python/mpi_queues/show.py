@@ -16,7 +16,8 @@ from .report import handles, text
 
 DEFAULT_LIMIT = text.DEFAULT_LIMIT
 
-_NO_PLUGIN = "the built-in reader needs none: leave out --source"
+#: What to do where a plug-in that was named is not there.
+NO_PLUGIN = "the built-in reader needs none: leave out --source"
 
 
 def show(options: argparse.Namespace) -> int:
@@ -83,7 +84,7 @@ def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[U
         UserError: where none could be.
     """
     wanted = targets.requested(options)
-    source, plugin = requested_plugin(options.source, None, _NO_PLUGIN)
+    source, plugin = requested_plugin(options.source, None, NO_PLUGIN)
     request = via_debugger.Request("read", source, plugin, queues, timeout=options.timeout, via=options.via)
     return merged(wanted, request, options)
 
@@ -119,7 +120,7 @@ def _compare(options: argparse.Namespace) -> int:
         raise UsageError("--compare writes text only", help="leave out --format json")
     wanted = targets.requested(options)
     source = "plugin" if options.source in ("auto", "builtin") else options.source
-    _, plugin = requested_plugin(source, None, _NO_PLUGIN)
+    _, plugin = requested_plugin(source, None, NO_PLUGIN)
     request = via_debugger.Request("compare", "plugin", plugin, timeout=options.timeout, via=options.via)
     answers, failures = asking.facts(
         wanted, request, lambda session: session.compare(plugin=plugin, timeout=options.timeout)

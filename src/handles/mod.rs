@@ -67,6 +67,9 @@ pub struct HandleRequest<'a> {
     pub global_rank: Option<i64>,
     /// What to ask.
     pub queries: Vec<Query>,
+    /// The version of the MPI library, such as `4.1.4`: a plug-in that tells another series is refused. `None`: not
+    /// known.
+    pub library_version: Option<String>,
     /// Bounds for what it may deliver.
     pub limits: Limits,
     /// Whether the user has interrupted; asked at least every 100 ms.
@@ -81,6 +84,7 @@ impl HandleRequest<'_> {
             timeout: Duration::from_secs(60),
             global_rank: None,
             queries: Vec::new(),
+            library_version: None,
             limits: Limits::default(),
             interrupted: &|| false,
         }
@@ -130,8 +134,10 @@ pub struct HandlePluginInfo {
 pub struct HandleOutcome {
     /// What the plug-in is.
     pub info: HandlePluginInfo,
-    /// The answers, as many as the queries unless it failed.
+    /// The answers, as many as the queries; those that the plug-in had not given when it failed are `unknown`.
     pub handles: Vec<Handle>,
+    /// How many of them it gave.
+    pub answered: usize,
     /// Reads that failed; the plug-in took zeros instead.
     pub failed_reads: u64,
     /// The first of them.

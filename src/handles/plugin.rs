@@ -73,6 +73,7 @@ fn run(request: &HandleRequest<'_>, facts: Facts, asked: Option<Asked<'_>>) -> H
         return refused(request, info, PluginError::MissingFunctions { path, interface: "handle", missing: required });
     }
     let mut server = HandleServer::new(&path, info, request.queries.len(), request.limits);
+    server.expect_version(request.library_version.as_deref());
     let only_inspect = asked.is_none();
     if let Some(asked) = asked {
         server.ask(asked);
@@ -131,6 +132,7 @@ fn outcome(
     HandleOutcome {
         info: server.info,
         handles,
+        answered: server.raw.iter().filter(|raw| raw.complete).count(),
         failed_reads: server.answers.failed_reads,
         first_failed_reads: server.answers.first_failed_reads,
         messages,

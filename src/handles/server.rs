@@ -9,6 +9,7 @@ use super::{HandlePluginInfo, Limits};
 use crate::ffi::plugin::answers::{Answers, Asked};
 use crate::ffi::plugin::conversation::{Answer, Next, Server};
 use crate::ffi::plugin::error::PluginError;
+use crate::ffi::plugin::library::other_series;
 use crate::ffi::plugin::wire::{Failure, Kind, MESSAGE_DPRINTS, Take};
 use crate::target::printable;
 
@@ -23,6 +24,7 @@ pub struct HandleServer<'a> {
     pub answers: Answers<'a>,
     path: &'a Path,
     limits: Limits,
+    library_version: Option<String>,
     /// What the plug-in is.
     pub info: HandlePluginInfo,
     /// The answers to the queries so far; the last may be incomplete.
@@ -41,7 +43,23 @@ impl<'a> HandleServer<'a> {
     /// A server for one run with so many queries.
     pub fn new(path: &'a Path, info: HandlePluginInfo, queries: usize, limits: Limits) -> Self {
         let answers = Answers::new(path, limits.message_bytes);
-        Self { answers, path, limits, info, raw: Vec::new(), queries, bytes: 0, failed_before: 0, failed_in_setup: 0 }
+        Self {
+            answers,
+            path,
+            limits,
+            library_version: None,
+            info,
+            raw: Vec::new(),
+            queries,
+            bytes: 0,
+            failed_before: 0,
+            failed_in_setup: 0,
+        }
+    }
+
+    /// Refuses a plug-in for another series of the MPI library than this one.
+    pub fn expect_version(&mut self, version: Option<&str>) {
+        self.library_version = version.map(str::to_owned);
     }
 
     /// Serves memory, symbols and types.
@@ -57,6 +75,12 @@ impl<'a> HandleServer<'a> {
                 self.info.interface = Some(take.i32()?);
                 self.info.width = Some(take.i32()?);
                 self.info.version = Some(printable(take.text()?)).filter(|text| !text.is_empty());
+                if let (Some(library), Some(text)) = (&self.library_version, &self.info.version)
+                    && let Some(found) = other_series(text, library)
+                {
+                    let (path, library) = (self.path.to_owned(), library.clone());
+                    return Some(Err(PluginError::OtherLibrary { path, found, library }));
+                }
             }
             Kind::Message => {
                 if take.u8()? != MESSAGE_DPRINTS {

@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::handles::{Form, Teller, set_facts};
 use super::origin::Origin;
 use super::snapshot::{Snapshot, to_python};
 use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
@@ -18,7 +19,7 @@ use crate::layouts::Profile;
 use crate::model;
 use crate::mqs::PluginInfo;
 use crate::recording::Replay;
-use crate::session::{self, LayoutChoice, PluginSettings, SessionError};
+use crate::session::{self, LayoutChoice, Named, PluginSettings, SessionError};
 use crate::target::PageCache;
 
 create_exception!(mpi_queues, NativeError, PyException, "What the core could not do; see `kind` and `help`.");
@@ -185,7 +186,11 @@ impl Session {
     }
 
     /// What one handle means, as a dictionary: the fields of `model::Handle`.
-    #[pyo3(signature = (kind, value, *, fortran = false, full = false))]
+    #[pyo3(signature = (
+        kind, value, *, fortran = false, full = false, source = "auto", plugin = None, timeout = 60.0, cxx = None
+    ))]
+    // Keywords in Python.
+    #[allow(clippy::too_many_arguments)]
     fn describe<'py>(
         &self,
         py: Python<'py>,
@@ -193,14 +198,36 @@ impl Session {
         value: &Bound<'py, PyAny>,
         fortran: bool,
         full: bool,
+        source: &str,
+        plugin: Option<PathBuf>,
+        timeout: f64,
+        cxx: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.describe_handle(py, kind, value, fortran, full)
+        self.describe_handle(py, kind, value, &Form { fortran, cxx, full }, Teller::new(source, plugin, timeout)?)
     }
 
     /// The objects of kinds, or those that a value names: one snapshot with one process, whose `handles` they are.
-    #[pyo3(signature = (wanted = Vec::new()))]
-    fn handles(&self, py: Python<'_>, wanted: Vec<(String, Option<String>)>) -> PyResult<Snapshot> {
-        self.list_handles(py, wanted)
+    #[pyo3(signature = (wanted = Vec::new(), *, source = "auto", plugin = None, timeout = 60.0))]
+    fn handles(
+        &self,
+        py: Python<'_>,
+        wanted: Vec<(String, Option<String>)>,
+        source: &str,
+        plugin: Option<PathBuf>,
+        timeout: f64,
+    ) -> PyResult<Snapshot> {
+        self.list_handles(py, wanted, Teller::new(source, plugin, timeout)?)
+    }
+
+    /// What the plug-in for handles that would be used is, and which were looked at.
+    #[pyo3(signature = (*, plugin = None, timeout = 60.0))]
+    fn handle_plugin_info<'py>(
+        &self,
+        py: Python<'py>,
+        plugin: Option<PathBuf>,
+        timeout: f64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        self.about_handle_plugin(py, plugin, timeout)
     }
 
     /// Writes the process as a part of a recording, in pieces of bytes, to `write`.
@@ -243,22 +270,21 @@ impl Session {
             Some(Err(error)) => info.set_item("reason", error.to_string())?,
             None => {}
         }
-        let candidates = choice.candidates.iter().map(|candidate| {
-            let refusal = candidate.refusal.as_ref().map(|refusal| format!(": {refusal}")).unwrap_or_default();
-            format!("{} ({}){refusal}", candidate.path.display(), candidate.how.describe())
-        });
-        info.set_item("candidates", candidates.collect::<Vec<_>>())?;
+        info.set_item("candidates", choice.described())?;
         Ok(info)
     }
 
     /// Checks a plug-in that the user asks for by name, in its helper process.
     fn trust_plugin<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
         let inspected =
-            self.with_settings(Some(path.clone()), 10.0, |settings| self.session.inspect_plugin(&path, settings))?;
+            self.with_settings(Some(path.clone()), 10.0, |settings| self.session.inspect_named(&path, settings))?;
         self.interrupted()?;
         let info = PyDict::new(py);
         info.set_item("path", path)?;
-        set_plugin_facts(&info, inspected.map_err(|error| self.error(py, &error))?)?;
+        match inspected.map_err(|error| self.error(py, &error))? {
+            Named::Queues(plugin) => set_plugin_facts(&info, plugin)?,
+            Named::Handles(plugin) => set_facts(&info, &plugin)?,
+        }
         Ok(info)
     }
 

@@ -66,9 +66,9 @@ impl<T: Target> Session<T> {
         for (kind, designator) in wanted {
             let kind = *kind;
             let list = match designator {
-                None => self.with_handles(|reader| reader.list(kind))?,
+                None => self.list_builtin(kind)?,
                 Some(Designator::Name(name)) => {
-                    let mut list = self.with_handles(|reader| reader.list(kind))?;
+                    let mut list = self.list_builtin(kind)?;
                     list.handles.retain(|handle| is_called(handle, name));
                     if list.handles.is_empty() {
                         return Err(SessionError::NoHandle { kind: kind.noun(), name: name.clone() });
@@ -83,6 +83,11 @@ impl<T: Target> Session<T> {
             process.handles.push(list);
         }
         Ok(process)
+    }
+
+    /// The objects of a kind that the built-in reader finds.
+    pub(super) fn list_builtin(&self, kind: HandleKind) -> Result<HandleList, SessionError> {
+        self.with_handles(|reader| reader.list(kind))
     }
 
     fn with_handles<R>(&self, read: impl FnOnce(&HandleReader<'_>) -> R) -> Result<R, SessionError> {

@@ -2,6 +2,7 @@
 
 mod debug_info;
 mod detection;
+mod handle_plugin;
 mod handles;
 mod plugin;
 mod record;
@@ -9,7 +10,7 @@ mod refine;
 
 pub use detection::{Detected, LayoutChoice};
 pub use handles::Designator;
-pub use plugin::{PluginChoice, PluginSettings};
+pub use plugin::{Named, PluginChoice, PluginSettings};
 pub use record::{RecordError, RecordRequest, tell_missing};
 pub use refine::{RANK_VARIABLES, add_facts};
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{Detected, Session, SessionError};
 use crate::analysis::compare::differences;
+use crate::handles::{HandlePluginInfo, inspect_handle_plugin, is_handle_plugin};
 use crate::model::{Communicator, Process, QueueReport, QueueSource, QueueState, Source, SourceKind};
 use crate::mqs::discovery::{Candidate, Search, candidates};
 use crate::mqs::{BadRead, PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin_within};
@@ -35,12 +36,29 @@ pub struct PluginChoice {
     pub chosen: Option<Candidate>,
 }
 
+/// A plug-in that the user named: what it is depends on the functions that it exports.
+pub enum Named {
+    /// One for message queues, and perhaps for handles, too.
+    Queues(PluginInfo),
+    /// One for handles only.
+    Handles(HandlePluginInfo),
+}
+
 impl PluginChoice {
-    /// Why there is none, naming every place.
-    fn refusal(self) -> SessionError {
+    /// The places that were looked at, in words.
+    pub fn described(&self) -> Vec<String> {
+        let one = |candidate: &Candidate| {
+            let refusal = candidate.refusal.as_ref().map(|refusal| format!(": {refusal}")).unwrap_or_default();
+            format!("{} ({}){refusal}", candidate.path.display(), candidate.how.describe())
+        };
+        self.candidates.iter().map(one).collect()
+    }
+
+    /// Why there is none, naming every place; `none` where there is no place.
+    pub(super) fn refusal(self, none: String) -> SessionError {
         let mut refused = self.candidates.into_iter().filter_map(|candidate| candidate.refusal);
         match (refused.next(), refused.next()) {
-            (None, _) => SessionError::NoPlugin("no plug-in was found for this MPI library".to_owned()),
+            (None, _) => SessionError::NoPlugin(none),
             (Some(only), None) => SessionError::Plugin(only),
             (Some(first), Some(second)) => {
                 let all: Vec<String> =
@@ -69,6 +87,19 @@ impl<T: Target> Session<T> {
         Ok(inspect_plugin_within(path, settings.timeout, settings.interrupted)?)
     }
 
+    /// Loads a plug-in of either interface in its helper process and asks what it is.
+    ///
+    /// # Errors
+    /// As [`Session::inspect_plugin`].
+    pub fn inspect_named(&self, path: &Path, settings: &PluginSettings<'_>) -> Result<Named, SessionError> {
+        match self.inspect_plugin(path, settings) {
+            Err(SessionError::Plugin(PluginError::MissingFunctions { .. })) if is_handle_plugin(path) == Ok(true) => {
+                Ok(Named::Handles(inspect_handle_plugin(path, settings.timeout, settings.interrupted)?))
+            }
+            other => other.map(Named::Queues),
+        }
+    }
+
     /// Reads the process with a plug-in; world ranks come from our own reader of communicators.
     ///
     /// # Errors
@@ -84,7 +115,7 @@ impl<T: Target> Session<T> {
         let choice = self.choose_plugin(settings);
         let path = match &choice.chosen {
             Some(chosen) => chosen.path.clone(),
-            None => return Err(choice.refusal()),
+            None => return Err(choice.refusal("no plug-in was found for this MPI library".to_owned())),
         };
         let mut report = if detected.mpi.transport.as_deref() == Some("ob1") {
             self.run_plugin(&path, &detected, &ours, settings)?

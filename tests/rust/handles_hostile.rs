@@ -143,6 +143,17 @@ fn versions_widths_and_machines() {
 }
 
 #[test]
+fn a_plugin_of_another_series_is_refused() {
+    let path = plugin("other-series");
+    let queries = [comm(WORLD)];
+    let mut request = request(&path, &queries, 20.0);
+    request.library_version = Some("4.1.4".to_owned());
+    let outcome = query_handles(&target(TargetAbi::LITTLE_64), &layouts(), &request);
+    assert!(text(&outcome).contains("made for Open MPI 9.9.1, but the process runs 4.1.4"), "{}", text(&outcome));
+    assert_eq!((outcome.answered, outcome.handles.len()), (0, 1));
+}
+
+#[test]
 fn missing_functions() {
     let refused = text(&ask("good -DWITHOUT_FINALIZE", 20.0));
     assert!(refused.contains("is not a usable handle plug-in"), "{refused}");

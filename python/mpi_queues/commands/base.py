@@ -8,6 +8,7 @@ from typing import Callable, ClassVar, Dict, List, Optional, Sequence, Tuple
 
 from .._native import NativeError, Snapshot
 from ..errors import UsageError, UserError, as_user_error
+from ..handle_types import Teller
 from . import options as opt
 from .context import Context, DebuggedMpi, Dialect
 from .plugins import absolute, requested_plugin
@@ -21,7 +22,7 @@ RANK = opt.Option("rank", "Only the process of this rank in MPI_COMM_WORLD.", "N
 INTERNAL = opt.Option("internal", "Also operations of MPI itself, with the collective they belong to.", short="i")
 SOURCE = opt.Option(
     "source",
-    "Who reads the queues: the built-in reader, a vendor plug-in, or plugin=PATH.",
+    "Who reads: the built-in reader, a vendor's plug-in, or plugin=PATH.",
     "SOURCE",
     ("auto", "builtin", "plugin"),
     also="plugin=",
@@ -213,3 +214,11 @@ def requested_source(context: Context, arguments: opt.Arguments) -> Tuple[str, O
     """The source asked for and the path of the plug-in asked for by name."""
     source = arguments.get(SOURCE.name) or str(context.setting("source"))
     return requested_plugin(source, context.loaded_plugin)
+
+
+def requested_teller(context: Context, arguments: opt.Arguments) -> Teller:
+    """Who is to tell what handles mean."""
+    source, plugin = requested_source(context, arguments)
+    if source != "plugin":
+        return {}
+    return {"source": source, "plugin": plugin, "timeout": float(context.setting("timeout"))}

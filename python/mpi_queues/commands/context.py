@@ -53,11 +53,28 @@ class DebuggedMpi(ABC):
         """Rank and size in MPI_COMM_WORLD."""
 
     @abstractmethod
-    def describe(self, kind: str, value: Union[int, bytes], *, fortran: bool = False, full: bool = False) -> HandleDict:
+    def describe(
+        self,
+        kind: str,
+        value: Union[int, bytes],
+        *,
+        fortran: bool = False,
+        full: bool = False,
+        source: str = "auto",
+        plugin: Optional[str] = None,
+        timeout: float = 60.0,
+    ) -> HandleDict:
         """As :meth:`Session.describe`."""
 
     @abstractmethod
-    def handles(self, wanted: Sequence[Tuple[str, Optional[str]]] = ()) -> Snapshot:
+    def handles(
+        self,
+        wanted: Sequence[Tuple[str, Optional[str]]] = (),
+        *,
+        source: str = "auto",
+        plugin: Optional[str] = None,
+        timeout: float = 60.0,
+    ) -> Snapshot:
         """As :meth:`Session.handles`."""
 
     @abstractmethod
@@ -67,6 +84,10 @@ class DebuggedMpi(ABC):
     @abstractmethod
     def compare(self, *, plugin: Optional[str], timeout: float) -> List[str]:
         """Where reader and plug-in differ."""
+
+    @abstractmethod
+    def handle_plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
+        """The plug-in for handles that would be used."""
 
     @abstractmethod
     def plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:

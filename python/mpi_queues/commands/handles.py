@@ -9,7 +9,7 @@ from ..handle_types import ALL as EVERY_KIND
 from ..handle_types import KINDS, kind_of, wanted
 from ..report import handles, text
 from . import options as opt
-from .base import ALL, FORMAT, RANK, SELECTED, VERBOSE, Command, from_processes
+from .base import ALL, FORMAT, RANK, SELECTED, SOURCE, VERBOSE, Command, from_processes, requested_teller
 from .context import Context
 
 
@@ -25,7 +25,7 @@ class HandlesCommand(Command):
     )
     usage_words = "KIND [VALUE]..."
     max_words = 64
-    options = (FORMAT, RANK, VERBOSE, SELECTED, ALL)
+    options = (FORMAT, RANK, VERBOSE, SOURCE, SELECTED, ALL)
     examples = (
         ("mpi handles request", "the requests that are not complete, or complete and not waited for"),
         ("mpi handles datatype -verbose", "every datatype that can be found, with its type map"),
@@ -40,7 +40,8 @@ class HandlesCommand(Command):
         if not arguments.words:
             raise UsageError(f"{self.full_name}: which kind? {', '.join(KINDS)}, all", help="type: mpi handles all")
         asked = wanted(kind_of(arguments.words[0]), arguments.words[1:])
-        found = from_processes(context, arguments, lambda process: process.handles(asked))
+        teller = requested_teller(context, arguments)
+        found = from_processes(context, arguments, lambda process: process.handles(asked, **teller))
         snapshot = text.chosen(found, comm=None, rank=rank)
         if arguments.get(FORMAT.name) == "json":
             snapshot.write_json(context.write, indent=2)

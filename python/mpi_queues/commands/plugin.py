@@ -1,4 +1,4 @@
-"""``mpi plugin``: the vendor's message-queue plug-in."""
+"""``mpi plugin``: the vendor's plug-ins, for message queues and for handles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PluginCommand(Command):
     """The plug-in."""
 
     name = "plugin"
-    summary = "Show the message-queue plug-in of the MPI library, or load one by its path."
+    summary = "Show the plug-ins of the MPI library, for message queues and for handles, or load one by its path."
     description = (
         "A plug-in runs in a process of its own, under the time limit of '{set} timeout'. One that the program\n"
         "names is used only where it belongs to root or to you, nobody else can write to it, and it lies in a\n"
@@ -48,7 +48,9 @@ class PluginCommand(Command):
         _, plugin = requested_source_of_plugin(context)
         timeout = float(context.setting("timeout"))
         for process in chosen_processes(context, arguments):
-            facts.write_facts(process.label, process.plugin_info(plugin=plugin, timeout=timeout), context.write)
+            info = process.plugin_info(plugin=plugin, timeout=timeout)
+            info["for_handles"] = process.handle_plugin_info(plugin=plugin, timeout=timeout)
+            facts.write_facts(process.label, info, context.write)
 
     def _load(self, context: Context, arguments: opt.Arguments) -> None:
         path = existing_plugin(arguments.words[1])
@@ -58,8 +60,10 @@ class PluginCommand(Command):
         context.remember_plugin(path)
         if info is not None:
             facts.write_facts(f"loaded {path}", info, context.write)
+        # The two interfaces number themselves under names of their own.
+        command = "mpi handles comm" if info is not None and "interface" in info else "mpi queues"
         context.write(
-            context.dialect.fill("To read with it, type: mpi queues -source plugin, or: {set} source plugin\n")
+            context.dialect.fill(f"To read with it, type: {command} -source plugin, or: {{set}} source plugin\n")
         )
 
 

@@ -8,8 +8,8 @@ from typing import Optional, Tuple
 
 from ..errors import UserError
 
-#: Open MPI's, MPICH's, and the default names of the interface's document.
-PLUGIN_NAMES = ("libompi_dbg_msgq.so", "libtvmpich.so", "libtvibmmpi.so", "libxmpi.so")
+#: Open MPI's, MPICH's, the default names of the interface's document; last Open MPI's for handles.
+PLUGIN_NAMES = ("libompi_dbg_msgq.so", "libtvmpich.so", "libtvibmmpi.so", "libxmpi.so", "libompi_dbg_mpihandles.so")
 
 
 #: What to type where a plug-in that was named is not there.

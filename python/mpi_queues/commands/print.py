@@ -6,10 +6,10 @@ import json
 from typing import Sequence
 
 from ..errors import UsageError
-from ..handle_types import KINDS, HandleDict
+from ..handle_types import KINDS, HandleDict, Teller
 from ..report.handles import write_handle
 from . import options as opt
-from .base import FORMAT, Command
+from .base import FORMAT, SOURCE, Command, requested_teller
 from .context import Context, HandleValue
 
 KIND = opt.Option(
@@ -31,7 +31,7 @@ class PrintCommand(Command):
         "Its type tells which kind it is: MPI_Comm, MPI_Request, type(MPI_Comm), MPI::Comm, ... An INTEGER of Fortran\n"
         "needs -kind. Of an array every element is shown. Nothing in the process is called or changed."
     )
-    options = (KIND, TEXT_OR_JSON)
+    options = (KIND, TEXT_OR_JSON, SOURCE)
     usage_words = "EXPRESSION"
     takes_expression = True
     examples = (
@@ -50,26 +50,27 @@ class PrintCommand(Command):
                 f"{self.full_name}: takes no format such as {expression.split()[0]}", help=f"type: print{expression}"
             )
         found = context.evaluate(expression, arguments.get(KIND.name))
+        teller = requested_teller(context, arguments)
         array = len(found) != 1 or found[0].expression != expression
         if arguments.get(FORMAT.name) == "json":
-            described = [_describe(one) for one in found]
+            described = [_describe(one, teller) for one in found]
             context.write(json.dumps(described if array else described[0], indent=2) + "\n")
             return
         if array:
-            _write_elements(context, found)
+            _write_elements(context, found, teller)
         else:
-            write_handle(_describe(found[0]), context.write, title=expression)
+            write_handle(_describe(found[0], teller), context.write, title=expression)
 
 
-def _describe(value: HandleValue) -> HandleDict:
-    return value.process.describe(value.kind, value.value, fortran=value.fortran, full=True)
+def _describe(value: HandleValue, teller: Teller) -> HandleDict:
+    return value.process.describe(value.kind, value.value, fortran=value.fortran, full=True, **teller)
 
 
-def _write_elements(context: Context, found: Sequence[HandleValue]) -> None:
+def _write_elements(context: Context, found: Sequence[HandleValue], teller: Teller) -> None:
     limit = context.setting("limit")
     shown = found if limit is None else found[:limit]
     for one in shown:
-        write_handle(_describe(one), context.write, title=one.expression)
+        write_handle(_describe(one, teller), context.write, title=one.expression)
     if not found:
         context.write("no elements\n")
     if len(shown) < len(found):

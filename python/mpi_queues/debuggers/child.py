@@ -82,7 +82,8 @@ def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[],
         _head(result, "snapshot")
         snapshot.write_json(lambda text: _write(result, text))
     elif action == "handles":
-        snapshot = process.handles([(str(kind), value) for kind, value in request["wanted"]])
+        wanted = [(str(kind), value) for kind, value in request["wanted"]]
+        snapshot = process.handles(wanted, source=request["source"], plugin=plugin, timeout=timeout)
         release()
         _head(result, "snapshot")
         snapshot.write_json(lambda text: _write(result, text))

@@ -71,8 +71,22 @@ class ProcessSession(DebuggedMpi):
     def identity(self) -> Dict[str, Optional[int]]:
         return self.reached(self._session.identity)
 
-    def describe(self, kind: str, value: Union[int, bytes], *, fortran: bool = False, full: bool = False) -> HandleDict:
-        return self.reached(lambda: self._session.describe(kind, value, fortran=fortran, full=full))
+    def describe(
+        self,
+        kind: str,
+        value: Union[int, bytes],
+        *,
+        fortran: bool = False,
+        full: bool = False,
+        source: str = "auto",
+        plugin: Optional[str] = None,
+        timeout: float = 60.0,
+    ) -> HandleDict:
+        return self.reached(
+            lambda: self._session.describe(
+                kind, value, fortran=fortran, full=full, source=source, plugin=plugin, timeout=timeout
+            )
+        )
 
     def summary(self, kind: str, value: Union[int, bytes], fortran: bool) -> str:
         """The line for people of a handle, for printers: where no handle can be read, that is found out once.
@@ -89,8 +103,18 @@ class ProcessSession(DebuggedMpi):
                 self._refused = as_user_error(error)
             raise
 
-    def handles(self, wanted: Sequence[Tuple[str, Optional[str]]] = ()) -> _native.Snapshot:
-        return self.reached(lambda: self._session.handles(list(wanted)))
+    def handles(
+        self,
+        wanted: Sequence[Tuple[str, Optional[str]]] = (),
+        *,
+        source: str = "auto",
+        plugin: Optional[str] = None,
+        timeout: float = 60.0,
+    ) -> _native.Snapshot:
+        return self.reached(lambda: self._session.handles(list(wanted), source=source, plugin=plugin, timeout=timeout))
+
+    def handle_plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
+        return self.reached(lambda: self._session.handle_plugin_info(plugin=plugin, timeout=timeout))
 
     def info(self) -> Dict[str, Any]:
         return self.reached(self._session.info)

@@ -138,6 +138,8 @@ char *mpidbg_version_string(void)
         memset(long_one, 'v', sizeof long_one);
         return long_one;
     }
+    if (IS("other-series"))
+        return "Open MPI handle interpretation support for parallel debuggers 9.9.1";
     return "handles of Open MPI, variant " VARIANT "\033[0m";
 }
 
