@@ -260,7 +260,13 @@ fn of_errhandler(told: &ErrhandlerInfo, raw: &RawAnswer, info: &HandlePluginInfo
         handle.unknown("function", "a predefined error handler has no function of the application");
         handle.unknown("language", "a predefined error handler has no function of the application");
     } else {
-        handle.fact("function", json!({ "address": hex(told.callback_func as u64), "symbol": null }));
+        match told.callback_func {
+            0 => handle.unknown("function", "the plug-in gives no function"),
+            address => {
+                handle.fact("function", json!({ "address": hex(address as u64), "symbol": null }));
+                not_known(handle, "function.symbol", "plug-ins give the address only");
+            }
+        }
         handle.fact("language", if has(errhandler::C_CALLBACK) { "C" } else { "Fortran" });
     }
     let supported = can_tell(info, handle.kind, capability::HANDLE_LIST);
@@ -270,9 +276,8 @@ fn of_errhandler(told: &ErrhandlerInfo, raw: &RawAnswer, info: &HandlePluginInfo
     }
     handle.summary = match (&handle.name, object) {
         (Some(name), _) => name.clone(),
-        (None, Some(word)) if !predefined => {
-            format!("error handler for {word}s, function {}", hex(told.callback_func as u64))
-        }
+        (None, Some(word)) if !predefined && told.callback_func == 0 => format!("{word} error handler"),
+        (None, Some(word)) if !predefined => format!("{word} error handler {}", hex(told.callback_func as u64)),
         _ => "an MPI_Errhandler".to_owned(),
     };
     freed(info, has(errhandler::FREED_HANDLE), has(errhandler::FREED_OBJECT), handle);

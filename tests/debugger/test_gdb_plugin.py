@@ -8,8 +8,10 @@ import re
 
 import pytest
 from driver import batch
+from support.builds import compile_with
 from support.cli import mpi_queues
 from support.jobs import Job
+from support.paths import PROGRAMS
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +82,34 @@ def test_comparing(comms_job: Job) -> None:
     result = mpi_queues("show", "--pid", str(comms_job.pids[0]), "--compare")
     assert result.status == 0, str(result)
     assert "differences between built-in reader and plug-in" in result.out
+
+
+@pytest.fixture(scope="module")
+def handle_plugin() -> str:
+    """Ours: no MPI ships one for handles."""
+    return str(compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "handles.c"], ["-shared", "-fPIC"]))
+
+
+def test_handles_told_by_a_plugin(comms_job: Job, handle_plugin: str) -> None:
+    world = "MPI_COMM_WORLD, rank 1 of 2"
+    listed = at_rank(comms_job, 1, f"mpi handles comm -source plugin={handle_plugin}")
+    assert world in listed
+    whole = at_rank(
+        comms_job,
+        1,
+        f"mpi plugin load {handle_plugin}",
+        "mpi print -kind comm -source plugin &ompi_mpi_comm_world",
+    )
+    for words in (f"loaded {handle_plugin}", "interface: 1", "type: mpi handles comm -source plugin", world):
+        assert " ".join(words.split()) in " ".join(whole.split())
+    assert "told by" in whole
+    assert "errhandler    not known: plug-ins cannot tell it" in whole
+    info = at_rank(comms_job, 1, f"mpi plugin load {handle_plugin}", "mpi plugin info")
+    assert "MPI_Comm, ompi_communicator_t" in info.split("for handles:")[1]
+
+
+def test_no_plugin_for_handles_says_where_it_was_looked_for(comms_job: Job) -> None:
+    output = at_rank(comms_job, 0, "mpi handles comm -source plugin", "mpi plugin info")
+    assert "no plug-in for handles was found for this MPI library" in output
+    assert "mpidbg_dll_locations of the MPI library is NULL" in output.split("for handles:")[1]
+    assert max(map(len, output.split("\n", 2)[2].splitlines())) <= 100

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 use crate::handles_toy::{
-    CART, DIST, FATAL, GRAPH, HANDLER, INTER, NULL_COMM, OBJECT, REQUEST, REQUEST_NULL, STATUS, WORLD, comm, layouts,
-    one, plugin, request, run, target,
+    CART, DIST, FATAL, GRAPH, HANDLER, INTER, NULL_COMM, OBJECT, REQUEST, REQUEST_NULL, STATUS, UNSET, WORLD, comm,
+    layouts, one, plugin, request, run, target,
 };
 
 fn hex(value: u64) -> Option<String> {
@@ -183,9 +183,12 @@ fn error_handlers() {
     let own = one("good", errhandler(HANDLER));
     // 2 is also a code; and the interface has names of predefined ones only.
     assert_eq!((own.name.clone(), own.fortran), (None, Some(2)));
-    assert_eq!(own.summary, "error handler for communicators, function 0x401234");
+    assert_eq!(own.summary, "communicator error handler 0x401234");
     assert_eq!(fact(&own, "function"), &json!({ "address": "0x401234", "symbol": null }));
     assert_eq!((fact(&own, "language"), fact(&own, "object")), (&json!("C"), &json!("communicator")));
+    let unset = one("good", errhandler(UNSET));
+    assert_eq!((unset.summary.as_str(), fact(&unset, "object")), ("file error handler", &json!("file")));
+    assert!(unknown(&unset, "function").contains("gives no function"));
     let attached = one("lists", errhandler(HANDLER));
     assert_eq!(fact(&attached, "attached_to")[0]["handle"], json!("0x333"));
 }

@@ -46,6 +46,7 @@ pub const REQUEST: u64 = HEAP + 0x2100;
 pub const FATAL: u64 = HEAP + 0x2200;
 pub const HANDLER: u64 = HEAP + 0x2300;
 pub const STATUS: u64 = HEAP + 0x2400;
+pub const UNSET: u64 = HEAP + 0x2600;
 /// An `MPI::Cartcomm` of the C++ bindings.
 pub const OBJECT: u64 = HEAP + 0x2500;
 const COMMS: u64 = HEAP + 0x100;
@@ -78,7 +79,15 @@ const TYPES: &[(&str, u64, Offsets)] = &[
     (
         "ompi_errhandler_t",
         0x80,
-        &[("eh_f_to_c_index", 0), ("eh_mpi_object_type", 4), ("eh_lang", 8), ("eh_comm_fn", 16), ("eh_name", 24)],
+        &[
+            ("eh_f_to_c_index", 0),
+            ("eh_mpi_object_type", 4),
+            ("eh_lang", 8),
+            ("eh_comm_fn", 16),
+            ("eh_win_fn", 88),
+            ("eh_file_fn", 96),
+            ("eh_name", 24),
+        ],
     ),
     ("opal_pointer_array_t", 24, &[("size", 4), ("addr", 16)]),
 ];
@@ -210,7 +219,10 @@ pub fn target(abi: TargetAbi) -> MockTarget {
     heap.int(HANDLER + offset("ompi_errhandler_t", "eh_mpi_object_type"), 1);
     heap.pointer(HANDLER + offset("ompi_errhandler_t", "eh_comm_fn"), 0x40_1234);
     heap.put(HANDLER + offset("ompi_errhandler_t", "eh_name"), b"never shown");
-    heap.table(ERRHANDLERS, &[0, FATAL, HANDLER]);
+    // Of a file, and without a function: a structure that is not whole yet.
+    heap.int(UNSET, 3);
+    heap.int(UNSET + offset("ompi_errhandler_t", "eh_mpi_object_type"), 3);
+    heap.table(ERRHANDLERS, &[0, FATAL, HANDLER, UNSET]);
     heap.pointer(OBJECT + heap.width(), CART);
     let mut target = MockTarget::new(abi);
     target.add_segment(TargetAddr::new(HEAP), heap.bytes);

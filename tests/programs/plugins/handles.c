@@ -74,7 +74,7 @@ struct image_info {
     int comm_name, comm_rank, comm_flags, comm_group, comm_remote, comm_topo, comm_fortran;
     int group_count, group_procs, proc_rank;
     int topo_reorder, topo_cart, topo_graph, cart_ndims, cart_dims, cart_periods, graph_nodes, graph_index, graph_edges;
-    int request_fortran, errh_name, errh_type, errh_lang, errh_function, errh_fortran, array_size, array_addr;
+    int request_fortran, errh_name, errh_type, errh_lang, errh_comm, errh_win, errh_file, errh_fortran, array_size, array_addr;
 };
 
 struct process_info {
@@ -194,7 +194,9 @@ int mpidbg_init_per_image(mqs_image *image, const mqs_image_callbacks *callbacks
     at->errh_name = offset(errh, "eh_name");
     at->errh_type = offset(errh, "eh_mpi_object_type");
     at->errh_lang = offset(errh, "eh_lang");
-    at->errh_function = offset(errh, "eh_comm_fn");
+    at->errh_comm = offset(errh, "eh_comm_fn");
+    at->errh_win = offset(errh, "eh_win_fn");
+    at->errh_file = offset(errh, "eh_file_fn");
     at->errh_fortran = offset(errh, "eh_f_to_c_index");
     mqs_type *array = type(image, "opal_pointer_array_t");
     at->array_size = offset(array, "size");
@@ -534,7 +536,8 @@ int mpidbg_errhandler_query(mqs_image *image, struct image_info *at, mqs_process
                                         : MPIDBG_ERRH_INFO_FILE;
         if (number(process, handle + at->errh_lang) == 0)
             told->eh_bitflags |= MPIDBG_ERRH_INFO_C_CALLBACK;
-        told->eh_callback_func = pointer(process, handle + at->errh_function);
+        int function = kind == 1 ? at->errh_comm : kind == 2 ? at->errh_win : at->errh_file;
+        told->eh_callback_func = pointer(process, handle + function);
     }
     told->eh_refcount = MPIDBG_ERR_NOT_SUPPORTED;
     if (IS("lists")) {
