@@ -74,9 +74,9 @@ def handle(summary: str) -> Dict[str, Any]:
 class Described:
     """A process that has communicators at all addresses."""
 
-    def describe(self, kind: str, value: int, *, fortran: bool, full: bool) -> Dict[str, Any]:
+    def describe(self, kind: str, value: int, *, fortran: bool, full: bool, **teller: Any) -> Dict[str, Any]:
         assert full and kind == "comm" and not fortran
-        return handle(f"communicator {value}")
+        return handle(f"communicator {value}{f', told by {teller}' if teller else ''}")
 
 
 class Asked(Context):
@@ -85,8 +85,8 @@ class Asked(Context):
     dialect = Dialect(process="process", set="set mpi", start="", settings="")
     loaded_plugin = None
 
-    def __init__(self, count: int, limit: Optional[int]) -> None:
-        self.count, self.limit = count, limit
+    def __init__(self, count: int, limit: Optional[int], source: str) -> None:
+        self.count, self.limit, self.source = count, limit, source
         self.asked: List[Any] = []
         self.text = ""
 
@@ -104,15 +104,14 @@ class Asked(Context):
         return [HandleValue(f"{expression}[{i}]", "comm", i, False, process) for i in range(self.count)]
 
     def setting(self, name: str) -> Any:
-        assert name == "limit"
-        return self.limit
+        return {"limit": self.limit, "source": self.source, "timeout": 7}[name]
 
     def remember_plugin(self, path: str) -> None:
         raise AssertionError
 
 
-def run(typed: str, count: int = 1, limit: Optional[int] = None) -> Asked:
-    context = Asked(count, limit)
+def run(typed: str, count: int = 1, limit: Optional[int] = None, source: str = "auto") -> Asked:
+    context = Asked(count, limit, source)
     COMMAND.run(context, COMMAND.parse(typed))
     return context
 
@@ -123,6 +122,13 @@ def test_one_handle() -> None:
     assert context.text.splitlines()[0] == "a + b: communicator 7"
     assert "  size " in context.text
     assert json.loads(run("-format json x").text) == handle("communicator 7")
+
+
+def test_a_plugin_tells_where_it_is_the_source() -> None:
+    told = "x: communicator 7, told by {'source': 'plugin', 'plugin': None, 'timeout': 7.0}"
+    assert " ".join(run("-source plugin x").text.split()).startswith(told)
+    assert " ".join(run("x", source="plugin").text.split()).startswith(told)
+    assert run("-source builtin x", source="plugin").text.startswith("x: communicator 7\n")
 
 
 def test_the_elements_of_an_array() -> None:
