@@ -25,6 +25,7 @@ PROGRAMS: List[Program] = [
     ("handles_topologies", (), 4, {}),
     ("handles_groups", (), 3, {}),
     ("handles_requests", ("{dir}",), 3, {}),
+    ("handles_types", (), 2, {}),
 ]
 
 

@@ -120,14 +120,7 @@ impl Facts<'_, '_> {
 
     /// A number, or the name that it has in mpi.h.
     fn number(&self, kind: Kind, number: i64) -> Value {
-        let names: &[&str] = match kind {
-            Kind::Order => &["MPI_ORDER_C", "MPI_ORDER_FORTRAN"],
-            Kind::Distributions(_) => &["MPI_DISTRIBUTE_BLOCK", "MPI_DISTRIBUTE_CYCLIC", "MPI_DISTRIBUTE_NONE"],
-            Kind::DistributionArguments(_) => &["MPI_DISTRIBUTE_DFLT_DARG"],
-            _ => &[],
-        };
-        let named = names.iter().find(|name| self.reader.layouts.constant(name).ok() == Some(number));
-        named.map_or_else(|| json!(number), |name| json!(name))
+        self.tree.constant(kind, number).map_or_else(|| json!(number), |name| json!(name))
     }
 
     fn map(&self, envelope: Option<&Envelope>, handle: &mut Handle) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::HandleReader;
-use super::envelope::{Combiner, Envelope};
+use super::envelope::{Combiner, Envelope, Kind};
 use super::type_map::{TooLarge, TypeMap};
 use crate::address::TargetAddr;
 use crate::readers::ReaderError;
@@ -179,6 +179,17 @@ impl<'r> Tree<'r> {
             return Ok(node.predefined.then(Envelope::named));
         }
         Envelope::read(self.reader, node.args, limit).map(Some)
+    }
+
+    /// The name that a number has in mpi.h, as an argument of that kind.
+    pub fn constant(&self, kind: Kind, number: i64) -> Option<&'static str> {
+        let names: &[&'static str] = match kind {
+            Kind::Order => &["MPI_ORDER_C", "MPI_ORDER_FORTRAN"],
+            Kind::Distributions(_) => &["MPI_DISTRIBUTE_BLOCK", "MPI_DISTRIBUTE_CYCLIC", "MPI_DISTRIBUTE_NONE"],
+            Kind::DistributionArguments(_) => &["MPI_DISTRIBUTE_DFLT_DARG"],
+            _ => &[],
+        };
+        names.iter().find(|name| self.reader.layouts.constant(name).ok() == Some(number)).copied()
     }
 
     /// The predefined datatype with that number in a map.
