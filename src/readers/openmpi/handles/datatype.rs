@@ -215,8 +215,9 @@ impl Facts<'_, '_> {
             compare("true lower bound", low, i128::from(node.true_lb));
             compare("true upper bound", high, i128::from(node.true_ub));
         }
-        // Bounds that the application set in a part make those of the whole, by rules that are not repeated here.
-        if let (Some((lb, ub)), false) = (map.bounds, node.user_bounds) {
+        // Bounds that the application set in a part make those of the whole, by rules that are not repeated here; and what
+        // has no data has its bounds from how the library saves itself work.
+        if let (Some((lb, ub)), false, 1..) = (map.bounds, node.user_bounds, node.size) {
             compare("lower bound", i128::from(lb), i128::from(node.lb));
             // The extent of a structure is padded to its alignment.
             let padding = i128::from(node.ub) - i128::from(ub);
