@@ -174,6 +174,29 @@ def measure_command() -> None:
     results["command"] = median(lambda: gdb.execute("mpi queues", to_string=True), ran)
 
 
+def measure_printers() -> None:
+    """The printers on 200 handles in the locals of printers.c: one by one, and all in one command."""
+    gdb.execute("frame function many", to_string=True)
+
+    def show(command: str) -> Callable[[], Any]:
+        return lambda: gdb.execute(command, to_string=True)
+
+    results["printer_first"] = seconds(show("print comms[0]"))
+    # The best of three of each: what else the machine does is none of the printers'.
+    each = [
+        min(seconds(show(f"print {name}[{at}]")) for _ in range(3))
+        for name in ("comms", "requests")
+        for at in range(100)
+    ]
+    results["printer"], results["printer_slowest"] = statistics.median(each), max(each)
+
+    def ran() -> None:
+        gdb.execute("set var values[0] = values[0]", to_string=True)
+
+    results["locals"] = median(show("info locals"), ran)
+    results["locals_shown"] = gdb.execute("info locals", to_string=True).count('"comm ')
+
+
 def _status(name: str) -> int:
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith(name + ":"))

@@ -19,12 +19,14 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from mpi_queues import jobs
 from of_recordings import figure_recordings
 from support import builds
 from support.cli import mpi_queues, pid_options
 from support.jobs import Job
 from support.memory import symbol
 from support.paths import PROGRAMS, PROJECT
+from support.variables import Program
 
 HERE = Path(__file__).resolve().parent
 SYMBOLS = (
@@ -55,7 +57,7 @@ def write_table(pid: int, path: Path) -> None:
                 file.write(f"field {name} {field} {place['offset']}\n")
 
 
-def in_gdb(job: Job, *measure: str, runs: int = 5) -> Dict[str, Any]:
+def in_gdb(job: jobs.Job, *measure: str, runs: int = 5) -> Dict[str, Any]:
     """Runs measurements of ``in_gdb.py`` in a gdb of their own on rank 0."""
     with tempfile.TemporaryDirectory(prefix="mq-") as directory:
         out, table = Path(directory) / "results.json", Path(directory) / "table"
@@ -222,6 +224,29 @@ def figure_lldb(build: builds.MpiBuild) -> List[Row]:
     ]
 
 
+def figure_printers(build: builds.MpiBuild) -> List[Row]:
+    with Program(build, "printers.c", "many") as job:
+        found = [in_gdb(job, "printers") for _ in range(3)]
+    assert all(one["locals_shown"] == 200 for one in found), found
+    best = {key: statistics.median(one[key] for one in found) for key in found[0]}
+    first, typical, slowest = (1000 * best[key] for key in ("printer_first", "printer", "printer_slowest"))
+    locals_ = best["locals"]
+    return [
+        (
+            "gdb's `print` of one handle after the first, slowest of 200",
+            f"{slowest:.2f} ms ({typical:.2f} ms in the middle, {first:.1f} ms the first time)",
+            "under 1 ms",
+            slowest < 1,
+        ),
+        (
+            "gdb's `info locals` with 200 handles, at a new stop",
+            f"{1000 * locals_:.1f} ms",
+            "under 200 ms for 100",
+            locals_ < 0.2,
+        ),
+    ]
+
+
 def figure_memory(build: builds.MpiBuild) -> List[Row]:
     with many(build, 100_000) as job:
         found = in_gdb(job, "memory")
@@ -241,6 +266,7 @@ FIGURES = {
     "communicators": figure_communicators,
     "latency": figure_latency,
     "lldb": figure_lldb,
+    "printers": figure_printers,
     "memory": figure_memory,
     "recordings": figure_recordings,
 }

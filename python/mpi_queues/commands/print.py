@@ -28,8 +28,9 @@ class PrintCommand(Command):
     name = "print"
     summary = "Show all that is known of an MPI handle: a variable, a member, or any other expression."
     description = (
-        "Its type tells which kind it is: MPI_Comm, MPI_Request, type(MPI_Comm), MPI::Comm, ... An INTEGER of Fortran\n"
-        "needs -kind. Of an array every element is shown. Nothing in the process is called or changed."
+        "Its type tells which kind it is: MPI_Comm, MPI_Request, type(MPI_Comm), MPI::Comm, ... An INTEGER of\n"
+        "Fortran needs -kind. Of an array every element is shown, in JSON as a list. Nothing in the process is called\n"
+        "or changed."
     )
     options = (KIND, TEXT_OR_JSON, SOURCE)
     usage_words = "EXPRESSION"

@@ -57,7 +57,7 @@ class GdbContext(Context):
         )
 
     def evaluate(self, expression: str, kind: Optional[str]) -> List[HandleValue]:
-        self.selected()
+        self.selected().require_stopped()
         inferior, found = gdb_expressions.evaluate(expression, kind)
         process = self._sessions.of(inferior)
         return [HandleValue(one.expression, one.kind, one.value, one.fortran, process) for one in found]

@@ -36,7 +36,8 @@ class GdbInferior(ProcessSession):
     def selected(self) -> bool:  # type: ignore[override]
         return bool(gdb.selected_inferior() == self._inferior)
 
-    def reached(self, act: Callable[[], _T]) -> _T:
+    def require_stopped(self) -> None:
+        """Raises UserError where it is running."""
         threads = self._inferior.threads()
         if threads and all(thread.is_running() for thread in threads):
             raise UserError(
@@ -44,6 +45,9 @@ class GdbInferior(ProcessSession):
                 help="type: interrupt",
                 kind="running",
             )
+
+    def reached(self, act: Callable[[], _T]) -> _T:
+        self.require_stopped()
         if gdb.selected_inferior() == self._inferior:
             # Printers are called while gdb unwinds a stack: nothing may be selected then, and need not be.
             return act()
