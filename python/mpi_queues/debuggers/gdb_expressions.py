@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from contextlib import contextmanager
 from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
@@ -91,17 +92,17 @@ def _is_on(name: str) -> bool:
 
 def _handles(value: Any, expression: str, kind: Optional[str]) -> Iterator[Found]:
     real = value.type.strip_typedefs()
-    if real.code == gdb.TYPE_CODE_ARRAY:
-        if kind == "status" and real.target().strip_typedefs().code == gdb.TYPE_CODE_INT:
-            yield Found(expression, kind, _bytes_of_integers(value, real, expression), False)
-            return
-        if not _SIMPLE.match(expression):
-            expression = f"({expression})"
-        fortran = "fortran" in gdb.execute("show language", to_string=True)
-        for name, element in _elements(value, expression, fortran):
-            yield _handle(element, name, kind)
+    if real.code != gdb.TYPE_CODE_ARRAY:
+        yield _handle(value, expression, kind)
         return
-    yield _handle(value, expression, kind)
+    dimensions = _dimensions(real)
+    # A status of Fortran is an array of integers, several are one of more dimensions.
+    statuses = kind == "status" and dimensions[-1].element.code == gdb.TYPE_CODE_INT
+    for name, element in _elements(value, expression, dimensions, rows=statuses):
+        if statuses:
+            yield Found(name, "status", _bytes_of_integers(element, name), False)
+        else:
+            yield _handle(element, name, kind)
 
 
 def _handle(value: Any, expression: str, kind: Optional[str]) -> Found:
@@ -165,45 +166,63 @@ def _no_handle(value: Any, expression: str, real: Any, kind: Optional[str]) -> U
     )
 
 
-def _bytes_of_integers(value: Any, real: Any, expression: str) -> bytes:
+def _bytes_of_integers(value: Any, expression: str) -> bytes:
     """The bytes of a status of Fortran, ``integer status(MPI_STATUS_SIZE)``."""
-    low, high = real.range()
-    width = int(real.target().sizeof)
-    if not 0 < (high - low + 1) * width <= gdb_handles.MAX_STATUS_BYTES:
-        raise UserError(f"{expression} has {high - low + 1} integers: no status has as many", kind="no_handle")
+    (dimension,) = _dimensions(value.type.strip_typedefs())
+    width = int(dimension.element.sizeof)
+    if not 0 < dimension.length * width <= gdb_handles.MAX_STATUS_BYTES:
+        raise UserError(f"{expression} has {dimension.length} integers: no status has as many", kind="no_handle")
     order = gdb_handles.byte_order()
-    return b"".join(gdb_handles.unsigned(value[at], width).to_bytes(width, order) for at in range(low, high + 1))
+    indices = range(dimension.low, dimension.low + dimension.length)
+    return b"".join(gdb_handles.unsigned(value[at], width).to_bytes(width, order) for at in indices)
 
 
-def _elements(value: Any, expression: str, fortran: bool) -> Iterator[Tuple[str, Any]]:
-    """The elements of an array, of however many dimensions, with what they are called."""
-    dimensions: List[Tuple[int, int]] = []
-    type_ = value.type.strip_typedefs()
-    count = 1
-    while type_.code == gdb.TYPE_CODE_ARRAY and len(dimensions) < _MAX_DIMENSIONS:
+class _Dimension(NamedTuple):
+    """One dimension of an array."""
+
+    low: int
+    length: int
+    #: The type of its elements, which may be arrays again.
+    element: Any
+
+
+def _dimensions(type_: Any) -> List[_Dimension]:
+    """The dimensions of an array's type, as gdb nests them: the outermost first."""
+    found: List[_Dimension] = []
+    while type_.code == gdb.TYPE_CODE_ARRAY and len(found) < _MAX_DIMENSIONS:
         low, high = type_.range()
-        dimensions.append((int(low), int(high)))
-        count *= max(0, high - low + 1)
         type_ = type_.target().strip_typedefs()
+        found.append(_Dimension(int(low), max(0, int(high) - int(low) + 1), type_))
+    return found
+
+
+def _elements(value: Any, expression: str, dimensions: List[_Dimension], *, rows: bool) -> Iterator[Tuple[str, Any]]:
+    """The elements of an array with what they are called; with ``rows`` the innermost arrays in it."""
+    name = expression if _SIMPLE.match(expression) else f"({expression})"
+    if rows and len(dimensions) == 1:
+        yield expression, value
+        return
+    walked = dimensions[:-1] if rows else dimensions
+    count = math.prod(dimension.length for dimension in walked)
     if count > MAX_ELEMENTS:
         raise UserError(
             f"{expression} has {count:,} elements; mpi print takes at most {MAX_ELEMENTS:,}",
-            help=f"name fewer: mpi print {expression}({dimensions[0][0]}), or {expression}[0]@100 in C",
+            help="name one of them, or fewer: in C mpi print ARRAY[0]@100, in Fortran mpi print ARRAY(1:100)",
             kind="usage",
         )
-    yield from _walk(value, expression, [], dimensions, fortran)
-
-
-def _walk(
-    value: Any, expression: str, above: List[int], dimensions: List[Tuple[int, int]], fortran: bool
-) -> Iterator[Tuple[str, Any]]:
-    if not dimensions:
+    fortran = "fortran" in gdb.execute("show language", to_string=True)
+    for indices, element in _walk(value, [], walked):
         if fortran:
             # gdb nests arrays of Fortran with the last index outside (dwarf2/read.c: read_array_type).
-            yield f"{expression}({','.join(str(index) for index in reversed(above))})", value
+            shown = ([":"] if rows else []) + [str(index) for index in reversed(indices)]
+            yield f"{name}({','.join(shown)})", element
         else:
-            yield expression + "".join(f"[{index}]" for index in above), value
+            yield name + "".join(f"[{index}]" for index in indices), element
+
+
+def _walk(value: Any, above: List[int], dimensions: List[_Dimension]) -> Iterator[Tuple[List[int], Any]]:
+    if not dimensions:
+        yield above, value
         return
-    low, high = dimensions[0]
-    for index in range(low, high + 1):
-        yield from _walk(value[index], expression, [*above, index], dimensions[1:], fortran)
+    for index in range(dimensions[0].low, dimensions[0].low + dimensions[0].length):
+        yield from _walk(value[index], [*above, index], dimensions[1:])
