@@ -54,7 +54,11 @@ impl<T: Target> Session<T> {
             (Designator::Name(name), _) => {
                 let (list, _) = self.list_with_plugin(kind, Some(name), settings)?;
                 let first = list.handles.into_iter().next();
-                return first.ok_or_else(|| SessionError::NoHandle { kind: kind.noun(), name: name.clone() });
+                return first.ok_or_else(|| SessionError::NoHandle {
+                    kind: kind.noun(),
+                    name: name.clone(),
+                    but: String::new(),
+                });
             }
             (Designator::Status(_), _) => {
                 return Ok(unknown(kind, "plug-ins read a status in the process: name its address"));
@@ -100,7 +104,11 @@ impl<T: Target> Session<T> {
                 Some(Designator::Name(name)) => {
                     let list = self.list_into(&mut process, kind, Some(name), settings)?;
                     if list.handles.is_empty() {
-                        return Err(SessionError::NoHandle { kind: kind.noun(), name: name.clone() });
+                        return Err(SessionError::NoHandle {
+                            kind: kind.noun(),
+                            name: name.clone(),
+                            but: String::new(),
+                        });
                     }
                     list
                 }

@@ -42,17 +42,15 @@ impl<T: Target> Session<T> {
         designator: &Designator,
         depth: Depth,
     ) -> Result<Handle, SessionError> {
+        if let Designator::Name(name) = designator {
+            return Ok(self.called(kind, name)?.handles.swap_remove(0));
+        }
         self.with_handles(|reader| match designator {
-            Designator::Handle(value) => Ok(reader.describe(kind, *value, depth)),
-            Designator::Fortran(index) => Ok(reader.describe_fortran(kind, *index, depth)),
-            Designator::Status(bytes) => Ok(reader.describe_status(bytes)),
-            Designator::Name(name) => reader
-                .list(kind)
-                .handles
-                .into_iter()
-                .find(|handle| is_called(handle, name))
-                .ok_or(SessionError::NoHandle { kind: kind.noun(), name: name.clone() }),
-        })?
+            Designator::Handle(value) => reader.describe(kind, *value, depth),
+            Designator::Fortran(index) => reader.describe_fortran(kind, *index, depth),
+            Designator::Status(bytes) => reader.describe_status(bytes),
+            Designator::Name(_) => Handle::default(),
+        })
     }
 
     /// What is wanted of the process's handles, in that order: all objects of a kind, or those that somebody names. pid, host
@@ -67,14 +65,7 @@ impl<T: Target> Session<T> {
             let kind = *kind;
             let list = match designator {
                 None => self.list_builtin(kind)?,
-                Some(Designator::Name(name)) => {
-                    let mut list = self.list_builtin(kind)?;
-                    list.handles.retain(|handle| is_called(handle, name));
-                    if list.handles.is_empty() {
-                        return Err(SessionError::NoHandle { kind: kind.noun(), name: name.clone() });
-                    }
-                    list
-                }
+                Some(Designator::Name(name)) => self.called(kind, name)?,
                 Some(one) => {
                     let handle = self.describe_handle(kind, one, Depth::Full)?;
                     HandleList { kind, complete: true, detail: None, handles: vec![handle] }
@@ -83,6 +74,18 @@ impl<T: Target> Session<T> {
             process.handles.push(list);
         }
         Ok(process)
+    }
+
+    /// The objects of a kind that have this name, one at least.
+    fn called(&self, kind: HandleKind, name: &str) -> Result<HandleList, SessionError> {
+        let mut list = self.list_builtin(kind)?;
+        list.handles.retain(|handle| handle.state == HandleState::Live && handle.name.as_deref() == Some(name));
+        if list.handles.is_empty() {
+            let (kind, name) = (kind.noun(), name.to_owned());
+            let but = list.detail.map(|detail| format!(" (but {detail})")).unwrap_or_default();
+            return Err(SessionError::NoHandle { kind, name, but });
+        }
+        Ok(list)
     }
 
     /// The objects of a kind that the built-in reader finds.
@@ -96,8 +99,4 @@ impl<T: Target> Session<T> {
         let shapes = Shapes::resolve(&detected.layouts).map_err(ReaderError::from)?;
         Ok(read(&HandleReader::new(&self.target, &detected.layouts, &shapes, &pml)))
     }
-}
-
-fn is_called(handle: &Handle, name: &str) -> bool {
-    handle.state == HandleState::Live && handle.name.as_deref() == Some(name)
 }

@@ -65,12 +65,14 @@ pub enum SessionError {
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// No object of a kind has the name that was asked for.
-    #[error("no {kind} of this process is called {name:?}")]
+    #[error("no {kind} of this process is called {name:?}{but}")]
     NoHandle {
         /// What the kind is called in a sentence.
         kind: &'static str,
         /// The name.
         name: String,
+        /// In parentheses, why objects may be missing in the list that was looked through; else empty.
+        but: String,
     },
     /// No plug-in may be used.
     #[error("{0}")]
