@@ -169,11 +169,12 @@ static void made_statuses(void)
 static void message_is(MPI_Message message, const char *what, MPI_Comm comm, int tag, int bytes)
 {
     char summary[80];
-    snprintf(summary, sizeof summary, "from 1, tag %d, %d bytes", tag, bytes);
+    snprintf(summary, sizeof summary, "from 1, tag %d on %s, %d bytes", tag,
+             comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "\"halo\"", bytes);
     handle_is("message", HANDLE(message), what);
     note_bool("predefined", 0);
     note_bool("freed", 0);
-    note_summary_has(summary);
+    note_text("summary", summary);
     fact_handle("communicator", HANDLE(comm));
     fact_int("source", 1);
     fact_int("tag", tag);

@@ -28,6 +28,9 @@ const MAX_NAME: usize = 4096;
 /// A summary shows at most this many characters of a file's name: its end, which tells files apart.
 const SHOWN: usize = 40;
 
+/// A summary shows at most this many modes.
+const SHOWN_MODES: usize = 2;
+
 /// Modes of MPI_File_open, in the order in which the standard lists them (MPI-3.1, 13.2.1).
 const MODES: &[&str] = &[
     "MPI_MODE_RDONLY",
@@ -64,7 +67,9 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
         handle.detail = Some(detail);
         return Ok(());
     }
-    handle.summary = format!("\"{}\", {}", tail(&name), modes.join("|"));
+    // The first mode is how the file is accessed.
+    let more = if modes.len() > SHOWN_MODES { "|…" } else { "" };
+    handle.summary = format!("\"{}\", {}{more}", tail(&name), modes[..modes.len().min(SHOWN_MODES)].join("|"));
     handle.fact("filename", name.clone());
     handle.name = Some(name);
     handle.fact("amode", amode);

@@ -6,6 +6,7 @@ use super::{Depth, HandleReader};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind, HandleState};
 use crate::readers::openmpi::pool;
+use crate::readers::openmpi::requests::COMPLETED;
 use crate::readers::openmpi::shapes::{Ob1Shapes, Request};
 use crate::readers::record::{Record, shape};
 use crate::readers::{ReaderError, add_problem};
@@ -24,9 +25,6 @@ shape!(
 /// The object behind MPI_MESSAGE_NO_PROC, and the pool of all others (ompi/message/message.c, v4.1.4 and v5.0.7).
 const NO_PROC: &str = "ompi_message_no_proc";
 const POOL: &str = "ompi_message_free_list";
-
-/// `REQUEST_COMPLETED` (ompi/request/request.h, v4.1.4 and v5.0.7).
-const COMPLETED: u64 = 1;
 
 /// Adds what the object at `addr` holds.
 ///
@@ -59,7 +57,7 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
             handle.fact("source", source);
             handle.fact("tag", tag);
             handle.fact("bytes", bytes);
-            handle.summary = format!("from {source}, tag {tag}, {bytes} bytes");
+            handle.summary = format!("from {source}, tag {tag} {}, {bytes} bytes", reader.on(comm));
         }
         Ok(Probe::Waiting) => {
             let reason = "no message has been matched yet: MPI_Mprobe is still waiting";
@@ -73,7 +71,7 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
             handle.fact("source", source);
             handle.unknown("tag", reason);
             handle.fact("bytes", bytes);
-            handle.summary = format!("from {source}, {bytes} bytes");
+            handle.summary = format!("from {source} {}, {bytes} bytes", reader.on(comm));
         }
         Err(error) => {
             for fact in ["communicator", "source", "tag", "bytes"] {

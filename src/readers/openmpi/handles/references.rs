@@ -43,6 +43,17 @@ impl HandleReader<'_> {
         json!({ "kind": kind.word(), "handle": handle.handle, "summary": handle.summary })
     }
 
+    /// The communicator at `addr` as summaries name it: `on "halo"`, `on MPI_COMM_WORLD`.
+    pub(super) fn on(&self, addr: TargetAddr) -> String {
+        if addr.is_null() {
+            return "on no communicator".to_owned();
+        }
+        let summary = self.describe(HandleKind::Comm, addr.get(), Depth::Short).summary;
+        // What follows the name is this process's place in it.
+        let place = summary.rfind(", rank ").or_else(|| summary.find(" others").and(summary.rfind(", ")));
+        format!("on {}", &summary[..place.unwrap_or(summary.len())])
+    }
+
     /// Adds the fact `name`: references to the objects of which a member points to `wanted`. Each member is named with
     /// its kind; a release that lacks one has no such objects.
     pub(super) fn referrers(

@@ -187,15 +187,9 @@ impl Request<'_> {
         Ok(false)
     }
 
-    /// The communicator at `addr` as summaries name it: `on "halo"`, `on MPI_COMM_WORLD`.
+    /// The communicator at `addr` as summaries name it.
     pub fn on(&self, addr: TargetAddr) -> String {
-        if addr.is_null() {
-            return "on no communicator".to_owned();
-        }
-        let summary = self.reader.describe(HandleKind::Comm, addr.get(), Depth::Short).summary;
-        // What follows the name is this process's place in it.
-        let place = summary.rfind(", rank ").or_else(|| summary.find(" others").and(summary.rfind(", ")));
-        format!("on {}", &summary[..place.unwrap_or(summary.len())])
+        self.reader.on(addr)
     }
 
     /// Adds the communicator as a reference.
