@@ -2,6 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod objects_damage;
+mod objects_datatypes;
 mod objects_statuses;
 mod objects_support;
 mod objects_windows;
+#[allow(dead_code)]
+#[path = "support/rng.rs"]
+mod rng;

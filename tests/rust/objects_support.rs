@@ -25,9 +25,14 @@ pub struct Objects {
 impl Objects {
     /// An empty process of the release of that profile.
     pub fn new(profile: &str) -> Self {
+        Self::with_room(profile, BYTES)
+    }
+
+    /// The same with so much memory.
+    pub fn with_room(profile: &str, bytes: usize) -> Self {
         let text = shipped_profiles().iter().find(|(name, _)| *name == profile).unwrap().1;
         let layouts = Layouts::new(vec![Box::new(Profile::from_json(text).unwrap())]);
-        Self { layouts, bytes: vec![0; BYTES], symbols: Vec::new(), blocks: Vec::new(), used: 0 }
+        Self { layouts, bytes: vec![0; bytes], symbols: Vec::new(), blocks: Vec::new(), used: 0 }
     }
 
     /// Zeroed memory.
@@ -36,7 +41,7 @@ impl Objects {
         self.blocks.push((at, size));
         // A gap, so that nothing touches.
         self.used += size.next_multiple_of(16) + 16;
-        assert!(self.used <= BYTES);
+        assert!(self.used <= self.bytes.len());
         at
     }
 

@@ -15,6 +15,9 @@ const MAX_MEMBERS: usize = 40;
 /// Structures are drawn at most this deep.
 const MAX_DEPTH: usize = 12;
 
+/// Datatypes are followed at most this deep, also where nothing is drawn of those in between.
+const MAX_NESTED: usize = 64;
+
 /// Predefined datatypes with their types in C (MPI-4.1, 3.2.2 and 6.9.4). Others stand under their own name.
 const C_TYPES: &[(&str, &str)] = &[
     ("MPI_CHAR", "char"),
@@ -62,7 +65,7 @@ const C_TYPES: &[(&str, &str)] = &[
 /// # Errors
 /// Where it or a datatype that it was made of cannot be read.
 pub fn lines(tree: &Tree<'_>, node: &Node) -> Result<Vec<String>, ReaderError> {
-    let mut sketch = Sketch { tree, lines: Vec::new(), left: MAX_LINES };
+    let mut sketch = Sketch { tree, lines: Vec::new(), left: MAX_LINES, nested: 0 };
     sketch.declare(node, "element", "", 0)?;
     Ok(sketch.lines)
 }
@@ -71,6 +74,7 @@ struct Sketch<'t, 'r> {
     tree: &'t Tree<'r>,
     lines: Vec<String>,
     left: usize,
+    nested: usize,
 }
 
 /// A part of a structure: where it begins in bytes, how many elements, of which datatype.
@@ -102,6 +106,17 @@ impl Sketch<'_, '_> {
         if self.left == 0 {
             return Ok(());
         }
+        if self.nested == MAX_NESTED {
+            let what = format!("datatypes are made of one another more than {MAX_NESTED} deep");
+            return Err(ReaderError::Damaged(what));
+        }
+        self.nested += 1;
+        let drawn = self.draw(node, name, array, depth);
+        self.nested -= 1;
+        drawn
+    }
+
+    fn draw(&mut self, node: &Node, name: &str, array: &str, depth: usize) -> Result<(), ReaderError> {
         let envelope = self.tree.envelope(node)?;
         let Some(envelope) = envelope else {
             self.line(depth, &format!("char {name}{array}[{}];", node.size));
