@@ -11,7 +11,7 @@ use super::objects_support::Objects;
 use super::objects_windows::{Window, rdma, sm};
 
 /// What stands in a word in place of what was there.
-fn garbage(at: TargetAddr) -> [u64; 9] {
+pub fn garbage(at: TargetAddr) -> [u64; 9] {
     let patterns = [0, 1, 0x10, u64::MAX, 0x5a5a_5a5a_5a5a_5a5a, 0x7fff_ffff, 1 << 31, 0xffff_8000_0000_0000];
     [patterns[0], patterns[1], patterns[2], patterns[3], patterns[4], patterns[5], patterns[6], patterns[7], at.get()]
 }
@@ -83,7 +83,7 @@ fn same_or_told(whole: &Handle, handle: &Handle) -> bool {
 }
 
 /// What is said is printable and not more than there can be.
-fn check_bounds(handle: &Handle) {
+pub fn check_bounds(handle: &Handle) {
     let sentences = handle.problems.iter().map(String::as_str);
     let reasons = handle.unknown.values().filter_map(Value::as_str);
     for text in sentences.chain(reasons).chain([handle.summary.as_str()]) {

@@ -1,6 +1,7 @@
 //! Tests of what handles mean, on objects in made-up memory: what is damaged is told, and never believed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod objects_comms;
 mod objects_damage;
 mod objects_datatypes;
 mod objects_statuses;

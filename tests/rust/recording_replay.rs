@@ -164,3 +164,19 @@ fn a_failing_disk_ends_the_recording() {
         assert_eq!(result.unwrap_err().to_string(), "disk full");
     }
 }
+
+#[test]
+fn names_of_functions_are_recorded_where_they_were_asked_for() {
+    let mut target = guarded();
+    target.add_symbol("handler", addr(0x4000), None);
+    target.add_symbol("handler_too", addr(0x4000), None);
+    target.add_symbol("other", addr(0x5000), None);
+    let part = process(&target, 0, Vec::new(), |target| {
+        assert_eq!(target.function_at(addr(0x4000)).unwrap().as_deref(), Some("handler_too"));
+        assert_eq!(target.function_at(addr(0x4008)).unwrap(), None);
+    });
+    let (_place, opened) = open(&file(&[part]));
+    let replay = Replay::open(&opened.unwrap(), 0).unwrap();
+    assert_eq!(replay.function_at(addr(0x4000)).unwrap().as_deref(), Some("handler_too"));
+    assert_eq!(replay.function_at(addr(0x5000)).unwrap(), None);
+}

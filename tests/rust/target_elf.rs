@@ -212,3 +212,16 @@ fn damaged_files_are_survived() {
         }
     }
 }
+
+#[test]
+fn functions_are_known_by_their_address() {
+    let symbols = ElfSymbols::new(images(), roots());
+    let main = symbols.lookup("main", &myself()).unwrap();
+    assert_eq!(symbols.function_at(main.addr, &myself()).as_deref(), Some("main"));
+    assert_eq!(symbols.function_at(main.addr.wrapping_add(1), &myself()), None);
+    // Of `__getpid` and `getpid` it is the last in the order of their bytes.
+    let libc = TargetAddr::new(libc::getpid as *const () as u64);
+    assert_eq!(symbols.function_at(libc, &myself()).as_deref(), Some("getpid"));
+    assert_eq!(symbols.function_at(TargetAddr::new(1), &myself()), None);
+    assert_eq!(ElfSymbols::new(Vec::new(), roots()).function_at(main.addr, &myself()), None);
+}

@@ -85,9 +85,6 @@ pub fn values(reader: &HandleReader<'_>, table: TargetAddr) -> Result<Vec<(i64, 
     if capacity > MAX_CAPACITY || count > capacity {
         return Err(ReaderError::Damaged(format!("the hash table at {table} has {count} of {capacity}")));
     }
-    if count == 0 {
-        return Ok(Vec::new());
-    }
     let bytes = reader.target.read_bytes(elements, capacity as usize * element.size)?;
     let places = bytes.chunks_exact(element.size).map(|bytes| Record::new(elements, bytes, reader.target.abi()));
     let mut found: Vec<_> = places

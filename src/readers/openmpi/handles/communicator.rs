@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::super::communicators::ids;
+use super::object::Found;
 use super::origins::{origin, written_ids};
 use super::references::{LOCAL_COMM, WIN_COMM};
-use super::{Depth, HandleReader, attributes, hints, topology};
+use super::{Depth, HandleReader, attributes, hints, kinds, object, topology};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
 use crate::readers::ReaderError;
@@ -86,7 +87,8 @@ fn more(
     add_group(reader, "remote_group", remote, handle);
     handle.fact("group_handle", reader.reference(HandleKind::Group, record.pointer(known.local_group)));
     handle.fact("remote_group_handle", reader.reference(HandleKind::Group, remote));
-    match topology::read(reader, record.pointer(shape.topology), record.uint(known.flags)) {
+    let size = handle.facts.get("size").and_then(Value::as_i64).unwrap_or_default();
+    match topology::read(reader, record.pointer(shape.topology), record.uint(known.flags), size) {
         Ok(topology) => handle.fact("topology", topology),
         Err(error) => handle.unknown("topology", error.to_string()),
     }
@@ -117,10 +119,18 @@ fn add_group(reader: &HandleReader<'_>, name: &str, group: TargetAddr, handle: &
     }
 }
 
-/// How many members a group has; none for a null pointer.
+/// How many members the group of a communicator has; none for a null pointer and for MPI_GROUP_NULL.
+///
+/// # Errors
+/// Where no group stands there.
 fn size_of(reader: &HandleReader<'_>, group: TargetAddr) -> Result<u64, ReaderError> {
-    if group.is_null() {
-        return Ok(0);
+    let Some(place) = kinds::of(HandleKind::Group).filter(|_| !group.is_null()) else { return Ok(0) };
+    match object::find(reader, place, group)? {
+        Found::Live => {}
+        Found::Null => return Ok(0),
+        Found::Freed(_) | Found::Invalid(_) => {
+            return Err(ReaderError::Damaged(format!("the communicator's group at {group} is none")));
+        }
     }
     let Slot { offset, size, .. } = reader.shapes.group.count;
     Ok(reader.target.read_uint(group.wrapping_add(offset as u64), size as u64)?)

@@ -9,7 +9,7 @@ use crate::model::Handle;
 use crate::readers::ReaderError;
 use crate::readers::record::{Record, Slot, shape};
 use crate::readers::walk::circular_list;
-use crate::target::{TargetError, printable};
+use crate::target::printable;
 
 shape!(
     /// A list of keys and values (opal/util/info.h, v4.1.4 and v5.0.7).
@@ -136,9 +136,11 @@ fn pair(reader: &HandleReader<'_>, shape: &Entry, at: TargetAddr) -> Result<Pair
             .ok()
             .filter(|length| *length <= MAX_TEXT)
             .ok_or_else(|| ReaderError::Damaged(format!("the text at {at} has {length} bytes")))?;
-        let bytes: Result<Vec<u8>, TargetError> =
-            reader.target.read_bytes(at.wrapping_add(shape.text.offset as u64), length);
-        Ok(printable(&bytes?))
+        let bytes = reader.target.read_bytes(at.wrapping_add(shape.text.offset as u64), length + 1)?;
+        if bytes.iter().position(|byte| *byte == 0) != Some(length) {
+            return Err(ReaderError::Damaged(format!("the text at {at} has not the {length} bytes that it says")));
+        }
+        Ok(printable(&bytes[..length]))
     };
     let internal = shape.internal.is_some_and(|slot| record.uint(slot) != 0);
     Ok(Pair { key: text(shape.key)?, value: text(shape.value)?, internal })

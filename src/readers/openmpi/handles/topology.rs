@@ -40,11 +40,12 @@ shape!(
 /// No array of a topology is longer than this (1 Mi): edges of a graph.
 const MAX_NUMBERS: i64 = 1 << 20;
 
-/// The topology behind `module`, the `c_topo` of a communicator with those flags; null where it has none.
+/// The topology behind `module`, the `c_topo` of a communicator with those flags and that many processes; null where it has
+/// none.
 ///
 /// # Errors
 /// Where it cannot be read or cannot be right.
-pub fn read(reader: &HandleReader<'_>, module: TargetAddr, flags: u64) -> Result<Value, ReaderError> {
+pub fn read(reader: &HandleReader<'_>, module: TargetAddr, flags: u64, size: i64) -> Result<Value, ReaderError> {
     let has = |name: &str| flags & reader.flag(name) != 0;
     let (cart, graph, dist_graph) = (has("OMPI_COMM_CART"), has("OMPI_COMM_GRAPH"), has("OMPI_COMM_DIST_GRAPH"));
     if !(cart || graph || dist_graph) {
@@ -54,9 +55,9 @@ pub fn read(reader: &HandleReader<'_>, module: TargetAddr, flags: u64) -> Result
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, module, shape.size, &mut buffer)?;
     let mut topology = if cart {
-        cartesian(reader, record.pointer(shape.cart))?
+        cartesian(reader, record.pointer(shape.cart), size)?
     } else if graph {
-        general(reader, record.pointer(shape.graph))?
+        general(reader, record.pointer(shape.graph), size)?
     } else {
         distributed(reader, record.pointer(shape.dist_graph))?
     };
@@ -64,28 +65,39 @@ pub fn read(reader: &HandleReader<'_>, module: TargetAddr, flags: u64) -> Result
     Ok(topology)
 }
 
-fn cartesian(reader: &HandleReader<'_>, at: TargetAddr) -> Result<Value, ReaderError> {
+fn cartesian(reader: &HandleReader<'_>, at: TargetAddr, size: i64) -> Result<Value, ReaderError> {
     let shape = Cart::resolve(reader.layouts)?;
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
     let ndims = record.int(shape.ndims);
     let list = |slot: Slot| numbers(reader, record.pointer(slot), ndims);
+    let dims = list(shape.dims)?;
+    let product = dims.iter().try_fold(1_i64, |product, dim| product.checked_mul(*dim));
+    if product != Some(size) {
+        return Err(ReaderError::Damaged(format!(
+            "a grid of {ndims} dimensions that are not those of {size} processes"
+        )));
+    }
     let periods: Vec<bool> = list(shape.periods)?.into_iter().map(|period| period != 0).collect();
     Ok(json!({
         "kind": "cartesian",
         "ndims": ndims,
-        "dims": list(shape.dims)?,
+        "dims": dims,
         "periods": periods,
         "coords": list(shape.coords)?,
     }))
 }
 
-fn general(reader: &HandleReader<'_>, at: TargetAddr) -> Result<Value, ReaderError> {
+fn general(reader: &HandleReader<'_>, at: TargetAddr, size: i64) -> Result<Value, ReaderError> {
     let shape = Graph::resolve(reader.layouts)?;
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
     let nodes = record.int(shape.nodes);
     let index = numbers(reader, record.pointer(shape.index), nodes)?;
+    let rising = index.iter().try_fold(0, |before, next| (*next >= before).then_some(*next)).is_some();
+    if nodes != size || !rising {
+        return Err(ReaderError::Damaged(format!("a graph of {nodes} nodes for {size} processes")));
+    }
     // The last entry of the index is the number of edges, by the standard's definition of MPI_Graph_create.
     let edges = numbers(reader, record.pointer(shape.edges), index.last().copied().unwrap_or(0))?;
     Ok(json!({ "kind": "graph", "nodes": nodes, "index": index, "edges": edges }))
