@@ -90,8 +90,8 @@ def in_gdb(job: jobs.Job, *measure: str, runs: int = 5) -> Dict[str, Any]:
         return found
 
 
-def in_lldb(job: Job, runs: int = 5) -> Dict[str, Any]:
-    """Measures the built-in reader in an lldb of its own on rank 0 (``in_lldb.py``)."""
+def in_lldb(job: jobs.Job, *measure: str, runs: int = 5) -> Dict[str, Any]:
+    """Runs measurements of ``in_lldb.py`` in an lldb of their own on rank 0."""
     with tempfile.TemporaryDirectory(prefix="mq-") as directory:
         out = Path(directory) / "results.json"
         loader = PROJECT / "lldb-scripts" / "mpi_queues.py"
@@ -104,7 +104,7 @@ def in_lldb(job: Job, runs: int = 5) -> Dict[str, Any]:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={**os.environ, "BENCH": json.dumps({"runs": runs, "out": str(out)})},
+            env={**os.environ, "BENCH": json.dumps({"measure": measure, "runs": runs, "out": str(out)})},
             check=False,
         )
         if not out.exists():
@@ -211,7 +211,7 @@ def figure_latency(build: builds.MpiBuild) -> List[Row]:
 
 def figure_lldb(build: builds.MpiBuild) -> List[Row]:
     with many(build, 100_000) as job:
-        gdb, lldb = in_gdb(job, "reader", runs=9), in_lldb(job, runs=9)
+        gdb, lldb = in_gdb(job, "reader", runs=9), in_lldb(job, "reader", runs=9)
     assert gdb["operations"] == lldb["operations"] == 100_000, (gdb, lldb)
     return [
         (
@@ -247,6 +247,30 @@ def figure_printers(build: builds.MpiBuild) -> List[Row]:
     ]
 
 
+def figure_formatters(build: builds.MpiBuild) -> List[Row]:
+    with Program(build, "printers.c", "many") as job:
+        found = [in_lldb(job, "formatters") for _ in range(3)]
+    assert all(one["shown"] == 200 for one in found), found
+    first, typical, slowest, all_ = (
+        1000 * statistics.median(one[key] for one in found)
+        for key in ("formatter_first", "formatter", "formatter_slowest", "frame_variable")
+    )
+    return [
+        (
+            "lldb's summary of one handle after the first, slowest of 200",
+            f"{slowest:.2f} ms ({typical:.2f} ms in the middle, {first:.1f} ms the first time)",
+            "under 1 ms",
+            slowest < 1,
+        ),
+        (
+            "lldb's `frame variable` with 200 handles, after a change",
+            f"{all_:.1f} ms",
+            "under 200 ms for 100",
+            all_ < 200,
+        ),
+    ]
+
+
 def figure_memory(build: builds.MpiBuild) -> List[Row]:
     with many(build, 100_000) as job:
         found = in_gdb(job, "memory")
@@ -267,6 +291,7 @@ FIGURES = {
     "latency": figure_latency,
     "lldb": figure_lldb,
     "printers": figure_printers,
+    "formatters": figure_formatters,
     "memory": figure_memory,
     "recordings": figure_recordings,
 }

@@ -1,97 +1,297 @@
-"""MPI handles as lldb shows variables: the category ``mpi``."""
+"""MPI handles as lldb shows variables, the category ``mpi``, against what the programs say that their variables are."""
 
 from __future__ import annotations
 
 import json
 import pathlib
 import re
+from typing import Iterator, List
 
 import pytest
 from debuggers import Lldb
-from support.jobs import Job
+from support.builds import MpiBuild
+from support.cores import gcore
+from support.memory import peek
+from support.variables import Program, Variable
 
 lldb = Lldb()
 
-CONTROL = "target variable truth_control"
+#: lldb shows every null pointer so, whatever formatters there are (LLVM 19: ValueObjectPrinter::GetValueSummaryError).
+NULL = "NULL"
+#: The variables of printers.c that are null pointers.
+NULL_POINTERS = ("zero", "unset")
 
 
-def test_a_variable_is_shown_by_what_it_means(comms_job: Job) -> None:
-    (shown,) = lldb.at(comms_job, 0, CONTROL)
-    assert re.fullmatch(r'\(MPI_Comm\) truth_control = "?control\b.*\n', shown), shown
+@pytest.fixture(scope="module")
+def c_program(mpi_build: MpiBuild) -> Iterator[Program]:
+    with Program(mpi_build, "printers.c") as job:
+        yield job
 
 
-def test_the_category_is_listed_and_can_be_switched_off_and_on(comms_job: Job) -> None:
-    listed, _, raw, _, again = lldb.at(
-        comms_job,
+@pytest.fixture(scope="module")
+def cxx_program(debian_mpi: MpiBuild) -> Iterator[Program]:
+    with Program(debian_mpi, "printers.cc") as job:
+        yield job
+
+
+@pytest.fixture(scope="module")
+def fortran_program(debian_mpi: MpiBuild) -> Iterator[Program]:
+    with Program(debian_mpi, "printers.f90") as job:
+        yield job
+
+
+def frame_of(backtrace: str, function: str) -> int:
+    """The number of a function's frame."""
+    (found,) = re.findall(rf"^[ *]*frame #(\d+): 0x\w+ [^`]*`{function}\b", backtrace, re.MULTILINE)
+    return int(found)
+
+
+def at(job: Program, rank: int, *commands: str, function: str = "main") -> List[str]:
+    """What commands print in a function's frame of a rank."""
+    attach = lldb.attach(job.pids[rank])
+    backtrace = lldb.run(*attach, "thread backtrace")[-1]
+    outputs = lldb.run(*attach, f"frame select {frame_of(backtrace, function)}", *commands)[len(attach) + 1 :]
+    job.assert_running()
+    return outputs
+
+
+def values(outputs: List[str]) -> List[str]:
+    """What stands after the names of variables."""
+    return [output.strip().partition(" = ")[2] for output in outputs]
+
+
+def asked(variables: List[Variable], backtrace: str) -> List[str]:
+    """Two commands for each of them."""
+    return [
+        command
+        for variable in variables
+        for command in (f"frame select {frame_of(backtrace, variable.frame)}", f"frame variable {variable.expression}")
+    ]
+
+
+def assert_shown(variables: List[Variable], texts: List[str]) -> None:
+    wrong = []
+    for variable, text in zip(variables, texts):
+        null = variable.expression in NULL_POINTERS and text == NULL
+        if not (null or variable.is_shown_by(text)):
+            wrong.append(f"{variable}\n    {text}")
+    assert not wrong, "\n".join(wrong)
+
+
+def check_variables(job: Program, rank: int) -> None:
+    variables = job.variables(rank)
+    attach = lldb.attach(job.pids[rank])
+    backtrace = lldb.run(*attach, "thread backtrace")[-1]
+    outputs = lldb.run(*attach, *asked(variables, backtrace))[len(attach) :]
+    job.assert_running()
+    assert_shown(variables, values(outputs[1::2]))
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_variables_of_c(c_program: Program, rank: int) -> None:
+    check_variables(c_program, rank)
+
+
+def test_objects_of_cxx(cxx_program: Program) -> None:
+    check_variables(cxx_program, 1)
+
+
+@pytest.mark.parametrize("mode", ["early", "late"])
+def test_before_and_after_mpi(mpi_build: MpiBuild, mode: str) -> None:
+    with Program(mpi_build, "printers.c", mode) as job:
+        check_variables(job, 0)
+        (never, place, opened, printed) = at(job, 0, "v never", "v place", "v -P 1 self", "mpi print self")
+    assert re.fullmatch(r"\(MPI_Comm\) never = 0x12345678 \(MPI is (not initi|fin)alised\)\n", never), never
+    assert place.endswith(")\n") and "MPI is" not in place
+    assert "handle" not in opened
+    assert "MPI_Init has not been called" in printed or "MPI_Finalize is done" in printed
+
+
+def test_core_files(c_program: Program, tmp_path: pathlib.Path) -> None:
+    core = gcore(c_program.pids[1], tmp_path / "core")
+    variables = c_program.variables(1)
+    load = [f"target create {c_program.program} -c {core}"]
+    backtrace = lldb.run(*load, "thread backtrace")[-1]
+    texts = values(lldb.run(*load, *asked(variables, backtrace))[2::2])
+    # What is not in the file may have been in memory: no garbage can be told there.
+    pairs = [pair for pair in zip(variables, texts) if pair[0].expression != "never"]
+    assert_shown([variable for variable, _ in pairs], [text for _, text in pairs])
+    (never,) = [text for variable, text in zip(variables, texts) if variable.expression == "never"]
+    assert never.startswith("unknown MPI_Comm: ") and "not in the core file" in never
+
+
+def test_a_value_is_described_by_its_own_target(c_program: Program) -> None:
+    first, second = c_program.pids
+    backtrace = lldb.run(*lldb.attach(first), "thread backtrace")[-1]
+    outputs = lldb.run(
+        *lldb.attach(first),
+        f"frame select {frame_of(backtrace, 'main')}",
+        "v world",
+        *lldb.attach(second, 1),
+        f"frame select {frame_of(backtrace, 'main')}",
+        "v world",
+        "target select 0",
+        "v world",
+    )
+    c_program.assert_running()
+    assert outputs[2] == "(MPI_Comm) world = MPI_COMM_WORLD, rank 0 of 2\n"
+    assert outputs[-3] == "(MPI_Comm) world = MPI_COMM_WORLD, rank 1 of 2\n"
+    assert outputs[-1] == "(MPI_Comm) world = MPI_COMM_WORLD, rank 0 of 2\n"
+
+
+def test_backtraces_and_whole_frames(c_program: Program) -> None:
+    said = {variable.expression: variable.text for variable in c_program.variables(0)}
+    backtrace, local, types = at(c_program, 0, "thread backtrace", "frame variable", "frame variable -T all")
+    (line,) = [line for line in backtrace.splitlines() if "`stop(" in line]
+    assert f"comm={said['comm']}, " in line
+    for name in ("list", "where", "status"):
+        assert re.search(rf"{name}=0x[0-9a-f]+ (-> )?{re.escape(said[name])}", line), line
+    found = dict(re.findall(r"^\([\w ]+\) (\w+) = (.*)$", local, re.MULTILINE))
+    assert found["halo"] == said["halo"]
+    assert found["none"] == "MPI_COMM_NULL"
+    assert said["never"] in found["never"]
+    assert f"  (MPI_Request) [0] = {said['all.pending[0]']}\n" in types.replace("    (", "  (")
+
+
+def test_the_category_is_listed_and_can_be_switched_off_and_on(c_program: Program) -> None:
+    listed, _, raw, status, _, again = at(
+        c_program,
         0,
         "type summary list -w mpi",
         "type category disable mpi",
-        CONTROL,
+        "v halo",
+        "v all.last",
         "type category enable mpi",
-        CONTROL,
+        "v halo",
     )
     for name in ("MPI_Comm", "MPI_Request", "MPI_Status", "ompi_win_t *", "MPI::Intracomm", "MPI_Aint"):
         assert re.search(rf"^{re.escape(name)}: ", listed, re.MULTILINE), listed
-    assert re.fullmatch(r"\(MPI_Comm\) truth_control = 0x[0-9a-f]+\n", raw), raw
-    assert "control" in again.split("=")[1]
+    assert re.fullmatch(r"\(MPI_Comm\) halo = 0x[0-9a-f]+\n", raw), raw
+    assert "MPI_TAG = 12" in status
+    assert '"halo"' in again
 
 
-def test_the_facts_are_below(comms_job: Job) -> None:
-    opened, one = lldb.at(comms_job, 0, "target variable -P 1 truth_control", CONTROL)
-    assert '\n  name = "control"\n' in opened
+def test_numbers_are_there_when_asked_for(c_program: Program) -> None:
+    raw, hexadecimal, address, tag = at(c_program, 0, "v -R halo", "v -f x halo", "v -f x place", "v all.last.MPI_TAG")
+    number = re.fullmatch(r"\(MPI_Comm\) halo = (0x[0-9a-f]+)\n", raw)
+    assert number is not None, raw
+    assert hexadecimal.startswith(f"(MPI_Comm) halo = {number[1]} ")
+    assert re.match(r"\(MPI_Aint\) place = 0x[0-9a-f]+ ", address), address
+    assert tag == "(int) all.last.MPI_TAG = 12\n"
+
+
+def test_the_facts_are_below(c_program: Program) -> None:
+    opened, closed, one, printed = at(c_program, 0, "v -P 1 halo", "v halo", "v halo->rank", "mpi print halo")
+    (pointer,) = at(c_program, 0, "v -P 2 where", function="stop")
+    assert '\n  name = "halo"\n' in opened and '\n  rank = "0"\n' in opened
     assert re.search(r'\n  handle = "0x[0-9a-f]+"\n', opened), opened
-    assert "\n  " not in one
+    assert closed.count("\n") == 1
+    assert '\n  *where = "halo", rank 0 of 2 {\n' in pointer and '\n    name = "halo"\n' in pointer
+    assert one == '(char[2]) rank = "0"\n'
+    # They are those of the full form.
+    for name in re.findall(r"^  (\w+) ?[^\n]* = ", opened, re.MULTILINE):
+        assert re.search(rf"^  {name.replace('_', ' ')}\b", printed, re.MULTILINE | re.IGNORECASE), name
 
 
-def test_the_full_form_of_what_an_expression_names(comms_job: Job) -> None:
-    text, member, json_text, fortran = lldb.at(
-        comms_job,
+def test_the_full_form_of_what_an_expression_names(c_program: Program) -> None:
+    text, cast, element, every, json_text, fortran, address = at(
+        c_program,
         0,
-        "mpi print truth_control",
-        "mpi print (MPI_Comm) truth_comms[0]->handle",
-        "mpi print -format json *&truth_control",
-        "mpi print -k comm 0",
+        "mpi print halo",
+        "mpi print (struct ompi_communicator_t *) halo",
+        "mpi print *(all.pending + 2)",
+        "mpi print split",
+        "mpi print -format json *&all.comm",
+        "mpi print -k comm fortran",
+        "mpi print -k comm (void *)halo",
     )
-    assert re.match(r'truth_control: "control", rank 0 of 2\n  handle +0x', text), text
-    assert member.startswith("(MPI_Comm) truth_comms[0]->handle: MPI_COMM_WORLD, rank 0 of 2\n")
-    assert json.loads(json_text)["name"] == "control"
-    assert fortran.startswith("0: MPI_COMM_WORLD, rank 0 of 2\n")
+    assert re.match(r'halo: "halo", rank 0 of 2\n  handle +0x', text), text
+    assert cast.splitlines()[1:] == text.splitlines()[1:] == address.splitlines()[1:]
+    assert element.startswith("*(all.pending + 2): MPI_REQUEST_NULL\n")
+    assert every.startswith("split[0]: ") and "\nsplit[1]: MPI_COMM_NULL\n" in every
+    assert json.loads(json_text)["name"] == "halo"
+    assert fortran.startswith('fortran: "halo", rank 0 of 2\n')
 
 
-@pytest.mark.parametrize(
-    ("expression", "message", "remedy"),
-    [
-        ("nix", "cannot evaluate nix: no variable nix is to be seen here", "type: frame variable; of its caller: up"),
-        ("truth_rank", "truth_rank is of the type int, which is no MPI handle", "mpi print -kind comm truth_rank"),
-        ("-k request truth_control", "truth_control is an MPI_Comm, not an MPI_Request", "mpi print truth_control"),
-        ("truth_rank = 1", "cannot evaluate truth_rank = 1: it changes the program", "frame variable"),
-        ("getpid()", "cannot evaluate getpid(): it calls a function", "frame variable"),
-        ("truth_control->nix", "has no member nix", "frame variable"),
-        ("truth_comms[0]->group", "is of the type int *, which is no MPI handle", "frame variable truth_comms"),
-        ("*truth_comms[0]", "is of the type truth_comm, which is no MPI handle", "truth_comms[0].MEMBER"),
-        ("*(MPI_Comm *)0x10", "memory at 0x10 cannot be read", "frame variable"),
-        ("*truth_rank", "a value of the type int points at nothing", "frame variable"),
-        ("truth_rank[1]", "a value of the type int has no elements", "frame variable"),
-        ("(truth_nix)1", "no type truth_nix is known here", "frame variable"),
-        ("-k status 3", "3 is one integer; a status of Fortran is an array", "mpi print -kind status EXPRESSION"),
-        ("-k nix truth_control", "-kind nix: not one of comm, datatype,", "help mpi print"),
-    ],
+#: Expressions, and what is said of them: a part of the first line, the end of the last.
+ERRORS = (
+    ("nix", "cannot evaluate nix: no variable nix is to be seen here", "type: frame variable; of its caller: up"),
+    ("fortran", "fortran is of the type int, which is no MPI handle", "mpi print -kind comm fortran"),
+    ("place", "place is an MPI_Aint, a number and no handle", "frame variable place"),
+    ("-k request halo", "halo is an MPI_Comm, not an MPI_Request", "mpi print halo"),
+    ("fortran = 1", "cannot evaluate fortran = 1: it changes the program", "type: frame variable; of its caller: up"),
+    ("getpid()", "cannot evaluate getpid(): it calls a function", "type: frame variable; of its caller: up"),
+    ("halo->nix", "has no member nix", "type: frame variable; of its caller: up"),
+    ("mode", "mode is of the type const char *, which is no MPI handle", "frame variable mode"),
+    ("all", "all is of the type exchange, which is no MPI handle", "mpi print all.MEMBER"),
+    ("*nowhere", "cannot evaluate *nowhere: memory at 0x10 cannot be read", "type: frame variable; of its caller: up"),
+    ("nowhere", "cannot evaluate nowhere: memory at 0x10 cannot be read", "type: frame variable; of its caller: up"),
+    ("all.pending[3]", "the array has no element 3: there are 3", "type: frame variable; of its caller: up"),
+    ("*fortran", "a value of the type int points at nothing", "type: frame variable; of its caller: up"),
+    ("fortran[1]", "a value of the type int has no elements", "type: frame variable; of its caller: up"),
+    ("(truth_nix)1", "no type truth_nix is known here", "type: frame variable; of its caller: up"),
+    (
+        "(MPI_Session)1",
+        "no type MPI_Session is known here; in its place, name the kind",
+        "type: frame variable; of its caller: up",
+    ),
+    ("-k status fortran", "fortran is one integer; a status of Fortran is an array", "-kind status EXPRESSION"),
+    ("-k nix halo", "-kind nix: not one of comm, datatype,", "help mpi print"),
 )
-def test_errors_of_expressions(comms_job: Job, expression: str, message: str, remedy: str) -> None:
-    before = maps_of(comms_job.pids[0])
-    (error,) = lldb.at(comms_job, 0, f"mpi print {expression}")
-    assert error.startswith("error: ") and message in error and remedy in error.splitlines()[-1], error
+
+
+def test_errors_of_expressions(c_program: Program) -> None:
+    before = maps_of(c_program.pids[0])
+    errors = at(c_program, 0, *(f"mpi print {expression}" for expression, _, _ in ERRORS))
+    for (expression, message, remedy), error in zip(ERRORS, errors):
+        first, last = error.splitlines()
+        assert first.startswith("error: ") and message in first, (expression, error)
+        assert last.endswith(remedy), (expression, error)
     # lldb's own expressions would have mapped memory.
-    assert maps_of(comms_job.pids[0]) == before
+    assert maps_of(c_program.pids[0]) == before
+
+
+def test_memory_that_was_written_to_is_read_anew(debian_mpi: MpiBuild) -> None:
+    with Program(debian_mpi, "printers.c") as job:
+        (printed,) = at(job, 0, "mpi print -format json halo")
+        # The name lies in the structure that the handle points to (ompi/communicator/communicator.h).
+        start = int(json.loads(printed)["handle"], 16)
+        name = start + peek(job.pids[0], start, 512).index(b"halo\0")
+        before, _, after, full, _ = at(
+            job, 0, "v halo", f"memory write {name} 0x48", "v halo", "mpi print halo", f"memory write {name} 0x68"
+        )
+    assert before == '(MPI_Comm) halo = "halo", rank 0 of 2\n'
+    assert after == '(MPI_Comm) halo = "Halo", rank 0 of 2\n'
+    assert full.startswith('halo: "Halo", rank 0 of 2\n')
+
+
+def test_values_as_editors_ask_for_them(c_program: Program, tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "ask.py"
+    script.write_text(
+        "import json, lldb\n"
+        "def __lldb_init_module(debugger, _):\n"
+        "    thread = debugger.GetSelectedTarget().GetProcess().GetSelectedThread()\n"
+        "    frame = next(frame for frame in thread if frame.GetFunctionName() == 'main')\n"
+        "    found = {}\n"
+        "    for value in frame.GetVariables(True, True, False, True):\n"
+        "        children = [value.GetChildAtIndex(at) for at in range(min(value.GetNumChildren(), 8))]\n"
+        "        found[value.GetName()] = [value.GetValue(), value.GetSummary(), value.MightHaveChildren(),\n"
+        "            [[child.GetName(), child.GetSummary()] for child in children]]\n"
+        f"    open({str(tmp_path / 'out')!r}, 'w').write(json.dumps(found))\n"
+    )
+    at(c_program, 0, f"command script import {script}")
+    found = json.loads((tmp_path / "out").read_text())
+    number, summary, opens, children = found["halo"]
+    assert number.startswith("0x") and opens
+    assert summary == '"halo", rank 0 of 2'
+    assert ["name", '"halo"'] in children
+    assert found["done"][1] == "MPI_REQUEST_NULL"
+    assert found["never"][1].startswith("not an MPI_Comm: ")
+    assert found["zero"][1].startswith("not an MPI_Comm: the null pointer")
+    # An array of handles has its elements.
+    assert [name for name, _ in found["split"][3]] == ["[0]", "[1]"]
+    assert found["split"][3][1][1] == "MPI_COMM_NULL"
 
 
 def maps_of(pid: int) -> str:
     return pathlib.Path(f"/proc/{pid}/maps").read_text()
-
-
-def test_without_a_process() -> None:
-    error, help_text = lldb.run("mpi print x", "mpi print")
-    assert error == "error: no process: nothing is being debugged here\n" + (
-        "start the program with 'run', or type: process attach -p PID\n"
-    )
-    assert help_text.startswith("Show all that is known of an MPI handle")

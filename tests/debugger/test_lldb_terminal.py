@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import Iterator
 
 import pytest
@@ -73,3 +75,30 @@ def test_ctrl_c_leaves_everything_consistent(terminal: Terminal, many_job: Job) 
     assert "pending receives: 5,000" in typed(terminal, "mpi queues -comm MPI_COMM_WORLD")
     typed(terminal, "process detach")
     many_job.assert_running()
+
+
+def test_where_a_process_stops_is_shown_on_another_thread(terminal: Terminal, comms_job: Job) -> None:
+    """lldb tells of a stop on the thread that takes its events; a session of the core belongs to a thread."""
+    attach(terminal, comms_job.pids[0])
+    variable, thread = (
+        "target variable truth_control",
+        "script import os, threading; print('here', threading.get_native_id() == os.getpid())",
+    )
+    first = [typed(terminal, command) for command in (variable, "mpi comms", thread)]
+    for command in (variable, "mpi comms", thread):
+        terminal.run(f'target stop-hook add -o "{command}"')
+    terminal.run("process handle -p false -s true -n true SIGUSR1")
+    terminal.read_quiet()
+    terminal.send("continue\n")
+    terminal.read_until("resuming")
+    terminal.read_quiet(1.0)
+    # lldb keeps the signal from the process.
+    os.kill(comms_job.pids[0], signal.SIGUSR1)
+    stopped = terminal.read_until("here False", 30)
+    last = [typed(terminal, command) for command in (variable, "mpi comms", thread)]
+    for shown in ("".join(first), stopped, "".join(last)):
+        assert '(MPI_Comm) truth_control = "control", rank 0 of 2\n' in shown
+        assert "MPI_COMM_SELF" in shown
+    assert "here True" in first[2] and "here True" in last[2]
+    assert "panicked" not in terminal.run("detach")
+    comms_job.assert_running()
