@@ -58,6 +58,12 @@ pub fn convert(told: &CommInfo, raw: &RawAnswer, info: &HandlePluginInfo, handle
     if inter {
         handle.fact("remote_size", told.num_remote_procs);
         put_group("remote_group", self::group(raw, Part::RemoteProcs), handle);
+        no_members(handle, &["remote_group_handle"]);
+    } else {
+        // None.
+        for name in ["remote_size", "remote_group", "remote_group_handle"] {
+            handle.fact(name, Value::Null);
+        }
     }
     no_members(handle, &["group_handle", "errhandler", "info"]);
     topology(told, raw, handle);

@@ -31,7 +31,8 @@ fn check(handles: &[Handle]) {
     assert_eq!((world.handle.clone(), world.freed), (hex(WORLD), Some(false)));
     assert_eq!(fact(world, "group"), &json!([0, 1, 2, 3]));
     assert_eq!(fact(world, "topology"), &Value::Null);
-    assert!(!world.unknown.contains_key("topology"), "null without a reason means none");
+    assert_eq!(fact(world, "remote_group"), &Value::Null);
+    assert!(["topology", "remote_group"].iter().all(|none| !world.unknown.contains_key(*none)), "none, and no reason");
     assert_eq!((fact(world, "world_rank"), fact(world, "inter")), (&json!(1), &json!(false)));
 
     assert_eq!(cart.summary, "\"grid\\x1b of %n\", rank 1 of 3");

@@ -127,8 +127,10 @@ extern "C" fn malloc(size: usize) -> *mut c_void {
     with_child(std::ptr::null_mut(), |child| {
         // SAFETY: calloc has no preconditions; a plug-in that asks for too much gets NULL.
         let at = unsafe { libc::calloc(1, size.max(1)) };
-        if !at.is_null() {
-            child.allocations.borrow_mut().insert(at as usize, size);
+        if !at.is_null()
+            && let Ok(mut allocations) = child.allocations.lock()
+        {
+            allocations.insert(at as usize, size);
         }
         at
     })
@@ -137,7 +139,8 @@ extern "C" fn malloc(size: usize) -> *mut c_void {
 extern "C" fn free(at: *mut c_void) {
     with_child((), |child| {
         // What `malloc` did not give, or what is freed already, is left alone.
-        if child.allocations.borrow_mut().remove(&(at as usize)).is_some() {
+        let known = child.allocations.lock().ok().and_then(|mut allocations| allocations.remove(&(at as usize)));
+        if known.is_some() {
             // SAFETY: `malloc` gave it, and it has not been freed since.
             unsafe { libc::free(at) };
         }

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::os::fd::RawFd;
+use std::sync::Mutex;
 
 use super::abi::INVALID_PROCESS;
 use super::isolation::exit_now;
@@ -244,8 +245,9 @@ pub struct Child<'a> {
     pub misses: Cell<u32>,
     /// Lookups of fields that failed, also those of types that are not known: the plug-in has -1 for an offset.
     pub blind_offsets: Cell<u32>,
-    /// What the plug-in has allocated and not freed: addresses and sizes.
-    pub allocations: RefCell<BTreeMap<usize, usize>>,
+    /// What the plug-in has allocated and not freed: addresses and sizes. Locked, because a plug-in may have threads, and
+    /// these allocate.
+    pub allocations: Mutex<BTreeMap<usize, usize>>,
     /// What the plug-in hung on the image, the process and the job.
     pub infos: [Cell<*mut libc::c_void>; 3],
     /// What the target is like.
@@ -261,7 +263,7 @@ impl<'a> Child<'a> {
             types: Vec::new().into(),
             misses: 0.into(),
             blind_offsets: 0.into(),
-            allocations: RefCell::default(),
+            allocations: Mutex::default(),
             infos: Default::default(),
             facts,
         }
@@ -272,7 +274,7 @@ impl Child<'_> {
     /// How many bytes there are at `addr` of what the plug-in has allocated; `None` where that is something else, or has
     /// been freed.
     pub fn allocated_at(&self, addr: usize) -> Option<usize> {
-        let allocations = self.allocations.borrow();
+        let allocations = self.allocations.lock().ok()?;
         let (start, size) = allocations.range(..=addr).next_back()?;
         size.checked_sub(addr - start).filter(|left| *left > 0)
     }

@@ -531,13 +531,15 @@ int mpidbg_errhandler_query(mqs_image *image, struct image_info *at, mqs_process
                             MPIDBG_ERRH_INFO_WINDOW;
         processes->fetch_data_fp(process, handle + at->errh_name, sizeof told->eh_name, told->eh_name);
     } else {
-        told->eh_bitflags = kind == 1 ? MPIDBG_ERRH_INFO_COMMUNICATOR
-                            : kind == 2 ? MPIDBG_ERRH_INFO_WINDOW
-                                        : MPIDBG_ERRH_INFO_FILE;
+        /* The interface has none for sessions, which are 4. */
+        static const enum mpidbg_errhandler_info_bitmap_t objects[5] = {
+            0, MPIDBG_ERRH_INFO_COMMUNICATOR, MPIDBG_ERRH_INFO_WINDOW, MPIDBG_ERRH_INFO_FILE, 0};
+        told->eh_bitflags = objects[kind > 0 && kind < 5 ? kind : 0];
         if (number(process, handle + at->errh_lang) == 0)
             told->eh_bitflags |= MPIDBG_ERRH_INFO_C_CALLBACK;
-        int function = kind == 1 ? at->errh_comm : kind == 2 ? at->errh_win : at->errh_file;
-        told->eh_callback_func = pointer(process, handle + function);
+        int functions[5] = {0, at->errh_comm, at->errh_win, at->errh_file, 0};
+        if (told->eh_bitflags & ~MPIDBG_ERRH_INFO_C_CALLBACK)
+            told->eh_callback_func = pointer(process, handle + functions[kind]);
     }
     told->eh_refcount = MPIDBG_ERR_NOT_SUPPORTED;
     if (IS("lists")) {
