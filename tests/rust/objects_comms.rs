@@ -54,6 +54,7 @@ fn made(profile: &str) -> Made {
         objects.set_text(comm, COMM, "c_name", name);
         objects.set(comm, COMM, "c_my_rank", 1);
         objects.set(comm, COMM, "c_local_group", group.get());
+        objects.set(comm, COMM, "c_remote_group", group.get());
         objects.set(comm, COMM, "c_flags", objects.constant("OMPI_COMM_NAMEISSET"));
         objects.set(comm, COMM, "error_handler", handler.get());
     }
@@ -172,6 +173,38 @@ fn a_communicator_with_everything() {
         let handler = made.objects.describe(HandleKind::Errhandler, made.handler);
         assert_eq!(handler.facts["function"], json!({ "address": "0x4000", "symbol": "complain" }));
         assert_eq!(handler.facts["attached_to"].as_array().unwrap().len(), 2);
+        let group = made.objects.describe(HandleKind::Group, made.group);
+        assert_eq!(group.facts["communicators"].as_array().unwrap().len(), 2);
+        assert_eq!((&group.facts["storage"], &group.facts["references"]), (&json!("dense"), &json!(1)));
+    }
+}
+
+#[test]
+fn what_a_file_keeps_for_itself_is_marked() {
+    const FILE: &str = "ompi_file_t";
+    const DATA: &str = "mca_common_ompio_data_t";
+    for profile in PROFILES {
+        let mut made = made(profile);
+        let comm = made.comm;
+        made.objects.set(comm, COMM, "c_flags", 0);
+        let world = made.objects.at_symbol("ompi_mpi_comm_world");
+        let file = made.objects.object(FILE);
+        made.objects.table("ompi_file_f_to_c_table", &[file], FILE, "f_f_to_c_index");
+        let data = made.objects.structure(DATA);
+        made.objects.set(data, DATA, "ompio_fh.f_fh", file.get());
+        made.objects.set(data, DATA, "ompio_fh.f_comm", comm.get());
+        made.objects.set(file, FILE, "f_comm", world.get());
+        made.objects.set(file, FILE, "f_io_version", 1);
+        made.objects.set(file, FILE, "f_io_selected_data", data.get());
+        let name = "f_io_selected_component.v2_0_0.io_version.mca_component_name";
+        made.objects.set_text(file, FILE, name, "ompio");
+        assert_eq!(described(&made).facts["internal"]["handle"], json!(file.to_string()), "{profile}");
+        assert_eq!(described(&made).facts["files"], json!([]));
+        let of_world = made.objects.describe(HandleKind::Comm, world).facts;
+        assert_eq!((&of_world["files"][0]["kind"], &of_world["internal"]), (&json!("file"), &Value::Null));
+        // What does not point back is nobody's.
+        made.objects.set(data, DATA, "ompio_fh.f_fh", 0);
+        assert_eq!(described(&made).facts["internal"], Value::Null);
     }
 }
 

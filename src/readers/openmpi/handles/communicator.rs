@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::communicators::ids;
 use super::object::Found;
 use super::origins::{origin, written_ids};
-use super::references::{LOCAL_COMM, WIN_COMM};
+use super::references::{FILE_COMM, LOCAL_COMM, WIN_COMM};
 use super::{Depth, HandleReader, attributes, hints, kinds, object, topology};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
@@ -100,7 +100,7 @@ fn more(
     reader.referrers("windows", &[WIN_COMM], addr, handle);
     reader.add_windows(&written_ids(reader, record), record.pointer(known.local_group), handle);
     reader.referrers("files", &[(HandleKind::File, "f_comm")], addr, handle);
-    let owners = [(HandleKind::Comm, LOCAL_COMM), WIN_COMM];
+    let owners = [(HandleKind::Comm, LOCAL_COMM), FILE_COMM, WIN_COMM];
     // One that has a name was made by the application.
     let named = handle.facts.get("name_set") == Some(&Value::Bool(true));
     handle.fact("internal", if named { Value::Null } else { reader.first_referrer(&owners, addr) });

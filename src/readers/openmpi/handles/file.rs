@@ -98,6 +98,22 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     Ok(())
 }
 
+/// The communicator that the file's component has for its own use; null where it has none, or that is not known.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn duplicate(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<TargetAddr, ReaderError> {
+    let shape = File::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let component = printable(&record.text(shape.component, MAX_NAME, reader.target)?);
+    if record.uint(shape.version) == 0 || component != ompio::NAME {
+        return Ok(TargetAddr::NULL);
+    }
+    let found = ompio::communicator(reader, addr, record.pointer(shape.data))?;
+    Ok(if found == record.pointer(shape.comm) { TargetAddr::NULL } else { found })
+}
+
 /// Names of the bits of `amode`; what has no name as a number.
 fn modes(reader: &HandleReader<'_>, amode: u64) -> Vec<String> {
     let mut left = amode;

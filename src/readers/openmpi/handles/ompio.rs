@@ -20,6 +20,7 @@ shape!(
     /// `mca_io_ompio_file_get_view` returns (ompi/mca/io/ompio/io_ompio_file_set_view.c).
     Data = ["mca_common_ompio_data_t"] {
         file: "ompio_fh.f_fh",
+        comm: "ompio_fh.f_comm",
         displacement: "ompio_fh.f_disp",
         etype: "ompio_fh.f_etype",
         filetype: "ompio_fh.f_orig_filetype",
@@ -74,6 +75,21 @@ fn view(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAddr) -> Result
         "filetype": reader.reference(HandleKind::Datatype, record.pointer(shape.filetype)),
         "representation": printable(&representation),
     }))
+}
+
+/// The communicator that ompio uses for the file at `file`, whose data lie at `data`: a duplicate, or the file's own
+/// (`mca_common_ompio_file_open`, ompi/mca/common/ompio/common_ompio_file_open.c, v4.1.4 and v5.0.7).
+///
+/// # Errors
+/// Where it cannot be read, or does not belong to the file.
+pub fn communicator(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAddr) -> Result<TargetAddr, ReaderError> {
+    let shape = Data::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, data, shape.size, &mut buffer)?;
+    if record.pointer(shape.file) != file {
+        return Err(ReaderError::Damaged(format!("what {NAME} holds at {data} does not point back to the file")));
+    }
+    Ok(record.pointer(shape.comm))
 }
 
 /// All requests of ompio; `None` where the library has no list of them.

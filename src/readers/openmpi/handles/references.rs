@@ -1,12 +1,12 @@
 //! Cross-references: which objects point to a given one.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use super::{Depth, HandleReader, kinds, window};
+use super::{Depth, HandleReader, file, kinds, window};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
 use crate::readers::record::Slot;
@@ -21,6 +21,9 @@ pub const LOCAL_COMM: &str = "c_local_comm";
 
 /// Stands for the communicator of a window, which no member of it holds but one of its component's part.
 pub const WIN_COMM: (HandleKind, &str) = (HandleKind::Win, "communicator");
+
+/// The same of a file, where its component has one.
+pub const FILE_COMM: (HandleKind, &str) = (HandleKind::File, "duplicate");
 
 /// Which objects point to which, each kind and member looked at once.
 #[derive(Default)]
@@ -72,8 +75,9 @@ impl HandleReader<'_> {
             reasons
                 .extend(known.reason.iter().filter(|reason| !reasons.contains(*reason)).cloned().collect::<Vec<_>>());
         }
+        let mut seen = HashSet::new();
+        found.retain(|one| seen.insert(*one));
         found.sort_by_key(|(kind, _)| *kind);
-        found.dedup();
         // What is not known is no empty list.
         if found.is_empty() && !reasons.is_empty() {
             handle.unknown(name, reasons.join("; "));
@@ -117,10 +121,11 @@ impl HandleReader<'_> {
         known
     }
 
-    /// The member of an object; of a window without one, the communicator that its component has.
-    fn pointer(&self, addr: TargetAddr, slot: Option<Slot>) -> Result<TargetAddr, ReaderError> {
+    /// The member of an object; without one, the communicator that the component of a window or file has.
+    fn pointer(&self, kind: HandleKind, addr: TargetAddr, slot: Option<Slot>) -> Result<TargetAddr, ReaderError> {
         match slot {
             Some(slot) => Ok(self.target.read_pointer(addr.wrapping_add(slot.offset as u64))?),
+            None if kind == HandleKind::File => file::duplicate(self, addr),
             None => window::communicator(self, addr),
         }
     }
@@ -136,7 +141,7 @@ impl HandleReader<'_> {
         let Some(place) = kinds::of(kind) else { return known };
         let slot = match Slot::probe(self.layouts, place.type_name, member) {
             Ok(Some(slot)) => Some(slot),
-            Ok(None) if (kind, member) == WIN_COMM => None,
+            Ok(None) if [FILE_COMM, WIN_COMM].contains(&(kind, member)) => None,
             // Members are probed, never versions: what this release lacks, none of its objects has.
             Ok(None) => return known,
             Err(error) => {
@@ -150,7 +155,7 @@ impl HandleReader<'_> {
             if member == LOCAL_COMM && !self.is_inter(addr) {
                 continue;
             }
-            match self.pointer(addr, slot) {
+            match self.pointer(kind, addr, slot) {
                 Ok(pointer) => known.by_target.entry(pointer).or_default().push(addr),
                 Err(error) => known.reason = Some(format!("the {} at {addr}: {error}", kind.noun())),
             }
