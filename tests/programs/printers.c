@@ -129,6 +129,9 @@ int main(int argc, char **argv)
     MPI_Irecv(buffer, 1024, MPI_INT, 1 - rank, MPI_ANY_TAG, halo, &all.pending[0]);
     MPI_Irecv(buffer, 3, MPI_BYTE, MPI_ANY_SOURCE, 7, halo, &all.pending[1]);
     all.pending[2] = MPI_REQUEST_NULL;
+    MPI_Fint statuses[2][sizeof(MPI_Status) / sizeof(MPI_Fint)];
+    MPI_Status_c2f(&all.last, statuses[0]);
+    MPI_Status_c2f(&all.last, statuses[1]);
 
     MPI_Info info = MPI_INFO_NULL, hints;
     MPI_Info_create(&hints);
@@ -195,7 +198,7 @@ int main(int argc, char **argv)
     say("unset", '=', "(MPI_Comm *) 0x0");
     stop(3, all.pending, halo, &halo, &all.last, &all);
     printf("%p %p %p %p %p\n", (void *)never, (void *)zero, (void *)none, (void *)done, (void *)self);
-    printf("%ld %ld %ld %d %d\n", (long)place, (long)back, (long)offset, fortran, no_fortran);
+    printf("%ld %ld %ld %d %d %d\n", (long)place, (long)back, (long)offset, fortran, no_fortran, statuses[1][0]);
     printf("%p %p %p %p %p %d\n", (void *)info, (void *)kept, (void *)garbage, (void *)nowhere, (void *)unset, gone.MPI_TAG);
     printf("%p %p %p %p %p\n", (void *)no_group, (void *)no_op, (void *)returns, (void *)file, (void *)window);
     printf("%p %p %p %p\n", (void *)nothing, (void *)integer, (void *)world, (void *)sum);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
 
@@ -62,13 +63,16 @@ def _elsewhere(frame: Optional[Any]) -> str:
 
 
 def _handles(value: Any, expression: str, kind: Optional[str]) -> Iterator[Found]:
-    element = lldb_handles.without_typedefs(value.GetType())
-    if element.GetTypeClass() != lldb.eTypeClassArray:
+    counts, element = _dimensions(value.GetType())
+    if not counts:
         yield _handle(value, expression, kind)
-    elif kind == "status" and lldb_handles.is_integer(element.GetArrayElementType()):
-        yield Found(expression, kind, lldb_handles.status_bytes(value), False)
-    else:
-        for name, one in _elements(value, expression if _SIMPLE.match(expression) else f"({expression})"):
+        return
+    # A status of Fortran is an array of integers, several are one of more dimensions.
+    statuses = kind == "status" and lldb_handles.is_integer(element)
+    for name, one in _elements(value, expression, counts[:-1] if statuses else counts):
+        if statuses:
+            yield Found(name, "status", lldb_handles.status_bytes(one), False)
+        else:
             yield _handle(one, name, kind)
 
 
@@ -146,25 +150,29 @@ def _no_handle(value: Any, expression: str, kind: Optional[str]) -> UserError:
     )
 
 
-def _elements(value: Any, expression: str) -> Iterator[Tuple[str, Any]]:
-    """The elements of an array, of however many dimensions, with what they are called."""
+def _dimensions(type_: Any) -> Tuple[List[int], Any]:
+    """How many elements an array's type has in each dimension, the outermost first, and their type."""
     counts: List[int] = []
-    type_ = lldb_handles.without_typedefs(value.GetType())
+    type_ = lldb_handles.without_typedefs(type_)
     while type_.GetTypeClass() == lldb.eTypeClassArray and len(counts) < _MAX_DIMENSIONS:
         element = type_.GetArrayElementType()
         width = int(element.GetByteSize())
         counts.append(int(type_.GetByteSize()) // width if width else 0)
         type_ = lldb_handles.without_typedefs(element)
-    total = 1
-    for count in counts:
-        total *= count
+    return counts, type_
+
+
+def _elements(value: Any, expression: str, counts: List[int]) -> Iterator[Tuple[str, Any]]:
+    """The elements of an array in its first dimensions, with what they are called."""
+    total = math.prod(counts)
     if total > MAX_ELEMENTS:
         raise UserError(
             f"{expression} has {total:,} elements; mpi print takes at most {MAX_ELEMENTS:,}",
-            help=f"name one: mpi print {expression}{'[0]' * len(counts)}",
+            help=f"name one of them: mpi print {expression}{'[0]' * len(counts)}",
             kind="usage",
         )
-    yield from _walk(value, expression, counts)
+    name = expression if not counts or _SIMPLE.match(expression) else f"({expression})"
+    yield from _walk(value, name, counts)
 
 
 def _walk(value: Any, expression: str, counts: List[int]) -> Iterator[Tuple[str, Any]]:
