@@ -162,8 +162,9 @@ impl<'a> HandleReader<'a> {
 
     fn unreadable(&self, handle: &mut Handle, error: &ReaderError) {
         handle.state = HandleState::Unknown;
-        handle.summary = format!("unknown {}: {error}", handle.kind.c_type());
-        handle.detail = Some(error.to_string());
+        let detail = error.to_string();
+        handle.summary = format!("unknown {}: {}", handle.kind.c_type(), beginning(&detail));
+        handle.detail = Some(detail);
     }
 
     /// What a status with these bytes means.
@@ -278,4 +279,12 @@ impl<'a> HandleReader<'a> {
     fn flag(&self, name: &str) -> u64 {
         self.layouts.constant(name).map_or(0, |value| value as u64)
     }
+}
+
+/// What a line has room for of a reason: where it is long, without the remedy, and then without the explanation.
+fn beginning(reason: &str) -> &str {
+    const ROOM: usize = 80;
+    ["; ", ": "].iter().fold(reason, |text, mark| {
+        if text.len() <= ROOM { text } else { text.split_once(mark).map_or(text, |(before, _)| before) }
+    })
 }
