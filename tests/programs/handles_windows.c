@@ -150,7 +150,21 @@ static void flavours(void)
     window_is(win, "a window on which nobody locks, with an error handler");
     fact_handle("errhandler", HANDLE(MPI_ERRORS_RETURN));
     fact_bool("no_locks", !is_sm);
+    fact_text("info.0.key", "no_locks");
+    fact_text("info.0.value", "true");
     nothing_open();
+
+    static int mine;
+    int keyval;
+    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &keyval, NULL);
+    win = make(SLOTS, 1, MPI_INFO_NULL);
+    MPI_Win_set_attr(win, keyval, &mine);
+    window_is(win, "a window with an attribute of the application");
+    /* The standard's own five come first. */
+    fact_count("attributes", 6);
+    fact_int("attributes.5.keyval", keyval);
+    fact_address("attributes.5.value", &mine);
+    fact_bool("attributes.5.predefined", 0);
 }
 
 static void fences(void)
