@@ -124,7 +124,7 @@ def test_the_facts_are_below(debian_program: Program) -> None:
 
 def test_what_takes_too_long_is_given_up_until_the_process_has_run(debian_program: Program) -> None:
     limit = "script import mpi_queues.debuggers.lldb_sessions as sessions; sessions.TIME_LIMIT = {}"
-    first, _, slow, _, again, opened, printed = at(
+    first, _, slow, _, again, opened, printed, after = at(
         debian_program,
         0,
         "v self",
@@ -134,6 +134,7 @@ def test_what_takes_too_long_is_given_up_until_the_process_has_run(debian_progra
         "v halo",
         "v -P 1 halo",
         "mpi print halo",
+        "v halo",
     )
     assert first == "(MPI_Comm) self = MPI_COMM_SELF, rank 0 of 1\n"
     assert re.fullmatch(r"\(MPI_Comm\) halo = 0x[0-9a-f]+ \(reading it takes longer than -1 s\)\n", slow), slow
@@ -141,6 +142,7 @@ def test_what_takes_too_long_is_given_up_until_the_process_has_run(debian_progra
     assert "rank = " not in opened
     # Who asks for it has it.
     assert printed.startswith('halo: "halo", rank 0 of 2\n')
+    assert after == '(MPI_Comm) halo = "halo", rank 0 of 2\n'
 
 
 def test_memory_that_was_written_to_is_read_anew(debian_mpi: MpiBuild) -> None:

@@ -58,7 +58,7 @@ class LldbTarget(ProcessSession):
         return bool(self._debugger.GetSelectedTarget() == self._target)
 
     def begin(self) -> None:
-        """A command begins: forgets what may have changed since the last one."""
+        """A command begins, or a variable is shown: forgets what may have changed since the last one."""
         stop = _stop_of(self._lldb_process)
         images = False
         if stop != self._stop:
@@ -74,10 +74,14 @@ class LldbTarget(ProcessSession):
         """Whether there still is a process."""
         return bool(self._lldb_process.IsValid() and self._lldb_process.GetState() in ALIVE)
 
+    def retry(self) -> None:
+        """Lets variables be tried again that were given up."""
+        self._given_up = None
+
     def describe_soon(self, kind: str, value: Union[int, bytes], *, fortran: bool, full: bool) -> HandleDict:
         """As :meth:`describe`, of memory as it is now, in limited time: for a debugger that shows many variables.
 
-        What failed for all handles alike is not tried again before the process has run.
+        What failed for all handles alike is not tried again before the process has run or a command has begun.
 
         Raises:
             UserError: where it cannot be told.
@@ -144,6 +148,7 @@ class Sessions:
         """A command begins."""
         for session in self._by_process.values():
             session.begin()
+            session.retry()
 
 
 class ThreadSessions:
