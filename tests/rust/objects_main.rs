@@ -5,6 +5,7 @@ mod objects_comms;
 mod objects_damage;
 mod objects_datatypes;
 mod objects_messages;
+mod objects_requests;
 mod objects_statuses;
 mod objects_support;
 mod objects_windows;
