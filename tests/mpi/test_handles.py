@@ -26,6 +26,8 @@ PROGRAMS: List[Program] = [
     ("handles_groups", (), 3, {}),
     ("handles_requests", ("{dir}",), 3, {}),
     ("handles_types", (), 2, {}),
+    # Each series knows one of the two.
+    ("handles_matched", (), 2, {"btl_vader_single_copy_mechanism": "none", "smsc": "^cma,xpmem,knem"}),
 ]
 
 
