@@ -35,6 +35,7 @@ fn requests(profile: &str) -> Requests {
     objects.table("ompi_request_f_to_c_table", &[], "ompi_request_t", "req_f_to_c_index");
     objects.table("ompi_datatype_f_to_c_table", &[], "ompi_datatype_t", "d_f_to_c_index");
     let group = objects.object("ompi_group_t");
+    objects.table("ompi_group_f_to_c_table", &[group], "ompi_group_t", "grp_f_to_c_index");
     let comm = objects.object("ompi_communicator_t");
     objects.set_text(comm, "ompi_communicator_t", "c_name", "halo");
     objects.set(comm, "ompi_communicator_t", "c_local_group", group.get());

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Depth, HandleReader, file, kinds, window};
 use crate::address::TargetAddr;
-use crate::model::{Handle, HandleKind};
+use crate::model::{Handle, HandleKind, HandleState};
 use crate::readers::record::Slot;
 use crate::readers::{ReaderError, add_problem};
 
@@ -51,7 +51,11 @@ impl HandleReader<'_> {
         if addr.is_null() {
             return "on no communicator".to_owned();
         }
-        let summary = self.describe(HandleKind::Comm, addr.get(), Depth::Short).summary;
+        let Handle { state, summary, .. } = self.describe(HandleKind::Comm, addr.get(), Depth::Short);
+        // What is wrong with it has a line of its own.
+        if !matches!(state, HandleState::Live | HandleState::Null) {
+            return format!("on an unknown communicator ({addr})");
+        }
         // What follows the name is this process's place in it.
         let place = summary.rfind(", rank ").or_else(|| summary.find(" others").and(summary.rfind(", ")));
         format!("on {}", &summary[..place.unwrap_or(summary.len())])
