@@ -352,6 +352,8 @@ fn freed_objects_are_known_by_what_is_left() {
             made.objects.set(sentinel, "opal_list_item_t", link, sentinel.get());
         }
         made.objects.set(info, INFO, "i_freed", 1);
+        let function = made.objects.text("code");
+        made.objects.set(handler, HANDLER, "eh_comm_fn", function.get());
         for (kind, addr, table) in [
             (HandleKind::Comm, comm, "ompi_comm_f_to_c_table"),
             (HandleKind::Group, group, "ompi_group_f_to_c_table"),

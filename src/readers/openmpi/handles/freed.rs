@@ -13,7 +13,7 @@ use crate::layouts::FieldKind;
 use crate::model::HandleKind;
 use crate::readers::ReaderError;
 use crate::readers::record::{Record, Slot, size_of};
-use crate::target::printable;
+use crate::target::{TargetError, printable};
 
 /// What a freed object still says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,24 +111,38 @@ impl Memory<'_> {
         Ok(next == sentinel && previous == sentinel && self.int("i_freed")? == 1)
     }
 
-    /// One way of storing members, and a rank that can be.
+    /// Whether what the object points to is memory of the process; what a core file left out was that.
+    fn is_mapped(&self, at: TargetAddr) -> bool {
+        let read = self.reader.target.read_uint(at, 1);
+        !at.is_null() && read.as_ref().map_or_else(TargetError::is_left_out, |_| true)
+    }
+
+    /// One way of storing members, a rank that can be, and where the members were.
     fn was_group(&self) -> Result<bool, ReaderError> {
         let storage = ["DENSE", "SPORADIC", "STRIDED", "BITMAP"];
         let flags = self.record.uint(self.slot("grp_flags")?);
         let stored = storage.iter().any(|word| flags == self.reader.flag(&format!("OMPI_GROUP_{word}")) && flags != 0);
         let (count, rank) = (self.int("grp_proc_count")?, self.int("grp_my_rank")?);
         let undefined = self.reader.layouts.constant("MPI_UNDEFINED").ok();
-        Ok(stored && count > 0 && (Some(rank) == undefined || (0..count).contains(&rank)))
+        let members = self.pointer("grp_proc_pointers")?;
+        // Only dense groups have members of their own.
+        let held = flags != self.reader.flag("OMPI_GROUP_DENSE") || self.is_mapped(members);
+        Ok(stored && held && count > 0 && (Some(rank) == undefined || (0..count).contains(&rank)))
     }
 
-    /// A kind of object and the function for it, and no other.
+    /// A kind of object and the function for it, and no other; no name, which only the library's own have.
     fn was_errhandler(&self) -> Result<bool, ReaderError> {
         let functions = [("COMM", "eh_comm_fn"), ("FILE", "eh_file_fn"), ("WIN", "eh_win_fn")];
         let object = self.int("eh_mpi_object_type")?;
+        let name = self.slot("eh_name")?;
+        if !self.record.text(name, name.size, self.reader.target)?.is_empty() {
+            return Ok(false);
+        }
         let mut matching = 0;
         for (word, member) in functions {
             let wanted = self.reader.layouts.constant(&format!("OMPI_ERRHANDLER_TYPE_{word}"))? == object;
-            if wanted == self.pointer(member)?.is_null() {
+            let function = self.pointer(member)?;
+            if wanted && !self.is_mapped(function) || !wanted && !function.is_null() {
                 return Ok(false);
             }
             matching += i32::from(wanted);
