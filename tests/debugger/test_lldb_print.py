@@ -87,6 +87,15 @@ def test_the_full_form_is_that_of_gdb(c_program: Program) -> None:
         assert at(c_program, 1, *commands, function=function) == printed
 
 
+def test_the_full_form_of_objects_of_cxx_is_that_of_gdb(cxx_program: Program) -> None:
+    variables = [one for one in cxx_program.variables(0) if one.expression not in ("place", "offset")]
+    for function in ("main", "stop"):
+        commands = [f"mpi print {one.expression}" for one in variables if one.frame == function]
+        commands += {"main": ["mpi print &ring"], "stop": ["mpi print comm", "mpi print type"]}[function]
+        printed = Gdb().at(cxx_program, 0, f"frame function {function}", *commands)[1:]
+        assert at(cxx_program, 0, *commands, function=function) == printed
+
+
 def test_statuses_of_fortran_are_arrays(debian_program: Program) -> None:
     both, one, large = at(
         debian_program,
