@@ -26,6 +26,7 @@ PROGRAMS: List[Program] = [
     ("handles_groups", (), 3, {}),
     ("handles_requests", ("{dir}",), 3, {}),
     ("handles_types", (), 2, {}),
+    ("handles_one_sided", (), 2, {"osc": "rdma"}),
     # Each series knows one of the two.
     ("handles_matched", (), 2, {"btl_vader_single_copy_mechanism": "none", "smsc": "^cma,xpmem,knem"}),
 ]

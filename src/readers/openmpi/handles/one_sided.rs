@@ -7,11 +7,11 @@ use crate::readers::ReaderError;
 use crate::readers::record::{Record, shape};
 
 shape!(
-    /// A request; both components name these members alike.
-    OneSided = ["ompi_osc_rdma_request_t"] { kind: "type", buffer: "origin_addr", win: "super.req_mpi_object.win" }
+    /// A request of rdma. Of its members only the window is always set.
+    Rdma = ["ompi_osc_rdma_request_t"] { win: "super.req_mpi_object.win" }
 );
 shape!(
-    /// The same of pt2pt, which also says what is moved.
+    /// A request of pt2pt, which also says what is moved.
     PointToPoint = ["ompi_osc_pt2pt_request_t"] {
         kind: "type",
         buffer: "origin_addr",
@@ -32,35 +32,37 @@ const CALLS: &[(&str, &str)] =
 pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderError> {
     let reader = request.reader;
     let mut buffer = Vec::new();
-    let rdma = request.class == "ompi_osc_rdma_request_t";
-    let (kind, address, win, data) = if rdma {
-        let shape = OneSided::resolve(reader.layouts)?;
+    let mut call = None;
+    let mut data = None;
+    let win = if request.class == "ompi_osc_rdma_request_t" {
+        let shape = Rdma::resolve(reader.layouts)?;
         let record = Record::read(reader.target, request.addr, shape.size, &mut buffer)?;
-        (record.int(shape.kind), record.pointer(shape.buffer), record.pointer(shape.win), None)
+        handle.unknown("call", "the component rdma does not always set which operation it is");
+        record.pointer(shape.win)
     } else {
         let shape = PointToPoint::resolve(reader.layouts)?;
         let record = Record::read(reader.target, request.addr, shape.size, &mut buffer)?;
-        let data = (record.uint(shape.count), record.pointer(shape.datatype));
-        (record.int(shape.kind), record.pointer(shape.buffer), record.pointer(shape.win), Some(data))
+        let kind = record.int(shape.kind);
+        let known = CALLS.iter().find(|(name, _)| reader.layouts.constant(name).ok() == Some(kind));
+        call = known.map(|(_, call)| *call);
+        match call {
+            Some(call) => handle.fact("call", call),
+            None => handle.unknown("call", "the library made it for an operation of its own"),
+        }
+        data = Some((record.pointer(shape.buffer), record.uint(shape.count), record.pointer(shape.datatype)));
+        record.pointer(shape.win)
     };
-    let prefix = if rdma { "OMPI_OSC_RDMA_TYPE" } else { "OMPI_OSC_PT2PT_HDR_TYPE" };
-    let known = |end: &str| reader.layouts.constant(&format!("{prefix}{end}")).ok() == Some(kind);
-    let call = CALLS.iter().find(|(end, _)| known(end)).map(|(_, call)| *call);
-    match call {
-        Some(call) => handle.fact("call", call),
-        None => handle.unknown("call", "the library made it for an operation of its own"),
-    }
     let window = reader.describe(HandleKind::Win, win.get(), Depth::Short).summary;
     if request.depth == Depth::Full {
         handle.fact("window", reader.reference(HandleKind::Win, win));
-        handle.fact("buffer", address.to_string());
         match data {
-            Some((count, datatype)) => {
+            Some((address, count, datatype)) => {
+                handle.fact("buffer", address.to_string());
                 handle.fact("count", count);
                 handle.fact("datatype", reader.reference(HandleKind::Datatype, datatype));
             }
             None => {
-                for fact in ["count", "datatype"] {
+                for fact in ["buffer", "count", "datatype"] {
                     handle.unknown(fact, "the component rdma does not keep it");
                 }
             }
