@@ -68,6 +68,21 @@ def test_one_line_each() -> None:
     )
 
 
+def test_what_was_forgotten_stands_first() -> None:
+    own = {**HALO, "summary": "own"}
+    freed = {**HALO, "summary": "let go", "freed": True}
+    internal = {**HALO, "summary": "theirs", "facts": {"internal": {"kind": "file", "handle": "0x1", "summary": "f"}}}
+    lines = _written(_snapshot(_list("comm", [freed, internal, own]))).splitlines()[3:9]
+    assert [line.split(")")[-1].strip() for line in lines] == [
+        "not predefined, not freed:",
+        "own",
+        "freed, and still in use:",
+        "let go",
+        "of the library itself:",
+        "theirs",
+    ]
+
+
 def test_everything_about_one() -> None:
     assert _written(_snapshot(_list("comm", [HALO])), full=True) == (
         "Rank 1 of 4, pid 4242\n"

@@ -52,8 +52,9 @@ def write_handles(snapshot: Snapshot, write: Write, options: Optional[Options] =
 
 def _write_list(process: Process, found: HandleListDict, write: Write, options: Options, full: bool) -> None:
     handles = found["handles"]
-    own = [handle for handle in handles if not handle["predefined"]]
-    predefined = [handle for handle in handles if handle["predefined"]]
+    groups: Dict[str, List[HandleDict]] = {"not predefined, not freed": []}
+    for handle in handles:
+        groups.setdefault(_group_of(handle), []).append(handle)
     noun = NOUNS.get(found["kind"], found["kind"])
     if not handles and not found["complete"]:
         # Nothing found in a list that cannot be read is no empty list.
@@ -62,10 +63,8 @@ def _write_list(process: Process, found: HandleListDict, write: Write, options: 
     write("\n" + wrapped(f"{counted(len(handles), noun)}{'' if found['complete'] else ' (not all)'}", "  "))
     if found["detail"]:
         write(wrapped(found["detail"], "  not all: ", "    "))
-    for title, group in (("not predefined, not freed", own), ("predefined", predefined)):
-        if not group:
-            continue
-        if own and predefined:
+    for title, group in groups.items():
+        if group and len(group) < len(handles):
             write(f"  {title}:\n")
         shown = group if options.limit is None else group[: max(0, options.limit)]
         for handle in shown:
@@ -76,6 +75,15 @@ def _write_list(process: Process, found: HandleListDict, write: Write, options: 
         if len(shown) < len(group):
             hint = f" (to see them: {options.show_more})" if options.show_more else ""
             write(f"    … and {len(group) - len(shown):,} more{hint}\n")
+
+
+def _group_of(handle: HandleDict) -> str:
+    """Under which title it is listed: what a program has forgotten to free stands under the first."""
+    if handle["predefined"]:
+        return "predefined"
+    if handle["facts"].get("internal"):
+        return "of the library itself"
+    return "freed, and still in use" if handle["freed"] else "not predefined, not freed"
 
 
 def problems_of(found: HandleListDict) -> List[str]:
