@@ -9,7 +9,7 @@ use crate::readers::record::{Record, shape};
 
 shape!(
     /// What the library keeps of the call that made a datatype.
-    Arguments = ["ompi_datatype_args_t"] {
+    Kept = ["ompi_datatype_args_t"] {
         combiner: "create_type",
         integers: "i",
         integers_len: "ci",
@@ -73,143 +73,75 @@ use Kind::{Address, Addresses, Datatype, Datatypes, DistributionArguments, Distr
 /// Each combiner: its constant, the function that it stands for, and the function's arguments by their names in the standard
 /// (MPI-4.1, 5.1.2 and 5.1.13). Open MPI's functions of MPI-1 call those of MPI-2 and so have the same combiners
 /// (ompi/mpi/c/type_hvector.c, v4.1.4).
-type Line = (Combiner, &'static str, &'static str, &'static [(&'static str, Kind)]);
+type Line = (Combiner, &'static str, &'static str, Arguments);
+type Arguments = &'static [(&'static str, Kind)];
+
+const HVECTOR: Arguments = &[("count", Integer), ("blocklength", Integer), ("stride", Address), ("oldtype", Datatype)];
+const HINDEXED: Arguments = &[
+    ("count", Integer),
+    ("array_of_blocklengths", Integers(0)),
+    ("array_of_displacements", Addresses),
+    ("oldtype", Datatype),
+];
+const INDEXED_BLOCK: Arguments =
+    &[("count", Integer), ("blocklength", Integer), ("array_of_displacements", Integers(0)), ("oldtype", Datatype)];
+const STRUCT: Arguments = &[
+    ("count", Integer),
+    ("array_of_blocklengths", Integers(0)),
+    ("array_of_displacements", Addresses),
+    ("array_of_types", Datatypes),
+];
+const SUBARRAY: Arguments = &[
+    ("ndims", Integer),
+    ("array_of_sizes", Integers(0)),
+    ("array_of_subsizes", Integers(0)),
+    ("array_of_starts", Integers(0)),
+    ("order", Order),
+    ("oldtype", Datatype),
+];
+const DARRAY: Arguments = &[
+    ("size", Integer),
+    ("rank", Integer),
+    ("ndims", Integer),
+    ("array_of_gsizes", Integers(2)),
+    ("array_of_distribs", Distributions(2)),
+    ("array_of_dargs", DistributionArguments(2)),
+    ("array_of_psizes", Integers(2)),
+    ("order", Order),
+    ("oldtype", Datatype),
+];
+const PRECISION: Arguments = &[("p", Integer), ("r", Integer)];
+const VECTOR: Arguments = &[("count", Integer), ("blocklength", Integer), ("stride", Integer), ("oldtype", Datatype)];
+const INDEXED: Arguments = &[
+    ("count", Integer),
+    ("array_of_blocklengths", Integers(0)),
+    ("array_of_displacements", Integers(0)),
+    ("oldtype", Datatype),
+];
+const HINDEXED_BLOCK: Arguments =
+    &[("count", Integer), ("blocklength", Integer), ("array_of_displacements", Addresses), ("oldtype", Datatype)];
+const CONTIGUOUS: Arguments = &[("count", Integer), ("oldtype", Datatype)];
+const RESIZED: Arguments = &[("oldtype", Datatype), ("lb", Address), ("extent", Address)];
+
 const COMBINERS: &[Line] = &[
     (Combiner::Named, "MPI_COMBINER_NAMED", "", &[]),
     (Combiner::Dup, "MPI_COMBINER_DUP", "MPI_Type_dup", &[("oldtype", Datatype)]),
-    (
-        Combiner::Contiguous,
-        "MPI_COMBINER_CONTIGUOUS",
-        "MPI_Type_contiguous",
-        &[("count", Integer), ("oldtype", Datatype)],
-    ),
-    (
-        Combiner::Vector,
-        "MPI_COMBINER_VECTOR",
-        "MPI_Type_vector",
-        &[("count", Integer), ("blocklength", Integer), ("stride", Integer), ("oldtype", Datatype)],
-    ),
-    (
-        Combiner::Hvector,
-        "MPI_COMBINER_HVECTOR",
-        "MPI_Type_create_hvector",
-        &[("count", Integer), ("blocklength", Integer), ("stride", Address), ("oldtype", Datatype)],
-    ),
-    (
-        Combiner::Hvector,
-        "MPI_COMBINER_HVECTOR_INTEGER",
-        "MPI_TYPE_HVECTOR",
-        &[("count", Integer), ("blocklength", Integer), ("stride", Address), ("oldtype", Datatype)],
-    ),
-    (
-        Combiner::Indexed,
-        "MPI_COMBINER_INDEXED",
-        "MPI_Type_indexed",
-        &[
-            ("count", Integer),
-            ("array_of_blocklengths", Integers(0)),
-            ("array_of_displacements", Integers(0)),
-            ("oldtype", Datatype),
-        ],
-    ),
-    (
-        Combiner::Hindexed,
-        "MPI_COMBINER_HINDEXED",
-        "MPI_Type_create_hindexed",
-        &[
-            ("count", Integer),
-            ("array_of_blocklengths", Integers(0)),
-            ("array_of_displacements", Addresses),
-            ("oldtype", Datatype),
-        ],
-    ),
-    (
-        Combiner::Hindexed,
-        "MPI_COMBINER_HINDEXED_INTEGER",
-        "MPI_TYPE_HINDEXED",
-        &[
-            ("count", Integer),
-            ("array_of_blocklengths", Integers(0)),
-            ("array_of_displacements", Addresses),
-            ("oldtype", Datatype),
-        ],
-    ),
-    (
-        Combiner::IndexedBlock,
-        "MPI_COMBINER_INDEXED_BLOCK",
-        "MPI_Type_create_indexed_block",
-        &[("count", Integer), ("blocklength", Integer), ("array_of_displacements", Integers(0)), ("oldtype", Datatype)],
-    ),
-    (
-        Combiner::HindexedBlock,
-        "MPI_COMBINER_HINDEXED_BLOCK",
-        "MPI_Type_create_hindexed_block",
-        &[("count", Integer), ("blocklength", Integer), ("array_of_displacements", Addresses), ("oldtype", Datatype)],
-    ),
-    (
-        Combiner::Struct,
-        "MPI_COMBINER_STRUCT",
-        "MPI_Type_create_struct",
-        &[
-            ("count", Integer),
-            ("array_of_blocklengths", Integers(0)),
-            ("array_of_displacements", Addresses),
-            ("array_of_types", Datatypes),
-        ],
-    ),
-    (
-        Combiner::Struct,
-        "MPI_COMBINER_STRUCT_INTEGER",
-        "MPI_TYPE_STRUCT",
-        &[
-            ("count", Integer),
-            ("array_of_blocklengths", Integers(0)),
-            ("array_of_displacements", Addresses),
-            ("array_of_types", Datatypes),
-        ],
-    ),
-    (
-        Combiner::Subarray,
-        "MPI_COMBINER_SUBARRAY",
-        "MPI_Type_create_subarray",
-        &[
-            ("ndims", Integer),
-            ("array_of_sizes", Integers(0)),
-            ("array_of_subsizes", Integers(0)),
-            ("array_of_starts", Integers(0)),
-            ("order", Order),
-            ("oldtype", Datatype),
-        ],
-    ),
-    (
-        Combiner::Darray,
-        "MPI_COMBINER_DARRAY",
-        "MPI_Type_create_darray",
-        &[
-            ("size", Integer),
-            ("rank", Integer),
-            ("ndims", Integer),
-            ("array_of_gsizes", Integers(2)),
-            ("array_of_distribs", Distributions(2)),
-            ("array_of_dargs", DistributionArguments(2)),
-            ("array_of_psizes", Integers(2)),
-            ("order", Order),
-            ("oldtype", Datatype),
-        ],
-    ),
-    (
-        Combiner::Resized,
-        "MPI_COMBINER_RESIZED",
-        "MPI_Type_create_resized",
-        &[("oldtype", Datatype), ("lb", Address), ("extent", Address)],
-    ),
-    (Combiner::F90Real, "MPI_COMBINER_F90_REAL", "MPI_Type_create_f90_real", &[("p", Integer), ("r", Integer)]),
-    (
-        Combiner::F90Complex,
-        "MPI_COMBINER_F90_COMPLEX",
-        "MPI_Type_create_f90_complex",
-        &[("p", Integer), ("r", Integer)],
-    ),
+    (Combiner::Contiguous, "MPI_COMBINER_CONTIGUOUS", "MPI_Type_contiguous", CONTIGUOUS),
+    (Combiner::Vector, "MPI_COMBINER_VECTOR", "MPI_Type_vector", VECTOR),
+    (Combiner::Hvector, "MPI_COMBINER_HVECTOR", "MPI_Type_create_hvector", HVECTOR),
+    (Combiner::Hvector, "MPI_COMBINER_HVECTOR_INTEGER", "MPI_TYPE_HVECTOR", HVECTOR),
+    (Combiner::Indexed, "MPI_COMBINER_INDEXED", "MPI_Type_indexed", INDEXED),
+    (Combiner::Hindexed, "MPI_COMBINER_HINDEXED", "MPI_Type_create_hindexed", HINDEXED),
+    (Combiner::Hindexed, "MPI_COMBINER_HINDEXED_INTEGER", "MPI_TYPE_HINDEXED", HINDEXED),
+    (Combiner::IndexedBlock, "MPI_COMBINER_INDEXED_BLOCK", "MPI_Type_create_indexed_block", INDEXED_BLOCK),
+    (Combiner::HindexedBlock, "MPI_COMBINER_HINDEXED_BLOCK", "MPI_Type_create_hindexed_block", HINDEXED_BLOCK),
+    (Combiner::Struct, "MPI_COMBINER_STRUCT", "MPI_Type_create_struct", STRUCT),
+    (Combiner::Struct, "MPI_COMBINER_STRUCT_INTEGER", "MPI_TYPE_STRUCT", STRUCT),
+    (Combiner::Subarray, "MPI_COMBINER_SUBARRAY", "MPI_Type_create_subarray", SUBARRAY),
+    (Combiner::Darray, "MPI_COMBINER_DARRAY", "MPI_Type_create_darray", DARRAY),
+    (Combiner::Resized, "MPI_COMBINER_RESIZED", "MPI_Type_create_resized", RESIZED),
+    (Combiner::F90Real, "MPI_COMBINER_F90_REAL", "MPI_Type_create_f90_real", PRECISION),
+    (Combiner::F90Complex, "MPI_COMBINER_F90_COMPLEX", "MPI_Type_create_f90_complex", PRECISION),
     (Combiner::F90Integer, "MPI_COMBINER_F90_INTEGER", "MPI_Type_create_f90_integer", &[("r", Integer)]),
 ];
 
@@ -251,7 +183,7 @@ impl Envelope {
     /// # Errors
     /// Where they cannot be read, or cannot be those of any call.
     pub fn read(reader: &HandleReader<'_>, at: TargetAddr, limit: usize) -> Result<Self, ReaderError> {
-        let shape = Arguments::resolve(reader.layouts)?;
+        let shape = Kept::resolve(reader.layouts)?;
         let mut buffer = Vec::new();
         let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
         let damaged = |what: String| ReaderError::Damaged(format!("the datatype's arguments at {at} {what}"));
