@@ -47,7 +47,8 @@ _MAX_LINE = 4096
 #: Variables of a batch system, or of a job in which we ourselves run: this job is another one, on this machine alone.
 _OF_ANOTHER_JOB = ("SLURM_", "PBS_", "LSB_", "LS_", "SGE_", "PE_HOSTFILE", "FLUX_", "PMI_", "PMIX_", "OMPI_COMM_WORLD_")
 
-_RANK_SCRIPT = pathlib.Path(__file__).with_name("job_rank.py")
+#: What the launcher starts in place of each rank.
+RANK_SCRIPT = pathlib.Path(__file__).with_name("job_rank.py")
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -126,7 +127,7 @@ class Job:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mpi-queues-", dir=short))
         self._keeper = self._start_keeper()
         try:
-            rank = [sys.executable, "-I", "-S", str(_RANK_SCRIPT), str(self.directory), self.program, *args]
+            rank = [sys.executable, "-I", "-S", str(RANK_SCRIPT), str(self.directory), self.program, *args]
             self._say(
                 {
                     "command": [found, "-n", str(ranks), *options, *rank],

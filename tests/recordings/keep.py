@@ -8,6 +8,7 @@ is of the machine on which they were made.
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import shutil
 import sys
@@ -64,6 +65,8 @@ def main() -> None:
     # Programs and the MPI lie in neutral places, and debug information names the sources by neutral ones.
     neutral = pathlib.Path(tempfile.gettempdir()) / "mpi-queues-recordings"
     builds.CACHE = neutral
+    # Open MPI keeps the working directory in MPI_INFO_ENV.
+    os.chdir(tempfile.gettempdir())
     builds.C_FLAGS = (*builds.C_FLAGS, f"-ffile-prefix-map={PROJECT}=/mpi-queues")
     try:
         for kept in missing:

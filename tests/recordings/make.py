@@ -7,19 +7,21 @@ environment is a bare one, and the host is called ``node1`` (which needs root). 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import json
 import os
 import pathlib
+import shutil
 import socket
 import sys
 import tempfile
-from typing import Callable, Dict, NamedTuple
+from typing import Callable, Dict, Iterator, NamedTuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from mpi_queues import cli, demo
+from mpi_queues import cli, demo, jobs
 from mpi_queues.jobs import Job
 from support.paths import PROJECT
 
@@ -58,15 +60,16 @@ def main() -> int:
     """Makes all recordings anew, but those that are kept."""
     _become_node1()
     made: Dict[str, Dict[str, str]] = {}
-    for recipe in RECIPES:
-        record(recipe)
-        made[name(recipe.file)] = {
-            "sha256": digest(recipe.file),
-            "source": name(recipe.source),
-            "source_sha256": digest(recipe.source),
-        }
-        print(f"{name(recipe.file)}: {recipe.file.stat().st_size} bytes")
-    keep.main()
+    with _neutral_launcher():
+        for recipe in RECIPES:
+            record(recipe)
+            made[name(recipe.file)] = {
+                "sha256": digest(recipe.file),
+                "source": name(recipe.source),
+                "source_sha256": digest(recipe.source),
+            }
+            print(f"{name(recipe.file)}: {recipe.file.stat().st_size} bytes")
+        keep.main()
     MADE.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     return 0
 
@@ -77,6 +80,18 @@ def _become_node1() -> None:
     if ctypes.CDLL(None, use_errno=True).unshare(clone_newuts):
         sys.exit(f"recordings are made by root: {os.strerror(ctypes.get_errno())}")
     socket.sethostname("node1")
+
+
+@contextlib.contextmanager
+def _neutral_launcher() -> Iterator[None]:
+    """Open MPI keeps the command line of each rank in MPI_INFO_ENV: what starts them lies in a neutral place."""
+    with tempfile.TemporaryDirectory(prefix="launcher-", dir="/tmp") as place:
+        plain = jobs.RANK_SCRIPT, sys.executable
+        jobs.RANK_SCRIPT, sys.executable = pathlib.Path(shutil.copy(jobs.RANK_SCRIPT, place)), "/usr/bin/python3"
+        try:
+            yield
+        finally:
+            jobs.RANK_SCRIPT, sys.executable = plain
 
 
 def record(recipe: Recipe) -> None:

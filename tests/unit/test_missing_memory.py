@@ -15,6 +15,9 @@ from recordings import keep
 from support import recording_file
 
 FILES = sorted(keep.PLACE.glob("format-*/*.mpirec"))
+#: Those of programs that post nothing and make handles.
+HANDLES = [file for file in FILES if file.stem.endswith("-handles")]
+KINDS = ("comm", "group", "errhandler", "info", "datatype", "op")
 QUEUES = ("pending_sends", "pending_receives", "unexpected_messages")
 
 Frames = List[Tuple[str, bytes]]
@@ -55,9 +58,9 @@ def _without_each(memory: Frames) -> Iterator[Tuple[int, Frames]]:
             offset += length
 
 
-def _load(place: Path, frames: Frames) -> Any:
+def _load(place: Path, frames: Frames, handles: Tuple[str, ...] = ()) -> Any:
     place.write_bytes(b"mpi-queues recording 1\n" + b"".join(_frame(kind, raw) for kind, raw in frames))
-    return json.loads(mpi_queues.load(place).to_json())
+    return json.loads(mpi_queues.load(place, handles=handles).to_json())
 
 
 def _by_handle(process: Any) -> Dict[str, Any]:
@@ -71,7 +74,46 @@ def _is_as_true(found: List[Dict[str, Any]], whole: List[Dict[str, Any]]) -> boo
     )
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def _handles(process: Any) -> Dict[Tuple[str, str], Any]:
+    return {(found["kind"], one["handle"]): one for found in process["handles"] for one in found["handles"]}
+
+
+def _says_what_is_missing(handle: Any, fact: str) -> bool:
+    """Whether a fact that is another than in the whole recording says so, itself or with its handle."""
+    told = json.dumps([handle["facts"].get(fact), handle["unknown"].get(fact), handle["problems"], handle["detail"]])
+    return "not in the recording" in told or handle["state"] == "unknown"
+
+
+@pytest.mark.parametrize("file", HANDLES, ids=lambda file: file.stem)
+def test_no_missing_range_hides_a_fact_about_a_handle(file: Path, tmp_path: Path) -> None:
+    before, memory, after = _first_process(file)
+    (whole,) = _load(tmp_path / "whole.mpirec", [*before, *memory, *after], KINDS)["processes"]
+    assert whole["problems"] == []
+    assert all(found["handles"] for found in whole["handles"])
+    unknown = lost = 0
+    for address, less in _without_each(memory):
+        try:
+            snapshot = _load(tmp_path / "less.mpirec", [*before, *less, *after], KINDS)
+        except mpi_queues.UserError:
+            # What is said then is looked at below, with queues.
+            continue
+        (process,) = snapshot["processes"]
+        found = _handles(process)
+        incomplete = {one["kind"] for one in process["handles"] if not one["complete"]}
+        for key, true in _handles(whole).items():
+            handle = found.get(key)
+            if handle is None:
+                assert key[0] in incomplete, f"{address:#x}: {key} has vanished"
+                lost += 1
+                continue
+            for fact, value in true["facts"].items():
+                if handle["facts"].get(fact) != value:
+                    assert _says_what_is_missing(handle, fact), f"{address:#x}: {key}: {fact}: {handle}"
+                    unknown += 1
+    assert unknown and lost
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file not in HANDLES], ids=lambda file: file.stem)
 def test_no_missing_range_hides_anything(file: Path, tmp_path: Path) -> None:
     before, memory, after = _first_process(file)
     (whole,) = _load(tmp_path / "whole.mpirec", [*before, *memory, *after])["processes"]

@@ -40,8 +40,7 @@ pub struct Groups<'a> {
     shapes: &'a Shapes,
     own_job: Cell<Option<u32>>,
     names: RefCell<HashMap<TargetAddr, ProcName>>,
-    /// `None` for a group that could not be read.
-    known: RefCell<HashMap<TargetAddr, Option<WorldRanks>>>,
+    known: RefCell<HashMap<TargetAddr, Result<WorldRanks, ReaderError>>>,
     /// How many members have been read.
     read: Cell<u64>,
 }
@@ -80,11 +79,10 @@ impl<'a> Groups<'a> {
     /// Where the group or one of its members cannot be read.
     pub fn world_ranks(&self, group: TargetAddr) -> Result<WorldRanks, ReaderError> {
         if let Some(known) = self.known.borrow().get(&group) {
-            let again = || damaged(format!("the group at {group} could not be read before"));
-            return known.clone().ok_or_else(again);
+            return known.clone();
         }
         let ranks = self.read_ranks(group).map(Rc::new);
-        self.known.borrow_mut().insert(group, ranks.as_ref().ok().map(Rc::clone));
+        self.known.borrow_mut().insert(group, ranks.clone());
         ranks
     }
 

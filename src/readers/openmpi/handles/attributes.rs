@@ -117,8 +117,13 @@ fn attribute(reader: &HandleReader<'_>, shape: &Attribute, key: i64, at: TargetA
     let (value, by) = if set_from == constant("OMPI_ATTRIBUTE_C") {
         let pointer = record.pointer(shape.pointer);
         // MPI_Comm_dup copies the attributes of MPI_COMM_WORLD as C sees them: as pointers to the values.
-        let number = predefined.filter(|(_, int)| *int).and_then(|_| reader.target.read_uint(pointer, 4).ok());
-        (number.map_or_else(|| json!(pointer.to_string()), |number| json!(number as u32 as i32)), "C")
+        let points_to_number = predefined.is_some_and(|(_, int)| *int);
+        let value = if points_to_number {
+            json!(reader.target.read_uint(pointer, 4)? as u32 as i32)
+        } else {
+            json!(pointer.to_string())
+        };
+        (value, "C")
     } else if set_from == constant("OMPI_ATTRIBUTE_INT") {
         (json!(record.int(shape.int)), "C")
     } else if set_from == constant("OMPI_ATTRIBUTE_FINT") {

@@ -78,7 +78,10 @@ pub fn add_entries(reader: &HandleReader<'_>, info: TargetAddr, handle: &mut Han
     let (pairs, stopped) = pairs(reader, info)?;
     match stopped {
         None => handle.fact("count", pairs.len()),
-        Some(reason) => handle.unknown("count", reason),
+        Some(reason) => {
+            handle.problems.push(format!("not all keys could be read: {reason}"));
+            handle.unknown("count", reason);
+        }
     }
     let entries: Vec<Value> = pairs.into_iter().map(|pair| json!({ "key": pair.key, "value": pair.value })).collect();
     handle.fact("entries", entries);
