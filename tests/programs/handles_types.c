@@ -466,7 +466,9 @@ int main(int argc, char **argv)
 
     MPI_Type_contiguous(3, MPI_INT, &gone);
     handle_is("datatype", HANDLE(gone), "freed");
-    note_text("state", "invalid");
+    note_text("state", "freed");
+    note_bool("freed", 1);
+    note_summary_has("freed MPI_Datatype");
     handle_listed(0);
     MPI_Type_free(&gone);
     handles_hang();

@@ -48,6 +48,11 @@ pub fn remains(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Resu
         HandleKind::Errhandler => memory.was_errhandler()?,
         HandleKind::Group => memory.was_group()?,
         HandleKind::Info => memory.was_info()?,
+        HandleKind::Datatype if memory.was_datatype()? => {
+            // It has no place in a table.
+            let detail = "its memory still shows a datatype that has been taken apart".to_owned();
+            return Ok(Some(Remains { detail, name: None }));
+        }
         // Nothing of these was tried.
         _ => false,
     };
@@ -128,6 +133,26 @@ impl Memory<'_> {
         // Only dense groups have members of their own.
         let held = flags != self.reader.flag("OMPI_GROUP_DENSE") || self.is_mapped(members);
         Ok(stored && held && count > 0 && (Some(rank) == undefined || (0..count).contains(&rank)))
+    }
+
+    /// Everything that the destructors take away is gone, and all that is left can be (`__ompi_datatype_release` in
+    /// ompi/datatype/ompi_datatype_create.c, `opal_datatype_destruct` in opal/datatype/opal_datatype_create.c, v4.1.4 and
+    /// v5.0.7).
+    fn was_datatype(&self) -> Result<bool, ReaderError> {
+        for taken in ["super.desc.desc", "super.opt_desc.desc", "super.ptypes", "args", "packed_description"] {
+            if self.record.uint(self.slot(taken)?) != 0 {
+                return Ok(false);
+            }
+        }
+        let name = self.slot("name")?;
+        let flags = self.record.uint(self.slot("super.flags")?);
+        let align = self.record.uint(self.slot("super.align")?);
+        let (lb, ub) = (self.int("super.lb")?, self.int("super.ub")?);
+        let unnamed = self.record.text(name, name.size, self.reader.target)?.is_empty();
+        let made = flags & self.reader.flag("OPAL_DATATYPE_FLAG_DATA") != 0 || self.int("super.size")? == 0;
+        let own = flags & self.reader.flag("OPAL_DATATYPE_FLAG_PREDEFINED") == 0;
+        let possible = align.is_power_of_two() && align <= 64 && lb <= ub;
+        Ok(self.int("id")? == -1 && self.int(self.kind.index)? == -1 && unnamed && made && own && possible)
     }
 
     /// A kind of object and the function for it, and no other; no name, which only the library's own have.
