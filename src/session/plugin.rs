@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use super::{Detected, Session, SessionError};
 use crate::analysis::compare::differences;
+use crate::ffi::plugin::candidate::How;
+use crate::ffi::plugin::library::exported_functions;
 use crate::handles::{HandlePluginInfo, inspect_handle_plugin, is_handle_plugin};
 use crate::model::{Communicator, Process, QueueReport, QueueSource, QueueState, Source, SourceKind};
 use crate::mqs::discovery::{Candidate, Search, candidates};
@@ -69,12 +71,19 @@ impl PluginChoice {
     }
 }
 
+/// Whether a library on `plugin-path`, on which those of both interfaces stand, is none for message queues.
+fn is_for_handles_only(path: &Path) -> bool {
+    let of_queues = || exported_functions(path, |name| name.starts_with("mqs_"));
+    is_handle_plugin(path) == Ok(true) && of_queues().is_ok_and(|found| found.is_empty())
+}
+
 impl<T: Target> Session<T> {
     /// Looks for the plug-in to use.
     pub fn choose_plugin(&self, settings: &PluginSettings<'_>) -> PluginChoice {
         let search =
             Search { explicit: settings.explicit, set_paths: settings.set_paths, safe_path: settings.safe_path };
-        let candidates = candidates(self.target(), &search);
+        let mut candidates = candidates(self.target(), &search);
+        candidates.retain(|candidate| candidate.how != How::Setting || !is_for_handles_only(&candidate.path));
         let chosen = candidates.iter().find(|candidate| candidate.usable()).cloned();
         PluginChoice { candidates, chosen }
     }

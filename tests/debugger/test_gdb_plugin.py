@@ -90,6 +90,15 @@ def handle_plugin() -> str:
     return str(compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "handles.c"], ["-shared", "-fPIC"]))
 
 
+def test_plugins_of_both_interfaces_on_one_path(comms_job: Job, handle_plugin: str, plugin: str) -> None:
+    for first, second in ((handle_plugin, plugin), (plugin, handle_plugin)):
+        path = f"set mpi plugin-path {first}:{second}"
+        assert source_of(at_rank(comms_job, 0, path, "mpi queues -source plugin -format json"))["plugin"] == plugin
+        assert source_of(at_rank(comms_job, 0, path, "mpi handles comm -source plugin -format json"))["plugin"] == (
+            handle_plugin
+        )
+
+
 def test_handles_told_by_a_plugin(comms_job: Job, handle_plugin: str) -> None:
     world = "MPI_COMM_WORLD, rank 1 of 2"
     listed = at_rank(comms_job, 1, f"mpi handles comm -source plugin={handle_plugin}")
