@@ -113,7 +113,7 @@ impl Facts<'_, '_> {
         handle.fact("datatypes", datatypes);
         for (len, what) in envelope.lens.into_iter().zip(["integers", "addresses", "datatypes"]) {
             if len > MAX_SHOWN {
-                add_problem(&mut handle.problems, format!("of {len} {what} the first {MAX_SHOWN} are shown"));
+                handle.fact(&format!("{what}_total"), len);
             }
         }
     }

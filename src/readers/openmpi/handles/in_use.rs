@@ -6,13 +6,12 @@
 //! (ompi/mca/common/ompio/common_ompio_request.c). Others are made one by one and are in no list.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{HandleReader, collective, ompio};
 use crate::address::TargetAddr;
 use crate::layouts::LayoutError;
 use crate::model::{Handle, HandleKind};
-use crate::readers::add_problem;
 use crate::readers::openmpi::pool;
 use crate::readers::openmpi::requests::RequestConstants;
 use crate::readers::openmpi::shapes::Ob1Shapes;
@@ -55,9 +54,6 @@ pub struct AllInUse {
     operators: OnceCell<Vec<(TargetAddr, TargetAddr)>>,
 }
 
-/// At most this many are listed in one fact.
-const MAX_REFERENCES: usize = 1000;
-
 impl HandleReader<'_> {
     /// The requests that the library's pools and lists have; found once.
     pub(super) fn requests_in_use(&self) -> &AllInUse {
@@ -71,13 +67,8 @@ impl HandleReader<'_> {
             handle.unknown("requests", reason.as_str());
             return;
         }
-        let found: Vec<TargetAddr> = all.requests.iter().filter(|one| uses(one)).map(|one| one.request).collect();
-        if found.len() > MAX_REFERENCES {
-            let count = found.len();
-            add_problem(&mut handle.problems, format!("of {count} requests, the first {MAX_REFERENCES} are shown"));
-        }
-        let shown = found.into_iter().take(MAX_REFERENCES);
-        handle.fact("requests", shown.map(|at| self.reference(HandleKind::Request, at)).collect::<Vec<_>>());
+        let using = all.requests.iter().filter(|one| uses(one)).map(|one| (HandleKind::Request, one.request));
+        self.add_references("requests", &using.collect::<Vec<_>>(), handle);
     }
 
     /// Adds the fact `users`: references to the nonblocking collectives that hold the operator at `addr`, in their
@@ -92,13 +83,11 @@ impl HandleReader<'_> {
             };
             all.requests.iter().filter(|one| one.collective).flat_map(of).collect()
         });
-        let mut users: Vec<TargetAddr> =
-            users.iter().filter(|(operator, _)| *operator == addr).map(|(_, request)| *request).collect();
-        users.extend(all.requests.iter().filter(|one| one.objects.contains(&addr)).map(|one| one.request));
-        users.sort_unstable();
-        users.dedup();
-        let users = users.into_iter().take(MAX_REFERENCES);
-        handle.fact("users", users.map(|at| self.reference(HandleKind::Request, at)).collect::<Vec<_>>());
+        let scheduled = users.iter().filter(|(operator, _)| *operator == addr).map(|(_, request)| *request);
+        let holding = all.requests.iter().filter(|one| one.objects.contains(&addr)).map(|one| one.request);
+        let users: BTreeSet<TargetAddr> = scheduled.chain(holding).collect();
+        let users: Vec<_> = users.into_iter().map(|request| (HandleKind::Request, request)).collect();
+        self.add_references("users", &users, handle);
     }
 }
 

@@ -65,8 +65,9 @@ pub enum Depth {
     Full,
 }
 
-/// At most this many objects of a kind are listed.
-const MAX_LISTED: usize = 100_000;
+/// At most this many objects of a kind are listed: one takes some 10 KB with all that is known of it. The queues have every
+/// request.
+const MAX_LISTED: usize = 20_000;
 
 /// Reads handles of one stopped process.
 pub struct HandleReader<'a> {

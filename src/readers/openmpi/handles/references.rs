@@ -90,12 +90,16 @@ impl HandleReader<'_> {
         for reason in reasons {
             add_problem(&mut handle.problems, format!("there may be more {name}: {reason}"));
         }
+        self.add_references(name, &found, handle);
+    }
+
+    /// Adds the fact `name`: references to these objects, of many to the first, with their number beside.
+    pub(super) fn add_references(&self, name: &str, found: &[(HandleKind, TargetAddr)], handle: &mut Handle) {
+        let shown = found.iter().take(MAX_REFERENCES);
+        handle.fact(name, shown.map(|(kind, addr)| self.reference(*kind, *addr)).collect::<Vec<_>>());
         if found.len() > MAX_REFERENCES {
-            let count = found.len();
-            add_problem(&mut handle.problems, format!("of {count} {name}, the first {MAX_REFERENCES} are shown"));
-            found.truncate(MAX_REFERENCES);
+            handle.fact(&format!("{name}_total"), found.len());
         }
-        handle.fact(name, found.into_iter().map(|(kind, addr)| self.reference(kind, addr)).collect::<Vec<_>>());
     }
 
     /// A reference to an object of which a member points to `wanted`, null where none is known.
