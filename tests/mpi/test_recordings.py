@@ -37,7 +37,8 @@ def _pieces(file: Path) -> int:
 def test_payloads_are_recorded_only_when_they_are_asked_for(
     mpi_build: MpiBuild, start_job: StartJob, tmp_path: Path
 ) -> None:
-    job = start_job(mpi_build, "payload", WORD, ranks=2)
+    # Backwards: hints are recorded, and in MPI_INFO_ENV are the arguments.
+    job = start_job(mpi_build, "payload", WORD[::-1], ranks=2)
     plain, full = tmp_path / "plain.mpirec", tmp_path / "full.mpirec"
     _record(job, plain)
     _record(job, full, "--full")

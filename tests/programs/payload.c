@@ -1,14 +1,15 @@
 /*
- * Messages whose contents can be told from everything else: every buffer of this program is full of the 16 bytes of the
- * word that is given as an argument. Every kind of message is there: eager and rendezvous, received by nobody; matched by
- * nobody; buffered; to oneself; short enough to lie beside the library's own header. Two ranks.
+ * Messages whose contents can be told from everything else: every buffer of this program is full of the 16 bytes of a
+ * word, which is given backwards as an argument: the library keeps arguments, in MPI_INFO_ENV. Every kind of message is
+ * there: eager and rendezvous, received by nobody; matched by nobody; buffered; to oneself; short enough to lie beside
+ * the library's own header. Two ranks.
  */
 #include "common/truth.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *word;
+static char word[16];
 
 static void *filled(size_t bytes)
 {
@@ -23,7 +24,8 @@ int main(int argc, char **argv)
     truth_begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (argc != 2 || truth_size != 2 || strlen(argv[1]) != 16)
         truth_fail("usage: payload SIXTEEN-BYTES, two ranks");
-    word = argv[1];
+    for (int at = 0; at < 16; at++)
+        word[at] = argv[1][15 - at];
     static const int sizes[] = {1, 8, 16, 100, 1000, 4000, 100000, 3000000};
     int peer = 1 - truth_rank, arrived;
     MPI_Request request;
