@@ -186,7 +186,7 @@ def test_a_hostile_plugin_on_a_real_rank(small_job: Job, fate: str, function: st
     path = compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "plugin.c"], flags)
     before = {process.pid for process in processes.descendants(1)}
     started = time.monotonic()
-    _refused(small_job, f"plugin={path}", str(path), options=("--timeout", "6"))
+    _refused(small_job, f"plugin={path}", str(path), options=("--timeout", "10"))
     assert time.monotonic() - started < 60
     mine = {pid for pid in {process.pid for process in processes.descendants(1)} - before if _maps(pid, path)}
     assert not mine, f"processes that still have the plug-in loaded: {mine}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from abc import ABC, abstractmethod
 from typing import Any, Callable, Dict, Tuple, Type
 
@@ -71,7 +72,7 @@ def serve(opener: Opener) -> None:
 def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[], None], result: int) -> None:
     action = request["action"]
     plugin = request["plugin"]
-    timeout = float(request["timeout"])
+    timeout = max(0.5, min(float(request["timeout"]), float(request["until"]) - time.monotonic()))
     if action == "read":
         kinds = [str(kind) for kind, _ in request["wanted"]]
         snapshot = process.read(

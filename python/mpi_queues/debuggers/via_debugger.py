@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import threading
+import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
@@ -198,6 +199,8 @@ def _content(target: DebuggedTarget, request: Request) -> bytes:
         "full": request.full,
         # A plug-in that takes too long is ended while there is time left to tell what it said.
         "timeout": max(0.5, request.timeout * 0.8),
+        # The same, as a time of the clock that all processes share: a debugger may take long to start.
+        "until": time.monotonic() + request.timeout * 0.8,
     }
     if isinstance(target, PidTarget):
         content["pid"] = target.pid
