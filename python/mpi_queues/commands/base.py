@@ -201,6 +201,12 @@ def from_processes(context: Context, arguments: opt.Arguments, read: Callable[[D
     return Snapshot.merged(snapshots, told) if told or len(snapshots) > 1 else snapshots[0]
 
 
+def write_json(context: Context, snapshot: Snapshot) -> None:
+    """What ``-format json`` shows."""
+    snapshot.write_json(context.write, indent=2)
+    context.write("\n")
+
+
 def reason_of(failures: Sequence[Tuple[DebuggedMpi, UserError]]) -> UserError:
     """One error for many, of which there is one at least."""
     # A process that is not of MPI explains least.

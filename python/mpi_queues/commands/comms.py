@@ -19,6 +19,7 @@ from .base import (
     from_processes,
     read_processes,
     requested_source,
+    write_json,
 )
 from .context import Context
 
@@ -43,8 +44,7 @@ class CommsCommand(Command):
         snapshot = read_processes(context, arguments, queues=False)
         shown = text.chosen(snapshot, comm=arguments.get(COMM.name), rank=rank)
         if arguments.get(FORMAT.name) == "json":
-            shown.write_json(context.write, indent=2)
-            context.write("\n")
+            write_json(context, shown)
             return
         text.write_communicators(shown, context.write)
 
@@ -60,7 +60,6 @@ class CommsCommand(Command):
             from_processes(context, arguments, lambda process: process.handles(wanted)), comm=None, rank=rank
         )
         if arguments.get(FORMAT.name) == "json":
-            snapshot.write_json(context.write, indent=2)
-            context.write("\n")
+            write_json(context, snapshot)
             return
         handles.write_handles(snapshot, context.write, full=True)

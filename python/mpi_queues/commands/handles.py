@@ -9,7 +9,7 @@ from ..handle_types import ALL as EVERY_KIND
 from ..handle_types import KINDS, kind_of, wanted
 from ..report import handles, text
 from . import options as opt
-from .base import ALL, FORMAT, RANK, SELECTED, SOURCE, VERBOSE, Command, from_processes, requested_teller
+from .base import ALL, FORMAT, RANK, SELECTED, SOURCE, VERBOSE, Command, from_processes, requested_teller, write_json
 from .context import Context
 
 
@@ -44,8 +44,7 @@ class HandlesCommand(Command):
         found = from_processes(context, arguments, lambda process: process.handles(asked, **teller))
         snapshot = text.chosen(found, comm=None, rank=rank)
         if arguments.get(FORMAT.name) == "json":
-            snapshot.write_json(context.write, indent=2)
-            context.write("\n")
+            write_json(context, snapshot)
             return
         shown = text.Options(limit=context.setting("limit"), show_more=context.dialect.fill("{set} limit unlimited"))
         full = arguments.has(VERBOSE.name) or len(arguments.words) > 1

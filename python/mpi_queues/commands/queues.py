@@ -18,6 +18,7 @@ from .base import (
     chosen_processes,
     read_processes,
     requested_source,
+    write_json,
 )
 from .context import Context
 
@@ -52,8 +53,7 @@ class QueuesCommand(Command):
         chosen = text.chosen(snapshot, comm=arguments.get(COMM.name), rank=rank)
         shown = chosen if internal else chosen.filtered(internal=False)
         if arguments.get(FORMAT.name) == "json":
-            shown.write_json(context.write, indent=2)
-            context.write("\n")
+            write_json(context, shown)
             return
         text.write_queues(
             shown,
