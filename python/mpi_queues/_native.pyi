@@ -257,6 +257,14 @@ class Operation:
     def extra_text(self) -> List[str]:
         """Further facts in words."""
 
+    @property
+    def unknown(self) -> Dict[str, str]:
+        """Why facts are None that this MPI or its transport does not keep, by their names."""
+
+    @property
+    def evidence(self) -> Optional[str]:
+        """How the facts were found and checked, where they do not stand in a list of the library's own."""
+
     def to_dict(self) -> Dict[str, Any]:
         """The operation as the JSON has it: addresses are texts in hex."""
     def __eq__(self, other: object, /) -> bool: ...

@@ -1,6 +1,7 @@
 //! One operation in a message queue, and the queue.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,19 @@ pub struct Operation {
     pub request: Option<u64>,
     /// Further facts in words.
     pub extra_text: Vec<Cow<'static, str>>,
+    /// Why facts are null that this MPI or its transport does not keep, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unknown: BTreeMap<Cow<'static, str>, Cow<'static, str>>,
+    /// How the facts were found and checked, where they do not stand in a list of the library's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Cow<'static, str>>,
+}
+
+impl Operation {
+    /// Notes why a fact is null. `fact` is the name of the field.
+    pub fn not_known(&mut self, fact: &'static str, reason: impl Into<Cow<'static, str>>) {
+        self.unknown.insert(Cow::Borrowed(fact), reason.into());
+    }
 }
 
 /// Whether a queue could be read.

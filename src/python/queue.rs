@@ -279,6 +279,20 @@ impl Operation {
     fn extra_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.data().extra_text.iter().map(|text| text.as_ref()))
     }
+    /// Why facts are None that this MPI or its transport does not keep, by their names.
+    #[getter]
+    fn unknown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let reasons = PyDict::new(py);
+        for (fact, reason) in &self.data().unknown {
+            reasons.set_item(fact.as_ref(), reason.as_ref())?;
+        }
+        Ok(reasons)
+    }
+    /// How the facts were found and checked, where they do not stand in a list of the library's own.
+    #[getter]
+    fn evidence(&self) -> Option<&str> {
+        self.data().evidence.as_deref()
+    }
     /// The operation as the JSON has it.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         Ok(to_python(py, self.data())?.cast_into::<PyDict>()?)

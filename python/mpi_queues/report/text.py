@@ -6,7 +6,7 @@ Queues may hold 100,000 operations, each of which becomes a Python object only w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .._native import Communicator, Operation, Process, Queue, Snapshot
 from ..errors import UserError
@@ -328,8 +328,13 @@ def _write_queue(title: str, direction: str, queue: Queue, write: Write, options
     write(f"    {title}: {total:,}{incomplete}\n")
     write(_row(direction, "tag", "size", "data", "call", "status"))
     shown = total if options.limit is None else min(total, max(0, options.limit))
+    remarks: Dict[str, None] = {}
     for index in range(shown):
-        _write_operation(queue[index], title, write)
+        operation = queue[index]
+        _write_operation(operation, title, write)
+        remarks.update(dict.fromkeys(_remarks(operation)))
+    for remark in remarks:
+        write(wrapped(remark, "      ", "        "))
     if shown < total:
         hint = f" (to see them: {options.show_more})" if options.show_more else ""
         write(f"      … and {total - shown:,} more{hint}\n")
@@ -368,6 +373,19 @@ def _write_operation(operation: Operation, title: str, write: Write) -> None:
     below = "; ".join(note for note in [overflow, taken, *notes] if note)
     if below:
         write(wrapped(below, "        "))
+
+
+#: What the columns of facts are called that an MPI may not tell; the others have no column.
+_FACTS = {"desired_local_rank": "peer", "desired_tag": "tag", "desired_length": "size", "datatype": "datatype"}
+
+
+def _remarks(operation: Operation) -> Iterator[str]:
+    """What is said once below a queue: why facts are not known, and how the others were found."""
+    for fact, reason in operation.unknown.items():
+        if fact in _FACTS:
+            yield f"{_FACTS[fact]} not known: {clean(reason)}"
+    if operation.evidence:
+        yield f"found by: {clean(operation.evidence)}"
 
 
 def _peer(operation: Operation) -> str:
