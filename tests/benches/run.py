@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mpi_queues import jobs
 from of_recordings import figure_recordings
+from of_start import figure_start
 from support import builds
 from support.cli import mpi_queues, pid_options
 from support.jobs import Job
@@ -294,6 +295,7 @@ FIGURES = {
     "formatters": figure_formatters,
     "memory": figure_memory,
     "recordings": figure_recordings,
+    "start": figure_start,
 }
 
 

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from typing import Callable, Iterator, List
 
@@ -221,7 +220,7 @@ def test_ranks_that_have_run_away_end_too(debian_mpi: builds.MpiBuild, mark: byt
     ) + READY
     job = python(debian_mpi, code)
     assert len(members(mark)) >= 5
-    started = time.monotonic()
     job.end()
     assert members(mark) == []
-    assert time.monotonic() - started < 10
+    # By the keeper, which has ended by itself: not by its owner, who would have killed it first.
+    assert job._keeper.returncode == 0

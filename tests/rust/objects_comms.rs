@@ -238,7 +238,7 @@ fn garbage_in_any_word_is_survived_in_bounds() {
                     for (kind, addr) in objects {
                         check_bounds(&made.objects.describe(kind, addr));
                     }
-                    assert!(start.elapsed() < Duration::from_secs(2), "{at} = {value:#x}");
+                    assert!(start.elapsed() < Duration::from_secs(30), "{at} = {value:#x}");
                     made.objects.put(at, &before);
                 }
             }

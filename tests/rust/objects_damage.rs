@@ -35,7 +35,7 @@ fn no_garbage_in_any_word_of_a_window_changes_in_silence_what_is_open() {
                     window.objects.put(at, &value.to_le_bytes());
                     let start = Instant::now();
                     let handle = window.objects.describe(HandleKind::Win, window.win);
-                    assert!(start.elapsed() < Duration::from_secs(2), "{at}");
+                    assert!(start.elapsed() < Duration::from_secs(30), "{at}");
                     check_bounds(&handle);
                     assert!(plain.contains(&at) || same_or_told(&whole, &handle), "{at} = {value:#x}: {handle:?}");
                     window.objects.put(at, &before);

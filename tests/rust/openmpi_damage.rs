@@ -63,7 +63,7 @@ proptest::proptest! {
         }
         let start = Instant::now();
         let result = read(&process, &process.layouts(), &Damaged { process: &process, memory: &memory });
-        proptest::prop_assert!(start.elapsed() < Duration::from_secs(5));
+        proptest::prop_assert!(start.elapsed() < Duration::from_secs(30));
         check_bounds(&result);
     }
 }
