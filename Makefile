@@ -1,6 +1,8 @@
 # build   the extension into the source tree and .venv (then: .venv/bin/mpi-queues, source gdb-scripts/mpi_queues.py)
 # demo    a small deadlocked MPI job: started, read, explained, ended
 # test    lint, Rust tests, Python tests, tests on real MPIs and a real gdb
+# test-all-mpis  the tests on real MPIs, on every MPI that apt and pip install
+# mpis    the MPIs that the tests need: wheels in environments of their own, and MPICH built with debugger support
 # lint    formatters, clippy, ruff, mypy, the import rules
 # bench   speed and memory, as ratios in one run
 # layouts the shipped layout profiles, anew from Debian's packages
@@ -20,7 +22,7 @@ DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1
 
 RUST_SOURCES := $(shell find src layouts -type f \( -name '*.rs' -o -name '*.json' \) 2>/dev/null)
 
-.PHONY: build demo test lint rust-test python-test bench layouts recordings clean
+.PHONY: build demo test test-all-mpis mpis lint rust-test python-test bench layouts recordings clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -58,9 +60,17 @@ rust-test: build
 	@tools/install-missing test
 	cargo test --quiet
 
-python-test: build
-	@tools/install-missing test
+python-test: mpis
 	.venv/bin/python -m pytest -q
+
+mpis: build
+	@tools/install-missing test
+	.venv/bin/python tests/make_mpis.py
+
+test-all-mpis: build
+	@tools/install-missing test-all-mpis
+	.venv/bin/python tests/make_mpis.py --all
+	.venv/bin/python -m pytest -q --all-mpis tests/mpi
 
 bench: build
 	@tools/install-missing test

@@ -25,16 +25,7 @@ done
 [ -x "$mpi_queues" ] || fail "$mpi_queues is missing; type: make build"
 [ "$(dpkg --print-architecture)" = amd64 ] || fail "the shipped profiles are those of amd64; this is $(dpkg --print-architecture)"
 
-# apt with lists, cache and sources of our own for the suite $1; the rest are its arguments.
-private_apt() {
-    root=$cache/apt-$1
-    shift
-    apt-get -qq \
-        -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$root/sources.d" \
-        -o Dir::State::Lists="$root/lists" -o Dir::Cache="$root/cache" -o Dir::State::status="$root/status" \
-        -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none \
-        -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false "$@"
-}
+. layouts/private_apt.sh
 
 # Fetches and unpacks, once: $1 suite, $2 version of the source package, the rest packages. A package without a version is
 # taken as the suite has it: only headers of other projects, which no wanted structure contains.
@@ -45,19 +36,14 @@ fetch() {
     [ ! -e "$work/complete" ] || return 0
     echo "fetching openmpi $version of Debian $suite" >&2
     rm -rf "$work"
-    mkdir -p "$work/download" "$work/packages" "$cache/apt-$suite/sources.d" "$cache/apt-$suite/lists/partial" \
-        "$cache/apt-$suite/cache/archives/partial"
-    # What is installed here does not matter: as if nothing were.
-    : >"$cache/apt-$suite/status"
-    "$python" layouts/debian_sources.py "$suite" >"$cache/apt-$suite/sources.d/debian.sources"
-    private_apt "$suite" update
-    (cd "$work/download" && private_apt "$suite" download "$@" && private_apt "$suite" source --download-only "openmpi=$version")
+    mkdir -p "$work/download" "$work/packages"
+    update_private_apt "$suite"
+    (cd "$work/download" && private_apt "$suite" download "$@")
+    fetch_source "$suite" openmpi "$version" "$work/download"
+    mv "$work/download/source" "$work/source"
     for package in "$work"/download/*.deb; do
         dpkg -x "$package" "$work/packages"
     done
-    # apt has checked the files against the signed index.
-    dpkg-source --no-check -x "$work/download/openmpi_$version.dsc" "$work/source" >"$work/unpack.log" 2>&1 ||
-        fail "cannot unpack the source package; see $work/unpack.log"
     touch "$work/complete"
 }
 

@@ -43,9 +43,28 @@ def _build(name: str) -> builds.MpiBuild:
         pytest.fail(str(missing))
 
 
-@pytest.fixture(scope="session", params=list(builds.BUILDS), ids=list(builds.BUILDS))
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all-mpis", action="store_true", help="tests on every MPI, not only on the usual ones")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The MPIs of ``mpi_build`` and ``mpich_build``."""
+    chosen = builds.BUILDS if metafunc.config.getoption("--all-mpis") else builds.USUAL
+    for fixture, mpich in (("mpi_build", False), ("mpich_build", True)):
+        if fixture in metafunc.fixturenames:
+            names = [name for name in chosen if name.startswith("mpich-") == mpich]
+            metafunc.parametrize(fixture, names, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
 def mpi_build(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
-    """Each MPI that is supported."""
+    """Each Open MPI that is tested."""
+    return _build(request.param)
+
+
+@pytest.fixture(scope="session")
+def mpich_build(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
+    """Each MPICH that is tested."""
     return _build(request.param)
 
 
@@ -56,9 +75,15 @@ def debian_mpi(preflight: None) -> builds.MpiBuild:
 
 
 @pytest.fixture(scope="session")
+def debian_mpich(preflight: None) -> builds.MpiBuild:
+    """The distribution's MPICH."""
+    return _build("mpich-debian-4.0.2")
+
+
+@pytest.fixture(scope="session")
 def wheel_mpi(preflight: None) -> builds.MpiBuild:
     """Open MPI from the package index, which has no plug-in."""
-    return _build(f"wheel-{builds.WHEEL_VERSION}")
+    return _build(builds.WHEEL)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import subprocess
 import time
 from typing import Any, Callable, Dict, List, Optional
 
-from . import processes
+from . import job_memory, processes
 
 #: The environment variable that marks every process of a job, with the job's directory as its value.
 MARK = "MPI_QUEUES_JOB"
@@ -80,6 +80,7 @@ def _keep(request: Dict[str, Any], words: _Words, wake: int) -> int:
     while _status(launcher) is None and not words.arrived():
         select.select([_REQUEST, wake], [], [])
         _drain(wake)
+    shared = job_memory.mapped_by(_members(directory))
     # A launcher whose ranks have died cleans up and ends at once; one that is told to end gives them a second first.
     # Again and again: it may be just starting them.
     _await_end(launcher, wake, lambda: _kill(_ranks(directory)))
@@ -90,6 +91,7 @@ def _keep(request: Dict[str, Any], words: _Words, wake: int) -> int:
         launcher.kill()
         launcher.wait()
     end_members(directory, _reap)
+    job_memory.remove(shared)
     return launcher.returncode
 
 

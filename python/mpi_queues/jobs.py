@@ -45,7 +45,10 @@ _MAX_OUTPUT = 256 * 1024
 _MAX_LINE = 4096
 
 #: Variables of a batch system, or of a job in which we ourselves run: this job is another one, on this machine alone.
-_OF_ANOTHER_JOB = ("SLURM_", "PBS_", "LSB_", "LS_", "SGE_", "PE_HOSTFILE", "FLUX_", "PMI_", "PMIX_", "OMPI_COMM_WORLD_")
+_OF_ANOTHER_JOB = (
+    *("SLURM_", "PBS_", "LSB_", "LS_", "SGE_", "PE_HOSTFILE", "FLUX_", "PMI_", "PMIX_", "OMPI_COMM_WORLD_"),
+    *("HYDRA_", "HYDI_", "MPI_LOCAL"),
+)
 
 #: What the launcher starts in place of each rank.
 RANK_SCRIPT = pathlib.Path(__file__).with_name("job_rank.py")
@@ -112,7 +115,7 @@ class Job:
         self.ranks = ranks
         #: The absolute path of what the ranks run.
         self.program = _executable(program, "program", "compile it first, for instance: mpicc -g -o PROGRAM PROGRAM.c")
-        found = _executable(launcher, "launcher", "type: sudo apt install openmpi-bin")
+        found = _executable(launcher, "launcher", "type: sudo apt install openmpi-bin (or mpich)")
         #: What was typed, so to say; for messages.
         self.command = [str(launcher), "-n", str(ranks), *options, self.program, *args]
         #: The launcher's process id, and its status once it has ended, negative for a signal.
@@ -172,6 +175,8 @@ class Job:
             "PRTE_MCA_hwloc_default_binding_policy": "none",
             # This machine alone: no ssh, no batch system.
             "OMPI_MCA_plm": "isolated",
+            "HYDRA_LAUNCHER": "fork",
+            "HYDRA_RMK": "user",
         }
         environment = {**defaults, **environment}
         directory = str(self.directory)

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     op = truth_send_init(TRUTH_SYNCHRONOUS, 2, MPI_INT, to, 31, persistent, NULL);
     truth_start(op, TRUTH_PENDING);
     op = truth_send_init(TRUTH_STANDARD, 2, MPI_INT, to, 32, persistent, NULL);
-    truth_start(op, TRUTH_COMPLETE);
+    truth_start(op, TRUTH_EAGER);
     op = truth_send_init(TRUTH_BUFFERED, 20000, MPI_BYTE, to, 33, persistent, NULL);
     truth_start(op, TRUTH_PENDING);
     truth_buffered_pending(op);

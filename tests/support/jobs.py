@@ -28,18 +28,22 @@ class Job(jobs.Job):
         *arguments: str,
         ranks: int = 2,
         mca: Optional[Mapping[str, str]] = None,
+        env: Optional[Mapping[str, str]] = None,
         options: Sequence[str] = (),
     ) -> None:
         self.build = build
         self.truth: Dict[int, Truth] = {}
+        assert not (mca and build.is_mpich), "MPICH has no MCA parameters: env={'MPIR_CVAR_...': ...}"
         settings = [part for name, value in (mca or {}).items() for part in ("--mca", name, value)]
         # The MPI chooses for itself, whatever is set here: what it chooses is a part of what is tested.
-        ours = [name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PRTE_"))]
+        ours = [
+            name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PRTE_", "MPIR_CVAR_", "UCX_", "FI_"))
+        ]
         super().__init__(
             compile_program(build, program),
             ranks=ranks,
             args=arguments,
-            env=dict.fromkeys((*ours, "OMPI_MCA_pml")),
+            env={**dict.fromkeys((*ours, "OMPI_MCA_pml")), **(env or {})},
             timeout=READY_TIMEOUT,
             launcher=build.mpirun,
             options=[*settings, *options],

@@ -15,11 +15,10 @@
 #ifndef MPIQ_HANDLES_H
 #define MPIQ_HANDLES_H
 
+#include "handle_value.h"
+
 #include <mpi.h>
 #include <stdint.h>
-
-/* The value of a C handle: Open MPI's are pointers. */
-#define HANDLE(handle) ((uintptr_t)(handle))
 
 /* MPI_Init_thread; nothing is noted yet. */
 void handles_begin(int *argc, char ***argv, int thread_level);

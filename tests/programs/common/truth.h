@@ -9,17 +9,22 @@
 #ifndef MPIQ_TRUTH_H
 #define MPIQ_TRUTH_H
 
+#include "handle_value.h"
+
 #include <mpi.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Send modes. */
 enum truth_mode { TRUTH_STANDARD, TRUTH_SYNCHRONOUS, TRUTH_BUFFERED, TRUTH_READY };
 
-/* What becomes of an operation before the process hangs. */
+/* What becomes of an operation before the process hangs. With another library than Open MPI, standard and ready sends that
+ * are said to be pending or eager are settled: MPI leaves that to the library. An operation that was answered at once without
+ * a request of its own leaves no trace. */
 enum truth_fate {
     TRUTH_PENDING,   /* no peer matches it */
     TRUTH_COMPLETE,  /* it completes and nobody waits for it */
-    TRUTH_EAGER,     /* complete, or the library answered at once without a request of its own: then it leaves no trace */
+    TRUTH_EAGER,     /* a send that is too small for its library (Open MPI) to wait: complete */
     TRUTH_SETTLED,   /* near a limit of the library: what MPI_Request_get_status says once all is quiet */
     TRUTH_GONE       /* completed and waited for, or never posted: it must not appear */
 };

@@ -44,9 +44,12 @@ extern struct message **truth_messages;
 extern size_t truth_comm_count, truth_op_count, truth_message_count;
 extern struct truth_comm *truth_collective_comm;
 extern const char *truth_collective_call;
-extern void *truth_empty_request;
+extern uintptr_t truth_empty_request;
 
-/* Runs inside the library's progress function, which a blocked MPI call calls over and over. */
-int truth_on_progress(void);
+/* Finds out how a quiet wait is to be noticed. */
+void truth_prepare_hang(void);
+/* Writes the truth to the file of truth_hang_*(), not yet under its final name. */
+void truth_write(const char *call, int asking_is_allowed);
+void truth_publish(void);
 
 #endif

@@ -1,24 +1,16 @@
-/* See truth.h: writing the notes as JSON, and hanging. */
+/* See truth.h: writing the notes as JSON. */
 #define _GNU_SOURCE
 #include "truth_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/* Progress calls that find nothing before a wait counts as quiet. */
-enum { QUIET_CALLS = 20000, SLEEP_CHECKS = 50 };
-
 static char path[4096], temporary[4200];
-static int asking_is_allowed = 1;
-static volatile int armed;
-static unsigned quiet_calls, sleep_checks;
-static int sleeping_threads[64], sleeping_count;
 
 /* Asks MPI about each request, without changing it. */
-static void resolve(struct truth_op *op)
+static void resolve(struct truth_op *op, int asking_is_allowed)
 {
     int complete = 0;
     if (!op->listed || op->fate == TRUTH_GONE) {
@@ -29,7 +21,7 @@ static void resolve(struct truth_op *op)
         return;
     if (!asking_is_allowed) /* asking makes progress */
         return;
-    if ((op->fate == TRUTH_EAGER || op->fate == TRUTH_SETTLED) && (void *)op->address == truth_empty_request) {
+    if (op->address == truth_empty_request) {
         op->traceless = 1;
         return;
     }
@@ -72,7 +64,7 @@ static int world_rank(const struct truth_comm *comm, int peer)
 
 static void write_comm(FILE *file, const struct truth_comm *comm)
 {
-    fprintf(file, "{\"handle\":\"0x%lx\",\"name\":", (unsigned long)(uintptr_t)comm->handle);
+    fprintf(file, "{\"handle\":\"0x%lx\",\"name\":", (unsigned long)HANDLE(comm->handle));
     if (comm->name)
         write_text(file, comm->name);
     else
@@ -93,7 +85,7 @@ static void write_comm(FILE *file, const struct truth_comm *comm)
 static void write_op(FILE *file, const struct truth_op *op)
 {
     static const char *const modes[] = {"standard", "synchronous", "buffered", "ready"};
-    fprintf(file, "{\"comm\":\"0x%lx\"", (unsigned long)(uintptr_t)op->comm->handle);
+    fprintf(file, "{\"comm\":\"0x%lx\"", (unsigned long)HANDLE(op->comm->handle));
     if (op->receive && op->peer == MPI_ANY_SOURCE)
         fputs(",\"peer\":null,\"world\":null", file);
     else
@@ -114,6 +106,11 @@ static void write_op(FILE *file, const struct truth_op *op)
         fprintf(file, ",\"mode\":\"%s\"", modes[op->mode]);
     fprintf(file, ",\"call\":\"%s\",\"persistent\":%s,\"cancelled\":%s,\"traceless\":%s", op->call,
             op->persistent ? "true" : "false", op->cancelled ? "true" : "false", op->traceless ? "true" : "false");
+#ifndef OPEN_MPI
+    /* MPI says nothing of what is left of a buffered send: the library sends a copy of the message for itself. */
+    if (!op->receive && op->mode == TRUTH_BUFFERED)
+        fputs(",\"optional\":true", file);
+#endif
     fprintf(file, ",\"probe\":%s,\"buffer\":", op->probe ? "true" : "false");
     if (op->buffer)
         fprintf(file, "\"0x%lx\"", (unsigned long)(uintptr_t)op->buffer);
@@ -168,7 +165,7 @@ static void write_inactive(FILE *file)
     fputc(']', file);
 }
 
-static void write_truth(const char *call)
+void truth_write(const char *call, int asking_is_allowed)
 {
     FILE *file;
     int first = 1;
@@ -182,7 +179,7 @@ static void write_truth(const char *call)
         snprintf(path, sizeof path, "%s", pattern);
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
     for (size_t i = 0; i < truth_op_count; i++)
-        resolve(truth_ops[i]);
+        resolve(truth_ops[i], asking_is_allowed);
     file = fopen(temporary, "w");
     if (file == NULL)
         truth_fail("cannot write %s", temporary);
@@ -204,7 +201,7 @@ static void write_truth(const char *call)
     for (size_t i = 0; i < truth_message_count; i++)
         if (truth_messages[i]->listed) {
             fprintf(file, "%s{\"comm\":\"0x%lx\",\"peer\":%d,\"world\":%d,\"tag\":%d,\"bytes\":%llu}",
-                    first ? "\n  " : ",\n  ", (unsigned long)(uintptr_t)truth_messages[i]->comm->handle,
+                    first ? "\n  " : ",\n  ", (unsigned long)HANDLE(truth_messages[i]->comm->handle),
                     truth_messages[i]->source, world_rank(truth_messages[i]->comm, truth_messages[i]->source), truth_messages[i]->tag,
                     (unsigned long long)truth_messages[i]->bytes);
             first = 0;
@@ -212,7 +209,7 @@ static void write_truth(const char *call)
     fputs("],\n \"collective\":", file);
     if (truth_collective_comm)
         fprintf(file, "{\"comm\":\"0x%lx\",\"call\":\"%s\"}",
-                (unsigned long)(uintptr_t)truth_collective_comm->handle, truth_collective_call);
+                (unsigned long)HANDLE(truth_collective_comm->handle), truth_collective_call);
     else
         fputs("null", file);
     fputs("}\n", file);
@@ -220,71 +217,7 @@ static void write_truth(const char *call)
         truth_fail("cannot write %s", temporary);
 }
 
-static int asleep(int thread)
+void truth_publish(void)
 {
-    char name[64], text[256], *end;
-    size_t length;
-    FILE *file;
-    snprintf(name, sizeof name, "/proc/self/task/%d/stat", thread);
-    file = fopen(name, "r");
-    if (file == NULL)
-        return 0;
-    length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    end = strrchr(text, ')');
-    return end && end[1] == ' ' && end[2] == 'S';
-}
-
-int truth_on_progress(void)
-{
-    if (!armed || ++quiet_calls < QUIET_CALLS)
-        return 0;
-    if (sleeping_count) {
-        int self = (int)syscall(SYS_gettid);
-        if (quiet_calls % 100)
-            return 0;
-        for (int i = 0; i < sleeping_count; i++)
-            if (sleeping_threads[i] != self && !asleep(sleeping_threads[i])) {
-                sleep_checks = 0;
-                return 0;
-            }
-        if (++sleep_checks < SLEEP_CHECKS)
-            return 0;
-    }
-    armed = 0;
     rename(temporary, path);
-    return 0;
-}
-void truth_hang_stopped(void)
-{
-    asking_is_allowed = 0;
-    truth_hang_paused();
-}
-
-void truth_hang_paused(void)
-{
-    write_truth(NULL);
-    rename(temporary, path);
-    for (;;)
-        pause();
-}
-
-void truth_hang_in(const char *call)
-{
-    write_truth(call);
-    armed = 1;
-}
-
-void truth_hang_threads_begin(const char *call)
-{
-    write_truth(call);
-}
-
-void truth_hang_threads(const int *sleepers, int sleeper_count)
-{
-    for (int i = 0; i < sleeper_count; i++)
-        sleeping_threads[sleeping_count++] = sleepers[i];
-    __sync_synchronize();
-    armed = 1;
 }

@@ -1,0 +1,52 @@
+"""Where the MPIs of the tests come from: Debian's packages, wheels in virtual environments, and builds of our own."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import subprocess
+import sys
+from pathlib import Path
+from typing import Iterator
+
+from .paths import CACHE, PROJECT
+
+
+class Missing(Exception):
+    """Something that the tests need is not installed; the text says what to type."""
+
+
+@contextlib.contextmanager
+def locked(name: str) -> Iterator[None]:
+    """One at a time, also between test processes."""
+    CACHE.mkdir(exist_ok=True)
+    with open(CACHE / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def wheel(project: str, version: str) -> Path:
+    """The ``bin`` of one release of a project of the Python package index, in a virtual environment of its own."""
+    venv = CACHE / f"{project}-wheel-{version}"
+    done = venv / ".installed"
+    with locked(f"{project}-wheel"):
+        if not done.exists():
+            # Its own pip would be another ten seconds each.
+            _run("/usr/bin/python3", "-m", "venv", "--clear", "--without-pip", str(venv))
+            pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python")]
+            options = ["--quiet", "--disable-pip-version-check", "--no-deps"]
+            _run(*pip, "install", *options, f"{project}=={version}")
+            done.touch()
+    return venv / "bin"
+
+
+def from_source(flavour: str) -> Path:
+    """The ``bin`` of MPICH with debugger support, built from Debian's source package: ``ch3`` or ``ofi``."""
+    return Path(_run(str(PROJECT / "tools" / "build-mpich"), flavour).strip()) / "bin"
+
+
+def _run(*command: str) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise Missing(f"{' '.join(command)} failed:\n{result.stdout}{result.stderr}")
+    return result.stdout
