@@ -17,7 +17,9 @@ pub use make::{MakeError, MakeRequest, profile_from_objects};
 pub(crate) use object_file::{DebugSections, Section, read_file};
 pub use profile::{Identity, Producer, Profile, ProfileError, ProfileHeader, shipped_profiles};
 pub use source::{LayoutSource, Layouts};
-pub use verify::{Chosen, Difference, NoProfile, Verification, choose_among, choose_profile, verify_classes};
+pub use verify::{
+    Chosen, Difference, NoProfile, Verification, choose_among, choose_profile, compare_abi, verify_classes,
+};
 pub use wanted::{READER_CONSTANTS, READER_FIELDS, READER_TYPES};
 
 use std::collections::BTreeMap;

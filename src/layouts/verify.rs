@@ -54,6 +54,8 @@ pub struct Verification {
     pub left_out: Vec<Difference>,
     /// Why a class could not be looked at, where a core file or recording does not have it.
     pub unread: Option<TargetError>,
+    /// What must have been compared before a profile is believed.
+    pub needed: &'static [&'static str],
 }
 
 /// One thing that is not as the profile says.
@@ -74,14 +76,14 @@ impl fmt::Display for Difference {
 }
 
 impl Verification {
-    /// Whether nothing differs and at least the core classes could be compared.
+    /// Whether nothing differs and at least what is needed could be compared.
     pub fn fits(&self) -> bool {
         self.differences.is_empty() && self.missing_core().next().is_none()
     }
 
-    /// The core classes that could not be compared.
+    /// What is needed and could not be compared.
     pub fn missing_core(&self) -> impl Iterator<Item = &'static str> {
-        CORE.iter().copied().filter(|name| !self.checked.iter().any(|checked| checked == name))
+        self.needed.iter().copied().filter(|name| !self.checked.iter().any(|checked| checked == name))
     }
 }
 
@@ -93,7 +95,7 @@ impl fmt::Display for Verification {
         }
         let missing: Vec<&str> = self.missing_core().collect();
         if !missing.is_empty() {
-            write!(f, "the profile {} cannot be verified: the process shows no class of ", self.profile)?;
+            write!(f, "the profile {} cannot be verified: the process does not show ", self.profile)?;
             return write_list(f, &missing, ", ");
         }
         let (checked, absent) = (self.checked.len(), self.absent.len());
@@ -116,10 +118,8 @@ fn write_list(f: &mut fmt::Formatter<'_>, items: &[impl fmt::Display], separator
     Ok(())
 }
 
-/// Compares a profile with a process: byte order, pointer width, the size of every class that the process shows, and the
-/// sizes of some well-known objects.
-pub fn verify_classes(target: &(impl Target + ?Sized), profile: &Profile) -> Verification {
-    let mut verification = Verification { profile: profile.name.clone(), ..Verification::default() };
+/// Compares byte order and pointer width.
+pub fn compare_abi(target: &(impl Target + ?Sized), profile: &Profile, verification: &mut Verification) {
     let abi = target.abi();
     let mut property = |name: &str, expected: String, found: String| {
         if expected != found {
@@ -129,6 +129,13 @@ pub fn verify_classes(target: &(impl Target + ?Sized), profile: &Profile) -> Ver
     property("byte order", format!("{:?}", profile.target.byte_order), format!("{:?}", abi.byte_order));
     let width = |abi: crate::target::TargetAbi| format!("{} bytes", abi.pointer_width.bytes());
     property("pointer width", width(profile.target), width(abi));
+}
+
+/// Compares a profile with a process: byte order, pointer width, the size of every class that the process shows, and the
+/// sizes of some well-known objects.
+pub fn verify_classes(target: &(impl Target + ?Sized), profile: &Profile) -> Verification {
+    let mut verification = Verification { profile: profile.name.clone(), needed: CORE, ..Verification::default() };
+    compare_abi(target, profile, &mut verification);
     if !verification.differences.is_empty() {
         // Nothing that follows could be read.
         return verification;

@@ -11,7 +11,7 @@ use super::snapshot::{Snapshot, to_python};
 use crate::handles::HandlePluginInfo;
 use crate::handles::abi::comm;
 use crate::model::{HandleKind, HandleList};
-use crate::readers::openmpi::handles::Depth;
+use crate::readers::Depth;
 use crate::session::Designator;
 
 /// Who tells: the built-in reader or a plug-in.

@@ -3,11 +3,13 @@
 //! A reader never knows which debugger it runs under. Every walk of target memory is bounded and returns what it
 //! got together with why it stopped.
 
+pub mod mpich;
 pub mod openmpi;
 pub mod record;
 pub mod walk;
 
 use crate::layouts::LayoutError;
+use crate::model::{Handle, HandleKind, HandleList};
 use crate::target::TargetError;
 
 /// At most this many sentences about what could not be read.
@@ -20,6 +22,43 @@ pub fn add_problem(problems: &mut Vec<String>, problem: String) {
         MAX_PROBLEMS => problems.push("there are more problems, which are not listed".to_owned()),
         _ => {}
     }
+}
+
+/// How much of an object is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// What the summary needs: for a debugger that shows many variables.
+    Short,
+    /// Everything, with references to other objects.
+    Full,
+}
+
+/// Something that says what handles mean. It never fails: what cannot be read is said in the handle.
+pub trait HandleSource {
+    /// What the C handle `value` of that kind means; for a status, that at the address `value`.
+    fn describe(&self, kind: HandleKind, value: u64, depth: Depth) -> Handle;
+
+    /// What the Fortran integer of a kind means.
+    fn describe_fortran(&self, kind: HandleKind, index: i64, depth: Depth) -> Handle;
+
+    /// What a status with these bytes means.
+    fn describe_status(&self, bytes: &[u8]) -> Handle;
+
+    /// All objects of a kind that can be found, null handles left out.
+    fn list(&self, kind: HandleKind) -> HandleList;
+}
+
+/// How far MPI is in a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lifetime {
+    /// MPI_Init has not been called or has not finished.
+    NotInitialized,
+    /// Between MPI_Init and MPI_Finalize.
+    Active,
+    /// In MPI_Finalize, which waits for all ranks before it takes the structures down.
+    Finalizing,
+    /// MPI_Finalize is done; the structures are gone.
+    Finalized,
 }
 
 /// Why a reader could not read a process at all.

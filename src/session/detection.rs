@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
-use super::SessionError;
+use super::{SessionError, mpich};
 use crate::layouts::{
     Chosen, LayoutSource, Layouts, NoProfile, Profile, Verification, choose_profile, shipped_profiles, verify_classes,
 };
 use crate::model::Mpi;
-use crate::readers::openmpi::detect::{self, Lifetime, SelectedPml};
+use crate::readers::Lifetime;
+use crate::readers::mpich::MpichProcess;
+use crate::readers::openmpi::detect::{self, SelectedPml};
 use crate::target::{Image, Target};
 
 /// A type that only an Open MPI with debug information has whole.
@@ -30,6 +32,17 @@ pub struct Detected {
     pub verification: Verification,
     /// Layout sources that were looked at and left aside, with the reason.
     pub set_aside: Vec<String>,
+    /// Whose structures these are.
+    pub family: Family,
+}
+
+/// Whose structures an MPI library has, so who reads them.
+#[derive(Clone)]
+pub enum Family {
+    /// Open MPI.
+    OpenMpi,
+    /// MPICH and what is made from it.
+    Mpich(Rc<MpichProcess>),
 }
 
 /// Layouts that come from outside the shipped ones.
@@ -45,7 +58,7 @@ pub struct LayoutChoice {
 
 /// The constants of a profile without its structures: debug information has no preprocessor constants, and they
 /// depend on the release, not on how it was built.
-struct ConstantsOf(Profile);
+pub(super) struct ConstantsOf(pub(super) Profile);
 
 impl LayoutSource for ConstantsOf {
     fn name(&self) -> String {
@@ -59,10 +72,13 @@ impl LayoutSource for ConstantsOf {
     }
 }
 
-/// The image that holds the MPI library: `libmpi.so*`, else the executable (a static MPI).
+/// What the C library of an MPI is called: most, Debian's MPICH, the MPI-5 ABI, Cray.
+const LIBRARIES: &[&str] = &["libmpi.so", "libmpich.so", "libmpi_abi.so", "libmpi_cray.so"];
+
+/// The image that holds the MPI library, else the executable (a static MPI).
 pub fn mpi_image(target: &dyn Target) -> Result<Option<Image>, SessionError> {
     let images = target.images()?;
-    let library = images.iter().find(|image| is_library(image, "libmpi.so"));
+    let library = images.iter().find(|image| LIBRARIES.iter().any(|name| is_library(image, name)));
     Ok(library.or_else(|| images.iter().find(|image| image.is_executable)).cloned())
 }
 
@@ -76,7 +92,7 @@ fn is_library(image: &Image, name: &str) -> bool {
 /// Where it has none, has one that this version does not read, or no layout fits.
 pub fn detect(target: &dyn Target, choice: &LayoutChoice) -> Result<Detected, SessionError> {
     if !detect::is_open_mpi(target)? {
-        return Err(not_open_mpi(target)?);
+        return mpich::detect(target, choice);
     }
     let image = mpi_image(target)?.ok_or(SessionError::NotMpi { executable: None })?;
     let lifetime = usable_lifetime(target)?;
@@ -90,7 +106,8 @@ pub fn detect(target: &dyn Target, choice: &LayoutChoice) -> Result<Detected, Se
         build_id: image.build_id.clone(),
         transport: transport(pml),
     };
-    Ok(Detected { mpi, image, lifetime, layouts: Rc::new(layouts), layouts_name, verification, set_aside })
+    let layouts = Rc::new(layouts);
+    Ok(Detected { mpi, image, lifetime, layouts, layouts_name, verification, set_aside, family: Family::OpenMpi })
 }
 
 /// Detects again after the process ran: what is static (layouts, versions) stays, what moves is read anew.
@@ -98,6 +115,9 @@ pub fn detect(target: &dyn Target, choice: &LayoutChoice) -> Result<Detected, Se
 /// # Errors
 /// Where MPI has been finalised in the meantime, or memory cannot be read.
 pub fn refresh(target: &dyn Target, known: &Detected) -> Result<Detected, SessionError> {
+    if let Family::Mpich(process) = &known.family {
+        return mpich::refresh(target, known, process);
+    }
     let lifetime = usable_lifetime(target)?;
     let pml = detect::selected_pml(target, &known.layouts)?;
     let mut detected = Detected { lifetime, ..known.clone() };
@@ -209,18 +229,14 @@ fn same_series(version: (u64, u64, u64)) -> Result<Option<Profile>, SessionError
     Ok(None)
 }
 
-/// Names what the process has instead of Open MPI.
-fn not_open_mpi(target: &dyn Target) -> Result<SessionError, SessionError> {
+/// Names what the process has instead of an MPI that is read.
+pub(super) fn unsupported(target: &dyn Target) -> Result<SessionError, SessionError> {
     let images = target.images()?;
     let executable = images.iter().find(|image| image.is_executable).map(|image| image.path.clone());
     if images.is_empty() {
         return Ok(SessionError::NoImages);
     }
-    let library = |image: &&Image| {
-        ["libmpi.so", "libmpich.so", "libmpi_abi.so", "libmpi_cray.so", "libmpifort.so"]
-            .iter()
-            .any(|name| is_library(image, name))
-    };
+    let library = |image: &&Image| LIBRARIES.iter().chain(&["libmpifort.so"]).any(|name| is_library(image, name));
     let found = images.iter().find(library).map(|image| image.path.clone());
     // MPICH and what is made from it exports the function that its launcher starts with (src/mpi/init/init.c).
     let symbol = ["MPI_Init", "PMPI_Init"].iter().find_map(|name| target.symbol(name).ok().flatten());

@@ -1,10 +1,11 @@
 //! What handles mean, and which objects of a kind a process has.
 
-use super::{Session, SessionError};
+use super::{Family, Session, SessionError};
 use crate::model::{Handle, HandleKind, HandleList, HandleState, Process};
-use crate::readers::ReaderError;
-use crate::readers::openmpi::handles::{Depth, HandleReader};
+use crate::readers::mpich::handles::HandleReader as MpichHandles;
+use crate::readers::openmpi::handles::HandleReader as OpenMpiHandles;
 use crate::readers::openmpi::shapes::Shapes;
+use crate::readers::{Depth, HandleSource, ReaderError};
 use crate::target::Target;
 
 /// How somebody names a handle.
@@ -93,10 +94,15 @@ impl<T: Target> Session<T> {
         self.with_handles(|reader| reader.list(kind))
     }
 
-    fn with_handles<R>(&self, read: impl FnOnce(&HandleReader<'_>) -> R) -> Result<R, SessionError> {
+    fn with_handles<R>(&self, read: impl FnOnce(&dyn HandleSource) -> R) -> Result<R, SessionError> {
         let detected = self.detected()?;
-        let pml = detected.mpi.transport.clone().unwrap_or_default();
-        let shapes = Shapes::resolve(&detected.layouts).map_err(ReaderError::from)?;
-        Ok(read(&HandleReader::new(&self.target, &detected.layouts, &shapes, &pml)))
+        match &detected.family {
+            Family::OpenMpi => {
+                let pml = detected.mpi.transport.clone().unwrap_or_default();
+                let shapes = Shapes::resolve(&detected.layouts).map_err(ReaderError::from)?;
+                Ok(read(&OpenMpiHandles::new(&self.target, &detected.layouts, &shapes, &pml)))
+            }
+            Family::Mpich(process) => Ok(read(&MpichHandles::new(&self.target, &detected.layouts, process)?)),
+        }
     }
 }

@@ -4,11 +4,12 @@ mod debug_info;
 mod detection;
 mod handle_plugin;
 mod handles;
+mod mpich;
 mod plugin;
 mod record;
 mod refine;
 
-pub use detection::{Detected, LayoutChoice};
+pub use detection::{Detected, Family, LayoutChoice};
 pub use handles::Designator;
 pub use plugin::{Named, PluginChoice, PluginSettings};
 pub use record::{RecordError, RecordRequest, tell_missing};
@@ -18,11 +19,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::layouts::ProfileError;
-use crate::model::{Process, QueueSource, Source, SourceKind};
+use crate::model::{Process, QueueReport, QueueSource, Source, SourceKind};
 use crate::mqs::PluginError;
-use crate::readers::ReaderError;
+use crate::readers::mpich::MpichReader;
 use crate::readers::openmpi::OpenMpiReader;
-use crate::readers::openmpi::detect::Lifetime;
+use crate::readers::{Lifetime, ReaderError};
 use crate::target::{Target, TargetError};
 
 /// Why a process could not be read at all.
@@ -39,7 +40,7 @@ pub enum SessionError {
     #[error("no shared libraries are loaded in this process yet")]
     NoImages,
     /// An MPI that this version does not read.
-    #[error("the MPI library {library} is not Open MPI, and this version reads Open MPI only")]
+    #[error("the MPI library {library} is neither Open MPI nor made from MPICH, and this version reads only these")]
     UnsupportedMpi {
         /// Path of the library.
         library: String,
@@ -187,10 +188,7 @@ impl<T: Target> Session<T> {
     /// Where nothing can be read; what could not be read of a readable process is in its problems.
     pub fn read_builtin(&self, with_queues: bool) -> Result<Process, SessionError> {
         let detected = self.detected()?;
-        let pml = detected.mpi.transport.clone().unwrap_or_default();
-        let mut reader = OpenMpiReader::new(&self.target, &detected.layouts, &pml);
-        reader.with_queues = with_queues;
-        let report = reader.read_queues()?;
+        let report = self.read_family(&detected, with_queues)?;
         let mut process = Process {
             mpi: Some(detected.mpi.clone()),
             source: Some(Source {
@@ -208,5 +206,21 @@ impl<T: Target> Session<T> {
         }
         refine::set_identity(&mut process);
         Ok(process)
+    }
+
+    fn read_family(&self, detected: &Detected, with_queues: bool) -> Result<QueueReport, ReaderError> {
+        match &detected.family {
+            Family::OpenMpi => {
+                let pml = detected.mpi.transport.clone().unwrap_or_default();
+                let mut reader = OpenMpiReader::new(&self.target, &detected.layouts, &pml);
+                reader.with_queues = with_queues;
+                reader.read_queues()
+            }
+            Family::Mpich(process) => {
+                let mut reader = MpichReader::new(&self.target, &detected.layouts, process);
+                reader.with_queues = with_queues;
+                reader.read_queues()
+            }
+        }
     }
 }

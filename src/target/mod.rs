@@ -8,11 +8,13 @@ mod cache;
 mod elf;
 mod link_map;
 pub mod mock;
+mod segments;
 
 pub use abi::{ByteOrder, PointerWidth, TargetAbi};
 pub use cache::{CacheStatistics, PageCache};
 pub use elf::{ElfImage, ElfSymbols, is_mpi_file_name};
 pub use link_map::{images_from_link_map, r_debug_from_program_headers};
+pub use segments::{Range, Segments, segments};
 
 use crate::address::TargetAddr;
 

@@ -142,7 +142,7 @@ fn a_process_without_the_core_classes_cannot_be_verified() {
     assert!(!verification.fits() && verification.differences.is_empty());
     assert_eq!(
         verification.to_string(),
-        "the profile openmpi-4.1 cannot be verified: the process shows no class of ompi_communicator_t"
+        "the profile openmpi-4.1 cannot be verified: the process does not show ompi_communicator_t"
     );
     let nothing = verify_classes(&MockTarget::new(TargetAbi::LITTLE_64), &profile);
     assert!(!nothing.fits() && nothing.checked.is_empty());

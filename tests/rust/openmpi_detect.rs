@@ -1,7 +1,8 @@
 //! Which Open MPI, in which state, with which transport.
 
 use mpi_queues::address::TargetAddr;
-use mpi_queues::readers::openmpi::detect::{Lifetime, is_open_mpi, lifetime, selected_pml};
+use mpi_queues::readers::Lifetime;
+use mpi_queues::readers::openmpi::detect::{is_open_mpi, lifetime, selected_pml};
 use mpi_queues::target::mock::MockTarget;
 
 use super::support::openmpi_types::{Build, types};

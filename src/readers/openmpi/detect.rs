@@ -2,8 +2,8 @@
 
 use crate::address::TargetAddr;
 use crate::layouts::Layouts;
-use crate::readers::ReaderError;
 use crate::readers::record::{Record, shape};
+use crate::readers::{Lifetime, ReaderError};
 use crate::target::{Symbol, Target, TargetError, printable};
 
 /// The symbol that every Open MPI library defines and no other MPI does.
@@ -20,20 +20,7 @@ shape!(
     }
 );
 
-/// How far MPI is in the process (`ompi_mpi_state`, ompi/runtime/mpiruntime.h, since 4.0).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lifetime {
-    /// MPI_Init has not been called or has not finished.
-    NotInitialized,
-    /// Between MPI_Init and MPI_Finalize.
-    Active,
-    /// In MPI_Finalize, which waits for all ranks before it takes the structures down.
-    Finalizing,
-    /// MPI_Finalize is done; the structures are gone.
-    Finalized,
-}
-
-/// Reads how far MPI is.
+/// Reads how far MPI is (`ompi_mpi_state`, ompi/runtime/mpiruntime.h, since 4.0).
 ///
 /// # Errors
 /// Where the symbol is missing or cannot be read.

@@ -53,17 +53,9 @@ use super::shapes::Shapes;
 use crate::address::TargetAddr;
 use crate::layouts::Layouts;
 use crate::model::{Handle, HandleKind, HandleList, HandleState};
-use crate::readers::{ReaderError, add_problem};
+pub use crate::readers::Depth;
+use crate::readers::{HandleSource, ReaderError, add_problem};
 use crate::target::{Target, TargetError};
-
-/// How much of an object is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// What the summary needs: for a debugger that shows many variables.
-    Short,
-    /// Everything, with references to other objects.
-    Full,
-}
 
 /// At most this many objects of a kind are listed: one takes some 10 KB with all that is known of it. The queues have every
 /// request.
@@ -83,6 +75,21 @@ pub struct HandleReader<'a> {
     in_library: Cell<bool>,
     referrers: Referrers,
     duplicates: Duplicates,
+}
+
+impl HandleSource for HandleReader<'_> {
+    fn describe(&self, kind: HandleKind, value: u64, depth: Depth) -> Handle {
+        Self::describe(self, kind, value, depth)
+    }
+    fn describe_fortran(&self, kind: HandleKind, index: i64, depth: Depth) -> Handle {
+        Self::describe_fortran(self, kind, index, depth)
+    }
+    fn describe_status(&self, bytes: &[u8]) -> Handle {
+        Self::describe_status(self, bytes)
+    }
+    fn list(&self, kind: HandleKind) -> HandleList {
+        Self::list(self, kind)
+    }
 }
 
 impl<'a> HandleReader<'a> {

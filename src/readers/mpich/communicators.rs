@@ -1,0 +1,229 @@
+//! The communicators of an MPICH process.
+
+use std::collections::{HashMap, HashSet};
+
+use super::groups::Groups;
+use super::handle_value::{HandleValue, ObjectKind, Place};
+use super::pools::Pools;
+use super::shapes::Shapes;
+use crate::address::TargetAddr;
+use crate::layouts::Layouts;
+use crate::model::Communicator;
+use crate::readers::record::Record;
+use crate::readers::{ReaderError, add_problem};
+use crate::target::{Target, TargetError, printable};
+
+/// Longest name in bytes (`MPI_MAX_OBJECT_NAME` is 128).
+const MAX_NAME: usize = 256;
+
+/// What is added to a communicator's context id for the messages of its collectives (`MPIR_CONTEXT_COLL_OFFSET`,
+/// src/include/mpir_contextid.h, v4.0.2).
+pub const COLLECTIVE: u64 = 1;
+
+/// A communicator and what is needed to find what belongs to it.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its facts.
+    pub facts: Communicator,
+    /// Address of the object.
+    pub at: TargetAddr,
+    /// The handle in the object.
+    pub value: HandleValue,
+    /// The context of messages that it sends.
+    pub send_context: u64,
+    /// The context of messages that it receives.
+    pub receive_context: u64,
+    /// Whether it is an intercommunicator.
+    pub inter: bool,
+    /// Whether the library made it for itself, below one of the application's.
+    pub internal: bool,
+}
+
+impl Found {
+    /// The world rank of a rank in the group that it sends to and receives from.
+    pub fn world_rank(&self, local: i64) -> Option<i64> {
+        let peers = if self.inter { &self.facts.remote_group } else { &self.facts.group };
+        peers.as_ref()?.get(usize::try_from(local).ok()?).copied().flatten()
+    }
+}
+
+/// All communicators.
+#[derive(Debug, Default)]
+pub struct Communicators {
+    /// In the order of their handles: MPI_COMM_WORLD and MPI_COMM_SELF first; internal ones, too.
+    pub found: Vec<Found>,
+    /// What could not be read.
+    pub problems: Vec<String>,
+    by_address: HashMap<TargetAddr, usize>,
+    by_context: HashMap<u64, usize>,
+}
+
+impl Communicators {
+    /// The communicator at an address, by its place in `found`.
+    pub fn at(&self, at: TargetAddr) -> Option<usize> {
+        self.by_address.get(&at).copied()
+    }
+
+    /// The communicator that receives messages of a context, and whether they are those of its collectives.
+    pub fn receiving(&self, context: u64) -> Option<(usize, bool)> {
+        let plain = self.by_context.get(&context).map(|index| (*index, false));
+        plain.or_else(|| {
+            let index = self.by_context.get(&context.checked_sub(COLLECTIVE)?)?;
+            Some((*index, true))
+        })
+    }
+
+    /// The communicator that sends messages of a context, and whether they are those of its collectives.
+    pub fn sending(&self, context: u64) -> Option<(usize, bool)> {
+        let find = |context: u64| self.found.iter().position(|found| found.send_context == context);
+        find(context).map(|index| (index, false)).or_else(|| Some((find(context.checked_sub(COLLECTIVE)?)?, true)))
+    }
+}
+
+/// Reads all communicators. `abi`: C handles are pointers (the MPI-5 ABI), not integers.
+///
+/// # Errors
+/// Where MPI_COMM_WORLD itself cannot be read, or the process is gone.
+pub fn read_all(
+    target: &dyn Target,
+    layouts: &Layouts,
+    shapes: &Shapes,
+    pools: &Pools,
+    abi: bool,
+) -> Result<Communicators, ReaderError> {
+    let mut all = Communicators::default();
+    let world = pools.address_of(target, HandleValue::first(Place::Builtin, ObjectKind::Comm));
+    let world = world.ok_or_else(|| ReaderError::Damaged("MPI_COMM_WORLD was not found in the library".to_owned()))?;
+    let size = &shapes.communicator.group_size;
+    let world_size = target.read_uint(world.wrapping_add(size.offset as u64), size.size as u64)?;
+    let groups = Groups::new(target, layouts, i64::try_from(world_size).unwrap_or(0))?;
+    let mut buffer = Vec::new();
+    let mut parts = HashSet::new();
+    for (at, value) in live(target, shapes, pools, ObjectKind::Comm, &mut all.problems)? {
+        let shape = &shapes.communicator;
+        let record = match Record::read(target, at, shape.size, &mut buffer) {
+            Ok(record) => record,
+            Err(TargetError::Gone) => return Err(TargetError::Gone.into()),
+            Err(error) => {
+                add_problem(&mut all.problems, format!("the communicator {:#x}: {error}", value.0));
+                continue;
+            }
+        };
+        for part in [shape.local_comm, shape.node_comm, shape.node_roots_comm] {
+            parts.insert(record.pointer(part));
+        }
+        let found = describe(target, shapes, &groups, &record, value, abi, &mut all.problems);
+        all.found.push(found);
+    }
+    for found in &mut all.found {
+        // The third predefined one of some releases is the library's own copy of MPI_COMM_WORLD.
+        found.internal =
+            parts.contains(&found.at) || (found.value.place() == Place::Builtin && found.value.index() > 1);
+    }
+    for (index, found) in all.found.iter().enumerate() {
+        all.by_address.insert(found.at, index);
+        // A context that two claim (damage, or one that is being freed) belongs to the first.
+        all.by_context.entry(found.receive_context).or_insert(index);
+    }
+    Ok(all)
+}
+
+fn describe(
+    target: &dyn Target,
+    shapes: &Shapes,
+    groups: &Groups<'_>,
+    record: &Record<'_>,
+    value: HandleValue,
+    abi: bool,
+    problems: &mut Vec<String>,
+) -> Found {
+    let shape = &shapes.communicator;
+    let inter = record.int(shape.kind) == shapes.intercommunicator;
+    let (size, remote_size) = (record.int(shape.group_size), record.int(shape.remote_size));
+    let name = record.text(shape.name, MAX_NAME, target).map(|name| printable(&name)).unwrap_or_default();
+    let group_slots = [shape.local_group, shape.remote_group];
+    let (group, remote_group) = groups.of(record, group_slots, inter, size, remote_size).unwrap_or_else(|problem| {
+        add_problem(problems, format!("the group of the communicator {:#x} ({name:?}): {problem}", value.0));
+        (None, None)
+    });
+    let (send_context, receive_context) = (record.uint(shape.context), record.uint(shape.receive_context));
+    let context = if inter { format!("{send_context}/{receive_context}") } else { receive_context.to_string() };
+    let facts = Communicator {
+        name_set: Some(!name.is_empty()),
+        name,
+        unique_id: u64::from(value.0),
+        context_id: Some(context),
+        handle: Some(format!("{:#x}", c_handle(value, record.addr, abi))),
+        local_rank: Some(record.int(shape.rank)),
+        size: Some(size),
+        // The sizes of a remote group of which no member is known are still known.
+        remote_group: if inter {
+            remote_group.or_else(|| Some(vec![None; usize::try_from(remote_size).unwrap_or(0).min(1 << 20)]))
+        } else {
+            None
+        },
+        group,
+        ..Communicator::default()
+    };
+    Found { facts, at: record.addr, value, send_context, receive_context, inter, internal: false }
+}
+
+/// The value that the application's variable has: the integer, or in the MPI-5 ABI the address of the object, and
+/// small numbers for predefined ones (pmodels/mpich, src/include/mpi_abi.h, v5.0).
+pub fn c_handle(value: HandleValue, at: TargetAddr, abi: bool) -> u64 {
+    match (abi, value.place(), value.kind()) {
+        (false, ..) => u64::from(value.0),
+        (true, Place::Builtin, Some(ObjectKind::Comm)) => 0x101 + u64::from(value.index()),
+        (true, ..) => at.get(),
+    }
+}
+
+/// The objects of a kind that are in use: predefined ones first, then by block.
+///
+/// # Errors
+/// Where the process is gone.
+pub fn live(
+    target: &dyn Target,
+    shapes: &Shapes,
+    pools: &Pools,
+    kind: ObjectKind,
+    problems: &mut Vec<String>,
+) -> Result<Vec<(TargetAddr, HandleValue)>, ReaderError> {
+    let mut found = Vec::new();
+    if let Some(builtins) = pools.builtins(kind) {
+        let first = HandleValue::first(Place::Builtin, kind);
+        for index in 0..builtins.count {
+            let at = builtins.at.wrapping_add(index * builtins.stride);
+            found.push((at, HandleValue(first.0 + u32::try_from(index).unwrap_or(0))));
+        }
+    }
+    let header = &shapes.header;
+    let mut buffer = Vec::new();
+    for pool in pools.of(kind).filter(|pool| pool.verified && pool.head.initialized) {
+        let (free, broken) = pool.free(target, header.next.offset as u64);
+        if let Some(problem) = broken {
+            add_problem(problems, problem);
+        }
+        for block in pool.blocks(target, &mut |problem| add_problem(problems, problem)) {
+            for index in 0..block.count {
+                let at = block.at.wrapping_add(index * block.stride);
+                if free.contains(&at) {
+                    continue;
+                }
+                match Record::read(target, at, header.size, &mut buffer) {
+                    Ok(record) => {
+                        let value = HandleValue(u32::try_from(record.uint(header.handle)).unwrap_or(0));
+                        if value.kind() == Some(kind) && matches!(value.place(), Place::Direct | Place::Indirect) {
+                            found.push((at, value));
+                        } else {
+                            add_problem(problems, format!("the object at {at} is no {}", kind.type_name()));
+                        }
+                    }
+                    Err(TargetError::Gone) => return Err(TargetError::Gone.into()),
+                    Err(error) => add_problem(problems, format!("the {} at {at}: {error}", kind.type_name())),
+                }
+            }
+        }
+    }
+    Ok(found)
+}

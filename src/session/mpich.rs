@@ -1,0 +1,179 @@
+//! MPICH and what is made from it: which one a process has, and which layouts fit it.
+
+use std::rc::Rc;
+
+use super::SessionError;
+use super::detection::{ConstantsOf, Detected, Family, LayoutChoice, mpi_image, unsupported};
+use crate::layouts::{LayoutSource, Layouts, Profile, ProfileHeader, Verification, compare_abi, shipped_profiles};
+use crate::model::Mpi;
+use crate::readers::Lifetime;
+use crate::readers::mpich::MpichProcess;
+use crate::readers::mpich::handle_value::ObjectKind;
+use crate::readers::mpich::library::{self, Library};
+use crate::readers::mpich::pools::Pools;
+use crate::readers::mpich::verify::verify;
+use crate::target::{Image, Target, segments};
+
+/// What the implementation is called in profiles.
+const IMPLEMENTATION: &str = "MPICH";
+
+/// A type that only an MPICH with debug information has whole.
+pub(super) const PROBED_TYPE: &str = "MPIR_Comm";
+
+/// What was chosen: layouts, the name of their source, how they were verified.
+type Choice = (Layouts, String, Verification);
+
+/// Finds out whether a process has an MPICH, and how to read it.
+///
+/// # Errors
+/// Where it has none, or no layout fits.
+pub(super) fn detect(target: &dyn Target, choice: &LayoutChoice) -> Result<Detected, SessionError> {
+    let image = mpi_image(target)?.ok_or(SessionError::NoImages)?;
+    let segments = match segments(target, &image) {
+        Ok(segments) => segments,
+        Err(error) if error.is_left_out() => return Err(error.into()),
+        Err(_) => return Err(unsupported(target)?),
+    };
+    let pools = Pools::find(target, &segments.writable)?;
+    let library = library::identify(target, &segments)?;
+    if pools.is_empty() {
+        // The strings are in every library, the objects come with MPI_Init.
+        return Err(if library.device.is_some() { SessionError::NotInitialized } else { unsupported(target)? });
+    }
+    let lifetime = lifetime(&pools)?;
+    let mut set_aside = Vec::new();
+    let (layouts, layouts_name, verification) = choose(target, choice, &library, &pools, &mut set_aside)?;
+    let mpi = Mpi {
+        implementation: library.implementation.clone(),
+        version: library.version.clone(),
+        library: image.path.clone(),
+        build_id: image.build_id.clone(),
+        transport: library.device.clone(),
+    };
+    let abi = is_abi(&image);
+    let family = Family::Mpich(Rc::new(MpichProcess { library, pools, abi }));
+    let layouts = Rc::new(layouts);
+    Ok(Detected { mpi, image, lifetime, layouts, layouts_name, verification, set_aside, family })
+}
+
+/// Detects again after the process ran: pools grow, and kinds that had no object may have one now.
+///
+/// # Errors
+/// Where MPI has been finalised in the meantime, or memory cannot be read.
+pub(super) fn refresh(target: &dyn Target, known: &Detected, process: &MpichProcess) -> Result<Detected, SessionError> {
+    let pools = Pools::find(target, &process.pools.ranges)?;
+    let lifetime = lifetime(&pools)?;
+    let family = Family::Mpich(Rc::new(MpichProcess { pools, ..process.clone() }));
+    Ok(Detected { lifetime, family, ..known.clone() })
+}
+
+/// Whether handles are those of the MPI-5 ABI.
+fn is_abi(image: &Image) -> bool {
+    image.file_name().starts_with("libmpi_abi.so")
+}
+
+/// MPI_Finalize leaves the objects' memory as it is and marks the pools as unused (`MPIR_Handle_free`,
+/// src/include/mpir_handlemem.h, v4.0.2).
+fn lifetime(pools: &Pools) -> Result<Lifetime, SessionError> {
+    if pools.pools.iter().any(|pool| pool.verified && pool.head.initialized && pool.head.kind != ObjectKind::Info) {
+        return Ok(Lifetime::Active);
+    }
+    // Info objects may be used before MPI_Init and after MPI_Finalize.
+    if pools.pools.iter().any(|pool| pool.verified && pool.head.kind != ObjectKind::Info) {
+        return Err(SessionError::Finalized);
+    }
+    Err(SessionError::NotInitialized)
+}
+
+fn choose(
+    target: &dyn Target,
+    choice: &LayoutChoice,
+    library: &Library,
+    pools: &Pools,
+    set_aside: &mut Vec<String>,
+) -> Result<Choice, SessionError> {
+    if let Some(profile) = &choice.profile {
+        let chosen = check(target, pools, profile);
+        if !chosen.2.fits() {
+            return Err(SessionError::ProfileRefused { name: profile.name.clone(), differences: chosen.2.to_string() });
+        }
+        return Ok(chosen);
+    }
+    let candidates = candidates(library)?;
+    if let Some(source) = &choice.debugger {
+        if source.type_layout(PROBED_TYPE).is_ok_and(|found| found.is_some()) {
+            if let Some(chosen) = of_debugger(target, pools, source, candidates.first(), set_aside) {
+                return Ok(chosen);
+            }
+        } else {
+            set_aside.push(format!("{}: the MPI library has no debug information", source.name()));
+        }
+    }
+    for profile in choice.recorded.iter().chain(&candidates) {
+        let chosen = check(target, pools, profile);
+        if chosen.2.fits() {
+            return Ok(chosen);
+        }
+        if let Some(error) = chosen.2.unread {
+            return Err(error.into());
+        }
+        set_aside.push(chosen.2.to_string());
+    }
+    Err(SessionError::NoLayout(no_layout(library, pools, set_aside)))
+}
+
+/// The debugger's types, with the constants of a profile: debug information has no preprocessor constants, and they
+/// depend on the release, not on how it was built.
+fn of_debugger(
+    target: &dyn Target,
+    pools: &Pools,
+    source: &Rc<dyn LayoutSource>,
+    constants: Option<&Profile>,
+    set_aside: &mut Vec<String>,
+) -> Option<Choice> {
+    let name = source.name();
+    let mut sources: Vec<Box<dyn LayoutSource>> = vec![Box::new(Rc::clone(source))];
+    sources.extend(constants.map(|profile| Box::new(ConstantsOf(profile.clone())) as Box<dyn LayoutSource>));
+    let layouts = Layouts::new(sources);
+    let verification = verify(target, &layouts, pools, &name);
+    if verification.fits() {
+        return Some((layouts, name, verification));
+    }
+    set_aside.push(format!("{name}: {verification}"));
+    None
+}
+
+fn check(target: &dyn Target, pools: &Pools, profile: &Profile) -> Choice {
+    let layouts = Layouts::new(vec![Box::new(profile.clone())]);
+    let mut abi = Verification { profile: profile.name.clone(), ..Verification::default() };
+    compare_abi(target, profile, &mut abi);
+    let verification = if abi.differences.is_empty() { verify(target, &layouts, pools, &profile.name) } else { abi };
+    (layouts, LayoutSource::name(profile), verification)
+}
+
+/// The shipped profiles of the library's series, those of its very version and device first; all where it is not known.
+fn candidates(library: &Library) -> Result<Vec<Profile>, SessionError> {
+    let series = library.series().map(|(major, minor)| format!("{major}.{minor}"));
+    let mut found = Vec::new();
+    for (_, text) in shipped_profiles() {
+        let identity = ProfileHeader::from_json(text)?.identity;
+        let fits = series.as_ref().is_none_or(|series| identity.fits.contains(series));
+        if identity.implementation == IMPLEMENTATION && fits {
+            found.push(Profile::from_json(text)?);
+        }
+    }
+    found.sort_by_key(|profile| Some(&profile.identity.version) != library.version.as_ref());
+    Ok(found)
+}
+
+fn no_layout(library: &Library, pools: &Pools, set_aside: &[String]) -> String {
+    let sizes = pools.sizes().iter().map(|(kind, size)| format!("{} {size}", kind.type_name())).collect::<Vec<_>>();
+    let which = [library.version.as_deref(), library.device.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+    let why = if set_aside.is_empty() { String::new() } else { format!("; {}", set_aside.join("; ")) };
+    format!(
+        "no layout fits this {} {} (sizes in bytes: {}){why}",
+        library.implementation,
+        which.join(", "),
+        sizes.join(", ")
+    )
+}
