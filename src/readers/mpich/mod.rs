@@ -4,6 +4,7 @@
 //! (`scan`, `pools`). What is in the objects is known from layouts, which must agree with what was found (`verify`).
 
 pub mod communicators;
+pub mod datatypes;
 pub mod groups;
 pub mod handle_value;
 pub mod handles;
@@ -11,8 +12,10 @@ pub mod library;
 pub mod pool_layout;
 pub mod pools;
 pub mod queues;
+pub mod requests;
 pub mod scan;
 pub mod shapes;
+pub mod transport;
 pub mod verify;
 
 use self::library::Library;
