@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Hashable, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Hashable, Iterable, List, Mapping, Optional, Sequence, Tuple
 
-Json = Dict[str, Any]
+from .expected import EXPECTED, Json
+from .known import ALL_KNOWN, Known, reason_of
+
+#: Operation, its expected fields and what is shown; what is missing; what is shown besides.
+Pairs = Tuple[List[Tuple[Json, Json, Json]], List[Tuple[Json, Json]], List[Json]]
 
 QUEUES = {"sends": "pending_sends", "receives": "pending_receives", "unexpected": "unexpected_messages"}
 
@@ -15,7 +19,7 @@ QUEUES = {"sends": "pending_sends", "receives": "pending_receives", "unexpected"
 class Difference:
     """One fact in which the snapshot is not what was posted."""
 
-    kind: str  #: missing, extra, field, order, state
+    kind: str  #: missing, extra, field, null (not known, but should be), known (but should not be), order, state
     what: str  #: communicator, or the name of a queue
     name: str  #: field for kind ``field``, else empty
     expected: Any = None
@@ -28,88 +32,11 @@ class Difference:
             return f"{self.where}: missing, but posted: {self.expected}"
         if self.kind == "extra":
             return f"{self.where}: shown, but never posted: {self.found}"
+        if self.kind == "null":
+            return f"{self.where}: {self.name} is not known ({self.found}), posted {self.expected!r}"
+        if self.kind == "known":
+            return f"{self.where}: {self.name} is {self.found!r}, which this MPI cannot tell (known.json)"
         return f"{self.where}: {self.name or self.kind} is {self.found!r}, posted {self.expected!r}"
-
-
-def expected_send(op: Json) -> Json:
-    """The JSON fields of a send that follow from what was posted."""
-    fields = {
-        "status": op["status"],
-        "desired_local_rank": op["peer"],
-        "desired_global_rank": op["world"],
-        "any_source": False,
-        "tag_wild": False,
-        "desired_tag": op["tag"],
-        "desired_length": op["bytes"],
-        "internal": False,
-        "persistent": op["persistent"],
-        "datatype": op["datatype"],
-        "count": op["count"],
-    }
-    if op["request"] is not None:
-        fields["request"] = op["request"]
-    if op["status"] == "pending":
-        fields["system_buffer"] = op["mode"] == "buffered"
-    if op["buffer"] is not None and op["mode"] != "buffered":
-        fields["buffer"] = op["buffer"]
-    return fields
-
-
-def expected_receive(op: Json) -> Json:
-    """The JSON fields of a receive that follow from what was posted."""
-    fields = {
-        "status": op["status"],
-        "desired_local_rank": op["peer"],
-        "desired_global_rank": op["world"],
-        "any_source": op["peer"] is None,
-        "tag_wild": op["tag"] is None,
-        "desired_tag": op["tag"],
-        "desired_length": op["bytes"],
-        "system_buffer": False,
-        "internal": False,
-        "persistent": op["persistent"],
-        "datatype": op["datatype"],
-        "count": op["count"],
-    }
-    for name in ("request", "buffer"):
-        if op[name] is not None:
-            fields[name] = op[name]
-    actual = op["actual"]
-    if actual is not None:
-        fields.update(
-            actual_local_rank=actual["peer"],
-            actual_global_rank=actual["world"],
-            actual_tag=actual["tag"],
-            actual_length=actual["bytes"],
-        )
-    elif not op["cancelled"]:
-        fields.update(actual_local_rank=None, actual_global_rank=None, actual_tag=None, actual_length=None)
-    return fields
-
-
-def expected_message(message: Json) -> Json:
-    """The JSON fields of an unexpected message that follow from what was sent."""
-    return {
-        "status": "pending",
-        "any_source": False,
-        "tag_wild": False,
-        "internal": False,
-        "desired_local_rank": message["peer"],
-        "desired_global_rank": message["world"],
-        "desired_tag": message["tag"],
-        "desired_length": message["bytes"],
-        "actual_local_rank": message["peer"],
-        "actual_global_rank": message["world"],
-        "actual_tag": message["tag"],
-        "actual_length": message["bytes"],
-    }
-
-
-EXPECTED: dict[str, Callable[[Json], Json]] = {
-    "sends": expected_send,
-    "receives": expected_receive,
-    "unexpected": expected_message,
-}
 
 
 def brief(op: Mapping[str, Any]) -> str:
@@ -125,9 +52,12 @@ def _key(fields: Mapping[str, Any]) -> Hashable:
     return tuple(fields.get(name) for name in names)
 
 
-def _pairs(
-    posted: Sequence[Tuple[Json, Json]], shown: Sequence[Json]
-) -> tuple[list[tuple[Json, Json, Json]], list[tuple[Json, Json]], list[Json]]:
+def paired(kind: str, posted: Sequence[Json], shown: Sequence[Json]) -> Pairs:
+    """What was posted on a queue of one communicator beside what is shown of it."""
+    return _pairs([(op, EXPECTED[kind](op)) for op in posted if not op.get("traceless")], shown)
+
+
+def _pairs(posted: Sequence[Tuple[Json, Json]], shown: Sequence[Json]) -> Pairs:
     """Pairs of what was posted and what is shown, and what is left of either.
 
     Partners are found by request address, else by all that was asked for, else by peer and tag.
@@ -168,7 +98,19 @@ def _pairs(
             == (other.get("desired_tag"), other.get("desired_local_rank"))
         )
     )
+    # Last those some of whose facts cannot be known.
+    take(lambda fields, other: _matchable(fields, other) and _agrees(fields, other))
     return pairs, remaining, free + other_requests
+
+
+def _agrees(fields: Json, other: Json) -> bool:
+    """Whether all is the same but for what is not known, with a reason."""
+    names = ("desired_local_rank", "desired_tag", "desired_length", "datatype", "count", "buffer")
+    return bool(other.get("unknown")) and all(
+        fields[name] == other.get(name) or (other.get(name) is None and reason_of(other, name))
+        for name in names
+        if name in fields
+    )
 
 
 def _matchable(fields: Json, other: Json) -> bool:
@@ -176,9 +118,15 @@ def _matchable(fields: Json, other: Json) -> bool:
     return fields.get("request") is None or other.get("request") is None
 
 
-def _compare_queue(kind: str, posted: Sequence[Json], queue: Json, where: str, internal: bool) -> List[Difference]:
+def _compare_queue(
+    kind: str, posted: Sequence[Json], queue: Json, where: str, internal: bool, known: Known
+) -> List[Difference]:
     what = QUEUES[kind]
-    differences = []
+    differences: List[Difference] = []
+    if known.level(f"{kind}.listed") == "not available":
+        if queue["state"] != "no_information" or not queue["detail"]:
+            differences.append(Difference("state", what, "", "no_information", queue["state"], f"{where}, {what}"))
+        return differences
     if queue["state"] != "ok":
         differences.append(Difference("state", what, "", "ok", queue["state"], f"{where}, {what}"))
     if queue["state"] == "no_information":
@@ -186,17 +134,20 @@ def _compare_queue(kind: str, posted: Sequence[Json], queue: Json, where: str, i
     shown = queue["operations"]
     if internal:
         shown = [op for op in shown if not op["internal"]]
-    wanted = [(op, EXPECTED[kind](op)) for op in posted if not op.get("traceless")]
-    pairs, missing, extra = _pairs(wanted, shown)
+    pairs, missing, extra = paired(kind, posted, shown)
     for op, _ in missing:
+        if op.get("optional") or (op.get("status") == "complete" and not known.is_exact(f"{kind}.complete")):
+            continue
         differences.append(Difference("missing", what, "", brief(op), None, f"{where}, {what}", op))
     for op in extra:
         differences.append(Difference("extra", what, "", None, brief(op), f"{where}, {what}", op))
     for op, fields, found in pairs:
         place = f"{where}, {what}, {brief(op)}"
         for name, value in fields.items():
-            if found.get(name) != value:
-                differences.append(Difference("field", what, name, value, found.get(name), place, op))
+            problem = known.judge(kind, name, value, found)
+            if problem:
+                shown_value = found.get(name) if problem != "null" else reason_of(found, name)
+                differences.append(Difference(problem, what, name, value, shown_value, place, op))
         if found.get("call") is not None and found["call"] != op.get("call"):
             differences.append(Difference("field", what, "call", op.get("call"), found["call"], place, op))
         if kind == "sends":
@@ -234,11 +185,12 @@ def _compare_order(
     return differences
 
 
-def compare(truth: Json, process: Json, *, internal: bool = False) -> List[Difference]:
+def compare(truth: Json, process: Json, *, internal: bool = False, known: Known = ALL_KNOWN) -> List[Difference]:
     """All differences between the truth of a rank and its process in a snapshot.
 
     Args:
         internal: the snapshot was taken with ``--internal``: internal operations are no difference.
+        known: what can be known of this MPI.
     """
     rank = f"rank {truth['rank']}"
     differences = []
@@ -265,7 +217,7 @@ def compare(truth: Json, process: Json, *, internal: bool = False) -> List[Diffe
         differences += _compare_communicator(comm, found_comm, where)
         for kind, queue in QUEUES.items():
             posted = [op for op in truth[kind] if op["comm"] == comm["handle"]]
-            differences += _compare_queue(kind, posted, found_comm[queue], where, internal)
+            differences += _compare_queue(kind, posted, found_comm[queue], where, internal, known)
     for comm in shown.values():
         differences.append(Difference("extra", "communicator", "", None, f"{comm['name']} {comm['handle']}", rank))
     return differences
@@ -288,9 +240,9 @@ def _compare_communicator(comm: Json, found: Json, where: str) -> List[Differenc
     ]
 
 
-def assert_equal(truth: Json, process: Json, *, internal: bool = False) -> None:
+def assert_equal(truth: Json, process: Json, *, internal: bool = False, known: Known = ALL_KNOWN) -> None:
     """Fails with every difference in a line of its own."""
-    differences = compare(truth, process, internal=internal)
+    differences = compare(truth, process, internal=internal, known=known)
     if process["problems"]:
         raise AssertionError("problems were reported:\n" + "\n".join(process["problems"]))
     if differences:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 import pytest
 from support.compare import Deviation, Difference, assert_equal, compare, unexplained
+from support.known import Known
 
 Json = Dict[str, Any]
 
@@ -211,3 +212,92 @@ def test_a_deviation_explains_only_its_differences() -> None:
     rest, seen = unexplained(compare(truth, process), [Deviation("wrong tag", wrong_tag)])
     assert [difference.name for difference in rest] == ["count"]
     assert seen == {"wrong tag": 1}
+
+
+def _truth(**lists: Any) -> Json:
+    truth, _ = _world()
+    return {**truth, "sends": [], "receives": [], "unexpected": [], **lists}
+
+
+def _process(sends: Sequence[Json] = ()) -> Json:
+    _, process = _world()
+    for name in ("pending_sends", "pending_receives", "unexpected_messages"):
+        process["communicators"][0][name]["operations"] = list(sends) if name == "pending_sends" else []
+    return process
+
+
+def _judged(levels: Dict[str, str], **changes: Any) -> List[str]:
+    """The kinds of difference between a send and what is shown of it, where so much can be known."""
+    op = _send(1)
+    shown = _shown(op, **changes)
+    return sorted({one.kind for one in compare(_truth(sends=[op]), _process(sends=[shown]), known=Known(levels))})
+
+
+@pytest.mark.parametrize(
+    ("level", "changes", "differences"),
+    [
+        ("exact", {}, []),
+        ("exact", {"desired_tag": None}, ["null"]),
+        ("exact", {"desired_tag": None, "unknown": {"desired_tag": "why"}}, ["null"]),
+        ("partial", {}, []),
+        ("partial", {"desired_tag": None, "unknown": {"desired_tag": "why"}}, []),
+        ("partial", {"desired_tag": None, "unknown": {"desired_tag": ""}}, ["null"]),
+        ("partial", {"desired_tag": None, "unknown": {"datatype": "why"}}, ["null"]),
+        ("partial", {"desired_tag": 9, "unknown": {"desired_tag": "why"}}, ["field"]),
+        ("not available", {}, ["known"]),
+        ("not available", {"desired_tag": None, "unknown": {"desired_tag": "why"}}, []),
+        ("not available", {"desired_tag": None}, ["null"]),
+    ],
+)
+def test_a_fact_is_null_only_where_the_table_and_a_reason_say_so(
+    level: str, changes: Dict[str, Any], differences: List[str]
+) -> None:
+    assert _judged({"sends.tag": level}, **changes) == differences
+
+
+def test_a_row_must_be_there_though_its_facts_are_not_known() -> None:
+    op = _send(1, request=None, buffer=None)
+    nothing = {"desired_tag": "why", "desired_local_rank": "why", "datatype": "why"}
+    shown = _shown(
+        op,
+        desired_tag=None,
+        desired_local_rank=None,
+        desired_global_rank=None,
+        datatype=None,
+        count=None,
+        unknown=nothing,
+    )
+    levels = Known({"sends.tag": "not available", "sends.peer": "not available", "sends.datatype": "not available"})
+    assert compare(_truth(sends=[op]), _process(sends=[shown]), known=levels) == []
+    (missing,) = compare(_truth(sends=[op]), _process(), known=levels)
+    assert missing.kind == "missing"
+    # Another one's length: not this row.
+    other = {**shown, "desired_length": 41}
+    kinds = {one.kind for one in compare(_truth(sends=[op]), _process(sends=[other]), known=levels)}
+    assert kinds == {"missing", "extra"}
+
+
+def test_a_queue_that_cannot_be_told_must_say_so() -> None:
+    levels = Known({"sends.listed": "not available"})
+    process = _process()
+    (state,) = compare(_truth(), process, known=levels)
+    assert (state.kind, state.what, state.found) == ("state", "pending_sends", "ok")
+    queue = process["communicators"][0]["pending_sends"]
+    queue.update(state="no_information", detail="why")
+    assert compare(_truth(sends=[_send(1)]), process, known=levels) == []
+    queue["detail"] = None
+    assert [one.kind for one in compare(_truth(), process, known=levels)] == ["state"]
+
+
+def test_what_is_left_of_a_buffered_send_may_be_there_or_not() -> None:
+    op = _send(1, mode="buffered", optional=True)
+    own = _shown(op, request="0x9999", datatype="MPI_PACKED", count=40)
+    assert compare(_truth(sends=[op]), _process()) == []
+    assert compare(_truth(sends=[op]), _process(sends=[own])) == []
+    assert compare(_truth(sends=[op]), _process(sends=[{**own, "desired_tag": 2}])) != []
+
+
+def test_what_is_complete_is_missed_only_where_it_can_be_known() -> None:
+    op = _send(1, status="complete")
+    assert compare(_truth(sends=[op]), _process(), known=Known({"sends.complete": "partial"})) == []
+    assert [one.kind for one in compare(_truth(sends=[op]), _process())] == ["missing"]

@@ -1,0 +1,90 @@
+"""What can be known of each MPI: ``known.json`` beside this file, from which docs/mpis.md is made.
+
+A fact is ``exact`` (never null), ``partial`` (null in some places, with the reason) or ``not available`` (always null,
+with the reason). What the table says of a build is demanded of it: ``tests/mpi/test_known.py`` measures it anew.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, Mapping
+
+TABLE = Path(__file__).with_name("known.json")
+
+EXACT, PARTIAL, NOT_AVAILABLE = "exact", "partial", "not available"
+
+#: Which fact of the table a field of an operation belongs to.
+FACT_OF_FIELD = {
+    "desired_local_rank": "peer",
+    "desired_global_rank": "peer",
+    "any_source": "peer",
+    "actual_local_rank": "peer",
+    "actual_global_rank": "peer",
+    "desired_tag": "tag",
+    "tag_wild": "tag",
+    "actual_tag": "tag",
+    "desired_length": "length",
+    "actual_length": "length",
+    "datatype": "datatype",
+    "count": "datatype",
+    "buffer": "buffer",
+}
+
+#: A field that is null only because another one is: the reason stands there.
+_FOLLOWS = {
+    "desired_global_rank": "desired_local_rank",
+    "any_source": "desired_local_rank",
+    "actual_local_rank": "desired_local_rank",
+    "actual_global_rank": "desired_local_rank",
+    "tag_wild": "desired_tag",
+    "actual_tag": "desired_tag",
+    "actual_length": "desired_length",
+    "count": "datatype",
+}
+
+
+def reason_of(operation: Mapping[str, Any], name: str) -> str:
+    """Why a field is null; empty where no reason is given."""
+    unknown = operation.get("unknown") or {}
+    return unknown.get(name) or unknown.get(_FOLLOWS.get(name, ""), "")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What can be known of one build."""
+
+    levels: Mapping[str, str] = field(default_factory=dict)
+
+    def level(self, fact: str) -> str:
+        """Of a fact such as ``sends.peer``; what the table does not name is exact."""
+        return self.levels.get(fact, EXACT)
+
+    def is_exact(self, fact: str) -> bool:
+        return self.level(fact) == EXACT
+
+    def judge(self, queue: str, name: str, expected: Any, found: Mapping[str, Any]) -> str:
+        """What is wrong with a field: ``field`` (another value), ``null``, ``known``; empty where nothing is."""
+        level = self.level(f"{queue}.{FACT_OF_FIELD.get(name, name)}")
+        value = found.get(name)
+        if level != EXACT and reason_of(found, name) and value in (None, False):
+            return ""
+        if value != expected:
+            return "null" if value is None else "field"
+        # Wildcards aside, what cannot be known must not be there by luck.
+        return "known" if level == NOT_AVAILABLE and value not in (None, False) else ""
+
+
+ALL_KNOWN = Known()
+
+
+def read_table() -> Dict[str, Dict[str, Any]]:
+    """By the names of builds: ``mpi``, ``version``, ``device``, and ``facts`` with their levels."""
+    table: Dict[str, Dict[str, Any]] = json.loads(TABLE.read_text())
+    return table
+
+
+def known_of(build_id: str) -> Known:
+    """What is demanded of a build."""
+    return Known(read_table()[build_id]["facts"])

@@ -1,0 +1,27 @@
+"""Runs the programs from which the table of what can be known is made."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Tuple
+
+from .builds import MpiBuild
+from .cli import show
+from .jobs import Job
+from .measured import Measured
+
+#: Between them every kind of operation, communicator and mode of sending.
+PROGRAMS: Tuple[Tuple[str, int], ...] = (("truth_modes", 2), ("truth_comms", 3))
+
+
+def measure(build: MpiBuild) -> Dict[str, Any]:
+    """An entry of the table."""
+    measured = Measured()
+    device = ""
+    for program, ranks in PROGRAMS:
+        with Job(build, program, ranks=ranks) as job:
+            shown = show(job.pids)
+            for rank, truth in job.truth.items():
+                process = shown[job.pids[rank]]
+                measured.see_process(truth, process)
+                device = process["mpi"]["transport"] or ""
+    return {"mpi": build.implementation, "version": build.version, "device": device, "facts": measured.levels()}

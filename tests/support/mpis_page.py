@@ -1,0 +1,56 @@
+"""docs/mpis.md: what can be known of each MPI, as a page."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping
+
+from .known import EXACT, NOT_AVAILABLE
+from .paths import PROJECT
+
+PAGE = PROJECT / "docs" / "mpis.md"
+
+_HEAD = """# What can be known of each MPI
+
+Measured on runs of programs that write down what they post, all ranks on one node, and demanded of every later run.
+*exact*: always shown, and right. *partial*: null in some places, with the reason. *not available*: always null, with
+the reason; a queue that is not available says so, and is never shown as empty.
+
+*Peer* is the source of a receive or message, or the destination of a send; *complete* are operations that are done and
+that the program has not waited for; *listed* are the operations themselves.
+
+`make test-all-mpis` measures every row; `.venv/bin/python tests/measure_mpis.py [BUILD...]` writes this page anew.
+"""
+
+_QUEUES = {"communicators": "Communicators", "receives": "Receives", "unexpected": "Unexpected", "sends": "Sends"}
+
+
+def _cell(facts: Mapping[str, str], group: str) -> str:
+    """The levels of the facts of a group; those that are exact are not named where others are not."""
+    own = {name.split(".")[1]: level for name, level in facts.items() if name.startswith(f"{group}.")}
+    if not own or own.get("listed") == NOT_AVAILABLE:
+        return NOT_AVAILABLE
+    rest: Dict[str, List[str]] = {}
+    for name, level in own.items():
+        if level != EXACT:
+            rest.setdefault(level, []).append(name)
+    parts = [f"{', '.join(names)}: {level}" for level, names in sorted(rest.items())]
+    return "; ".join([EXACT, *parts] if len(parts) == 0 else [f"{EXACT} but for", *parts]).replace("for; ", "for ")
+
+
+def _rows(columns: List[str], table: Mapping[str, Mapping[str, Any]], cell: Any) -> List[str]:
+    lines = ["| MPI | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    for build, known in table.items():
+        device = f", {known['device']}" if known["device"] else ""
+        lines.append(f"| {known['mpi']} {known['version']}{device} (`{build}`) | {cell(known['facts'])} |")
+    return lines
+
+
+def page(table: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page of a whole table."""
+    kinds = sorted({name.split(".")[1] for known in table.values() for name in known["facts"] if "handles." in name})
+    queues = _rows(list(_QUEUES.values()), table, lambda facts: " | ".join(_cell(facts, group) for group in _QUEUES))
+    handles = _rows(kinds, table, lambda facts: " | ".join(facts.get(f"handles.{kind}", "") for kind in kinds))
+    parts = [_HEAD, "## Queues\n", *queues]
+    if kinds:
+        parts += ["\n## Handles\n", *handles]
+    return "\n".join(parts) + "\n"
