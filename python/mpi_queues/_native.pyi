@@ -460,6 +460,7 @@ def layouts_make(
     command: str,
     types: Sequence[str],
     build_ids: Sequence[str],
+    device: Optional[str] = None,
 ) -> str:
     """A profile from the DWARF of object files, executables or libraries (an empty ``types`` takes the readers' list)."""
 

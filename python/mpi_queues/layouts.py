@@ -65,6 +65,9 @@ def _add_make(actions: Any) -> None:
         "--mpi-version", "--version", required=True, metavar="VERSION", help="the version it is made from"
     )
     action.add_argument(
+        "--device", metavar="DEVICE", help="the device that it was configured with, such as ch4:ofi,ucx (MPICH)"
+    )
+    action.add_argument(
         "--fits",
         action="append",
         default=[],
@@ -145,6 +148,7 @@ def _make(options: argparse.Namespace) -> int:
             command=command,
             types=options.type,
             build_ids=options.build_id,
+            device=options.device,
         )
     except _native.NativeError as error:
         raise as_user_error(error) from None

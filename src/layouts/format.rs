@@ -23,7 +23,15 @@ impl Profile {
         line(&mut out, 2, "implementation", &self.identity.implementation, ",");
         line(&mut out, 2, "version", &self.identity.version, ",");
         line(&mut out, 2, "fits", &self.identity.fits, ",");
-        line(&mut out, 2, "build_ids", &self.identity.build_ids, "");
+        let (device, sizes) = (&self.identity.device, &self.identity.sizes);
+        let end = |more: bool| if more { "," } else { "" };
+        line(&mut out, 2, "build_ids", &self.identity.build_ids, end(device.is_some() || !sizes.is_empty()));
+        if let Some(device) = device {
+            line(&mut out, 2, "device", device, end(!sizes.is_empty()));
+        }
+        if !sizes.is_empty() {
+            line(&mut out, 2, "sizes", sizes, "");
+        }
         out.push_str(" },\n");
         line(&mut out, 1, "target", &self.target, ",");
         out.push_str(" \"constants\": {\n");

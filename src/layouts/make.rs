@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::dwarf::DwarfTypes;
 use super::object_file::{DebugSections, read_file};
 use super::profile::{FORMAT, SCHEMA, check_type};
-use super::wanted::{READER_CONSTANTS, READER_FIELDS, READER_TYPES};
+use super::wanted::{Wanted, wanted_of};
 use super::{Identity, Producer, Profile, TypeLayout};
 use crate::target::TargetAbi;
 
@@ -23,19 +23,21 @@ pub struct MakeRequest {
     pub objects: Vec<PathBuf>,
     /// The profile's name, such as `openmpi-4.1`.
     pub name: String,
-    /// `Open MPI`, `MPICH`.
+    /// `Open MPI`, `MPICH`: whose types are wanted ([`wanted_of`]).
     pub implementation: String,
     /// The MPI's version, such as `4.1.4`.
     pub version: String,
+    /// The device that the build was configured with, such as `ch4:ofi,ucx` (MPICH).
+    pub device: Option<String>,
     /// Version prefixes that it is believed to fit.
     pub fits: Vec<String>,
     /// Packages and files that it is made from.
     pub sources: Vec<String>,
     /// The command that makes it.
     pub command: String,
-    /// Types by name; none means all that the readers need ([`READER_TYPES`]).
+    /// Types by name; none means all that the readers of the implementation need.
     pub types: Vec<String>,
-    /// Constants by name or as `PREFIX*`; none means all that the readers need ([`READER_CONSTANTS`]).
+    /// Constants by name or as `PREFIX*`; none means all that those readers need.
     pub constants: Vec<String>,
     /// Build-ids of the libraries that it is made for.
     pub build_ids: Vec<String>,
@@ -141,9 +143,13 @@ pub fn profile_from_objects(request: &MakeRequest) -> Result<Profile, MakeError>
         return Err(MakeError::TooManyObjects(request.objects.len()));
     }
     let asked_by_name = !request.types.is_empty();
-    let wanted: Vec<&str> =
-        if asked_by_name { request.types.iter().map(String::as_str).collect() } else { READER_TYPES.to_vec() };
-    let mut found = Found::default();
+    let lists = wanted_of(&request.implementation);
+    let wanted: Vec<&str> = if asked_by_name {
+        request.types.iter().map(String::as_str).collect()
+    } else {
+        lists.iter().flat_map(|list| list.types).copied().collect()
+    };
+    let mut found = Found { constants_wanted: constants_wanted(request, &lists), ..Found::default() };
     for path in &request.objects {
         // One file at a time: only what is wanted is kept.
         let shown = path.display().to_string();
@@ -155,7 +161,7 @@ pub fn profile_from_objects(request: &MakeRequest) -> Result<Profile, MakeError>
             Some(_) => return Err(MakeError::MixedTargets { path: shown, first: first.display().to_string() }),
         }
         let types = DwarfTypes::new(&sections).map_err(|reason| MakeError::Dwarf { path: shown.clone(), reason })?;
-        found.take(&types, &wanted, request, &shown)?;
+        found.take(&types, &wanted, &request.objects, &shown)?;
     }
     let objects = request.objects.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
     let missing: Vec<String> =
@@ -163,7 +169,13 @@ pub fn profile_from_objects(request: &MakeRequest) -> Result<Profile, MakeError>
     if (asked_by_name && !missing.is_empty()) || found.types.is_empty() {
         return Err(MakeError::MissingTypes { types: missing, objects });
     }
-    let missing = found.missing(missing, request);
+    let missing = found.missing(missing, if asked_by_name { &[] } else { &lists });
+    let size = |name: &&str| Some(((*name).to_owned(), found.types.get(*name)?.size));
+    let sizes = lists.iter().flat_map(|list| list.pooled).filter_map(size).collect();
+    let implementation = match *lists {
+        [known] => known.name.to_owned(),
+        _ => request.implementation.clone(),
+    };
     let abi = found.abi.unwrap_or(TargetAbi::LITTLE_64);
     Ok(Profile {
         schema: SCHEMA.to_owned(),
@@ -176,10 +188,12 @@ pub fn profile_from_objects(request: &MakeRequest) -> Result<Profile, MakeError>
             missing,
         },
         identity: Identity {
-            implementation: request.implementation.clone(),
+            implementation,
             version: request.version.clone(),
             fits: request.fits.clone(),
             build_ids: request.build_ids.clone(),
+            device: request.device.clone(),
+            sizes,
         },
         target: abi,
         constants: found.constants,
@@ -188,18 +202,20 @@ pub fn profile_from_objects(request: &MakeRequest) -> Result<Profile, MakeError>
 }
 
 #[derive(Default)]
-struct Found {
+struct Found<'a> {
     abi: Option<TargetAbi>,
     types: BTreeMap<String, TypeLayout>,
     constants: BTreeMap<String, i64>,
+    /// Names, or prefixes that end in `*`.
+    constants_wanted: Vec<&'a str>,
 }
 
-impl Found {
+impl Found<'_> {
     fn take(
         &mut self,
         types: &DwarfTypes<'_>,
         wanted: &[&str],
-        request: &MakeRequest,
+        objects: &[PathBuf],
         path: &str,
     ) -> Result<(), MakeError> {
         for name in wanted {
@@ -211,7 +227,7 @@ impl Found {
             let known = self.types.get(*name);
             if known.is_some_and(|known| known.size != layout.size) || types.conflicts.iter().any(|known| known == name)
             {
-                let objects = request.objects.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+                let objects = objects.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
                 return Err(MakeError::Conflict { type_name: (*name).to_owned(), objects: objects.join(", ") });
             }
             if known.is_none() {
@@ -220,8 +236,9 @@ impl Found {
         }
         for (name, value) in &types.enumerators {
             let plain = name.strip_prefix(MACRO_PREFIX);
+            let wanted = || self.constants_wanted.iter().any(|pattern| is_named(pattern, name));
             // Every macro that somebody made an enumerator of is wanted, whatever the list says.
-            if plain.is_some() || is_wanted(name, request) {
+            if plain.is_some() || wanted() {
                 self.constants.entry(plain.unwrap_or(name).to_owned()).or_insert(*value);
             }
         }
@@ -229,33 +246,30 @@ impl Found {
     }
 
     /// Everything that is wanted and was not found, for people.
-    fn missing(&self, types: Vec<String>, request: &MakeRequest) -> Vec<String> {
+    fn missing(&self, types: Vec<String>, lists: &[&Wanted]) -> Vec<String> {
         let mut missing = types;
-        if request.types.is_empty() {
-            for (type_name, fields) in READER_FIELDS {
-                let Some(layout) = self.types.get(*type_name) else { continue };
-                let lacking = fields.iter().filter(|field| !layout.fields.contains_key(**field));
-                missing.extend(lacking.map(|field| format!("{type_name}.{field}")));
-            }
+        for (type_name, fields) in lists.iter().flat_map(|list| list.fields) {
+            let Some(layout) = self.types.get(*type_name) else { continue };
+            let lacking = fields.iter().filter(|field| !layout.fields.contains_key(**field));
+            missing.extend(lacking.map(|field| format!("{type_name}.{field}")));
         }
-        let has = |pattern: &&str| match pattern.strip_suffix('*') {
-            Some(prefix) => self.constants.keys().any(|name| name.starts_with(prefix)),
-            None => self.constants.contains_key(*pattern),
-        };
-        missing.extend(wanted_constants(request).filter(|pattern| !has(pattern)).map(str::to_owned));
+        let has = |pattern: &str| self.constants.keys().any(|name| is_named(pattern, name));
+        missing
+            .extend(self.constants_wanted.iter().filter(|pattern| !has(pattern)).map(|pattern| (*pattern).to_owned()));
         missing
     }
 }
 
-fn wanted_constants(request: &MakeRequest) -> impl Iterator<Item = &str> {
-    // A request that names its types does not get the constants of Open MPI's reader on top.
-    let default = if request.constants.is_empty() && request.types.is_empty() { READER_CONSTANTS } else { &[] };
-    request.constants.iter().map(String::as_str).chain(default.iter().copied())
+fn constants_wanted<'a>(request: &'a MakeRequest, lists: &[&'static Wanted]) -> Vec<&'a str> {
+    // A request that names its types does not get the constants of a reader on top.
+    let by_default = request.constants.is_empty() && request.types.is_empty();
+    let known = lists.iter().filter(|_| by_default).flat_map(|list| list.constants).copied();
+    request.constants.iter().map(String::as_str).chain(known).collect()
 }
 
-fn is_wanted(name: &str, request: &MakeRequest) -> bool {
-    wanted_constants(request).any(|pattern| match pattern.strip_suffix('*') {
+fn is_named(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
         None => name == pattern,
-    })
+    }
 }

@@ -20,7 +20,7 @@ pub use source::{LayoutSource, Layouts};
 pub use verify::{
     Chosen, Difference, NoProfile, Verification, choose_among, choose_profile, compare_abi, verify_classes,
 };
-pub use wanted::{READER_CONSTANTS, READER_FIELDS, READER_TYPES};
+pub use wanted::{READER_TYPES, Wanted, wanted_of};
 
 use std::collections::BTreeMap;
 

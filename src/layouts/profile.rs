@@ -14,7 +14,7 @@ use crate::target::TargetAbi;
 pub(super) const SCHEMA: &str = "mpi-queues-layout";
 
 /// The version of the format that we write.
-pub(super) const FORMAT: &str = "1.0";
+pub(super) const FORMAT: &str = "1.1";
 
 /// Longest text of a profile, in bytes; ours have 300,000.
 const MAX_PROFILE: u64 = 16 << 20;
@@ -68,6 +68,13 @@ pub struct Identity {
     pub fits: Vec<String>,
     /// Build-ids of the libraries it was made for, where they have one.
     pub build_ids: Vec<String>,
+    /// The device that the build was configured with, such as `ch4:ofi,ucx` (MPICH).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Bytes of the types whose objects lie in pools (MPICH): the strides of a library's pools must be these. They stand here
+    /// so that a header is enough to choose a profile.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sizes: BTreeMap<String, u64>,
 }
 
 /// Why a profile was refused.
@@ -141,6 +148,12 @@ impl Profile {
         check_format(&profile.schema, &profile.format)?;
         for (name, layout) in &profile.types {
             check_type(name, layout, profile.target).map_err(ProfileError::Impossible)?;
+        }
+        for (name, size) in &profile.identity.sizes {
+            if profile.types.get(name).is_none_or(|layout| layout.size != *size) {
+                let what = format!("its identity says {size} bytes of {name}, its types do not");
+                return Err(ProfileError::Impossible(what));
+            }
         }
         Ok(profile)
     }

@@ -21,6 +21,8 @@ pub fn layouts_list(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         entry.set_item("implementation", profile.identity.implementation)?;
         entry.set_item("version", profile.identity.version)?;
         entry.set_item("fits", profile.identity.fits)?;
+        entry.set_item("device", profile.identity.device)?;
+        entry.set_item("sizes", profile.identity.sizes)?;
         entry.set_item("types", profile.types.len())?;
         list.append(entry)?;
     }
@@ -36,7 +38,7 @@ pub fn layouts_show(name: &str) -> PyResult<&'static str> {
 
 /// A profile from debug information. Python threads go on while files are read.
 #[pyfunction]
-#[pyo3(signature = (*, objects, name, implementation, version, fits, sources, command, types, build_ids))]
+#[pyo3(signature = (*, objects, name, implementation, version, fits, sources, command, types, build_ids, device=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
 pub fn layouts_make(
     py: Python<'_>,
@@ -49,10 +51,22 @@ pub fn layouts_make(
     command: String,
     types: Vec<String>,
     build_ids: Vec<String>,
+    device: Option<String>,
 ) -> PyResult<String> {
     let constants = Vec::new();
-    let request =
-        MakeRequest { objects, name, implementation, version, fits, sources, command, types, constants, build_ids };
+    let request = MakeRequest {
+        objects,
+        name,
+        implementation,
+        version,
+        device,
+        fits,
+        sources,
+        command,
+        types,
+        constants,
+        build_ids,
+    };
     let made = py.detach(|| layouts::profile_from_objects(&request));
     let profile = made.map_err(|error| native_error(py, "bad_layout", "", error.to_string()))?;
     Ok(profile.to_json())

@@ -244,6 +244,23 @@ fn what_the_readers_want_and_a_file_lacks_is_reported() {
 }
 
 #[test]
+fn a_profile_of_mpich_says_the_device_and_the_sizes_of_pooled_types() {
+    let source =
+        "struct MPIR_Request { int handle, ref_count; char rest[100]; } r; typedef struct { int tag; } MPIDIG_hdr_t;";
+    let object = compile("pooled", source, &["-c", "-g"]);
+    let asked = MakeRequest { device: Some("ch3:nemesis".to_owned()), ..request(&[&object], &[]) };
+    let profile = profile_from_objects(&MakeRequest { implementation: "mpich".to_owned(), ..asked.clone() }).unwrap();
+    assert_eq!(profile.identity.implementation, "MPICH");
+    assert_eq!(profile.identity.device.as_deref(), Some("ch3:nemesis"));
+    // MPIDIG_hdr_t is a part of requests and in no pool.
+    assert_eq!(profile.identity.sizes.into_iter().collect::<Vec<_>>(), [("MPIR_Request".to_owned(), 108)]);
+    assert_eq!(profile.types["MPIDIG_hdr_t"].size, 4);
+    // A vendor's edition of a known implementation keeps its own name.
+    let vendor = profile_from_objects(&asked).unwrap();
+    assert_eq!((vendor.identity.implementation.as_str(), vendor.types.len()), ("Test MPI", 2));
+}
+
+#[test]
 fn a_type_that_was_asked_for_by_name_must_be_there() {
     let object = compile("asked", SOURCE, &["-c", "-g"]);
     // Declared only, local to a function, not a structure, unknown.

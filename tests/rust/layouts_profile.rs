@@ -1,8 +1,6 @@
 //! Shipped profiles, and what is refused as one.
 
-use mpi_queues::layouts::{
-    FieldKind, LayoutSource, Profile, ProfileError, ProfileHeader, READER_FIELDS, shipped_profiles,
-};
+use mpi_queues::layouts::{FieldKind, LayoutSource, Profile, ProfileError, ProfileHeader, shipped_profiles, wanted_of};
 
 /// A small profile whose parts a test replaces.
 const SMALL: &str = r#"{
@@ -37,7 +35,7 @@ fn every_shipped_profile_is_one_that_we_read_and_write() {
 fn every_shipped_profile_has_what_the_reader_and_the_plugin_need() {
     for (name, text) in shipped_profiles() {
         let profile = Profile::from_json(text).unwrap();
-        for (type_name, fields) in READER_FIELDS {
+        for (type_name, fields) in wanted_of(&profile.identity.implementation)[0].fields {
             let layout = profile.types.get(*type_name).unwrap_or_else(|| panic!("{name} lacks {type_name}"));
             for field in *fields {
                 assert!(layout.fields.contains_key(*field), "{name} lacks {type_name}.{field}");
@@ -76,6 +74,36 @@ fn a_small_profile_of_a_32_bit_big_endian_build_is_read() {
     assert_eq!(profile.types["pair_t"].fields["second"].offset, 4);
     assert_eq!(profile.name(), "profile:small");
     assert_eq!(Profile::from_json(&profile.to_json()).unwrap().to_json(), profile.to_json());
+}
+
+#[test]
+fn the_device_and_the_sizes_of_pooled_types_are_in_the_header() {
+    let identity = r#""build_ids": [], "device": "ch4:ofi,ucx", "sizes": {"pair_t": 8}"#;
+    let text = SMALL.replace(r#""build_ids": []"#, identity);
+    let header = ProfileHeader::from_json(&text).unwrap();
+    assert_eq!(header.identity.device.as_deref(), Some("ch4:ofi,ucx"));
+    assert_eq!(header.identity.sizes["pair_t"], 8);
+    let profile = Profile::from_json(&text).unwrap();
+    let written = Profile::from_json(&profile.to_json()).unwrap();
+    assert_eq!((written.identity.device, written.identity.sizes), (header.identity.device, header.identity.sizes));
+    for wrong in [r#""sizes": {"pair_t": 12}"#, r#""sizes": {"other_t": 8}"#] {
+        let error = Profile::from_json(&text.replace(r#""sizes": {"pair_t": 8}"#, wrong)).unwrap_err().to_string();
+        assert!(error.contains("its types do not"), "{error}");
+    }
+    // Profiles of 1.0 have neither.
+    let header = ProfileHeader::from_json(SMALL).unwrap();
+    assert_eq!((header.identity.device, header.identity.sizes.len()), (None, 0));
+}
+
+#[test]
+fn what_is_wanted_of_an_implementation_is_found_by_its_name() {
+    let names = |asked: &str| wanted_of(asked).iter().map(|wanted| wanted.name).collect::<Vec<_>>();
+    assert_eq!((names("openmpi"), names("mpich")), (vec!["Open MPI"], vec!["MPICH"]));
+    assert_eq!(names("Intel MPI"), ["Open MPI", "MPICH"]);
+    for wanted in wanted_of("") {
+        assert!(wanted.fields.iter().all(|(name, _)| wanted.types.contains(name)));
+        assert!(wanted.pooled.iter().all(|name| wanted.types.contains(name)));
+    }
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! What the reader of Open MPI and the host of its plug-in need to know of the library's structures.
-//!
-//! A profile holds these types with all their fields. Not every release has all of them.
 
 /// The types that a profile of Open MPI holds, by typedef or structure tag.
-pub const READER_TYPES: &[&str] = &[
+pub const TYPES: &[&str] = &[
     // opal/class, opal/util
     "opal_object_t",
     "opal_class_t",
@@ -119,7 +117,7 @@ pub const READER_TYPES: &[&str] = &[
 ];
 
 /// The constants that a profile of Open MPI holds: macros and enumerators. A name that ends in `*` is a prefix.
-pub const READER_CONSTANTS: &[&str] = &[
+pub const CONSTANTS: &[&str] = &[
     "OMPI_COMM_INTER",
     "OMPI_COMM_NAMEISSET",
     "OMPI_COMM_INTRINSIC",
@@ -185,7 +183,7 @@ pub const READER_CONSTANTS: &[&str] = &[
 ];
 
 /// Fields without which neither the reader nor the plug-in can work in any release; a profile that lacks one says so.
-pub const READER_FIELDS: &[(&str, &[&str])] = &[
+pub const FIELDS: &[(&str, &[&str])] = &[
     ("opal_class_t", &["cls_name", "cls_sizeof", "cls_parent"]),
     ("opal_object_t", &["obj_class"]),
     ("opal_list_item_t", &["opal_list_next", "opal_list_prev"]),

@@ -1,0 +1,31 @@
+/*
+ * Compiled only for its debug information: pulls in the structures of MPICH 3.4 to 5.0 that mpi-queues reads.
+ *
+ * Nothing of MPICH is copied here; the headers come from a configured source tree, which needs not be built
+ * (layouts/make-mpich.sh).
+ */
+#include "mpiimpl.h"
+
+/* The transports that the tree is configured with: mpiimpl.h has the parts of requests and communicators, but not what
+ * belongs to the transport as a whole. */
+#ifdef HAVE_CH4_NETMOD_UCX
+#include "src/mpid/ch4/netmod/ucx/ucx_impl.h"
+#endif
+#ifdef HAVE_CH4_NETMOD_OFI
+#include "src/mpid/ch4/netmod/ofi/ofi_impl.h"
+#endif
+
+/* The schedulers of nonblocking collectives. */
+#include "src/mpid/common/sched/mpidu_sched.h"
+#include "src/mpi/coll/transports/gentran/gentran_types.h"
+
+/* These stand in C files: the buffers of buffered sends, the lists for debuggers. */
+#include "src/mpi/pt2pt/bsendutil.c"
+#ifdef HAVE_DEBUGGER_SUPPORT
+#include "src/mpi/debugger/dbginit.c"
+#endif
+
+/* Files, where the tree has MPI-IO. */
+#ifdef HAVE_ROMIO
+#include "src/mpi/romio/adio/include/adio.h"
+#endif

@@ -1,0 +1,49 @@
+//! What readers, and the hosts of plug-ins, need to know of the structures of each MPI.
+
+mod mpich;
+mod openmpi;
+
+pub use openmpi::TYPES as READER_TYPES;
+
+/// What a profile of one MPI implementation holds. Types have all their fields; not every release has everything.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Wanted {
+    /// The implementation, as [`super::Identity`] names it.
+    pub name: &'static str,
+    /// Types by typedef or structure tag.
+    pub types: &'static [&'static str],
+    /// Macros and enumerators. A name that ends in `*` is a prefix.
+    pub constants: &'static [&'static str],
+    /// Fields without which nothing can be read of any release; a profile that lacks one says so.
+    pub fields: &'static [(&'static str, &'static [&'static str])],
+    /// Types whose objects lie in pools, so that their size can be measured in a process without debug information.
+    pub pooled: &'static [&'static str],
+}
+
+static OPEN_MPI: Wanted = Wanted {
+    name: "Open MPI",
+    types: openmpi::TYPES,
+    constants: openmpi::CONSTANTS,
+    fields: openmpi::FIELDS,
+    pooled: &[],
+};
+
+static MPICH: Wanted = Wanted {
+    name: "MPICH",
+    types: mpich::TYPES,
+    constants: mpich::CONSTANTS,
+    fields: mpich::FIELDS,
+    pooled: mpich::POOLED,
+};
+
+/// What is wanted of an implementation, by its name in any case and with or without spaces. Of one that is not known,
+/// what is wanted of all: it may be a vendor's edition of one of them.
+pub fn wanted_of(implementation: &str) -> Vec<&'static Wanted> {
+    let plain = |name: &str| name.replace([' ', '-', '_'], "").to_lowercase();
+    let all = [&OPEN_MPI, &MPICH];
+    match all.iter().find(|wanted| plain(wanted.name) == plain(implementation)) {
+        Some(known) => vec![known],
+        None => all.to_vec(),
+    }
+}
