@@ -29,3 +29,9 @@
 #ifdef HAVE_ROMIO
 #include "src/mpi/romio/adio/include/adio.h"
 #endif
+
+/* The constants that the headers have as macros; the script writes one line for each. */
+#ifdef MQ_CONSTANTS
+#define MQ(X) enum { MQ_##X = (long)(X) };
+#include MQ_CONSTANTS
+#endif

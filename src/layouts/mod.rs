@@ -9,13 +9,15 @@ mod format;
 mod make;
 mod object_file;
 mod profile;
+mod shipped;
 mod source;
 mod verify;
 mod wanted;
 
 pub use make::{MakeError, MakeRequest, profile_from_objects};
 pub(crate) use object_file::{DebugSections, Section, read_file};
-pub use profile::{Identity, Producer, Profile, ProfileError, ProfileHeader, shipped_profiles};
+pub use profile::{Identity, Producer, Profile, ProfileError, ProfileHeader};
+pub use shipped::{shipped_for, shipped_profiles};
 pub use source::{LayoutSource, Layouts};
 pub use verify::{
     Chosen, Difference, NoProfile, Verification, choose_among, choose_profile, compare_abi, verify_classes,

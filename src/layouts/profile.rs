@@ -231,11 +231,3 @@ impl LayoutSource for Profile {
         Ok(self.constants.get(name).copied())
     }
 }
-
-/// The texts of the profiles that this build carries, by name. `make layouts` makes them.
-pub fn shipped_profiles() -> &'static [(&'static str, &'static str)] {
-    &[
-        ("openmpi-4.1", include_str!("../../layouts/openmpi-4.1.json")),
-        ("openmpi-5.0", include_str!("../../layouts/openmpi-5.0.json")),
-    ]
-}

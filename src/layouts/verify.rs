@@ -6,8 +6,12 @@
 
 use std::fmt;
 
-use super::profile::{Identity, Profile, ProfileError, ProfileHeader, shipped_profiles};
+use super::profile::{Identity, Profile, ProfileError, ProfileHeader};
+use super::shipped::shipped_for;
 use crate::target::{Target, TargetError, printable};
+
+/// The implementation whose classes are compared, as profiles call it.
+const OPEN_MPI: &str = "Open MPI";
 
 /// Classes without which nothing can be said about a process. The library itself exports all of them.
 const CORE: &[&str] = &[
@@ -297,7 +301,7 @@ pub struct Chosen {
 /// # Errors
 /// Where none is for the version, or none of those fits: with every difference and the next command to type.
 pub fn choose_profile(target: &(impl Target + ?Sized), version: (u64, u64, u64)) -> Result<Chosen, NoProfile> {
-    choose_among(target, version, shipped_profiles())
+    choose_among(target, version, shipped_for(OPEN_MPI))
 }
 
 /// As [`choose_profile`], among the given texts of profiles.
@@ -319,7 +323,7 @@ pub fn choose_among(
     for (name, text) in profiles {
         let header = ProfileHeader::from_json(text).map_err(damaged(name))?;
         shipped.push(format!("{name} for {}", header.identity.fits.join(", ")));
-        if !header.identity.is_for(version) {
+        if header.identity.implementation != OPEN_MPI || !header.identity.is_for(version) {
             continue;
         }
         let mut profile = Profile::from_json(text).map_err(damaged(name))?;

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use super::{SessionError, mpich};
 use crate::layouts::{
-    Chosen, LayoutSource, Layouts, NoProfile, Profile, Verification, choose_profile, shipped_profiles, verify_classes,
+    Chosen, LayoutSource, Layouts, NoProfile, Profile, Verification, choose_profile, shipped_for, shipped_profiles,
+    verify_classes,
 };
 use crate::model::Mpi;
 use crate::readers::Lifetime;
@@ -146,7 +147,7 @@ fn transport(pml: SelectedPml) -> Option<String> {
 /// is part of the component interface, which all supported releases share.
 fn selected_pml(target: &dyn Target) -> Result<SelectedPml, SessionError> {
     let mut last = None;
-    for (_, text) in shipped_profiles() {
+    for (_, text) in shipped_for("Open MPI") {
         let layouts = Layouts::new(vec![Box::new(Profile::from_json(text)?)]);
         match detect::selected_pml(target, &layouts) {
             Ok(pml) => return Ok(pml),
@@ -220,7 +221,7 @@ fn choose(
 
 /// A shipped profile of the same release series, whose constants fit even where its structures do not.
 fn same_series(version: (u64, u64, u64)) -> Result<Option<Profile>, SessionError> {
-    for (_, text) in shipped_profiles() {
+    for (_, text) in shipped_for("Open MPI") {
         let profile = Profile::from_json(text)?;
         if profile.identity.is_for(version) {
             return Ok(Some(profile));

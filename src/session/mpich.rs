@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::SessionError;
 use super::detection::{ConstantsOf, Detected, Family, LayoutChoice, mpi_image, unsupported};
-use crate::layouts::{LayoutSource, Layouts, Profile, ProfileHeader, Verification, compare_abi, shipped_profiles};
+use crate::layouts::{LayoutSource, Layouts, Profile, ProfileHeader, Verification, compare_abi, shipped_for};
 use crate::model::Mpi;
 use crate::readers::Lifetime;
 use crate::readers::mpich::MpichProcess;
@@ -155,10 +155,10 @@ fn check(target: &dyn Target, pools: &Pools, profile: &Profile) -> Choice {
 fn candidates(library: &Library) -> Result<Vec<Profile>, SessionError> {
     let series = library.series().map(|(major, minor)| format!("{major}.{minor}"));
     let mut found = Vec::new();
-    for (_, text) in shipped_profiles() {
+    for (_, text) in shipped_for(IMPLEMENTATION) {
         let identity = ProfileHeader::from_json(text)?.identity;
         let fits = series.as_ref().is_none_or(|series| identity.fits.contains(series));
-        if identity.implementation == IMPLEMENTATION && fits {
+        if fits {
             found.push(Profile::from_json(text)?);
         }
     }

@@ -1,6 +1,8 @@
 //! Shipped profiles, and what is refused as one.
 
-use mpi_queues::layouts::{FieldKind, LayoutSource, Profile, ProfileError, ProfileHeader, shipped_profiles, wanted_of};
+use mpi_queues::layouts::{
+    FieldKind, LayoutSource, Profile, ProfileError, ProfileHeader, shipped_for, shipped_profiles, wanted_of,
+};
 
 /// A small profile whose parts a test replaces.
 const SMALL: &str = r#"{
@@ -21,12 +23,15 @@ fn refused(old: &str, new: &str) -> String {
 
 #[test]
 fn every_shipped_profile_is_one_that_we_read_and_write() {
-    assert_eq!(shipped_profiles().len(), 2);
+    let implementations = ["Open MPI", "MPICH"].map(|name| shipped_for(name).len());
+    assert_eq!(implementations.iter().sum::<usize>(), shipped_profiles().len());
+    assert!(implementations.iter().all(|count| *count > 0) && shipped_for("LAM").is_empty());
     for (name, text) in shipped_profiles() {
         let profile = Profile::from_json(text).unwrap();
         assert_eq!(&profile.name, name);
         assert_eq!(&ProfileHeader::from_json(text).unwrap().name, name);
         assert!(profile.to_json() == *text, "{name} is not as the program writes it; run: make layouts");
+        assert!(shipped_for(&profile.identity.implementation).contains(&(name, text)), "{name}");
         assert!(text.len() < 600_000, "{name} has {} bytes", text.len());
     }
 }
@@ -46,7 +51,7 @@ fn every_shipped_profile_has_what_the_reader_and_the_plugin_need() {
 
 #[test]
 fn the_two_series_differ_where_the_sources_do() {
-    let profiles: Vec<_> = shipped_profiles().iter().map(|(_, text)| Profile::from_json(text).unwrap()).collect();
+    let profiles: Vec<_> = shipped_for("Open MPI").iter().map(|(_, text)| Profile::from_json(text).unwrap()).collect();
     let field = |index: usize, type_name: &str, field: &str| profiles[index].types[type_name].fields[field].clone();
     // Open MPI 4.1.4 and 5.0.7, ompi/communicator/communicator.h: the name became a pointer.
     assert_eq!(field(0, "ompi_communicator_t", "c_name").kind, FieldKind::Array);

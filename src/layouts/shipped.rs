@@ -1,0 +1,29 @@
+//! The profiles that this program carries. `make layouts` makes them.
+
+use std::sync::LazyLock;
+
+/// Name and text of a profile.
+type Shipped = (&'static str, &'static str);
+
+const OPEN_MPI: &[Shipped] = &[
+    ("openmpi-4.1", include_str!("../../layouts/openmpi-4.1.json")),
+    ("openmpi-5.0", include_str!("../../layouts/openmpi-5.0.json")),
+];
+
+const MPICH: &[Shipped] = &[("mpich-4.0-ch4-ucx", include_str!("../../layouts/mpich-4.0-ch4-ucx.json"))];
+
+static ALL: LazyLock<Vec<Shipped>> = LazyLock::new(|| [OPEN_MPI, MPICH].concat());
+
+/// The names and texts of all profiles that this build carries.
+pub fn shipped_profiles() -> &'static [Shipped] {
+    &ALL
+}
+
+/// Those of one implementation, by the name that [`super::Identity`] has.
+pub fn shipped_for(implementation: &str) -> &'static [Shipped] {
+    match implementation {
+        "Open MPI" => OPEN_MPI,
+        "MPICH" => MPICH,
+        _ => &[],
+    }
+}
