@@ -30,7 +30,7 @@ const PREFIX: &str = "mpidbg_";
 pub fn query_handles(target: &dyn Target, layouts: &Layouts, request: &HandleRequest<'_>) -> HandleOutcome {
     let rank = request.global_rank.and_then(|rank| i32::try_from(rank).ok()).unwrap_or(INVALID_PROCESS);
     let facts = Facts { global_rank: rank, identity: rank, ..Facts::of(target.abi()) };
-    run(request, facts, Some(Asked { target, layouts }))
+    run(request, facts, Some(Asked { target, layouts, member: &|_, _| None }))
 }
 
 /// Loads the plug-in, in a helper process, and asks what it is.

@@ -257,7 +257,7 @@ mod tests {
             let (target, layouts) = (MockTarget::new(TargetAbi::LITTLE_64), Layouts::new(Vec::new()));
             let limits = Limits { bytes: 5000, ..Limits::default() };
             let mut server = HandleServer::new(Path::new("/plug-in"), HandlePluginInfo::default(), 3, limits);
-            server.ask(Asked { target: &target, layouts: &layouts });
+            server.ask(Asked { target: &target, layouts: &layouts, member: &|_, _| None });
             // An answer is at hand from the start, so that parts of it are taken.
             server.raw.push(RawAnswer { code: Some(0), ..RawAnswer::default() });
             for (kind, payload) in &frames {

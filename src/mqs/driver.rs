@@ -14,7 +14,7 @@ use crate::ffi::plugin::foreign;
 use crate::ffi::plugin::functions::call;
 use crate::ffi::plugin::loaded::{failed, in_helper};
 use crate::ffi::plugin::shared::Shared;
-use crate::ffi::plugin::wire::{Failure, Kind, MESSAGE_IMAGE, MESSAGE_PROCESS, Put};
+use crate::ffi::plugin::wire::{Failure, Kind, MESSAGE_IMAGE, MESSAGE_IMAGE_FINE, MESSAGE_PROCESS, Put};
 
 /// Longest message that is taken from a plug-in.
 const MAX_MESSAGE: usize = 4096;
@@ -185,7 +185,9 @@ impl Driver<'_> {
 
     /// Passes on the message, which is independent of the result, then judges the result.
     fn has_queues(&self, function: Function, code: c_int, text: *mut c_char) -> Step<()> {
+        let fine = self.child.misses.get() == 0 && code == abi::OK;
         let (kind, failure) = match function {
+            Function::ImageHasQueues if fine => (MESSAGE_IMAGE_FINE, Failure::Image),
             Function::ImageHasQueues => (MESSAGE_IMAGE, Failure::Image),
             _ => (MESSAGE_PROCESS, Failure::Process),
         };

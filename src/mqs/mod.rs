@@ -2,8 +2,9 @@
 //!
 //! A plug-in is foreign code that follows pointers in a program which is, more often than not, damaged; measured, Open
 //! MPI's crashes or loops on damaged memory. It therefore runs in a helper process (`ffi::plugin`) that is
-//! driven through the plug-in's life cycle (`driver`) and asks this process for memory, symbols and types (`server`). Whatever comes from there is taken as hostile and normalised
-//! (`convert`, `normalise`). `discovery` says which plug-in may be loaded at all.
+//! driven through the plug-in's life cycle (`driver`) and asks this process for memory, symbols and types (`server`).
+//! Whatever comes from there is taken as hostile and normalised (`convert`, `normalise`, and in `openmpi` and `mpich` what
+//! is particular to one MPI's plug-in). `discovery` says which plug-in may be loaded at all.
 #![allow(unsafe_code)]
 // The interface's 32-bit words and the kernel's sizes are cut and widened on purpose; the places say why.
 #![allow(clippy::unnecessary_cast)]
@@ -11,19 +12,22 @@
 #[allow(missing_docs)]
 pub mod abi;
 mod convert;
+mod dialect;
 pub mod discovery;
 mod driver;
+mod mpich;
 mod normalise;
+mod openmpi;
 mod plugin;
-mod requests;
 mod server;
 mod source;
-mod texts;
 
+pub use dialect::{Datatype, Datatypes, Dialect, Evidence, NoDatatypes, dialect};
 pub use normalise::normalise;
 pub use plugin::{inspect_plugin, inspect_plugin_within, read_with_plugin};
 pub use source::PluginSource;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,6 +45,8 @@ pub struct PluginRequest<'a> {
     pub timeout: Duration,
     /// What is known of the job.
     pub universe: Universe,
+    /// Whose plug-in it is, as [`crate::model::Mpi`] has the name.
+    pub implementation: String,
     /// The version of the MPI library, such as `4.1.4`: a plug-in that tells another series is refused. `None`: not
     /// known.
     pub library_version: Option<String>,
@@ -129,6 +135,8 @@ pub struct PluginOutcome {
     pub report: QueueReport,
     /// The group of each communicator of the report as the plug-in gave it.
     pub groups: Vec<Option<Vec<Option<i64>>>>,
+    /// The types that it asked for and got.
+    pub asked: BTreeSet<String>,
     /// Spawned processes (MPI-2).
     pub new_processes: Vec<NewProcess>,
     /// The function at which a debugger should stop to see spawned processes (MPI-2).

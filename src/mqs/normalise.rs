@@ -3,20 +3,22 @@
 //! Open MPI's plug-in (open-mpi/ompi, ompi/debuggers/ompi_msgq_dll.c, 4.1.4 and 5.0.7 alike) translates the peers of an
 //! intercommunicator by its local group, gives sends their local rank as the actual global one, compares processes by
 //! pointer (wrong for processes that are created lazily), and lists MPI_COMM_NULL and the communicator that an
-//! intercommunicator keeps for its local side.
+//! intercommunicator keeps for its local side. MPICH's (pmodels/mpich, src/mpi/debugger/dll_mpich.c, 3.0 to 5.0) gives
+//! no world ranks at all, and the size of the remote group for that of an intercommunicator.
 
+use super::Dialect;
 use crate::model::{Communicator, Operation, QueueReport};
 
 /// Takes groups and world ranks from `known` and drops communicators that are not among them.
 ///
-/// A communicator is found by `unique_id`, or else by name, rank and size where that is unambiguous. Does nothing where
-/// `known` is empty: then nothing is known.
-pub fn normalise(report: &mut QueueReport, known: &[Communicator]) {
+/// `dialect` says which communicator of ours one of the plug-in is. Does nothing where `known` is empty: then nothing is
+/// known.
+pub fn normalise(report: &mut QueueReport, known: &[Communicator], dialect: &dyn Dialect) {
     if known.is_empty() {
         return;
     }
     let QueueReport { communicators, problems, .. } = report;
-    communicators.retain_mut(|communicator| match find(communicator, known) {
+    communicators.retain_mut(|communicator| match dialect.find(communicator, known) {
         Some(known) => {
             correct(communicator, known, problems);
             true
@@ -34,38 +36,6 @@ pub fn normalise(report: &mut QueueReport, known: &[Communicator]) {
     });
 }
 
-fn find<'k>(communicator: &Communicator, known: &'k [Communicator]) -> Option<&'k Communicator> {
-    let like = |known: &&Communicator| {
-        same_name(&known.name, &communicator.name)
-            && known.local_rank == communicator.local_rank
-            && known.size == communicator.size
-    };
-    let by_id: Vec<&Communicator> =
-        known.iter().filter(|known| same_id(known.unique_id, communicator.unique_id)).collect();
-    match by_id[..] {
-        [] => {}
-        [one] => return Some(one),
-        // The plug-in has one communicator for each identifier; ours with the same one differ in other ways.
-        _ => return by_id.into_iter().find(like),
-    }
-    let mut alike = known.iter().filter(like);
-    match (alike.next(), alike.next()) {
-        (Some(one), None) => Some(one),
-        _ => None,
-    }
-}
-
-/// Whether a plug-in's identifier is this one. It may be a C int that was extended with its sign.
-fn same_id(known: u64, given: u64) -> bool {
-    let extended = i64::from(known as u32 as i32) as u64;
-    known == given || (known <= u64::from(u32::MAX) && extended == given)
-}
-
-/// Whether a plug-in's name, which has room for 64 bytes, is this one or its beginning.
-fn same_name(known: &str, given: &str) -> bool {
-    known == given || (given.len() >= 60 && known.starts_with(given))
-}
-
 fn queues(communicator: &mut Communicator) -> [&mut Vec<Operation>; 3] {
     [
         &mut communicator.pending_sends.operations,
@@ -75,6 +45,11 @@ fn queues(communicator: &mut Communicator) -> [&mut Vec<Operation>; 3] {
 }
 
 fn correct(communicator: &mut Communicator, known: &Communicator, problems: &mut Vec<String>) {
+    if communicator.name.is_empty() {
+        communicator.name.clone_from(&known.name);
+    }
+    communicator.unique_id = known.unique_id;
+    communicator.size = known.size.or(communicator.size);
     communicator.name_set = known.name_set;
     communicator.context_id.clone_from(&known.context_id);
     communicator.handle.clone_from(&known.handle);
@@ -93,7 +68,6 @@ fn correct(communicator: &mut Communicator, known: &Communicator, problems: &mut
         world.copied().flatten()
     };
     for operation in queues(communicator).into_iter().flatten() {
-        super::texts::tidy(operation);
         operation.desired_global_rank = translate(&mut operation.desired_local_rank);
         operation.actual_global_rank = translate(&mut operation.actual_local_rank);
     }
@@ -107,6 +81,7 @@ fn correct(communicator: &mut Communicator, known: &Communicator, problems: &mut
 
 #[cfg(test)]
 mod tests {
+    use super::super::dialect;
     use super::*;
 
     fn comm(name: &str, unique_id: u64, group: &[i64], remote: Option<&[i64]>) -> Communicator {
@@ -135,7 +110,7 @@ mod tests {
 
     fn normalised(given: Vec<Communicator>, known: &[Communicator]) -> QueueReport {
         let mut report = QueueReport { communicators: given, ..QueueReport::default() };
-        normalise(&mut report, known);
+        normalise(&mut report, known, dialect("Open MPI"));
         report
     }
 

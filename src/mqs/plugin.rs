@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::abi::Need;
 use super::driver::{self, Task};
 use super::server::PluginServer;
-use super::{Limits, PluginInfo, PluginOutcome, PluginRequest, Universe, abi};
+use super::{Limits, PluginInfo, PluginOutcome, PluginRequest, Universe, abi, dialect};
 use crate::ffi::plugin::answers::Asked;
 use crate::ffi::plugin::child;
 use crate::ffi::plugin::conversation::{Stderr, converse};
@@ -30,7 +30,8 @@ pub fn read_with_plugin(
     let global_rank = rank(request.universe.global_rank).unwrap_or(abi::INVALID_PROCESS);
     let identity = rank(request.universe.identity).unwrap_or(global_rank);
     let facts = child::Facts { global_rank, identity, ..child::Facts::of(target.abi()) };
-    let asked = Asked { target, layouts };
+    let dialect = dialect(&request.implementation);
+    let asked = Asked { target, layouts, member: &|type_name, field| dialect.member(type_name, field) };
     run(request, facts, Some((asked, printable(image.path.as_bytes()))))
 }
 
@@ -83,7 +84,7 @@ fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_
         Err(error) => return PluginOutcome::failed(info, error),
     }
     let mut server = PluginServer::new(&path, info, request.universe, limits);
-    server.expect_version(request.library_version.as_deref());
+    server.expect(dialect(&request.implementation), request.library_version.as_deref());
     let only_inspect = asked.is_none();
     if let Some((asked, image)) = asked {
         server.ask(asked, image);
@@ -145,6 +146,7 @@ fn outcome(mut server: PluginServer<'_>, stderr: &Stderr, failure: Option<Plugin
         info: server.info,
         report: server.report,
         groups,
+        asked: server.answers.take_asked_types(),
         new_processes: server.new_processes,
         spawn_breakpoint: server.spawn_breakpoint,
         failed_reads: server.answers.failed_reads,
@@ -168,6 +170,7 @@ impl PluginRequest<'_> {
             path,
             timeout: Duration::from_secs(60),
             universe: Universe::default(),
+            implementation: String::new(),
             library_version: None,
             limits: Limits::default(),
             interrupted: &|| false,

@@ -5,11 +5,13 @@ use std::path::Path;
 use super::abi::{Function, Need};
 use super::convert::{self, Class};
 use super::driver;
-use super::{Limits, NewProcess, PluginInfo, Universe};
+use super::{Dialect, Limits, NewProcess, PluginInfo, Universe, dialect};
 use crate::ffi::plugin::answers::{Answers, Asked};
 use crate::ffi::plugin::conversation::{Answer, Next, Server};
 use crate::ffi::plugin::error::PluginError;
-use crate::ffi::plugin::wire::{Failure, Kind, MESSAGE_DPRINTS, MESSAGE_IMAGE, MESSAGE_PROCESS, Take};
+use crate::ffi::plugin::wire::{
+    Failure, Kind, MESSAGE_DPRINTS, MESSAGE_IMAGE, MESSAGE_IMAGE_FINE, MESSAGE_PROCESS, Take,
+};
 use crate::ffi::plugin::{foreign, library};
 use crate::model::{Communicator, Queue, QueueReport, QueueState};
 use crate::target::printable;
@@ -22,6 +24,7 @@ pub struct PluginServer<'a> {
     image: String,
     universe: Universe,
     limits: Limits,
+    dialect: &'static dyn Dialect,
     library_version: Option<String>,
     /// What the plug-in is.
     pub info: PluginInfo,
@@ -51,6 +54,7 @@ impl<'a> PluginServer<'a> {
             image: String::new(),
             universe,
             limits,
+            dialect: dialect(""),
             library_version: None,
             info,
             report: QueueReport::default(),
@@ -71,8 +75,9 @@ impl<'a> PluginServer<'a> {
         self.image = image;
     }
 
-    /// Refuses a plug-in for another series of the MPI library than this one.
-    pub fn expect_version(&mut self, version: Option<&str>) {
+    /// Whose plug-in it is; one for another series of the MPI library than this one is refused.
+    pub fn expect(&mut self, dialect: &'static dyn Dialect, version: Option<&str>) {
+        self.dialect = dialect;
         self.library_version = version.map(str::to_owned);
     }
 
@@ -137,7 +142,8 @@ impl<'a> PluginServer<'a> {
                 let kind = take.u8()?;
                 let text = take.text()?;
                 match kind {
-                    MESSAGE_IMAGE | MESSAGE_PROCESS => {
+                    MESSAGE_IMAGE_FINE if !self.dialect.speaks_on_success() => {}
+                    MESSAGE_IMAGE_FINE | MESSAGE_IMAGE | MESSAGE_PROCESS => {
                         let text = convert::message(text, &self.image);
                         self.answers.message(format!("the plug-in says: {text}"));
                         self.last_message = Some(text);
@@ -329,7 +335,7 @@ mod tests {
             let limits = Limits { communicators: 3, operations: 5, group_ranks: 50, ..Limits::default() };
             let path = Path::new("/plug-in");
             let mut server = PluginServer::new(path, PluginInfo::default(), Universe::default(), limits);
-            server.ask(Asked { target: &target, layouts: &layouts }, "image".to_owned());
+            server.ask(Asked { target: &target, layouts: &layouts, member: &|_, _| None }, "image".to_owned());
             for (kind, payload) in &frames {
                 let Some(kind) = Kind::from_number(*kind) else { continue };
                 let mut answer = Answer::default();

@@ -1,6 +1,8 @@
 //! A plug-in as a source of queues.
 
-use super::{PluginError, PluginOutcome, PluginRequest, normalise, read_with_plugin};
+use super::{
+    Datatypes, Evidence, NoDatatypes, PluginError, PluginOutcome, PluginRequest, dialect, normalise, read_with_plugin,
+};
 use crate::layouts::Layouts;
 use crate::model::{Communicator, QueueReport, QueueSource};
 use crate::target::{Image, Target};
@@ -12,6 +14,8 @@ pub struct PluginSource<'a> {
     image: &'a Image,
     request: PluginRequest<'a>,
     known: &'a [Communicator],
+    /// What knows the process's datatypes; by default nothing does.
+    pub datatypes: &'a dyn Datatypes,
     outcome: Option<PluginOutcome>,
 }
 
@@ -25,7 +29,7 @@ impl<'a> PluginSource<'a> {
         request: PluginRequest<'a>,
         known: &'a [Communicator],
     ) -> Self {
-        Self { target, layouts, image, request, known, outcome: None }
+        Self { target, layouts, image, request, known, datatypes: &NoDatatypes, outcome: None }
     }
 
     /// What the last run gave besides its report.
@@ -44,14 +48,20 @@ impl QueueSource for PluginSource<'_> {
         if let Some(failure) = &failure {
             report.problems.push(failure.to_string());
         }
-        self.outcome = Some(outcome);
+        let outcome = self.outcome.insert(outcome);
         match failure {
             Some(failure) if report.communicators.is_empty() => Err(failure),
             _ => {
-                if !self.known.is_empty() {
-                    normalise(&mut report, self.known);
-                }
-                super::requests::correct(&mut report, self.target, self.layouts);
+                let dialect = dialect(&self.request.implementation);
+                let evidence = Evidence {
+                    target: self.target,
+                    layouts: self.layouts,
+                    known: self.known,
+                    asked: &outcome.asked,
+                    datatypes: self.datatypes,
+                };
+                dialect.correct(&mut report, &evidence);
+                normalise(&mut report, self.known, dialect);
                 Ok(report)
             }
         }

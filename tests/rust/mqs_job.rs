@@ -73,7 +73,7 @@ pub struct LiveTarget {
 }
 
 impl LiveTarget {
-    fn new(pid: i32) -> Self {
+    pub fn new(pid: i32) -> Self {
         let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).expect("the process's maps");
         let mut images: Vec<Image> = Vec::new();
         for line in maps.lines() {

@@ -7,7 +7,7 @@ use mpi_queues::address::TargetAddr;
 use mpi_queues::layouts::Layouts;
 use mpi_queues::model::{OperationStatus, QueueReport, QueueSource, QueueState};
 use mpi_queues::mqs::discovery::{How, Search, candidates};
-use mpi_queues::mqs::{PluginError, PluginRequest, inspect_plugin, normalise, read_with_plugin, trust};
+use mpi_queues::mqs::{PluginError, PluginRequest, dialect, inspect_plugin, normalise, read_with_plugin, trust};
 use mpi_queues::readers::openmpi::OpenMpiReader;
 use mpi_queues::target::mock::MockTarget;
 use mpi_queues::target::{Image, Symbol, Target, TargetAbi, TargetError};
@@ -110,7 +110,7 @@ fn it_reads_a_real_job() {
     // With our own reader's communicators the mistakes are gone.
     let mut reader = OpenMpiReader::new(&target, &layouts, "ob1");
     let known = reader.read_queues().expect("the built-in reader");
-    normalise(&mut outcome.report, &known.communicators);
+    normalise(&mut outcome.report, &known.communicators, dialect("Open MPI"));
     let send = comm(&outcome.report, "reversed").pending_sends.operations[0].clone();
     assert_eq!(send.actual_global_rank, Some(1));
     assert!(!outcome.report.communicators.iter().any(|comm| comm.name == "MPI_COMM_NULL"));

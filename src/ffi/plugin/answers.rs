@@ -24,12 +24,17 @@ pub struct BadRead {
     pub len: u64,
 }
 
+/// More types than this are not remembered as asked for.
+const MAX_ASKED: usize = 256;
+
 /// What the helper asks about; none while a plug-in is only inspected.
 pub struct Asked<'a> {
     /// The memory and symbols.
     pub target: &'a dyn Target,
     /// The types.
     pub layouts: &'a Layouts,
+    /// Which member a plug-in means by a field of a type that has no direct member of that name.
+    pub member: &'a dyn Fn(&str, &str) -> Option<&'static str>,
 }
 
 /// Answers what a plug-in asks, and keeps what it says.
@@ -45,6 +50,7 @@ pub struct Answers<'a> {
     /// The first of them.
     pub first_failed_reads: Vec<BadRead>,
     missing: BTreeSet<String>,
+    asked_types: BTreeSet<String>,
 }
 
 impl<'a> Answers<'a> {
@@ -59,6 +65,7 @@ impl<'a> Answers<'a> {
             failed_reads: 0,
             first_failed_reads: Vec::new(),
             missing: BTreeSet::new(),
+            asked_types: BTreeSet::new(),
         }
     }
 
@@ -70,6 +77,11 @@ impl<'a> Answers<'a> {
     /// Types, fields and other names that no source has.
     pub fn missing(&self) -> impl Iterator<Item = &String> {
         self.missing.iter()
+    }
+
+    /// The types that were asked for and are known; taken away.
+    pub fn take_asked_types(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.asked_types)
     }
 
     /// The names of the sources of types.
@@ -210,6 +222,9 @@ impl<'a> Answers<'a> {
             Ok(size) => {
                 out.u8(1);
                 out.u64(size);
+                if self.asked_types.len() < MAX_ASKED {
+                    self.asked_types.insert(plain.to_owned());
+                }
             }
             Err(error) => {
                 out.u8(0);
@@ -227,7 +242,12 @@ impl<'a> Answers<'a> {
         let Some(asked) = &self.asked else { return Err(self.nonsense("a field without a target")) };
         let (name, field) = (printable(name), printable(field));
         let plain = name.strip_prefix("struct ").unwrap_or(&name);
-        match asked.layouts.field(plain, &field) {
+        let found = asked.layouts.field(plain, &field);
+        let found = match (&found, (asked.member)(plain, &field)) {
+            (Err(LayoutError::NoField { .. }), Some(member)) => asked.layouts.field(plain, member).or(found),
+            _ => found,
+        };
+        match found {
             Ok(found) => {
                 out.u8(1);
                 out.u64(found.offset);

@@ -134,6 +134,8 @@ pub const MESSAGE_IMAGE: u8 = 0;
 pub const MESSAGE_PROCESS: u8 = 1;
 /// From the dprints callback.
 pub const MESSAGE_DPRINTS: u8 = 2;
+/// From `mqs_image_has_queues` that found nothing wrong.
+pub const MESSAGE_IMAGE_FINE: u8 = 3;
 
 /// Writes numbers and texts one after the other.
 pub trait Put {
