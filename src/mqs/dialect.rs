@@ -65,11 +65,12 @@ pub trait Dialect {
     fn find<'k>(&self, communicator: &Communicator, known: &'k [Communicator]) -> Option<&'k Communicator>;
 }
 
-/// The dialect of an implementation, named as in [`crate::model::Mpi`]. Others than MPICH speak as Open MPI does: the
-/// corrections touch only what has its form.
+/// The dialect of an implementation, named as in [`crate::model::Mpi`]. Others speak as Open MPI does: the corrections touch
+/// only what has its form.
 pub fn dialect(implementation: &str) -> &'static dyn Dialect {
     match implementation {
-        "MPICH" => &mpich::Mpich,
+        // What is made from MPICH may have its plug-in.
+        "MPICH" | "Intel MPI" => &mpich::Mpich,
         _ => &openmpi::OpenMpi,
     }
 }

@@ -1,5 +1,6 @@
 //! One process, held across stops: detects its MPI, chooses who reads it, and builds the model.
 
+mod datatypes;
 mod debug_info;
 mod detection;
 mod handle_plugin;

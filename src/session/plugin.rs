@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::datatypes::PooledDatatypes;
+use super::detection::Family;
 use super::{Detected, Session, SessionError};
 use crate::analysis::compare::differences;
 use crate::ffi::plugin::candidate::How;
@@ -77,6 +79,15 @@ fn is_for_handles_only(path: &Path) -> bool {
     is_handle_plugin(path) == Ok(true) && of_queues().is_ok_and(|found| found.is_empty())
 }
 
+/// Why a plug-in would print nonsense for this process, if so: none looks at what moves the messages.
+fn unfit(detected: &Detected) -> Option<&'static str> {
+    match detected.family {
+        Family::OpenMpi if detected.mpi.transport.as_deref() != Some("ob1") => Some("it reads the pml ob1 only"),
+        // What MPICH's does not see is told for each queue.
+        Family::OpenMpi | Family::Mpich(_) => None,
+    }
+}
+
 impl<T: Target> Session<T> {
     /// Looks for the plug-in to use.
     pub fn choose_plugin(&self, settings: &PluginSettings<'_>) -> PluginChoice {
@@ -126,13 +137,14 @@ impl<T: Target> Session<T> {
             Some(chosen) => chosen.path.clone(),
             None => return Err(choice.refusal("no plug-in was found for this MPI library".to_owned())),
         };
-        let mut report = if detected.mpi.transport.as_deref() == Some("ob1") {
-            self.run_plugin(&path, &detected, &ours, settings)?
-        } else {
-            // No plug-in looks at the transport: it prints nonsense for others than ob1. The reader says why there is nothing.
-            let refused = self.read_builtin(true)?;
-            let notes = vec!["the plug-in was not run: it reads the pml ob1 only".to_owned()];
-            QueueReport { communicators: refused.communicators, notes, problems: Vec::new() }
+        let mut report = match unfit(&detected) {
+            None => self.run_plugin(&path, &detected, &ours, settings)?,
+            Some(reason) => {
+                // The reader says why there is nothing.
+                let refused = self.read_builtin(true)?;
+                let notes = vec![format!("the plug-in was not run: {reason}")];
+                QueueReport { communicators: refused.communicators, notes, problems: Vec::new() }
+            }
         };
         report.notes.extend(ours.notes.iter().cloned());
         let plugin = Some(path.display().to_string());
@@ -160,11 +172,16 @@ impl<T: Target> Session<T> {
             timeout: settings.timeout,
             interrupted: settings.interrupted,
             universe: Universe { global_rank: ours.rank, world_size: ours.world_size, identity: ours.rank },
+            implementation: detected.mpi.implementation.clone(),
             library_version: detected.mpi.version.clone(),
             ..PluginRequest::new(path.to_owned())
         };
         let known = &ours.communicators;
         let mut source = PluginSource::new(self.target(), &detected.layouts, &detected.image, request, known);
+        let datatypes = PooledDatatypes::of(self.target(), detected);
+        if let Some(datatypes) = &datatypes {
+            source.datatypes = datatypes;
+        }
         let mut report = source.read_queues()?;
         if let Some(outcome) = source.outcome() {
             if let Some(first) = outcome.first_failed_reads.first() {

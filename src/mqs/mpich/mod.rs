@@ -57,15 +57,8 @@ impl Dialect for Mpich {
         communicators::leave_out_internal(report, &objects);
     }
 
-    /// Its identifier is the address of the communicator object, which begins with the C handle; our own reader's
-    /// communicators have that, or the address (the MPI-5 ABI's handles are pointers).
     fn find<'k>(&self, communicator: &Communicator, known: &'k [Communicator]) -> Option<&'k Communicator> {
-        let hex = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
-        let handle = communicator.handle.as_deref().and_then(hex);
-        known.iter().find(|known| {
-            let theirs = known.handle.as_deref().and_then(hex);
-            theirs.is_some() && (theirs == handle || theirs == Some(communicator.unique_id))
-        })
+        known.iter().find(|known| known.unique_id == communicator.unique_id)
     }
 }
 
@@ -76,6 +69,8 @@ fn describe(communicator: &mut Communicator, object: Option<&Object>) {
         communicator.name_set = Some(false);
     }
     let Some(object) = object else { return };
+    // The plug-in's identifier is the object's address; our own reader's is the handle with which the object begins.
+    communicator.unique_id = object.handle;
     communicator.handle = Some(format!("{:#x}", object.handle));
     communicator.size = object.local_size.or(communicator.size);
 }
