@@ -1,7 +1,8 @@
 #!/bin/sh
-# usage: layouts/make-shipped.sh [4.1] [5.0]
+# usage: layouts/make-shipped.sh [4.1] [5.0] [6.0]
 #
-# Makes the shipped layout profiles anew (all without an argument): layouts/openmpi-4.1.json, layouts/openmpi-5.0.json.
+# Makes the shipped layout profiles anew: layouts/openmpi-4.1.json and layouts/openmpi-5.0.json without an argument.
+# 6.0 is made where it is asked for: Debian has release candidates of it in sid only, where packages come and go.
 #
 # Each comes from Debian's package and source package of one release: the generated opal_config.h of the package, the
 # headers of the source, and our own layouts/openmpi-*.c that includes them. Packages are fetched through an apt root of our
@@ -27,6 +28,10 @@ done
 
 . layouts/private_apt.sh
 
+# The tree of open-mpi/ompi from which the private headers of 6.0 are taken (branch v6.0.x): the archive keeps no sources
+# of release candidates. OPENMPI_SOURCE is a directory with it.
+commit_6_0=bb1c85d203cdb7162f0cd92f71f7298048cd9581
+
 # Fetches and unpacks, once: $1 suite, $2 version of the source package, the rest packages. A package without a version is
 # taken as the suite has it: only headers of other projects, which no wanted structure contains.
 fetch() {
@@ -39,17 +44,22 @@ fetch() {
     mkdir -p "$work/download" "$work/packages"
     update_private_apt "$suite"
     (cd "$work/download" && private_apt "$suite" download "$@")
-    fetch_source "$suite" openmpi "$version" "$work/download"
-    mv "$work/download/source" "$work/source"
+    if [ "$suite" = sid ]; then
+        ln -sfn "$(cd "$OPENMPI_SOURCE" && pwd)" "$work/source"
+    else
+        fetch_source "$suite" openmpi "$version" "$work/download"
+        mv "$work/download/source" "$work/source"
+    fi
     for package in "$work"/download/*.deb; do
         dpkg -x "$package" "$work/packages"
     done
     touch "$work/complete"
 }
 
-# Makes one profile: $1 series, $2 suite, $3 version of the source package, $4 the library, for its build-id.
+# Makes one profile: $1 series, $2 suite, $3 version of the source package, $4 the library, for its build-id, $5 versions
+# that it may fit, $6 where the source is from.
 make_profile() {
-    series=$1 suite=$2 version=$3 library=$4
+    series=$1 suite=$2 version=$3 library=$4 fits=$5 source=$6
     work=$cache/$suite-$version
     lib=$work/packages/usr/lib/x86_64-linux-gnu
     # Why this order: the generated headers of the build must hide those of the source, the source has the private ones.
@@ -60,8 +70,8 @@ make_profile() {
     package=$(dpkg-deb --show --showformat '${Package} ${Version}' "$work"/download/libopenmpi-dev_*.deb)
     build_id=$(readelf -n "$lib/$library" | sed -n 's/.*Build ID: \([0-9a-f]*\).*/\1/p')
     "$mpi_queues" layouts make "$work/layout.o" \
-        --name "openmpi-$series" --implementation "Open MPI" --mpi-version "${version%-*}" --fits "$series" \
-        --source "openmpi $version, source package of Debian $suite" \
+        --name "openmpi-$series" --implementation "Open MPI" --mpi-version "${version%-*}" --fits "$fits" \
+        --source "$source" \
         --source "$package, package of Debian $suite" \
         --source "layouts/openmpi-$series.c" \
         --command "make layouts" --build-id "$build_id" -o "$work/openmpi-$series.json"
@@ -78,12 +88,19 @@ for series; do
     case $series in
         4.1)
             fetch bookworm 4.1.4-3 libopenmpi-dev=4.1.4-3+b1 libopenmpi3=4.1.4-3+b1 libhwloc-dev libevent-dev
-            make_profile 4.1 bookworm 4.1.4-3 libmpi.so.40
+            make_profile 4.1 bookworm 4.1.4-3 libmpi.so.40 4.1 "openmpi 4.1.4-3, source package of Debian bookworm"
             ;;
         5.0)
             fetch trixie 5.0.7-1 libopenmpi-dev=5.0.7-1 libopenmpi40=5.0.7-1 libpmix-dev libhwloc-dev libevent-dev
-            make_profile 5.0 trixie 5.0.7-1 libmpi.so.40
+            make_profile 5.0 trixie 5.0.7-1 libmpi.so.40 5.0 "openmpi 5.0.7-1, source package of Debian trixie"
             ;;
-        *) fail "no recipe for $series (there are 4.1 and 5.0)" ;;
+        6.0)
+            [ -d "${OPENMPI_SOURCE:-}/ompi" ] ||
+                fail "set OPENMPI_SOURCE to a tree of open-mpi/ompi at $commit_6_0 (branch v6.0.x)"
+            fetch sid '6.0.0~rc2-2' 'libopenmpi-dev=6.0.0~rc2-2' 'libopenmpi40=6.0.0~rc2-2' libpmix-dev libhwloc-dev libevent-dev
+            # A later candidate can have other fields of the same size: no version that was not looked at.
+            make_profile 6.0 sid '6.0.0~rc2-2' libopen_mpi.so.40 6.0.0 "open-mpi/ompi, branch v6.0.x at $commit_6_0"
+            ;;
+        *) fail "no recipe for $series (there are 4.1, 5.0 and 6.0)" ;;
     esac
 done

@@ -8,6 +8,7 @@ type Shipped = (&'static str, &'static str);
 const OPEN_MPI: &[Shipped] = &[
     ("openmpi-4.1", include_str!("../../layouts/openmpi-4.1.json")),
     ("openmpi-5.0", include_str!("../../layouts/openmpi-5.0.json")),
+    ("openmpi-6.0", include_str!("../../layouts/openmpi-6.0.json")),
 ];
 
 const MPICH: &[Shipped] = &[("mpich-4.0-ch4-ucx", include_str!("../../layouts/mpich-4.0-ch4-ucx.json"))];

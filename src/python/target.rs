@@ -214,7 +214,8 @@ impl Target for DebuggerTarget {
         let elf = self.elf()?;
         for (index, image) in elf.images().iter().enumerate() {
             // Only the MPI's own build-ids matter; opening every library's file would cost time.
-            if image.is_executable || image.file_name().starts_with("libmpi") {
+            let name = image.file_name();
+            if image.is_executable || name.starts_with("libmpi") || name.starts_with("libopen_mpi") {
                 let _ = elf.file(index, self);
             }
         }

@@ -30,6 +30,15 @@ impl Slot {
         Ok(Self { offset: number(offset), size: number(size), kind })
     }
 
+    /// The first of some fields that the type has: releases call it differently.
+    ///
+    /// # Errors
+    /// As [`Slot::resolve`]; where the type has none of them, of the first.
+    pub fn first(layouts: &Layouts, type_name: &str, fields: &[&str]) -> Result<Self, LayoutError> {
+        let known = fields.iter().find(|field| layouts.has_field(type_name, field));
+        Self::resolve(layouts, type_name, known.or(fields.first()).copied().unwrap_or_default())
+    }
+
     /// The field, or `None` where the type has no such member (members are probed, never versions).
     ///
     /// # Errors
@@ -128,9 +137,9 @@ impl<'a> Record<'a> {
 }
 
 /// Defines a structure of [`Slot`]s with a function that resolves them all: `name: "field"` for each, in the
-/// type or types named (the first that a source knows).
+/// type or types named (the first that a source knows); `"field" | "other"` where releases call it differently.
 macro_rules! shape {
-    ($(#[$meta:meta])* $name:ident = [$($type_name:literal),+] { $($slot:ident : $field:literal),* $(,)? }
+    ($(#[$meta:meta])* $name:ident = [$($type_name:literal),+] { $($slot:ident : $field:literal $(| $other:literal)*),* $(,)? }
      $(optional { $($maybe:ident : $maybe_field:literal),* $(,)? })?) => {
         $(#[$meta])*
         #[derive(Debug, Clone)]
@@ -155,7 +164,7 @@ macro_rules! shape {
                 let type_name = known.unwrap_or(names[0]);
                 Ok(Self {
                     size: $crate::readers::record::size_of(layouts, type_name)?,
-                    $($slot: $crate::readers::record::Slot::resolve(layouts, type_name, $field)?,)*
+                    $($slot: $crate::readers::record::Slot::first(layouts, type_name, &[$field $(, $other)*])?,)*
                     $($($maybe: $crate::readers::record::Slot::probe(layouts, type_name, $maybe_field)?,)*)?
                 })
             }

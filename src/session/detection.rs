@@ -73,13 +73,14 @@ impl LayoutSource for ConstantsOf {
     }
 }
 
-/// What the C library of an MPI is called: most, Debian's MPICH, the MPI-5 ABI, Cray.
-const LIBRARIES: &[&str] = &["libmpi.so", "libmpich.so", "libmpi_abi.so", "libmpi_cray.so"];
+/// What the C library of an MPI is called: Open MPI since 6.0, where `libmpi.so` has only the functions of the standard
+/// (ompi/Makefile.am, branch v6.0.x); most; Debian's MPICH; the MPI-5 ABI; Cray.
+const LIBRARIES: &[&str] = &["libopen_mpi.so", "libmpi.so", "libmpich.so", "libmpi_abi.so", "libmpi_cray.so"];
 
 /// The image that holds the MPI library, else the executable (a static MPI).
 pub fn mpi_image(target: &dyn Target) -> Result<Option<Image>, SessionError> {
     let images = target.images()?;
-    let library = images.iter().find(|image| LIBRARIES.iter().any(|name| is_library(image, name)));
+    let library = LIBRARIES.iter().find_map(|name| images.iter().find(|image| is_library(image, name)));
     Ok(library.or_else(|| images.iter().find(|image| image.is_executable)).cloned())
 }
 

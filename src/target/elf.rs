@@ -248,7 +248,7 @@ fn is_mpi_image(image: &Image) -> bool {
 
 /// Whether a file name is one under which MPI libraries and their components are installed.
 pub fn is_mpi_file_name(name: &str) -> bool {
-    ["libmpi", "libopen-", "libompi", "mca_", "libmca_", "libpmpi", "libmpich"]
+    ["libmpi", "libopen-", "libopen_mpi", "libompi", "mca_", "libmca_", "libpmpi", "libmpich"]
         .iter()
         .any(|prefix| name.starts_with(prefix))
 }

@@ -388,8 +388,10 @@ void truth_settle(void)
 /* Some answer sends that are done at once with a request that all of them share. */
 static void find_empty_request(void)
 {
-    /* ompi/mca/pml/ob1/pml_ob1_isend.c, Open MPI 4.1.4. */
-    truth_empty_request = (uintptr_t)dlsym(RTLD_DEFAULT, "ompi_request_empty");
+    /* ompi/mca/pml/ob1/pml_ob1_isend.c, Open MPI 4.1.4; 6.0 has one for sends alone. */
+    truth_empty_request = (uintptr_t)dlsym(RTLD_DEFAULT, "ompi_request_empty_send");
+    if (truth_empty_request == 0)
+        truth_empty_request = (uintptr_t)dlsym(RTLD_DEFAULT, "ompi_request_empty");
     if (truth_empty_request == 0) {
         MPI_Request nothing;
         MPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &nothing);

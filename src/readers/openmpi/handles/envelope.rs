@@ -2,7 +2,7 @@
 //!
 //! What the library keeps of them: `ompi_datatype_set_args` (ompi/datatype/ompi_datatype_args.c, v4.1.4 and v5.0.7).
 
-use super::HandleReader;
+use super::{HandleReader, large_counts};
 use crate::address::TargetAddr;
 use crate::readers::ReaderError;
 use crate::readers::record::{Record, shape};
@@ -17,6 +17,10 @@ shape!(
         addresses_len: "ca",
         datatypes: "d",
         datatypes_len: "cd",
+    }
+    optional {
+        counts: "l",
+        counts_len: "cl",
     }
 );
 
@@ -210,13 +214,25 @@ impl Envelope {
         let integers = array(shape.integers, lens[0], 4)?;
         let addresses = array(shape.addresses, lens[1], width)?;
         let datatypes = array(shape.datatypes, lens[2], width)?;
-        let envelope = Self {
+        let mut envelope = Self {
             line,
             integers: integers.chunks_exact(4).map(|bytes| abi.int(bytes)).collect(),
             addresses: addresses.chunks_exact(width).map(|bytes| abi.int(bytes)).collect(),
             datatypes: datatypes.chunks_exact(width).map(|bytes| TargetAddr::new(abi.uint(bytes))).collect(),
             lens,
         };
+        let counts_len = shape.counts_len.map_or(0, |slot| record.int(slot));
+        if let Some(slot) = shape.counts.filter(|_| counts_len != 0) {
+            let len = usize::try_from(counts_len).ok().filter(|_| counts_len <= MAX_ARGUMENTS);
+            let len = len.ok_or_else(|| damaged(format!("are {counts_len} counts")))?;
+            let counts = array(slot, len, width)?;
+            let counts: Vec<i64> = counts.chunks_exact(width).map(|bytes| abi.int(bytes)).collect();
+            let (integers, addresses) = large_counts::in_order_of_call(line.0, line.3, &envelope.integers, &counts);
+            (envelope.integers, envelope.addresses) = (integers, addresses);
+            let whole = envelope.expected().filter(|whole| whole[0] + whole[1] == lens[0] + len && whole[2] == lens[2]);
+            envelope.lens = whole.filter(|_| lens[1] == 0).ok_or_else(|| damaged(format!("do not fit {}", line.1)))?;
+            return Ok(envelope);
+        }
         if envelope.expected() != Some(lens) {
             return Err(damaged(format!("do not fit {}", line.1)));
         }

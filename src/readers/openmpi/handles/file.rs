@@ -16,7 +16,8 @@ shape!(
         comm: "f_comm",
         errhandler: "error_handler",
         version: "f_io_version",
-        component: "f_io_selected_component.v2_0_0.io_version.mca_component_name",
+        component: "f_io_selected_component.v2_0_0.io_version.mca_component_name"
+            | "f_io_selected_component.v3_0_0.io_version.mca_component_name",
         data: "f_io_selected_data",
         info: "super.s_info",
     }

@@ -21,6 +21,7 @@ mod hints;
 mod in_use;
 mod info;
 mod kinds;
+mod large_counts;
 mod locks;
 mod message;
 mod object;

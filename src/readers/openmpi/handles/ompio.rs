@@ -21,7 +21,7 @@ shape!(
     Data = ["mca_common_ompio_data_t"] {
         file: "ompio_fh.f_fh",
         comm: "ompio_fh.f_comm",
-        displacement: "ompio_fh.f_disp",
+        displacement: "ompio_fh.f_disp" | "ompio_fh.f_fview.f_disp",
         etype: "ompio_fh.f_etype",
         filetype: "ompio_fh.f_orig_filetype",
         representation: "ompio_fh.f_datarep",
@@ -144,13 +144,13 @@ pub fn file_of(reader: &HandleReader<'_>, request: TargetAddr) -> Result<Option<
 }
 
 /// Where the data of a request's file lie. Only those that posix moves and that are not complete since say it
-/// (`mca_fbtl_posix_request_data_t`, ompi/mca/fbtl/posix/fbtl_posix.h, v4.1.4 and v5.0.7).
+/// (`mca_fbtl_posix_request_data_t`, ompi/mca/fbtl/posix/fbtl_posix.h, v4.1.4, v5.0.7 and branch v6.0.x).
 fn data_of(reader: &HandleReader<'_>, request: TargetAddr) -> Result<Option<TargetAddr>, ReaderError> {
     let data = Slot::resolve(reader.layouts, REQUEST, "req_data")?;
     let data = reader.target.read_pointer(request.wrapping_add(data.offset as u64))?;
     if data.is_null() {
         return Ok(None);
     }
-    let file = Slot::resolve(reader.layouts, "mca_fbtl_posix_request_data_t", "aio_fh")?;
+    let file = Slot::first(reader.layouts, "mca_fbtl_posix_request_data_t", &["aio_fh", "prd_fh"])?;
     Ok(Some(reader.target.read_pointer(data.wrapping_add(file.offset as u64))?).filter(|file| !file.is_null()))
 }
