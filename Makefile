@@ -79,6 +79,7 @@ bench: build
 layouts: build
 	@tools/install-missing layouts
 	layouts/make-shipped.sh
+	layouts/make-shipped-mpich.sh
 
 recordings: build
 	@tools/install-missing demo

@@ -1,6 +1,6 @@
 #!/bin/sh
 # usage: layouts/make-mpich.sh --source DIR --device DEVICE -o FILE [--configure "OPTIONS"] [--build DIR] [--abi]
-#                              [--version V] [--name NAME] [--fits PREFIX]... [--sources TEXT]... [--command TEXT]
+#                              [--version V] [--name NAME] [--fits PREFIX]... [--sources TEXT]... [--command TEXT] [--build-id HEX]
 #
 # Makes the layout profile of an MPICH without debug information, from a source tree of the same release. The tree is configured
 # in a directory of its own and not built (a minute or two); then one file is compiled for its debug information.
@@ -11,7 +11,7 @@
 #   --build DIR        where to configure; a directory that is configured already is used as it is
 #   --abi              for the library of the MPI ABI (libmpi_abi.so, since 5.0)
 #   --version V        the release, where it is not the one that the tree says
-#   --name, --fits     of the profile; by default from the release and the device
+#   --name, --fits ... what is written into the profile; by default from the release and the device
 #
 # Fortran, hydra and what else no structure depends on are left out. Headers of libfabric and UCX must be installed for their
 # devices (Debian: libfabric-dev libucx-dev libhwloc-dev); what lies elsewhere is named with --configure
@@ -53,6 +53,7 @@ while [ $# -gt 0 ]; do
         --name) name=$2 ;;
         --command) command=$2 ;;
         --fits) set_fits="$set_fits--fits$newline$2$newline" ;;
+        --build-id) set_sources="$set_sources--build-id$newline$2$newline" ;;
         --sources) set_sources="$set_sources--source$newline$2$newline" ;;
         -o | --output) output=$(absolute "$2") ;;
         *) fail "unknown option $1; see layouts/make-mpich.sh --help" ;;
@@ -91,41 +92,56 @@ if [ ! -e "$build/Makefile" ] || [ ! -e "$build/src/include/mpichconf.h" ]; then
         fail "cannot configure MPICH; see the end of $build/mq-configure.log, which names the header or library that it lacks"
 fi
 
-# The flags of the tree's own Makefile; the directories of MPI-IO, which has a Makefile of its own.
-flags=$(cd "$build" && printf 'include Makefile\nmq-flags:\n\t@echo $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS)\n' |
-    make -s -f - mq-flags) || fail "cannot read the flags of $build/Makefile; remove $build and try again"
-flags="$flags -I$source -I$build/src/mpi/romio/include -I$build/src/mpi/romio/adio/include -I$source/src/mpi/romio/adio/include"
-[ -z "$abi" ] || flags="-DBUILD_MPI_ABI -I$source/src/binding/abi $flags"
-
 work=$build/mq-layout$abi
 mkdir -p "$work"
-# Why from there: paths in the generated Makefile are relative to it.
-cd "$build"
-compile() {
-    # shellcheck disable=SC2086
-    "$cc" -w $flags "$@"
+
+# The preprocessor's flags of the Makefile in directory $1.
+flags_of() {
+    printf 'include Makefile\nmq-flags:\n\t@echo $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS)\n' |
+        make -s -C "$1" -f - mq-flags || fail "cannot read the flags of $1/Makefile; remove $build and try again"
 }
 
-# Constants: every macro of MPICH whose value is an integer becomes an enumerator, which the debug information keeps. Which of
-# them have such a value is what the compiler says: lines with errors are taken out until there are none.
-compile -dM -E "$here/mpich.c" >"$work/macros" || fail "cannot preprocess layouts/mpich.c with the headers of $source"
-awk '$1 == "#define" && NF > 2 && $2 ~ /^(MPIX?|MPI[RID]|MPIDI|MPIDIG|MPIDU|MPICH|MPII|MPIDI_[A-Z]+|ADIO|HANDLE|REQUEST)_[A-Z0-9_]+[a-z]?$/ &&
-    $2 !~ /^(MPI_T_|MPIR_ERR_|MPIR_CVAR_|MPIR_DBG_|MPIR_FUNC_|MPIDI_NM_|MPIDI_SHM_|MPID_DEV_|MPIDI_DEV_|MPIR_THREAD_|MPID_THREAD_)/ &&
-    $2 !~ /_(INCLUDED|H|DECL|FMT|DATATYPE)$/ { print "MQ(" $2 ")" }' "$work/macros" | LC_ALL=C sort -u >"$work/constants.h"
-for round in 1 2 3 4 5; do
-    # Errors inside a macro are to be reported at its use.
-    compile -fsyntax-only -fmax-errors=0 -ftrack-macro-expansion=0 -DMQ_CONSTANTS="\"$work/constants.h\"" "$here/mpich.c" \
-        2>"$work/errors" && break
-    sed -n "s|^$work/constants\\.h:\\([0-9]*\\):.*error:.*|\\1|p" "$work/errors" | sort -un >"$work/bad"
-    [ -s "$work/bad" ] && [ "$round" -lt 5 ] || fail "cannot compile layouts/mpich.c with the headers of $source; see $work/errors"
-    awk 'NR == FNR { bad[$1]; next } !(FNR in bad)' "$work/bad" "$work/constants.h" >"$work/good"
-    mv "$work/good" "$work/constants.h"
-done
-compile -g -fno-eliminate-unused-debug-types -DMQ_CONSTANTS="\"$work/constants.h\"" -c "$here/mpich.c" -o "$work/layout.o" ||
-    fail "cannot compile layouts/mpich.c with the headers of $source"
+# Compiles $1.c of this directory to $work/$1.o, in the directory $2 with its flags. Every macro whose name matches $3
+# and whose value is an integer becomes an enumerator, which the debug information keeps. Which of them have such a value is what
+# the compiler says: lines with errors are taken out until there are none.
+object() {
+    flags="$(flags_of "$2") -I$source"
+    [ -z "$abi" ] || flags="-DBUILD_MPI_ABI -I$source/src/binding/abi $flags"
+    constants=$work/$1.h
+    # Paths in the generated Makefile are relative to it; $flags is a list of words.
+    cd "$2"
+    # shellcheck disable=SC2086
+    "$cc" -w $flags -dM -E "$here/$1.c" >"$work/macros" || fail "cannot read layouts/$1.c with the headers of $source"
+    # Left out: parts of declarations, error messages, options of providers of libfabric.
+    awk -v names="$3" '$1 == "#define" && NF > 2 && $2 ~ names && $2 ~ /^[A-Z0-9_]+[a-z]?$/ && $2 !~ /_(INCLUDED|H|DECL|FMT|DATATYPE)$/ &&
+        $2 !~ /^(MPI_T|MPIR_(ERR|CVAR|T|DBG|FUNC|THREAD)|MPID_(DEV|THREAD)|MPIDI_(NM|SHM|DEV))_/ &&
+        $2 !~ /^MPIDI_OFI_(ENABLE|MAX|NUM|SET|COUNTER|FETCH|MAJOR|MINOR)_/ { print "MQ(" $2 ")" }' "$work/macros" |
+        LC_ALL=C sort -u >"$constants"
+    for round in 1 2 3 4 5; do
+        # Errors inside a macro are to be reported at its use.
+        # shellcheck disable=SC2086
+        "$cc" -w $flags -fsyntax-only -fmax-errors=0 -ftrack-macro-expansion=0 -DMQ_CONSTANTS="\"$constants\"" "$here/$1.c" \
+            2>"$work/errors" && break
+        sed -n "s|^$constants:\([0-9]*\):.*error:.*|\1|p" "$work/errors" | sort -un >"$work/bad"
+        [ -s "$work/bad" ] && [ "$round" -lt 5 ] || fail "cannot compile layouts/$1.c with the headers of $source; see $work/errors"
+        awk 'NR == FNR { bad[$1]; next } !(FNR in bad)' "$work/bad" "$constants" >"$work/good"
+        mv "$work/good" "$constants"
+    done
+    # shellcheck disable=SC2086
+    "$cc" -w $flags -g -fno-eliminate-unused-debug-types -DMQ_CONSTANTS="\"$constants\"" -c "$here/$1.c" -o "$work/$1.o" ||
+        fail "cannot compile layouts/$1.c with the headers of $source"
+}
+
+set_objects=''
+(object mpich "$build" '^(MPIX?|MPI[RID]|MPII|MPIDIG?|MPIDU|MPICH|HANDLE|REQUEST)_')
+# MPI-IO has flags of its own, and may have been left out.
+if [ -e "$build/src/mpi/romio/Makefile" ]; then
+    (object mpich-io "$build/src/mpi/romio" '^ADIO_')
+    set_objects=$work/mpich-io.o$newline
+fi
 
 # The lists of options have one word a line, which may contain spaces.
 IFS=$newline
 # shellcheck disable=SC2086
-"$mpi_queues" layouts make "$work/layout.o" --name "$name" --implementation MPICH --mpi-version "$version" --device "$device" \
+"$mpi_queues" layouts make "$work/mpich.o" $set_objects --name "$name" --implementation MPICH --mpi-version "$version" --device "$device" \
     $set_fits $set_sources --command "${command:-layouts/make-mpich.sh $arguments}" -o "$output"

@@ -25,11 +25,6 @@
 #include "src/mpi/debugger/dbginit.c"
 #endif
 
-/* Files, where the tree has MPI-IO. */
-#ifdef HAVE_ROMIO
-#include "src/mpi/romio/adio/include/adio.h"
-#endif
-
 /* The constants that the headers have as macros; the script writes one line for each. */
 #ifdef MQ_CONSTANTS
 #define MQ(X) enum { MQ_##X = (long)(X) };

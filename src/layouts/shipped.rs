@@ -11,7 +11,15 @@ const OPEN_MPI: &[Shipped] = &[
     ("openmpi-6.0", include_str!("../../layouts/openmpi-6.0.json")),
 ];
 
-const MPICH: &[Shipped] = &[("mpich-4.0-ch4-ucx", include_str!("../../layouts/mpich-4.0-ch4-ucx.json"))];
+const MPICH: &[Shipped] = &[
+    ("mpich-4.0-ch3-nemesis", include_str!("../../layouts/mpich-4.0-ch3-nemesis.json")),
+    ("mpich-4.0-ch4-ucx", include_str!("../../layouts/mpich-4.0-ch4-ucx.json")),
+    ("mpich-4.1-ch4-ofi-ucx", include_str!("../../layouts/mpich-4.1-ch4-ofi-ucx.json")),
+    ("mpich-4.2-ch4-ofi-ucx", include_str!("../../layouts/mpich-4.2-ch4-ofi-ucx.json")),
+    ("mpich-4.3-ch4-ucx-ofi", include_str!("../../layouts/mpich-4.3-ch4-ucx-ofi.json")),
+    ("mpich-5.0-ch4-ucx-ofi", include_str!("../../layouts/mpich-5.0-ch4-ucx-ofi.json")),
+    ("mpich-5.0-ch4-ucx-ofi-abi", include_str!("../../layouts/mpich-5.0-ch4-ucx-ofi-abi.json")),
+];
 
 static ALL: LazyLock<Vec<Shipped>> = LazyLock::new(|| [OPEN_MPI, MPICH].concat());
 
