@@ -14,7 +14,7 @@ use crate::readers::openmpi::detect::{self, SelectedPml};
 use crate::target::{Image, Target};
 
 /// A type that only an Open MPI with debug information has whole.
-pub(super) const PROBED_TYPE: &str = "mca_pml_base_request_t";
+const PROBED_TYPE: &str = "mca_pml_base_request_t";
 
 /// What is known of a process before its queues are read.
 #[derive(Clone)]
@@ -44,6 +44,16 @@ pub enum Family {
     OpenMpi,
     /// MPICH and what is made from it.
     Mpich(Rc<MpichProcess>),
+}
+
+impl Family {
+    /// What profiles call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::OpenMpi => "Open MPI",
+            Self::Mpich(_) => mpich::IMPLEMENTATION,
+        }
+    }
 }
 
 /// Layouts that come from outside the shipped ones.

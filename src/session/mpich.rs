@@ -15,10 +15,10 @@ use crate::readers::mpich::verify::verify;
 use crate::target::{Image, Target, segments};
 
 /// What the implementation is called in profiles.
-const IMPLEMENTATION: &str = "MPICH";
+pub(super) const IMPLEMENTATION: &str = "MPICH";
 
 /// A type that only an MPICH with debug information has whole.
-pub(super) const PROBED_TYPE: &str = "MPIR_Comm";
+const PROBED_TYPE: &str = "MPIR_Comm";
 
 /// What was chosen: layouts, the name of their source, how they were verified.
 type Choice = (Layouts, String, Verification);

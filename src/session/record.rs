@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::{PluginSettings, Session, SessionError};
-use crate::layouts::{LayoutSource, Profile, READER_TYPES, TypeLayout, shipped_profiles};
+use crate::layouts::{LayoutSource, Profile, TypeLayout, shipped_profiles, wanted_of};
 use crate::model::{Facts, HandleKind, Process, QueueState, SourceKind};
 use crate::recording::{ImageDescription, Parts, ProcessDescription, Range, Recorder, write_process};
 use crate::target::{Target, TargetError};
@@ -82,11 +82,15 @@ impl<T: Target> Session<T> {
             facts: request.facts,
             layouts,
         };
+        // Those made from MPICH have its structures.
+        let family = detected.as_ref().map(|detected| detected.family.name());
+        let debugger = self.choice.debugger.as_ref();
+        let types = debugger.map(|source| described_types(source.as_ref(), family.unwrap_or_default()));
         let profile = description.layouts.as_deref().and_then(|name| self.profile_text(name));
         drop(noting);
         let parts = Parts {
             description,
-            types: self.choice.debugger.as_ref().map(|source| described_types(source.as_ref())).unwrap_or_default(),
+            types: types.unwrap_or_default(),
             profile,
             symbols: listed.unwrap_or_default(),
             more: request.more,
@@ -109,13 +113,20 @@ impl<T: Target> Session<T> {
     }
 }
 
-/// All types that readers use, where the debugger has them.
-fn described_types(source: &dyn LayoutSource) -> BTreeMap<String, Option<TypeLayout>> {
+/// All types that readers of the MPI use, where the debugger has them; of an MPI that is not known, what there is of all.
+fn described_types(source: &dyn LayoutSource, implementation: &str) -> BTreeMap<String, Option<TypeLayout>> {
     let ask = |name: &str| source.type_layout(name).ok().flatten();
-    if ask(super::detection::PROBED_TYPE).is_none() {
-        return BTreeMap::from([(super::detection::PROBED_TYPE.to_owned(), None)]);
+    let mut described = BTreeMap::new();
+    for wanted in wanted_of(implementation) {
+        // Without the one that only a library with debug information has whole, the others are not asked for.
+        let probed = wanted.probed;
+        if ask(probed).is_none() {
+            described.insert(probed.to_owned(), None);
+        } else {
+            described.extend(wanted.types.iter().map(|name| ((*name).to_owned(), ask(name))));
+        }
     }
-    READER_TYPES.iter().map(|name| ((*name).to_owned(), ask(name))).collect()
+    described
 }
 
 /// How many places that a recording lacks are named.

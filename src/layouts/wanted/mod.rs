@@ -11,6 +11,8 @@ pub use openmpi::TYPES as READER_TYPES;
 pub struct Wanted {
     /// The implementation, as [`super::Identity`] names it.
     pub name: &'static str,
+    /// A type that only a library with debug information has whole.
+    pub probed: &'static str,
     /// Types by typedef or structure tag.
     pub types: &'static [&'static str],
     /// Macros and enumerators. A name that ends in `*` is a prefix.
@@ -23,6 +25,7 @@ pub struct Wanted {
 
 static OPEN_MPI: Wanted = Wanted {
     name: "Open MPI",
+    probed: "mca_pml_base_request_t",
     types: openmpi::TYPES,
     constants: openmpi::CONSTANTS,
     fields: openmpi::FIELDS,
@@ -31,6 +34,7 @@ static OPEN_MPI: Wanted = Wanted {
 
 static MPICH: Wanted = Wanted {
     name: "MPICH",
+    probed: "MPIR_Comm",
     types: mpich::TYPES,
     constants: mpich::CONSTANTS,
     fields: mpich::FIELDS,
