@@ -42,10 +42,9 @@ impl Library {
     }
 
     fn number(abi: TargetAbi, bytes: &mut [u8], at: usize, size: usize, value: u64) {
-        let little = value.to_le_bytes();
-        for index in 0..size {
+        for (index, byte) in value.to_le_bytes().into_iter().take(size).enumerate() {
             let place = if abi.byte_order == ByteOrder::Little { index } else { size - 1 - index };
-            bytes[at + place] = little[index];
+            bytes[at + place] = byte;
         }
     }
 
