@@ -8,7 +8,7 @@ use crate::model::{Communicator, Operation, Process, Queue, QueueState};
 const MAX_NAMED: usize = 10;
 
 /// Sentences about where the built-in reader (`ours`) and a plug-in (`theirs`) differ; empty where they agree. Operations
-/// that the library posted for itself are left out: no plug-in lists them.
+/// that the library posted for itself are left out: plug-ins list few of them or none.
 pub fn differences(ours: &Process, theirs: &Process) -> Vec<String> {
     let mut out = Vec::new();
     let mut untold = Untold::default();
@@ -84,12 +84,12 @@ fn queue(place: &str, ours: &Queue, theirs: &Queue, out: &mut Vec<String>) {
             word(ours.state),
             ours_shown.len(),
             word(theirs.state),
-            theirs.operations.len(),
+            theirs.operations.iter().filter(|operation| !operation.internal).count(),
         ));
         return;
     }
     // Pairs by what both know of an operation; what is left over on either side differs.
-    let mut left: Vec<&Operation> = theirs.operations.iter().collect();
+    let mut left: Vec<&Operation> = theirs.operations.iter().filter(|operation| !operation.internal).collect();
     let mut named = 0;
     let mut name = |text: String, out: &mut Vec<String>| {
         named += 1;
@@ -98,13 +98,10 @@ fn queue(place: &str, ours: &Queue, theirs: &Queue, out: &mut Vec<String>) {
         }
     };
     let mut order = Vec::new();
-    let mut index = pairs(&left);
-    let mut taken = vec![false; left.len()];
+    let mut pairs = Pairs::new(&left);
     for our in &ours_shown {
-        let partner = keys(our).find_map(|key| index.get_mut(&key)?.pop_front());
-        match partner {
+        match pairs.take(our) {
             Some(partner) => {
-                taken[partner] = true;
                 order.push(partner);
                 for text in facts(our, left[partner]) {
                     name(format!("{place}: {}: {text}", describe(our)), out);
@@ -113,7 +110,7 @@ fn queue(place: &str, ours: &Queue, theirs: &Queue, out: &mut Vec<String>) {
             None => name(format!("{place}: only the reader lists {}", describe(our)), out),
         }
     }
-    let mut places = taken.iter();
+    let mut places = pairs.taken.iter();
     left.retain(|_| !*places.next().unwrap_or(&true));
     for their in left {
         name(format!("{place}: only the plug-in lists {}", describe(their)), out);
@@ -126,27 +123,63 @@ fn queue(place: &str, ours: &Queue, theirs: &Queue, out: &mut Vec<String>) {
     }
 }
 
-/// What tells operations apart and both sides know: the request where the plug-in names it, else the buffer and the tag.
-#[derive(PartialEq, Eq, Hash)]
-enum Key {
-    Request(u64),
-    Place(Option<u64>, Option<i64>),
+/// Where an operation is and what it is: what tells operations apart where a side does not name the request.
+type Place = (Option<u64>, Option<i64>);
+
+fn place(operation: &Operation) -> Place {
+    (operation.buffer, operation.desired_tag.filter(|_| !operation.tag_wild))
 }
 
-fn keys(operation: &Operation) -> impl Iterator<Item = Key> {
-    let tag = operation.desired_tag.filter(|_| !operation.tag_wild);
-    operation.request.map(Key::Request).into_iter().chain([Key::Place(operation.buffer, tag)])
+/// The plug-in's operations, to be paired with ours: by the request where both sides name it, else by the place.
+struct Pairs {
+    by_request: HashMap<u64, VecDeque<usize>>,
+    by_place: HashMap<Place, VecDeque<usize>>,
+    /// Those at a place whose request is not named.
+    unnamed: HashMap<Place, VecDeque<usize>>,
+    /// Which ones have been paired.
+    taken: Vec<bool>,
 }
 
-/// Places of operations by the best key that each has.
-fn pairs(operations: &[&Operation]) -> HashMap<Key, VecDeque<usize>> {
-    let mut index: HashMap<Key, VecDeque<usize>> = HashMap::new();
-    for (place, operation) in operations.iter().enumerate() {
-        for key in keys(operation).take(1) {
-            index.entry(key).or_default().push_back(place);
+impl Pairs {
+    fn new(operations: &[&Operation]) -> Self {
+        let (mut by_request, mut by_place, mut unnamed) = (HashMap::new(), HashMap::new(), HashMap::new());
+        for (number, operation) in operations.iter().enumerate() {
+            let push = |index: &mut HashMap<Place, VecDeque<usize>>| {
+                index.entry(place(operation)).or_default().push_back(number);
+            };
+            push(&mut by_place);
+            match operation.request {
+                Some(request) => {
+                    let requests: &mut VecDeque<usize> = by_request.entry(request).or_default();
+                    requests.push_back(number);
+                }
+                None => push(&mut unnamed),
+            }
         }
+        Self { by_request, by_place, unnamed, taken: vec![false; operations.len()] }
     }
-    index
+
+    /// The partner of one of ours, by its number.
+    fn take(&mut self, our: &Operation) -> Option<usize> {
+        let taken = &self.taken;
+        let first = |candidates: Option<&mut VecDeque<usize>>| {
+            let candidates = candidates?;
+            while let Some(number) = candidates.pop_front() {
+                if !taken[number] {
+                    return Some(number);
+                }
+            }
+            None
+        };
+        let found = match our.request {
+            Some(request) => {
+                first(self.by_request.get_mut(&request)).or_else(|| first(self.unnamed.get_mut(&place(our))))
+            }
+            None => first(self.by_place.get_mut(&place(our))),
+        }?;
+        self.taken[found] = true;
+        Some(found)
+    }
 }
 
 fn facts(our: &Operation, their: &Operation) -> Vec<String> {
@@ -178,7 +211,9 @@ fn describe(operation: &Operation) -> String {
         (false, None) => "unknown".to_owned(),
     };
     let request = operation.request.map_or_else(String::new, |request| format!(" (request {request:#x})"));
-    format!("peer {peer}, tag {tag}, {} bytes{request}", operation.desired_length.unwrap_or_default())
+    let length =
+        operation.desired_length.map_or_else(|| "an unknown number of".to_owned(), |length| length.to_string());
+    format!("peer {peer}, tag {tag}, {length} bytes{request}")
 }
 
 fn word(state: QueueState) -> &'static str {
@@ -238,6 +273,33 @@ mod tests {
             told,
             ["pending receives: the plug-in has no information in 2 communicators, where the reader lists 1: never"]
         );
+    }
+
+    #[test]
+    fn operations_are_paired_by_place_where_one_side_names_no_request() {
+        let one = |request, tag| Operation { request, ..receive(Some(1), tag) };
+        let named = |request| one(Some(request), 5);
+        let ours = process(vec![one(None, 5), one(None, 6)]);
+        let theirs = process(vec![named(7), one(Some(8), 6)]);
+        assert_eq!(differences(&ours, &theirs), Vec::<String>::new());
+        assert_eq!(differences(&theirs, &ours), Vec::<String>::new());
+        // Two requests are two operations, however alike.
+        assert_eq!(differences(&process(vec![named(7)]), &process(vec![named(8)])).len(), 2);
+    }
+
+    #[test]
+    fn what_the_library_posted_for_itself_is_left_out_on_both_sides() {
+        let internal = || Operation { internal: true, ..receive(Some(1), 1) };
+        let ours = process(vec![receive(Some(1), 5)]);
+        assert_eq!(differences(&ours, &process(vec![internal(), receive(Some(1), 5)])), Vec::<String>::new());
+        assert_eq!(differences(&process(vec![internal(), receive(Some(1), 5)]), &ours), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_length_that_is_not_known_is_not_zero() {
+        let unknown = process(vec![Operation { desired_length: None, ..receive(Some(1), 5) }]);
+        let told = differences(&unknown, &process(Vec::new())).concat();
+        assert!(told.contains("an unknown number of bytes") && !told.contains(" 0 bytes"), "{told}");
     }
 
     #[test]

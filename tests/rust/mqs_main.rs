@@ -6,5 +6,6 @@ mod mqs_abi;
 mod mqs_good;
 mod mqs_hostile;
 mod mqs_job;
+mod mqs_mpich;
 mod mqs_toy;
 mod mqs_vendor;
