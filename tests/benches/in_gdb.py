@@ -122,6 +122,30 @@ def measure_reader() -> None:
     results["reader"] = median(lambda: builtin(inferior), inferior.invalidate)
 
 
+def measure_pool_scan() -> None:
+    """What is detected anew at a later stop: where MPICH's pools of objects are."""
+    inferior = new_inferior()
+    assert inferior.info()["mpi"], inferior.info()
+    results["pool_scan"] = median(inferior.info, inferior.invalidate)
+    results["scanned"] = variables(str(inferior.info()["mpi"]["library"]))
+
+
+def variables(library: str) -> int:
+    """Bytes of a library's variables: what is mapped writable from its file, and what follows without a file."""
+    total, end = 0, None
+    with open(f"/proc/{gdb.selected_inferior().pid}/maps") as maps:
+        for line in maps:
+            words = line.split()
+            first, last = (int(address, 16) for address in words[0].split("-"))
+            of_library = words[-1] == os.path.realpath(library)
+            if words[1].startswith("rw") and (of_library or (len(words) == 5 and first == end)):
+                total += last - first
+                end = last
+            elif of_library:
+                end = last
+    return total
+
+
 def measure_reader_and_pages() -> None:
     """The reader as above, and process_vm_readv of the same pages, in turn."""
     inferior = new_inferior()
