@@ -6,6 +6,7 @@
 pub mod mpich;
 pub mod openmpi;
 pub mod record;
+mod send_mode;
 pub mod walk;
 
 use crate::layouts::LayoutError;

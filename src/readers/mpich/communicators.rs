@@ -37,9 +37,19 @@ pub struct Found {
     pub inter: bool,
     /// Whether the library made it for itself, below one of the application's.
     pub internal: bool,
+    /// The communicator of its processes on this node; null where the library has made none.
+    pub node_comm: TargetAddr,
+    /// How many of its processes are on this node, where the release notes it.
+    pub on_node: Option<i64>,
 }
 
 impl Found {
+    /// How many processes it sends to and receives from.
+    pub fn peers(&self) -> i64 {
+        let remote = self.facts.remote_group.as_ref().filter(|_| self.inter);
+        remote.map_or(self.facts.size.unwrap_or(0), |remote| i64::try_from(remote.len()).unwrap_or(0))
+    }
+
     /// The world rank of a rank in the group that it sends to and receives from.
     pub fn world_rank(&self, local: i64) -> Option<i64> {
         let peers = if self.inter { &self.facts.remote_group } else { &self.facts.group };
@@ -62,6 +72,26 @@ impl Communicators {
     /// The communicator at an address, by its place in `found`.
     pub fn at(&self, at: TargetAddr) -> Option<usize> {
         self.by_address.get(&at).copied()
+    }
+
+    /// Whether all processes that MPI_Init started together are on this node, as far as MPICH uses that: MPI_COMM_WORLD's
+    /// communicator of a node is as large as itself (`MPIR_Comm_create_subcomms`, src/mpi/comm/commutil.c, v4.0), or the
+    /// number says so from which that is made when it is needed (`num_local`, the same file, v5.0).
+    pub fn one_node(&self) -> bool {
+        let Some(world) = self.found.first() else { return false };
+        let node = self.at(world.node_comm).and_then(|index| self.found.get(index));
+        (world.on_node.is_some() && world.on_node == world.facts.size)
+            || node.is_some_and(|node| node.facts.size == world.facts.size)
+    }
+
+    /// The application's communicator of which one is a part: the upper bits of their context ids are the same
+    /// (`MPIR_CONTEXT_PREFIX_SHIFT`, src/include/mpir_contextid.h, v3.4 to v5.0). Itself, where it is the application's.
+    pub fn owner(&self, index: usize) -> usize {
+        const PREFIX_SHIFT: u64 = 4;
+        let Some(part) = self.found.get(index).filter(|found| found.internal) else { return index };
+        let prefix = part.receive_context >> PREFIX_SHIFT;
+        let owner = |found: &Found| !found.internal && found.receive_context >> PREFIX_SHIFT == prefix;
+        self.found.iter().position(owner).unwrap_or(0)
     }
 
     /// The communicator that receives messages of a context, and whether they are those of its collectives.
@@ -165,7 +195,9 @@ fn describe(
         group,
         ..Communicator::default()
     };
-    Found { facts, at: record.addr, value, send_context, receive_context, inter, internal: false }
+    let node_comm = record.pointer(shape.node_comm);
+    let on_node = shape.on_node.map(|slot| record.int(slot));
+    Found { facts, at: record.addr, value, send_context, receive_context, inter, internal: false, node_comm, on_node }
 }
 
 /// The value that the application's variable has: the integer, or in the MPI-5 ABI the address of the object, and

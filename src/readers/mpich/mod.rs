@@ -3,12 +3,17 @@
 //! MPICH keeps all objects that have handles in pools, which are found by scanning the library's writable memory
 //! (`scan`, `pools`). What is in the objects is known from layouts, which must agree with what was found (`verify`).
 
+pub mod active_messages;
+pub mod ch3;
 pub mod communicators;
 pub mod datatypes;
+pub mod debug_lists;
+pub mod decoder;
 pub mod groups;
 pub mod handle_value;
 pub mod handles;
 pub mod library;
+pub mod lists;
 pub mod pool_layout;
 pub mod pools;
 pub mod queues;

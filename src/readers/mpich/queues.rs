@@ -1,30 +1,300 @@
 //! The queues of all communicators, from whatever the device keeps them in.
+//!
+//! Every request is decoded once, by who knows it, and sorted into the queue of its communicator. The library's lists say
+//! which receives still wait, and in which order messages are matched.
+
+use std::collections::{BTreeMap, HashMap};
 
 use super::MpichProcess;
-use super::communicators::Communicators;
+use super::communicators::{Communicators, Found};
+use super::datatypes::Datatypes;
+use super::debug_lists::DebugLists;
+use super::decoder::{Decoder, Persistent, Row};
+use super::lists::{self, Links, List};
+use super::requests::{Kinds, Pass, RequestShape, walk};
 use super::shapes::Shapes;
+use super::transport::{Around, Decoded, Kept, NotRead, Transport};
+use crate::address::TargetAddr;
 use crate::layouts::Layouts;
-use crate::model::Queue;
-use crate::readers::ReaderError;
+use crate::model::{Operation, OperationStatus, Queue, QueueState};
+use crate::readers::{ReaderError, add_problem};
 use crate::target::Target;
+
+/// At most this many operations (2 Mi) are read from one process; a longer list is said to be cut.
+pub const MAX_OPERATIONS: usize = 1 << 21;
+
+/// At most this many communicators that do not exist yet are named.
+const MAX_NAMED: usize = 4;
 
 /// Reads the queues into the communicators.
 ///
 /// # Errors
 /// Where nothing can be read.
 pub fn read_all(
-    _target: &dyn Target,
-    _layouts: &Layouts,
-    _shapes: &Shapes,
+    target: &dyn Target,
+    layouts: &Layouts,
+    shapes: &Shapes,
     process: &MpichProcess,
     all: &mut Communicators,
-    _notes: &mut Vec<String>,
+    notes: &mut Vec<String>,
 ) -> Result<(), ReaderError> {
-    let device = process.library.device.as_deref().unwrap_or("its device");
-    for found in &mut all.found {
-        for queue in found.facts.queues_mut() {
-            *queue = Queue::no_information(format!("the queues of MPICH over {device} are not read"));
+    let device = process.library.device.clone().unwrap_or_default();
+    let shape = RequestShape::resolve(layouts)?;
+    let kinds = Kinds::resolve(layouts)?;
+    let mut network = network(&device);
+    let decoder = Decoder::new(layouts, &device)?;
+    let mut found = Rows::default();
+    let datatypes = Datatypes::new(target, &process.pools, &shapes.datatype);
+    let mut around = Around { target, communicators: all, datatypes };
+    let next = shapes.header.next.offset as u64;
+    let pass = walk(target, &shape, &kinds, &process.pools, next, around.communicators, |request| {
+        found.take(decoder.decode(request, &mut *network, &mut around));
+        found.rows.len() < MAX_OPERATIONS
+    })?;
+    found.persistent(&decoder);
+    let debug = DebugLists::read(target, layouts, MAX_OPERATIONS);
+    let links: HashMap<TargetAddr, Links> = found.rows.iter().filter_map(|row| Some((row.at, row.links?))).collect();
+    let lists = lists::find(target, &process.pools, &links)?;
+    let lists = lists.into_iter().chain(decoder.old_lists(target, around.communicators, found.rows.len()));
+    let unordered = found.order(lists.collect(), &decoder, &around);
+    found.complete(&debug, &decoder);
+    let unexpected = match decoder.uses_network() {
+        true => network.unexpected(&mut around)?,
+        false => super::transport::Unexpected::default(),
+    };
+    let mut states = States::of(&pass, &debug, unordered, found.of_nobody);
+    states.network = unexpected.incomplete;
+    states.local = shape.is_local.is_some() && around.communicators.one_node();
+    let mut sorted: HashMap<(usize, Kept), Vec<Decoded>> = HashMap::new();
+    let decoded = found.rows.into_iter().map(|row| row.decoded).chain(unexpected.messages);
+    for decoded in decoded {
+        sorted.entry((decoded.comm, decoded.queue)).or_default().push(decoded);
+    }
+    for problem in pass.problems.into_iter().chain(debug.problems) {
+        add_problem(&mut all.problems, problem);
+    }
+    fill(all, sorted, &states);
+    notes.extend(homeless(found.homeless));
+    Ok(())
+}
+
+/// The network that the device uses first.
+fn network(device: &str) -> Box<dyn Transport> {
+    let name = device.split([':', ',']).nth(1).unwrap_or("network");
+    Box::new(NotRead { network: name.to_uppercase() })
+}
+
+/// What the pass found.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<Row>,
+    persistent: Vec<Persistent>,
+    /// Messages for communicators that do not exist, by context.
+    homeless: BTreeMap<u64, u64>,
+    /// Requests that say nothing of their communicator, and that no transport knows.
+    of_nobody: u64,
+}
+
+impl Rows {
+    fn take(&mut self, decoded: super::decoder::Outcome) {
+        use super::decoder::Outcome;
+        match decoded {
+            Outcome::Rows(rows) => self.rows.extend(rows),
+            Outcome::Persistent(persistent) => self.persistent.push(persistent),
+            Outcome::Homeless(context) => *self.homeless.entry(context).or_default() += 1,
+            Outcome::Unknown => self.of_nobody += 1,
+            Outcome::Nothing => {}
         }
     }
-    Ok(())
+
+    /// Tells the operations that persistent requests have started.
+    fn persistent(&mut self, decoder: &Decoder) {
+        let started: HashMap<TargetAddr, &Persistent> =
+            self.persistent.iter().map(|persistent| (persistent.started, persistent)).collect();
+        for row in &mut self.rows {
+            if let Some(persistent) = started.get(&row.at) {
+                decoder.started(persistent, &mut row.decoded.operation);
+            }
+        }
+    }
+
+    /// Sorts by the lists; returns how many receives wait on none of them.
+    fn order(&mut self, lists: Vec<List>, decoder: &Decoder, around: &Around<'_>) -> u64 {
+        let places: HashMap<TargetAddr, usize> =
+            self.rows.iter().enumerate().map(|(index, row)| (row.at, index)).collect();
+        for (number, list) in (0..).zip(lists) {
+            let members: Vec<usize> = list.requests.iter().filter_map(|at| places.get(at).copied()).collect();
+            // A list of one sort of requests is what it looks like.
+            let Some(first) = members.first().and_then(|index| self.rows.get(*index)).map(|row| row.decoded.queue)
+            else {
+                continue;
+            };
+            let same = members.iter().all(|index| {
+                self.rows.get(*index).is_some_and(|row| {
+                    row.decoded.queue == first && row.decoded.operation.status != OperationStatus::Complete
+                })
+            });
+            if !same || members.len() != list.requests.len() {
+                continue;
+            }
+            for (place, index) in (0_u64..).zip(members) {
+                if let Some(row) = self.rows.get_mut(index) {
+                    row.listed = true;
+                    row.decoded.order = (number << 32) + place;
+                }
+            }
+        }
+        self.rows.retain(|row| row.listed || !row.doubtful);
+        let mut unordered = 0;
+        for row in &mut self.rows {
+            let operation = &mut row.decoded.operation;
+            if row.listed {
+                let evidence = operation.evidence.take().unwrap_or_default();
+                let which =
+                    if row.decoded.queue == Kept::Unexpected { "unexpected messages" } else { "posted operations" };
+                operation.evidence = Some(
+                    format!("{evidence}; on its list of {which}, found by scanning the library's variables").into(),
+                );
+            } else if row.links.is_some() && operation.status == OperationStatus::Pending {
+                unordered += u64::from(!decoder.is_matched(row.more, row.decoded.queue, operation, around));
+            }
+        }
+        unordered
+    }
+
+    /// Adds what the lists for debuggers say.
+    fn complete(&mut self, debug: &DebugLists, decoder: &Decoder) {
+        for row in &mut self.rows {
+            let send = match row.decoded.queue {
+                Kept::Sends => true,
+                Kept::Receives => false,
+                Kept::Unexpected => continue,
+            };
+            let list = if send { &debug.sends } else { &debug.receives };
+            let user = row.decoded.operation.request.map(TargetAddr::new);
+            let entry = list.get(&row.at).or_else(|| user.and_then(|user| list.get(&user)));
+            if let Some(entry) = entry {
+                DebugLists::complete(entry, &mut row.decoded.operation, send, decoder.wildcards());
+                if send {
+                    row.decoded.order = entry.age;
+                }
+            }
+        }
+    }
+}
+
+/// What is to be said of the queues of all communicators.
+struct States {
+    sends: Option<(QueueState, String)>,
+    receives: Option<(QueueState, String)>,
+    unexpected: Option<(QueueState, String)>,
+    /// Why there may be unexpected messages that only the network knows.
+    network: Option<String>,
+    /// Whether the processes that MPI_Init started together never use the network among themselves.
+    local: bool,
+}
+
+impl States {
+    fn of(pass: &Pass, debug: &DebugLists, unordered: u64, of_nobody: u64) -> Self {
+        let mut error = pass.problems.first().cloned();
+        if pass.stopped {
+            error.get_or_insert_with(|| format!("only the first {MAX_OPERATIONS} operations were read"));
+        }
+        let nobody = (of_nobody > 0).then(|| {
+            let why = format!("{of_nobody} requests are the network library's, which alone knows their communicator");
+            (QueueState::NoInformation, why)
+        });
+        let all = error.map(|problem| (QueueState::Error, problem)).or(nobody);
+        let lists = (unordered > 0).then(|| {
+            let why = format!(
+                "{unordered} requests that wait to be matched are on no list of the library's that was found: their order is not known"
+            );
+            (QueueState::Error, why)
+        });
+        let debugged = debug.problems.first().map(|problem| (QueueState::Error, problem.clone()));
+        Self {
+            sends: all.clone().or(debugged.clone()),
+            receives: all.clone().or(lists.clone()).or(debugged),
+            unexpected: all.or(lists),
+            network: None,
+            local: false,
+        }
+    }
+}
+
+/// Puts the operations into their queues; what goes on in the library's own communicators belongs to those they are parts of.
+fn fill(all: &mut Communicators, mut sorted: HashMap<(usize, Kept), Vec<Decoded>>, states: &States) {
+    let owners: Vec<usize> = (0..all.found.len()).map(|index| all.owner(index)).collect();
+    for index in 0..all.found.len() {
+        for queue in [Kept::Sends, Kept::Receives, Kept::Unexpected] {
+            let mut decoded = sorted.remove(&(index, queue)).unwrap_or_default();
+            decoded.sort_by_cached_key(|decoded| decoded.order);
+            let owner = owners.get(index).copied().unwrap_or(index);
+            let Some(found) = all.found.get(index) else { continue };
+            let operations: Vec<Operation> =
+                decoded.into_iter().map(|decoded| named(decoded.operation, found, owner != index)).collect();
+            if let Some(owner) = all.found.get_mut(owner) {
+                queue_of(owner, queue).operations.extend(operations);
+            }
+        }
+    }
+    for found in &mut all.found {
+        for (queue, state) in
+            [(Kept::Sends, &states.sends), (Kept::Receives, &states.receives), (Kept::Unexpected, &states.unexpected)]
+        {
+            if let Some((state, detail)) = state {
+                let queue = queue_of(found, queue);
+                (queue.state, queue.detail) = (*state, Some(detail.clone()));
+            }
+        }
+        let alone = !found.inter && found.facts.size == Some(1);
+        let queue = &mut found.facts.unexpected_messages;
+        if let (Some(network), QueueState::Ok, false) = (&states.network, queue.state, alone) {
+            let members = found.facts.remote_group.as_ref().or(found.facts.group.as_ref());
+            // Processes that were connected later are reached by the network even on the same node.
+            let together = members.is_some_and(|members| members.iter().all(Option::is_some));
+            if !(states.local && together) {
+                (queue.state, queue.detail) = (QueueState::NoInformation, Some(network.clone()));
+            }
+        }
+    }
+}
+
+fn queue_of(found: &mut Found, queue: Kept) -> &mut Queue {
+    match queue {
+        Kept::Sends => &mut found.facts.pending_sends,
+        Kept::Receives => &mut found.facts.pending_receives,
+        Kept::Unexpected => &mut found.facts.unexpected_messages,
+    }
+}
+
+/// Fills in world ranks. `part`: the communicator is one that the library made below the one that is shown.
+fn named(mut operation: Operation, found: &Found, part: bool) -> Operation {
+    operation.desired_global_rank = operation.desired_local_rank.and_then(|rank| found.world_rank(rank));
+    operation.actual_global_rank = operation.actual_local_rank.and_then(|rank| found.world_rank(rank));
+    if part {
+        operation.internal = true;
+        operation
+            .extra_text
+            .push("within a communicator that the library made for its collectives; ranks are its".into());
+    } else if operation.internal {
+        operation.extra_text.push("part of a collective".into());
+    }
+    operation
+}
+
+/// Messages for communicators that this process has not made yet.
+fn homeless(by_context: BTreeMap<u64, u64>) -> Vec<String> {
+    let left_out: u64 = by_context.values().skip(MAX_NAMED).sum();
+    let mut notes: Vec<String> = by_context
+        .into_iter()
+        .take(MAX_NAMED)
+        .map(|(context, count)| {
+            format!("messages for a communicator (context {context}) that this process has not created yet: {count}")
+        })
+        .collect();
+    if left_out > 0 {
+        notes.push(format!("messages for further communicators that this process has not created yet: {left_out}"));
+    }
+    notes
 }

@@ -27,6 +27,7 @@ shape!(
         node_roots_comm: "node_roots_comm",
         name: "name",
     }
+    optional { on_node: "num_local" }
 );
 shape!(
     /// A datatype.

@@ -13,7 +13,6 @@ mod pool;
 mod posted;
 mod queues;
 mod requests;
-mod send_mode;
 pub mod shapes;
 mod tags;
 mod unexpected;

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::send_mode::SendMode;
 use super::shapes::{Ob1Shapes, Shapes};
 use super::tags::InternalTags;
 use crate::address::TargetAddr;
 use crate::layouts::{LayoutError, Layouts};
 use crate::model::{Operation, OperationStatus};
 use crate::readers::record::Record;
+use crate::readers::send_mode::SendMode;
 use crate::target::{Target, printable};
 
 /// Constants of requests, under the names of ompi/request/request_dbg.h and ompi/mca/pml/base/pml_base_request_dbg.h.

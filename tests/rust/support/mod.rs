@@ -6,6 +6,7 @@
 
 pub mod layout;
 pub mod memory;
+pub mod mpich;
 pub mod openmpi_types;
 pub mod process;
 pub mod rich;

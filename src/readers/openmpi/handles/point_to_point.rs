@@ -9,10 +9,10 @@ use crate::model::{Handle, HandleKind, OperationStatus};
 use crate::readers::ReaderError;
 use crate::readers::openmpi::communicators;
 use crate::readers::openmpi::requests::{Decoded, Decoder};
-use crate::readers::openmpi::send_mode::SendMode;
 use crate::readers::openmpi::shapes::Ob1Shapes;
 use crate::readers::openmpi::tags::InternalTags;
 use crate::readers::record::Record;
+use crate::readers::send_mode::SendMode;
 
 /// A request with what its facts are made of.
 struct Message {

@@ -1,0 +1,418 @@
+//! Requests of ch4's active messages: everything over shared memory, and what a network leaves to MPICH.
+
+use std::borrow::Cow;
+
+use super::communicators::Found;
+use super::requests::{Kind, Request};
+use super::transport::{Around, Decoded, Kept};
+use crate::address::TargetAddr;
+use crate::layouts::{LayoutError, Layouts};
+use crate::model::{Operation, OperationStatus};
+use crate::readers::record::{Record, Slot, shape};
+use crate::target::Target;
+
+shape!(
+    /// What a request of an active message holds; source and tag of a receive stand in its status since 4.3
+    /// (`MPIDIG_req_t`, pmodels/mpich, src/mpid/ch4/include/mpidpre.h; `MPIDIG_match_request`, src/mpid/ch4/src/mpidig_recvq.h).
+    Shape = ["MPIR_Request"] {
+        more: "dev.ch4.am.req",
+        buffer: "dev.ch4.am.buffer",
+        count: "dev.ch4.am.count",
+        datatype: "dev.ch4.am.datatype",
+    }
+    optional {
+        destination: "dev.ch4.am.u.send.dest",
+        source: "dev.ch4.am.u.recv.source",
+        tag: "dev.ch4.am.u.recv.tag",
+        context: "dev.ch4.am.u.recv.context_id",
+        old_rank: "dev.ch4.am.rank",
+        old_tag: "dev.ch4.am.tag",
+        old_context: "dev.ch4.am.context_id",
+        self_buffer: "dev.ch4.self.buf",
+        self_count: "dev.ch4.self.count",
+        self_datatype: "dev.ch4.self.datatype",
+        self_tag: "dev.ch4.self.tag",
+        self_match: "dev.ch4.self.match_req",
+    }
+);
+shape!(
+    /// What does not fit into the request.
+    More = ["MPIDIG_req_ext_t"] {
+        flags: "status",
+        sent: "send_async.offset",
+        left: "send_async.data_sz_left",
+    }
+    optional {
+        send_buffer: "sreq.src_buf",
+        send_count: "sreq.count",
+        send_datatype: "sreq.datatype",
+        list_item: "rreq",
+        listed_next: "rreq.next",
+        listed_request: "rreq.request",
+    }
+);
+
+/// `MPIDIG_REQ_MATCHED`, `MPIDIG_REQ_IN_PROGRESS` and `MPIDIG_REQ_UNEXP_CLAIMED` (src/mpid/ch4/include/mpidpre.h, the same
+/// in v3.4 to v5.0).
+const MATCHED: u64 = 1 << 6 | 1 << 8 | 1 << 4;
+
+/// Smaller messages are sent at once: the limit is 64 KiB less a header where nobody has set it, and no sensible one is
+/// below this (`MPIDI_POSIX_am_eager_limit`, src/mpid/ch4/shm/posix/posix_am.h).
+const SENT_AT_ONCE: u64 = 16 << 10;
+
+/// No cell of shared memory is larger.
+const NEVER_AT_ONCE: u64 = 1 << 20;
+
+/// How the facts were found.
+const EVIDENCE: &str = "in MPICH's pool of requests, in use, of the library's active messages";
+
+const NO_TAG: &str = "MPICH keeps the tag of a send only in the header that it has sent";
+const NOT_WRITTEN: &str = "MPICH does not write it into the request of a message that it sends at once";
+const AMBIGUOUS: &str = "the request does not say whether this is a large message or a synchronous one that has already gone, which leaves old values";
+const OVERWRITTEN: &str = "the request holds what was matched, no longer what was asked for";
+
+/// Decodes requests of active messages.
+pub struct ActiveMessages {
+    shape: Shape,
+    more: More,
+    /// `MPIDI_REQ_TYPE_AM`.
+    type_am: u64,
+    any_source: i64,
+    any_tag: i64,
+}
+
+impl ActiveMessages {
+    /// Where the layouts have ch4's requests.
+    ///
+    /// # Errors
+    /// Names what is missing.
+    pub fn new(layouts: &Layouts) -> Result<Self, LayoutError> {
+        Ok(Self {
+            shape: Shape::resolve(layouts)?,
+            more: More::resolve(layouts)?,
+            type_am: layouts.constant("MPIDI_REQ_TYPE_AM").map_or(1, |value| value as u64),
+            any_source: layouts.constant("MPI_ANY_SOURCE").unwrap_or(-2),
+            any_tag: layouts.constant("MPI_ANY_TAG").unwrap_or(-1),
+        })
+    }
+
+    /// Whether a request is an active message's.
+    pub fn has(&self, request: &Request<'_>) -> bool {
+        match (request.maybe(request.shape.device_type), request.maybe(request.shape.is_local)) {
+            (Some(device_type), _) => device_type == self.type_am,
+            (None, Some(is_local)) => is_local != 0,
+            (None, None) => false,
+        }
+    }
+
+    /// Whether a request is one within a communicator of one process, which MPICH keeps in lists of its own since 4.0
+    /// (`MPIDI_is_self_comm`, src/mpid/ch4/src/ch4_self.c).
+    pub fn is_own(&self, found: &Found) -> bool {
+        self.shape.self_tag.is_some() && !found.inter && found.facts.size == Some(1)
+    }
+
+    /// The operation of a request; `None` for one that is the library's own or whose communicator is not known.
+    pub fn decode(
+        &self,
+        request: &Request<'_>,
+        operation: Operation,
+        around: &mut Around<'_>,
+    ) -> Result<Option<Decoded>, u64> {
+        match request.kind {
+            Kind::Send => Ok(request.comm.map(|comm| {
+                let operation = self.send(request, operation, comm, around);
+                Decoded { comm, queue: Kept::Sends, order: u64::MAX, operation }
+            })),
+            Kind::Receive if request.comm.is_none() && request.complete() => Ok(None),
+            Kind::Receive | Kind::MatchedProbe => self.receive(request, operation, around).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// A receive, a message that nobody has received, or one that MPI_Mprobe took; `Err` with the context of a message whose
+    /// communicator does not exist.
+    fn receive(
+        &self,
+        request: &Request<'_>,
+        mut operation: Operation,
+        around: &mut Around<'_>,
+    ) -> Result<Decoded, u64> {
+        let (record, shape) = (request.record, &self.shape);
+        let context = shape.context.or(shape.old_context).map(|slot| record.uint(slot)).unwrap_or_default();
+        let by_context = around.communicators.receiving(context);
+        let comm = request.comm.or(by_context.map(|(comm, _)| comm)).ok_or(context)?;
+        operation.internal = by_context.is_some_and(|(at, collective)| collective && at == comm);
+        let source = record.int(shape.source.or(shape.old_rank).unwrap_or(request.shape.source));
+        let tag = record.int(shape.tag.or(shape.old_tag).unwrap_or(request.shape.tag));
+        let datatype = around.datatypes.of(record.uint(shape.datatype) as u32);
+        let count = u64::try_from(record.int(shape.count)).ok();
+        let bytes = count.zip(datatype.bytes).and_then(|(count, bytes)| count.checked_mul(bytes));
+        operation.evidence = Some(Cow::Borrowed(EVIDENCE));
+        if request.comm.is_none() || request.kind == Kind::MatchedProbe {
+            // The library has received it, or will, as so many bytes.
+            message(&mut operation, source, tag, count);
+            let buffer = record.uint(shape.buffer);
+            operation.buffer = (buffer != 0).then_some(buffer);
+            operation.system_buffer = buffer != 0;
+            if request.comm.is_none() {
+                return Ok(Decoded { comm, queue: Kept::Unexpected, order: u64::MAX, operation });
+            }
+            operation.extra_text.push(Cow::Borrowed("a matched message that no MPI_Mrecv has received yet"));
+            operation.status = OperationStatus::Matched;
+            operation.buffer = None;
+            operation.system_buffer = false;
+            forget_wanted(&mut operation);
+            return Ok(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation });
+        }
+        operation.datatype = datatype.name;
+        if request.complete() {
+            completed(request, &mut operation);
+            forget_wanted(&mut operation);
+        } else {
+            operation.any_source = source == self.any_source;
+            operation.tag_wild = tag == self.any_tag;
+            operation.desired_local_rank = (!operation.any_source).then_some(source);
+            operation.desired_tag = (!operation.tag_wild).then_some(tag);
+            operation.desired_length = bytes;
+            operation.count = count;
+            operation.buffer = Some(record.uint(shape.buffer));
+        }
+        Ok(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation })
+    }
+
+    /// Whether a receive that is on no list was matched; `None` where that cannot be read.
+    pub fn was_matched(&self, more: TargetAddr, around: &Around<'_>) -> Option<bool> {
+        let mut buffer = Vec::new();
+        let record = Record::read(around.target, more, self.more.size, &mut buffer).ok()?;
+        Some(record.uint(self.more.flags) & MATCHED != 0)
+    }
+
+    /// Where the rest of a request's facts lies.
+    pub fn more_of(&self, request: &Request<'_>) -> TargetAddr {
+        request.record.pointer(self.shape.more)
+    }
+
+    /// A receive that is under way: its wildcards were overwritten by what was matched.
+    pub fn matched(operation: &mut Operation) {
+        operation.status = OperationStatus::Matched;
+        operation.actual_local_rank = operation.desired_local_rank;
+        operation.actual_tag = operation.desired_tag;
+        operation.not_known("actual_length", "MPICH notes it when the message is complete");
+        for fact in ["desired_local_rank", "desired_tag"] {
+            operation.not_known(fact, OVERWRITTEN);
+        }
+        (operation.desired_local_rank, operation.desired_tag) = (None, None);
+        (operation.any_source, operation.tag_wild) = (false, false);
+    }
+
+    /// The requests of a list of 3.4, whose elements lie with the rest of the facts; `None` where it is none.
+    pub fn old_list(&self, target: &dyn Target, first: TargetAddr, limit: usize) -> Option<Vec<TargetAddr>> {
+        let (item, next, request) = (self.more.list_item?, self.more.listed_next?, self.more.listed_request?);
+        let mut found = Vec::new();
+        let mut at = first;
+        while !at.is_null() {
+            let start = at.wrapping_add((item.offset as u64).wrapping_neg());
+            if found.len() >= limit {
+                return None;
+            }
+            found.push(target.read_pointer(start.wrapping_add(request.offset as u64)).ok()?);
+            at = target.read_pointer(start.wrapping_add(next.offset as u64)).ok()?;
+        }
+        Some(found)
+    }
+
+    fn send(&self, request: &Request<'_>, mut operation: Operation, comm: usize, around: &mut Around<'_>) -> Operation {
+        operation.evidence = Some(Cow::Borrowed(EVIDENCE));
+        operation.not_known("desired_tag", NO_TAG);
+        let why = match self.kept(request, comm, around) {
+            Ok(kept) => {
+                operation.desired_local_rank = Some(kept.destination);
+                operation.actual_local_rank = operation.desired_local_rank;
+                operation.datatype = kept.datatype;
+                operation.count = Some(kept.count);
+                operation.desired_length = Some(kept.bytes);
+                operation.actual_length = Some(kept.bytes);
+                operation.buffer = Some(kept.buffer);
+                return operation;
+            }
+            Err(Gone::AtOnce(bytes)) => {
+                (operation.desired_length, operation.actual_length) = (bytes, bytes);
+                if !request.complete() {
+                    operation.extra_text.push(Cow::Borrowed("synchronous send"));
+                }
+                NOT_WRITTEN
+            }
+            Err(Gone::Ambiguous) => AMBIGUOUS,
+        };
+        for fact in ["desired_local_rank", "datatype", "buffer"] {
+            operation.not_known(fact, why);
+        }
+        if operation.desired_length.is_none() {
+            operation.not_known("desired_length", why);
+        }
+        operation
+    }
+
+    /// What a request of a large message holds. That of a small one has values of an earlier use; which one it is shows in
+    /// what was sent so far (`MPIDIG_isend_impl`, src/mpid/ch4/src/mpidig_send.h; `MPIDI_POSIX_do_am_isend`).
+    fn kept(&self, request: &Request<'_>, comm: usize, around: &mut Around<'_>) -> Result<KeptFacts, Gone> {
+        let (record, shape) = (request.record, &self.shape);
+        let found = around.communicators.found.get(comm).ok_or(Gone::Ambiguous)?;
+        let destination = shape.destination.or(shape.old_rank).map_or(-1, |slot| record.int(slot));
+        let mut bytes_of_more = Vec::new();
+        let more = Record::read(around.target, record.pointer(shape.more), self.more.size, &mut bytes_of_more).ok();
+        // 3.4 keeps them with the rest of the facts (src/mpid/ch4/generic/am/mpidig_am_send.h, v3.4.3).
+        let (place, slots) = match (more, self.more.send_buffer, self.more.send_count, self.more.send_datatype) {
+            (Some(more), Some(buffer), Some(count), Some(datatype)) => (more, [buffer, count, datatype]),
+            _ => (record, [shape.buffer, shape.count, shape.datatype]),
+        };
+        let [buffer, count, datatype] = slots;
+        let datatype = around.datatypes.of(place.uint(datatype) as u32);
+        let count = u64::try_from(place.int(count)).ok();
+        let bytes = count.zip(datatype.bytes).and_then(|(count, bytes)| count.checked_mul(bytes));
+        let buffer = place.uint(buffer);
+        let sent = more
+            .map(|more| (u64::try_from(more.int(self.more.sent)).ok(), u64::try_from(more.int(self.more.left)).ok()));
+        // All of it has gone, and it was small: so it looks after a message was sent at once, but also before the receiver of a
+        // large one has answered, where an earlier message left that.
+        let gone = match sent {
+            Some((Some(sent), Some(0))) if sent <= NEVER_AT_ONCE => Some(sent),
+            _ => None,
+        };
+        let kept = match (count, bytes, (0..found.peers()).contains(&destination)) {
+            (Some(count), Some(bytes), true) if bytes >= SENT_AT_ONCE => {
+                Some(KeptFacts { destination, count, bytes, buffer, datatype: datatype.name })
+            }
+            _ => None,
+        };
+        match (kept, gone) {
+            // A synchronous send counts its data and the receiver's answer: that its data has not gone means that it is large.
+            (Some(kept), _) if request.counter > 1 => Ok(kept),
+            (Some(kept), None) => Ok(kept),
+            (Some(_), Some(_)) => Err(Gone::Ambiguous),
+            (None, gone) => Err(Gone::AtOnce(gone)),
+        }
+    }
+
+    /// A send or receive in a communicator of one process.
+    pub fn own(
+        &self,
+        request: &Request<'_>,
+        mut operation: Operation,
+        comm: usize,
+        around: &mut Around<'_>,
+    ) -> Vec<Decoded> {
+        let (record, shape) = (request.record, &self.shape);
+        operation.evidence =
+            Some(Cow::Borrowed("in MPICH's pool of requests, in use, in a communicator of one process"));
+        let decoded = |queue, operation| Decoded { comm, queue, order: u64::MAX, operation };
+        if request.kind == Kind::MatchedProbe {
+            return self.own_message(request, operation, comm, around).into_iter().collect();
+        }
+        if request.complete() {
+            completed(request, &mut operation);
+            forget_wanted(&mut operation);
+            operation.not_known("datatype", OVERWRITTEN);
+            let queue = if request.kind == Kind::Send { Kept::Sends } else { Kept::Receives };
+            return vec![decoded(queue, operation)];
+        }
+        let int = |slot: Option<Slot>| slot.map(|slot| record.int(slot));
+        let tag = int(shape.self_tag).unwrap_or_default();
+        let datatype = around.datatypes.of(int(shape.self_datatype).unwrap_or_default() as u32);
+        operation.count = int(shape.self_count).and_then(|count| u64::try_from(count).ok());
+        operation.desired_length =
+            operation.count.zip(datatype.bytes).and_then(|(count, bytes)| count.checked_mul(bytes));
+        operation.datatype = datatype.name;
+        operation.buffer = shape.self_buffer.map(|slot| record.uint(slot));
+        operation.desired_local_rank = Some(0);
+        operation.tag_wild = request.kind != Kind::Send && tag == self.any_tag;
+        operation.desired_tag = (!operation.tag_wild).then_some(tag);
+        if request.kind != Kind::Send {
+            // MPICH does not keep whether it was MPI_ANY_SOURCE: there is one source.
+            return vec![decoded(Kept::Receives, operation)];
+        }
+        operation.actual_local_rank = Some(0);
+        operation.actual_tag = operation.desired_tag;
+        operation.actual_length = operation.desired_length;
+        let mut message = operation.clone();
+        message.extra_text.push(Cow::Borrowed("a message to this process itself; its data lies with the sender"));
+        (message.datatype, message.count) = (None, None);
+        vec![decoded(Kept::Sends, operation), decoded(Kept::Unexpected, message)]
+    }
+
+    /// A message that was taken by MPI_Mprobe: its facts stand in the send's request.
+    fn own_message(
+        &self,
+        request: &Request<'_>,
+        mut operation: Operation,
+        comm: usize,
+        around: &mut Around<'_>,
+    ) -> Option<Decoded> {
+        let shape = &self.shape;
+        let send = request.record.pointer(shape.self_match?);
+        let mut buffer = Vec::new();
+        let record = Record::read(around.target, send, request.shape.size, &mut buffer).ok()?;
+        let bytes = around.datatypes.of(record.uint(shape.self_datatype?) as u32).bytes;
+        let count = u64::try_from(record.int(shape.self_count?)).ok();
+        let bytes = count.zip(bytes).and_then(|(count, bytes)| count.checked_mul(bytes));
+        message(&mut operation, 0, record.int(shape.self_tag?), bytes);
+        operation.status = OperationStatus::Matched;
+        operation.extra_text.push(Cow::Borrowed("a matched message that no MPI_Mrecv has received yet"));
+        forget_wanted(&mut operation);
+        Some(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation })
+    }
+}
+
+/// What a request of a large message keeps.
+struct KeptFacts {
+    destination: i64,
+    count: u64,
+    bytes: u64,
+    buffer: u64,
+    datatype: Option<std::sync::Arc<str>>,
+}
+
+/// Why a send's facts are not there.
+enum Gone {
+    /// It was sent at once; so many bytes, where they are known.
+    AtOnce(Option<u64>),
+    /// The memory fits both.
+    Ambiguous,
+}
+
+/// The facts of a message that has arrived.
+pub fn message(operation: &mut Operation, source: i64, tag: i64, bytes: Option<u64>) {
+    operation.desired_local_rank = Some(source);
+    operation.actual_local_rank = Some(source);
+    operation.desired_tag = Some(tag);
+    operation.actual_tag = Some(tag);
+    operation.desired_length = bytes;
+    operation.actual_length = bytes;
+}
+
+/// What a complete receive's status says.
+pub fn completed(request: &Request<'_>, operation: &mut Operation) {
+    operation.status = OperationStatus::Complete;
+    if request.kind == Kind::Send {
+        return;
+    }
+    if request.cancelled() {
+        operation.extra_text.push(Cow::Borrowed("cancelled"));
+        return;
+    }
+    operation.actual_local_rank = Some(request.record.int(request.shape.source));
+    operation.actual_tag = Some(request.record.int(request.shape.tag));
+    operation.actual_length = request.received();
+    let error = request.record.int(request.shape.error);
+    if error != 0 {
+        operation.extra_text.push(Cow::Owned(format!("complete with the MPI error code {error}")));
+    }
+}
+
+/// What was asked for is not kept: it is said so.
+fn forget_wanted(operation: &mut Operation) {
+    (operation.desired_local_rank, operation.desired_tag, operation.desired_length) = (None, None, None);
+    for fact in ["desired_local_rank", "desired_tag", "desired_length", "buffer"] {
+        operation.not_known(fact, OVERWRITTEN);
+    }
+}

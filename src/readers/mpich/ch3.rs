@@ -1,0 +1,125 @@
+//! Requests of the device ch3 (nemesis, sock): they keep everything that was asked for.
+
+use std::borrow::Cow;
+
+use super::active_messages::{completed, message};
+use super::requests::{Kind, Request};
+use super::transport::{Around, Decoded, Kept};
+use crate::layouts::{LayoutError, Layouts};
+use crate::model::{Operation, OperationStatus};
+use crate::readers::record::shape;
+use crate::readers::send_mode::SendMode;
+
+shape!(
+    /// What ch3 keeps in a request (`MPIDI_Request`, pmodels/mpich, src/mpid/ch3/include/mpidpre.h, v3.2 to v5.0).
+    Shape = ["MPIR_Request"] {
+        tag: "dev.match.parts.tag",
+        rank: "dev.match.parts.rank",
+        context: "dev.match.parts.context_id",
+        buffer: "dev.user_buf",
+        count: "dev.user_count",
+        datatype: "dev.datatype",
+        arrived_at: "dev.tmpbuf",
+        arrived: "dev.recv_data_sz",
+        state: "dev.state",
+    }
+);
+
+/// `MPIDI_REQUEST_TYPE_SHIFT` and the types of sends (src/mpid/ch3/include/mpidimpl.h).
+const TYPE_SHIFT: u64 = 4;
+const TYPE_MASK: u64 = 0x3f;
+const MODES: [(u64, SendMode); 3] = [(2, SendMode::Ready), (3, SendMode::Synchronous), (4, SendMode::Buffered)];
+
+const EVIDENCE: &str = "in MPICH's pool of requests, in use";
+
+/// Decodes requests of ch3.
+pub struct Ch3 {
+    shape: Shape,
+    any_source: i64,
+    any_tag: i64,
+}
+
+impl Ch3 {
+    /// Where the layouts have ch3's requests.
+    ///
+    /// # Errors
+    /// Names what is missing.
+    pub fn new(layouts: &Layouts) -> Result<Self, LayoutError> {
+        Ok(Self {
+            shape: Shape::resolve(layouts)?,
+            any_source: layouts.constant("MPI_ANY_SOURCE").unwrap_or(-2),
+            any_tag: layouts.constant("MPI_ANY_TAG").unwrap_or(-1),
+        })
+    }
+
+    /// The operation of a request; `Err` with the context of a message whose communicator does not exist.
+    pub fn decode(
+        &self,
+        request: &Request<'_>,
+        mut operation: Operation,
+        around: &mut Around<'_>,
+    ) -> Result<Option<Decoded>, u64> {
+        let (record, shape) = (request.record, &self.shape);
+        let send = match request.kind {
+            Kind::Send => true,
+            Kind::Receive | Kind::MatchedProbe => false,
+            _ => return Ok(None),
+        };
+        if request.comm.is_none() && send {
+            return Ok(None);
+        }
+        let context = record.uint(shape.context);
+        let all = around.communicators;
+        let by_context = if send { all.sending(context) } else { all.receiving(context) };
+        let comm = request.comm.or(by_context.map(|(comm, _)| comm)).ok_or(context)?;
+        operation.internal = by_context.is_some_and(|(at, collective)| collective && at == comm);
+        operation.evidence = Some(Cow::Borrowed(EVIDENCE));
+        // The rank of a peer has 16 bits in some releases: wildcards keep their sign.
+        let (rank, tag) = (record.int(shape.rank), record.int(shape.tag));
+        if request.comm.is_none() || request.kind == Kind::MatchedProbe {
+            message(&mut operation, rank, tag, u64::try_from(record.int(shape.arrived)).ok());
+            // That its data has arrived does not make it received.
+            operation.status = OperationStatus::Pending;
+            if request.comm.is_some() {
+                operation.status = OperationStatus::Matched;
+                operation.extra_text.push(Cow::Borrowed("a matched message that no MPI_Mrecv has received yet"));
+                return Ok(Some(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation }));
+            }
+            let buffer = record.uint(shape.arrived_at);
+            operation.buffer = (buffer != 0).then_some(buffer);
+            operation.system_buffer = buffer != 0;
+            return Ok(Some(Decoded { comm, queue: Kept::Unexpected, order: u64::MAX, operation }));
+        }
+        let datatype = around.datatypes.of(record.uint(shape.datatype) as u32);
+        operation.count = u64::try_from(record.int(shape.count)).ok();
+        operation.desired_length =
+            operation.count.zip(datatype.bytes).and_then(|(count, bytes)| count.checked_mul(bytes));
+        operation.datatype = datatype.name;
+        operation.buffer = Some(record.uint(shape.buffer));
+        operation.any_source = !send && rank == self.any_source;
+        operation.tag_wild = !send && tag == self.any_tag;
+        operation.desired_local_rank = (!operation.any_source).then_some(rank);
+        operation.desired_tag = (!operation.tag_wild).then_some(tag);
+        if send {
+            operation.actual_local_rank = operation.desired_local_rank;
+            operation.actual_tag = operation.desired_tag;
+            operation.actual_length = operation.desired_length;
+            let mode = record.uint(shape.state) >> TYPE_SHIFT & TYPE_MASK;
+            let mode = MODES.iter().find(|(number, _)| *number == mode).map(|(_, mode)| *mode);
+            operation.extra_text.extend(mode.and_then(SendMode::remark).map(Cow::Borrowed));
+            operation.system_buffer = mode == Some(SendMode::Buffered);
+        } else if request.complete() {
+            completed(request, &mut operation);
+        }
+        let queue = if send { Kept::Sends } else { Kept::Receives };
+        Ok(Some(Decoded { comm, queue, order: u64::MAX, operation }))
+    }
+
+    /// A receive that is under way.
+    pub fn matched(operation: &mut Operation) {
+        operation.status = OperationStatus::Matched;
+        for fact in ["actual_local_rank", "actual_tag", "actual_length"] {
+            operation.not_known(fact, "MPICH notes it when the message is complete");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Who knows a request: active messages, ch3, the lists within one process, or the network.
+
+use std::borrow::Cow;
+
+use super::active_messages::ActiveMessages;
+use super::ch3::Ch3;
+use super::communicators::Communicators;
+use super::lists::{Links, List};
+use super::requests::{Kind, Request};
+use super::transport::{Around, Decoded, Kept, Transport};
+use crate::address::TargetAddr;
+use crate::layouts::{LayoutError, Layouts};
+use crate::model::Operation;
+use crate::readers::record::{Slot, shape};
+use crate::target::Target;
+
+shape!(
+    /// What a persistent request was made with (`MPIDI_prequest_t`, pmodels/mpich, src/mpid/ch4/include/mpidpre.h).
+    PersistentShape = ["MPIR_Request"] {}
+    optional {
+        mode: "dev.ch4.preq.p_type",
+        buffer: "dev.ch4.preq.buffer",
+        count: "dev.ch4.preq.count",
+        rank: "dev.ch4.preq.rank",
+        tag: "dev.ch4.preq.tag",
+        datatype: "dev.ch4.preq.datatype",
+    }
+);
+
+/// What a request turned out to be.
+pub enum Outcome {
+    /// Operations.
+    Rows(Vec<Row>),
+    /// A persistent request that has started another one.
+    Persistent(Persistent),
+    /// A message for a communicator that does not exist, with its context.
+    Homeless(u64),
+    /// An operation of which not even the communicator is known.
+    Unknown,
+    /// No operation of a queue.
+    Nothing,
+}
+
+/// An operation, and what places it in a list.
+pub struct Row {
+    /// The request that does the work.
+    pub at: TargetAddr,
+    /// Its neighbours, where its kind of request is kept in lists.
+    pub links: Option<Links>,
+    /// Where the rest of its facts lies; null where there is none.
+    pub more: TargetAddr,
+    /// Whether it is on a list that was found.
+    pub listed: bool,
+    /// Whether it is an operation only where it is on a list: a request without a communicator that is complete.
+    pub doubtful: bool,
+    /// The operation.
+    pub decoded: Decoded,
+}
+
+/// A persistent request that is active.
+pub struct Persistent {
+    /// The application's request.
+    pub at: TargetAddr,
+    /// The one that does the work.
+    pub started: TargetAddr,
+    send: bool,
+    mode: Option<i64>,
+    wanted: Option<Wanted>,
+}
+
+/// What the application asked for.
+struct Wanted {
+    rank: i64,
+    tag: i64,
+    buffer: u64,
+    count: i64,
+    datatype: Option<std::sync::Arc<str>>,
+    bytes: Option<u64>,
+}
+
+enum Device {
+    Ch4(Box<ActiveMessages>),
+    Ch3(Box<Ch3>),
+}
+
+/// Decodes requests of one device.
+pub struct Decoder {
+    device: Device,
+    persistent: PersistentShape,
+    old_posted: Option<Slot>,
+    old_unexpected: Option<Slot>,
+    any_source: i64,
+    any_tag: i64,
+}
+
+impl Decoder {
+    /// For the device that the layouts have; `device` is what the library says of it.
+    ///
+    /// # Errors
+    /// Names what is missing.
+    pub fn new(layouts: &Layouts, device: &str) -> Result<Self, LayoutError> {
+        let is_ch3 = device.starts_with("ch3") || layouts.has_field("MPIR_Request", "dev.match.parts.tag");
+        let device = if is_ch3 {
+            Device::Ch3(Box::new(Ch3::new(layouts)?))
+        } else {
+            Device::Ch4(Box::new(ActiveMessages::new(layouts)?))
+        };
+        Ok(Self {
+            device,
+            persistent: PersistentShape::resolve(layouts)?,
+            old_posted: Slot::probe(layouts, "MPIR_Comm", "dev.ch4.am.posted_list")?,
+            old_unexpected: Slot::probe(layouts, "MPIR_Comm", "dev.ch4.am.unexp_list")?,
+            any_source: layouts.constant("MPI_ANY_SOURCE").unwrap_or(-2),
+            any_tag: layouts.constant("MPI_ANY_TAG").unwrap_or(-1),
+        })
+    }
+
+    /// MPI_ANY_SOURCE and MPI_ANY_TAG.
+    pub fn wildcards(&self) -> (i64, i64) {
+        (self.any_source, self.any_tag)
+    }
+
+    /// Whether messages go through a network's library.
+    pub fn uses_network(&self) -> bool {
+        matches!(self.device, Device::Ch4(_))
+    }
+
+    /// What a request is.
+    pub fn decode(&self, request: &Request<'_>, network: &mut dyn Transport, around: &mut Around<'_>) -> Outcome {
+        let operation = Operation { status: request.status(), request: Some(request.at.get()), ..Operation::default() };
+        match request.kind {
+            Kind::PersistentSend | Kind::PersistentReceive => return self.persistent(request, around),
+            Kind::Send | Kind::Receive | Kind::MatchedProbe => {}
+            _ => return Outcome::Nothing,
+        }
+        match &self.device {
+            Device::Ch3(ch3) => match ch3.decode(request, operation, around) {
+                Ok(Some(decoded)) if decoded.queue == Kept::Sends => {
+                    Outcome::Rows(vec![without_list(request, decoded)])
+                }
+                Ok(Some(decoded)) => {
+                    let links = request.shape.next.map(|next| Links { next: request.record.pointer(next), prev: None });
+                    let doubtful = request.comm.is_none() && request.complete();
+                    Outcome::Rows(vec![Row { links, doubtful, ..without_list(request, decoded) }])
+                }
+                Ok(None) => Outcome::Nothing,
+                Err(context) => Outcome::Homeless(context),
+            },
+            Device::Ch4(messages) => {
+                let comm = request.comm.and_then(|comm| Some((comm, around.communicators.found.get(comm)?)));
+                if let Some((comm, _)) = comm.filter(|(_, found)| messages.is_own(found)) {
+                    let decoded = messages.own(request, operation, comm, around);
+                    return Outcome::Rows(decoded.into_iter().map(|decoded| without_list(request, decoded)).collect());
+                }
+                if !messages.has(request) {
+                    return self.of_network(request, operation, network, around);
+                }
+                let more = messages.more_of(request);
+                match messages.decode(request, operation, around) {
+                    Ok(Some(decoded)) if decoded.queue == Kept::Sends => {
+                        Outcome::Rows(vec![without_list(request, decoded)])
+                    }
+                    Ok(Some(decoded)) => {
+                        let pointer = |slot: Slot| request.record.pointer(slot);
+                        let links = request.shape.next.zip(request.shape.prev);
+                        let links = links.map(|(next, prev)| Links { next: pointer(next), prev: Some(pointer(prev)) });
+                        Outcome::Rows(vec![Row { links, more, ..without_list(request, decoded) }])
+                    }
+                    Ok(None) => Outcome::Nothing,
+                    Err(context) => Outcome::Homeless(context),
+                }
+            }
+        }
+    }
+
+    /// A request that the network's library works on.
+    fn of_network(
+        &self,
+        request: &Request<'_>,
+        operation: Operation,
+        network: &mut dyn Transport,
+        around: &mut Around<'_>,
+    ) -> Outcome {
+        // The half at shared memory of a receive from any source has all its facts, and is the application's.
+        if request.partner().is_some() {
+            return Outcome::Nothing;
+        }
+        match network.decode(request, operation, around) {
+            Some(decoded) => Outcome::Rows(vec![without_list(request, decoded)]),
+            // The library keeps complete requests of its own, which belong to no communicator.
+            None if request.complete() && request.comm.is_none() => Outcome::Nothing,
+            None => Outcome::Unknown,
+        }
+    }
+
+    fn persistent(&self, request: &Request<'_>, around: &mut Around<'_>) -> Outcome {
+        let started = request.record.pointer(request.shape.real_request);
+        if started.is_null() {
+            return Outcome::Nothing;
+        }
+        let shape = &self.persistent;
+        let int = |slot: Option<Slot>| slot.map(|slot| request.record.int(slot));
+        let wanted = (|| {
+            let datatype = around.datatypes.of(int(shape.datatype)? as u32);
+            let count = int(shape.count)?;
+            Some(Wanted {
+                rank: int(shape.rank)?,
+                tag: int(shape.tag)?,
+                buffer: int(shape.buffer)? as u64,
+                count,
+                bytes: datatype.bytes.and_then(|bytes| bytes.checked_mul(u64::try_from(count).ok()?)),
+                datatype: datatype.name,
+            })
+        })();
+        let send = request.kind == Kind::PersistentSend;
+        Outcome::Persistent(Persistent { at: request.at, started, send, mode: int(shape.mode), wanted })
+    }
+
+    /// Adds to an operation what the persistent request that started it says.
+    pub fn started(&self, persistent: &Persistent, operation: &mut Operation) {
+        operation.persistent = true;
+        operation.request = Some(persistent.at.get());
+        // MPIDI_PTYPE_RECV, _SEND, _BSEND, _SSEND, in this order (src/mpid/ch4/include/mpidpre.h).
+        operation.call = match (persistent.send, persistent.mode) {
+            (false, _) => Some(Cow::Borrowed("MPI_Recv_init")),
+            (true, Some(1)) => Some(Cow::Borrowed("MPI_Send_init")),
+            (true, Some(2)) => Some(Cow::Borrowed("MPI_Bsend_init")),
+            (true, Some(3)) => Some(Cow::Borrowed("MPI_Ssend_init")),
+            (true, _) => None,
+        };
+        let Some(wanted) = &persistent.wanted else { return };
+        operation.any_source = !persistent.send && wanted.rank == self.any_source;
+        operation.tag_wild = !persistent.send && wanted.tag == self.any_tag;
+        operation.desired_local_rank = (!operation.any_source).then_some(wanted.rank);
+        operation.desired_tag = (!operation.tag_wild).then_some(wanted.tag);
+        operation.desired_length = wanted.bytes;
+        operation.count = u64::try_from(wanted.count).ok();
+        operation.datatype.clone_from(&wanted.datatype);
+        operation.buffer = Some(wanted.buffer);
+        if persistent.send {
+            operation.actual_local_rank = operation.desired_local_rank;
+            operation.actual_tag = operation.desired_tag;
+            operation.actual_length = operation.desired_length;
+        }
+        for fact in ["desired_local_rank", "desired_tag", "desired_length", "datatype", "buffer"] {
+            operation.unknown.remove(fact);
+        }
+    }
+
+    /// Whether a receive that is on no list is under way; it is then described as such. Other operations are not matched.
+    pub fn is_matched(&self, more: TargetAddr, queue: Kept, operation: &mut Operation, around: &Around<'_>) -> bool {
+        match (&self.device, queue) {
+            (Device::Ch4(messages), Kept::Receives) if messages.was_matched(more, around) == Some(true) => {
+                ActiveMessages::matched(operation);
+                true
+            }
+            (Device::Ch3(_), Kept::Receives) => {
+                Ch3::matched(operation);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The lists of 3.4, of which each communicator has its own (`MPIDIG_comm_t`, src/mpid/ch4/include/mpidpre.h, v3.4.3; one
+    /// configured without that has none here). At most `known` elements of each.
+    pub fn old_lists(&self, target: &dyn Target, communicators: &Communicators, known: usize) -> Vec<List> {
+        let (Device::Ch4(messages), Some(posted), Some(unexpected)) =
+            (&self.device, self.old_posted, self.old_unexpected)
+        else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for communicator in &communicators.found {
+            for slot in [posted, unexpected] {
+                let head_at = communicator.at.wrapping_add(slot.offset as u64);
+                let first = target.read_pointer(head_at).unwrap_or_default();
+                let requests = messages.old_list(target, first, known).filter(|requests| !requests.is_empty());
+                found.extend(requests.map(|requests| List { head_at, requests }));
+            }
+        }
+        found
+    }
+}
+
+fn without_list(request: &Request<'_>, decoded: Decoded) -> Row {
+    Row { at: request.at, links: None, more: TargetAddr::NULL, listed: false, doubtful: false, decoded }
+}
