@@ -291,6 +291,7 @@ static void fortran(void)
     }
 }
 
+#ifdef OPEN_MPI
 /* Attributes as Fortran sets them, in builds that have Fortran: an INTEGER of MPI-1, an address integer of MPI-2. */
 static void fortran_attributes(void)
 {
@@ -317,6 +318,7 @@ static void fortran_attributes(void)
     fact_int("attributes.1.value", address);
     fact_text("attributes.1.set_by", "Fortran");
 }
+#endif
 
 int main(int argc, char **argv)
 {
@@ -330,6 +332,8 @@ int main(int argc, char **argv)
     requests();
     windows_and_files();
     fortran();
+#ifdef OPEN_MPI /* whose library of Fortran's functions can be loaded by a program in C */
     fortran_attributes();
+#endif
     handles_hang();
 }

@@ -157,7 +157,9 @@ int main(int argc, char **argv)
     }
     directory = argv[1];
     is_ompio = strcmp(argv[2], "ompio") == 0;
+#ifdef OPEN_MPI
     component = is_ompio ? "ompio" : OMPI_MAJOR_VERSION < 5 ? "romio321" : "romio341";
+#endif
     MPI_Comm_dup(MPI_COMM_WORLD, &halo);
     MPI_Comm_set_name(halo, "halo");
     modes();

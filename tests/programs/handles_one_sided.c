@@ -40,6 +40,8 @@ int main(int argc, char **argv)
         MPI_Rget_accumulate(numbers, 10, MPI_INT, results, 10, MPI_INT, 1, 30, 10, MPI_INT, MPI_SUM, window, &requests[3]);
         note(requests[3], "MPI_Rget_accumulate", window);
     }
+    /* The target makes progress until all are complete. */
+    MPI_Barrier(MPI_COMM_WORLD);
     handle_is("win", HANDLE(window), "the window that is accessed");
     note_text("name", "target");
     handle_listed(1);

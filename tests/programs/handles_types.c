@@ -10,6 +10,12 @@
 #include <string.h>
 
 enum { LARGEST = 60000, RANDOM_TYPES = 40 };
+/* Of a block. MPICH's MPI_Pack divides by zero for some datatypes with parts of nothing. */
+#ifdef OPEN_MPI
+enum { FEWEST = 0 };
+#else
+enum { FEWEST = 1 };
+#endif
 
 #define ELEMENTS(array) ((int)(sizeof(array) / sizeof *(array)))
 
@@ -401,7 +407,7 @@ static void at_random(void)
         MPI_Aint bytes[5], lb, extent;
         MPI_Type_get_extent(old, &lb, &extent);
         for (int at = 0; at < 5; at++) {
-            lengths[at] = below(4);
+            lengths[at] = FEWEST + below(4 - FEWEST);
             places[at] = below(12) - 4;
             bytes[at] = 2 * (below(100) - 30);
         }

@@ -211,10 +211,12 @@ def compare(truth: Json, process: Json, *, internal: bool = False, known: Known 
     for comm in truth["communicators"]:
         found_comm = shown.pop(comm["handle"], None)
         where = f"{rank}, communicator {comm['name'] or comm['handle']}"
+        if found_comm is None and comm.get("optional"):
+            continue
         if found_comm is None:
             differences.append(Difference("missing", "communicator", "", comm["name"] or comm["handle"], None, where))
             continue
-        differences += _compare_communicator(comm, found_comm, where)
+        differences += _compare_communicator(comm, found_comm, where, known)
         for kind, queue in QUEUES.items():
             posted = [op for op in truth[kind] if op["comm"] == comm["handle"]]
             differences += _compare_queue(kind, posted, found_comm[queue], where, internal, known)
@@ -223,16 +225,17 @@ def compare(truth: Json, process: Json, *, internal: bool = False, known: Known 
     return differences
 
 
-def _compare_communicator(comm: Json, found: Json, where: str) -> List[Difference]:
+def _compare_communicator(comm: Json, found: Json, where: str, known: Known) -> List[Difference]:
     pairs: Iterable[Tuple[str, Any]] = (
         ("local_rank", comm["local_rank"]),
         ("size", comm["size"]),
         ("group", comm["group"]),
         ("remote_group", comm["remote_group"]),
-        ("name_set", comm["name"] is not None),
     )
     if comm["name"] is not None:
         pairs = (*pairs, ("name", comm["name"]))
+    if comm["name"] != "" or known.is_exact("communicators.empty_name"):
+        pairs = (*pairs, ("name_set", comm["name"] is not None))
     return [
         Difference("field", "communicator", name, expected, found.get(name), where)
         for name, expected in pairs

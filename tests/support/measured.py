@@ -28,15 +28,21 @@ class Measured:
 
     def see_process(self, truth: Json, process: Json) -> None:
         """Adds what one rank shows of what it has posted."""
+        if truth["call"] is not None:
+            calls = [call["function"].removeprefix("P") for call in process["calls"]]
+            self.see("processes.call", truth["call"] in calls)
         shown = {comm["handle"]: comm for comm in process["communicators"]}
         for comm in truth["communicators"]:
             found = shown.get(comm["handle"])
-            self.see("communicators.listed", found is not None)
+            if found is not None or not comm.get("optional"):
+                self.see("communicators.listed", found is not None)
             if found is None:
                 continue
             for fact, name in _OF_COMMUNICATORS.items():
                 if name != "name" or comm["name"]:
                     self.see(f"communicators.{fact}", found[name] is not None)
+            if comm["name"] == "":
+                self.see("communicators.empty_name", found["name_set"])
             for kind, queue in QUEUES.items():
                 self._see_queue(kind, [op for op in truth[kind] if op["comm"] == comm["handle"]], found[queue])
 

@@ -10,7 +10,7 @@ from .jobs import Job
 from .measured import Measured
 
 #: Between them every kind of operation, communicator and mode of sending.
-PROGRAMS: Tuple[Tuple[str, int], ...] = (("truth_modes", 2), ("truth_comms", 3))
+PROGRAMS: Tuple[Tuple[str, int], ...] = (("truth_modes", 2), ("truth_comms", 3), ("truth_persistent", 2))
 
 
 def measure(build: MpiBuild) -> Dict[str, Any]:

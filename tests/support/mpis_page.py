@@ -16,12 +16,20 @@ Measured on runs of programs that write down what they post, all ranks on one no
 the reason; a queue that is not available says so, and is never shown as empty.
 
 *Peer* is the source of a receive or message, or the destination of a send; *complete* are operations that are done and
-that the program has not waited for; *listed* are the operations themselves.
+that the program has not waited for; *listed* are the operations themselves; *empty_name*: whether a communicator that
+was named "" is told from one without a name; *call*: the MPI function that a thread is in, which a stripped library
+hides where it jumps to a function of its own.
 
 `make test-all-mpis` measures every row; `.venv/bin/python tests/measure_mpis.py [BUILD...]` writes this page anew.
 """
 
-_QUEUES = {"communicators": "Communicators", "receives": "Receives", "unexpected": "Unexpected", "sends": "Sends"}
+_QUEUES = {
+    "processes": "Calls",
+    "communicators": "Communicators",
+    "receives": "Receives",
+    "unexpected": "Unexpected",
+    "sends": "Sends",
+}
 
 
 def _cell(facts: Mapping[str, str], group: str) -> str:

@@ -19,10 +19,11 @@ def test_a_page_names_what_is_not_exact() -> None:
         "unexpected.listed": "not available",
         "communicators.name": "exact",
         "handles.comm": "partial",
+        "processes.call": "exact",
     }
     text = mpis_page.page({"some": {"mpi": "MPICH", "version": "1.2", "device": "ch9", "facts": facts}})
     sends = "exact but for tag: not available; peer: partial"
-    assert f"| MPICH 1.2, ch9 (`some`) | exact | exact | not available | {sends} |\n" in text
+    assert f"| MPICH 1.2, ch9 (`some`) | exact | exact | exact | not available | {sends} |\n" in text
     assert "| MPI | comm |" in text and "| partial |\n" in text
 
 

@@ -20,6 +20,20 @@
 #include <mpi.h>
 #include <stdint.h>
 
+/* The ABI of MPI 5 has these under other names. */
+#ifdef MPI_ABI_VERSION
+#define MPI_Comm_c2f MPI_Comm_toint
+#define MPI_Errhandler_c2f MPI_Errhandler_toint
+#define MPI_File_c2f MPI_File_toint
+#define MPI_Group_c2f MPI_Group_toint
+#define MPI_Info_c2f MPI_Info_toint
+#define MPI_Message_c2f MPI_Message_toint
+#define MPI_Op_c2f MPI_Op_toint
+#define MPI_Request_c2f MPI_Request_toint
+#define MPI_Type_c2f MPI_Type_toint
+#define MPI_Win_c2f MPI_Win_toint
+#endif
+
 /* MPI_Init_thread; nothing is noted yet. */
 void handles_begin(int *argc, char ***argv, int thread_level);
 extern int handles_rank, handles_size;

@@ -69,6 +69,11 @@ static void write_comm(FILE *file, const struct truth_comm *comm)
         write_text(file, comm->name);
     else
         fputs("null", file);
+#ifndef OPEN_MPI
+    /* Whether it stays for what is pending is the library's own. */
+    if (comm->freed)
+        fputs(",\"optional\":true", file);
+#endif
     fprintf(file, ",\"freed\":%s,\"local_rank\":%d,\"size\":%d,\"group\":[", comm->freed ? "true" : "false",
             comm->local_rank, comm->size);
     write_ranks(file, comm->group, comm->size);

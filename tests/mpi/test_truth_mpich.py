@@ -1,0 +1,96 @@
+"""What is shown of real jobs on MPICH is what their programs say they posted, as far as it can be known there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Tuple
+
+import pytest
+from support.builds import MpiBuild
+from support.cli import mpi_queues as command_line
+from support.cli import pid_options, show
+from support.compare import assert_equal
+from support.cores import gcore
+from support.jobs import Job
+from support.known import known_of
+
+StartJob = Callable[..., Job]
+Program = Tuple[str, Tuple[str, ...], int]
+
+PROGRAMS: List[Program] = [
+    ("truth_modes", (), 2),
+    ("truth_comms", (), 2),
+    ("truth_comms", (), 4),
+    ("truth_persistent", (), 3),
+    ("truth_collective", ("barrier",), 3),
+    ("truth_collective", ("allreduce",), 2),
+    ("truth_collective", ("ibarrier",), 4),
+    ("truth_threads", (), 2),
+    ("truth_probe", (), 2),
+    ("truth_random", ("1", "200"), 3),
+    ("truth_random", ("20261121", "300"), 2),
+]
+
+
+def _name(program: Program) -> str:
+    name, arguments, ranks = program
+    return "-".join((name.replace("truth_", ""), *arguments, f"{ranks}ranks"))
+
+
+def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
+    assert sorted(shown) == sorted(job.pids)
+    for rank, truth in sorted(job.truth.items()):
+        process = shown[job.pids[rank]]
+        assert process["source"]["kind"] == "builtin"
+        assert process["mpi"]["implementation"] == "MPICH"
+        assert process["mpi"]["version"] == job.build.version
+        assert process["executable"] == str(job.program)
+        assert_equal(truth, process, known=known_of(job.build.id))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=_name)
+def test_snapshot_equals_what_was_posted(mpich_build: MpiBuild, start_job: StartJob, program: Program) -> None:
+    name, arguments, ranks = program
+    job = start_job(mpich_build, name, *arguments, ranks=ranks)
+    shown = show(job.pids)
+    _assert_equal_to_truth(job, shown)
+    job.assert_running()
+    for rank, truth in job.truth.items():
+        if truth["call"] is not None:
+            calls = [call["function"].removeprefix("P") for call in shown[job.pids[rank]]["calls"]]
+            # Never another one; none at all only where the table says so.
+            told = truth["call"] in calls or (not calls and not known_of(mpich_build.id).is_exact("processes.call"))
+            assert told, f"rank {rank} is in {truth['call']}, shown are {calls}"
+
+
+def _comparable(process: Dict[str, Any]) -> Dict[str, Any]:
+    """Without how it was read, and the machine's name, which no memory of MPICH's ranks holds."""
+    return {**process, "host": None, "source": {**process["source"], "via": None}}
+
+
+def test_every_kind_of_target_gives_the_same(mpich_build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
+    job = start_job(mpich_build, "truth_comms", ranks=3)
+    first = show(job.pids)
+    _assert_equal_to_truth(job, first)
+    cores = [
+        part for pid in job.pids for part in ("--core", str(gcore(pid, tmp_path / "core")), "--exe", str(job.program))
+    ]
+    recording = tmp_path / "all.mpirec"
+    result = command_line("record", *pid_options(job.pids), "-o", str(recording))
+    assert result.status == 0, str(result)
+    for target in ([*pid_options(job.pids), "--via", "lldb"], cores, ["--recording", str(recording)]):
+        result = command_line("show", *target, "--format", "json")
+        assert result.status == 0, str(result)
+        found = {process["pid"]: process for process in json.loads(result.out)["processes"]}
+        for pid in job.pids:
+            assert _comparable(found[pid]) == _comparable(first[pid]), target
+    job.assert_running()
+
+
+def test_reading_twice_gives_the_same(mpich_build: MpiBuild, start_job: StartJob) -> None:
+    job = start_job(mpich_build, "truth_persistent", ranks=2)
+    first, second = show(job.pids), show(job.pids)
+    for pid in job.pids:
+        assert first[pid]["communicators"] == second[pid]["communicators"]
+    job.assert_running()
