@@ -88,8 +88,11 @@ if [ ! -e "$build/Makefile" ] || [ ! -e "$build/src/include/mpichconf.h" ]; then
     echo "configuring MPICH $version with $device in $build (a minute or two)" >&2
     # shellcheck disable=SC2086
     (cd "$build" && "$source/configure" --with-device="$device" --with-pm=no --disable-fortran \
-        --with-ucx=/usr --with-libfabric=/usr --with-hwloc=/usr --with-hwloc-prefix=/usr $options >mq-configure.log 2>&1) ||
+        --with-ucx=/usr --with-libfabric=/usr --with-hwloc=/usr --with-hwloc-prefix=/usr $options >mq-configure.log 2>&1) || {
+        # Half a configuration is none.
+        rm -f "$build/Makefile"
         fail "cannot configure MPICH; see the end of $build/mq-configure.log, which names the header or library that it lacks"
+    }
 fi
 
 work=$build/mq-layout$abi
