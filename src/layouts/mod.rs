@@ -8,6 +8,7 @@ mod dwarf;
 mod format;
 mod make;
 mod object_file;
+mod pooled;
 mod profile;
 mod shipped;
 mod source;
@@ -16,6 +17,7 @@ mod wanted;
 
 pub use make::{MakeError, MakeRequest, profile_from_objects};
 pub(crate) use object_file::{DebugSections, Section, read_file};
+pub use pooled::{Candidate, candidates};
 pub use profile::{Identity, Producer, Profile, ProfileError, ProfileHeader};
 pub use shipped::{shipped_for, shipped_profiles};
 pub use source::{LayoutSource, Layouts};

@@ -13,6 +13,8 @@ const OPEN_MPI: &[Shipped] = &[
 
 const MPICH: &[Shipped] = &[
     ("mpich-4.0-ch3-nemesis", include_str!("../../layouts/mpich-4.0-ch3-nemesis.json")),
+    ("mpich-4.0-ch4-ofi", include_str!("../../layouts/mpich-4.0-ch4-ofi.json")),
+    ("mpich-4.0-ch4-ofi-ucx", include_str!("../../layouts/mpich-4.0-ch4-ofi-ucx.json")),
     ("mpich-4.0-ch4-ucx", include_str!("../../layouts/mpich-4.0-ch4-ucx.json")),
     ("mpich-4.1-ch4-ofi-ucx", include_str!("../../layouts/mpich-4.1-ch4-ofi-ucx.json")),
     ("mpich-4.2-ch4-ofi-ucx", include_str!("../../layouts/mpich-4.2-ch4-ofi-ucx.json")),

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::SessionError;
 use super::detection::{ConstantsOf, Detected, Family, LayoutChoice, mpi_image, unsupported};
-use crate::layouts::{LayoutSource, Layouts, Profile, ProfileHeader, Verification, compare_abi, shipped_for};
+use crate::layouts::{Candidate, LayoutSource, Layouts, Profile, Verification, candidates, compare_abi, shipped_for};
 use crate::model::Mpi;
 use crate::readers::Lifetime;
 use crate::readers::mpich::MpichProcess;
@@ -99,25 +99,42 @@ fn choose(
         }
         return Ok(chosen);
     }
-    let candidates = candidates(library)?;
+    let (version, device) = (library.version.as_deref(), library.device.as_deref());
+    let candidates = candidates(shipped_for(IMPLEMENTATION), library.series(), version, device)?;
     if let Some(source) = &choice.debugger {
         if source.type_layout(PROBED_TYPE).is_ok_and(|found| found.is_some()) {
-            if let Some(chosen) = of_debugger(target, pools, source, candidates.first(), set_aside) {
+            let constants = candidates.first().map(Candidate::profile).transpose()?;
+            if let Some(chosen) = of_debugger(target, pools, source, constants, set_aside) {
                 return Ok(chosen);
             }
         } else {
             set_aside.push(format!("{}: the MPI library has no debug information", source.name()));
         }
     }
-    for profile in choice.recorded.iter().chain(&candidates) {
+    let fits = |profile: &Profile, set_aside: &mut Vec<String>| -> Result<Option<Choice>, SessionError> {
         let chosen = check(target, pools, profile);
         if chosen.2.fits() {
-            return Ok(chosen);
+            return Ok(Some(chosen));
         }
         if let Some(error) = chosen.2.unread {
             return Err(error.into());
         }
         set_aside.push(chosen.2.to_string());
+        Ok(None)
+    };
+    if let Some(recorded) = &choice.recorded
+        && let Some(chosen) = fits(recorded, set_aside)?
+    {
+        return Ok(chosen);
+    }
+    for candidate in &candidates {
+        let differences = candidate.differences(pools.sizes().iter().map(|(kind, size)| (kind.type_name(), *size)));
+        if !differences.is_empty() {
+            let profile = candidate.header.name.clone();
+            set_aside.push(Verification { profile, differences, ..Verification::default() }.to_string());
+        } else if let Some(chosen) = fits(&candidate.profile()?, set_aside)? {
+            return Ok(chosen);
+        }
     }
     Err(SessionError::NoLayout(no_layout(library, pools, set_aside)))
 }
@@ -128,12 +145,12 @@ fn of_debugger(
     target: &dyn Target,
     pools: &Pools,
     source: &Rc<dyn LayoutSource>,
-    constants: Option<&Profile>,
+    constants: Option<Profile>,
     set_aside: &mut Vec<String>,
 ) -> Option<Choice> {
     let name = source.name();
     let mut sources: Vec<Box<dyn LayoutSource>> = vec![Box::new(Rc::clone(source))];
-    sources.extend(constants.map(|profile| Box::new(ConstantsOf(profile.clone())) as Box<dyn LayoutSource>));
+    sources.extend(constants.map(|profile| Box::new(ConstantsOf(profile)) as Box<dyn LayoutSource>));
     let layouts = Layouts::new(sources);
     let verification = verify(target, &layouts, pools, &name);
     if verification.fits() {
@@ -149,21 +166,6 @@ fn check(target: &dyn Target, pools: &Pools, profile: &Profile) -> Choice {
     compare_abi(target, profile, &mut abi);
     let verification = if abi.differences.is_empty() { verify(target, &layouts, pools, &profile.name) } else { abi };
     (layouts, LayoutSource::name(profile), verification)
-}
-
-/// The shipped profiles of the library's series, those of its very version and device first; all where it is not known.
-fn candidates(library: &Library) -> Result<Vec<Profile>, SessionError> {
-    let series = library.series().map(|(major, minor)| format!("{major}.{minor}"));
-    let mut found = Vec::new();
-    for (_, text) in shipped_for(IMPLEMENTATION) {
-        let identity = ProfileHeader::from_json(text)?.identity;
-        let fits = series.as_ref().is_none_or(|series| identity.fits.contains(series));
-        if fits {
-            found.push(Profile::from_json(text)?);
-        }
-    }
-    found.sort_by_key(|profile| Some(&profile.identity.version) != library.version.as_ref());
-    Ok(found)
 }
 
 fn no_layout(library: &Library, pools: &Pools, set_aside: &[String]) -> String {

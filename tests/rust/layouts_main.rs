@@ -3,6 +3,7 @@
 
 mod layouts_dwarf;
 mod layouts_made_up;
+mod layouts_pooled;
 mod layouts_profile;
 mod layouts_schema;
 mod layouts_verify;
