@@ -6,6 +6,7 @@ use super::support::mpich::{Device, MORE, MPI_BYTE, MPI_INT, Mpich, PERSISTENT_S
 use super::{everywhere, on_ch4};
 
 const LARGE: i64 = 8 << 20;
+const UNUSED: (i64, i64) = (0, 0);
 
 fn send(process: &mut Mpich, bytes: i64, sent: i64, left: i64) -> mpi_queues::address::TargetAddr {
     let world = process.world();
@@ -19,13 +20,15 @@ fn send(process: &mut Mpich, bytes: i64, sent: i64, left: i64) -> mpi_queues::ad
     let more = process.more(at);
     process.set(more, MORE, "send_async.offset", sent);
     process.set(more, MORE, "send_async.data_sz_left", left);
+    // Memory that no send has used yet has no datatype there.
+    process.set(more, MORE, "send_async.datatype", if (sent, left) == UNUSED { 0 } else { MPI_BYTE });
     at
 }
 
 #[test]
 fn a_large_message_is_kept_whole_but_for_its_tag() {
     on_ch4(|mut process| {
-        send(&mut process, LARGE, 0, 5);
+        send(&mut process, LARGE, 0, 0);
         let queue = process.read_world().pending_sends;
         assert_eq!(queue.state, QueueState::Ok);
         let found = &queue.operations[0];
@@ -51,6 +54,19 @@ fn a_message_that_has_gone_leaves_old_values_which_are_not_shown() {
         assert!(gone.unknown["desired_local_rank"].contains("at once"));
         assert_eq!((either.desired_local_rank, either.desired_length), (None, None));
         assert!(either.unknown["desired_length"].contains("does not say"));
+        assert_eq!(either.extra_text, ["either 8388608 bytes to 2, or 24 bytes of a synchronous send"]);
+    });
+}
+
+#[test]
+fn a_message_that_is_going_is_a_large_one_only_where_its_bytes_are_those_of_the_request() {
+    on_ch4(|mut process| {
+        send(&mut process, LARGE, LARGE - 7, 7);
+        send(&mut process, LARGE, 0, 500);
+        let [large, waits] = &process.read_world().pending_sends.operations[..] else { panic!() };
+        assert_eq!((large.desired_local_rank, large.desired_length), (Some(2), Some(8 << 20)));
+        assert_eq!((waits.desired_local_rank, waits.desired_length), (None, Some(500)));
+        assert_eq!(waits.extra_text, ["not all of it has gone: it waits for room"]);
     });
 }
 
@@ -58,7 +74,7 @@ fn a_message_that_has_gone_leaves_old_values_which_are_not_shown() {
 fn a_persistent_request_knows_what_its_send_does_not() {
     on_ch4(|mut process| {
         let world = process.world();
-        let started = send(&mut process, LARGE, 0, 5);
+        let started = send(&mut process, LARGE, 0, 0);
         let persistent = process.request(
             PERSISTENT_SEND,
             0,
@@ -109,7 +125,7 @@ fn ch3_keeps_everything() {
 #[test]
 fn the_lists_for_debuggers_have_the_tag() {
     on_ch4(|mut process| {
-        let sends = [send(&mut process, LARGE, 0, 5), send(&mut process, 100, 24, 0)];
+        let sends = [send(&mut process, LARGE, 0, 0), send(&mut process, 100, 24, 0)];
         let size = process.types.size("MPIR_Debugq");
         let head = process.mem.alloc(8, 8);
         let mut next = 0;

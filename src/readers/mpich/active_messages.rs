@@ -8,7 +8,7 @@ use super::transport::{Around, Decoded, Kept};
 use crate::address::TargetAddr;
 use crate::layouts::{LayoutError, Layouts};
 use crate::model::{Operation, OperationStatus};
-use crate::readers::record::{Record, Slot, shape};
+use crate::readers::record::{Record, shape};
 use crate::target::Target;
 
 shape!(
@@ -41,6 +41,7 @@ shape!(
         flags: "status",
         sent: "send_async.offset",
         left: "send_async.data_sz_left",
+        going: "send_async.datatype",
     }
     optional {
         send_buffer: "sreq.src_buf",
@@ -56,29 +57,19 @@ shape!(
 /// in v3.4 to v5.0).
 const MATCHED: u64 = 1 << 6 | 1 << 8 | 1 << 4;
 
-/// Smaller messages are sent at once: the limit is 64 KiB less a header where nobody has set it, and no sensible one is
-/// below this (`MPIDI_POSIX_am_eager_limit`, src/mpid/ch4/shm/posix/posix_am.h).
-const SENT_AT_ONCE: u64 = 16 << 10;
-
-/// No cell of shared memory is larger.
-const NEVER_AT_ONCE: u64 = 1 << 20;
-
 /// How the facts were found.
-const EVIDENCE: &str = "in MPICH's pool of requests, in use, of the library's active messages";
+pub(super) const EVIDENCE: &str = "in MPICH's pool of requests, in use, of the library's active messages";
 
-const NO_TAG: &str = "MPICH keeps the tag of a send only in the header that it has sent";
-const NOT_WRITTEN: &str = "MPICH does not write it into the request of a message that it sends at once";
-const AMBIGUOUS: &str = "the request does not say whether this is a large message or a synchronous one that has already gone, which leaves old values";
-const OVERWRITTEN: &str = "the request holds what was matched, no longer what was asked for";
+pub(super) const OVERWRITTEN: &str = "the request holds what was matched, no longer what was asked for";
 
 /// Decodes requests of active messages.
 pub struct ActiveMessages {
-    shape: Shape,
-    more: More,
+    pub(super) shape: Shape,
+    pub(super) more: More,
     /// `MPIDI_REQ_TYPE_AM`.
     type_am: u64,
     any_source: i64,
-    any_tag: i64,
+    pub(super) any_tag: i64,
 }
 
 impl ActiveMessages {
@@ -220,164 +211,6 @@ impl ActiveMessages {
         }
         Some(found)
     }
-
-    fn send(&self, request: &Request<'_>, mut operation: Operation, comm: usize, around: &mut Around<'_>) -> Operation {
-        operation.evidence = Some(Cow::Borrowed(EVIDENCE));
-        operation.not_known("desired_tag", NO_TAG);
-        let why = match self.kept(request, comm, around) {
-            Ok(kept) => {
-                operation.desired_local_rank = Some(kept.destination);
-                operation.actual_local_rank = operation.desired_local_rank;
-                operation.datatype = kept.datatype;
-                operation.count = Some(kept.count);
-                operation.desired_length = Some(kept.bytes);
-                operation.actual_length = Some(kept.bytes);
-                operation.buffer = Some(kept.buffer);
-                return operation;
-            }
-            Err(Gone::AtOnce(bytes)) => {
-                (operation.desired_length, operation.actual_length) = (bytes, bytes);
-                if !request.complete() {
-                    operation.extra_text.push(Cow::Borrowed("synchronous send"));
-                }
-                NOT_WRITTEN
-            }
-            Err(Gone::Ambiguous) => AMBIGUOUS,
-        };
-        for fact in ["desired_local_rank", "datatype", "buffer"] {
-            operation.not_known(fact, why);
-        }
-        if operation.desired_length.is_none() {
-            operation.not_known("desired_length", why);
-        }
-        operation
-    }
-
-    /// What a request of a large message holds. That of a small one has values of an earlier use; which one it is shows in
-    /// what was sent so far (`MPIDIG_isend_impl`, src/mpid/ch4/src/mpidig_send.h; `MPIDI_POSIX_do_am_isend`).
-    fn kept(&self, request: &Request<'_>, comm: usize, around: &mut Around<'_>) -> Result<KeptFacts, Gone> {
-        let (record, shape) = (request.record, &self.shape);
-        let found = around.communicators.found.get(comm).ok_or(Gone::Ambiguous)?;
-        let destination = shape.destination.or(shape.old_rank).map_or(-1, |slot| record.int(slot));
-        let mut bytes_of_more = Vec::new();
-        let more = Record::read(around.target, record.pointer(shape.more), self.more.size, &mut bytes_of_more).ok();
-        // 3.4 keeps them with the rest of the facts (src/mpid/ch4/generic/am/mpidig_am_send.h, v3.4.3).
-        let (place, slots) = match (more, self.more.send_buffer, self.more.send_count, self.more.send_datatype) {
-            (Some(more), Some(buffer), Some(count), Some(datatype)) => (more, [buffer, count, datatype]),
-            _ => (record, [shape.buffer, shape.count, shape.datatype]),
-        };
-        let [buffer, count, datatype] = slots;
-        let datatype = around.datatypes.of(place.uint(datatype) as u32);
-        let count = u64::try_from(place.int(count)).ok();
-        let bytes = count.zip(datatype.bytes).and_then(|(count, bytes)| count.checked_mul(bytes));
-        let buffer = place.uint(buffer);
-        let sent = more
-            .map(|more| (u64::try_from(more.int(self.more.sent)).ok(), u64::try_from(more.int(self.more.left)).ok()));
-        // All of it has gone, and it was small: so it looks after a message was sent at once, but also before the receiver of a
-        // large one has answered, where an earlier message left that.
-        let gone = match sent {
-            Some((Some(sent), Some(0))) if sent <= NEVER_AT_ONCE => Some(sent),
-            _ => None,
-        };
-        let kept = match (count, bytes, (0..found.peers()).contains(&destination)) {
-            (Some(count), Some(bytes), true) if bytes >= SENT_AT_ONCE => {
-                Some(KeptFacts { destination, count, bytes, buffer, datatype: datatype.name })
-            }
-            _ => None,
-        };
-        match (kept, gone) {
-            // A synchronous send counts its data and the receiver's answer: that its data has not gone means that it is large.
-            (Some(kept), _) if request.counter > 1 => Ok(kept),
-            (Some(kept), None) => Ok(kept),
-            (Some(_), Some(_)) => Err(Gone::Ambiguous),
-            (None, gone) => Err(Gone::AtOnce(gone)),
-        }
-    }
-
-    /// A send or receive in a communicator of one process.
-    pub fn own(
-        &self,
-        request: &Request<'_>,
-        mut operation: Operation,
-        comm: usize,
-        around: &mut Around<'_>,
-    ) -> Vec<Decoded> {
-        let (record, shape) = (request.record, &self.shape);
-        operation.evidence =
-            Some(Cow::Borrowed("in MPICH's pool of requests, in use, in a communicator of one process"));
-        let decoded = |queue, operation| Decoded { comm, queue, order: u64::MAX, operation };
-        if request.kind == Kind::MatchedProbe {
-            return self.own_message(request, operation, comm, around).into_iter().collect();
-        }
-        if request.complete() {
-            completed(request, &mut operation);
-            forget_wanted(&mut operation);
-            operation.not_known("datatype", OVERWRITTEN);
-            let queue = if request.kind == Kind::Send { Kept::Sends } else { Kept::Receives };
-            return vec![decoded(queue, operation)];
-        }
-        let int = |slot: Option<Slot>| slot.map(|slot| record.int(slot));
-        let tag = int(shape.self_tag).unwrap_or_default();
-        let datatype = around.datatypes.of(int(shape.self_datatype).unwrap_or_default() as u32);
-        operation.count = int(shape.self_count).and_then(|count| u64::try_from(count).ok());
-        operation.desired_length =
-            operation.count.zip(datatype.bytes).and_then(|(count, bytes)| count.checked_mul(bytes));
-        operation.datatype = datatype.name;
-        operation.buffer = shape.self_buffer.map(|slot| record.uint(slot));
-        operation.desired_local_rank = Some(0);
-        operation.tag_wild = request.kind != Kind::Send && tag == self.any_tag;
-        operation.desired_tag = (!operation.tag_wild).then_some(tag);
-        if request.kind != Kind::Send {
-            // MPICH does not keep whether it was MPI_ANY_SOURCE: there is one source.
-            return vec![decoded(Kept::Receives, operation)];
-        }
-        operation.actual_local_rank = Some(0);
-        operation.actual_tag = operation.desired_tag;
-        operation.actual_length = operation.desired_length;
-        let mut message = operation.clone();
-        message.extra_text.push(Cow::Borrowed("a message to this process itself; its data lies with the sender"));
-        (message.datatype, message.count) = (None, None);
-        vec![decoded(Kept::Sends, operation), decoded(Kept::Unexpected, message)]
-    }
-
-    /// A message that was taken by MPI_Mprobe: its facts stand in the send's request.
-    fn own_message(
-        &self,
-        request: &Request<'_>,
-        mut operation: Operation,
-        comm: usize,
-        around: &mut Around<'_>,
-    ) -> Option<Decoded> {
-        let shape = &self.shape;
-        let send = request.record.pointer(shape.self_match?);
-        let mut buffer = Vec::new();
-        let record = Record::read(around.target, send, request.shape.size, &mut buffer).ok()?;
-        let bytes = around.datatypes.of(record.uint(shape.self_datatype?) as u32).bytes;
-        let count = u64::try_from(record.int(shape.self_count?)).ok();
-        let bytes = count.zip(bytes).and_then(|(count, bytes)| count.checked_mul(bytes));
-        message(&mut operation, 0, record.int(shape.self_tag?), bytes);
-        operation.status = OperationStatus::Matched;
-        operation.extra_text.push(Cow::Borrowed("a matched message that no MPI_Mrecv has received yet"));
-        forget_wanted(&mut operation);
-        Some(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation })
-    }
-}
-
-/// What a request of a large message keeps.
-struct KeptFacts {
-    destination: i64,
-    count: u64,
-    bytes: u64,
-    buffer: u64,
-    datatype: Option<std::sync::Arc<str>>,
-}
-
-/// Why a send's facts are not there.
-enum Gone {
-    /// It was sent at once; so many bytes, where they are known.
-    AtOnce(Option<u64>),
-    /// The memory fits both.
-    Ambiguous,
 }
 
 /// The facts of a message that has arrived.
@@ -410,7 +243,7 @@ pub fn completed(request: &Request<'_>, operation: &mut Operation) {
 }
 
 /// What was asked for is not kept: it is said so.
-fn forget_wanted(operation: &mut Operation) {
+pub(super) fn forget_wanted(operation: &mut Operation) {
     (operation.desired_local_rank, operation.desired_tag, operation.desired_length) = (None, None, None);
     for fact in ["desired_local_rank", "desired_tag", "desired_length", "buffer"] {
         operation.not_known(fact, OVERWRITTEN);

@@ -4,6 +4,7 @@
 //! (`scan`, `pools`). What is in the objects is known from layouts, which must agree with what was found (`verify`).
 
 pub mod active_messages;
+mod active_sends;
 pub mod ch3;
 pub mod communicators;
 pub mod datatypes;
@@ -14,6 +15,7 @@ pub mod handle_value;
 pub mod handles;
 pub mod library;
 pub mod lists;
+mod own_messages;
 pub mod pool_layout;
 pub mod pools;
 pub mod queues;

@@ -98,7 +98,12 @@ fn types(abi: TargetAbi, device: Device, seed: u64) -> Types {
         }
     }
     types.define(REQUEST, Order::Shuffled, &request);
-    let more = [("status", C::U(8)), ("send_async.offset", C::I(8)), ("send_async.data_sz_left", C::I(8))];
+    let more = [
+        ("status", C::U(8)),
+        ("send_async.offset", C::I(8)),
+        ("send_async.data_sz_left", C::I(8)),
+        ("send_async.datatype", C::I(4)),
+    ];
     types.define(MORE, Order::Shuffled, &more);
     let entry =
         [("req", C::Ptr), ("tag", C::I(4)), ("rank", C::I(4)), ("buf", C::Ptr), ("count", C::I(8)), ("next", C::Ptr)];
