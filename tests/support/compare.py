@@ -79,7 +79,7 @@ def _pairs(posted: Sequence[Tuple[Json, Json]], shown: Sequence[Json]) -> Pairs:
         remaining = left
 
     take(lambda fields, other: fields.get("request") is not None and fields["request"] == other.get("request"))
-    known = {op["request"] for op, _ in posted if op.get("request") is not None}
+    known = {fields["request"] for _, fields in posted if fields.get("request") is not None}
     free_again = [other for other in free if other.get("request") is None or other["request"] not in known]
     other_requests = [other for other in free if other not in free_again]
     free = free_again

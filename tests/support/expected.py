@@ -7,6 +7,11 @@ from typing import Any, Callable, Dict
 Json = Dict[str, Any]
 
 
+def _is_address(request: Any) -> bool:
+    """MPICH's handles are integers; what is shown is the address of the object behind."""
+    return request is not None and int(request, 16) >= 1 << 32
+
+
 def expected_send(op: Json) -> Json:
     """The JSON fields of a send that follow from what was posted."""
     fields = {
@@ -27,7 +32,7 @@ def expected_send(op: Json) -> Json:
         for name in ("datatype", "count", "status", "persistent"):
             del fields[name]
         return fields
-    if op["request"] is not None:
+    if _is_address(op["request"]):
         fields["request"] = op["request"]
     if op["status"] == "pending":
         fields["system_buffer"] = op["mode"] == "buffered"
@@ -52,9 +57,10 @@ def expected_receive(op: Json) -> Json:
         "datatype": op["datatype"],
         "count": op["count"],
     }
-    for name in ("request", "buffer"):
-        if op[name] is not None:
-            fields[name] = op[name]
+    if _is_address(op["request"]):
+        fields["request"] = op["request"]
+    if op["buffer"] is not None:
+        fields["buffer"] = op["buffer"]
     actual = op["actual"]
     if actual is not None:
         fields.update(

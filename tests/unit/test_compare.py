@@ -29,7 +29,7 @@ def _send(number: int, **changes: Any) -> Json:
         "probe": False,
         "buffer": "0x7000",
         "status": "pending",
-        "request": f"0x{0x2000 + number:x}",
+        "request": f"0x{0x7F0000002000 + number:x}",
         "order": number,
         "actual": None,
     }
@@ -84,7 +84,7 @@ def _world() -> Tuple[Json, Json]:
     receives = [
         _send(11, call="MPI_Irecv"),
         _send(12, call="MPI_Recv", peer=None, world=None, request=None, buffer=None),
-        _send(13, call="MPI_Irecv", tag=None, request="0x2100"),
+        _send(13, call="MPI_Irecv", tag=None, request="0x7f0000002100"),
     ]
     done = {"peer": 1, "world": 3, "tag": 14, "bytes": 8}
     receives.append(_send(14, call="MPI_Irecv", status="complete", actual=done))
@@ -291,7 +291,7 @@ def test_a_queue_that_cannot_be_told_must_say_so() -> None:
 
 def test_what_is_left_of_a_buffered_send_may_be_there_or_not() -> None:
     op = _send(1, mode="buffered", optional=True)
-    own = _shown(op, request="0x9999", datatype="MPI_PACKED", count=40)
+    own = _shown(op, request="0x7f0000009999", datatype="MPI_PACKED", count=40)
     assert compare(_truth(sends=[op]), _process()) == []
     assert compare(_truth(sends=[op]), _process(sends=[own])) == []
     assert compare(_truth(sends=[op]), _process(sends=[{**own, "desired_tag": 2}])) != []
