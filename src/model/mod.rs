@@ -3,6 +3,7 @@
 //! Names are those of the mqs interface. Ranks are `i64`; a *local* rank is a rank in the communicator at hand (in the
 //! remote group for the peer on an intercommunicator), a *global* rank a rank in MPI_COMM_WORLD. Lengths are bytes.
 
+mod exactness;
 mod facts;
 mod handle;
 mod operation;
@@ -11,6 +12,7 @@ mod snapshot;
 mod source;
 mod stack;
 
+pub use exactness::{Exactness, Level};
 pub use facts::Facts;
 pub use handle::{Handle, HandleKind, HandleList, HandleState};
 pub use operation::{Operation, OperationStatus, Queue, QueueState};

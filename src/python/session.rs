@@ -133,9 +133,10 @@ impl Session {
                 info.set_item("mpi", to_python(py, &detected.mpi)?)?;
                 info.set_item("layouts", &detected.layouts_name)?;
                 info.set_item("sources", detected.layouts.source_names())?;
-                info.set_item("verification", detected.verification.to_string())?;
+                info.set_item("verification", detected.verified())?;
                 info.set_item("checked", detected.verification.checked.clone())?;
                 info.set_item("set_aside", detected.set_aside.clone())?;
+                info.set_item("exactness", to_python(py, &detected.exactness())?)?;
                 info.set_item("problem", py.None())?;
                 info.set_item("help", py.None())?;
             }

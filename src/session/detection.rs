@@ -10,6 +10,7 @@ use crate::layouts::{
 use crate::model::Mpi;
 use crate::readers::Lifetime;
 use crate::readers::mpich::MpichProcess;
+use crate::readers::mpich::located::Offsets;
 use crate::readers::openmpi::detect::{self, SelectedPml};
 use crate::target::{Image, Target};
 
@@ -44,6 +45,18 @@ pub enum Family {
     OpenMpi,
     /// MPICH and what is made from it.
     Mpich(Rc<MpichProcess>),
+    /// MPICH or what is made from it, in a build whose layouts nobody has: communicators only.
+    Located(Rc<Located>),
+}
+
+/// An MPICH without layouts.
+pub struct Located {
+    /// The library and its pools.
+    pub process: MpichProcess,
+    /// Where the members of communicators were found.
+    pub offsets: Offsets,
+    /// Why there are no layouts, and what to do.
+    pub why: String,
 }
 
 impl Family {
@@ -51,7 +64,7 @@ impl Family {
     pub fn name(&self) -> &'static str {
         match self {
             Self::OpenMpi => "Open MPI",
-            Self::Mpich(_) => mpich::IMPLEMENTATION,
+            Self::Mpich(_) | Self::Located(_) => mpich::IMPLEMENTATION,
         }
     }
 }
@@ -129,6 +142,9 @@ pub fn detect(target: &dyn Target, choice: &LayoutChoice) -> Result<Detected, Se
 pub fn refresh(target: &dyn Target, known: &Detected) -> Result<Detected, SessionError> {
     if let Family::Mpich(process) = &known.family {
         return mpich::refresh(target, known, process);
+    }
+    if let Family::Located(located) = &known.family {
+        return mpich::refresh_located(target, known, located);
     }
     let lifetime = usable_lifetime(target)?;
     let pml = detect::selected_pml(target, &known.layouts)?;

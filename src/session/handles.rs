@@ -102,6 +102,9 @@ impl<T: Target> Session<T> {
                 let shapes = Shapes::resolve(&detected.layouts).map_err(ReaderError::from)?;
                 Ok(read(&OpenMpiHandles::new(&self.target, &detected.layouts, &shapes, &pml)))
             }
+            Family::Located(located) => {
+                Err(SessionError::NoLayout(format!("handles are not read: {}", located.reason())))
+            }
             Family::Mpich(process) => Ok(read(&MpichHandles::new(&self.target, &detected.layouts, process)?)),
         }
     }

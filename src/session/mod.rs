@@ -3,6 +3,7 @@
 mod datatypes;
 mod debug_info;
 mod detection;
+mod exactness;
 mod handle_plugin;
 mod handles;
 mod mpich;
@@ -22,7 +23,7 @@ use std::rc::Rc;
 use crate::layouts::ProfileError;
 use crate::model::{Process, QueueReport, QueueSource, Source, SourceKind};
 use crate::mqs::PluginError;
-use crate::readers::mpich::MpichReader;
+use crate::readers::mpich::{MpichReader, located};
 use crate::readers::openmpi::OpenMpiReader;
 use crate::readers::{Lifetime, ReaderError};
 use crate::target::{Target, TargetError};
@@ -216,6 +217,10 @@ impl<T: Target> Session<T> {
                 let mut reader = OpenMpiReader::new(&self.target, &detected.layouts, &pml);
                 reader.with_queues = with_queues;
                 reader.read_queues()
+            }
+            Family::Located(found) => {
+                let process = &found.process;
+                located::read(&self.target, &process.pools, &found.offsets, process.abi, &found.reason())
             }
             Family::Mpich(process) => {
                 let mut reader = MpichReader::new(&self.target, &detected.layouts, process);

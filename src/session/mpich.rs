@@ -3,19 +3,25 @@
 use std::rc::Rc;
 
 use super::SessionError;
-use super::detection::{ConstantsOf, Detected, Family, LayoutChoice, mpi_image, unsupported};
-use crate::layouts::{Candidate, LayoutSource, Layouts, Profile, Verification, candidates, compare_abi, shipped_for};
+use super::detection::{ConstantsOf, Detected, Family, LayoutChoice, Located, mpi_image, unsupported};
+use crate::layouts::{
+    Candidate, LayoutSource, Layouts, Profile, ProfileHeader, Verification, candidates, compare_abi, shipped_for,
+};
 use crate::model::Mpi;
 use crate::readers::Lifetime;
 use crate::readers::mpich::MpichProcess;
 use crate::readers::mpich::handle_value::ObjectKind;
-use crate::readers::mpich::library::{self, Library};
+use crate::readers::mpich::library::{self, INTEL_MPI, Library};
+use crate::readers::mpich::located::locate;
 use crate::readers::mpich::pools::Pools;
 use crate::readers::mpich::verify::verify;
 use crate::target::{Image, Target, segments};
 
 /// What the implementation is called in profiles.
 pub(super) const IMPLEMENTATION: &str = "MPICH";
+
+/// What the source of layouts is called where there are none.
+const LOCATED: &str = "none";
 
 /// A type that only an MPICH with debug information has whole.
 const PROBED_TYPE: &str = "MPIR_Comm";
@@ -37,21 +43,38 @@ pub(super) fn detect(target: &dyn Target, choice: &LayoutChoice) -> Result<Detec
     let pools = Pools::find(target, &segments.writable)?;
     let library = library::identify(target, &segments)?;
     if pools.is_empty() {
-        // The strings are in every library, the objects come with MPI_Init.
-        return Err(if library.device.is_some() { SessionError::NotInitialized } else { unsupported(target)? });
+        // The strings are in every library, or its variables in a static program; the objects come with MPI_Init.
+        let is_mpich = library.device.is_some() || target.symbol("MPIR_Process")?.is_some();
+        return Err(if is_mpich { SessionError::NotInitialized } else { unsupported(target)? });
     }
     let lifetime = lifetime(&pools)?;
     let mut set_aside = Vec::new();
-    let (layouts, layouts_name, verification) = choose(target, choice, &library, &pools, &mut set_aside)?;
-    let mpi = Mpi {
+    let mut mpi = Mpi {
         implementation: library.implementation.clone(),
         version: library.version.clone(),
         library: image.path.clone(),
         build_id: image.build_id.clone(),
         transport: library.device.clone(),
     };
-    let abi = is_abi(&image);
-    let family = Family::Mpich(Rc::new(MpichProcess { library, pools, abi }));
+    let mut process = MpichProcess { library, pools, abi: is_abi(&image) };
+    let (layouts, layouts_name, verification) =
+        match choose(target, choice, &process.library, &process.pools, &mut set_aside) {
+            Err(SessionError::NoLayout(all)) => {
+                let why = no_layout(&process.library, &process.pools, &[]);
+                let located = located(target, process, why, &all)?;
+                let verification = located.verification();
+                let (layouts, layouts_name) = (Rc::new(Layouts::new(Vec::new())), LOCATED.to_owned());
+                let family = Family::Located(Rc::new(located));
+                return Ok(Detected { mpi, image, lifetime, layouts, layouts_name, verification, set_aside, family });
+            }
+            other => other?,
+        };
+    if process.library.device.is_none() {
+        // A static program need not have the strings; the sizes of requests and communicators depend on the device.
+        process.library.device = device_of(&layouts_name);
+        mpi.transport.clone_from(&process.library.device);
+    }
+    let family = Family::Mpich(Rc::new(process));
     let layouts = Rc::new(layouts);
     Ok(Detected { mpi, image, lifetime, layouts, layouts_name, verification, set_aside, family })
 }
@@ -65,6 +88,56 @@ pub(super) fn refresh(target: &dyn Target, known: &Detected, process: &MpichProc
     let lifetime = lifetime(&pools)?;
     let family = Family::Mpich(Rc::new(MpichProcess { pools, ..process.clone() }));
     Ok(Detected { lifetime, family, ..known.clone() })
+}
+
+/// As [`refresh`], where no layouts fit.
+///
+/// # Errors
+/// As [`refresh`]; and where communicators make no sense any more.
+pub(super) fn refresh_located(target: &dyn Target, known: &Detected, old: &Located) -> Result<Detected, SessionError> {
+    let pools = Pools::find(target, &old.process.pools.ranges)?;
+    let lifetime = lifetime(&pools)?;
+    let located = located(target, MpichProcess { pools, ..old.process.clone() }, old.why.clone(), &old.why)?;
+    Ok(Detected { lifetime, family: Family::Located(Rc::new(located)), ..known.clone() })
+}
+
+/// Finds communicators without layouts; `why` says why there are none, `all` at length.
+fn located(target: &dyn Target, process: MpichProcess, why: String, all: &str) -> Result<Located, SessionError> {
+    let world = process.pools.builtins(ObjectKind::Comm).map(|builtins| builtins.at);
+    // MPI_Finalize gives up the last reference; not all libraries mark their pools as unused.
+    if let Some(world) = world.filter(|_| process.library.implementation == INTEL_MPI)
+        && target.read_uint(world.wrapping_add(4), 4)? == 0
+    {
+        return Err(SessionError::Finalized);
+    }
+    match locate(target, &process.pools)? {
+        Ok(offsets) => Ok(Located { process, offsets, why }),
+        Err(reason) => Err(SessionError::NoLayout(format!("{all}; without layouts: {reason}"))),
+    }
+}
+
+/// The device that a shipped profile was made for.
+fn device_of(layouts_name: &str) -> Option<String> {
+    let name = layouts_name.strip_prefix("profile:")?;
+    let (_, text) = shipped_for(IMPLEMENTATION).iter().find(|(shipped, _)| *shipped == name)?;
+    ProfileHeader::from_json(text).ok()?.identity.device
+}
+
+impl Located {
+    /// Why there are no queues and handles, and what to do.
+    pub(super) fn reason(&self) -> String {
+        if self.process.library.implementation == INTEL_MPI {
+            return "Intel does not publish the structures of its library; run the program with the libmpi.so.12 of MPICH, \
+                    whose ABI is the same, to see its queues"
+                .to_owned();
+        }
+        format!("{}; make one from its source or debug information: mpi-queues layouts make --help", self.why)
+    }
+
+    fn verification(&self) -> Verification {
+        let checked = ["MPIR_Comm", "MPI_COMM_WORLD", "MPI_COMM_SELF"].map(ToOwned::to_owned).to_vec();
+        Verification { profile: LOCATED.to_owned(), checked, ..Verification::default() }
+    }
 }
 
 /// Whether handles are those of the MPI-5 ABI.

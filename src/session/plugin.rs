@@ -84,7 +84,7 @@ fn unfit(detected: &Detected) -> Option<&'static str> {
     match detected.family {
         Family::OpenMpi if detected.mpi.transport.as_deref() != Some("ob1") => Some("it reads the pml ob1 only"),
         // What MPICH's does not see is told for each queue.
-        Family::OpenMpi | Family::Mpich(_) => None,
+        Family::OpenMpi | Family::Mpich(_) | Family::Located(_) => None,
     }
 }
 

@@ -41,8 +41,9 @@ def _write_mapping(facts: Mapping[str, Any], indent: str, write: Callable[[str],
 
 def _write_item(item: Any, indent: str, write: Callable[[str], object], depth: int) -> None:
     if isinstance(item, Mapping):
+        there = {key: value for key, value in item.items() if value is not None or key not in _ONLY_WHERE_THERE}
         write(
-            wrapped("; ".join(f"{key}: {_plain(value)}" for key, value in item.items()), indent + "- ", indent + "  ")
+            wrapped("; ".join(f"{key}: {_plain(value)}" for key, value in there.items()), indent + "- ", indent + "  ")
         )
     else:
         write(wrapped(_plain(item), indent + "- ", indent + "  "))

@@ -21,7 +21,7 @@ const SENT_AT_ONCE: u64 = 16 << 10;
 /// No cell of shared memory is larger.
 const NEVER_AT_ONCE: u64 = 1 << 20;
 
-const NO_TAG: &str = "MPICH keeps the tag of a send only in the header that it has sent";
+pub(super) const NO_TAG: &str = "MPICH keeps the tag of a send only in the header that it has sent";
 const NOT_WRITTEN: &str = "MPICH does not write it into the request of a message that it sends at once";
 const AMBIGUOUS: &str = "the request does not say whether this is a large message or a synchronous one that has already gone, which leaves old values";
 /// What a request of a large message keeps.

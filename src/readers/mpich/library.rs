@@ -6,6 +6,9 @@
 use crate::readers::ReaderError;
 use crate::target::{Range, Segments, Target, TargetError, printable};
 
+/// What Intel's library is called.
+pub const INTEL_MPI: &str = "Intel MPI";
+
 /// What a library says of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Library {
@@ -15,6 +18,8 @@ pub struct Library {
     pub version: Option<String>,
     /// Such as `ch4:ofi,ucx` (its networks, the preferred one first); `None` where it was not found.
     pub device: Option<String>,
+    /// Whether it keeps lists for debuggers (`--enable-debuginfo`; src/mpi/debugger/dbginit.c).
+    pub debug_lists: bool,
 }
 
 impl Library {
@@ -65,11 +70,43 @@ pub fn identify(target: &dyn Target, segments: &Segments) -> Result<Library, Rea
             }
         }
     }
+    library.debug_lists = target.symbol("MPIR_Sendq_head")?.is_some();
     // Intel's library exports functions that no other has.
     if target.symbol("I_MPI_Check_image_status")?.is_some() {
-        library.implementation = "Intel MPI".to_owned();
+        library.implementation = INTEL_MPI.to_owned();
+        // What was found is the version of MPICH that it was made from.
+        library.version = intel_version(target, segments)?;
     }
     Ok(library)
+}
+
+/// The version of Intel's library, such as `2021.18.1`; `None` where several texts could be it.
+fn intel_version(target: &dyn Target, segments: &Segments) -> Result<Option<String>, TargetError> {
+    let mut found: Option<String> = None;
+    for range in &segments.constants {
+        for_each_chunk(target, range, |bytes| {
+            for (_, text) in texts(bytes).filter(|(_, text)| is_intel_version(text)) {
+                match &found {
+                    Some(other) if other != text => found = Some(String::new()),
+                    Some(_) => {}
+                    None => found = Some(text.to_owned()),
+                }
+            }
+            false
+        })?;
+    }
+    Ok(found.filter(|version| !version.is_empty()))
+}
+
+/// A year and one or two numbers.
+fn is_intel_version(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('.').collect();
+    let number = |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(parts.len(), 2 | 3)
+        && parts.iter().all(number)
+        && parts[0].len() == 4
+        && parts[0].starts_with("20")
+        && parts[1].len() <= 2
 }
 
 /// The networks are separated by blanks or commas, depending on the release.
@@ -79,24 +116,33 @@ fn normal_device(device: &str) -> String {
 
 /// The device string in a range of constants and the version that stands near.
 fn search(target: &dyn Target, range: &Range) -> Result<Option<(String, Option<String>)>, TargetError> {
+    let mut found = None;
+    for_each_chunk(target, range, |bytes| {
+        if let Some((at, device)) = device_in(bytes) {
+            let end = bytes.len().min(at + NEAR);
+            found = Some((device, version_in(&bytes[at..end])));
+        }
+        found.is_some()
+    })?;
+    Ok(found)
+}
+
+/// Gives the bytes of a range to `look`, in pieces that overlap, until it says that it has seen enough.
+fn for_each_chunk(target: &dyn Target, range: &Range, mut look: impl FnMut(&[u8]) -> bool) -> Result<(), TargetError> {
     let mut buffer = vec![0; CHUNK + NEAR];
     let mut offset = 0;
     while offset < range.len.min(MAX_LOOKED_AT) {
         let left = usize::try_from(range.len - offset).unwrap_or(usize::MAX);
         let bytes = &mut buffer[..left.min(CHUNK + NEAR)];
         match target.read_once(range.start.wrapping_add(offset), bytes) {
-            Ok(()) => {
-                if let Some((at, device)) = device_in(bytes) {
-                    let end = bytes.len().min(at + NEAR);
-                    return Ok(Some((device, version_in(&bytes[at..end]))));
-                }
-            }
+            Ok(()) if look(bytes) => return Ok(()),
+            Ok(()) => {}
             Err(TargetError::Gone) => return Err(TargetError::Gone),
             Err(_) => {}
         }
         offset += left.min(CHUNK) as u64;
     }
-    Ok(None)
+    Ok(())
 }
 
 /// The texts between NUL bytes, with their offsets.
@@ -144,6 +190,16 @@ mod tests {
         assert_eq!(version_in(&bytes[at..]).as_deref(), Some("5.0.2"));
         assert_eq!(version_in(b"\0cc\x004.3.0rc2\0").as_deref(), Some("4.3.0rc2"));
         assert_eq!(version_in(b"\x00.5\0abc\0a.b\x004..1\0"), None);
+    }
+
+    #[test]
+    fn versions_of_intel() {
+        assert!(is_intel_version("2021.18.1") && is_intel_version("2021.9"));
+        assert!(
+            ["2021", "3.4a2", "2021.18.1.2", "20211.1", "2021.x", "1999.1", "2021.1234"]
+                .iter()
+                .all(|text| !is_intel_version(text))
+        );
     }
 
     #[test]

@@ -204,6 +204,28 @@ impl Pools {
 }
 
 impl Pool {
+    /// Objects in each indirect block. Where the head does not say it, the objects of the first block do: libraries that
+    /// were made from MPICH have other blocks (Intel's of 2021.18).
+    fn in_block(&self, target: &dyn Target) -> u64 {
+        let head = &self.head;
+        let said = head.objects_in_block();
+        if head.blocks == 0 || head.block_size.is_some() || head.num_allocated.is_some() {
+            return said;
+        }
+        let Ok(block) = target.read_pointer(TargetAddr::new(head.indirect)) else { return said };
+        let first = HandleValue::first(Place::Indirect, head.kind);
+        let is_there = |index: u64| {
+            let handle = HandleValue(first.0 | u32::try_from(index).unwrap_or(u32::MAX));
+            is_object(target, block.wrapping_add(index * head.size), handle)
+        };
+        let mut count = said;
+        // The index in a block has twelve bits.
+        while count < 4096 && is_there(count) && is_there(2 * count - 1) {
+            count *= 2;
+        }
+        count
+    }
+
     /// Its blocks, the direct one first. What cannot be read is told to `problem`.
     pub fn blocks(&self, target: &dyn Target, problem: &mut impl FnMut(String)) -> Vec<Block> {
         let Head { kind, size: stride, direct, direct_size, indirect, blocks, .. } = self.head;
@@ -215,7 +237,7 @@ impl Pool {
             let first = HandleValue(HandleValue::first(Place::Indirect, kind).0 | (index as u32) << 12);
             match target.read_pointer(slot) {
                 Ok(at) if is_object(target, at, first) => {
-                    found.push(Block { at, count: self.head.objects_in_block(), stride, first });
+                    found.push(Block { at, count: self.in_block(target), stride, first });
                 }
                 Ok(at) => problem(format!(
                     "block {index} of the pool of {} at {} does not hold such objects",
@@ -240,7 +262,7 @@ impl Pool {
         next_offset: u64,
     ) -> (std::collections::HashSet<TargetAddr>, Option<String>) {
         let mut free = std::collections::HashSet::new();
-        let most = self.head.direct_size + self.head.blocks * self.head.objects_in_block();
+        let most = self.head.direct_size + self.head.blocks * self.in_block(target);
         let mut at = TargetAddr::new(self.head.avail);
         let kind = self.head.kind.type_name();
         while !at.is_null() {

@@ -305,7 +305,12 @@ impl Mpich {
         let ranges = [Range { start: self.variables, len }];
         let pools = Pools::find(target, &ranges).ok()?;
         let device = if self.device == Device::Ch3 { "ch3:nemesis" } else { "ch4:ofi" };
-        let library = Library { implementation: "MPICH".to_owned(), version: None, device: Some(device.to_owned()) };
+        let library = Library {
+            implementation: "MPICH".to_owned(),
+            version: None,
+            device: Some(device.to_owned()),
+            debug_lists: false,
+        };
         let process = MpichProcess { library, pools, abi: false };
         let layouts = Layouts::new(vec![Box::new(self.types.clone())]);
         MpichReader::new(target, &layouts, &process).read_queues().ok()
