@@ -98,9 +98,10 @@ fi
 work=$build/mq-layout$abi
 mkdir -p "$work"
 
-# The preprocessor's flags of the Makefile in directory $1.
+# The preprocessor's flags of the Makefile in directory $1. Of a copy: make would remake what it reads, and with it configure.
 flags_of() {
-    printf 'include Makefile\nmq-flags:\n\t@echo $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS)\n' |
+    cp "$1/Makefile" "$1/mq-flags.mk"
+    printf 'include mq-flags.mk\nmq-flags:\n\t@echo $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS)\n' |
         make -s -C "$1" -f - mq-flags || fail "cannot read the flags of $1/Makefile; remove $build and try again"
 }
 

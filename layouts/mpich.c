@@ -17,7 +17,11 @@
 
 /* The schedulers of nonblocking collectives. */
 #include "src/mpid/common/sched/mpidu_sched.h"
+#if __has_include("src/mpi/coll/transports/gentran/gentran_types.h") /* since 4.0 */
 #include "src/mpi/coll/transports/gentran/gentran_types.h"
+#else
+#include "src/mpi/coll/transports/gentran/tsp_gentran_types.h"
+#endif
 
 /* These stand in C files: the buffers of buffered sends, the lists for debuggers. */
 #include "src/mpi/pt2pt/bsendutil.c"

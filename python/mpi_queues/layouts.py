@@ -15,6 +15,10 @@ from .errors import UsageError, UserError, as_user_error
 from .report import facts
 
 
+# The pooled types whose sizes tell builds of MPICH apart.
+_TOLD_SIZES = ("MPIR_Comm", "MPIR_Request", "MPIR_Group", "MPIR_Win")
+
+
 def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], None]) -> None:
     """Adds ``layouts`` and its own commands to the command line."""
     parser = commands.add_parser(
@@ -95,12 +99,18 @@ def _add_make(actions: Any) -> None:
 
 
 def _list(options: argparse.Namespace) -> int:
-    for profile in _native.layouts_list():
+    profiles = _native.layouts_list()
+    width = max((len(str(profile["name"])) for profile in profiles), default=0)
+    for profile in profiles:
         fits = ", ".join(f"{prefix}.x" for prefix in profile["fits"])
+        device = f" {profile['device']}" if profile["device"] else ""
         print(
-            f"{profile['name']:<16}  {profile['implementation']} {profile['version']}, for {fits}; "
+            f"{profile['name']:<{width}}  {profile['implementation']} {profile['version']}{device}, for {fits}; "
             f"{profile['types']} types"
         )
+        if profile["sizes"]:
+            sizes = [f"{name} {profile['sizes'][name]}" for name in _TOLD_SIZES if name in profile["sizes"]]
+            print(f"{'':<{width}}  bytes: {', '.join(sizes)}")
     return 0
 
 
