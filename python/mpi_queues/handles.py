@@ -61,7 +61,9 @@ def run(options: argparse.Namespace) -> int:
     """Reads and shows them; returns the exit status."""
     source, plugin = requested_plugin(options.source, None, show.NO_PLUGIN)
     asked = wanted(options.kind, options.values)
-    request = via_debugger.Request("handles", source, plugin, wanted=asked, timeout=options.timeout, via=options.via)
+    request = via_debugger.Request(
+        "handles", source, plugin, wanted=asked, timeout=options.timeout, via=options.via, layouts=options.layouts
+    )
     snapshot, failures = show.merged(targets.requested(options), request, options)
     if options.format == "json":
         show.write_json(snapshot)

@@ -14,7 +14,6 @@ from .debuggers import via_debugger
 from .errors import UsageError, UserError, as_user_error
 from .report import facts
 
-
 # The pooled types whose sizes tell builds of MPICH apart.
 _TOLD_SIZES = ("MPIR_Comm", "MPIR_Request", "MPIR_Group", "MPIR_Win")
 
@@ -125,7 +124,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    request = via_debugger.Request("layouts", timeout=options.timeout, via=options.via)
+    request = via_debugger.Request("layouts", timeout=options.timeout, via=options.via, layouts=options.layouts)
     answers, failures = asking.facts(targets.requested(options), request, _fitting)
     if not answers:
         asking.raise_all(failures)

@@ -61,6 +61,7 @@ def _record(options: argparse.Namespace) -> int:
         "record",
         timeout=options.timeout,
         via=options.via,
+        layouts=options.layouts,
         full=options.full,
         spool=place if os.path.isdir(place) else None,
     )

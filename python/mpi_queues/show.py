@@ -66,7 +66,7 @@ def _explain(options: argparse.Namespace) -> int:
             help="leave out --source",
         )
     request = via_debugger.Request(
-        "handles", wanted=(("comm", options.comm),), timeout=options.timeout, via=options.via
+        "handles", wanted=(("comm", options.comm),), timeout=options.timeout, via=options.via, layouts=options.layouts
     )
     snapshot, failures = merged(targets.requested(options), request, options)
     shown = _chosen(snapshot, argparse.Namespace(comm=None, rank=options.rank))
@@ -85,7 +85,9 @@ def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[U
     """
     wanted = targets.requested(options)
     source, plugin = requested_plugin(options.source, None, NO_PLUGIN)
-    request = via_debugger.Request("read", source, plugin, queues, timeout=options.timeout, via=options.via)
+    request = via_debugger.Request(
+        "read", source, plugin, queues, timeout=options.timeout, via=options.via, layouts=options.layouts
+    )
     return merged(wanted, request, options)
 
 
@@ -121,7 +123,9 @@ def _compare(options: argparse.Namespace) -> int:
     wanted = targets.requested(options)
     source = "plugin" if options.source in ("auto", "builtin") else options.source
     _, plugin = requested_plugin(source, None, NO_PLUGIN)
-    request = via_debugger.Request("compare", "plugin", plugin, timeout=options.timeout, via=options.via)
+    request = via_debugger.Request(
+        "compare", "plugin", plugin, timeout=options.timeout, via=options.via, layouts=options.layouts
+    )
     answers, failures = asking.facts(
         wanted, request, lambda session: session.compare(plugin=plugin, timeout=options.timeout)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass
 from typing import Any, List, Optional, Union
 
@@ -49,6 +50,13 @@ class RecordingTarget:
 Target = Union[PidTarget, CoreTarget, RecordingTarget]
 
 
+def _layouts(text: str) -> str:
+    path = os.path.abspath(text)
+    if not os.path.isfile(path):
+        raise argparse.ArgumentTypeError(f"{text}: no such file")
+    return path
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that name targets; they go to ``options.targets``, in the order in which they were given."""
     group = parser.add_argument_group("target", "what is read; each may be repeated, and mixed with the others")
@@ -68,6 +76,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=("gdb", "lldb", "native"),
         default="gdb",
         help="the debugger that reads processes and cores (gdb)",
+    )
+    group.add_argument(
+        "--layouts",
+        type=_layouts,
+        metavar="FILE",
+        help="a layout profile for processes and cores, instead of the shipped ones (see: mpi-queues layouts make)",
     )
     group.add_argument(
         "--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="limit for each process (default: 60)"

@@ -82,7 +82,7 @@ def test_every_command_is_documented_with_an_example() -> None:
         assert max(map(len, text.splitlines())) <= 110
 
 
-@pytest.mark.parametrize("name", ["source", "plugin-path", "internal", "limit", "timeout"])
+@pytest.mark.parametrize("name", ["source", "plugin-path", "internal", "limit", "timeout", "layouts"])
 def test_every_setting_is_documented_with_an_example(name: str) -> None:
     assert f"Example: set mpi {name} " in batch([f"help set mpi {name}"])
     assert name.split("-")[0] in batch(["show mpi"])

@@ -96,6 +96,7 @@ def test_settings_are_shown_and_changed() -> None:
         "internal",
         "limit",
         "timeout",
+        "layouts",
     ]
     assert quiet == [""]
     assert after == 'The source of message queues is "plugin".\n'

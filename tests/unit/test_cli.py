@@ -67,6 +67,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "--pid", "1", "--limit", "-1"], "--limit"),
         (["show", "--pid", "1", "--rank", "one"], "one"),
         (["show", "--pid", "1", "--compare", "--format", "json"], "--compare"),
+        (["show", "--pid", "1", "--layouts", "/nowhere/none.json"], "/nowhere/none.json: no such file"),
         (["record", "--pid", "1"], "--output"),
         (["record", "-o", "x.mpirec"], "--pid PID"),
         (["layouts", "show", "nix"], "openmpi-4.1"),
@@ -131,6 +132,19 @@ def test_a_process_that_is_not_mpi(capsys: pytest.CaptureFixture[str]) -> None:
         said = failing(["show", "--pid", str(child.pid)], capsys)
         assert "not an MPI process" in said
         assert child.poll() is None
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_layouts_of_ones_own_are_a_profile(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "other.json"
+    other.write_text('{"schema": "other"}')
+    child = subprocess.Popen(["sleep", "600"])
+    try:
+        error = failing(["comms", "--pid", str(child.pid), "--layouts", str(other)], capsys)
+        assert f"cannot use the layout profile {other}: not a layout profile" in error
+        assert "layouts make --help" in error
     finally:
         child.kill()
         child.wait()

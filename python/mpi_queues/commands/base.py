@@ -158,8 +158,10 @@ def chosen_processes(context: Context, arguments: opt.Arguments) -> List[Debugge
             kind="no_process",
         )
     paths = [absolute(entry) for entry in str(context.setting("plugin-path") or "").split(os.pathsep) if entry]
+    layouts = str(context.setting("layouts") or "")
     for process in processes:
         process.set_plugin_path(paths)
+        process.set_layouts(absolute(layouts) if layouts else None)
     return processes
 
 

@@ -108,6 +108,14 @@ class DebuggedMpi(ABC):
         """The ``plugin-path`` setting: plug-ins, or directories with some."""
 
     @abstractmethod
+    def set_layouts(self, path: Optional[str]) -> None:
+        """The ``layouts`` setting: a profile to use instead of the shipped ones; None for those.
+
+        Raises:
+            UserError: where the file is none.
+        """
+
+    @abstractmethod
     def trust_plugin(self, path: str) -> Dict[str, Any]:
         """Checks a plug-in and remembers that the user asked for it."""
 
@@ -157,7 +165,8 @@ class Context(ABC):
 
     @abstractmethod
     def setting(self, name: str) -> Any:
-        """The value of ``source``, ``plugin-path``, ``internal``, ``limit`` (None: unlimited) or ``timeout``."""
+        """The value of ``source``, ``plugin-path``, ``internal``, ``limit`` (None: unlimited), ``timeout`` or
+        ``layouts``."""
 
     @property
     @abstractmethod

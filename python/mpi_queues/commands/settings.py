@@ -112,6 +112,16 @@ SETTINGS = (
         _seconds,
         lambda value: f"A plug-in may take {value} seconds to read a process.",
     ),
+    Setting(
+        "layouts",
+        "a layout profile to use instead of the shipped ones.",
+        "A file that 'mpi-queues layouts make' wrote, for an MPI without a shipped one. It is verified on the\n"
+        "process as those are. Empty: the shipped ones.",
+        "site-4.1.6.json",
+        "",
+        str,
+        lambda value: f'Layouts are read from "{value}".' if value else "The shipped layouts are used.",
+    ),
 )
 
 #: All settings by name, in the order of the help.

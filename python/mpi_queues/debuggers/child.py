@@ -72,6 +72,7 @@ def serve(opener: Opener) -> None:
 def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[], None], result: int) -> None:
     action = request["action"]
     plugin = request["plugin"]
+    process.set_layouts(request["layouts"])
     timeout = max(0.5, min(float(request["timeout"]), float(request["until"]) - time.monotonic()))
     if action == "read":
         kinds = [str(kind) for kind, _ in request["wanted"]]

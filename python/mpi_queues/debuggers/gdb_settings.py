@@ -128,6 +128,19 @@ class TimeoutParameter(gdb.Parameter):
         return BY_NAME["timeout"].tell(value)
 
 
+@_documented("layouts")
+class LayoutsParameter(gdb.Parameter):
+    def __init__(self) -> None:
+        super().__init__("mpi layouts", gdb.COMMAND_DATA, gdb.PARAM_OPTIONAL_FILENAME)
+        self.value = ""
+
+    def get_set_string(self) -> str:
+        return ""
+
+    def get_show_string(self, value: str) -> str:
+        return BY_NAME["layouts"].tell(value)
+
+
 class Settings:
     """All parameters of ``set mpi``."""
 
@@ -142,9 +155,10 @@ class Settings:
         self._internal = InternalParameter()
         self._limit = LimitParameter()
         self._timeout = TimeoutParameter()
+        self._layouts = LayoutsParameter()
 
     def get(self, name: str) -> Any:
-        """The value of one: ``source``, ``plugin-path``, ``internal``, ``limit``, ``timeout``."""
+        """The value of one: ``source``, ``plugin-path``, ``internal``, ``limit``, ``timeout``, ``layouts``."""
         if name == "source":
             return self._source.value
         if name == "plugin-path":
@@ -157,4 +171,6 @@ class Settings:
             return None if limit is None or limit >= 0xFFFF_FFFF else int(limit)
         if name == "timeout":
             return int(self._timeout.value)
+        if name == "layouts":
+            return self._layouts.value or ""
         raise KeyError(name)

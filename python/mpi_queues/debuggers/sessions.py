@@ -19,7 +19,9 @@ class ProcessSession(DebuggedMpi):
     """A live process, read through the core. The debugger's part is to reach it."""
 
     def __init__(self, process: DebuggedProcess, safe_path: List[str]) -> None:
+        self._debugged = process
         self._session = _native.Session(process)
+        self._layouts: Optional[str] = None
         self._safe_path: List[str] = []
         self.set_safe_path(safe_path)
         self._plugin_path: List[str] = []
@@ -45,6 +47,19 @@ class ProcessSession(DebuggedMpi):
         if directories != self._safe_path:
             self._safe_path = directories
             self._session.set_safe_path(directories)
+
+    def set_layouts(self, path: Optional[str]) -> None:
+        if path == self._layouts:
+            return
+        try:
+            session = _native.Session(self._debugged, layouts=path)
+        except _native.NativeError as error:
+            raise as_user_error(error) from None
+        # What was found with other layouts is not kept.
+        self.invalidate(images=True)
+        self._session, self._layouts = session, path
+        session.set_safe_path(self._safe_path)
+        session.set_plugin_path(self._plugin_path)
 
     def set_plugin_path(self, paths: List[str]) -> None:
         if paths != self._plugin_path:

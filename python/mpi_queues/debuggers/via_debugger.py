@@ -46,6 +46,8 @@ class Request:
     via: str = "gdb"
     #: For recordings: all writable memory of the MPI library, too.
     full: bool = False
+    #: A layout profile to use instead of the shipped ones.
+    layouts: Optional[str] = None
     #: Where an answer is kept until it is used; None for the system's place of temporary files.
     spool: Optional[str] = None
 
@@ -197,6 +199,7 @@ def _content(target: DebuggedTarget, request: Request) -> bytes:
         "queues": request.queues,
         "wanted": request.wanted,
         "full": request.full,
+        "layouts": request.layouts,
         # A plug-in that takes too long is ended while there is time left to tell what it said.
         "timeout": max(0.5, request.timeout * 0.8),
         # The same, as a time of the clock that all processes share: a debugger may take long to start.
