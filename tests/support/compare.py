@@ -98,6 +98,13 @@ def _pairs(posted: Sequence[Tuple[Json, Json]], shown: Sequence[Json]) -> Pairs:
             == (other.get("desired_tag"), other.get("desired_local_rank"))
         )
     )
+    # A held message is known by what was matched alone.
+    names = ("actual_tag", "actual_local_rank", "actual_length")
+    take(
+        lambda fields, other: (
+            "desired_tag" not in fields and all(fields.get(name) == other.get(name) is not None for name in names)
+        )
+    )
     # Last those some of whose facts cannot be known.
     take(lambda fields, other: _matchable(fields, other) and _agrees(fields, other))
     return pairs, remaining, free + other_requests
@@ -115,7 +122,7 @@ def _agrees(fields: Json, other: Json) -> bool:
 
 def _matchable(fields: Json, other: Json) -> bool:
     """A known request address can only be paired with an operation that does not tell its own."""
-    return fields.get("request") is None or other.get("request") is None
+    return "desired_tag" in fields and (fields.get("request") is None or other.get("request") is None)
 
 
 def _compare_queue(
@@ -169,7 +176,7 @@ def _compare_order(
     for index, (op, _, found) in enumerate(pairs):
         if kind == "unexpected":
             groups[op["peer"]].append((index, position[id(found)], op))
-        elif op["order"] is not None and op["status"] == "pending" and not op["probe"]:
+        elif op["order"] is not None and not op.get("optional") and op["status"] == "pending" and not op["probe"]:
             groups[op["peer"] if kind == "sends" else None].append((op["order"], position[id(found)], op))
     differences = []
     for members in groups.values():
