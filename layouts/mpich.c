@@ -15,6 +15,11 @@
 #include "src/mpid/ch4/netmod/ofi/ofi_impl.h"
 #endif
 
+/* What the device has beside its parts of objects: ch3's connections and process groups. */
+#if __has_include("mpidimpl.h")
+#include "mpidimpl.h"
+#endif
+
 /* The schedulers of nonblocking collectives. */
 #include "src/mpid/common/sched/mpidu_sched.h"
 #if __has_include("src/mpi/coll/transports/gentran/gentran_types.h") /* since 4.0 */
