@@ -3,6 +3,7 @@
 //! A reader never knows which debugger it runs under. Every walk of target memory is bounded and returns what it
 //! got together with why it stopped.
 
+pub mod datatypes;
 pub mod mpich;
 pub mod openmpi;
 pub mod record;

@@ -1,231 +1,191 @@
 //! Datatypes.
 
-use std::collections::HashMap;
+use serde_json::Value;
 
-use serde_json::{Map, Value, json};
-
-use super::datatype_tree::{Node, Tree};
-use super::envelope::{Argument, Combiner, Envelope, Kind};
-use super::type_map::{self, TypeMap};
-use super::{Depth, HandleReader, sketch};
+use super::{Depth, HandleReader};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
-use crate::readers::{ReaderError, add_problem};
+use crate::readers::ReaderError;
+use crate::readers::datatypes::envelope::{Combiner, Envelope, Kept, Numbers, lengths};
+use crate::readers::datatypes::tree::{Node, Tree};
+use crate::readers::datatypes::{self, Source};
+use crate::readers::record::{Record, Slot, shape};
+use crate::target::printable;
 
-/// At most this many integers, addresses, datatypes or requests are shown.
-const MAX_SHOWN: usize = 10_000;
+shape!(
+    /// Datatypes.
+    Shape = ["ompi_datatype_t"] {
+        name: "name",
+        id: "id",
+        flags: "super.flags",
+        bytes: "super.size",
+        lb: "super.lb",
+        ub: "super.ub",
+        true_lb: "super.true_lb",
+        true_ub: "super.true_ub",
+        align: "super.align",
+        args: "args",
+    }
+);
+shape!(
+    /// What the library keeps of the call that made a datatype: `ompi_datatype_set_args`
+    /// (ompi/datatype/ompi_datatype_args.c, v4.1.4 and v5.0.7).
+    Arguments = ["ompi_datatype_args_t"] {
+        combiner: "create_type",
+        integers: "i",
+        integers_len: "ci",
+        addresses: "a",
+        addresses_len: "ca",
+        datatypes: "d",
+        datatypes_len: "cd",
+    }
+    optional {
+        counts: "l",
+        counts_len: "cl",
+    }
+);
+
+/// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
+const MAX_NAME: usize = 256;
+
+/// `MPI_ORDER_C`, `MPI_DISTRIBUTE_BLOCK`, `MPI_DISTRIBUTE_CYCLIC`, `MPI_DISTRIBUTE_DFLT_DARG` (ompi/include/mpi.h.in, v4.1.4
+/// and v5.0.7).
+const NUMBERS: Numbers = Numbers { order_c: 0, block: 0, cyclic: 1, default_argument: -1 };
 
 /// Adds what the object at `addr` holds.
 ///
 /// # Errors
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
-    let tree = Tree::new(reader)?;
-    let node = tree.node(addr)?;
-    handle.name = Some(node.name.clone()).filter(|name| !name.is_empty());
-    handle.predefined = Some(node.predefined);
-    handle.summary = super::datatype_words::summary(&tree, &node);
-    if depth == Depth::Full {
-        Facts { reader, tree: &tree, node: &node, references: HashMap::new() }.add(handle);
+    datatypes::read(&Datatypes::new(reader)?, addr, depth, handle)
+}
+
+/// Open MPI's datatypes, by the addresses of their objects.
+struct Datatypes<'r> {
+    reader: &'r HandleReader<'r>,
+    shape: Shape,
+    predefined: u64,
+    committed: u64,
+    user_bounds: u64,
+    /// The classes of datatypes: the application's, and predefined ones (see `object`). Empty where symbols do not tell.
+    classes: Vec<TargetAddr>,
+}
+
+impl<'r> Datatypes<'r> {
+    fn new(reader: &'r HandleReader<'r>) -> Result<Self, ReaderError> {
+        let flag = |name: &str| reader.layouts.constant(name).map(|value| value as u64);
+        let classes = [reader.symbol("ompi_datatype_t_class")?, reader.symbol("opal_datatype_t_class")?];
+        Ok(Self {
+            reader,
+            shape: Shape::resolve(reader.layouts)?,
+            predefined: flag("OMPI_DATATYPE_FLAG_PREDEFINED")?,
+            committed: flag("OPAL_DATATYPE_FLAG_COMMITTED")?,
+            user_bounds: flag("OPAL_DATATYPE_FLAG_USER_LB")? | flag("OPAL_DATATYPE_FLAG_USER_UB")?,
+            classes: classes.into_iter().flatten().collect(),
+        })
     }
-    Ok(())
+
+    /// An array of `len` arguments of `size` bytes.
+    fn array(&self, record: &Record<'_>, slot: Slot, len: usize, size: usize) -> Result<Vec<u8>, ReaderError> {
+        // An array of length 0 is a null pointer.
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        Ok(self.reader.target.read_bytes(record.pointer(slot), len * size)?)
+    }
 }
 
-struct Facts<'f, 'r> {
-    reader: &'f HandleReader<'r>,
-    tree: &'f Tree<'r>,
-    node: &'f Node,
-    /// References that were made: many parts are the same.
-    references: HashMap<TargetAddr, Value>,
-}
+impl Source for Datatypes<'_> {
+    fn node(&self, addr: TargetAddr) -> Result<Node, ReaderError> {
+        let shape = &self.shape;
+        let mut buffer = Vec::new();
+        let record = Record::read(self.reader.target, addr, shape.size, &mut buffer)?;
+        let class = record.pointer(self.reader.shapes.object.class);
+        if !self.classes.is_empty() && !self.classes.contains(&class) {
+            return Err(ReaderError::Damaged(format!("no datatype stands at {addr}")));
+        }
+        let flags = record.uint(shape.flags);
+        Ok(Node {
+            addr,
+            name: printable(&record.text(shape.name, MAX_NAME, self.reader.target)?),
+            id: record.int(shape.id),
+            predefined: flags & self.predefined != 0,
+            committed: flags & self.committed != 0,
+            user_bounds: flags & self.user_bounds != 0,
+            size: record.uint(shape.bytes),
+            lb: record.int(shape.lb),
+            ub: record.int(shape.ub),
+            true_lb: record.int(shape.true_lb),
+            true_ub: record.int(shape.true_ub),
+            align: record.uint(shape.align),
+            args: record.pointer(shape.args),
+        })
+    }
 
-impl Facts<'_, '_> {
-    fn add(&mut self, handle: &mut Handle) {
-        let envelope = match self.tree.envelope(self.node) {
-            Ok(Some(envelope)) => {
-                self.call(&envelope, handle);
-                Some(envelope)
-            }
-            Ok(None) => {
-                let reason = "the library made this datatype for itself and keeps no arguments of it";
-                for fact in ["call", "combiner", "arguments", "integers", "addresses", "datatypes"] {
-                    handle.unknown(fact, reason);
-                }
-                None
-            }
-            Err(error) => {
-                for fact in ["call", "combiner", "arguments", "integers", "addresses", "datatypes"] {
-                    handle.unknown(fact, error.to_string());
-                }
-                None
-            }
+    fn envelope(&self, node: &Node, limit: usize) -> Result<Envelope, ReaderError> {
+        let shape = Arguments::resolve(self.reader.layouts)?;
+        let at = node.args;
+        let mut buffer = Vec::new();
+        let record = Record::read(self.reader.target, at, shape.size, &mut buffer)?;
+        let lens =
+            lengths(at, [shape.integers_len, shape.addresses_len, shape.datatypes_len].map(|slot| record.int(slot)))?;
+        let [counts_len] = lengths(at, [shape.counts_len.map_or(0, |slot| record.int(slot))])?;
+        let abi = self.reader.target.abi();
+        let width = abi.pointer_width.bytes() as usize;
+        let numbers = |slot: Slot, len: usize, size: usize| -> Result<Vec<i64>, ReaderError> {
+            let bytes = self.array(&record, slot, len.min(limit), size)?;
+            Ok(bytes.chunks_exact(size).map(|bytes| abi.int(bytes)).collect())
         };
-        let node = self.node;
-        handle.fact("size", node.size);
-        handle.fact("lb", node.lb);
-        handle.fact("extent", node.extent());
-        if node.size > 0 {
-            handle.fact("true_lb", node.true_lb);
-            handle.fact("true_extent", node.true_ub.wrapping_sub(node.true_lb));
-        } else {
-            for fact in ["true_lb", "true_extent"] {
-                handle.unknown(fact, "the datatype has no data");
-            }
-        }
-        self.map(envelope.as_deref(), handle);
-        match sketch::lines(self.tree, node) {
-            Ok(lines) => handle.fact("sketch", lines),
-            Err(error) => handle.unknown("sketch", error.to_string()),
-        }
-        handle.fact("committed", node.committed);
-        let addr = node.addr;
+        let datatypes = self.array(&record, shape.datatypes, lens[2].min(limit), width)?;
+        // A C int has four bytes wherever MPI runs.
+        let kept = Kept {
+            at,
+            combiner: record.int(shape.combiner),
+            integers: numbers(shape.integers, lens[0], 4)?,
+            addresses: numbers(shape.addresses, lens[1], width)?,
+            counts: shape.counts.map(|slot| numbers(slot, counts_len, width)).transpose()?.unwrap_or_default(),
+            datatypes: datatypes.chunks_exact(width).map(|bytes| TargetAddr::new(abi.uint(bytes))).collect(),
+            lens,
+            counts_len,
+        };
+        Envelope::new(kept, NUMBERS, |name| self.constant(name))
+    }
+
+    /// By the number that the copy keeps (`ompi_datatype_duplicate`, ompi/datatype/ompi_datatype_create.c, v4.1.4 and
+    /// v5.0.7).
+    fn basic(&self, node: &Node) -> Result<TargetAddr, ReaderError> {
+        let none = || ReaderError::Damaged(format!("the datatype at {} is no copy of a predefined one", node.addr));
+        let symbol = self.reader.target.symbol("ompi_datatype_basicDatatypes")?;
+        let table = symbol.ok_or(ReaderError::NoSymbol("ompi_datatype_basicDatatypes"))?;
+        let width = self.reader.target.abi().pointer_width.bytes();
+        // The table has some 50 entries; its symbol tells how many.
+        let entries = table.size.map_or(64, |size| size / width);
+        let index = u64::try_from(node.id).ok().filter(|index| *index < entries).ok_or_else(none)?;
+        Ok(self.reader.target.read_pointer(table.addr.wrapping_add(index * width))?)
+    }
+
+    fn constant(&self, name: &str) -> Option<i64> {
+        self.reader.layouts.constant(name).ok()
+    }
+
+    fn reference(&self, addr: TargetAddr) -> Value {
+        self.reader.reference(HandleKind::Datatype, addr)
+    }
+
+    fn handle(&self, addr: TargetAddr) -> String {
+        addr.to_string()
+    }
+
+    /// Copies are called after what was copied (`ompi_datatype_duplicate`, ompi/datatype/ompi_datatype_create.c, v4.1.4 and
+    /// v5.0.7).
+    fn named_by_library(&self, node: &Node, combiner: Combiner) -> bool {
+        node.name == "Dup MPI_EMPTY"
+            || matches!(combiner, Combiner::Dup | Combiner::Resized) && node.name.starts_with("Dup ")
+            || matches!(combiner, Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer)
+    }
+
+    fn add_requests(&self, addr: TargetAddr, handle: &mut Handle) {
         self.reader.add_requests(handle, |found| found.objects.contains(&addr));
-    }
-
-    fn reference(&mut self, addr: TargetAddr) -> Value {
-        let reader = self.reader;
-        self.references.entry(addr).or_insert_with(|| reader.reference(HandleKind::Datatype, addr)).clone()
-    }
-
-    fn call(&mut self, envelope: &Envelope, handle: &mut Handle) {
-        // A predefined datatype has no call: null means none.
-        let call = Some(envelope.call()).filter(|call| !call.is_empty());
-        handle.fact("call", call);
-        handle.fact("combiner", envelope.combiner_name());
-        let mut arguments = Map::new();
-        for (name, kind, value) in envelope.arguments() {
-            let value = match value {
-                Argument::Number(number) => self.number(kind, number),
-                Argument::Numbers(numbers) => {
-                    numbers.iter().take(MAX_SHOWN).map(|number| self.number(kind, *number)).collect()
-                }
-                Argument::Type(addr) => self.reference(addr),
-                Argument::Types(types) => types.iter().take(MAX_SHOWN).map(|addr| self.reference(*addr)).collect(),
-            };
-            arguments.insert(name.to_owned(), value);
-        }
-        handle.fact("arguments", call.map(|_| Value::Object(arguments)));
-        let shown = |numbers: &[i64]| numbers.iter().take(MAX_SHOWN).copied().collect::<Vec<_>>();
-        handle.fact("integers", shown(&envelope.integers));
-        handle.fact("addresses", shown(&envelope.addresses));
-        let datatypes: Vec<Value> =
-            envelope.datatypes.iter().take(MAX_SHOWN).map(|addr| self.reference(*addr)).collect();
-        handle.fact("datatypes", datatypes);
-        for (len, what) in envelope.lens.into_iter().zip(["integers", "addresses", "datatypes"]) {
-            if len > MAX_SHOWN {
-                handle.fact(&format!("{what}_total"), len);
-            }
-        }
-    }
-
-    /// A number, or the name that it has in mpi.h.
-    fn number(&self, kind: Kind, number: i64) -> Value {
-        self.tree.constant(kind, number).map_or_else(|| json!(number), |name| json!(name))
-    }
-
-    fn map(&self, envelope: Option<&Envelope>, handle: &mut Handle) {
-        let map = match (envelope, self.tree.map(self.node)) {
-            (Some(_), Ok(map)) => map,
-            (_, found) => {
-                let reason = found.err().map_or_else(String::new, |error| error.to_string());
-                handle.unknown("type_map", reason.clone());
-                handle.unknown("holes", reason);
-                return;
-            }
-        };
-        let runs: Vec<Value> = map
-            .runs
-            .iter()
-            .filter_map(|run| {
-                let leaf = self.tree.leaf(run.leaf)?;
-                Some(json!({ "datatype": leaf.name, "offset": run.offset, "count": run.count }))
-            })
-            .collect();
-        handle.fact("type_map", runs);
-        if map.cut {
-            let sentence = format!("the type map has more than {} entries: only these are shown", type_map::MAX_RUNS);
-            add_problem(&mut handle.problems, sentence.clone());
-            handle.unknown("holes", sentence);
-            return;
-        }
-        for problem in self.disagreements(&map) {
-            add_problem(&mut handle.problems, problem);
-        }
-        match self.pieces(&map) {
-            Some(pieces) => {
-                let gaps = type_map::gaps(pieces, (self.node.lb, self.node.ub));
-                let gap = |(offset, length): &(i64, i64)| json!({ "offset": offset, "length": length });
-                handle.fact("holes", gaps.iter().map(gap).collect::<Vec<_>>());
-            }
-            None => handle.unknown("holes", format!("there may be more than {} of them", type_map::MAX_RUNS)),
-        }
-    }
-
-    /// Where the data of a map stands: start and end, in bytes. `None` where there are too many pieces.
-    fn pieces(&self, map: &TypeMap) -> Option<Vec<(i64, i64)>> {
-        let mut pieces = Vec::new();
-        for run in &map.runs {
-            let leaf = self.tree.leaf(run.leaf)?;
-            let size = i64::try_from(leaf.size).ok()?;
-            if size == leaf.extent() {
-                let length = i64::try_from(run.count).ok()?.checked_mul(size)?;
-                pieces.push((run.offset, run.offset.checked_add(length)?));
-                continue;
-            }
-            if pieces.len() as u64 + run.count > type_map::MAX_RUNS as u64 {
-                return None;
-            }
-            for index in 0..i64::try_from(run.count).ok()? {
-                let at = index.checked_mul(leaf.extent())?.checked_add(run.offset)?;
-                let (start, end) = (at.checked_add(leaf.true_lb)?, at.checked_add(leaf.true_ub)?);
-                if leaf.true_ub.wrapping_sub(leaf.true_lb) == size {
-                    pieces.push((start, end));
-                } else {
-                    // The second member of the pairs for MPI_MINLOC is an int (MPI-4.1, 6.9.4).
-                    pieces.push((start, start.checked_add(size)?.checked_sub(4)?));
-                    pieces.push((end.checked_sub(4)?, end));
-                }
-            }
-        }
-        Some(pieces)
-    }
-
-    /// Where the map and the library's own numbers differ. Both cannot be right.
-    fn disagreements(&self, map: &TypeMap) -> Vec<String> {
-        let node = self.node;
-        let mut size = 0_i128;
-        let mut range: Option<(i128, i128)> = None;
-        for run in &map.runs {
-            let Some(leaf) = self.tree.leaf(run.leaf).filter(|leaf| leaf.size > 0) else { continue };
-            size += i128::from(run.count) * i128::from(leaf.size);
-            let last = i128::from(run.count.saturating_sub(1)) * i128::from(run.extent);
-            let (low, high) = (last.min(0), last.max(0));
-            let low = i128::from(run.offset) + low + i128::from(leaf.true_lb);
-            let high = i128::from(run.offset) + high + i128::from(leaf.true_ub);
-            range = Some(range.map_or((low, high), |(lb, ub)| (lb.min(low), ub.max(high))));
-        }
-        let mut told = Vec::new();
-        let mut compare = |what: &str, ours: i128, theirs: i128| {
-            if ours != theirs {
-                told.push(format!("the type map's {what} is {ours}, the library's {theirs}: one of them is wrong"));
-            }
-        };
-        compare("size", size, i128::from(node.size));
-        if let (Some((low, high)), 1..) = (range, node.size) {
-            compare("true lower bound", low, i128::from(node.true_lb));
-            compare("true upper bound", high, i128::from(node.true_ub));
-        }
-        // Bounds that the application set in a part make those of the whole, by rules that are not repeated here; and what
-        // has no data has its bounds from how the library saves itself work.
-        if let (Some((lb, ub)), false, 1..) = (map.bounds, node.user_bounds, node.size) {
-            compare("lower bound", i128::from(lb), i128::from(node.lb));
-            // The extent of a structure is padded to its alignment.
-            let padding = i128::from(node.ub) - i128::from(ub);
-            if !(0..i128::from(node.align.max(1))).contains(&padding) {
-                compare("upper bound", i128::from(ub), i128::from(node.ub));
-            }
-        }
-        told
     }
 }
 
@@ -237,7 +197,8 @@ pub fn more(reader: &HandleReader<'_>, found: &mut Vec<TargetAddr>, reasons: &mu
             found.push(addr);
         }
     };
-    if let Ok(tree) = Tree::new(reader) {
+    if let Ok(source) = Datatypes::new(reader) {
+        let tree = Tree::new(&source);
         for object in reader.requests_in_use().requests.iter().flat_map(|request| request.objects) {
             // Collectives also hold operators.
             if !object.is_null() && tree.node(object).is_ok() {
@@ -259,12 +220,4 @@ pub fn more(reader: &HandleReader<'_>, found: &mut Vec<TargetAddr>, reasons: &mu
          were found, and those that they are made of"
             .to_owned(),
     );
-}
-
-/// Whether the library gave a datatype its name: copies are called after what was copied
-/// (`ompi_datatype_duplicate`, ompi/datatype/ompi_datatype_create.c, v4.1.4 and v5.0.7).
-pub fn named_by_library(node: &Node, combiner: Combiner) -> bool {
-    node.name == "Dup MPI_EMPTY"
-        || matches!(combiner, Combiner::Dup | Combiner::Resized) && node.name.starts_with("Dup ")
-        || matches!(combiner, Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer)
 }

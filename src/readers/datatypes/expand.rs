@@ -1,14 +1,14 @@
 //! The type map that a call makes of the type maps of its arguments, by the standard's definition of each constructor
 //! (MPI-4.1, 5.1.2 to 5.1.7).
 
-use super::envelope::{Argument, Combiner, Envelope};
+use super::envelope::{Argument, Combiner, Envelope, Numbers};
 use super::type_map::{TooLarge, TypeMap};
 
 /// A datatype's map and its extent in bytes.
 pub type Part = (TypeMap, i64);
 
 /// The named arguments of a call.
-struct Arguments<'e>(Vec<(&'static str, Argument<'e>)>);
+struct Arguments<'e>(Vec<(&'static str, Argument<'e>)>, Numbers);
 
 impl Arguments<'_> {
     fn number(&self, name: &str) -> i64 {
@@ -37,7 +37,8 @@ impl Arguments<'_> {
 /// # Errors
 /// Where an offset needs more than 64 bits.
 pub fn expand(envelope: &Envelope, parts: &[Part]) -> Result<TypeMap, TooLarge> {
-    let arguments = Arguments(envelope.arguments().into_iter().map(|(name, _, value)| (name, value)).collect());
+    let named = envelope.arguments().into_iter().map(|(name, _, value)| (name, value)).collect();
+    let arguments = Arguments(named, envelope.numbers);
     // Whatever comes here was made of something.
     let Some((old, extent)) = parts.first() else { return Ok(TypeMap::default()) };
     let extent = *extent;
@@ -68,6 +69,15 @@ pub fn expand(envelope: &Envelope, parts: &[Part]) -> Result<TypeMap, TooLarge> 
             let lb = arguments.number("lb");
             old.moved(0, (lb, lb.checked_add(arguments.number("extent")).ok_or(TooLarge)?))
         }
+        Combiner::ValueIndex => {
+            // A structure of both, as C lays it out (MPI-4.1, 6.9.4).
+            let mut map = old.clone();
+            if let Some((index, width)) = parts.get(1).filter(|part| part.1 > 0) {
+                let shift = extent.checked_add(width - 1).ok_or(TooLarge)? / width * width;
+                map.append(index, shift)?;
+            }
+            Ok(map)
+        }
         Combiner::Named | Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer => Ok(TypeMap::default()),
     }
 }
@@ -91,7 +101,11 @@ fn blocks(envelope: &Envelope, arguments: &Arguments<'_>, parts: &[Part]) -> Res
 
 /// The dimensions from the one whose elements are next to one another to the slowest.
 fn fastest_first(arguments: &Arguments<'_>, dimensions: usize) -> Vec<usize> {
-    if arguments.number("order") == 0 { (0..dimensions).rev().collect() } else { (0..dimensions).collect() }
+    if arguments.number("order") == arguments.1.order_c {
+        (0..dimensions).rev().collect()
+    } else {
+        (0..dimensions).collect()
+    }
 }
 
 fn at(values: &[i64], dimension: usize) -> i64 {
@@ -129,11 +143,11 @@ fn darray(arguments: &Arguments<'_>, old: &TypeMap, extent: i64) -> Result<TypeM
             size: at(sizes, dimension).max(0),
             processes: at(processes, dimension).max(1),
             coordinate: at(&coordinates, dimension).max(0),
-            detail: at(details, dimension),
+            detail: Some(at(details, dimension)).filter(|detail| *detail != arguments.1.default_argument),
         };
         let (first, made) = match at(kinds, dimension) {
-            DISTRIBUTE_BLOCK => share.block(&map, stride)?,
-            DISTRIBUTE_CYCLIC => share.cyclic(&map, stride)?,
+            kind if kind == arguments.1.block => share.block(&map, stride)?,
+            kind if kind == arguments.1.cyclic => share.cyclic(&map, stride)?,
             _ => (0, map.repeated(share.size as u64, stride)?),
         };
         map = made;
@@ -143,25 +157,20 @@ fn darray(arguments: &Arguments<'_>, old: &TypeMap, extent: i64) -> Result<TypeM
     if sizes.is_empty() { Ok(TypeMap::default()) } else { map.moved(shift, (0, stride)) }
 }
 
-/// `MPI_DISTRIBUTE_BLOCK`, `MPI_DISTRIBUTE_CYCLIC`, `MPI_DISTRIBUTE_DFLT_DARG` (ompi/include/mpi.h.in, v4.1.4 and v5.0.7); so
-/// is `MPI_ORDER_C` 0. They are part of the library's binary interface.
-pub const DISTRIBUTE_BLOCK: i64 = 0;
-const DISTRIBUTE_CYCLIC: i64 = 1;
-const DEFAULT_ARGUMENT: i64 = -1;
-
 /// One process's share of one dimension.
 struct Share {
     size: i64,
     processes: i64,
     coordinate: i64,
-    detail: i64,
+    /// How many elements together; `None`: as the kind of the distribution has it.
+    detail: Option<i64>,
 }
 
 impl Share {
     /// One block: the index of its first element, and the map.
     fn block(&self, map: &TypeMap, stride: i64) -> Result<(i64, TypeMap), TooLarge> {
         let whole = (self.size / self.processes) + i64::from(self.size % self.processes != 0);
-        let length = if self.detail == DEFAULT_ARGUMENT { whole } else { self.detail.max(0) };
+        let length = self.detail.map_or(whole, |detail| detail.max(0));
         let first = length.checked_mul(self.coordinate).ok_or(TooLarge)?;
         let length = length.min(self.size - first).max(0);
         Ok((if length == 0 { 0 } else { first }, map.repeated(length as u64, stride)?))
@@ -169,7 +178,7 @@ impl Share {
 
     /// Every n-th block, the last of which may be shorter.
     fn cyclic(&self, map: &TypeMap, stride: i64) -> Result<(i64, TypeMap), TooLarge> {
-        let length = if self.detail == DEFAULT_ARGUMENT { 1 } else { self.detail.max(1) };
+        let length = self.detail.map_or(1, |detail| detail.max(1));
         let first = length.checked_mul(self.coordinate).ok_or(TooLarge)?;
         let cycle = length.checked_mul(self.processes).ok_or(TooLarge)?;
         let rest = self.size - first;

@@ -1,8 +1,7 @@
 //! A datatype in one line.
 
-use super::datatype::named_by_library;
-use super::datatype_tree::{Node, Tree};
 use super::envelope::{Argument, Envelope, Kind};
+use super::tree::{Node, Tree};
 use crate::address::TargetAddr;
 
 /// Summaries are not made longer than this, in characters, where there is a choice.
@@ -22,7 +21,7 @@ pub fn summary(tree: &Tree<'_>, node: &Node) -> String {
     match tree.short_envelope(node, MAX_ARGUMENTS) {
         Ok(Some(envelope)) if envelope.call().is_empty() => node.name.clone(),
         Ok(Some(envelope)) => {
-            let name = if named_by_library(node, envelope.combiner()) { String::new() } else { name };
+            let name = if tree.source().named_by_library(node, envelope.combiner()) { String::new() } else { name };
             let room = WIDTH.saturating_sub(name.chars().count() + end.chars().count());
             format!("{name}{}{end}", call(tree, &envelope, room))
         }
@@ -64,13 +63,13 @@ fn argument(tree: &Tree<'_>, kind: Kind, value: &Argument<'_>, most: usize, enve
 
 /// A datatype that another was made of: its name, or how it was made in turn.
 fn part(tree: &Tree<'_>, addr: TargetAddr) -> String {
-    let Ok(node) = tree.node(addr) else { return addr.to_string() };
+    let Ok(node) = tree.node(addr) else { return tree.source().handle(addr) };
     match tree.short_envelope(&node, 3) {
         Ok(Some(envelope)) if envelope.call().is_empty() => node.name.clone(),
-        Ok(Some(envelope)) if node.name.is_empty() || named_by_library(&node, envelope.combiner()) => {
+        Ok(Some(envelope)) if node.name.is_empty() || tree.source().named_by_library(&node, envelope.combiner()) => {
             format!("{}(…)", envelope.call())
         }
-        _ if node.name.is_empty() => addr.to_string(),
+        _ if node.name.is_empty() => tree.source().handle(addr),
         _ => format!("\"{}\"", node.name),
     }
 }

@@ -1,8 +1,7 @@
 //! A datatype as lines that look like a declaration in C: arrays, nested structures, gaps as comments.
 
-use super::datatype_tree::{Node, Tree};
 use super::envelope::{Argument, Combiner, Envelope};
-use super::expand::DISTRIBUTE_BLOCK;
+use super::tree::{Node, Tree};
 use crate::address::TargetAddr;
 use crate::readers::ReaderError;
 
@@ -156,6 +155,14 @@ impl Sketch<'_, '_> {
                 self.part_of_array(&old, &envelope, name, array, depth)?;
                 Ok(())
             }
+            Combiner::ValueIndex => {
+                let parts = envelope.datatypes.iter();
+                let mut drawn: Vec<Member> = parts.map(|of| Member { at: 0, count: 1, of: *of }).collect();
+                if let Some(last) = drawn.last_mut() {
+                    last.at = node.true_ub.saturating_sub(self.tree.node(last.of)?.extent());
+                }
+                self.structure(node, &drawn, name, array, depth)
+            }
             _ => self.structure(node, &members(&envelope, &old), name, array, depth),
         }
     }
@@ -203,7 +210,7 @@ impl Sketch<'_, '_> {
             Some((_, _, Argument::Number(number))) => vec![*number],
             _ => Vec::new(),
         };
-        let fortran = numbers("order") != [0];
+        let fortran = numbers("order") != [envelope.numbers.order_c];
         // In C the last dimension is the one whose elements are next to one another.
         let in_order = |mut values: Vec<String>| {
             if fortran {
@@ -223,11 +230,11 @@ impl Sketch<'_, '_> {
         } else {
             let how = |(kind, detail): (&i64, &i64)| {
                 let kind = match *kind {
-                    DISTRIBUTE_BLOCK => "block",
-                    2 => return "whole".to_owned(),
-                    _ => "cyclic",
+                    kind if kind == envelope.numbers.block => "block",
+                    kind if kind == envelope.numbers.cyclic => "cyclic",
+                    _ => return "whole".to_owned(),
                 };
-                if *detail < 0 { kind.to_owned() } else { format!("{kind}({detail})") }
+                if *detail == envelope.numbers.default_argument { kind.to_owned() } else { format!("{kind}({detail})") }
             };
             let shares = numbers("array_of_distribs").iter().zip(&numbers("array_of_dargs")).map(how).collect();
             let process = numbers("rank").first().copied().unwrap_or_default();

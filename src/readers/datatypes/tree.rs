@@ -4,32 +4,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::HandleReader;
+use super::Source;
 use super::envelope::{Combiner, Envelope, Kind};
 use super::type_map::{TooLarge, TypeMap};
 use crate::address::TargetAddr;
 use crate::readers::ReaderError;
-use crate::readers::record::{Record, shape};
-use crate::target::printable;
-
-shape!(
-    /// Datatypes.
-    Shape = ["ompi_datatype_t"] {
-        name: "name",
-        id: "id",
-        flags: "super.flags",
-        bytes: "super.size",
-        lb: "super.lb",
-        ub: "super.ub",
-        true_lb: "super.true_lb",
-        true_ub: "super.true_ub",
-        align: "super.align",
-        args: "args",
-    }
-);
-
-/// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
-const MAX_NAME: usize = 256;
 
 /// Datatypes are made of one another at most this deep.
 const MAX_DEPTH: usize = 64;
@@ -44,8 +23,10 @@ const MAX_ALL_ARGUMENTS: usize = 1 << 21;
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub struct Node {
+    /// By what its source knows it: an address, or a handle.
     pub addr: TargetAddr,
     pub name: String,
+    /// The number by which its source knows of which predefined datatype it is a copy.
     pub id: i64,
     pub predefined: bool,
     pub committed: bool,
@@ -58,7 +39,8 @@ pub struct Node {
     pub true_ub: i64,
     /// Its extent is a multiple of this, unless the application set it.
     pub align: u64,
-    args: TargetAddr,
+    /// Where its source finds the arguments of the call that made it; null: nowhere.
+    pub args: TargetAddr,
 }
 
 impl Node {
@@ -71,13 +53,7 @@ impl Node {
 
 /// Reads datatypes.
 pub struct Tree<'r> {
-    reader: &'r HandleReader<'r>,
-    shape: Shape,
-    predefined: u64,
-    committed: u64,
-    user_bounds: u64,
-    /// The classes of datatypes: the application's, and predefined ones (see `object`). Empty where symbols do not tell.
-    classes: Vec<TargetAddr>,
+    source: &'r dyn Source,
     nodes: RefCell<HashMap<TargetAddr, Rc<Node>>>,
     envelopes: RefCell<HashMap<TargetAddr, Rc<Envelope>>>,
     maps: RefCell<HashMap<TargetAddr, Rc<TypeMap>>>,
@@ -88,28 +64,23 @@ pub struct Tree<'r> {
 
 impl<'r> Tree<'r> {
     /// Nothing is read yet.
-    ///
-    /// # Errors
-    /// Where a field or constant is not known.
-    pub fn new(reader: &'r HandleReader<'r>) -> Result<Self, ReaderError> {
-        let flag = |name: &str| reader.layouts.constant(name).map(|value| value as u64);
-        let classes = [reader.symbol("ompi_datatype_t_class")?, reader.symbol("opal_datatype_t_class")?];
-        Ok(Self {
-            reader,
-            shape: Shape::resolve(reader.layouts)?,
-            predefined: flag("OMPI_DATATYPE_FLAG_PREDEFINED")?,
-            committed: flag("OPAL_DATATYPE_FLAG_COMMITTED")?,
-            user_bounds: flag("OPAL_DATATYPE_FLAG_USER_LB")? | flag("OPAL_DATATYPE_FLAG_USER_UB")?,
-            classes: classes.into_iter().flatten().collect(),
+    pub fn new(source: &'r dyn Source) -> Self {
+        Self {
+            source,
             nodes: RefCell::default(),
             envelopes: RefCell::default(),
             maps: RefCell::default(),
             leaves: RefCell::default(),
             arguments: RefCell::new(0),
-        })
+        }
     }
 
-    /// The datatype at `addr`.
+    /// Who knows them.
+    pub fn source(&self) -> &'r dyn Source {
+        self.source
+    }
+
+    /// The datatype that the source knows by `addr`.
     ///
     /// # Errors
     /// Where it cannot be read, or none stands there.
@@ -120,29 +91,7 @@ impl<'r> Tree<'r> {
         if self.nodes.borrow().len() >= MAX_NODES {
             return Err(ReaderError::Damaged(format!("a datatype is made of more than {MAX_NODES} others")));
         }
-        let shape = &self.shape;
-        let mut buffer = Vec::new();
-        let record = Record::read(self.reader.target, addr, shape.size, &mut buffer)?;
-        let class = record.pointer(self.reader.shapes.object.class);
-        if !self.classes.is_empty() && !self.classes.contains(&class) {
-            return Err(ReaderError::Damaged(format!("no datatype stands at {addr}")));
-        }
-        let flags = record.uint(shape.flags);
-        let node = Rc::new(Node {
-            addr,
-            name: printable(&record.text(shape.name, MAX_NAME, self.reader.target)?),
-            id: record.int(shape.id),
-            predefined: flags & self.predefined != 0,
-            committed: flags & self.committed != 0,
-            user_bounds: flags & self.user_bounds != 0,
-            size: record.uint(shape.bytes),
-            lb: record.int(shape.lb),
-            ub: record.int(shape.ub),
-            true_lb: record.int(shape.true_lb),
-            true_ub: record.int(shape.true_ub),
-            align: record.uint(shape.align),
-            args: record.pointer(shape.args),
-        });
+        let node = Rc::new(self.source.node(addr)?);
         self.nodes.borrow_mut().insert(addr, Rc::clone(&node));
         Ok(node)
     }
@@ -158,7 +107,7 @@ impl<'r> Tree<'r> {
         if let Some(known) = self.envelopes.borrow().get(&node.addr) {
             return Ok(Some(Rc::clone(known)));
         }
-        let envelope = Rc::new(Envelope::read(self.reader, node.args, usize::MAX)?);
+        let envelope = Rc::new(self.source.envelope(node, usize::MAX)?);
         let mut arguments = self.arguments.borrow_mut();
         *arguments += envelope.lens.iter().sum::<usize>();
         if *arguments > MAX_ALL_ARGUMENTS {
@@ -178,7 +127,7 @@ impl<'r> Tree<'r> {
         if node.args.is_null() {
             return Ok(node.predefined.then(Envelope::named));
         }
-        Envelope::read(self.reader, node.args, limit).map(Some)
+        self.source.envelope(node, limit).map(Some)
     }
 
     /// The name that a number has in mpi.h, as an argument of that kind.
@@ -189,7 +138,7 @@ impl<'r> Tree<'r> {
             Kind::DistributionArguments(_) => &["MPI_DISTRIBUTE_DFLT_DARG"],
             _ => &[],
         };
-        names.iter().find(|name| self.reader.layouts.constant(name).ok() == Some(number)).copied()
+        names.iter().find(|name| self.source.constant(name) == Some(number)).copied()
     }
 
     /// The predefined datatype with that number in a map.
@@ -256,20 +205,16 @@ impl<'r> Tree<'r> {
         TypeMap::of_leaf(index, (node.lb, node.ub))
     }
 
-    /// The predefined datatype of which `node` is a copy for Fortran, by the number that the copy keeps
-    /// (`ompi_datatype_duplicate`, ompi/datatype/ompi_datatype_create.c, v4.1.4 and v5.0.7).
+    /// The predefined datatype of which `node` is a copy for Fortran.
     ///
     /// # Errors
     /// Where there is none.
     pub fn basic(&self, node: &Node) -> Result<Rc<Node>, ReaderError> {
-        let none = || ReaderError::Damaged(format!("the datatype at {} is no copy of a predefined one", node.addr));
-        let symbol = self.reader.target.symbol("ompi_datatype_basicDatatypes")?;
-        let table = symbol.ok_or(ReaderError::NoSymbol("ompi_datatype_basicDatatypes"))?;
-        let width = self.reader.target.abi().pointer_width.bytes();
-        // The table has some 50 entries; its symbol tells how many.
-        let entries = table.size.map_or(64, |size| size / width);
-        let index = u64::try_from(node.id).ok().filter(|index| *index < entries).ok_or_else(none)?;
-        let basic = self.node(self.reader.target.read_pointer(table.addr.wrapping_add(index * width))?)?;
-        if basic.size != node.size { Err(none()) } else { Ok(basic) }
+        let basic = self.node(self.source.basic(node)?)?;
+        if basic.size != node.size {
+            let what = format!("the datatype at {} is no copy of a predefined one", node.addr);
+            return Err(ReaderError::Damaged(what));
+        }
+        Ok(basic)
     }
 }

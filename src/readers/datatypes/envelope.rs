@@ -1,31 +1,58 @@
 //! How a datatype was made: its combiner and the arguments, as MPI_Type_get_contents gives them.
-//!
-//! What the library keeps of them: `ompi_datatype_set_args` (ompi/datatype/ompi_datatype_args.c, v4.1.4 and v5.0.7).
 
-use super::{HandleReader, large_counts};
+use super::large_counts;
 use crate::address::TargetAddr;
 use crate::readers::ReaderError;
-use crate::readers::record::{Record, shape};
-
-shape!(
-    /// What the library keeps of the call that made a datatype.
-    Kept = ["ompi_datatype_args_t"] {
-        combiner: "create_type",
-        integers: "i",
-        integers_len: "ci",
-        addresses: "a",
-        addresses_len: "ca",
-        datatypes: "d",
-        datatypes_len: "cd",
-    }
-    optional {
-        counts: "l",
-        counts_len: "cl",
-    }
-);
 
 /// No call has more arguments of a sort than this (1 Mi).
 const MAX_ARGUMENTS: i64 = 1 << 20;
+
+/// The numbers of mpi.h that arguments have; they are a part of the library's binary interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbers {
+    /// `MPI_ORDER_C`; what is not it is Fortran's order.
+    pub order_c: i64,
+    /// `MPI_DISTRIBUTE_BLOCK`
+    pub block: i64,
+    /// `MPI_DISTRIBUTE_CYCLIC`; what is neither is not distributed.
+    pub cyclic: i64,
+    /// `MPI_DISTRIBUTE_DFLT_DARG`
+    pub default_argument: i64,
+}
+
+/// What a library keeps of a call, each sort of arguments in the order of the call, or the first of them.
+#[derive(Debug, Clone, Default)]
+pub struct Kept {
+    /// Where that stands, for sentences about it.
+    pub at: TargetAddr,
+    /// The number of the combiner.
+    pub combiner: i64,
+    /// Arguments of the type int.
+    pub integers: Vec<i64>,
+    /// Arguments of the type MPI_Aint.
+    pub addresses: Vec<i64>,
+    /// Arguments of the type MPI_Count, of a function with large counts.
+    pub counts: Vec<i64>,
+    /// Datatypes.
+    pub datatypes: Vec<TargetAddr>,
+    /// How many integers, addresses and datatypes there are in all.
+    pub lens: [usize; 3],
+    /// How many counts there are in all.
+    pub counts_len: usize,
+}
+
+/// Lengths of arrays of arguments as a library keeps them.
+///
+/// # Errors
+/// Where one cannot be: `at` is where they stand.
+pub fn lengths<const N: usize>(at: TargetAddr, kept: [i64; N]) -> Result<[usize; N], ReaderError> {
+    if kept.iter().any(|len| !(0..=MAX_ARGUMENTS).contains(len)) {
+        let lens: Vec<String> = kept.iter().map(ToString::to_string).collect();
+        let what = format!("the datatype's arguments at {at} have the lengths {}", lens.join(", "));
+        return Err(ReaderError::Damaged(what));
+    }
+    Ok(kept.map(|len| len as usize))
+}
 
 /// The combiners of the MPI standard that the library can tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +74,7 @@ pub enum Combiner {
     F90Real,
     F90Complex,
     F90Integer,
+    ValueIndex,
 }
 
 /// Where an argument stands among the integers, addresses and datatypes.
@@ -66,7 +94,7 @@ pub enum Kind {
     Address,
     /// All addresses.
     Addresses,
-    /// The datatype.
+    /// The next datatype.
     Datatype,
     /// All datatypes.
     Datatypes,
@@ -75,7 +103,7 @@ pub enum Kind {
 use Kind::{Address, Addresses, Datatype, Datatypes, DistributionArguments, Distributions, Integer, Integers, Order};
 
 /// Each combiner: its constant, the function that it stands for, and the function's arguments by their names in the standard
-/// (MPI-4.1, 5.1.2 and 5.1.13). Open MPI's functions of MPI-1 call those of MPI-2 and so have the same combiners
+/// (MPI-4.1, 5.1.2 and 5.1.13; MPICH has the last since 4.1). Open MPI's functions of MPI-1 call those of MPI-2 and so have the same combiners
 /// (ompi/mpi/c/type_hvector.c, v4.1.4).
 type Line = (Combiner, &'static str, &'static str, Arguments);
 type Arguments = &'static [(&'static str, Kind)];
@@ -125,6 +153,7 @@ const INDEXED: Arguments = &[
 const HINDEXED_BLOCK: Arguments =
     &[("count", Integer), ("blocklength", Integer), ("array_of_displacements", Addresses), ("oldtype", Datatype)];
 const CONTIGUOUS: Arguments = &[("count", Integer), ("oldtype", Datatype)];
+const VALUE_INDEX: Arguments = &[("value_type", Datatype), ("index_type", Datatype)];
 const RESIZED: Arguments = &[("oldtype", Datatype), ("lb", Address), ("extent", Address)];
 
 const COMBINERS: &[Line] = &[
@@ -147,6 +176,7 @@ const COMBINERS: &[Line] = &[
     (Combiner::F90Real, "MPI_COMBINER_F90_REAL", "MPI_Type_create_f90_real", PRECISION),
     (Combiner::F90Complex, "MPI_COMBINER_F90_COMPLEX", "MPI_Type_create_f90_complex", PRECISION),
     (Combiner::F90Integer, "MPI_COMBINER_F90_INTEGER", "MPI_Type_create_f90_integer", &[("r", Integer)]),
+    (Combiner::ValueIndex, "MPI_COMBINER_VALUE_INDEX", "MPI_Type_get_value_index", VALUE_INDEX),
 ];
 
 /// The value of one argument.
@@ -174,62 +204,38 @@ pub struct Envelope {
     pub datatypes: Vec<TargetAddr>,
     /// How many integers, addresses and datatypes there are, where fewer were read.
     pub lens: [usize; 3],
+    /// What the numbers among the arguments mean.
+    pub numbers: Numbers,
 }
 
 impl Envelope {
     /// The envelope of a predefined datatype, which no call made.
     pub const fn named() -> Self {
-        Self { line: &COMBINERS[0], integers: Vec::new(), addresses: Vec::new(), datatypes: Vec::new(), lens: [0; 3] }
+        Self {
+            line: &COMBINERS[0],
+            integers: Vec::new(),
+            addresses: Vec::new(),
+            datatypes: Vec::new(),
+            lens: [0; 3],
+            numbers: Numbers { order_c: 0, block: 0, cyclic: 1, default_argument: -1 },
+        }
     }
 
-    /// Reads the arguments at `at`, of each sort at most `limit`.
+    /// The envelope of a call of which a library keeps this; `constant` gives the numbers of combiners.
     ///
     /// # Errors
-    /// Where they cannot be read, or cannot be those of any call.
-    pub fn read(reader: &HandleReader<'_>, at: TargetAddr, limit: usize) -> Result<Self, ReaderError> {
-        let shape = Kept::resolve(reader.layouts)?;
-        let mut buffer = Vec::new();
-        let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    /// Where it cannot be that of any call.
+    pub fn new(kept: Kept, numbers: Numbers, constant: impl Fn(&str) -> Option<i64>) -> Result<Self, ReaderError> {
+        let Kept { at, combiner, integers, addresses, counts, datatypes, lens, counts_len } = kept;
         let damaged = |what: String| ReaderError::Damaged(format!("the datatype's arguments at {at} {what}"));
-        let number = record.int(shape.combiner);
-        let line = COMBINERS.iter().find(|line| reader.layouts.constant(line.1).ok() == Some(number));
-        let line = line.ok_or_else(|| damaged(format!("have the combiner {number}, which does not exist")))?;
-        let lens = [shape.integers_len, shape.addresses_len, shape.datatypes_len].map(|slot| record.int(slot));
-        if lens.iter().any(|len| !(0..=MAX_ARGUMENTS).contains(len)) {
-            let [integers, addresses, datatypes] = lens;
-            return Err(damaged(format!("are {integers} integers, {addresses} addresses, {datatypes} datatypes")));
-        }
-        let lens = lens.map(|len| len as usize);
-        let abi = reader.target.abi();
-        let width = abi.pointer_width.bytes() as usize;
-        let array = |slot, len: usize, size: usize| -> Result<Vec<u8>, ReaderError> {
-            let len = len.min(limit);
-            // An array of length 0 is a null pointer.
-            if len == 0 {
-                return Ok(Vec::new());
-            }
-            Ok(reader.target.read_bytes(record.pointer(slot), len * size)?)
-        };
-        // A C int has four bytes wherever MPI runs.
-        let integers = array(shape.integers, lens[0], 4)?;
-        let addresses = array(shape.addresses, lens[1], width)?;
-        let datatypes = array(shape.datatypes, lens[2], width)?;
-        let mut envelope = Self {
-            line,
-            integers: integers.chunks_exact(4).map(|bytes| abi.int(bytes)).collect(),
-            addresses: addresses.chunks_exact(width).map(|bytes| abi.int(bytes)).collect(),
-            datatypes: datatypes.chunks_exact(width).map(|bytes| TargetAddr::new(abi.uint(bytes))).collect(),
-            lens,
-        };
-        let counts_len = shape.counts_len.map_or(0, |slot| record.int(slot));
-        if let Some(slot) = shape.counts.filter(|_| counts_len != 0) {
-            let len = usize::try_from(counts_len).ok().filter(|_| counts_len <= MAX_ARGUMENTS);
-            let len = len.ok_or_else(|| damaged(format!("are {counts_len} counts")))?;
-            let counts = array(slot, len, width)?;
-            let counts: Vec<i64> = counts.chunks_exact(width).map(|bytes| abi.int(bytes)).collect();
+        let line = COMBINERS.iter().find(|line| constant(line.1) == Some(combiner));
+        let line = line.ok_or_else(|| damaged(format!("have the combiner {combiner}, which is not known")))?;
+        let mut envelope = Self { line, integers, addresses, datatypes, lens, numbers };
+        if counts_len > 0 {
             let (integers, addresses) = large_counts::in_order_of_call(line.0, line.3, &envelope.integers, &counts);
             (envelope.integers, envelope.addresses) = (integers, addresses);
-            let whole = envelope.expected().filter(|whole| whole[0] + whole[1] == lens[0] + len && whole[2] == lens[2]);
+            let whole = envelope.expected();
+            let whole = whole.filter(|whole| whole[0] + whole[1] == lens[0] + counts_len && whole[2] == lens[2]);
             envelope.lens = whole.filter(|_| lens[1] == 0).ok_or_else(|| damaged(format!("do not fit {}", line.1)))?;
             return Ok(envelope);
         }
@@ -284,6 +290,7 @@ impl Envelope {
     /// The arguments by their names in the standard, in the order of the call. Of arrays that were not read whole, what was.
     pub fn arguments(&self) -> Vec<(&'static str, Kind, Argument<'_>)> {
         let (mut integers, mut addresses) = (self.integers.as_slice(), self.addresses.iter());
+        let mut datatypes = self.datatypes.iter();
         let take = |from: &mut &[i64], len: usize| -> (usize, usize) {
             let start = self.integers.len() - from.len();
             let len = len.min(from.len());
@@ -304,7 +311,7 @@ impl Envelope {
                 }
                 Address => Argument::Number(addresses.next().copied().unwrap_or_default()),
                 Addresses => Argument::Numbers(&self.addresses),
-                Datatype => Argument::Type(self.datatypes.first().copied().unwrap_or_default()),
+                Datatype => Argument::Type(datatypes.next().copied().unwrap_or_default()),
                 Datatypes => Argument::Types(&self.datatypes),
             };
             found.push((name, kind, value));
