@@ -223,10 +223,19 @@ pub fn live(
 ) -> Result<Vec<(TargetAddr, HandleValue)>, ReaderError> {
     let mut found = Vec::new();
     if let Some(builtins) = pools.builtins(kind) {
-        let first = HandleValue::first(Place::Builtin, kind);
         for index in 0..builtins.count {
             let at = builtins.at.wrapping_add(index * builtins.stride);
-            found.push((at, HandleValue(first.0 + u32::try_from(index).unwrap_or(0))));
+            match target.read_uint(at.wrapping_add(shapes.header.handle.offset as u64), 4) {
+                Ok(value) => {
+                    let value = HandleValue(u32::try_from(value).unwrap_or(0));
+                    // Not every place of an array is in use.
+                    if value.kind() == Some(kind) && value.place() == Place::Builtin {
+                        found.push((at, value));
+                    }
+                }
+                Err(TargetError::Gone) => return Err(TargetError::Gone.into()),
+                Err(error) => add_problem(problems, format!("the {} at {at}: {error}", kind.type_name())),
+            }
         }
     }
     let header = &shapes.header;

@@ -154,10 +154,12 @@ impl Head {
     fn is_consistent(&self) -> bool {
         let sizes = OBJECT_SIZES.contains(&self.size)
             && self.size.is_multiple_of(4)
-            && (1..=MAX_DIRECT).contains(&self.direct_size)
+            && self.direct_size <= MAX_DIRECT
             && self.blocks <= MAX_BLOCKS
             && (self.indirect == 0) == (self.blocks == 0)
-            && self.direct != 0;
+            && (self.direct == 0) == (self.direct_size == 0)
+            // Without a direct block, as datatypes are since 5.0, only blocks on the heap tell a pool from zeros.
+            && (self.direct != 0 || (self.blocks > 0 && self.num_allocated.is_some()));
         // Those of a pool that was never used, or that MPI_Finalize has taken down.
         let unused = !self.initialized && self.avail == 0 && self.blocks == 0;
         let counts = match (self.num_allocated, self.num_avail) {

@@ -10,6 +10,13 @@ use crate::target::{Range, Target, TargetError};
 /// Predefined objects of a kind: no release has more (datatypes have the most).
 const MAX_BUILTINS: u64 = 256;
 
+/// Which predefined datatype a handle is, and how large that is.
+const DATATYPE_INDEX: u32 = 0xff;
+const DATATYPE_SIZE: u32 = 0xff00;
+
+/// The first so many predefined datatypes are in every build: those of C.
+const SEEN_DATATYPES: u64 = 8;
+
 /// A pool whose head and objects agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pool {
@@ -85,14 +92,17 @@ impl Pools {
             else {
                 continue;
             };
-            let count = builtin_count(target, candidate.at, candidate.kind, stride);
+            let (at, count) = if candidate.kind == ObjectKind::Datatype {
+                let at = TargetAddr::new(candidate.at.get().wrapping_sub(stride));
+                (at, datatype_count(target, at, stride))
+            } else {
+                (candidate.at, builtin_count(target, candidate.at, candidate.kind, stride))
+            };
             let known = found.builtins.iter_mut().find(|known| known.kind == candidate.kind);
             match known {
                 Some(known) if known.count >= count => {}
-                Some(known) => *known = Builtins { kind: candidate.kind, at: candidate.at, stride, count },
-                None if count > 1 => {
-                    found.builtins.push(Builtins { kind: candidate.kind, at: candidate.at, stride, count });
-                }
+                Some(known) => *known = Builtins { kind: candidate.kind, at, stride, count },
+                None if count > 1 => found.builtins.push(Builtins { kind: candidate.kind, at, stride, count }),
                 None => {}
             }
         }
@@ -178,7 +188,8 @@ impl Pools {
             Place::Invalid => None,
             Place::Builtin => {
                 let builtins = self.builtins(kind)?;
-                let index = u64::from(handle.index());
+                let mask = if kind == ObjectKind::Datatype { DATATYPE_INDEX } else { u32::MAX };
+                let index = u64::from(handle.index() & mask);
                 (index < builtins.count).then(|| builtins.at.wrapping_add(index * builtins.stride)).filter(is_it)
             }
             Place::Direct => self.of(kind).filter(|pool| pool.verified).find_map(|pool| {
@@ -286,19 +297,27 @@ fn is_object(target: &dyn Target, at: TargetAddr, handle: HandleValue) -> bool {
     value.is_ok_and(|value| u32::try_from(value).is_ok_and(|value| (value ^ handle.0) & !pool_bits == 0))
 }
 
-/// Whether the objects of the direct block have the handles of their places.
+/// Whether the objects of the direct block, or where there is none of the first other one, have the handles of their places.
 fn has_objects(target: &dyn Target, candidate: &HeadCandidate) -> bool {
     let Head { kind, size, direct, direct_size, .. } = candidate.head;
+    let Some(last) = direct_size.checked_sub(1) else {
+        let block = target.read_pointer(TargetAddr::new(candidate.head.indirect));
+        let first = HandleValue::first(Place::Indirect, kind);
+        let last = candidate.head.objects_in_block().saturating_sub(1);
+        return block.is_ok_and(|block| {
+            [0, 1, last]
+                .into_iter()
+                .all(|index| is_object(target, block.wrapping_add(index * size), HandleValue(first.0 | index as u32)))
+        });
+    };
     let first = HandleValue::first(Place::Direct, kind);
-    let last = direct_size - 1;
     [0, last.min(1), last].into_iter().all(|index| {
         let at = TargetAddr::new(direct).wrapping_add(index * size);
         is_object(target, at, HandleValue(first.0 | index as u32))
     })
 }
 
-/// How many objects with consecutive handles stand from `at` on. The handles of predefined datatypes hold their size as
-/// well, so only the first is counted on.
+/// How many objects with consecutive handles stand from `at` on.
 fn builtin_count(target: &dyn Target, at: TargetAddr, kind: ObjectKind, stride: u64) -> u64 {
     let first = HandleValue::first(Place::Builtin, kind);
     (0..MAX_BUILTINS)
@@ -307,4 +326,21 @@ fn builtin_count(target: &dyn Target, at: TargetAddr, kind: ObjectKind, stride: 
             target.read_uint(at, 4).is_ok_and(|value| value == u64::from(first.0) + index)
         })
         .count() as u64
+}
+
+/// How many places the array of predefined datatypes at `at` has, by those that are in use: one that this build has no
+/// datatype for is zero, or has the null handle.
+fn datatype_count(target: &dyn Target, at: TargetAddr, stride: u64) -> u64 {
+    let first = HandleValue::first(Place::Builtin, ObjectKind::Datatype).0;
+    let mut count = 0;
+    for index in 1..MAX_BUILTINS {
+        let Ok(value) = target.read_uint(at.wrapping_add(index * stride), 4) else { break };
+        let value = u32::try_from(value).unwrap_or(0);
+        if value & !DATATYPE_SIZE == first | index as u32 {
+            count = index + 1;
+        } else if (value != 0 && HandleValue(value).place() != Place::Invalid) || index <= SEEN_DATATYPES {
+            break;
+        }
+    }
+    count
 }

@@ -87,7 +87,8 @@ impl Kinds {
         Ok(Self(known))
     }
 
-    fn of(&self, number: i64) -> Kind {
+    /// The kind with that number.
+    pub fn of(&self, number: i64) -> Kind {
         self.0.iter().find(|(known, _)| *known == number).map_or(Kind::Other, |(_, kind)| *kind)
     }
 }

@@ -14,6 +14,10 @@ const CHUNK: usize = 1 << 20;
 /// More candidates than this are damage, or no MPICH.
 const MAX_CANDIDATES: usize = 100_000;
 
+/// MPI_CHAR, the first predefined datatype that has an object: their handles hold the size, too, in bits 8 to 15, and
+/// the number 0 is none's (pmodels/mpich, src/include/mpi.h.in and src/mpi/datatype/typeutil.c, v4.0.2).
+pub const FIRST_DATATYPE: HandleValue = HandleValue(0x4c00_0101);
+
 /// Libraries have less writable memory (2 GiB); the rest of a larger one is not looked at.
 const MAX_SCANNED: u64 = 2 << 30;
 
@@ -28,7 +32,7 @@ pub struct HeadCandidate {
     pub head: Head,
 }
 
-/// What may be the first object of an array of predefined ones.
+/// What may be the first object of an array of predefined ones; of datatypes, the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuiltinCandidate {
     /// Its address.
@@ -125,15 +129,20 @@ fn look(
     let word = |offset: usize| -> u32 {
         bytes.get(offset..offset + 4).map_or(0, |bytes| u32::try_from(abi.uint(bytes)).unwrap_or(0))
     };
+    // What makes a head is never its first bytes: those of an unused pool are zero.
+    let reach = layouts.iter().map(|layout| layout.total).max().unwrap_or_default();
     for (line, sixteen) in bytes[..step].chunks(64).enumerate() {
+        let end = bytes.len().min(line * 64 + sixteen.len() + reach);
         // Most of it is zero.
-        if sixteen.iter().all(|byte| *byte == 0) || found.heads.len() + found.builtins.len() > MAX_CANDIDATES {
+        if bytes[line * 64..end].iter().all(|byte| *byte == 0)
+            || found.heads.len() + found.builtins.len() > MAX_CANDIDATES
+        {
             continue;
         }
         for offset in (line * 64..line * 64 + sixteen.len()).step_by(4) {
             let value = word(offset);
             let handle = HandleValue(value);
-            if handle.place() == Place::Builtin && handle.index() == 0 {
+            if handle.place() == Place::Builtin && (handle.index() == 0 || handle == FIRST_DATATYPE) {
                 let kind = handle.kind();
                 found.builtins.extend(kind.map(|kind| BuiltinCandidate { at: at.wrapping_add(offset as u64), kind }));
             }
@@ -141,12 +150,12 @@ fn look(
             for layout in layouts {
                 let Some(head) = bytes.get(offset..offset + layout.total) else { continue };
                 let kind = word(offset + layout.kind);
-                if kind == 0 || kind > 15 || word(offset + layout.direct_size) == 0 {
+                if kind == 0 || kind > 15 {
                     continue;
                 }
                 let Some(head) = layout.decode(head, abi) else { continue };
                 let block = head.size * head.direct_size;
-                if ranges.iter().any(|range| range.holds(TargetAddr::new(head.direct), block)) {
+                if head.direct == 0 || ranges.iter().any(|range| range.holds(TargetAddr::new(head.direct), block)) {
                     found.heads.push(HeadCandidate { at: at.wrapping_add(offset as u64), layout: *layout, head });
                     break;
                 }

@@ -1,0 +1,197 @@
+//! Requests of messages, in the words of the queues.
+
+use super::super::datatypes::predefined_name;
+use super::super::handle_value::{HandleValue, ObjectKind};
+use super::super::requests::Kind;
+use super::request::Request;
+use super::{Depth, HandleReader};
+use crate::address::TargetAddr;
+use crate::model::{Handle, HandleKind, Operation, OperationStatus};
+
+/// Facts that only the queues have, with their names there.
+const OF_QUEUES: &[(&str, &str)] = &[
+    ("peer", "desired_local_rank"),
+    ("peer_world", "desired_global_rank"),
+    ("any_source", "any_source"),
+    ("tag", "desired_tag"),
+    ("any_tag", "tag_wild"),
+    ("internal", "internal"),
+    ("buffer", "buffer"),
+    ("count", "count"),
+    ("datatype", "datatype"),
+    ("bytes", "desired_length"),
+];
+
+/// Adds what is known of a message.
+pub fn read(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: &mut Handle) {
+    let sends = matches!(request.kind, Kind::Send | Kind::PersistentSend);
+    let operation = reader.operation_of(request);
+    if let Some(OperationStatus::Matched) = operation.map(|operation| operation.status) {
+        handle.fact("status_word", "matched");
+    }
+    let call = call(reader, request, operation, sends);
+    match &call {
+        Ok(call) => handle.fact("call", call.as_str()),
+        Err(reason) => handle.unknown("call", reason.as_str()),
+    }
+    let direction = if sends { "send" } else { "receive" };
+    handle.fact("direction", direction);
+    if sends {
+        handle.unknown("mode", "MPICH does not keep the mode of a send in its request");
+    } else {
+        handle.fact("mode", serde_json::Value::Null);
+    }
+    match operation {
+        Some(operation) => facts(reader, operation, depth, handle),
+        None => {
+            let reason = missing(reader, request);
+            for (fact, _) in OF_QUEUES {
+                handle.unknown(fact, reason.clone());
+            }
+        }
+    }
+    if depth == Depth::Full {
+        if request.communicator.is_null() {
+            handle.unknown("communicator", "the request does not name it");
+        } else {
+            handle.fact("communicator", reader.reference(HandleKind::Comm, request.communicator));
+        }
+        for fact in ["started", "transferred", "data_complete"] {
+            handle.unknown(fact, "MPICH's requests do not say how far the data has moved");
+        }
+    }
+    let what = call.unwrap_or_else(|_| match (sends, reader.in_library.get()) {
+        (true, _) => "send".to_owned(),
+        (false, true) => "receive".to_owned(),
+        (false, false) => "MPI_Irecv or MPI_Imrecv".to_owned(),
+    });
+    let word = handle.facts.get("status_word").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let words = operation.map(|operation| words(operation, sends, &word)).unwrap_or_default();
+    let on = if request.communicator.is_null() {
+        operation.map(|_| String::new()).unwrap_or_default()
+    } else {
+        format!(" {}", reader.on(request.communicator))
+    };
+    let bytes = operation.map(|operation| length(operation, &word)).unwrap_or_default();
+    handle.summary = format!("{what}{words}{on}{bytes}, {word}");
+}
+
+/// Why the queues do not have a request.
+fn missing(reader: &HandleReader<'_>, request: &Request) -> String {
+    if request.complete {
+        return "the request is complete or waits to be started, and is in no queue".to_owned();
+    }
+    let known = reader.operations().reason.clone();
+    known.unwrap_or_else(|| "no queue has the request: only the transport knows what it is".to_owned())
+}
+
+/// The function that made it, or why that is not known.
+fn call(
+    reader: &HandleReader<'_>,
+    request: &Request,
+    operation: Option<&Operation>,
+    sends: bool,
+) -> Result<String, String> {
+    if let Some(call) = operation.and_then(|operation| operation.call.as_deref()) {
+        return Ok(call.to_owned());
+    }
+    if operation.is_some_and(|operation| operation.internal) {
+        return Err("the library posted it for itself".to_owned());
+    }
+    match request.kind {
+        Kind::PersistentReceive => return Ok("MPI_Recv_init".to_owned()),
+        Kind::PersistentSend => return Err("the functions for the modes of sends leave the same request".to_owned()),
+        Kind::MatchedProbe => return Err("it is a matched message".to_owned()),
+        _ => {}
+    }
+    if reader.in_library.get() {
+        return Err("it was found in the library: a blocking call has such a request as well".to_owned());
+    }
+    if sends {
+        return Err("the functions for the modes of sends leave the same request".to_owned());
+    }
+    let settled = operation.is_none_or(|operation| operation.status != OperationStatus::Pending);
+    let wild = operation.is_some_and(|operation| operation.any_source || operation.tag_wild);
+    if settled && !wild {
+        return Err("MPI_Irecv or MPI_Imrecv: they leave the same request once a message is matched".to_owned());
+    }
+    Ok("MPI_Irecv".to_owned())
+}
+
+/// Adds the facts that stand in a queue.
+fn facts(reader: &HandleReader<'_>, operation: &Operation, depth: Depth, handle: &mut Handle) {
+    let settled = operation.status != OperationStatus::Pending;
+    let peer = operation.desired_local_rank.or(operation.actual_local_rank.filter(|_| settled));
+    let world = operation.desired_global_rank.or(operation.actual_global_rank.filter(|_| settled));
+    let tag = operation.desired_tag.or(operation.actual_tag.filter(|_| settled));
+    let wild = |wild: bool, what: &str| wild.then(|| format!("{what}: no message has been matched yet"));
+    let mut add = |name: &str, member: &str, value: Option<serde_json::Value>, otherwise: Option<String>| match value {
+        Some(value) => handle.fact(name, value),
+        None => {
+            let reason = operation.unknown.get(member).map(|reason| reason.to_string()).or(otherwise);
+            handle.unknown(name, reason.unwrap_or_else(|| "the transport does not keep it".to_owned()));
+        }
+    };
+    add("peer", "desired_local_rank", peer.map(Into::into), wild(operation.any_source, "any source"));
+    if depth == Depth::Full {
+        let unknown = "the peer is no process of this job's MPI_COMM_WORLD that is known".to_owned();
+        let reason = wild(operation.any_source, "any source").unwrap_or(unknown);
+        add("peer_world", "desired_local_rank", world.map(Into::into), Some(reason));
+    }
+    add("any_source", "any_source", Some(operation.any_source.into()), None);
+    add("tag", "desired_tag", tag.map(Into::into), wild(operation.tag_wild, "any tag"));
+    add("any_tag", "tag_wild", Some(operation.tag_wild.into()), None);
+    add("internal", "internal", Some(operation.internal.into()), None);
+    if depth == Depth::Short {
+        return;
+    }
+    let buffer = operation.buffer.map(|buffer| TargetAddr::new(buffer).to_string().into());
+    add("buffer", "buffer", buffer, None);
+    add("count", "count", operation.count.map(Into::into), None);
+    let datatype = operation.datatype.as_deref().and_then(|name| predefined(reader, name));
+    let only_name = operation.datatype.as_deref().map(|name| format!("only its name is known: \"{name}\""));
+    add("datatype", "datatype", datatype, only_name);
+    add("bytes", "desired_length", operation.desired_length.map(Into::into), None);
+}
+
+/// A reference to the predefined datatype of that name.
+fn predefined(reader: &HandleReader<'_>, name: &str) -> Option<serde_json::Value> {
+    let builtins = reader.process.pools.builtins(ObjectKind::Datatype)?;
+    let values = (1..builtins.count).filter_map(|index| {
+        let at = builtins.at.wrapping_add(index * builtins.stride);
+        Some(HandleValue(u32::try_from(reader.target.read_uint(at, 4).ok()?).ok()?))
+    });
+    let value = values.into_iter().find(|value| predefined_name(*value) == Some(name))?;
+    Some(reader.reference_of_value(HandleKind::Datatype, value))
+}
+
+/// Peer and tag.
+fn words(operation: &Operation, sends: bool, word: &str) -> String {
+    let settled = operation.status != OperationStatus::Pending && word != "inactive";
+    let to = if sends { "to" } else { "from" };
+    let actual = operation.actual_local_rank.filter(|_| settled);
+    let peer = match (operation.desired_local_rank, actual) {
+        (Some(peer), _) => format!(" {to} {peer}"),
+        (None, Some(peer)) if operation.any_source => format!(" {to} {peer} (any source)"),
+        (None, Some(peer)) => format!(" {to} {peer}"),
+        (None, None) if operation.any_source => format!(" {to} any source"),
+        (None, None) => format!(" {to} an unknown rank"),
+    };
+    let tag = match (operation.desired_tag, operation.actual_tag.filter(|_| settled)) {
+        (Some(tag), _) => format!(", tag {tag}"),
+        (None, Some(tag)) if operation.tag_wild => format!(", tag {tag} (any tag)"),
+        (None, Some(tag)) => format!(", tag {tag}"),
+        (None, None) if operation.tag_wild => " (any tag)".to_owned(),
+        (None, None) => ", tag not known".to_owned(),
+    };
+    format!("{peer}{tag}")
+}
+
+/// The length.
+fn length(operation: &Operation, word: &str) -> String {
+    match (operation.desired_length, operation.actual_length.filter(|_| word == "complete")) {
+        (Some(room), Some(bytes)) if bytes != room => format!(", {bytes} of {room} bytes"),
+        (Some(room), _) => format!(", {room} bytes"),
+        (None, _) => String::new(),
+    }
+}

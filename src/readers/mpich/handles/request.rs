@@ -1,0 +1,342 @@
+//! Requests (pmodels/mpich, src/include/mpir_request.h, v3.4 to v5.0). What a message is, the reader of the queues says: it
+//! depends on the transport.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::super::MpichReader;
+use super::super::handle_value::{HandleValue, Place};
+use super::super::requests::{Kind, Kinds, RequestShape};
+use super::value::Object;
+use super::{Depth, HandleReader, NO_OBJECT, errhandler, list, point_to_point, status};
+use crate::address::TargetAddr;
+use crate::model::{Handle, HandleKind, Operation, QueueSource};
+use crate::readers::ReaderError;
+use crate::readers::record::{Record, Slot, shape};
+
+shape!(
+    /// The functions of a generalized request.
+    Generalized = ["MPIR_Grequest_fns"] {
+        query: "U.C.query_fn",
+        free: "U.C.free_fn",
+        cancel: "U.C.cancel_fn",
+        state: "grequest_extra_state",
+        language: "greq_lang",
+    }
+);
+
+/// What the queues say, by the addresses of the requests.
+#[derive(Default)]
+pub struct Operations {
+    by_request: HashMap<TargetAddr, Operation>,
+    /// Why nothing is known of those that are missing.
+    pub reason: Option<String>,
+}
+
+/// One request.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    /// Where it is.
+    pub at: TargetAddr,
+    /// What it is for.
+    pub kind: Kind,
+    /// The communicator, null where it names none.
+    pub communicator: TargetAddr,
+    /// Whether it is complete.
+    pub complete: bool,
+    /// Whether it can be started again, and is not started.
+    pub inactive: bool,
+    /// Whether it was cancelled.
+    pub cancelled: bool,
+    /// Of a persistent one that is active: the request that does the work.
+    pub real: TargetAddr,
+}
+
+impl Request {
+    /// Its state, as far as all requests are alike.
+    pub const fn status_word(&self) -> &'static str {
+        match (self.inactive, self.complete, self.cancelled) {
+            (true, ..) => "inactive",
+            (_, true, true) => "cancelled",
+            (_, true, _) => "complete",
+            _ => "pending",
+        }
+    }
+
+    const fn sort(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Send | Kind::Receive | Kind::PersistentSend | Kind::PersistentReceive | Kind::MatchedProbe => {
+                Some("point-to-point")
+            }
+            Kind::PersistentCollective | Kind::Collective => Some("collective"),
+            Kind::PartitionedSend | Kind::PartitionedReceive | Kind::Partition => Some("partitioned"),
+            Kind::Generalized => Some("generalized"),
+            Kind::Rma => Some("one-sided"),
+            Kind::Other => None,
+        }
+    }
+
+    const fn is_persistent(&self) -> bool {
+        use Kind::{PartitionedReceive, PartitionedSend, PersistentCollective, PersistentReceive, PersistentSend};
+        matches!(
+            self.kind,
+            PersistentSend | PersistentReceive | PersistentCollective | PartitionedSend | PartitionedReceive
+        )
+    }
+}
+
+impl HandleReader<'_> {
+    /// The request at `at`.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub(super) fn request(&self, at: TargetAddr) -> Result<Request, ReaderError> {
+        let (shape, kinds) = (RequestShape::resolve(self.layouts)?, Kinds::resolve(self.layouts)?);
+        let mut buffer = Vec::new();
+        let record = Record::read(self.target, at, shape.size, &mut buffer)?;
+        self.decode(&shape, &kinds, &record)
+    }
+
+    fn decode(&self, shape: &RequestShape, kinds: &Kinds, record: &Record<'_>) -> Result<Request, ReaderError> {
+        let counter = |record: &Record<'_>| match record.pointer(shape.counter) {
+            own if own == record.address_of(shape.own_counter) => Ok(record.uint(shape.own_counter)),
+            other => self.target.read_uint(other, shape.own_counter.size as u64),
+        };
+        let cancelled = |record: &Record<'_>| shape.count_high.is_some_and(|slot| record.uint(slot) & 1 != 0);
+        let mut request = Request {
+            at: record.addr,
+            kind: kinds.of(record.int(shape.kind)),
+            communicator: record.pointer(shape.comm),
+            complete: counter(record)? == 0,
+            inactive: false,
+            cancelled: cancelled(record),
+            real: TargetAddr::NULL,
+        };
+        match request.kind {
+            Kind::PersistentSend | Kind::PersistentReceive | Kind::PersistentCollective => {
+                let slot = match request.kind {
+                    Kind::PersistentCollective => {
+                        Slot::resolve(self.layouts, "MPIR_Request", "u.persist_coll.real_request")?
+                    }
+                    _ => shape.real_request,
+                };
+                request.real = record.pointer(slot);
+                request.inactive = request.real.is_null();
+                if !request.inactive {
+                    let mut buffer = Vec::new();
+                    let real = Record::read(self.target, request.real, shape.size, &mut buffer)?;
+                    request.complete = counter(&real)? == 0;
+                    request.cancelled = cancelled(&real);
+                }
+            }
+            Kind::PartitionedSend | Kind::PartitionedReceive => {
+                request.inactive = shape.active_partitions.is_some_and(|slot| record.uint(slot) == 0);
+            }
+            _ => {}
+        }
+        // A persistent request that waits for its start is complete for MPI_Wait.
+        request.complete |= request.inactive;
+        Ok(request)
+    }
+
+    /// What the queues say of a request.
+    pub(super) fn operation_of(&self, request: &Request) -> Option<&Operation> {
+        let known = &self.operations().by_request;
+        known.get(&request.at).or_else(|| known.get(&request.real).filter(|_| !request.real.is_null()))
+    }
+
+    /// What the queues say, read once.
+    pub(super) fn operations(&self) -> &Operations {
+        self.operations.get_or_init(|| {
+            let mut found = Operations::default();
+            match MpichReader::new(self.target, self.layouts, self.process).read_queues() {
+                Ok(mut report) => {
+                    for communicator in &mut report.communicators {
+                        for queue in communicator.queues_mut() {
+                            if let (None, Some(detail)) = (&found.reason, &queue.detail) {
+                                found.reason = Some(detail.clone());
+                            }
+                            let operations = std::mem::take(&mut queue.operations);
+                            let by_request = operations
+                                .into_iter()
+                                .filter_map(|operation| Some((TargetAddr::new(operation.request?), operation)));
+                            found.by_request.extend(by_request);
+                        }
+                    }
+                }
+                Err(error) => found.reason = Some(error.to_string()),
+            }
+            found
+        })
+    }
+
+    /// Adds the fact `requests`: references to those that `uses` accepts.
+    pub(super) fn add_requests(&self, handle: &mut Handle, uses: impl Fn(&Request) -> bool) {
+        let (objects, reasons) = list::objects(self, HandleKind::Request);
+        let mut problems = reasons;
+        let found = objects.into_iter().filter(|object| match object.at.map(|at| self.request(at)) {
+            Some(Ok(request)) => uses(&request),
+            Some(Err(error)) => {
+                if problems.is_empty() {
+                    problems.push(error.to_string());
+                }
+                false
+            }
+            None => false,
+        });
+        let found: Vec<(HandleKind, Object)> = found.map(|object| (HandleKind::Request, object)).collect();
+        if found.is_empty() && !problems.is_empty() {
+            handle.unknown("requests", problems.join("; "));
+        } else {
+            self.add_references("requests", &found, handle);
+        }
+    }
+}
+
+/// Adds what the object holds.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
+    if object.value.place() == Place::Builtin {
+        shared(object.value, handle);
+        return Ok(());
+    }
+    let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
+    let (shape, kinds) = (RequestShape::resolve(reader.layouts)?, Kinds::resolve(reader.layouts)?);
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let request = reader.decode(&shape, &kinds, &record)?;
+    match request.sort() {
+        Some(sort) => handle.fact("type", sort),
+        None => handle.unknown("type", format!("the kind {} is not known here", record.int(shape.kind))),
+    }
+    handle.fact("call", Value::Null);
+    handle.fact("persistent", request.is_persistent());
+    handle.fact("complete", request.complete);
+    handle.fact("status_word", request.status_word());
+    match request.kind {
+        Kind::Send | Kind::Receive | Kind::PersistentSend | Kind::PersistentReceive | Kind::MatchedProbe => {
+            point_to_point::read(reader, &request, depth, handle);
+        }
+        Kind::Generalized => generalized(reader, &request, depth, handle)?,
+        _ => other(reader, &request, depth, handle),
+    }
+    if depth == Depth::Full {
+        add_status(reader, &request, handle)?;
+    }
+    Ok(())
+}
+
+/// One of the objects that stand for every operation that was complete at once.
+fn shared(value: HandleValue, handle: &mut Handle) {
+    // MPIR_REQUEST_COMPLETE_SEND and its like: the number is that of the kind of request in 3.4
+    // (src/include/mpir_request.h, v3.4.3 to v5.0.1).
+    let (sort, what) = match value.index() {
+        1 => (Some("point-to-point"), "a send that was complete at once"),
+        2 => (Some("point-to-point"), "a receive that was complete at once"),
+        6 => (Some("collective"), "a collective that was complete at once"),
+        8 => (Some("one-sided"), "a one-sided operation that was complete at once"),
+        0x10 => (Some("point-to-point"), "a receive from MPI_PROC_NULL"),
+        _ => (None, "an operation that was complete at once"),
+    };
+    let reason = "the library uses this object for all operations that are complete at once";
+    match sort {
+        Some(sort) => handle.fact("type", sort),
+        None => handle.unknown("type", reason),
+    }
+    handle.unknown("call", reason);
+    handle.fact("persistent", false);
+    handle.fact("complete", true);
+    handle.fact("status_word", "complete");
+    handle.unknown("communicator", reason);
+    handle.predefined = Some(true);
+    handle.summary = format!("{what}, complete");
+}
+
+fn generalized(
+    reader: &HandleReader<'_>,
+    request: &Request,
+    depth: Depth,
+    handle: &mut Handle,
+) -> Result<(), ReaderError> {
+    let slot = Slot::resolve(reader.layouts, "MPIR_Request", "u.ureq.greq_fns")?;
+    let at = reader.target.read_pointer(request.at.wrapping_add(slot.offset as u64))?;
+    let shape = Generalized::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    handle.fact("call", "MPI_Grequest_start");
+    let query = reader.function(record.pointer(shape.query));
+    let name = query.get("symbol").and_then(Value::as_str).map_or_else(String::new, |name| format!(" ({name})"));
+    if depth == Depth::Full {
+        let mut functions = Map::new();
+        functions.insert("query".to_owned(), query);
+        functions.insert("free".to_owned(), reader.function(record.pointer(shape.free)));
+        functions.insert("cancel".to_owned(), reader.function(record.pointer(shape.cancel)));
+        handle.fact("functions", functions);
+        handle.fact("extra_state", record.pointer(shape.state).to_string());
+        match errhandler::language(reader, record.int(shape.language)) {
+            Some(language) => handle.fact("language", language),
+            None => handle.unknown("language", "the number of its language is not known"),
+        }
+    }
+    handle.summary = format!("MPI_Grequest_start{name}, {}", request.status_word());
+    Ok(())
+}
+
+fn other(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: &mut Handle) {
+    let what = match request.kind {
+        Kind::Collective => "nonblocking collective",
+        Kind::PersistentCollective => "persistent collective",
+        Kind::PartitionedSend => "partitioned send",
+        Kind::PartitionedReceive => "partitioned receive",
+        Kind::Partition => "part of a partitioned operation",
+        Kind::Rma => "one-sided operation",
+        _ => "request of a kind that is not known",
+    };
+    if matches!(request.kind, Kind::Collective | Kind::PersistentCollective) {
+        handle.unknown("call", "the library does not keep which collective it is");
+        for fact in ["round", "rounds", "sub_requests"] {
+            handle.unknown(fact, "MPICH's schedules of collectives are not read");
+        }
+    } else {
+        handle.unknown("call", "several functions leave the same request");
+    }
+    let on =
+        if request.communicator.is_null() { String::new() } else { format!(" {}", reader.on(request.communicator)) };
+    handle.summary = format!("{what}{on}, {}", request.status_word());
+    if depth == Depth::Full {
+        if request.communicator.is_null() {
+            handle.unknown("communicator", "the request does not name it");
+        } else {
+            handle.fact("communicator", reader.reference(HandleKind::Comm, request.communicator));
+        }
+    }
+}
+
+/// Adds the status of a complete request.
+fn add_status(reader: &HandleReader<'_>, request: &Request, handle: &mut Handle) -> Result<(), ReaderError> {
+    if request.kind == Kind::Generalized {
+        let reason = "a generalized request's status is made by its query function when it is asked for";
+        handle.unknown("status", reason);
+    } else if !request.complete || request.inactive {
+        // Until then nobody has filled it in, or it is that of the run before.
+        handle.fact("status", Value::Null);
+    } else {
+        let at = if request.real.is_null() { request.at } else { request.real };
+        let slot = Slot::resolve(reader.layouts, "MPIR_Request", "status")?;
+        let bytes = reader.target.read_bytes(at.wrapping_add(slot.offset as u64), slot.size)?;
+        let mut facts = status::of_bytes(reader, &bytes, None).facts;
+        // What of the status is meant for the program: all of it for a message (MPI-4.1, 3.2.5), else less.
+        match request.kind {
+            Kind::Receive | Kind::PersistentReceive | Kind::MatchedProbe => {}
+            Kind::Send | Kind::PersistentSend => {
+                facts.retain(|name, _| ["error", "error_name", "cancelled"].contains(&name.as_str()));
+            }
+            _ => facts.retain(|name, _| ["error", "error_name"].contains(&name.as_str())),
+        }
+        handle.fact("status", json!(facts));
+    }
+    Ok(())
+}
