@@ -13,7 +13,7 @@ LLDB = Lldb()
 #: lldb shows every null pointer so, whatever formatters there are (LLVM 19: ValueObjectPrinter::GetValueSummaryError).
 NULL = "NULL"
 #: The variables of printers.c that are null pointers.
-NULL_POINTERS = ("zero", "unset")
+NULL_POINTERS = ("zero", "unset", "file")
 
 
 def frame_of(backtrace: str, function: str) -> int:

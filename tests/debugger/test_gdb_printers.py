@@ -18,6 +18,12 @@ def test_variables_of_c(c_program: Program, rank: int) -> None:
     check_variables(c_program, rank)
 
 
+def test_integers_that_are_handles(mpich_build: MpiBuild) -> None:
+    with Program(mpich_build, "printers_mpich.c") as job:
+        check_variables(job, 1)
+        job.assert_running()
+
+
 def test_objects_of_cxx(cxx_program: Program) -> None:
     check_variables(cxx_program, 1)
 

@@ -33,9 +33,13 @@ def kind_of(type_: Any) -> Optional[Wrapper]:
         code = type_.code
         if code == gdb.TYPE_CODE_TYPEDEF:
             kind = names.TYPEDEFS.get(type_.name)
-            # Other MPIs' handles are integers, and a status is a structure: the type behind the name decides.
-            if kind is not None and type_.strip_typedefs().code == gdb.TYPE_CODE_PTR:
-                return Wrapper(kind, "", False)
+            # Handles are pointers or integers, and a status is a structure: the type behind the name decides.
+            if kind is not None:
+                real = type_.strip_typedefs()
+                if _is_handle(real) and kind != "status":
+                    return Wrapper(kind, "", False)
+                if real.code == gdb.TYPE_CODE_STRUCT and not real.name:
+                    return names.of_typedef(type_.name, functools.partial(_members, real))
             type_ = type_.target()
         elif code == gdb.TYPE_CODE_PTR:
             behind = type_.target().strip_typedefs().unqualified()
@@ -46,6 +50,11 @@ def kind_of(type_: Any) -> Optional[Wrapper]:
         else:
             return None
     return None
+
+
+def _is_handle(real: Any) -> bool:
+    code = real.code
+    return bool(code == gdb.TYPE_CODE_PTR or (code == gdb.TYPE_CODE_INT and int(real.sizeof) == names.INTEGER_BYTES))
 
 
 def _members(type_: Any) -> List[str]:

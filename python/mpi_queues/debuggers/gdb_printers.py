@@ -17,14 +17,14 @@ from .base import DebuggerError
 from .gdb_adapter import symbol_address
 from .gdb_sessions import Sessions
 
-#: The file of an MPI library: libmpi.so.40, libmpi_cxx.so, libmpi_ibm.so.3.
-_LIBRARY = re.compile(r"libmpi(_\w+)?\.so")
+#: The file of an MPI library: libmpi.so.40, libmpi_cxx.so, libmpi_ibm.so.3, Debian's libmpich.so.12.
+_LIBRARY = re.compile(r"libmpi(ch|_\w+)?\.so")
 
 #: What gdb raises for values that cannot be read, and what may follow from values that are not as their types say.
 _UNREADABLE = (gdb.error, ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
-#: A symbol that only Open MPI has, for programs that are linked with it statically.
-_SYMBOL = "ompi_mpi_comm_world"
+#: Symbols that only Open MPI or MPICH has, for programs that are linked with one statically.
+_SYMBOLS = ("ompi_mpi_comm_world", "MPIR_Process")
 
 
 class HandlePrinter:
@@ -141,4 +141,4 @@ def _is_mpi(objfile: Any, space: Any) -> bool:
         return False
     if _LIBRARY.match(os.path.basename(name)):
         return True
-    return name == space.filename and symbol_address(_SYMBOL) is not None
+    return name == space.filename and any(symbol_address(symbol) is not None for symbol in _SYMBOLS)

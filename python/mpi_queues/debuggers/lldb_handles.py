@@ -30,9 +30,14 @@ def kind_of(type_: Any) -> Optional[Wrapper]:
         type_class = type_.GetTypeClass()
         if type_class == lldb.eTypeClassTypedef:
             kind = names.TYPEDEFS.get(_name(type_))
-            # Other MPIs' handles are integers, and a status is a structure: the type behind the name decides.
-            if kind is not None and type_.GetCanonicalType().GetTypeClass() == lldb.eTypeClassPointer:
+            # Handles are pointers or integers, and a status is a structure: the type behind the name decides.
+            if kind is not None and kind != "status" and _is_handle(type_):
                 return Wrapper(kind, "", False)
+            real = type_.GetCanonicalType()
+            if kind == "status" and real.GetTypeClass() in _STRUCTURES:
+                found = names.of_typedef(_name(type_), functools.partial(_members, real))
+                if found is not None:
+                    return found
             type_ = type_.GetTypedefedType()
         elif type_class == lldb.eTypeClassPointer:
             behind = type_.GetPointeeType().GetCanonicalType()
@@ -43,6 +48,13 @@ def kind_of(type_: Any) -> Optional[Wrapper]:
         else:
             return None
     return None
+
+
+def _is_handle(type_: Any) -> bool:
+    real = type_.GetCanonicalType()
+    if real.GetTypeClass() == lldb.eTypeClassPointer:
+        return True
+    return is_integer(real) and int(real.GetByteSize()) == names.INTEGER_BYTES
 
 
 def pointed_type(type_: Any) -> Optional[Any]:
@@ -103,7 +115,9 @@ def handle_in(value: Any, how: Wrapper) -> Handle:
         value = value.GetChildMemberWithName(how.member)
     if how.kind == "status":
         return "status", status_bytes(value), False
-    return how.kind, integer_of(value), how.fortran
+    found = integer_of(value)
+    # An integer in C is the handle's bits, one of Fortran has a sign.
+    return how.kind, found if how.fortran else found & ((1 << (8 * int(value.GetByteSize()))) - 1), how.fortran
 
 
 def integer_of(value: Any) -> int:

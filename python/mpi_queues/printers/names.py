@@ -12,8 +12,14 @@ from ..handle_types import KINDS
 #: The kind of each type of mpi.h.
 TYPEDEFS: Dict[str, str] = {c_type: kind for kind, c_type in KINDS.items()}
 
-#: The kind of each structure that a C handle points at, by its tag (Open MPI v4.1.4, v5.0.7: ompi/include/mpi.h.in).
+#: The tags of the ABI of MPI 5 (MPICH v5.0.1: src/binding/abi/mpi_abi.h).
+_ABI = {f"MPI_ABI_{c_type[len('MPI_') :]}": kind for kind, c_type in KINDS.items() if kind != "status"}
+
+#: The kind of each structure that a C handle points at, by its tag (Open MPI v4.1.4, v5.0.7: ompi/include/mpi.h.in;
+#: MPICH v3.4 to v5.0: src/include/mpi.h.in, where only files are pointers).
 STRUCTURES: Dict[str, str] = {
+    **_ABI,
+    "ADIOI_FileD": "file",
     "ompi_communicator_t": "comm",
     "ompi_datatype_t": "datatype",
     "ompi_errhandler_t": "errhandler",
@@ -27,8 +33,11 @@ STRUCTURES: Dict[str, str] = {
     "ompi_win_t": "win",
 }
 
-#: The structure that MPI_Status is (the same file): no handle, its bytes are all there is.
+#: The structure that Open MPI's MPI_Status is (the same file): no handle, its bytes are all there is.
 STATUS_STRUCTURE = "ompi_status_public_t"
+
+#: How many bytes handles have that are integers: MPICH's (src/include/mpi.h.in).
+INTEGER_BYTES = 4
 
 #: Integers of mpi.h that are no handles.
 INTEGERS = ("MPI_Aint", "MPI_Offset")
@@ -71,7 +80,23 @@ F08_MEMBER = "mpi_val"
 #: The members of TYPE(MPI_Status) in their order (the same file); they lie in memory as those of the structure in C do.
 F08_STATUS = ("mpi_source", "mpi_tag", "mpi_error")
 
+#: The same of MPICH in C and Fortran (v3.4 to v5.0: src/include/mpi.h.in, src/binding/fortran/use_mpi_f08).
+MPICH_STATUS = ("count_lo", "count_hi_and_cancelled", *F08_STATUS)
+
 _F08: Dict[str, str] = {c_type.lower(): kind for kind, c_type in KINDS.items()}
+
+
+def of_typedef(name: Optional[str], members: Callable[[], Sequence[str]]) -> Optional[Wrapper]:
+    """What a structure without a tag is by the name of its typedef: the ABI of MPI 5 has the status so; ``members`` as
+    for :func:`of_structure`.
+    """
+    if TYPEDEFS.get(name or "") != "status":
+        return None
+    return Wrapper("status", "", False) if _is_status([member.lower() for member in members()]) else None
+
+
+def _is_status(members: Sequence[str]) -> bool:
+    return any(tuple(members[: len(known)]) == known for known in (F08_STATUS, MPICH_STATUS))
 
 
 def of_pointer(tag: Optional[str]) -> Optional[str]:
@@ -100,5 +125,5 @@ def of_structure(name: Optional[str], members: Callable[[], Sequence[str]]) -> O
         return None
     own = [member.lower() for member in members()]
     if kind == "status":
-        return Wrapper("status", "", False) if tuple(own[: len(F08_STATUS)]) == F08_STATUS else None
+        return Wrapper("status", "", False) if _is_status(own) else None
     return Wrapper(kind, F08_MEMBER, True) if own == [F08_MEMBER] else None
