@@ -80,6 +80,7 @@ layouts: build
 	@tools/install-missing layouts
 	layouts/make-shipped.sh
 	layouts/make-shipped-mpich.sh
+	layouts/make-shipped-ucx.sh
 
 recordings: build
 	@tools/install-missing demo

@@ -24,7 +24,19 @@ const MPICH: &[Shipped] = &[
     ("mpich-5.0-ch4-ucx-ofi-abi", include_str!("../../layouts/mpich-5.0-ch4-ucx-ofi-abi.json")),
 ];
 
-static ALL: LazyLock<Vec<Shipped>> = LazyLock::new(|| [OPEN_MPI, MPICH].concat());
+/// The network library under MPICH's ch4:ucx.
+const UCX: &[Shipped] = &[
+    ("ucx-1.13", include_str!("../../layouts/ucx-1.13.json")),
+    ("ucx-1.13-assertions", include_str!("../../layouts/ucx-1.13-assertions.json")),
+    ("ucx-1.18", include_str!("../../layouts/ucx-1.18.json")),
+    ("ucx-1.18-assertions", include_str!("../../layouts/ucx-1.18-assertions.json")),
+    ("ucx-1.19", include_str!("../../layouts/ucx-1.19.json")),
+    ("ucx-1.19-assertions", include_str!("../../layouts/ucx-1.19-assertions.json")),
+    ("ucx-1.20", include_str!("../../layouts/ucx-1.20.json")),
+    ("ucx-1.20-assertions", include_str!("../../layouts/ucx-1.20-assertions.json")),
+];
+
+static ALL: LazyLock<Vec<Shipped>> = LazyLock::new(|| [OPEN_MPI, MPICH, UCX].concat());
 
 /// The names and texts of all profiles that this build carries.
 pub fn shipped_profiles() -> &'static [Shipped] {
@@ -36,6 +48,7 @@ pub fn shipped_for(implementation: &str) -> &'static [Shipped] {
     match implementation {
         "Open MPI" => OPEN_MPI,
         "MPICH" => MPICH,
+        "UCX" => UCX,
         _ => &[],
     }
 }

@@ -23,7 +23,7 @@ fn refused(old: &str, new: &str) -> String {
 
 #[test]
 fn every_shipped_profile_is_one_that_we_read_and_write() {
-    let implementations = ["Open MPI", "MPICH"].map(|name| shipped_for(name).len());
+    let implementations = ["Open MPI", "MPICH", "UCX"].map(|name| shipped_for(name).len());
     assert_eq!(implementations.iter().sum::<usize>(), shipped_profiles().len());
     assert!(implementations.iter().all(|count| *count > 0) && shipped_for("LAM").is_empty());
     for (name, text) in shipped_profiles() {

@@ -2,6 +2,7 @@
 
 mod mpich;
 mod openmpi;
+mod ucx;
 
 pub use openmpi::TYPES as READER_TYPES;
 
@@ -41,12 +42,21 @@ static MPICH: Wanted = Wanted {
     pooled: mpich::POOLED,
 };
 
+static UCX: Wanted = Wanted {
+    name: "UCX",
+    probed: "ucp_request",
+    types: ucx::TYPES,
+    constants: ucx::CONSTANTS,
+    fields: ucx::FIELDS,
+    pooled: &[],
+};
+
 /// What is wanted of an implementation, by its name in any case and with or without spaces. Of one that is not known,
-/// what is wanted of all: it may be a vendor's edition of one of them.
+/// what is wanted of all MPIs: it may be a vendor's edition of one of them.
 pub fn wanted_of(implementation: &str) -> Vec<&'static Wanted> {
     let plain = |name: &str| name.replace([' ', '-', '_'], "").to_lowercase();
     let all = [&OPEN_MPI, &MPICH];
-    match all.iter().find(|wanted| plain(wanted.name) == plain(implementation)) {
+    match all.iter().chain([&&UCX]).find(|wanted| plain(wanted.name) == plain(implementation)) {
         Some(known) => vec![known],
         None => all.to_vec(),
     }

@@ -69,6 +69,17 @@ pub struct Communicators {
 }
 
 impl Communicators {
+    /// These, to be found by address and by context.
+    pub fn of(found: Vec<Found>, problems: Vec<String>) -> Self {
+        let mut all = Self { problems, ..Self::default() };
+        for (index, found) in found.iter().enumerate() {
+            all.by_address.insert(found.at, index);
+            // A context that two claim (damage, or one that is being freed) belongs to the first.
+            all.by_context.entry(found.receive_context).or_insert(index);
+        }
+        Self { found, ..all }
+    }
+
     /// The communicator at an address, by its place in `found`.
     pub fn at(&self, at: TargetAddr) -> Option<usize> {
         self.by_address.get(&at).copied()
@@ -150,12 +161,7 @@ pub fn read_all(
         found.internal =
             parts.contains(&found.at) || (found.value.place() == Place::Builtin && found.value.index() > 1);
     }
-    for (index, found) in all.found.iter().enumerate() {
-        all.by_address.insert(found.at, index);
-        // A context that two claim (damage, or one that is being freed) belongs to the first.
-        all.by_context.entry(found.receive_context).or_insert(index);
-    }
-    Ok(all)
+    Ok(Communicators::of(all.found, all.problems))
 }
 
 fn describe(

@@ -17,6 +17,8 @@ pub mod handles;
 pub mod library;
 pub mod lists;
 pub mod located;
+pub mod netmod;
+pub mod ofi;
 mod own_messages;
 pub mod pool_layout;
 pub mod pools;
@@ -25,6 +27,7 @@ pub mod requests;
 pub mod scan;
 pub mod shapes;
 pub mod transport;
+pub mod ucx;
 pub mod verify;
 
 use self::library::Library;

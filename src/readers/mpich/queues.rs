@@ -11,9 +11,10 @@ use super::datatypes::Datatypes;
 use super::debug_lists::DebugLists;
 use super::decoder::{Decoder, Persistent, Row};
 use super::lists::{self, Links, List};
+use super::netmod::network;
 use super::requests::{Kinds, Pass, RequestShape, walk};
 use super::shapes::Shapes;
-use super::transport::{Around, Decoded, Kept, NotRead, Transport};
+use super::transport::{Around, Decoded, Kept};
 use crate::address::TargetAddr;
 use crate::layouts::Layouts;
 use crate::model::{Operation, OperationStatus, Queue, QueueState};
@@ -41,12 +42,14 @@ pub fn read_all(
     let device = process.library.device.clone().unwrap_or_default();
     let shape = RequestShape::resolve(layouts)?;
     let kinds = Kinds::resolve(layouts)?;
-    let mut network = network(&device);
     let decoder = Decoder::new(layouts, &device)?;
     let mut found = Rows::default();
     let datatypes = Datatypes::new(target, &process.pools, &shapes.datatype);
     let mut around = Around { target, communicators: all, datatypes };
     let next = shapes.header.next.offset as u64;
+    let requests = (&shape, &kinds);
+    let communicators = around.communicators;
+    let mut network = network(target, layouts, &process.pools, &device, requests, next, communicators)?;
     let pass = walk(target, &shape, &kinds, &process.pools, next, around.communicators, |request| {
         found.take(decoder.decode(request, &mut *network, &mut around));
         found.rows.len() < MAX_OPERATIONS
@@ -76,12 +79,6 @@ pub fn read_all(
     fill(all, sorted, &states);
     notes.extend(homeless(found.homeless));
     Ok(())
-}
-
-/// The network that the device uses first.
-fn network(device: &str) -> Box<dyn Transport> {
-    let name = device.split([':', ',']).nth(1).unwrap_or("network");
-    Box::new(NotRead { network: name.to_uppercase() })
 }
 
 /// What the pass found.

@@ -1,0 +1,42 @@
+//! Which network a process of MPICH uses: libraries may have two, of which MPI_Init starts one.
+
+use super::communicators::Communicators;
+use super::ofi::Ofi;
+use super::pools::Pools;
+use super::requests::{Kinds, RequestShape};
+use super::transport::{NotRead, Transport};
+use super::ucx::{Calibration, Ucx};
+use crate::layouts::Layouts;
+use crate::readers::ReaderError;
+use crate::target::Target;
+
+/// The network of a process whose library was built for `device`, such as `ch4:ucx,ofi`.
+///
+/// # Errors
+/// Where the process is gone.
+pub fn network(
+    target: &dyn Target,
+    layouts: &Layouts,
+    pools: &Pools,
+    device: &str,
+    requests: (&RequestShape, &Kinds),
+    next_offset: u64,
+    communicators: &Communicators,
+) -> Result<Box<dyn Transport>, ReaderError> {
+    let names: Vec<&str> = device.split([':', ',']).skip(1).collect();
+    if device.starts_with("ch4") && names.contains(&"ucx") {
+        let (shape, kinds) = requests;
+        let around = Calibration { target, shape, kinds, pools, next_offset, communicators };
+        let ucx = Ucx::new(layouts, &pools.ranges, &around)?;
+        if let Some(ucx) = ucx.filter(|ucx| ucx.is_running() || !names.contains(&"ofi")) {
+            return Ok(Box::new(ucx));
+        }
+    }
+    if names.contains(&"ofi")
+        && let Some(ofi) = Ofi::new(layouts)
+    {
+        return Ok(Box::new(ofi));
+    }
+    let network = names.first().copied().unwrap_or("network").to_uppercase();
+    Ok(Box::new(NotRead { network }))
+}

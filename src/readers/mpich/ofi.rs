@@ -1,0 +1,144 @@
+//! Requests that MPICH leaves to libfabric (ch4:ofi): what its own part of them says.
+//!
+//! A receive has its context, buffer and length in MPICH's request (pmodels/mpich, src/mpid/ch4/netmod/ofi/ofi_{pre,recv}.h, v3.4
+//! to v5.0). Source and tag are handed to libfabric, and so are a send's tag and destination: each of its providers keeps them in
+//! its own way, and they are not guessed.
+
+use super::datatypes::Datatypes;
+use super::requests::{Kind, Request};
+use super::transport::{Around, Decoded, Kept, Transport, Unexpected};
+use crate::layouts::Layouts;
+use crate::model::Operation;
+use crate::readers::ReaderError;
+use crate::readers::record::Slot;
+
+const EVIDENCE: &str = "in MPICH's request for libfabric, whose context is that of the communicator";
+const ONLY_LIBFABRIC: &str = "MPICH hands it to libfabric and does not keep it; libfabric's own queues are not read";
+const NOT_KEPT: &str = "this release of MPICH does not keep it for libfabric's receives";
+const SENDS: &str = "MPICH hands it to libfabric and does not keep it in a send's request";
+const DOES_NOT_FIT: &str = "what stands in MPICH's request for libfabric does not make sense";
+
+/// Where MPICH's request has what it keeps for libfabric, as far as the release does.
+#[derive(Debug, Clone)]
+pub struct Ofi {
+    event: Slot,
+    context: Slot,
+    vector_buffer: Slot,
+    vector_length: Slot,
+    buffer: Option<Slot>,
+    count: Option<Slot>,
+    datatype: Option<Slot>,
+    packed_buffer: Option<Slot>,
+    /// The events of receives: plain, into a temporary buffer, into several pieces.
+    receives: [Option<i64>; 4],
+}
+
+impl Ofi {
+    /// Prepares to read what MPICH keeps; `None` where its layouts have nothing of libfabric.
+    pub fn new(layouts: &Layouts) -> Option<Self> {
+        let slot = |names: &[&str]| {
+            names.iter().find_map(|name| {
+                Slot::probe(layouts, "MPIR_Request", &format!("dev.ch4.netmod.ofi.{name}")).ok().flatten()
+            })
+        };
+        let event = |name: &str| layouts.constant(&format!("MPIDI_OFI_EVENT_{name}")).ok();
+        Some(Self {
+            event: slot(&["direct.event_id", "event_id"])?,
+            context: slot(&["direct.context_id", "context_id", "util_id.v", "util_id"])?,
+            vector_buffer: slot(&["direct.util.iov.iov_base", "util.iov.iov_base"])?,
+            vector_length: slot(&["direct.util.iov.iov_len", "util.iov.iov_len"])?,
+            buffer: slot(&["direct.buf", "buf"]),
+            count: slot(&["direct.count", "count"]),
+            datatype: slot(&["direct.datatype", "datatype"]),
+            packed_buffer: slot(&["noncontig.pack.buf"]),
+            receives: ["RECV", "RECV_HUGE", "RECV_PACK", "RECV_NOPACK"].map(event),
+        })
+    }
+
+    /// The communicator of a receive by its place, whether it is one of a collective, and which kind of receive it is; `None` where
+    /// the request does not make sense.
+    fn place(&self, request: &Request<'_>, around: &Around<'_>) -> Option<(usize, bool, usize)> {
+        let event = Some(request.record.int(self.event));
+        let which = self.receives.iter().position(|receive| receive.is_some() && *receive == event)?;
+        let (comm, collective) = around.communicators.receiving(request.record.uint(self.context))?;
+        // Newer releases name it as well.
+        request.comm.is_none_or(|named| named == comm).then_some((comm, collective, which))
+    }
+
+    /// Fills in where the data of a receive goes. `which`: its place in `receives`.
+    fn data(&self, request: &Request<'_>, which: usize, operation: &mut Operation, datatypes: &mut Datatypes<'_>) {
+        const PACKED: usize = 2;
+        const IN_PIECES: usize = 3;
+        let record = &request.record;
+        let known = self.datatype.map(|slot| {
+            let handle = u32::try_from(record.uint(slot)).unwrap_or(0);
+            datatypes.of(handle)
+        });
+        let count = self.count.map(|slot| record.uint(slot));
+        let counted = known.as_ref().and_then(|known| count?.checked_mul(known.bytes?));
+        let length = (which != IN_PIECES).then(|| record.uint(self.vector_length));
+        // Where both are kept they say the same.
+        if let (Some(length), Some(counted), true) = (length, counted, self.count.is_some())
+            && length != counted
+        {
+            for fact in ["desired_length", "buffer", "count", "datatype"] {
+                operation.not_known(fact, DOES_NOT_FIT);
+            }
+            return;
+        }
+        operation.desired_length = length.or(counted);
+        operation.count = count;
+        operation.datatype = known.and_then(|known| known.name);
+        let buffer = match (self.buffer, self.packed_buffer, which) {
+            (Some(slot), ..) | (None, Some(slot), PACKED) => Some(record.uint(slot)),
+            (None, _, PACKED | IN_PIECES) => None,
+            (None, ..) => Some(record.uint(self.vector_buffer)),
+        };
+        operation.buffer = buffer;
+        for (fact, missing) in [
+            ("desired_length", operation.desired_length.is_none()),
+            ("count", count.is_none()),
+            ("buffer", buffer.is_none()),
+        ] {
+            if missing {
+                operation.not_known(fact, NOT_KEPT);
+            }
+        }
+    }
+}
+
+impl Transport for Ofi {
+    fn decode(&mut self, request: &Request<'_>, mut operation: Operation, around: &mut Around<'_>) -> Option<Decoded> {
+        let queue = match request.kind {
+            Kind::Send => Kept::Sends,
+            Kind::Receive => Kept::Receives,
+            _ => return None,
+        };
+        let peer = ["desired_local_rank", "desired_global_rank", "desired_tag"];
+        let everything = || peer.into_iter().chain(["desired_length", "buffer", "count", "datatype"]);
+        if queue == Kept::Sends {
+            for fact in everything() {
+                operation.not_known(fact, SENDS);
+            }
+            return Some(Decoded { comm: request.comm?, queue, order: u64::MAX, operation });
+        }
+        let Some((comm, collective, which)) = self.place(request, around) else {
+            for fact in everything() {
+                operation.not_known(fact, DOES_NOT_FIT);
+            }
+            return Some(Decoded { comm: request.comm?, queue, order: u64::MAX, operation });
+        };
+        for fact in peer {
+            operation.not_known(fact, ONLY_LIBFABRIC);
+        }
+        self.data(request, which, &mut operation, &mut around.datatypes);
+        operation.internal |= collective;
+        operation.evidence = Some(EVIDENCE.into());
+        Some(Decoded { comm, queue, order: u64::MAX, operation })
+    }
+
+    fn unexpected(&mut self, _: &mut Around<'_>) -> Result<Unexpected, ReaderError> {
+        let incomplete = "messages that have arrived over libfabric are on its own queues, which are not read";
+        Ok(Unexpected { messages: Vec::new(), incomplete: Some(incomplete.to_owned()) })
+    }
+}

@@ -1,0 +1,56 @@
+//! Looks for a variable of the library, which has no symbol, by what it says.
+
+use crate::readers::record::Record;
+use crate::target::{Range, Target, TargetError};
+
+/// Bytes that are read together.
+const CHUNK: usize = 1 << 20;
+
+const PAGE: usize = 4096;
+
+/// Shows `look` every place of `size` bytes in the ranges whose first word is not zero, until it knows one.
+///
+/// # Errors
+/// Where the process is gone. What cannot be read is taken for zeros: no variable is found there.
+pub fn find<T>(
+    target: &dyn Target,
+    ranges: &[Range],
+    size: usize,
+    mut look: impl FnMut(&Record<'_>) -> Option<T>,
+) -> Result<Option<T>, TargetError> {
+    let abi = target.abi();
+    let width = usize::try_from(abi.pointer_width.bytes()).unwrap_or(8);
+    let mut buffer = vec![0; CHUNK + size];
+    for range in ranges {
+        for offset in (0..range.len).step_by(CHUNK) {
+            let left = usize::try_from(range.len - offset).unwrap_or(usize::MAX);
+            let bytes = &mut buffer[..left.min(CHUNK + size)];
+            let at = range.start.wrapping_add(offset);
+            match target.read_once(at, bytes) {
+                Ok(()) => {}
+                Err(TargetError::Gone) => return Err(TargetError::Gone),
+                Err(_) => {
+                    for (index, page) in bytes.chunks_mut(PAGE).enumerate() {
+                        match target.read_once(at.wrapping_add((index * PAGE) as u64), page) {
+                            Ok(()) => {}
+                            Err(TargetError::Gone) => return Err(TargetError::Gone),
+                            Err(_) => page.fill(0),
+                        }
+                    }
+                }
+            }
+            for start in (0..(bytes.len() + 1).saturating_sub(size).min(CHUNK)).step_by(width) {
+                let whole = &bytes[start..start + size];
+                // Most of it is zero.
+                if whole.iter().take(width).all(|byte| *byte == 0) {
+                    continue;
+                }
+                let found = look(&Record::new(at.wrapping_add(start as u64), whole, abi));
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+        }
+    }
+    Ok(None)
+}
