@@ -45,7 +45,9 @@ fn queues(communicator: &mut Communicator) -> [&mut Vec<Operation>; 3] {
 }
 
 fn correct(communicator: &mut Communicator, known: &Communicator, problems: &mut Vec<String>) {
-    if communicator.name.is_empty() {
+    // A plug-in has room for 64 bytes.
+    let cut = communicator.name.len() >= 60 && known.name.starts_with(&communicator.name);
+    if communicator.name.is_empty() || cut {
         communicator.name.clone_from(&known.name);
     }
     communicator.unique_id = known.unique_id;

@@ -7,5 +7,6 @@ mod mqs_good;
 mod mqs_hostile;
 mod mqs_job;
 mod mqs_mpich;
+mod mqs_mpich_memory;
 mod mqs_toy;
 mod mqs_vendor;

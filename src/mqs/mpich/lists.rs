@@ -99,10 +99,11 @@ impl Lists {
 
     /// What these lists never have, in sentences for the user.
     pub fn notes(&self) -> Option<String> {
-        // src/binding/c/pt2pt_api.txt, v4.0.2: only MPI_Isend, Issend, Irsend and those of persistent requests note it.
-        let blocked = "this plug-in lists the sends of non-blocking calls only: a rank that is blocked in MPI_Send is not \
-                       among them (the built-in reader: --source builtin)";
-        (!self.noted_apart).then(|| blocked.to_owned())
+        // src/binding/c/pt2pt_api.txt, v4.0.2, has no others. A receive leaves the device's list when it is matched.
+        let incomplete = "this plug-in lists the sends of MPI_Isend, MPI_Issend, MPI_Irsend, MPI_Send_init and \
+                          MPI_Bsend_init only, so not that of a rank that is blocked in MPI_Send, and no receive that \
+                          has been matched (the built-in reader: --source builtin)";
+        (!self.noted_apart).then(|| incomplete.to_owned())
     }
 }
 

@@ -65,6 +65,11 @@ impl Corrector<'_> {
             match self.lists.requests.read(self.evidence.target, entry, class, object.address) {
                 // A persistent request that has not been started waits for nothing.
                 Ok(facts) if facts.persistent == Some(false) => *kept = false,
+                // On an intercommunicator the context id is one that the other side chose; another communicator of this
+                // process may have the same.
+                Ok(facts) if class == Class::Sends && facts.comm.is_some_and(|comm| comm != object.address) => {
+                    *kept = false;
+                }
                 Ok(facts) => self.operation(operation, entry, &facts, class),
                 Err(reason) => unreadable = unreadable.or(Some(reason)),
             }
@@ -118,6 +123,12 @@ impl Corrector<'_> {
         if self.evidence.known.is_empty() && operation.desired_local_rank.is_some() {
             operation
                 .not_known("desired_global_rank", "the plug-in knows no world ranks, and no communicator was read");
+        }
+        if !operation.persistent && (self.lists.noted_apart && class == Class::Sends || class == Class::Receives) {
+            operation.not_known(
+                "persistent",
+                "a started persistent request stands in the list with its transfer, which is a request like others",
+            );
         }
         if self.lists.noted_apart && class != Class::Unexpected && facts.context.is_none() {
             operation.not_known(

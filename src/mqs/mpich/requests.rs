@@ -26,8 +26,10 @@ struct Place {
     buffer: Option<Field>,
     count: Option<Field>,
     datatype: Option<Field>,
-    /// Bytes of a message that has arrived.
+    /// Bytes of a message that has arrived; `None`: the status has them.
     arrived: Option<Field>,
+    /// Whether the status of a message that has arrived is filled in.
+    has_status: bool,
     /// Where they lie.
     arrived_at: Option<Field>,
     /// Destination of a send, where it stands apart.
@@ -63,6 +65,8 @@ pub struct Facts {
     pub complete: bool,
     /// Whether it is persistent, and if so, whether it has been started.
     pub persistent: Option<bool>,
+    /// Address of its communicator, where it keeps that.
+    pub comm: Option<u64>,
     /// The C handle of its datatype.
     pub datatype: Option<u64>,
     /// Its context id, with the bit that marks collectives.
@@ -93,7 +97,8 @@ impl Fields {
             buffer: of(&["dev.user_buf"]),
             count: of(&["dev.user_count"]),
             datatype: of(&["dev.datatype"]),
-            arrived: of(&["dev.recv_data_sz"]),
+            // src/mpid/ch3/src/ch3u_eager.c, ch3u_rndv.c and mpidi_isend_self.c set the count, the last only that.
+            has_status: true,
             ..Place::default()
         };
         let active = Place {
@@ -106,6 +111,7 @@ impl Fields {
             arrived: of(&["dev.ch4.am.count"]),
             arrived_at: of(&["dev.ch4.am.buffer"]),
             destination: of(&["dev.ch4.am.u.send.dest", "dev.ch4.am.rank"]),
+            ..Place::default()
         };
         let own = Place {
             tag: of(&["dev.ch4.self.tag"]),
@@ -160,14 +166,15 @@ impl Fields {
         let persistent = kind.filter(|kind| [KIND_PERSISTENT_SEND, KIND_PERSISTENT_RECEIVE].contains(kind));
         let mut facts = Facts {
             complete: counter == 0,
+            comm: uint(&self.comm).filter(|comm| *comm != 0),
             persistent: persistent.map(|_| uint(&self.real).is_none_or(|real| real != 0)),
             ..Facts::default()
         };
+        let bytes = uint(&self.count_low).zip(uint(&self.count_high)).map(|(low, high)| {
+            // The lowest bit of the upper word says whether it was cancelled.
+            (low & 0xffff_ffff) | (((high & 0xffff_ffff) >> 1) << 32)
+        });
         if facts.complete && class == Class::Receives {
-            let bytes = uint(&self.count_low).zip(uint(&self.count_high)).map(|(low, high)| {
-                // The lowest bit of the upper word says whether it was cancelled.
-                (low & 0xffff_ffff) | (((high & 0xffff_ffff) >> 1) << 32)
-            });
             facts.received = int(&self.source).zip(int(&self.tag)).map(|(source, tag)| (source, tag, bytes));
         }
         let on_comm = uint(&self.comm) == Some(comm);
@@ -176,7 +183,7 @@ impl Fields {
             // A send over active messages keeps its destination where a receive has its context.
             let has_context = class != Class::Sends || place.destination.is_none();
             facts.context = uint(&place.context).filter(|_| has_context);
-            facts.arrived = uint(&place.arrived);
+            facts.arrived = uint(&place.arrived).or(bytes.filter(|_| place.has_status));
             facts.arrived_at = uint(&place.arrived_at);
             facts.data = uint(&place.buffer).zip(uint(&place.count));
         }
