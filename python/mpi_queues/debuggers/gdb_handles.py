@@ -123,8 +123,13 @@ def status_bytes(value: Any) -> bytes:
     order = byte_order()
     found = bytearray(size)
     for field in type_.fields()[:_MAX_MEMBERS]:
-        start, width = field.bitpos // 8, int(field.type.sizeof)
-        found[start : start + width] = unsigned(value[field], width).to_bytes(width, order)
+        member, start, real = value[field], field.bitpos // 8, field.type.strip_typedefs()
+        # The ABI of MPI 5 has an array of reserved integers.
+        array = real.code == gdb.TYPE_CODE_ARRAY
+        width = int((real.target() if array else real).sizeof)
+        for index in range(int(real.sizeof) // width if array else 1):
+            number = unsigned(member[index] if array else member, width)
+            found[start + index * width : start + (index + 1) * width] = number.to_bytes(width, order)
     return bytes(found)
 
 
