@@ -21,7 +21,8 @@ pub fn of(process: &MpichProcess, layouts: &Layouts) -> Vec<Exactness> {
         all.extend([Exactness::partial("receives", why), Exactness::exact("unexpected"), Exactness::exact("sends")]);
     } else {
         let network = device.split([':', ',']).nth(1).unwrap_or("the network").to_uppercase();
-        let within = if layouts.has_field("MPIR_Request", "dev.is_local") {
+        let local = layouts.has_field("MPIR_Request", "dev.is_local");
+        let within = if local {
             format!("between nodes each operation says what {network} does not tell")
         } else {
             format!("messages within a node go through {network}, too, and each operation says what it does not tell")
@@ -29,7 +30,7 @@ pub fn of(process: &MpichProcess, layouts: &Layouts) -> Vec<Exactness> {
         all.push(Exactness::partial("receives", format!("where a message has arrived, {OVERWRITTEN}; {within}")));
         all.push(Exactness::partial("unexpected", within.clone()));
         all.push(Exactness::partial("sends", within));
-        if !process.library.debug_lists {
+        if local && !process.library.debug_lists {
             all.push(Exactness::partial("sends.tag", format!("of a send within a node, {NO_TAG}")));
         }
     }
