@@ -60,7 +60,7 @@ pub struct Operation {
     pub datatype: Option<Arc<str>>,
     /// Number of elements of the datatype.
     pub count: Option<u64>,
-    /// Address of the MPI library's request object.
+    /// The C handle of the request, where handles are pointers the address of the MPI library's object.
     #[serde(with = "hex_address")]
     pub request: Option<u64>,
     /// Further facts in words.

@@ -17,7 +17,7 @@ fn receives_are_listed_in_matching_order_with_their_wildcards() {
         let queue = process.read_world().pending_receives;
         assert_eq!((queue.state, queue.detail.clone()), (QueueState::Ok, None));
         let found: Vec<_> = queue.operations.iter().map(|found| found.request).collect();
-        assert_eq!(found, [second, third, first].map(|at| Some(at.get())));
+        assert_eq!(found, [second, third, first].map(|at| Some(process.handle(at))));
         let [any, collective, plain] = &queue.operations[..] else { panic!() };
         assert_eq!((any.any_source, any.tag_wild, any.desired_local_rank, any.desired_tag), (true, true, None, None));
         assert_eq!((any.desired_length, any.count, any.datatype.as_deref()), (Some(80), Some(20), Some("MPI_INT")));
@@ -28,6 +28,24 @@ fn receives_are_listed_in_matching_order_with_their_wildcards() {
         );
         assert!(plain.unknown.is_empty());
         assert!(plain.evidence.as_deref().unwrap().contains("found by scanning"));
+    });
+}
+
+#[test]
+fn requests_that_were_taken_off_a_list_keep_their_links() {
+    everywhere(|mut process| {
+        let world = process.world();
+        let posted: Vec<_> = (0..3).map(|tag| process.receive(world, [1, tag, WORLD_CONTEXT], 10, MPI_INT)).collect();
+        let done = process.receive(world, [1, 9, WORLD_CONTEXT], 10, MPI_INT);
+        process.list(0, &posted);
+        process.set(done, REQUEST, "cc", 0);
+        process.set(done, REQUEST, "next", posted[0].get() as i64);
+        // The tail of the list is a variable, too.
+        process.variable(1, posted[2]);
+        let queue = process.read_world().pending_receives;
+        assert_eq!((queue.state, queue.detail), (QueueState::Ok, None), "{:?}", process.device);
+        let tags: Vec<_> = queue.operations.iter().filter_map(|found| found.desired_tag).collect();
+        assert_eq!(tags[..3], [0, 1, 2]);
     });
 }
 

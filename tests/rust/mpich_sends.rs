@@ -92,7 +92,7 @@ fn a_persistent_request_knows_what_its_send_does_not() {
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].desired_tag, found[0].desired_length), (Some(321), Some(24)));
         assert_eq!((found[0].call.as_deref(), found[0].persistent), (Some("MPI_Ssend_init"), true));
-        assert_eq!(found[0].request, Some(persistent.get()));
+        assert_eq!(found[0].request, Some(process.handle(persistent)));
         assert!(found[0].unknown.is_empty());
     });
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::active_messages::ActiveMessages;
 use super::ch3::Ch3;
-use super::communicators::Communicators;
+use super::communicators::{Communicators, c_handle};
 use super::lists::{Links, List};
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded, Kept, Transport};
@@ -45,6 +45,8 @@ pub enum Outcome {
 pub struct Row {
     /// The request that does the work.
     pub at: TargetAddr,
+    /// The application's, where that is a persistent one.
+    pub persistent: Option<TargetAddr>,
     /// Its neighbours, where its kind of request is kept in lists.
     pub links: Option<Links>,
     /// Where the rest of its facts lies; null where there is none.
@@ -63,6 +65,7 @@ pub struct Persistent {
     pub at: TargetAddr,
     /// The one that does the work.
     pub started: TargetAddr,
+    handle: u64,
     send: bool,
     mode: Option<i64>,
     wanted: Option<Wanted>,
@@ -87,6 +90,8 @@ enum Device {
 pub struct Decoder {
     device: Device,
     persistent: PersistentShape,
+    /// Whether C handles are pointers (the MPI-5 ABI).
+    abi: bool,
     old_posted: Option<Slot>,
     old_unexpected: Option<Slot>,
     any_source: i64,
@@ -98,7 +103,7 @@ impl Decoder {
     ///
     /// # Errors
     /// Names what is missing.
-    pub fn new(layouts: &Layouts, device: &str) -> Result<Self, LayoutError> {
+    pub fn new(layouts: &Layouts, device: &str, abi: bool) -> Result<Self, LayoutError> {
         let is_ch3 = device.starts_with("ch3") || layouts.has_field("MPIR_Request", "dev.match.parts.tag");
         let device = if is_ch3 {
             Device::Ch3(Box::new(Ch3::new(layouts)?))
@@ -108,6 +113,7 @@ impl Decoder {
         Ok(Self {
             device,
             persistent: PersistentShape::resolve(layouts)?,
+            abi,
             old_posted: Slot::probe(layouts, "MPIR_Comm", "dev.ch4.am.posted_list")?,
             old_unexpected: Slot::probe(layouts, "MPIR_Comm", "dev.ch4.am.unexp_list")?,
             any_source: layouts.constant("MPI_ANY_SOURCE").unwrap_or(-2),
@@ -125,9 +131,15 @@ impl Decoder {
         matches!(self.device, Device::Ch4(_))
     }
 
+    /// The value that the application has in its variable.
+    fn handle(&self, request: &Request<'_>) -> u64 {
+        c_handle(request.value, request.at, self.abi)
+    }
+
     /// What a request is.
     pub fn decode(&self, request: &Request<'_>, network: &mut dyn Transport, around: &mut Around<'_>) -> Outcome {
-        let operation = Operation { status: request.status(), request: Some(request.at.get()), ..Operation::default() };
+        let operation =
+            Operation { status: request.status(), request: Some(self.handle(request)), ..Operation::default() };
         match request.kind {
             Kind::PersistentSend | Kind::PersistentReceive => return self.persistent(request, around),
             Kind::Send | Kind::Receive | Kind::MatchedProbe => {}
@@ -213,13 +225,20 @@ impl Decoder {
             })
         })();
         let send = request.kind == Kind::PersistentSend;
-        Outcome::Persistent(Persistent { at: request.at, started, send, mode: int(shape.mode), wanted })
+        Outcome::Persistent(Persistent {
+            at: request.at,
+            started,
+            handle: self.handle(request),
+            send,
+            mode: int(shape.mode),
+            wanted,
+        })
     }
 
     /// Adds to an operation what the persistent request that started it says.
     pub fn started(&self, persistent: &Persistent, operation: &mut Operation) {
         operation.persistent = true;
-        operation.request = Some(persistent.at.get());
+        operation.request = Some(persistent.handle);
         // MPIDI_PTYPE_RECV, _SEND, _BSEND, _SSEND, in this order (src/mpid/ch4/include/mpidpre.h).
         operation.call = match (persistent.send, persistent.mode) {
             (false, _) => Some(Cow::Borrowed("MPI_Recv_init")),
@@ -284,5 +303,13 @@ impl Decoder {
 }
 
 fn without_list(request: &Request<'_>, decoded: Decoded) -> Row {
-    Row { at: request.at, links: None, more: TargetAddr::NULL, listed: false, doubtful: false, decoded }
+    Row {
+        at: request.at,
+        persistent: None,
+        links: None,
+        more: TargetAddr::NULL,
+        listed: false,
+        doubtful: false,
+        decoded,
+    }
 }

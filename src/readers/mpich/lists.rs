@@ -42,20 +42,29 @@ pub struct List {
 /// Where the process is gone; memory that cannot be read has no heads.
 pub fn find(target: &dyn Target, pools: &Pools, links: &HashMap<TargetAddr, Links>) -> Result<Vec<List>, TargetError> {
     let Some(heads) = heads(target, pools, links)? else { return Ok(Vec::new()) };
-    let mut found: Vec<List> = Vec::new();
-    // Variables point to the ends of lists and into their middle, too: what nobody of the list follows is the first.
-    let followed: HashSet<TargetAddr> = links.values().map(|links| links.next).collect();
-    let mut seen = HashSet::new();
+    let mut lists: Vec<List> = Vec::new();
+    let mut firsts = HashSet::new();
+    // Real heads are few, and each request is on one list.
+    let mut steps = links.len().saturating_mul(16);
     for (head_at, first) in heads {
-        if !followed.contains(&first) && seen.insert(first) {
-            found.extend(walk(links, head_at, first));
+        if steps > 0 && firsts.insert(first) {
+            lists.extend(walk(links, head_at, first, &mut steps));
         }
     }
-    Ok(found)
+    // Variables point to the ends of lists, too: what is part of a longer one is none. (That nobody names a request as the
+    // next one is not asked for: requests that were taken off a list keep their links.)
+    lists.sort_by_key(|list| std::cmp::Reverse(list.requests.len()));
+    let mut seen: HashSet<TargetAddr> = HashSet::new();
+    lists.retain(|list| {
+        let own = list.requests.first().is_some_and(|first| !seen.contains(first));
+        seen.extend(list.requests.iter().filter(|_| own));
+        own
+    });
+    Ok(lists)
 }
 
 /// The list from a request on; `None` where it is none.
-fn walk(links: &HashMap<TargetAddr, Links>, head_at: TargetAddr, first: TargetAddr) -> Option<List> {
+fn walk(links: &HashMap<TargetAddr, Links>, head_at: TargetAddr, first: TargetAddr, steps: &mut usize) -> Option<List> {
     let mut requests = Vec::new();
     let (mut at, mut before) = (first, None);
     while !at.is_null() {
@@ -63,6 +72,7 @@ fn walk(links: &HashMap<TargetAddr, Links>, head_at: TargetAddr, first: TargetAd
         if before.is_some_and(|before| here.prev.is_some_and(|prev| prev != before)) || requests.len() >= links.len() {
             return None;
         }
+        *steps = steps.saturating_sub(1);
         requests.push(at);
         before = Some(at);
         at = here.next;

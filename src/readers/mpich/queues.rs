@@ -42,7 +42,7 @@ pub fn read_all(
     let device = process.library.device.clone().unwrap_or_default();
     let shape = RequestShape::resolve(layouts)?;
     let kinds = Kinds::resolve(layouts)?;
-    let decoder = Decoder::new(layouts, &device)?;
+    let decoder = Decoder::new(layouts, &device, process.abi)?;
     let mut found = Rows::default();
     let datatypes = Datatypes::new(target, &process.pools, &shapes.datatype);
     let mut around = Around { target, communicators: all, datatypes };
@@ -56,7 +56,9 @@ pub fn read_all(
     })?;
     found.persistent(&decoder);
     let debug = DebugLists::read(target, layouts, MAX_OPERATIONS);
-    let links: HashMap<TargetAddr, Links> = found.rows.iter().filter_map(|row| Some((row.at, row.links?))).collect();
+    let waits = |row: &&Row| row.decoded.operation.status != OperationStatus::Complete;
+    let links = found.rows.iter().filter(waits).filter_map(|row| Some((row.at, row.links?)));
+    let links: HashMap<TargetAddr, Links> = links.collect();
     let lists = lists::find(target, &process.pools, &links)?;
     let lists = lists.into_iter().chain(decoder.old_lists(target, around.communicators, found.rows.len()));
     let unordered = found.order(lists.collect(), &decoder, &around);
@@ -110,6 +112,7 @@ impl Rows {
             self.persistent.iter().map(|persistent| (persistent.started, persistent)).collect();
         for row in &mut self.rows {
             if let Some(persistent) = started.get(&row.at) {
+                row.persistent = Some(persistent.at);
                 decoder.started(persistent, &mut row.decoded.operation);
             }
         }
@@ -168,8 +171,7 @@ impl Rows {
                 Kept::Unexpected => continue,
             };
             let list = if send { &debug.sends } else { &debug.receives };
-            let user = row.decoded.operation.request.map(TargetAddr::new);
-            let entry = list.get(&row.at).or_else(|| user.and_then(|user| list.get(&user)));
+            let entry = list.get(&row.at).or_else(|| list.get(&row.persistent?));
             if let Some(entry) = entry {
                 DebugLists::complete(entry, &mut row.decoded.operation, send, decoder.wildcards());
                 if send {

@@ -275,14 +275,24 @@ impl Mpich {
         }
     }
 
+    /// The C handle of an object.
+    pub fn handle(&self, at: TargetAddr) -> u64 {
+        self.mem.get_uint(at, 4)
+    }
+
     /// Where the rest of a request's facts lies.
     pub fn more(&self, at: TargetAddr) -> TargetAddr {
         self.mem.get_pointer(at.wrapping_add(self.types.field(REQUEST, "dev.ch4.am.req").0))
     }
 
+    /// Sets a variable of the library, the `number`th.
+    pub fn variable(&mut self, number: u64, to: TargetAddr) {
+        self.mem.put_pointer(self.variables.wrapping_add(1024 + 8 * number), to);
+    }
+
     /// Links requests into a list that hangs on a variable of the library, the `number`th.
     pub fn list(&mut self, number: u64, requests: &[TargetAddr]) {
-        self.mem.put_pointer(self.variables.wrapping_add(1024 + 8 * number), requests[0]);
+        self.variable(number, requests[0]);
         for (index, at) in requests.iter().enumerate() {
             let next = requests.get(index + 1).copied().unwrap_or(TargetAddr::NULL);
             let before = if index == 0 { requests[requests.len() - 1] } else { requests[index - 1] };

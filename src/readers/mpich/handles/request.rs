@@ -160,7 +160,7 @@ impl HandleReader<'_> {
                             let operations = std::mem::take(&mut queue.operations);
                             let by_request = operations
                                 .into_iter()
-                                .filter_map(|operation| Some((TargetAddr::new(operation.request?), operation)));
+                                .filter_map(|operation| Some((self.object_of(operation.request?)?, operation)));
                             found.by_request.extend(by_request);
                         }
                     }
@@ -169,6 +169,14 @@ impl HandleReader<'_> {
             }
             found
         })
+    }
+
+    /// The object of a C handle of a request.
+    fn object_of(&self, handle: u64) -> Option<TargetAddr> {
+        if self.process.abi {
+            return Some(TargetAddr::new(handle));
+        }
+        self.process.pools.address_of(self.target, HandleValue(u32::try_from(handle).ok()?))
     }
 
     /// Adds the fact `requests`: references to those that `uses` accepts.
