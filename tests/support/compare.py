@@ -151,7 +151,7 @@ def _compare_queue(
     for op, fields, found in pairs:
         place = f"{where}, {what}, {brief(op)}"
         for name, value in fields.items():
-            problem = known.judge(kind, name, value, found)
+            problem = known.judge(kind, name, value, found, complete=op.get("status") == "complete")
             if problem:
                 shown_value = found.get(name) if problem != "null" else reason_of(found, name)
                 differences.append(Difference(problem, what, name, value, shown_value, place, op))

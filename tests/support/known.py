@@ -64,9 +64,14 @@ class Known:
     def is_exact(self, fact: str) -> bool:
         return self.level(fact) == EXACT
 
-    def judge(self, queue: str, name: str, expected: Any, found: Mapping[str, Any]) -> str:
-        """What is wrong with a field: ``field`` (another value), ``null``, ``known``; empty where nothing is."""
+    def judge(self, queue: str, name: str, expected: Any, found: Mapping[str, Any], *, complete: bool) -> str:
+        """What is wrong with a field: ``field`` (another value), ``null``, ``known``; empty where nothing is.
+
+        ``complete``: the operation is done, so that its request may have been written over.
+        """
         level = self.level(f"{queue}.{FACT_OF_FIELD.get(name, name)}")
+        if complete and level == EXACT and not self.is_exact(f"{queue}.complete"):
+            level = PARTIAL
         value = found.get(name)
         if level != EXACT and reason_of(found, name) and value in (None, False):
             return ""

@@ -56,12 +56,12 @@ class Measured:
             if op.get("status") == "complete":
                 self.see(f"{kind}.complete", False)
         for op, fields, found in pairs:
-            if op.get("status") == "complete":
-                self.see(f"{kind}.complete", True)
             for name, value in fields.items():
                 fact = FACT_OF_FIELD.get(name)
                 if fact in _OF_OPERATIONS[kind] and value is not None and not isinstance(value, bool):
-                    self.see(f"{kind}.{fact}", found.get(name) is not None)
+                    # What is left of a request that is done is a fact of its own.
+                    done = op.get("status") == "complete"
+                    self.see(f"{kind}.{'complete' if done else fact}", found.get(name) is not None)
 
     def levels(self) -> Dict[str, str]:
         """The level of every fact that was seen."""
