@@ -35,6 +35,8 @@ pub enum Outcome {
     Persistent(Persistent),
     /// A message for a communicator that does not exist, with its context.
     Homeless(u64),
+    /// A request on a communicator that has been freed, by its context.
+    Abandoned(u64),
     /// An operation of which not even the communicator is known.
     Unknown,
     /// No operation of a queue.
@@ -201,7 +203,7 @@ impl Decoder {
             Some(decoded) => Outcome::Rows(vec![without_list(request, decoded)]),
             // The library keeps complete requests of its own, which belong to no communicator.
             None if request.complete() && request.comm.is_none() => Outcome::Nothing,
-            None => Outcome::Unknown,
+            None => network.abandoned(request, around).map_or(Outcome::Unknown, Outcome::Abandoned),
         }
     }
 

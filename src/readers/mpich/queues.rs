@@ -79,7 +79,8 @@ pub fn read_all(
         add_problem(&mut all.problems, problem);
     }
     fill(all, sorted, &states);
-    notes.extend(homeless(found.homeless));
+    notes.extend(by_context(found.homeless, "messages for", "this process has not created yet"));
+    notes.extend(by_context(found.abandoned, "requests on", "has been freed"));
     Ok(())
 }
 
@@ -90,6 +91,8 @@ struct Rows {
     persistent: Vec<Persistent>,
     /// Messages for communicators that do not exist, by context.
     homeless: BTreeMap<u64, u64>,
+    /// Requests on communicators that have been freed, by context.
+    abandoned: BTreeMap<u64, u64>,
     /// Requests that say nothing of their communicator, and that no transport knows.
     of_nobody: u64,
 }
@@ -101,6 +104,7 @@ impl Rows {
             Outcome::Rows(rows) => self.rows.extend(rows),
             Outcome::Persistent(persistent) => self.persistent.push(persistent),
             Outcome::Homeless(context) => *self.homeless.entry(context).or_default() += 1,
+            Outcome::Abandoned(context) => *self.abandoned.entry(context).or_default() += 1,
             Outcome::Unknown => self.of_nobody += 1,
             Outcome::Nothing => {}
         }
@@ -282,18 +286,14 @@ fn named(mut operation: Operation, found: &Found, part: bool) -> Operation {
     operation
 }
 
-/// Messages for communicators that this process has not made yet.
-fn homeless(by_context: BTreeMap<u64, u64>) -> Vec<String> {
-    let left_out: u64 = by_context.values().skip(MAX_NAMED).sum();
-    let mut notes: Vec<String> = by_context
-        .into_iter()
-        .take(MAX_NAMED)
-        .map(|(context, count)| {
-            format!("messages for a communicator (context {context}) that this process has not created yet: {count}")
-        })
-        .collect();
+/// How many there are of each context, in words; `what` they are, and what is the matter `of` their communicator.
+fn by_context(counts: BTreeMap<u64, u64>, what: &str, of: &str) -> Vec<String> {
+    let left_out: u64 = counts.values().skip(MAX_NAMED).sum();
+    let named = counts.into_iter().take(MAX_NAMED);
+    let mut notes: Vec<String> =
+        named.map(|(context, count)| format!("{what} a communicator (context {context}) that {of}: {count}")).collect();
     if left_out > 0 {
-        notes.push(format!("messages for further communicators that this process has not created yet: {left_out}"));
+        notes.push(format!("{what} further communicators of this kind: {left_out}"));
     }
     notes
 }

@@ -229,6 +229,19 @@ impl Transport for Ucx {
         Some(Decoded { comm, queue, order, operation })
     }
 
+    fn abandoned(&self, request: &Request<'_>, around: &Around<'_>) -> Option<u64> {
+        self.split?;
+        let workers = self.workers.as_ref().filter(|_| self.fits_requests && !request.complete())?;
+        let (behind, receive) = (request.record.pointer(self.request), request.kind == Kind::Receive);
+        // Only a request that leads back is believed: without a communicator nothing else confirms it.
+        let native = native::by_layout(around.target, &workers.layout, request.at, receive, behind)?;
+        let (Sample::Receive(word, _) | Sample::Send(word) | Sample::Arrived(word)) = native.sample;
+        let context = Split::context(word);
+        let known =
+            if receive { around.communicators.receiving(context) } else { around.communicators.sending(context) };
+        known.is_none().then_some(context)
+    }
+
     fn unexpected(&mut self, around: &mut Around<'_>) -> Result<Unexpected, ReaderError> {
         let Some(workers) = &self.workers else {
             let incomplete = "messages that have arrived are on a list of UCX's worker, which was not found: this release of UCX is \
