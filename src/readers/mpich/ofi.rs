@@ -76,17 +76,9 @@ impl Ofi {
         });
         let count = self.count.map(|slot| record.uint(slot));
         let counted = known.as_ref().and_then(|known| count?.checked_mul(known.bytes?));
-        let length = (which != IN_PIECES).then(|| record.uint(self.vector_length));
-        // Where both are kept they say the same.
-        if let (Some(length), Some(counted), true) = (length, counted, self.count.is_some())
-            && length != counted
-        {
-            for fact in ["desired_length", "buffer", "count", "datatype"] {
-                operation.not_known(fact, DOES_NOT_FIT);
-            }
-            return;
-        }
-        operation.desired_length = length.or(counted);
+        // Releases that keep what the application asked for give libfabric less of it: long messages come in pieces.
+        let vector = || (which != IN_PIECES).then(|| record.uint(self.vector_length));
+        operation.desired_length = if self.count.is_some() { counted } else { vector() };
         operation.count = count;
         operation.datatype = known.and_then(|known| known.name);
         let buffer = match (self.buffer, self.packed_buffer, which) {
