@@ -10,15 +10,20 @@ from .jobs import Job
 from .measured import Measured
 
 #: Between them every kind of operation, communicator and mode of sending.
-PROGRAMS: Tuple[Tuple[str, int], ...] = (("truth_modes", 2), ("truth_comms", 3), ("truth_persistent", 2))
+PROGRAMS: Tuple[Tuple[str, int, Tuple[str, ...]], ...] = (
+    ("truth_modes", 2, ()),
+    ("truth_comms", 3, ()),
+    ("truth_persistent", 2, ()),
+    ("truth_random", 2, ("20261121", "300")),
+)
 
 
 def measure(build: MpiBuild) -> Dict[str, Any]:
     """An entry of the table."""
     measured = Measured()
     device = ""
-    for program, ranks in PROGRAMS:
-        with Job(build, program, ranks=ranks) as job:
+    for program, ranks, arguments in PROGRAMS:
+        with Job(build, program, *arguments, ranks=ranks) as job:
             shown = show(job.pids)
             for rank, truth in job.truth.items():
                 process = shown[job.pids[rank]]

@@ -245,7 +245,13 @@ pub fn completed(request: &Request<'_>, operation: &mut Operation) {
 /// What was asked for is not kept: it is said so.
 pub(super) fn forget_wanted(operation: &mut Operation) {
     (operation.desired_local_rank, operation.desired_tag, operation.desired_length) = (None, None, None);
-    for fact in ["desired_local_rank", "desired_tag", "desired_length", "buffer"] {
+    let data = [
+        ("buffer", operation.buffer.is_none()),
+        ("count", operation.count.is_none()),
+        ("datatype", operation.datatype.is_none()),
+    ];
+    let lost = data.into_iter().filter_map(|(fact, lost)| lost.then_some(fact));
+    for fact in ["desired_local_rank", "desired_tag", "desired_length"].into_iter().chain(lost) {
         operation.not_known(fact, OVERWRITTEN);
     }
 }

@@ -117,7 +117,10 @@ impl Rows {
         for row in &mut self.rows {
             if let Some(persistent) = started.get(&row.at) {
                 row.persistent = Some(persistent.at);
-                decoder.started(persistent, &mut row.decoded.operation);
+                // What has arrived from this process itself is the request of its send.
+                if row.decoded.queue != Kept::Unexpected {
+                    decoder.started(persistent, &mut row.decoded.operation);
+                }
             }
         }
     }
