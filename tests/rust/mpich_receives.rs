@@ -92,6 +92,23 @@ fn a_message_that_has_arrived_whole_is_still_unexpected() {
 }
 
 #[test]
+fn a_message_to_oneself_is_as_long_as_its_send() {
+    everywhere(|mut process| {
+        if process.device != Device::Ch3 {
+            return;
+        }
+        let world = process.world();
+        let send = process.request(1, 1, world, &[("dev.user_count", 6), ("dev.datatype", MPI_INT)]);
+        let message = process.receive(TargetAddr::NULL, [2, 55, WORLD_CONTEXT], 132, MPI_BYTE);
+        process.set(message, REQUEST, "dev.state", 3);
+        process.set(message, REQUEST, "dev.partner_request", send.get() as i64);
+        process.list(0, &[message]);
+        let found = process.read_world().unexpected_messages.operations.remove(0);
+        assert_eq!((found.desired_length, found.actual_length, found.system_buffer), (Some(24), Some(24), false));
+    });
+}
+
+#[test]
 fn a_receive_under_way_and_a_complete_one_say_what_is_no_longer_kept() {
     on_ch4(|mut process| {
         let world = process.world();
@@ -136,7 +153,9 @@ fn a_communicator_of_one_process_has_lists_of_its_own() {
     on_ch4(|mut process| {
         let own = process.own();
         let fields = [("dev.ch4.self.tag", 4), ("dev.ch4.self.count", 5), ("dev.ch4.self.datatype", MPI_INT)];
-        process.request(1, 1, own, &fields);
+        let late = process.request(1, 1, own, &[("dev.ch4.self.tag", 9), fields[1], fields[2]]);
+        let early = process.request(1, 1, own, &fields);
+        process.list(2, &[early, late]);
         process.request(2, 1, own, &[("dev.ch4.self.tag", -1), fields[1], fields[2]]);
         let report = process.read();
         let own = &report.communicators[1];
@@ -146,6 +165,11 @@ fn a_communicator_of_one_process_has_lists_of_its_own() {
             (Some(4), Some(20))
         );
         assert!(own.pending_receives.operations[0].tag_wild);
+        assert!(own.pending_receives.operations[0].unknown["desired_local_rank"].contains("MPI_ANY_SOURCE"));
+        let order = |queue: &mpi_queues::model::Queue| -> Vec<_> {
+            queue.operations.iter().filter_map(|found| found.desired_tag).collect()
+        };
+        assert_eq!((order(&own.pending_sends), order(&own.unexpected_messages)), (vec![4, 9], vec![4, 9]));
         assert_eq!(own.unexpected_messages.state, QueueState::Ok);
         assert_eq!(own.unexpected_messages.operations[0].actual_length, Some(20));
     });

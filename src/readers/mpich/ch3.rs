@@ -7,7 +7,7 @@ use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded, Kept};
 use crate::layouts::{LayoutError, Layouts};
 use crate::model::{Operation, OperationStatus};
-use crate::readers::record::shape;
+use crate::readers::record::{Record, shape};
 use crate::readers::send_mode::SendMode;
 
 shape!(
@@ -22,6 +22,7 @@ shape!(
         arrived_at: "dev.tmpbuf",
         arrived: "dev.recv_data_sz",
         state: "dev.state",
+        partner: "dev.partner_request",
     }
 );
 
@@ -29,6 +30,10 @@ shape!(
 const TYPE_SHIFT: u64 = 4;
 const TYPE_MASK: u64 = 0x3f;
 const MODES: [(u64, SendMode); 3] = [(2, SendMode::Ready), (3, SendMode::Synchronous), (4, SendMode::Buffered)];
+
+/// `MPIDI_REQUEST_MSG_MASK` and `MPIDI_REQUEST_SELF_MSG`.
+const MESSAGE_MASK: u64 = 3;
+const SELF_MESSAGE: u64 = 3;
 
 const EVIDENCE: &str = "in MPICH's pool of requests, in use";
 
@@ -77,7 +82,7 @@ impl Ch3 {
         // The rank of a peer has 16 bits in some releases: wildcards keep their sign.
         let (rank, tag) = (record.int(shape.rank), record.int(shape.tag));
         if request.comm.is_none() || request.kind == Kind::MatchedProbe {
-            message(&mut operation, rank, tag, u64::try_from(record.int(shape.arrived)).ok());
+            message(&mut operation, rank, tag, self.arrived(request, around));
             // That its data has arrived does not make it received.
             operation.status = OperationStatus::Pending;
             if request.comm.is_some() {
@@ -85,9 +90,13 @@ impl Ch3 {
                 operation.extra_text.push(Cow::Borrowed("a matched message that no MPI_Mrecv has received yet"));
                 return Ok(Some(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation }));
             }
-            let buffer = record.uint(shape.arrived_at);
+            let own = record.uint(shape.state) & MESSAGE_MASK == SELF_MESSAGE;
+            let buffer = if own { 0 } else { record.uint(shape.arrived_at) };
             operation.buffer = (buffer != 0).then_some(buffer);
             operation.system_buffer = buffer != 0;
+            if operation.desired_length.is_none() {
+                operation.not_known("desired_length", "the request of the send to this process itself cannot be read");
+            }
             return Ok(Some(Decoded { comm, queue: Kept::Unexpected, order: u64::MAX, operation }));
         }
         let datatype = around.datatypes.of(record.uint(shape.datatype) as u32);
@@ -113,6 +122,19 @@ impl Ch3 {
         }
         let queue = if send { Kept::Sends } else { Kept::Receives };
         Ok(Some(Decoded { comm, queue, order: u64::MAX, operation }))
+    }
+
+    /// Bytes of a message that has arrived; of one from this process itself, those of the request that sends it
+    /// (`MPIDI_Isend_self`, src/mpid/ch3/src/mpidi_isend_self.c, v4.0).
+    fn arrived(&self, request: &Request<'_>, around: &mut Around<'_>) -> Option<u64> {
+        let (record, shape) = (request.record, &self.shape);
+        if record.uint(shape.state) & MESSAGE_MASK != SELF_MESSAGE {
+            return u64::try_from(record.int(shape.arrived)).ok();
+        }
+        let mut buffer = Vec::new();
+        let sender = Record::read(around.target, record.pointer(shape.partner), shape.size, &mut buffer).ok()?;
+        let bytes = around.datatypes.of(sender.uint(shape.datatype) as u32).bytes?;
+        bytes.checked_mul(u64::try_from(sender.int(shape.count)).ok()?)
     }
 
     /// A receive that is under way.

@@ -53,6 +53,8 @@ pub struct Row {
     pub links: Option<Links>,
     /// Where the rest of its facts lies; null where there is none.
     pub more: TargetAddr,
+    /// Whether it is one within a communicator of one process, which is done with when it leaves its list.
+    pub own: bool,
     /// Whether it is on a list that was found.
     pub listed: bool,
     /// Whether it is an operation only where it is on a list: a request without a communicator that is complete.
@@ -164,7 +166,9 @@ impl Decoder {
                 let comm = request.comm.and_then(|comm| Some((comm, around.communicators.found.get(comm)?)));
                 if let Some((comm, _)) = comm.filter(|(_, found)| messages.is_own(found)) {
                     let decoded = messages.own(request, operation, comm, around);
-                    return Outcome::Rows(decoded.into_iter().map(|decoded| without_list(request, decoded)).collect());
+                    let rows = decoded.into_iter().map(|decoded| Row { own: true, ..without_list(request, decoded) });
+                    let links = links_of(request);
+                    return Outcome::Rows(rows.map(|row| Row { links, ..row }).collect());
                 }
                 if !messages.has(request) {
                     return self.of_network(request, operation, network, around);
@@ -175,9 +179,7 @@ impl Decoder {
                         Outcome::Rows(vec![without_list(request, decoded)])
                     }
                     Ok(Some(decoded)) => {
-                        let pointer = |slot: Slot| request.record.pointer(slot);
-                        let links = request.shape.next.zip(request.shape.prev);
-                        let links = links.map(|(next, prev)| Links { next: pointer(next), prev: Some(pointer(prev)) });
+                        let links = links_of(request);
                         Outcome::Rows(vec![Row { links, more, ..without_list(request, decoded) }])
                     }
                     Ok(None) => Outcome::Nothing,
@@ -304,12 +306,19 @@ impl Decoder {
     }
 }
 
+/// The neighbours of a request of ch4, whose lists have two directions.
+fn links_of(request: &Request<'_>) -> Option<Links> {
+    let (next, prev) = request.shape.next.zip(request.shape.prev)?;
+    Some(Links { next: request.record.pointer(next), prev: Some(request.record.pointer(prev)) })
+}
+
 fn without_list(request: &Request<'_>, decoded: Decoded) -> Row {
     Row {
         at: request.at,
         persistent: None,
         links: None,
         more: TargetAddr::NULL,
+        own: false,
         listed: false,
         doubtful: false,
         decoded,

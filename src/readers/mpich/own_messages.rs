@@ -43,7 +43,11 @@ impl ActiveMessages {
         operation.tag_wild = request.kind != Kind::Send && tag == self.any_tag;
         operation.desired_tag = (!operation.tag_wild).then_some(tag);
         if request.kind != Kind::Send {
-            // MPICH does not keep whether it was MPI_ANY_SOURCE: there is one source.
+            operation.desired_local_rank = None;
+            operation.not_known(
+                "desired_local_rank",
+                "MPICH does not keep whether it was MPI_ANY_SOURCE: there is one source",
+            );
             return vec![decoded(Kept::Receives, operation)];
         }
         operation.actual_local_rank = Some(0);

@@ -129,6 +129,7 @@ impl Rows {
     fn order(&mut self, lists: Vec<List>, decoder: &Decoder, around: &Around<'_>) -> u64 {
         let places: HashMap<TargetAddr, usize> =
             self.rows.iter().enumerate().map(|(index, row)| (row.at, index)).collect();
+        let mut listed: HashMap<TargetAddr, u64> = HashMap::new();
         for (number, list) in (0..).zip(lists) {
             let members: Vec<usize> = list.requests.iter().filter_map(|at| places.get(at).copied()).collect();
             // A list of one sort of requests is what it looks like.
@@ -144,11 +145,14 @@ impl Rows {
             if !same || members.len() != list.requests.len() {
                 continue;
             }
-            for (place, index) in (0_u64..).zip(members) {
-                if let Some(row) = self.rows.get_mut(index) {
-                    row.listed = true;
-                    row.decoded.order = (number << 32) + place;
-                }
+            for (place, at) in (0_u64..).zip(list.requests) {
+                listed.insert(at, (number << 32) + place);
+            }
+        }
+        // A message within one process is a send and an unexpected message.
+        for row in &mut self.rows {
+            if let Some(order) = listed.get(&row.at) {
+                (row.listed, row.decoded.order) = (true, *order);
             }
         }
         self.rows.retain(|row| row.listed || !row.doubtful);
@@ -162,7 +166,7 @@ impl Rows {
                 operation.evidence = Some(
                     format!("{evidence}; on its list of {which}, found by scanning the library's variables").into(),
                 );
-            } else if row.links.is_some() && operation.status == OperationStatus::Pending {
+            } else if row.links.is_some() && !row.own && operation.status == OperationStatus::Pending {
                 unordered += u64::from(!decoder.is_matched(row.more, row.decoded.queue, operation, around));
             }
         }

@@ -77,7 +77,7 @@ fn types(abi: TargetAbi, device: Device, seed: u64) -> Types {
     assert_eq!(status.len(), 5);
     match device {
         Device::Ch3 => {
-            request.extend(["dev.user_buf", "dev.tmpbuf"].map(|name| (name, C::Ptr)));
+            request.extend(["dev.user_buf", "dev.tmpbuf", "dev.partner_request"].map(|name| (name, C::Ptr)));
             request.extend([("dev.user_count", C::I(8)), ("dev.recv_data_sz", C::I(8)), ("dev.state", C::U(4))]);
             request.extend([("dev.match.parts.tag", C::I(4)), ("dev.match.parts.rank", C::I(2))]);
             request.extend([("dev.match.parts.context_id", C::U(2)), ("dev.datatype", C::I(4))]);
