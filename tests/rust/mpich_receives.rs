@@ -92,6 +92,24 @@ fn a_message_that_has_arrived_whole_is_still_unexpected() {
 }
 
 #[test]
+fn what_a_complete_receive_of_ch3_asked_for_is_known_only_of_wildcards() {
+    everywhere(|mut process| {
+        if process.device != Device::Ch3 {
+            return;
+        }
+        let world = process.world();
+        let done = process.receive(world, [-2, 8, WORLD_CONTEXT], 10, MPI_INT);
+        for (field, value) in [("cc", 0), ("status.MPI_SOURCE", 2), ("status.MPI_TAG", 8), ("status.count_lo", 40)] {
+            process.set(done, REQUEST, field, value);
+        }
+        let found = process.read_world().pending_receives.operations.remove(0);
+        assert_eq!((found.any_source, found.desired_tag, found.desired_length), (true, None, Some(40)));
+        assert!(found.unknown.contains_key("desired_tag") && !found.unknown.contains_key("desired_local_rank"));
+        assert_eq!((found.actual_local_rank, found.actual_tag, found.actual_length), (Some(2), Some(8), Some(40)));
+    });
+}
+
+#[test]
 fn a_message_to_oneself_is_as_long_as_its_send() {
     everywhere(|mut process| {
         if process.device != Device::Ch3 {

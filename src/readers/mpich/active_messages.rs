@@ -156,6 +156,9 @@ impl ActiveMessages {
             return Ok(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation });
         }
         operation.datatype = datatype.name;
+        if operation.datatype.is_none() {
+            operation.not_known("datatype", "the request names none that is in use");
+        }
         if request.complete() {
             completed(request, &mut operation);
             forget_wanted(&mut operation);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::active_messages::{completed, message};
+use super::active_messages::{OVERWRITTEN, completed, message};
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded, Kept};
 use crate::layouts::{LayoutError, Layouts};
@@ -119,6 +119,7 @@ impl Ch3 {
             operation.system_buffer = mode == Some(SendMode::Buffered);
         } else if request.complete() {
             completed(request, &mut operation);
+            forget_matched(&mut operation);
         }
         let queue = if send { Kept::Sends } else { Kept::Receives };
         Ok(Some(Decoded { comm, queue, order: u64::MAX, operation }))
@@ -142,6 +143,19 @@ impl Ch3 {
         operation.status = OperationStatus::Matched;
         for fact in ["actual_local_rank", "actual_tag", "actual_length"] {
             operation.not_known(fact, "MPICH notes it when the message is complete");
+        }
+        forget_matched(operation);
+    }
+}
+
+/// A receive that found its message waiting holds that message's source and tag, not what was asked for: only wildcards are
+/// still what they were (`MPIDI_CH3U_Recvq_FDU_or_AEP`).
+fn forget_matched(operation: &mut Operation) {
+    for (fact, wanted) in
+        [("desired_local_rank", &mut operation.desired_local_rank), ("desired_tag", &mut operation.desired_tag)]
+    {
+        if wanted.take().is_some() {
+            operation.unknown.insert(Cow::Borrowed(fact), Cow::Borrowed(OVERWRITTEN));
         }
     }
 }

@@ -115,7 +115,9 @@ impl Rows {
         let started: HashMap<TargetAddr, &Persistent> =
             self.persistent.iter().map(|persistent| (persistent.started, persistent)).collect();
         for row in &mut self.rows {
-            if let Some(persistent) = started.get(&row.at) {
+            // What arrives by one's own send is a message as any other.
+            let persistent = started.get(&row.at).filter(|_| row.decoded.queue != Kept::Unexpected);
+            if let Some(persistent) = persistent {
                 row.persistent = Some(persistent.at);
                 // What has arrived from this process itself is the request of its send.
                 if row.decoded.queue != Kept::Unexpected {
