@@ -216,6 +216,10 @@ impl Replay {
 
 impl Target for Replay {
     fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        if addr.checked_add(buf.len() as u64).is_none() {
+            // Nothing is mapped beyond the end of the address space: no recording needs to say so.
+            return Err(TargetError::Fault { addr, len: buf.len() as u64 });
+        }
         let (mut at, mut done) = (addr.get(), 0);
         while done < buf.len() {
             let Some(piece) = self.piece_at(at) else {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, DefaultDict, Dict, Mapping, Set
 
-from .compare import QUEUES, paired
+from .compare import QUEUES, compare_order, paired
 from .expected import Json
 from .known import EXACT, FACT_OF_FIELD, NOT_AVAILABLE, PARTIAL
 
@@ -31,6 +31,8 @@ class Measured:
         if truth["call"] is not None:
             calls = [call["function"].removeprefix("P") for call in process["calls"]]
             self.see("processes.call", truth["call"] in calls)
+        if any("in which order they were posted is not known" in note for note in process["notes"]):
+            self.see("sends.order", False)
         shown = {comm["handle"]: comm for comm in process["communicators"]}
         for comm in truth["communicators"]:
             found = shown.get(comm["handle"])
@@ -52,6 +54,8 @@ class Measured:
         if not known:
             return
         pairs, missing, _ = paired(kind, posted, queue["operations"])
+        if len(pairs) > 1 and kind != "unexpected":
+            self.see(f"{kind}.order", not compare_order(kind, pairs, queue["operations"], ""))
         for op, _ in missing:
             if op.get("status") == "complete":
                 self.see(f"{kind}.complete", False)

@@ -148,11 +148,9 @@ impl ActiveMessages {
             if request.comm.is_none() {
                 return Ok(Decoded { comm, queue: Kept::Unexpected, order: u64::MAX, operation });
             }
-            operation.extra_text.push(Cow::Borrowed("a matched message that no MPI_Mrecv has received yet"));
-            operation.status = OperationStatus::Matched;
             operation.buffer = None;
             operation.system_buffer = false;
-            forget_wanted(&mut operation);
+            matched_message(&mut operation);
             return Ok(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation });
         }
         operation.datatype = datatype.name;
@@ -224,6 +222,13 @@ pub fn message(operation: &mut Operation, source: i64, tag: i64, bytes: Option<u
     operation.actual_tag = Some(tag);
     operation.desired_length = bytes;
     operation.actual_length = bytes;
+}
+
+/// The message is one that MPI_Mprobe has taken: what was asked for is not kept.
+pub fn matched_message(operation: &mut Operation) {
+    operation.extra_text.push(Cow::Borrowed("a matched message that no MPI_Mrecv has received yet"));
+    operation.status = OperationStatus::Matched;
+    forget_wanted(operation);
 }
 
 /// What a complete receive's status says.

@@ -75,7 +75,8 @@ impl Ch3 {
         }
         let context = record.uint(shape.context);
         let all = around.communicators;
-        let by_context = if send { all.sending(context) } else { all.receiving(context) };
+        let only = |senders: Vec<(usize, bool)>| (senders.len() == 1).then(|| senders.first().copied()).flatten();
+        let by_context = if send { only(all.senders(context)) } else { all.receiving(context) };
         let comm = request.comm.or(by_context.map(|(comm, _)| comm)).ok_or(context)?;
         operation.internal = by_context.is_some_and(|(at, collective)| collective && at == comm);
         operation.evidence = Some(Cow::Borrowed(EVIDENCE));

@@ -114,10 +114,16 @@ impl Communicators {
         })
     }
 
-    /// The communicator that sends messages of a context, and whether they are those of its collectives.
-    pub fn sending(&self, context: u64) -> Option<(usize, bool)> {
-        let find = |context: u64| self.found.iter().position(|found| found.send_context == context);
-        find(context).map(|index| (index, false)).or_else(|| Some((find(context.checked_sub(COLLECTIVE)?)?, true)))
+    /// The communicators that send messages of a context, and whether they are those of their collectives: an
+    /// intercommunicator sends in a context of the other group's, which may be that of another communicator here.
+    pub fn senders(&self, context: u64) -> Vec<(usize, bool)> {
+        let collective = context.checked_sub(COLLECTIVE);
+        let of = |found: &Found| match found.send_context {
+            plain if plain == context => Some(false),
+            plain if Some(plain) == collective => Some(true),
+            _ => None,
+        };
+        (0..).zip(&self.found).filter_map(|(index, found)| Some((index, of(found)?))).collect()
     }
 }
 

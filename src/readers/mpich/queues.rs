@@ -62,7 +62,9 @@ pub fn read_all(
     let lists = lists::find(target, &process.pools, &links)?;
     let lists = lists.into_iter().chain(decoder.old_lists(target, around.communicators, found.rows.len()));
     let unordered = found.order(lists.collect(), &decoder, &around);
-    found.complete(&debug, &decoder);
+    if found.complete(&debug, &decoder) > 1 {
+        notes.push(ORDER_OF_SENDS.to_owned());
+    }
     let unexpected = match decoder.uses_network() {
         true => network.unexpected(&mut around)?,
         false => super::transport::Unexpected::default(),
@@ -83,6 +85,10 @@ pub fn read_all(
     notes.extend(by_context(found.abandoned, "requests on", "has been freed"));
     Ok(())
 }
+
+/// Of sends that are on no list.
+const ORDER_OF_SENDS: &str = "pending sends are listed as they lie in MPICH's pool of requests: in which order they were posted is not \
+                              known of those that are on no list";
 
 /// What the pass found.
 #[derive(Default)]
@@ -175,8 +181,9 @@ impl Rows {
         unordered
     }
 
-    /// Adds what the lists for debuggers say.
-    fn complete(&mut self, debug: &DebugLists, decoder: &Decoder) {
+    /// Adds what the lists for debuggers say; returns how many sends are on none of them, so that their order is not known.
+    fn complete(&mut self, debug: &DebugLists, decoder: &Decoder) -> u64 {
+        let mut unordered = 0;
         for row in &mut self.rows {
             let send = match row.decoded.queue {
                 Kept::Sends => true,
@@ -190,8 +197,11 @@ impl Rows {
                 if send {
                     row.decoded.order = entry.age;
                 }
+            } else {
+                unordered += u64::from(send);
             }
         }
+        unordered
     }
 }
 

@@ -25,6 +25,7 @@ use self::calibrate::Calibrated;
 use self::destinations::Destinations;
 use self::native::{Data, Native};
 use self::worker::Workers;
+use super::active_messages::{matched_message, message as arrived};
 use super::communicators::Found;
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded, Kept, Transport, Unexpected};
@@ -44,6 +45,8 @@ const OF_SEND: &str = "in UCX's own request, which leads back to MPICH's; its ta
 const OF_SEND_BY_TAG: &str = "in UCX's own request, which leads back to MPICH's; its tag has this process's rank";
 const OF_MESSAGE: &str = "on the list of unexpected messages of UCX's worker, which MPICH's variables lead to";
 
+const OF_HELD: &str = "in the message of UCX that MPICH's request leads to, which a matching probe has taken";
+
 const RELEASE_NOT_KNOWN: &str = "this release of UCX is not known, so where it keeps it is not either";
 const NO_DATATYPE: &str = "UCX keeps bytes, not datatypes";
 
@@ -51,6 +54,8 @@ const NO_DATATYPE: &str = "UCX keeps bytes, not datatypes";
 pub struct Ucx {
     /// Where MPICH has the address behind UCX's request.
     request: Slot,
+    /// Where it has the address of a message that a matching probe took.
+    message: Option<Slot>,
     /// Where it keeps what an unpacked receive is for, where the release does.
     unpacked: Option<native::Unpacked>,
     split: Option<Split>,
@@ -85,7 +90,9 @@ impl Ucx {
             waiting = workers.waiting(target);
         }
         let unpacked = native::Unpacked::resolve(layouts);
-        Ok(Some(Self { request, unpacked, split, workers, fits_requests, destinations, waiting }))
+        let fields = ["dev.ch4.netmod.ucx.s.message_handler", "dev.ch4.netmod.ucx.message_handler"];
+        let message = fields.into_iter().find_map(|field| Slot::probe(layouts, "MPIR_Request", field).ok().flatten());
+        Ok(Some(Self { request, message, unpacked, split, workers, fits_requests, destinations, waiting }))
     }
 
     /// Whether UCX is the network of this process: with two in the library, only one is started.
@@ -102,7 +109,14 @@ impl Ucx {
             Some(workers) => native::by_layout(around.target, &workers.layout, request.at, receive, behind),
             None => native::by_search(around.target, request.at, receive, behind, |sample| place(sample).is_some()),
         }?;
-        let (comm, collective) = place(native.sample)?;
+        let mut places = split.places(native.sample, around.communicators);
+        if places.len() > 1 {
+            // Only one of them has the process that the message goes to.
+            let world = native.more.and_then(|more| self.destinations.of(more.owner));
+            let found = |index: usize| around.communicators.found.get(index);
+            places.retain(|(index, _)| world.and_then(|world| local_rank(found(*index)?, world)).is_some());
+        }
+        let [(comm, collective)] = places[..] else { return None };
         Some((native, split, comm, collective))
     }
 
@@ -149,6 +163,18 @@ impl Ucx {
         operation.not_known("desired_global_rank", reason);
     }
 
+    /// A message that MPI_Mprobe took off UCX's list: MPICH's request has its address
+    /// (src/mpid/ch4/netmod/ucx/ucx_probe.h, v4.0.2).
+    fn held(&self, request: &Request<'_>, mut operation: Operation, around: &Around<'_>) -> Option<Decoded> {
+        let (workers, split) = (self.workers.as_ref()?, self.split?);
+        let message = workers.held(around.target, request.record.pointer(self.message?)).ok()?;
+        let (comm, _) = split.place(Sample::Arrived(message.word), around.communicators)?;
+        arrived(&mut operation, split.rank(message.word), split.tag(message.word), Some(message.length));
+        matched_message(&mut operation);
+        operation.evidence = Some(OF_HELD.into());
+        Some(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation })
+    }
+
     /// Fills in buffer and length, where the owner of the request is known.
     fn data(&self, native: &Native, request: &Request<'_>, operation: &mut Operation, around: &mut Around<'_>) {
         let reason = match (native.more, &self.workers) {
@@ -190,6 +216,7 @@ impl Transport for Ucx {
         let queue = match request.kind {
             Kind::Send => Kept::Sends,
             Kind::Receive => Kept::Receives,
+            Kind::MatchedProbe => return self.held(request, operation, around),
             _ => return None,
         };
         let read = if request.complete() { None } else { self.read(request, around) };
@@ -237,9 +264,9 @@ impl Transport for Ucx {
         let native = native::by_layout(around.target, &workers.layout, request.at, receive, behind)?;
         let (Sample::Receive(word, _) | Sample::Send(word) | Sample::Arrived(word)) = native.sample;
         let context = Split::context(word);
-        let known =
-            if receive { around.communicators.receiving(context) } else { around.communicators.sending(context) };
-        known.is_none().then_some(context)
+        let all = around.communicators;
+        let known = if receive { all.receiving(context).is_some() } else { !all.senders(context).is_empty() };
+        (!known).then_some(context)
     }
 
     fn unexpected(&mut self, around: &mut Around<'_>) -> Result<Unexpected, ReaderError> {

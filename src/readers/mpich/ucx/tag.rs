@@ -120,17 +120,29 @@ impl Split {
     }
 
     /// The communicator of an operation by its place, and whether it is one of a collective, where everything in `sample`
-    /// makes sense in that communicator.
+    /// makes sense in that communicator; of several, the first.
     pub fn place(self, sample: Sample, communicators: &Communicators) -> Option<(usize, bool)> {
-        let (word, found) = match sample {
-            Sample::Receive(word, _) | Sample::Arrived(word) => (word, communicators.receiving(Self::context(word))),
-            Sample::Send(word) => (word, communicators.sending(Self::context(word))),
+        self.places(sample, communicators).first().copied()
+    }
+
+    /// All communicators that an operation can be of: of sends there may be several.
+    pub fn places(self, sample: Sample, communicators: &Communicators) -> Vec<(usize, bool)> {
+        let (word, mut found) = match sample {
+            Sample::Receive(word, _) | Sample::Arrived(word) => {
+                (word, Vec::from_iter(communicators.receiving(Self::context(word))))
+            }
+            Sample::Send(word) => (word, communicators.senders(Self::context(word))),
         };
-        let (index, collective) = found?;
+        found.retain(|place| self.fits(sample, word, *place, communicators).unwrap_or(false));
+        found
+    }
+
+    fn fits(self, sample: Sample, word: u64, place: (usize, bool), communicators: &Communicators) -> Option<bool> {
+        let (index, collective) = place;
         let found = communicators.found.get(index)?;
         let (rank, tag) = (self.rank(word), self.tag(word));
         let tag_fits = |bits: u32| collective || found.internal || tag as u64 <= ones(bits);
-        let fits = match sample {
+        Some(match sample {
             Sample::Receive(_, mask) => {
                 let open = self.open(mask)?;
                 (if open.any_source { rank == 0 } else { rank < found.peers() })
@@ -138,8 +150,7 @@ impl Split {
             }
             Sample::Arrived(_) => rank < found.peers() && tag_fits(MOST_TAG_BITS),
             Sample::Send(_) => Some(rank) == found.facts.local_rank && tag_fits(MOST_TAG_BITS),
-        };
-        fits.then_some((index, collective))
+        })
     }
 
     /// The split by which most of what UCX has makes sense: the configured one unless another is clearly better. `None` where

@@ -143,10 +143,18 @@ impl Workers {
     }
 
     fn message(&self, target: &dyn Target, link: TargetAddr) -> Result<Arrived, String> {
-        let UcxLayout { arrived, first, announced, .. } = &self.layout;
+        let links = self.layout.arrived.links;
         // It is on two lists: that of its tag, and that of all (UCP_RDESC_ALL_LIST).
-        let second = arrived.links.offset + arrived.links.size / 2;
-        let at = TargetAddr::new(link.get().wrapping_sub(second as u64));
+        let second = links.offset + links.size / 2;
+        self.held(target, TargetAddr::new(link.get().wrapping_sub(second as u64)))
+    }
+
+    /// The message at `at`, which a matching probe may have taken off the lists.
+    ///
+    /// # Errors
+    /// A sentence, where it cannot be read or is of no known form.
+    pub fn held(&self, target: &dyn Target, at: TargetAddr) -> Result<Arrived, String> {
+        let UcxLayout { arrived, first, announced, .. } = &self.layout;
         let mut buffer = Vec::new();
         let record = Record::read(target, at, arrived.size, &mut buffer).map_err(|error| error.to_string())?;
         let flags = record.uint(arrived.flags);
