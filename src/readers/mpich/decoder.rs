@@ -1,6 +1,7 @@
 //! Who knows a request: active messages, ch3, the lists within one process, or the network.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::active_messages::ActiveMessages;
 use super::ch3::Ch3;
@@ -283,6 +284,28 @@ impl Decoder {
             }
             _ => false,
         }
+    }
+
+    /// Whether requests do not name their communicator, which keeps the lists itself (ch4 of 3.4).
+    pub fn lists_in_communicators(&self) -> bool {
+        self.old_posted.is_some()
+    }
+
+    /// The receives on the lists of 3.4, with their communicators by place. At most `known` of each list.
+    pub fn old_receives(
+        &self,
+        target: &dyn Target,
+        communicators: &Communicators,
+        known: usize,
+    ) -> HashMap<TargetAddr, usize> {
+        let (Device::Ch4(messages), Some(posted)) = (&self.device, self.old_posted) else { return HashMap::new() };
+        let mut found = HashMap::new();
+        for (index, communicator) in communicators.found.iter().enumerate() {
+            let first = target.read_pointer(communicator.at.wrapping_add(posted.offset as u64)).unwrap_or_default();
+            let requests = messages.old_list(target, first, known).unwrap_or_default();
+            found.extend(requests.into_iter().map(|request| (request, index)));
+        }
+        found
     }
 
     /// The lists of 3.4, of which each communicator has its own (`MPIDIG_comm_t`, src/mpid/ch4/include/mpidpre.h, v3.4.3; one

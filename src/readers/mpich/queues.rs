@@ -12,7 +12,7 @@ use super::debug_lists::DebugLists;
 use super::decoder::{Decoder, Persistent, Row};
 use super::lists::{self, Links, List};
 use super::netmod::network;
-use super::requests::{Kinds, Pass, RequestShape, walk};
+use super::requests::{Kind, Kinds, Pass, Request, RequestShape, walk};
 use super::shapes::Shapes;
 use super::transport::{Around, Decoded, Kept};
 use crate::address::TargetAddr;
@@ -50,8 +50,15 @@ pub fn read_all(
     let requests = (&shape, &kinds);
     let communicators = around.communicators;
     let mut network = network(target, layouts, &process.pools, &device, requests, next, communicators)?;
+    let receives = decoder.old_receives(target, communicators, MAX_OPERATIONS);
     let pass = walk(target, &shape, &kinds, &process.pools, next, around.communicators, |request| {
-        found.take(decoder.decode(request, &mut *network, &mut around));
+        // Requests of 3.4 are of the communicator that has them on its list; sends are on none.
+        let request = Request { comm: request.comm.or_else(|| receives.get(&request.at).copied()), ..*request };
+        if decoder.lists_in_communicators() && request.kind == Kind::Send && request.comm.is_none() {
+            found.sends_of_nobody += u64::from(!request.complete());
+        } else {
+            found.take(decoder.decode(&request, &mut *network, &mut around));
+        }
         found.rows.len() < MAX_OPERATIONS
     })?;
     found.persistent(&decoder);
@@ -70,6 +77,10 @@ pub fn read_all(
         false => super::transport::Unexpected::default(),
     };
     let mut states = States::of(&pass, &debug, unordered, found.of_nobody);
+    if found.sends_of_nobody > 0 {
+        let why = format!("{} sends do not name their communicator in this release", found.sends_of_nobody);
+        states.sends.get_or_insert((QueueState::NoInformation, why));
+    }
     states.network = unexpected.incomplete;
     states.local = shape.is_local.is_some() && around.communicators.one_node();
     let mut sorted: HashMap<(usize, Kept), Vec<Decoded>> = HashMap::new();
@@ -101,6 +112,8 @@ struct Rows {
     abandoned: BTreeMap<u64, u64>,
     /// Requests that say nothing of their communicator, and that no transport knows.
     of_nobody: u64,
+    /// Sends that say nothing of their communicator.
+    sends_of_nobody: u64,
 }
 
 impl Rows {
