@@ -244,10 +244,10 @@ impl Decoder {
     pub fn started(&self, persistent: &Persistent, operation: &mut Operation) {
         operation.persistent = true;
         operation.request = Some(persistent.handle);
-        // MPIDI_PTYPE_RECV, _SEND, _BSEND, _SSEND, in this order (src/mpid/ch4/include/mpidpre.h).
+        // MPIDI_PTYPE_RECV, _SEND, _BSEND, _SSEND, in this order (src/mpid/ch4/include/mpidpre.h); that of MPI_Send_init is
+        // MPI_Rsend_init's as well.
         operation.call = match (persistent.send, persistent.mode) {
             (false, _) => Some(Cow::Borrowed("MPI_Recv_init")),
-            (true, Some(1)) => Some(Cow::Borrowed("MPI_Send_init")),
             (true, Some(2)) => Some(Cow::Borrowed("MPI_Bsend_init")),
             (true, Some(3)) => Some(Cow::Borrowed("MPI_Ssend_init")),
             (true, _) => None,
