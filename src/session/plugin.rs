@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::datatypes::PooledDatatypes;
 use super::detection::Family;
 use super::{Detected, Session, SessionError};
+use crate::address::TargetAddr;
 use crate::analysis::compare::differences;
 use crate::ffi::plugin::candidate::How;
 use crate::ffi::plugin::library::exported_functions;
@@ -13,6 +14,7 @@ use crate::handles::{HandlePluginInfo, inspect_handle_plugin, is_handle_plugin};
 use crate::model::{Communicator, Process, QueueReport, QueueSource, QueueState, Source, SourceKind};
 use crate::mqs::discovery::{Candidate, Search, candidates};
 use crate::mqs::{BadRead, PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin_within};
+use crate::readers::mpich::MpichProcess;
 use crate::target::{Target, TargetError};
 
 /// A plug-in's reads are not longer than this in bytes.
@@ -183,6 +185,9 @@ impl<T: Target> Session<T> {
             source.datatypes = datatypes;
         }
         let mut report = source.read_queues()?;
+        if let Family::Mpich(process) = &detected.family {
+            self.name_by_handle(&mut report, process);
+        }
         if let Some(outcome) = source.outcome() {
             if let Some(first) = outcome.first_failed_reads.first() {
                 self.doubt(&mut report, outcome.failed_reads, first);
@@ -192,6 +197,20 @@ impl<T: Target> Session<T> {
             report.notes.extend(new.map(|new| format!("spawned process {} on {} ({})", new.pid, new.host, new.image)));
         }
         Ok(report)
+    }
+
+    /// Gives MPICH's requests the handles that programs have, as the built-in reader does: each begins with its own.
+    fn name_by_handle(&self, report: &mut QueueReport, process: &MpichProcess) {
+        if process.abi {
+            return;
+        }
+        let queues = report.communicators.iter_mut().flat_map(Communicator::queues_mut);
+        for request in queues.flat_map(|queue| &mut queue.operations).filter_map(|operation| operation.request.as_mut())
+        {
+            if let Ok(handle) = self.target().read_uint(TargetAddr::new(*request), 4) {
+                *request = handle;
+            }
+        }
     }
 
     /// A plug-in takes zeros for what it cannot read, so that any list may look shorter than it is.
