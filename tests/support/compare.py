@@ -134,9 +134,7 @@ def _compare_queue(
     what = QUEUES[kind]
     differences: List[Difference] = []
     if known.level(f"{kind}.listed") == "not available":
-        # That there is nothing may be known all the same.
-        empty = queue["state"] == "ok" and not queue["operations"] and not posted
-        if not empty and (queue["state"] != "no_information" or not queue["detail"]):
+        if queue["state"] != "no_information" or not queue["detail"]:
             differences.append(Difference("state", what, "", "no_information", queue["state"], f"{where}, {what}"))
         return differences
     if queue["state"] != "ok":
