@@ -8,6 +8,7 @@ pub mod mpich;
 pub mod openmpi;
 pub mod record;
 mod send_mode;
+mod topology;
 pub mod walk;
 
 use crate::layouts::LayoutError;
@@ -82,4 +83,12 @@ pub enum ReaderError {
     /// What stands in memory cannot be right.
     #[error("target memory is damaged: {0}")]
     Damaged(String),
+}
+
+/// What a line has room for of a reason: where it is long, without the remedy, and then without the explanation.
+pub(crate) fn beginning(reason: &str) -> &str {
+    const ROOM: usize = 80;
+    ["; ", ": "].iter().fold(reason, |text, mark| {
+        if text.len() <= ROOM { text } else { text.split_once(mark).map_or(text, |(before, _)| before) }
+    })
 }

@@ -150,27 +150,6 @@ impl Pools {
         self.builtins.iter().find(|builtins| builtins.kind == kind)
     }
 
-    /// Reads the heads again after the process ran: pools grow, and the table of blocks may have come into being.
-    ///
-    /// # Errors
-    /// Where a head cannot be read or makes no sense any more.
-    pub fn refresh(&mut self, target: &dyn Target) -> Result<(), ReaderError> {
-        for pool in &mut self.pools {
-            let bytes = target.read_bytes(pool.at, pool.layout.total)?;
-            let head = pool.layout.decode(&bytes, target.abi());
-            pool.head =
-                head.filter(|head| head.kind == pool.head.kind && head.size == pool.head.size).ok_or_else(|| {
-                    ReaderError::Damaged(format!(
-                        "the pool of {} at {} makes no sense",
-                        pool.head.kind.type_name(),
-                        pool.at
-                    ))
-                })?;
-            pool.verified |= has_objects(target, &HeadCandidate { at: pool.at, layout: pool.layout, head: pool.head });
-        }
-        Ok(())
-    }
-
     /// The blocks of a kind's pools, the direct ones first; problems go to `problem`.
     pub fn blocks(&self, target: &dyn Target, kind: ObjectKind, mut problem: impl FnMut(String)) -> Vec<Block> {
         let mut blocks = Vec::new();

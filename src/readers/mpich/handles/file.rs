@@ -3,10 +3,11 @@
 
 use super::super::handle_value::{HandleValue, ObjectKind};
 use super::value::{ABI_PREDEFINED, Meaning, of_integer};
-use super::{Depth, HandleReader, beginning, info, predefined};
+use super::{Depth, HandleReader, info, predefined};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind, HandleList, HandleState};
 use crate::readers::ReaderError;
+use crate::readers::beginning;
 use crate::readers::record::{Record, shape};
 use crate::target::printable;
 

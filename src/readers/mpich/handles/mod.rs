@@ -35,7 +35,7 @@ use super::shapes::Shapes;
 use crate::address::TargetAddr;
 use crate::layouts::Layouts;
 use crate::model::{Handle, HandleKind, HandleList, HandleState};
-use crate::readers::{Depth, HandleSource, ReaderError};
+use crate::readers::{Depth, HandleSource, ReaderError, beginning};
 use crate::target::Target;
 
 /// Why nothing of an object of which only the name is known.
@@ -225,12 +225,4 @@ fn unreadable(handle: &mut Handle, error: &ReaderError) {
     let detail = error.to_string();
     handle.summary = format!("unknown {}: {}", handle.kind.c_type(), beginning(&detail));
     handle.detail = Some(detail);
-}
-
-/// What a line has room for of a reason: where it is long, without the remedy, and then without the explanation.
-fn beginning(reason: &str) -> &str {
-    const ROOM: usize = 80;
-    ["; ", ": "].iter().fold(reason, |text, mark| {
-        if text.len() <= ROOM { text } else { text.split_once(mark).map_or(text, |(before, _)| before) }
-    })
 }

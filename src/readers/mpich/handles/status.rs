@@ -112,7 +112,7 @@ fn unknown(addr: Option<TargetAddr>, detail: String) -> Handle {
         kind: HandleKind::Status,
         handle: addr.map(|addr| addr.to_string()),
         state: HandleState::Unknown,
-        summary: format!("unknown MPI_Status: {}", super::beginning(&detail)),
+        summary: format!("unknown MPI_Status: {}", crate::readers::beginning(&detail)),
         detail: Some(detail),
         ..Handle::default()
     }

@@ -48,7 +48,7 @@ use crate::address::TargetAddr;
 use crate::layouts::Layouts;
 use crate::model::{Handle, HandleKind, HandleList, HandleState};
 pub use crate::readers::Depth;
-use crate::readers::{HandleSource, ReaderError, add_problem};
+use crate::readers::{HandleSource, ReaderError, add_problem, beginning};
 use crate::target::{Target, TargetError};
 
 /// At most this many objects of a kind are listed: one takes some 10 KB with all that is known of it. The queues have every
@@ -281,12 +281,4 @@ impl<'a> HandleReader<'a> {
     fn flag(&self, name: &str) -> u64 {
         self.layouts.constant(name).map_or(0, |value| value as u64)
     }
-}
-
-/// What a line has room for of a reason: where it is long, without the remedy, and then without the explanation.
-fn beginning(reason: &str) -> &str {
-    const ROOM: usize = 80;
-    ["; ", ": "].iter().fold(reason, |text, mark| {
-        if text.len() <= ROOM { text } else { text.split_once(mark).map_or(text, |(before, _)| before) }
-    })
 }

@@ -6,6 +6,7 @@ use super::HandleReader;
 use crate::address::TargetAddr;
 use crate::readers::ReaderError;
 use crate::readers::record::{Record, Slot, shape};
+use crate::readers::topology::numbers;
 
 shape!(
     /// What all topologies have.
@@ -37,9 +38,6 @@ shape!(
     }
 );
 
-/// No array of a topology is longer than this (1 Mi): edges of a graph.
-const MAX_NUMBERS: i64 = 1 << 20;
-
 /// The topology behind `module`, the `c_topo` of a communicator with those flags and that many processes; null where it has
 /// none.
 ///
@@ -70,7 +68,7 @@ fn cartesian(reader: &HandleReader<'_>, at: TargetAddr, size: i64) -> Result<Val
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
     let ndims = record.int(shape.ndims);
-    let list = |slot: Slot| numbers(reader, record.pointer(slot), ndims);
+    let list = |slot: Slot| numbers(reader.target, record.pointer(slot), ndims);
     let dims = list(shape.dims)?;
     let product = dims.iter().try_fold(1_i64, |product, dim| product.checked_mul(*dim));
     if product != Some(size) {
@@ -93,13 +91,13 @@ fn general(reader: &HandleReader<'_>, at: TargetAddr, size: i64) -> Result<Value
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
     let nodes = record.int(shape.nodes);
-    let index = numbers(reader, record.pointer(shape.index), nodes)?;
+    let index = numbers(reader.target, record.pointer(shape.index), nodes)?;
     let rising = index.iter().try_fold(0, |before, next| (*next >= before).then_some(*next)).is_some();
     if nodes != size || !rising {
         return Err(ReaderError::Damaged(format!("a graph of {nodes} nodes for {size} processes")));
     }
     // The last entry of the index is the number of edges, by the standard's definition of MPI_Graph_create.
-    let edges = numbers(reader, record.pointer(shape.edges), index.last().copied().unwrap_or(0))?;
+    let edges = numbers(reader.target, record.pointer(shape.edges), index.last().copied().unwrap_or(0))?;
     Ok(json!({ "kind": "graph", "nodes": nodes, "index": index, "edges": edges }))
 }
 
@@ -115,26 +113,13 @@ fn distributed(reader: &HandleReader<'_>, at: TargetAddr) -> Result<Value, Reade
         if !weighted || (at.is_null() && degree > 0) {
             return Ok(Value::Null);
         }
-        numbers(reader, at, degree).map(|weights| json!(weights))
+        numbers(reader.target, at, degree).map(|weights| json!(weights))
     };
     Ok(json!({
         "kind": "dist_graph",
-        "sources": numbers(reader, record.pointer(shape.sources), indegree)?,
-        "destinations": numbers(reader, record.pointer(shape.destinations), outdegree)?,
+        "sources": numbers(reader.target, record.pointer(shape.sources), indegree)?,
+        "destinations": numbers(reader.target, record.pointer(shape.destinations), outdegree)?,
         "source_weights": weights(shape.source_weights, indegree)?,
         "destination_weights": weights(shape.destination_weights, outdegree)?,
     }))
-}
-
-/// An array of `count` C integers.
-fn numbers(reader: &HandleReader<'_>, at: TargetAddr, count: i64) -> Result<Vec<i64>, ReaderError> {
-    if !(0..=MAX_NUMBERS).contains(&count) {
-        return Err(ReaderError::Damaged(format!("a topology has an array of {count} numbers at {at}")));
-    }
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let abi = reader.target.abi();
-    let bytes = reader.target.read_bytes(at, count as usize * 4)?;
-    Ok(bytes.chunks_exact(4).map(|bytes| abi.int(bytes)).collect())
 }
