@@ -256,7 +256,7 @@ fn what_is_no_handle_says_why() {
             (handle.state, handle.summary)
         };
         for (kind, raw, state, words) in [
-            (HandleKind::Comm, 0x8c00_0001, HandleState::Invalid, "is a handle of datatype"),
+            (HandleKind::Comm, 0x8c00_0001, HandleState::Invalid, "0x8c000001 is MPI_DOUBLE_INT"),
             (HandleKind::Comm, 0, HandleState::Invalid, "is no handle of MPICH"),
             (HandleKind::Comm, 0x8400_0010, HandleState::Invalid, "has no communicator with the handle"),
             (HandleKind::Comm, 0xc400_0000, HandleState::Invalid, "has no communicator with the handle"),

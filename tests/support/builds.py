@@ -87,14 +87,14 @@ def mpich_from_source(flavour: str) -> MpiBuild:
     return MpiBuild(f"mpich-{flavour}-4.0.2", "4.0.2", place / "mpicc", place / "mpiexec.hydra", "MPICH")
 
 
-#: The newest wheel of either MPI.
-WHEEL, MPICH_WHEEL = "wheel-5.0.11", "mpich-wheel-5.0.2"
+#: The newest wheel of either MPI, and the distribution's MPICH.
+WHEEL, MPICH_WHEEL, DEBIAN_MPICH = "wheel-5.0.11", "mpich-wheel-5.0.2", "mpich-debian-4.0.2"
 #: Every MPI, by its name, with what makes it ready.
 BUILDS: Dict[str, Callable[[], MpiBuild]] = {
     "debian-4.1.4": debian,
     **{f"wheel-{one}": functools.partial(wheel, one) for one in ("4.1.7", "4.1.8")},
     **{f"wheel-{one}": functools.partial(wheel, one) for one in ("5.0.8", "5.0.9", "5.0.10", "5.0.11")},
-    "mpich-debian-4.0.2": debian_mpich,
+    DEBIAN_MPICH: debian_mpich,
     **{f"mpich-{one}-4.0.2": functools.partial(mpich_from_source, one) for one in ("ch3", "ofi")},
     **{f"mpich-wheel-{one}": functools.partial(mpich_wheel, one) for one in ("3.4.3", "4.0.3", "4.1.3", "4.2.3")},
     **{f"mpich-wheel-{one}": functools.partial(mpich_wheel, one) for one in ("4.3.1", "4.3.2")},
@@ -102,7 +102,7 @@ BUILDS: Dict[str, Callable[[], MpiBuild]] = {
     **{f"mpich-abi-wheel-{one}": functools.partial(mpich_wheel, one, abi=True) for one in ("5.0.0", "5.0.1", "5.0.2")},
 }
 #: Those of ``make test``: the rest takes too long for every change (``make test-all-mpis``).
-USUAL = ("debian-4.1.4", WHEEL, "mpich-debian-4.0.2", "mpich-ch3-4.0.2", MPICH_WHEEL)
+USUAL = ("debian-4.1.4", WHEEL, DEBIAN_MPICH, "mpich-ch3-4.0.2", MPICH_WHEEL)
 
 
 def _environment() -> dict[str, str]:

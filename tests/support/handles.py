@@ -21,9 +21,7 @@ Answer = Tuple[List[Dict[str, Any]], Dict[str, Dict[str, Any]]]
 def compare_all(job: Job, directory: Path) -> None:
     """Reads the job's handles through gdb and lldb, from cores and from recordings; compares each with the truth."""
     for via in ("gdb", "lldb"):
-        for rank, truth in sorted(job.truth.items()):
-            pid = job.pids[rank]
-            _compare(truth, read(targets.PidTarget(pid), truth, via), f"{via}, rank {rank}")
+        compare_live(job, via)
     cores = {rank: gcore(job.pids[rank], directory / "core") for rank in sorted(job.truth)}
     recording = directory / "handles.mpirec"
     result = command_line("record", *pid_options([job.pids[rank] for rank in sorted(job.truth)]), "-o", str(recording))
@@ -34,6 +32,12 @@ def compare_all(job: Job, directory: Path) -> None:
             _compare(truth, read(target, truth, via), f"core, {via}, rank {rank}")
         of_recording(truth, recording, rank)
     job.assert_running()
+
+
+def compare_live(job: Job, via: str) -> None:
+    """Reads the handles of the job's ranks through one debugger; compares each with the truth."""
+    for rank, truth in sorted(job.truth.items()):
+        _compare(truth, read(targets.PidTarget(job.pids[rank]), truth, via), f"{via}, rank {rank}")
 
 
 def wanted(truth: Dict[str, Any]) -> Tuple[Tuple[str, Any], ...]:

@@ -34,6 +34,19 @@
 #define MPI_Win_c2f MPI_Win_toint
 #endif
 
+/* MPICH can be built without files. The name of the release's number is its own: 40002300 is 4.0.2; its library for the ABI of MPI
+ * 5, whose mpi.h has no such number, exists since 5.0. */
+#ifdef MPI_MODE_RDONLY
+#define HAVE_FILES 1
+#endif
+#ifdef OPEN_MPI
+#define MPICH_SINCE(number) 0
+#elif defined(MPICH_NUMVERSION)
+#define MPICH_SINCE(number) (MPICH_NUMVERSION >= (number))
+#else
+#define MPICH_SINCE(number) 1
+#endif
+
 /* MPI_Init_thread; nothing is noted yet. */
 void handles_begin(int *argc, char ***argv, int thread_level);
 extern int handles_rank, handles_size;

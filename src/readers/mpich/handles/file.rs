@@ -55,8 +55,11 @@ const MODES: &[&str] = &[
 ];
 
 /// Why no file can be found but by its handle.
-const NO_LIST: &str =
+pub const NO_LIST: &str =
     "files are objects of ROMIO on the heap, of which the library has no list: name one by its handle";
+
+/// Why there is no file at all.
+const NO_FILES: &str = "this MPI was built without files (--disable-romio)";
 
 /// What the handle of a file means.
 pub fn describe(reader: &HandleReader<'_>, value: u64, depth: Depth) -> Handle {
@@ -77,6 +80,10 @@ pub fn describe(reader: &HandleReader<'_>, value: u64, depth: Depth) -> Handle {
         handle.detail = Some(detail);
     };
     let at = TargetAddr::new(value);
+    if !exist(reader) {
+        invalid(&mut handle, NO_FILES.to_owned());
+        return handle;
+    }
     if value < ABI_PREDEFINED {
         invalid(&mut handle, format!("{value:#x} is no address"));
         return handle;
@@ -116,8 +123,19 @@ pub fn describe_fortran(reader: &HandleReader<'_>, index: i64) -> Handle {
 }
 
 /// No file can be listed.
-pub fn list(_: &HandleReader<'_>) -> HandleList {
+pub fn list(reader: &HandleReader<'_>) -> HandleList {
+    if !exist(reader) {
+        let detail = Some(NO_FILES.to_owned());
+        return HandleList { kind: HandleKind::File, complete: true, detail, handles: Vec::new() };
+    }
     HandleList { kind: HandleKind::File, complete: false, detail: Some(NO_LIST.to_owned()), handles: Vec::new() }
+}
+
+/// Whether the MPI has files at all: `--disable-romio` leaves their functions out (configure.ac, v4.0.2).
+pub fn exist(reader: &HandleReader<'_>) -> bool {
+    let there = |name| reader.target.symbol(name).is_ok_and(|found| found.is_some());
+    // A stripped program with the library in it has no names at all, which says nothing.
+    there("MPI_File_open") || !there("MPI_Init")
 }
 
 /// Adds what the file at `at` holds; whether there is one.

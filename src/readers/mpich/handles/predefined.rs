@@ -183,6 +183,18 @@ fn pair(value: HandleValue) -> Option<&'static (u32, u32, &'static str)> {
     PAIRS.iter().find(|entry| entry.0 == index)
 }
 
+/// The name of the predefined handle of that value, whatever its kind.
+pub fn name_of(value: HandleValue) -> Option<&'static str> {
+    // The null request, which stands last, is better known than the null message of the same number.
+    NAMED.iter().rfind(|named| named.value == value.0).map(|named| named.name).or_else(|| datatype_name(value))
+}
+
+/// The name of the handle that the ABI of MPI 5 has for a number, whatever its kind.
+pub fn name_of_abi(abi: u64) -> Option<&'static str> {
+    let named = NAMED.iter().find(|named| u64::from(named.abi) == abi).map(|named| named.name);
+    named.or_else(|| datatype_of_abi(abi).and_then(datatype_name))
+}
+
 /// The handle of a name; not of predefined datatypes.
 pub fn by_name(name: &str) -> Option<&'static Predefined> {
     NAMED.iter().find(|named| named.name == name)

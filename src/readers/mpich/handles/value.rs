@@ -90,9 +90,7 @@ pub fn of_integer(reader: &HandleReader<'_>, kind: HandleKind, value: HandleValu
     };
     match value.kind() {
         Some(found) if found == wanted => {}
-        Some(found) => {
-            return Ok(Meaning::Invalid(format!("{:#x} is a handle of {}", value.0, noun(found))));
-        }
+        Some(found) => return Ok(Meaning::Invalid(format!("{:#x} {}", value.0, other(reader, found, value)))),
         None => return Ok(Meaning::Invalid(format!("{:#x} is no handle of MPICH", value.0))),
     }
     let constant = named.map(|named| named.name).or_else(|| predefined::datatype_name(value));
@@ -114,6 +112,17 @@ pub fn of_integer(reader: &HandleReader<'_>, kind: HandleKind, value: HandleValu
     }))
 }
 
+/// What a value is that has the bits of another kind than was asked for.
+fn other(reader: &HandleReader<'_>, kind: ObjectKind, value: HandleValue) -> String {
+    if let Some(name) = predefined::name_of(value) {
+        return format!("is {name}");
+    }
+    let public = HandleKind::all().find(|public| object_kind(*public) == Some(kind));
+    let what = public.map_or("object of the library's own", HandleKind::c_type);
+    let exists = reader.process.pools.address_of(reader.target, value).is_some();
+    if exists { format!("is an {what}") } else { format!("has the bits of an {what}, and there is none") }
+}
+
 /// What a pointer of the ABI of MPI 5 means.
 fn of_abi(reader: &HandleReader<'_>, kind: HandleKind, raw: u64) -> Result<Meaning, ReaderError> {
     if raw < ABI_PREDEFINED {
@@ -126,7 +135,10 @@ fn of_abi(reader: &HandleReader<'_>, kind: HandleKind, raw: u64) -> Result<Meani
         };
         return match value {
             Some(value) => of_integer(reader, kind, value),
-            None => Ok(Meaning::Invalid(format!("{raw:#x} is none of the {}s that MPI 5 predefines", kind.noun()))),
+            None => Ok(Meaning::Invalid(match predefined::name_of_abi(raw) {
+                Some(name) => format!("{raw:#x} is {name}"),
+                None => format!("{raw:#x} is none of the {}s that MPI 5 predefines", kind.noun()),
+            })),
         };
     }
     let at = TargetAddr::new(raw);
