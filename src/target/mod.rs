@@ -257,6 +257,11 @@ impl<T: Target + ?Sized> Target for &T {
     }
 }
 
+/// Whether all bytes are zero. In pieces, which compilers turn into wide instructions: most of what is looked through is.
+pub fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(64).all(|piece| piece.iter().fold(0, |any, byte| any | byte) == 0)
+}
+
 /// Turns target bytes into text that is safe to print: invalid UTF-8 and control characters become `\xNN`.
 pub fn printable(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());

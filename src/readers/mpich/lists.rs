@@ -10,10 +10,13 @@ use std::collections::{HashMap, HashSet};
 use super::handle_value::ObjectKind;
 use super::pools::Pools;
 use crate::address::TargetAddr;
-use crate::target::{Range, Target, TargetError};
+use crate::target::{Range, Target, TargetError, is_zero};
 
 /// Bytes that are read together.
 const CHUNK: u64 = 1 << 20;
+
+/// Bytes that are left out at once where they are zero; a multiple of every word.
+const LINE: usize = 64;
 
 /// More words that may be heads are damage.
 const MAX_HEADS: usize = 100_000;
@@ -107,12 +110,16 @@ fn heads(
                 Err(TargetError::Gone) => return Err(TargetError::Gone),
                 Err(_) => continue,
             }
-            for (index, word) in (0..).zip(buffer.chunks_exact(width as usize)) {
+            // Most of it is zero.
+            let lines = (0..).step_by(LINE).zip(buffer.chunks(LINE)).filter(|(_, line)| !is_zero(line));
+            let words = lines
+                .flat_map(|(first, line)| (first..).step_by(width as usize).zip(line.chunks_exact(width as usize)));
+            for (offset, word) in words {
                 let value = TargetAddr::new(abi.uint(word));
                 if value < *least || value > *greatest || !links.contains_key(&value) {
                     continue;
                 }
-                let at = start.wrapping_add(index * width);
+                let at = start.wrapping_add(offset);
                 if !own.iter().any(|own| own.holds(at, width)) && found.len() < MAX_HEADS {
                     found.push((at, value));
                 }

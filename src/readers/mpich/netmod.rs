@@ -14,20 +14,20 @@ use crate::target::Target;
 ///
 /// # Errors
 /// Where the process is gone.
-pub fn network(
-    target: &dyn Target,
-    layouts: &Layouts,
-    pools: &Pools,
+pub fn network<'a>(
+    target: &'a dyn Target,
+    layouts: &'a Layouts,
+    pools: &'a Pools,
     device: &str,
-    requests: (&RequestShape, &Kinds),
+    requests: (&'a RequestShape, &'a Kinds),
     next_offset: u64,
-    communicators: &Communicators,
-) -> Result<Box<dyn Transport>, ReaderError> {
+    communicators: &'a Communicators,
+) -> Result<Box<dyn Transport + 'a>, ReaderError> {
     let names: Vec<&str> = device.split([':', ',']).skip(1).collect();
     if device.starts_with("ch4") && names.contains(&"ucx") {
         let (shape, kinds) = requests;
-        let around = Calibration { target, shape, kinds, pools, next_offset, communicators };
-        let ucx = Ucx::new(layouts, &pools.ranges, &around)?;
+        let calibration = Calibration { target, shape, kinds, pools, next_offset, communicators };
+        let ucx = Ucx::new(layouts, calibration)?;
         if let Some(ucx) = ucx.filter(|ucx| ucx.is_running() || !names.contains(&"ofi")) {
             return Ok(Box::new(ucx));
         }

@@ -83,6 +83,8 @@ pub fn read_all(
         true => network.unexpected(&mut around)?,
         false => super::transport::Unexpected::default(),
     };
+    // It looks at the communicators, which are filled now.
+    drop(network);
     let mut states = States::of(&pass, &debug, unordered, found.of_nobody);
     if found.sends_of_nobody > 0 {
         let why = format!("{} sends do not name their communicator in this release", found.sends_of_nobody);
@@ -155,31 +157,30 @@ impl Rows {
 
     /// Sorts by the lists; returns how many receives wait on none of them.
     fn order(&mut self, lists: Vec<List>, decoder: &Decoder, around: &Around<'_>) -> u64 {
-        let places: HashMap<TargetAddr, usize> =
-            self.rows.iter().enumerate().map(|(index, row)| (row.at, index)).collect();
-        let mut listed: HashMap<TargetAddr, u64> = HashMap::new();
+        // By their addresses: where they are, and their order in a list.
+        let mut places: HashMap<TargetAddr, (usize, Option<u64>)> =
+            self.rows.iter().enumerate().map(|(index, row)| (row.at, (index, None))).collect();
         for (number, list) in (0..).zip(lists) {
-            let members: Vec<usize> = list.requests.iter().filter_map(|at| places.get(at).copied()).collect();
             // A list of one sort of requests is what it looks like.
-            let Some(first) = members.first().and_then(|index| self.rows.get(*index)).map(|row| row.decoded.queue)
-            else {
-                continue;
-            };
-            let same = members.iter().all(|index| {
-                self.rows.get(*index).is_some_and(|row| {
-                    row.decoded.queue == first && row.decoded.operation.status != OperationStatus::Complete
+            let mut queue = None;
+            let same = list.requests.iter().all(|at| {
+                places.get(at).and_then(|(index, _)| self.rows.get(*index)).is_some_and(|row| {
+                    *queue.get_or_insert(row.decoded.queue) == row.decoded.queue
+                        && row.decoded.operation.status != OperationStatus::Complete
                 })
             });
-            if !same || members.len() != list.requests.len() {
+            if !same {
                 continue;
             }
             for (place, at) in (0_u64..).zip(list.requests) {
-                listed.insert(at, (number << 32) + place);
+                if let Some((_, order)) = places.get_mut(&at) {
+                    *order = Some((number << 32) + place);
+                }
             }
         }
         // A message within one process is a send and an unexpected message.
         for row in &mut self.rows {
-            if let Some(order) = listed.get(&row.at) {
+            if let Some((_, Some(order))) = places.get(&row.at) {
                 (row.listed, row.decoded.order) = (true, *order);
             }
         }

@@ -6,10 +6,14 @@
 use super::handle_value::{HandleValue, ObjectKind, Place};
 use super::pool_layout::{Head, HeadLayout};
 use crate::address::TargetAddr;
-use crate::target::{Range, Target, TargetError};
+use crate::target::{Range, Target, TargetError, is_zero};
 
 /// Bytes that are read together.
 const CHUNK: usize = 1 << 20;
+
+/// Bytes that are left out at once where they are zero.
+const PIECE: usize = 2048;
+const LINE: usize = 64;
 
 /// More candidates than this are damage, or no MPICH.
 const MAX_CANDIDATES: usize = 100_000;
@@ -131,15 +135,17 @@ fn look(
     };
     // What makes a head is never its first bytes: those of an unused pool are zero.
     let reach = layouts.iter().map(|layout| layout.total).max().unwrap_or_default();
-    for (line, sixteen) in bytes[..step].chunks(64).enumerate() {
-        let end = bytes.len().min(line * 64 + sixteen.len() + reach);
-        // Most of it is zero.
-        if bytes[line * 64..end].iter().all(|byte| *byte == 0)
+    // Most of it is zero: large pieces of that are left out at once.
+    let pieces = (0..step).step_by(PIECE).map(|start| (start, step.min(start + PIECE)));
+    let lines = pieces.filter(|(start, end)| !is_zero(&bytes[*start..bytes.len().min(end + reach)]));
+    for start in lines.flat_map(|(start, end)| (start..end).step_by(LINE)) {
+        let end = step.min(start + LINE);
+        if is_zero(&bytes[start..bytes.len().min(end + reach)])
             || found.heads.len() + found.builtins.len() > MAX_CANDIDATES
         {
             continue;
         }
-        for offset in (line * 64..line * 64 + sixteen.len()).step_by(4) {
+        for offset in (start..end).step_by(4) {
             let value = word(offset);
             let handle = HandleValue(value);
             if handle.place() == Place::Builtin && (handle.index() == 0 || handle == FIRST_DATATYPE) {

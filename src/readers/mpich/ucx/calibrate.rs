@@ -3,6 +3,7 @@
 use super::native;
 use super::tag::Sample;
 use super::worker::Workers;
+use crate::address::TargetAddr;
 use crate::readers::mpich::communicators::Communicators;
 use crate::readers::mpich::pools::Pools;
 use crate::readers::mpich::requests::{self, Kind, Kinds, RequestShape};
@@ -42,39 +43,45 @@ pub struct Calibrated {
     pub samples: Vec<Sample>,
 }
 
+impl Calibrated {
+    /// Where no request is UCX's: any layout that fits the workers is as good.
+    pub fn by_workers(candidates: Vec<Workers>) -> Self {
+        Self { workers: candidates.into_iter().next(), fits_requests: true, samples: Vec::new() }
+    }
+}
+
 impl Calibration<'_> {
-    /// Chooses among the layouts that fit the workers. `behind`: where MPICH's request has the address of UCX's.
+    /// Chooses among the layouts that fit the workers. `behind`: where MPICH's request has the address of UCX's; `first`: the
+    /// first request that is UCX's.
     ///
     /// # Errors
     /// Where the process is gone.
-    pub fn choose(&self, behind: Slot, candidates: Vec<Workers>) -> Result<Calibrated, TargetError> {
-        let mut best = Calibrated { workers: None, fits_requests: false, samples: Vec::new() };
-        let mut seen = 0;
-        for workers in candidates {
-            let (all, samples) = self.samples(behind, &workers)?;
-            seen = seen.max(all);
-            if best.workers.is_none() || samples.len() > best.samples.len() {
-                best = Calibrated { workers: Some(workers), fits_requests: !samples.is_empty(), samples };
-            }
-        }
-        best.fits_requests |= seen == 0;
-        Ok(best)
-    }
-
-    /// How many requests were looked at, and what UCX matches those by that belong to the workers.
-    fn samples(&self, behind: Slot, workers: &Workers) -> Result<(usize, Vec<Sample>), TargetError> {
-        let (mut all, mut samples) = (0, Vec::new());
+    pub fn choose(&self, behind: Slot, first: TargetAddr, candidates: Vec<Workers>) -> Result<Calibrated, TargetError> {
         let Self { target, shape, kinds, pools, next_offset, communicators } = *self;
+        let mut all: Vec<(Workers, Vec<Sample>)> =
+            candidates.into_iter().map(|workers| (workers, Vec::new())).collect();
+        let (mut started, mut seen) = (false, 0);
         requests::walk(target, shape, kinds, pools, next_offset, communicators, |request| {
+            started |= request.at == first;
             let pending = !request.complete() && matches!(request.kind, Kind::Send | Kind::Receive);
-            if pending && request.partner().is_none() && !request.record.pointer(behind).is_null() {
-                all += 1;
-                let (receive, behind) = (request.kind == Kind::Receive, request.record.pointer(behind));
+            let (receive, behind) = (request.kind == Kind::Receive, request.record.pointer(behind));
+            if !started || !pending || request.partner().is_some() || behind.is_null() {
+                return true;
+            }
+            seen += 1;
+            for (workers, samples) in &mut all {
                 let found = native::by_layout(target, &workers.layout, request.at, receive, behind);
                 samples.extend(found.filter(|native| workers.own(target, native)).map(|native| native.sample));
             }
-            samples.len() < SAMPLES && all < MOST_LOOKED_AT
+            all.iter().all(|(_, samples)| samples.len() < SAMPLES) && seen < MOST_LOOKED_AT
         })?;
-        Ok((all, samples))
+        let mut best = Calibrated { workers: None, fits_requests: seen == 0, samples: Vec::new() };
+        for (workers, samples) in all {
+            if best.workers.is_none() || samples.len() > best.samples.len() {
+                best.fits_requests |= !samples.is_empty();
+                (best.workers, best.samples) = (Some(workers), samples);
+            }
+        }
+        Ok(best)
     }
 }

@@ -34,7 +34,7 @@ use crate::layouts::Layouts;
 use crate::model::{Operation, OperationStatus};
 use crate::readers::record::Slot;
 use crate::readers::{ReaderError, add_problem};
-use crate::target::Range;
+use crate::target::TargetError;
 
 /// How receives and sends were found.
 const BY_LAYOUT: &str =
@@ -51,7 +51,14 @@ const RELEASE_NOT_KNOWN: &str = "this release of UCX is not known, so where it k
 const NO_DATATYPE: &str = "UCX keeps bytes, not datatypes";
 
 /// The network UCX.
-pub struct Ucx {
+pub struct Ucx<'a> {
+    calibration: Calibration<'a>,
+    layouts: &'a Layouts,
+    /// The workers by every layout that fits them, until one is chosen.
+    candidates: Vec<Workers>,
+    prepared: bool,
+    /// Why that was not possible: the process is gone.
+    error: Option<TargetError>,
     /// Where MPICH has the address behind UCX's request.
     request: Slot,
     /// Where it has the address of a message that a matching probe took.
@@ -67,37 +74,73 @@ pub struct Ucx {
     waiting: Option<HashSet<TargetAddr>>,
 }
 
-impl Ucx {
-    /// Prepares to read what is UCX's; `None` where MPICH's layouts have nothing of UCX.
+impl<'a> Ucx<'a> {
+    /// Finds the workers; `None` where MPICH's layouts have nothing of UCX.
     ///
     /// # Errors
     /// Where the process is gone.
-    pub fn new(layouts: &Layouts, ranges: &[Range], around: &Calibration<'_>) -> Result<Option<Self>, ReaderError> {
+    pub fn new(layouts: &'a Layouts, calibration: Calibration<'a>) -> Result<Option<Self>, ReaderError> {
         let fields = ["dev.ch4.netmod.ucx.s.ucp_request", "dev.ch4.netmod.ucx.ucp_request"];
         let request = fields.into_iter().find_map(|field| Slot::probe(layouts, "MPIR_Request", field).ok().flatten());
         let Some(request) = request else { return Ok(None) };
-        let target = around.target;
-        let workers = worker::find(target, layouts, ranges, &UcxLayout::shipped(target.abi()))?;
-        let Calibrated { workers, fits_requests, mut samples } = around.choose(request, workers)?;
-        let configured = Split::configured(layouts);
-        let (mut split, mut destinations, mut waiting) = (configured, Destinations::default(), None);
-        if let Some(workers) = &workers {
-            let arrived = workers.at.iter().flat_map(|worker| workers.arrived(target, *worker).0);
-            samples.extend(arrived.take(calibrate::SAMPLES).map(|message| Sample::Arrived(message.word)));
-            split = Split::choose(configured, &samples, around.communicators);
-            let world = around.communicators.found.first().and_then(|world| u64::try_from(world.facts.size?).ok());
-            destinations = Destinations::find(target, layouts, ranges, workers, world.unwrap_or(0))?;
-            waiting = workers.waiting(target);
-        }
+        let target = calibration.target;
+        let candidates = worker::find(target, layouts, &calibration.pools.ranges, &UcxLayout::shipped(target.abi()))?;
         let unpacked = native::Unpacked::resolve(layouts);
         let fields = ["dev.ch4.netmod.ucx.s.message_handler", "dev.ch4.netmod.ucx.message_handler"];
         let message = fields.into_iter().find_map(|field| Slot::probe(layouts, "MPIR_Request", field).ok().flatten());
-        Ok(Some(Self { request, message, unpacked, split, workers, fits_requests, destinations, waiting }))
+        Ok(Some(Self {
+            calibration,
+            layouts,
+            candidates,
+            prepared: false,
+            error: None,
+            request,
+            message,
+            unpacked,
+            split: Split::configured(layouts),
+            workers: None,
+            fits_requests: false,
+            destinations: Destinations::default(),
+            waiting: None,
+        }))
+    }
+
+    /// Chooses the layout, and how tags are packed, once. That takes another pass over the requests, so it is done only
+    /// where one of them is UCX's: `first`.
+    fn prepare(&mut self, first: Option<TargetAddr>) {
+        if !std::mem::replace(&mut self.prepared, true)
+            && let Err(error) = self.choose(first)
+        {
+            (self.workers, self.error) = (None, Some(error));
+        }
+    }
+
+    fn choose(&mut self, first: Option<TargetAddr>) -> Result<(), TargetError> {
+        let candidates = std::mem::take(&mut self.candidates);
+        let Calibration { target, communicators, pools, .. } = self.calibration;
+        let Calibrated { workers, fits_requests, mut samples } = match first {
+            Some(first) => self.calibration.choose(self.request, first, candidates)?,
+            None => Calibrated::by_workers(candidates),
+        };
+        self.fits_requests = fits_requests;
+        if let Some(workers) = &workers {
+            let arrived = workers.at.iter().flat_map(|worker| workers.arrived(target, *worker).0);
+            samples.extend(arrived.take(calibrate::SAMPLES).map(|message| Sample::Arrived(message.word)));
+            self.split = Split::choose(self.split, &samples, communicators);
+            if first.is_some() {
+                let world = communicators.found.first().and_then(|world| u64::try_from(world.facts.size?).ok());
+                let world = world.unwrap_or(0);
+                self.destinations = Destinations::find(target, self.layouts, &pools.ranges, workers, world)?;
+                self.waiting = workers.waiting(target);
+            }
+        }
+        self.workers = workers;
+        Ok(())
     }
 
     /// Whether UCX is the network of this process: with two in the library, only one is started.
     pub fn is_running(&self) -> bool {
-        self.workers.is_some()
+        !self.candidates.is_empty() || self.workers.is_some()
     }
 
     /// What UCX has of a request, where all of it makes sense, with the communicator.
@@ -211,8 +254,11 @@ fn local_rank(found: &Found, world: i64) -> Option<i64> {
     i64::try_from(peers.as_ref()?.iter().position(|rank| *rank == Some(world))?).ok()
 }
 
-impl Transport for Ucx {
+impl Transport for Ucx<'_> {
     fn decode(&mut self, request: &Request<'_>, mut operation: Operation, around: &mut Around<'_>) -> Option<Decoded> {
+        if !request.complete() || request.kind == Kind::MatchedProbe {
+            self.prepare(Some(request.at));
+        }
         let queue = match request.kind {
             Kind::Send => Kept::Sends,
             Kind::Receive => Kept::Receives,
@@ -270,6 +316,10 @@ impl Transport for Ucx {
     }
 
     fn unexpected(&mut self, around: &mut Around<'_>) -> Result<Unexpected, ReaderError> {
+        self.prepare(None);
+        if let Some(error) = self.error.take() {
+            return Err(error.into());
+        }
         let Some(workers) = &self.workers else {
             let incomplete = "messages that have arrived are on a list of UCX's worker, which was not found: this release of UCX is \
                               not known";

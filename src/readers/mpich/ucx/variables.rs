@@ -1,12 +1,15 @@
 //! Looks for a variable of the library, which has no symbol, by what it says.
 
 use crate::readers::record::Record;
-use crate::target::{Range, Target, TargetError};
+use crate::target::{Range, Target, TargetError, is_zero};
 
 /// Bytes that are read together.
 const CHUNK: usize = 1 << 20;
 
 const PAGE: usize = 4096;
+
+/// Bytes that are left out at once where they are zero; a multiple of every word.
+const PIECE: usize = 512;
 
 /// Shows `look` every place of `size` bytes in the ranges whose first word is not zero, until it knows one.
 ///
@@ -39,10 +42,15 @@ pub fn find<T>(
                     }
                 }
             }
-            for start in (0..(bytes.len() + 1).saturating_sub(size).min(CHUNK)).step_by(width) {
+            // Most of it is zero: large pieces of that are left out at once.
+            let last = (bytes.len() + 1).saturating_sub(size).min(CHUNK);
+            let pieces = (0..last).step_by(PIECE).map(|start| start..last.min(start + PIECE));
+            let starts = pieces
+                .filter(|piece| !is_zero(&bytes[piece.start..bytes.len().min(piece.end + width)]))
+                .flat_map(|piece| piece.step_by(width));
+            for start in starts {
                 let whole = &bytes[start..start + size];
-                // Most of it is zero.
-                if whole.iter().take(width).all(|byte| *byte == 0) {
+                if is_zero(&whole[..width.min(size)]) {
                     continue;
                 }
                 let found = look(&Record::new(at.wrapping_add(start as u64), whole, abi));
