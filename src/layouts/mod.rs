@@ -24,7 +24,7 @@ pub use source::{LayoutSource, Layouts};
 pub use verify::{
     Chosen, Difference, NoProfile, Verification, choose_among, choose_profile, compare_abi, verify_classes,
 };
-pub use wanted::{READER_TYPES, Wanted, wanted_of};
+pub use wanted::{MPICH, OPEN_MPI, READER_TYPES, Wanted, wanted_of};
 
 use std::collections::BTreeMap;
 

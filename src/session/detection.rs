@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use super::{SessionError, mpich};
 use crate::layouts::{
-    Chosen, LayoutSource, Layouts, NoProfile, Profile, Verification, choose_profile, shipped_for, shipped_profiles,
-    verify_classes,
+    Chosen, LayoutSource, Layouts, MPICH, NoProfile, OPEN_MPI, Profile, Verification, choose_profile, shipped_for,
+    shipped_profiles, verify_classes,
 };
 use crate::model::Mpi;
 use crate::readers::Lifetime;
@@ -13,9 +13,6 @@ use crate::readers::mpich::MpichProcess;
 use crate::readers::mpich::located::Offsets;
 use crate::readers::openmpi::detect::{self, SelectedPml};
 use crate::target::{Image, Target};
-
-/// A type that only an Open MPI with debug information has whole.
-const PROBED_TYPE: &str = "mca_pml_base_request_t";
 
 /// What is known of a process before its queues are read.
 #[derive(Clone)]
@@ -64,7 +61,7 @@ impl Family {
     pub fn name(&self) -> &'static str {
         match self {
             Self::OpenMpi => "Open MPI",
-            Self::Mpich(_) | Self::Located(_) => mpich::IMPLEMENTATION,
+            Self::Mpich(_) | Self::Located(_) => MPICH.name,
         }
     }
 }
@@ -194,16 +191,13 @@ fn choose(
     if let Some(profile) = &choice.profile {
         let verification = verify_classes(target, profile);
         if !verification.fits() {
-            return Err(SessionError::ProfileRefused {
-                name: profile.name.clone(),
-                differences: verification.to_string(),
-            });
+            return Err(SessionError::ProfileRefused(verification.to_string()));
         }
         let name = LayoutSource::name(profile);
         return Ok((Layouts::new(vec![Box::new(profile.clone())]), name, verification));
     }
     let shipped = || choose_profile(target, version);
-    let known = |source: &Rc<dyn LayoutSource>| source.type_layout(PROBED_TYPE).is_ok_and(|found| found.is_some());
+    let known = |source: &Rc<dyn LayoutSource>| source.type_layout(OPEN_MPI.probed).is_ok_and(|found| found.is_some());
     if let Some(source) = choice.debugger.as_ref().filter(|source| known(source)) {
         let constants = match shipped() {
             Ok(chosen) => Some(chosen.profile),

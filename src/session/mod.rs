@@ -56,14 +56,9 @@ pub enum SessionError {
     /// No layout fits.
     #[error("{0}")]
     NoLayout(String),
-    /// The profile that the user named does not fit.
-    #[error("the layout profile {name} does not fit this process: {differences}")]
-    ProfileRefused {
-        /// Its name.
-        name: String,
-        /// What differs.
-        differences: String,
-    },
+    /// The profile that the user named does not fit, in a sentence that names it and says where.
+    #[error("{0}")]
+    ProfileRefused(String),
     /// A profile is damaged.
     #[error(transparent)]
     Profile(#[from] ProfileError),
@@ -99,7 +94,7 @@ impl SessionError {
             Self::UnsupportedMpi { .. } => "unsupported_mpi",
             Self::NotInitialized => "not_initialized",
             Self::Finalized => "finalized",
-            Self::NoLayout(_) | Self::ProfileRefused { .. } | Self::Profile(_) => "no_layout",
+            Self::NoLayout(_) | Self::ProfileRefused(_) | Self::Profile(_) => "no_layout",
             Self::Reader(ReaderError::Layout(_)) => "no_layout",
             Self::Reader(ReaderError::Target(TargetError::Gone)) | Self::Target(TargetError::Gone) => "gone",
             Self::Reader(ReaderError::Target(error)) | Self::Target(error) if error.is_not_recorded() => "not_recorded",
@@ -125,7 +120,7 @@ impl SessionError {
             Self::UnsupportedMpi { .. } => "see `mpi-queues layouts list` for the MPIs that can be read",
             Self::NotInitialized => "let the program run on until MPI_Init has returned, then ask again",
             Self::Finalized => "there is nothing left to read; look at the other ranks",
-            Self::NoLayout(_) | Self::ProfileRefused { .. } => {
+            Self::NoLayout(_) | Self::ProfileRefused(_) => {
                 "make one from this MPI's debug information: `mpi-queues layouts make --help`"
             }
             Self::NoHandle { .. } => "without a value all objects of that kind are listed",

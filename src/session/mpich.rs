@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::SessionError;
 use super::detection::{ConstantsOf, Detected, Family, LayoutChoice, Located, mpi_image, unsupported};
 use crate::layouts::{
-    Candidate, LayoutSource, Layouts, Profile, ProfileHeader, Verification, candidates, compare_abi, shipped_for,
+    Candidate, LayoutSource, Layouts, MPICH, Profile, ProfileHeader, Verification, candidates, compare_abi, shipped_for,
 };
 use crate::model::Mpi;
 use crate::readers::Lifetime;
@@ -17,14 +17,8 @@ use crate::readers::mpich::pools::Pools;
 use crate::readers::mpich::verify::verify;
 use crate::target::{Image, Target, segments};
 
-/// What the implementation is called in profiles.
-pub(super) const IMPLEMENTATION: &str = "MPICH";
-
 /// What the source of layouts is called where there are none.
 const LOCATED: &str = "none";
-
-/// A type that only an MPICH with debug information has whole.
-const PROBED_TYPE: &str = "MPIR_Comm";
 
 /// What was chosen: layouts, the name of their source, how they were verified.
 type Choice = (Layouts, String, Verification);
@@ -119,7 +113,7 @@ fn located(target: &dyn Target, process: MpichProcess, why: String, all: &str) -
 /// The device that a shipped profile was made for.
 fn device_of(layouts_name: &str) -> Option<String> {
     let name = layouts_name.strip_prefix("profile:")?;
-    let (_, text) = shipped_for(IMPLEMENTATION).iter().find(|(shipped, _)| *shipped == name)?;
+    let (_, text) = shipped_for(MPICH.name).iter().find(|(shipped, _)| *shipped == name)?;
     ProfileHeader::from_json(text).ok()?.identity.device
 }
 
@@ -168,14 +162,14 @@ fn choose(
     if let Some(profile) = &choice.profile {
         let chosen = check(target, pools, profile);
         if !chosen.2.fits() {
-            return Err(SessionError::ProfileRefused { name: profile.name.clone(), differences: chosen.2.to_string() });
+            return Err(SessionError::ProfileRefused(chosen.2.to_string()));
         }
         return Ok(chosen);
     }
     let (version, device) = (library.version.as_deref(), library.device.as_deref());
-    let candidates = candidates(shipped_for(IMPLEMENTATION), library.series(), version, device)?;
+    let candidates = candidates(shipped_for(MPICH.name), library.series(), version, device)?;
     if let Some(source) = &choice.debugger {
-        if source.type_layout(PROBED_TYPE).is_ok_and(|found| found.is_some()) {
+        if source.type_layout(MPICH.probed).is_ok_and(|found| found.is_some()) {
             let constants = candidates.first().map(Candidate::profile).transpose()?;
             if let Some(chosen) = of_debugger(target, pools, source, constants, set_aside) {
                 return Ok(chosen);

@@ -24,7 +24,8 @@ pub struct Wanted {
     pub pooled: &'static [&'static str],
 }
 
-static OPEN_MPI: Wanted = Wanted {
+/// Of Open MPI.
+pub static OPEN_MPI: Wanted = Wanted {
     name: "Open MPI",
     probed: "mca_pml_base_request_t",
     types: openmpi::TYPES,
@@ -33,7 +34,8 @@ static OPEN_MPI: Wanted = Wanted {
     pooled: &[],
 };
 
-static MPICH: Wanted = Wanted {
+/// Of MPICH.
+pub static MPICH: Wanted = Wanted {
     name: "MPICH",
     probed: "MPIR_Comm",
     types: mpich::TYPES,
