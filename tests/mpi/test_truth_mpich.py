@@ -28,6 +28,12 @@ PROGRAMS: List[Program] = [
     ("truth_collective", ("ibarrier",), 4),
     ("truth_threads", (), 2),
     ("truth_probe", (), 2),
+    ("truth_tvtest", ("posted",), 2),
+    ("truth_tvtest", ("matched",), 3),
+    ("truth_tvtest", ("drained",), 2),
+    ("truth_tvtest", ("freed",), 2),
+    ("truth_tvtest", ("arrived",), 3),
+    ("truth_tvtest", ("even",), 4),
     ("truth_random", ("1", "200"), 3),
     ("truth_random", ("20261121", "300"), 2),
 ]

@@ -189,8 +189,14 @@ struct truth_op *truth_isend(enum truth_mode mode, int count, MPI_Datatype type,
 struct truth_op *truth_irecv(int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, enum truth_fate fate,
                              MPI_Request *request)
 {
+    return truth_irecv_into(truth_buffer(extent_bytes(count, type)), count, type, source, tag, comm, fate, request);
+}
+
+struct truth_op *truth_irecv_into(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                  enum truth_fate fate, MPI_Request *request)
+{
     struct truth_op *op = note(1, 0, count, type, source, tag, comm, "MPI_Irecv");
-    void *buffer = op->buffer = truth_buffer(extent_bytes(count, type));
+    op->buffer = buffer;
     op->fate = fate;
     MPI_Irecv(buffer, count, type, source, tag, comm, &op->request);
     op->address = HANDLE(op->request);

@@ -51,6 +51,9 @@ struct truth_op *truth_isend(enum truth_mode mode, int count, MPI_Datatype type,
                              enum truth_fate fate, MPI_Request *request);
 struct truth_op *truth_irecv(int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, enum truth_fate fate,
                              MPI_Request *request);
+/* A receive into memory of the caller's, or into none: MPI_BOTTOM. */
+struct truth_op *truth_irecv_into(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                  enum truth_fate fate, MPI_Request *request);
 /* Makes a persistent request; it is inactive, so nothing is noted until truth_start. */
 struct truth_op *truth_send_init(enum truth_mode mode, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                                  MPI_Request *request);
