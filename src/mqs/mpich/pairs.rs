@@ -17,6 +17,9 @@ const COLLECTIVE: u64 = 1;
 /// `MPI_ANY_SOURCE` (src/include/mpi.h.in).
 const ANY_SOURCE: i64 = -2;
 
+/// Why a length, datatype or buffer is not known.
+const NOT_KEPT: &str = "the request does not keep its data in a place that could be verified";
+
 const CLASSES: [Class; 3] = [Class::Sends, Class::Receives, Class::Unexpected];
 
 /// Corrects all queues that the plug-in has read to their ends.
@@ -62,7 +65,7 @@ impl Corrector<'_> {
         let mut unreadable = None;
         let mut kept = operations.iter().zip(&listed).map(|(_, entry)| entry.context == noted).collect::<Vec<_>>();
         for ((operation, entry), kept) in operations.iter_mut().zip(&listed).zip(&mut kept) {
-            match self.lists.requests.read(self.evidence.target, entry, class, object.address) {
+            match self.lists.requests.read(self.evidence.target, entry, class, object) {
                 // A persistent request that has not been started waits for nothing.
                 Ok(facts) if facts.persistent == Some(false) => *kept = false,
                 // On an intercommunicator the context id is one that the other side chose; another communicator of this
@@ -165,17 +168,23 @@ impl Corrector<'_> {
         operation.count = count;
         operation.datatype.clone_from(&datatype.name);
         operation.desired_length = bytes(count);
+        let unknown = match (count, facts.datatype) {
+            (None, _) => Some(NOT_KEPT.to_owned()),
+            (_, None) => Some(format!("the plug-in gives a number of elements without their datatype; {NOT_KEPT}")),
+            (_, Some(handle)) if operation.desired_length.is_none() => {
+                Some(format!("the size of the datatype {handle:#x} is not known"))
+            }
+            _ => None,
+        };
+        let Some(unknown) = unknown else { return };
+        if facts.datatype.is_none() {
+            operation.not_known("datatype", unknown.clone());
+        }
+        if buffer.is_none() {
+            operation.not_known("buffer", unknown.clone());
+        }
         if operation.desired_length.is_none() {
-            let reason = match (count, facts.datatype) {
-                (None, _) => "the request does not keep what it sends in a place that could be verified".to_owned(),
-                (_, None) => {
-                    "the plug-in gives a number of elements, and the request does not keep their datatype in a \
-                              place that could be verified"
-                        .to_owned()
-                }
-                (_, Some(handle)) => format!("the size of the datatype {handle:#x} is not known"),
-            };
-            operation.not_known("desired_length", reason);
+            operation.not_known("desired_length", unknown);
         }
     }
 

@@ -4,6 +4,7 @@
 //! it repeats what the list says of the same operation.
 
 use super::block::{Block, optional};
+use super::communicators::Object;
 use super::lists::Entry;
 use crate::address::TargetAddr;
 use crate::layouts::{Field, Layouts};
@@ -32,8 +33,20 @@ struct Place {
     has_status: bool,
     /// Where they lie.
     arrived_at: Option<Field>,
-    /// Destination of a send, where it stands apart.
-    destination: Option<Field>,
+    /// Which sends write it. What others find there is of an earlier use of the request, and may be equal by chance.
+    sends: Sends,
+}
+
+#[derive(Default, PartialEq, Eq)]
+enum Sends {
+    /// No send for certain: one of active messages does where it is large, or where it has to wait (`MPIDIG_isend_impl`,
+    /// src/mpid/ch4/src/mpidig_send.h, v4.0.2 to v5.0.1; src/mpid/ch4/generic/am/mpidig_am_send.h, v3.4.3).
+    #[default]
+    Unsure,
+    /// All (`MPIDI_Request_create_sreq`, src/mpid/ch3/include/mpidimpl.h).
+    All,
+    /// Those that wait in a communicator of one process (`MPIDI_Self_isend`, src/mpid/ch4/src/ch4_self.c).
+    Waiting,
 }
 
 /// Where the fields of a request lie.
@@ -99,6 +112,7 @@ impl Fields {
             datatype: of(&["dev.datatype"]),
             // src/mpid/ch3/src/ch3u_eager.c, ch3u_rndv.c and mpidi_isend_self.c set the count, the last only that.
             has_status: true,
+            sends: Sends::All,
             ..Place::default()
         };
         let active = Place {
@@ -110,7 +124,6 @@ impl Fields {
             datatype: of(&["dev.ch4.am.datatype"]),
             arrived: of(&["dev.ch4.am.count"]),
             arrived_at: of(&["dev.ch4.am.buffer"]),
-            destination: of(&["dev.ch4.am.u.send.dest", "dev.ch4.am.rank"]),
             ..Place::default()
         };
         let own = Place {
@@ -119,6 +132,7 @@ impl Fields {
             buffer: of(&["dev.ch4.self.buf"]),
             count: of(&["dev.ch4.self.count"]),
             datatype: of(&["dev.ch4.self.datatype"]),
+            sends: Sends::Waiting,
             ..Place::default()
         };
         let ofi = Place {
@@ -152,8 +166,8 @@ impl Fields {
         self.type_name
     }
 
-    /// Reads the request of `entry`, an operation on the communicator at `comm`.
-    pub fn read(&self, target: &dyn Target, entry: &Entry, class: Class, comm: u64) -> Result<Facts, String> {
+    /// Reads the request of `entry`, an operation on this communicator.
+    pub fn read(&self, target: &dyn Target, entry: &Entry, class: Class, comm: &Object) -> Result<Facts, String> {
         let block = Block::read(target, entry.request, self.size)?;
         let int = |field: &Option<Field>| field.as_ref().and_then(|field| block.int(field));
         let uint = |field: &Option<Field>| field.as_ref().and_then(|field| block.uint(field));
@@ -177,12 +191,15 @@ impl Fields {
         if facts.complete && class == Class::Receives {
             facts.received = int(&self.source).zip(int(&self.tag)).map(|(source, tag)| (source, tag, bytes));
         }
-        let on_comm = uint(&self.comm) == Some(comm);
-        if let Some(place) = self.places.iter().find(|place| place.agrees(&block, entry, class, on_comm)) {
+        let written = |place: &&Place| match (class, &place.sends) {
+            (Class::Sends, Sends::Unsure) => false,
+            // A persistent request has its transfer for that.
+            (Class::Sends, Sends::Waiting) => comm.is_alone() && !facts.complete && facts.persistent.is_none(),
+            _ => true,
+        };
+        if let Some(place) = self.places.iter().filter(written).find(|place| place.agrees(&block, entry, class)) {
             facts.datatype = uint(&place.datatype);
-            // A send over active messages keeps its destination where a receive has its context.
-            let has_context = class != Class::Sends || place.destination.is_none();
-            facts.context = uint(&place.context).filter(|_| has_context);
+            facts.context = uint(&place.context);
             facts.arrived = uint(&place.arrived).or(bytes.filter(|_| place.has_status));
             facts.arrived_at = uint(&place.arrived_at);
             facts.data = uint(&place.buffer).zip(uint(&place.count));
@@ -200,7 +217,7 @@ fn is_datatype(handle: u64) -> bool {
 impl Place {
     /// Whether what stands here repeats what the list says. The union has other things here for other devices: there must
     /// be a datatype, and two more numbers must be equal.
-    fn agrees(&self, block: &Block, entry: &Entry, class: Class, on_comm: bool) -> bool {
+    fn agrees(&self, block: &Block, entry: &Entry, class: Class) -> bool {
         let equal =
             |field: &Option<Field>, value: i64| field.as_ref().is_some_and(|field| block.int(field) == Some(value));
         // A message that has arrived need not have one.
@@ -214,8 +231,9 @@ impl Place {
                 equal(&self.buffer, buffer as i64) && equal(&self.count, count)
             }
             (Class::Receives, None) => false,
-            (Class::Sends, None) if self.destination.is_some() => on_comm && equal(&self.destination, entry.rank),
-            (Class::Sends, None) => equal(&self.rank, entry.rank) && equal(&self.tag, entry.tag),
+            (Class::Sends, None) => {
+                (self.rank.is_none() || equal(&self.rank, entry.rank)) && equal(&self.tag, entry.tag)
+            }
             (Class::Unexpected, _) => {
                 let context = equal(&self.context, entry.context as i64);
                 context && equal(&self.tag, entry.tag) && (self.rank.is_none() || equal(&self.rank, entry.rank))
