@@ -151,9 +151,11 @@ fn the_lists_for_debuggers_have_the_tag() {
 fn what_only_the_network_knows_is_no_information() {
     on_ch4(|mut process| {
         let null = mpi_queues::address::TargetAddr::NULL;
-        process.request(SEND, 1, null, &[("dev.is_local", 0)]);
-        let queue = process.read_world().pending_sends;
-        assert_eq!(queue.state, QueueState::NoInformation);
-        assert!(queue.detail.unwrap().contains("network"));
+        process.request(SEND, 1, null, &[("dev.is_local", 0), ("dev.ch4.am.req", 0)]);
+        let world = process.read_world();
+        assert_eq!(world.pending_sends.state, QueueState::NoInformation);
+        assert!(world.pending_sends.detail.unwrap().contains("network"));
+        // It is a send: the other queues are as well known as before.
+        assert_eq!(world.pending_receives.state, QueueState::Ok);
     });
 }

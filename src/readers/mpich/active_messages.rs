@@ -87,11 +87,17 @@ impl ActiveMessages {
         })
     }
 
-    /// Whether a request is an active message's.
+    /// Whether a request is an active message's. Until 4.0 no member says so: the rest of the facts is there as soon as it is
+    /// one, and null before (`MPID_Request_create_hook`, src/mpid/ch4/include/mpidpost.h, v4.0.3); `is_local` is written after
+    /// the network or the shared memory has had the request. A complete one gives the rest back, but for messages that a
+    /// probe holds.
     pub fn has(&self, request: &Request<'_>) -> bool {
         match (request.maybe(request.shape.device_type), request.maybe(request.shape.is_local)) {
             (Some(device_type), _) => device_type == self.type_am,
-            (None, Some(is_local)) => is_local != 0,
+            (None, Some(is_local)) => {
+                let over = request.complete() && request.kind != Kind::MatchedProbe;
+                !self.more_of(request).is_null() || (is_local != 0 && over)
+            }
             (None, None) => false,
         }
     }

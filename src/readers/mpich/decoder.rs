@@ -38,8 +38,8 @@ pub enum Outcome {
     Homeless(u64),
     /// A request on a communicator that has been freed, by its context.
     Abandoned(u64),
-    /// An operation of which not even the communicator is known.
-    Unknown,
+    /// An operation of a queue of which nothing is known, perhaps not even the communicator.
+    Unknown(Kept, Option<usize>),
     /// No operation of a queue.
     Nothing,
 }
@@ -199,14 +199,18 @@ impl Decoder {
         around: &mut Around<'_>,
     ) -> Outcome {
         // The half at shared memory of a receive from any source has all its facts, and is the application's.
-        if request.partner().is_some() {
+        if request.partner().is_some() || (request.kind == Kind::MatchedProbe && network.is_searching(request)) {
             return Outcome::Nothing;
         }
+        let queue = if request.kind == Kind::Send { Kept::Sends } else { Kept::Receives };
         match network.decode(request, operation, around) {
             Some(decoded) => Outcome::Rows(vec![without_list(request, decoded)]),
             // The library keeps complete requests of its own, which belong to no communicator.
             None if request.complete() && request.comm.is_none() => Outcome::Nothing,
-            None => network.abandoned(request, around).map_or(Outcome::Unknown, Outcome::Abandoned),
+            None => match network.abandoned(request, around) {
+                Some(context) => Outcome::Abandoned(context),
+                None => Outcome::Unknown(queue, request.comm),
+            },
         }
     }
 

@@ -4,6 +4,7 @@
 //! to v5.0). Source and tag are handed to libfabric, and so are a send's tag and destination: each of its providers keeps them in
 //! its own way, and they are not guessed.
 
+use super::active_messages::{matched_message, message};
 use super::datatypes::Datatypes;
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded, Kept, Transport, Unexpected};
@@ -17,6 +18,10 @@ const ONLY_LIBFABRIC: &str = "MPICH hands it to libfabric and does not keep it; 
 const NOT_KEPT: &str = "this release of MPICH does not keep it for libfabric's receives";
 const SENDS: &str = "MPICH hands it to libfabric and does not keep it in a send's request";
 const DOES_NOT_FIT: &str = "what stands in MPICH's request for libfabric does not make sense";
+const OF_HELD: &str = "in MPICH's request of a matching probe, in which libfabric has found a message";
+
+/// No release has more events; another number is none.
+const EVENTS: i64 = 64;
 
 /// Where MPICH's request has what it keeps for libfabric, as far as the release does.
 #[derive(Debug, Clone)]
@@ -31,6 +36,28 @@ pub struct Ofi {
     packed_buffer: Option<Slot>,
     /// The events of receives: plain, into a temporary buffer, into several pieces.
     receives: [Option<i64>; 4],
+    peek: Option<Peek>,
+}
+
+/// How a probe goes (`MPIDI_OFI_do_iprobe`, pmodels/mpich, src/mpid/ch4/netmod/ofi/ofi_probe.h, v3.4 to v5.0).
+#[derive(Debug, Clone)]
+struct Peek {
+    /// `MPIDI_OFI_EVENT_PEEK`.
+    event: i64,
+    status: Slot,
+    found: i64,
+    /// Libfabric has not answered, or has no message.
+    nothing: [i64; 2],
+}
+
+/// What a request of a matching probe is.
+enum Probe {
+    /// Nothing was found yet, or the request is only being made: each attempt makes one.
+    Searching,
+    /// It holds a message, which its status describes.
+    Found,
+    /// The memory fits neither.
+    Unknown,
 }
 
 impl Ofi {
@@ -52,7 +79,38 @@ impl Ofi {
             datatype: slot(&["direct.datatype", "datatype"]),
             packed_buffer: slot(&["noncontig.pack.buf"]),
             receives: ["RECV", "RECV_HUGE", "RECV_PACK", "RECV_NOPACK"].map(event),
+            peek: event("PEEK").and_then(|event| {
+                let number = |name: &str| layouts.constant(&format!("MPIDI_OFI_PEEK_{name}")).ok();
+                Some(Peek {
+                    event,
+                    status: slot(&["direct.peek_status", "peek_status", "util_id.v", "util_id"])?,
+                    found: number("FOUND")?,
+                    nothing: [number("START")?, number("NOT_FOUND")?],
+                })
+            }),
         })
+    }
+
+    fn probe(&self, request: &Request<'_>) -> Probe {
+        let Some(peek) = &self.peek else { return Probe::Unknown };
+        let (event, status) = (request.record.int(self.event), request.record.int(peek.status));
+        match event == peek.event {
+            true if status == peek.found => Probe::Found,
+            true if peek.nothing.contains(&status) => Probe::Searching,
+            // The event is written as the last thing before libfabric is asked; until then an earlier one stands there.
+            false if (0..EVENTS).contains(&event) => Probe::Searching,
+            _ => Probe::Unknown,
+        }
+    }
+
+    /// A message that MPI_Mprobe took; 3.4 does not name its communicator.
+    fn held(&self, request: &Request<'_>, mut operation: Operation) -> Option<Decoded> {
+        let (Probe::Found, Some(comm)) = (self.probe(request), request.comm) else { return None };
+        let (source, tag) = (request.record.int(request.shape.source), request.record.int(request.shape.tag));
+        message(&mut operation, source, tag, request.received());
+        matched_message(&mut operation);
+        operation.evidence = Some(OF_HELD.into());
+        Some(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation })
     }
 
     /// The communicator of a receive by its place, whether it is one of a collective, and which kind of receive it is; `None` where
@@ -104,6 +162,7 @@ impl Transport for Ofi {
         let queue = match request.kind {
             Kind::Send => Kept::Sends,
             Kind::Receive => Kept::Receives,
+            Kind::MatchedProbe => return self.held(request, operation),
             _ => return None,
         };
         let peer = ["desired_local_rank", "desired_global_rank", "desired_tag"];
@@ -127,6 +186,10 @@ impl Transport for Ofi {
         operation.internal |= collective;
         operation.evidence = Some(EVIDENCE.into());
         Some(Decoded { comm, queue, order: u64::MAX, operation })
+    }
+
+    fn is_searching(&self, request: &Request<'_>) -> bool {
+        matches!(self.probe(request), Probe::Searching)
     }
 
     fn unexpected(&mut self, _: &mut Around<'_>) -> Result<Unexpected, ReaderError> {

@@ -55,7 +55,7 @@ pub fn read_all(
         // Requests of 3.4 are of the communicator that has them on its list; sends are on none.
         let request = Request { comm: request.comm.or_else(|| receives.get(&request.at).copied()), ..*request };
         if decoder.lists_in_communicators() && request.kind == Kind::Send && request.comm.is_none() {
-            found.sends_of_nobody += u64::from(!request.complete());
+            found.forgetful_sends += u64::from(!request.complete());
         } else {
             found.take(decoder.decode(&request, &mut *network, &mut around));
         }
@@ -85,9 +85,18 @@ pub fn read_all(
     };
     // It looks at the communicators, which are filled now.
     drop(network);
-    let mut states = States::of(&pass, &debug, unordered, found.of_nobody);
-    if found.sends_of_nobody > 0 {
-        let why = format!("{} sends do not name their communicator in this release", found.sends_of_nobody);
+    let communicators = around.communicators;
+    let unknown = found.unknown.into_iter().map(|((queue, comm), count)| {
+        // What goes on in the library's own communicators belongs to those they are parts of.
+        ((queue, comm.map(|comm| communicators.owner(comm))), count)
+    });
+    let unknown = unknown.fold(Unknown::new(), |mut unknown, (place, count)| {
+        *unknown.entry(place).or_default() += count;
+        unknown
+    });
+    let mut states = States::of(&pass, &debug, unordered, unknown);
+    if found.forgetful_sends > 0 {
+        let why = format!("{} sends do not name their communicator in this release", found.forgetful_sends);
         states.sends.get_or_insert((QueueState::NoInformation, why));
     }
     states.network = unexpected.incomplete;
@@ -110,6 +119,9 @@ pub fn read_all(
 const ORDER_OF_SENDS: &str = "pending sends are listed as they lie in MPICH's pool of requests: in which order they were posted is not \
                               known of those that are on no list";
 
+/// How many requests no transport knows, by queue and, where they name it, communicator.
+type Unknown = HashMap<(Kept, Option<usize>), u64>;
+
 /// What the pass found.
 #[derive(Default)]
 struct Rows {
@@ -119,10 +131,10 @@ struct Rows {
     homeless: BTreeMap<u64, u64>,
     /// Requests on communicators that have been freed, by context.
     abandoned: BTreeMap<u64, u64>,
-    /// Requests that say nothing of their communicator, and that no transport knows.
-    of_nobody: u64,
-    /// Sends that say nothing of their communicator.
-    sends_of_nobody: u64,
+    /// Requests that no transport knows.
+    unknown: Unknown,
+    /// Sends of a release in which none says of what communicator it is.
+    forgetful_sends: u64,
 }
 
 impl Rows {
@@ -133,7 +145,7 @@ impl Rows {
             Outcome::Persistent(persistent) => self.persistent.push(persistent),
             Outcome::Homeless(context) => *self.homeless.entry(context).or_default() += 1,
             Outcome::Abandoned(context) => *self.abandoned.entry(context).or_default() += 1,
-            Outcome::Unknown => self.of_nobody += 1,
+            Outcome::Unknown(queue, comm) => *self.unknown.entry((queue, comm)).or_default() += 1,
             Outcome::Nothing => {}
         }
     }
@@ -249,19 +261,17 @@ struct States {
     network: Option<String>,
     /// Whether the processes that MPI_Init started together never use the network among themselves.
     local: bool,
+    /// Requests that belong to one of the queues of one kind, or to that of one communicator.
+    unknown: Unknown,
 }
 
 impl States {
-    fn of(pass: &Pass, debug: &DebugLists, unordered: u64, of_nobody: u64) -> Self {
+    fn of(pass: &Pass, debug: &DebugLists, unordered: u64, unknown: Unknown) -> Self {
         let mut error = pass.problems.first().cloned();
         if pass.stopped {
             error.get_or_insert_with(|| format!("only the first {MAX_OPERATIONS} operations were read"));
         }
-        let nobody = (of_nobody > 0).then(|| {
-            let why = format!("{of_nobody} requests are the network library's, which alone knows their communicator");
-            (QueueState::NoInformation, why)
-        });
-        let all = error.map(|problem| (QueueState::Error, problem)).or(nobody);
+        let all = error.map(|problem| (QueueState::Error, problem));
         let lists = (unordered > 0).then(|| {
             let why = format!(
                 "{unordered} requests that wait to be matched are on no list of the library's that was found: their order is not known"
@@ -275,7 +285,19 @@ impl States {
             unexpected: all.or(lists),
             network: None,
             local: false,
+            unknown,
         }
+    }
+
+    /// Why a queue may have more operations than were found, of a communicator by its place.
+    fn missing(&self, queue: Kept, comm: usize) -> Option<String> {
+        let count = |comm| self.unknown.get(&(queue, comm)).copied();
+        let named = count(Some(comm))
+            .map(|count| format!("{count} requests are the network library's, and MPICH's part does not say what they are"));
+        named.or_else(|| {
+            let count = count(None)?;
+            Some(format!("{count} requests are the network library's, which alone knows their communicator"))
+        })
     }
 }
 
@@ -295,13 +317,14 @@ fn fill(all: &mut Communicators, mut sorted: HashMap<(usize, Kept), Vec<Decoded>
             }
         }
     }
-    for found in &mut all.found {
-        for (queue, state) in
+    for (index, found) in all.found.iter_mut().enumerate() {
+        for (kept, state) in
             [(Kept::Sends, &states.sends), (Kept::Receives, &states.receives), (Kept::Unexpected, &states.unexpected)]
         {
-            if let Some((state, detail)) = state {
-                let queue = queue_of(found, queue);
-                (queue.state, queue.detail) = (*state, Some(detail.clone()));
+            let missing = || Some((QueueState::NoInformation, states.missing(kept, index)?));
+            if let Some((state, detail)) = state.clone().or_else(missing) {
+                let queue = queue_of(found, kept);
+                (queue.state, queue.detail) = (state, Some(detail));
             }
         }
         let alone = !found.inter && found.facts.size == Some(1);

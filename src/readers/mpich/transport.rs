@@ -54,6 +54,11 @@ pub trait Transport {
     /// complete. `None` where nothing at all can be said of it, not even the communicator.
     fn decode(&mut self, request: &Request<'_>, operation: Operation, around: &mut Around<'_>) -> Option<Decoded>;
 
+    /// Whether a request of a matching probe is that of an attempt that has found no message yet: it is no operation.
+    fn is_searching(&self, _request: &Request<'_>) -> bool {
+        false
+    }
+
     /// The context of a request that was not decoded because no communicator of this process has it: it was posted on one
     /// that has been freed since. `None` where the context is not known either.
     fn abandoned(&self, _request: &Request<'_>, _around: &Around<'_>) -> Option<u64> {
