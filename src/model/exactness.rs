@@ -20,7 +20,7 @@ pub enum Level {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Exactness {
     /// `communicators`, `receives`, `unexpected`, `sends` or `handles`, and where its parts differ a part, such as
-    /// `sends.tag`: the names of docs/mpis.md.
+    /// `sends.tag`: the names of docs/mpis.md. What differs where messages leave the node is under `network`.
     pub fact: &'static str,
     /// How much of it.
     pub level: Level,

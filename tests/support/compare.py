@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Hashable, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from .expected import EXPECTED, Json
-from .known import ALL_KNOWN, Known, reason_of
+from .known import ALL_KNOWN, NOT_AVAILABLE, PARTIAL, Known, reason_of
 
 #: Operation, its expected fields and what is shown; what is missing; what is shown besides.
 Pairs = Tuple[List[Tuple[Json, Json, Json]], List[Tuple[Json, Json]], List[Json]]
@@ -129,11 +129,14 @@ def _matchable(fields: Json, other: Json) -> bool:
 
 
 def _compare_queue(
-    kind: str, posted: Sequence[Json], queue: Json, where: str, internal: bool, known: Known
+    kind: str, posted: Sequence[Json], queue: Json, where: str, internal: bool, known: Known, waiting: bool
 ) -> List[Difference]:
+    """``waiting``: whether the process has operations of this kind that wait, on any communicator."""
     what = QUEUES[kind]
     differences: List[Difference] = []
-    if known.level(f"{kind}.listed") == "not available":
+    listed = known.level(f"{kind}.listed")
+    # Partial: of what waits, not even the communicator is known; that nothing does is.
+    if listed == NOT_AVAILABLE or (listed == PARTIAL and waiting):
         if queue["state"] != "no_information" or not queue["detail"]:
             differences.append(Difference("state", what, "", "no_information", queue["state"], f"{where}, {what}"))
         return differences
@@ -230,10 +233,16 @@ def compare(truth: Json, process: Json, *, internal: bool = False, known: Known 
         differences += _compare_communicator(comm, found_comm, where, known)
         for kind, queue in QUEUES.items():
             posted = [op for op in truth[kind] if op["comm"] == comm["handle"]]
-            differences += _compare_queue(kind, posted, found_comm[queue], where, internal, known)
+            waiting = any(_waits(op) for op in truth[kind])
+            differences += _compare_queue(kind, posted, found_comm[queue], where, internal, known, waiting)
     for comm in shown.values():
         differences.append(Difference("extra", "communicator", "", None, f"{comm['name']} {comm['handle']}", rank))
     return differences
+
+
+def _waits(op: Json) -> bool:
+    """Whether an operation must be there, and is not done."""
+    return op.get("status", "pending") == "pending" and not op.get("optional") and not op.get("traceless")
 
 
 def _compare_communicator(comm: Json, found: Json, where: str, known: Known) -> List[Difference]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, Iterable, Mapping, Sequence
 
 TABLE = Path(__file__).with_name("known.json")
 
@@ -82,6 +82,16 @@ class Known:
 
 
 ALL_KNOWN = Known()
+
+#: What ``mpi info`` speaks of: the calls of threads are in no memory of the library's.
+TOLD = ("communicators", "receives", "unexpected", "sends")
+
+
+def told(exactness: Sequence[Mapping[str, str]], facts: Iterable[str]) -> Dict[str, str]:
+    """The levels that ``mpi info`` tells of facts of the table: a part's own, else that of the whole."""
+    levels = {each["fact"]: each["level"] for each in exactness}
+    about = [fact for fact in facts if fact.split(".")[0] in TOLD]
+    return {fact: levels.get(fact, levels.get(fact.split(".")[0], "nothing")) for fact in about}
 
 
 def read_table() -> Dict[str, Dict[str, Any]]:

@@ -15,6 +15,8 @@ PROGRAMS: Tuple[Tuple[str, int, Tuple[str, ...]], ...] = (
     ("truth_comms", 3, ()),
     ("truth_persistent", 2, ()),
     ("truth_random", 2, ("20261121", "300")),
+    # Nobody sends: a queue may be known only where it is empty.
+    ("truth_collective", 3, ("barrier",)),
 )
 
 

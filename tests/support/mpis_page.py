@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping
 
-from .known import EXACT, NOT_AVAILABLE
+from .known import EXACT, NOT_AVAILABLE, PARTIAL
 from .paths import PROJECT
 
 PAGE = PROJECT / "docs" / "mpis.md"
+
+#: A queue of which nothing is known once something waits in it.
+EMPTY = f"{NOT_AVAILABLE} but for that there are none"
 
 _HEAD = """# What can be known of each MPI
 
 Measured on runs of programs that write down what they post, all ranks on one node, and demanded of every later run.
 *exact*: always shown, and right. *partial*: null in some places, with the reason. *not available*: always null, with
-the reason; a queue that is not available says so, and is never shown as empty.
+the reason; a queue that is not available says so, and is never shown as empty: where the library tells that nothing at
+all waits there, the table says so.
 
 *Peer* is the source of a receive or message, or the destination of a send; *complete* are operations that are done and
 that the program has not waited for; *listed* are the operations themselves; *empty_name*: whether a communicator that
@@ -41,6 +45,8 @@ def _cell(facts: Mapping[str, str], group: str) -> str:
     for name, level in own.items():
         if level != EXACT:
             rest.setdefault(level, []).append(name)
+    if own.get("listed") == PARTIAL:
+        return EMPTY
     parts = [f"{', '.join(names)}: {level}" for level, names in sorted(rest.items())]
     return "; ".join([EXACT, *parts] if len(parts) == 0 else [f"{EXACT} but for", *parts]).replace("for; ", "for ")
 

@@ -289,6 +289,24 @@ def test_a_queue_that_cannot_be_told_must_say_so() -> None:
     assert [one.kind for one in compare(_truth(), process, known=levels)] == ["state"]
 
 
+def test_a_queue_that_is_known_only_where_it_is_empty_is_demanded_to_be_both() -> None:
+    levels = Known({"sends.listed": "partial"})
+    none: Json = _process()
+    nothing: Json = _process()
+    for comm in nothing["communicators"]:
+        comm["pending_sends"] = {"state": "no_information", "detail": "no send names it", "operations": []}
+    assert compare(_truth(), none, known=levels) == []
+    assert [one.kind for one in compare(_truth(), nothing, known=levels)] == ["state"]
+    waits = _truth(sends=[_send(1)])
+    assert compare(waits, nothing, known=levels) == []
+    assert [one.kind for one in compare(waits, none, known=levels)] == ["state"]
+    # One on another communicator may be any's.
+    elsewhere = _truth(sends=[_send(1, comm="0x20")])
+    assert compare(elsewhere, nothing, known=levels) == []
+    gone = _truth(sends=[_send(1, traceless=True)])
+    assert compare(gone, none, known=levels) == []
+
+
 def test_what_is_left_of_a_buffered_send_may_be_there_or_not() -> None:
     op = _send(1, mode="buffered", optional=True)
     own = _shown(op, request="0x7f0000009999", datatype="MPI_PACKED", count=40)

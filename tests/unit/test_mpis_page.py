@@ -24,6 +24,8 @@ def test_a_page_names_what_is_not_exact() -> None:
     text = mpis_page.page({"some": {"mpi": "MPICH", "version": "1.2", "device": "ch9", "facts": facts}})
     sends = "exact but for tag: not available; peer: partial"
     assert f"| MPICH 1.2, ch9 (`some`) | exact | exact | exact | not available | {sends} |\n" in text
+    empty = mpis_page.page({"some": {"mpi": "M", "version": "1", "device": "", "facts": {"sends.listed": "partial"}}})
+    assert f"| {mpis_page.EMPTY} |\n" in empty
     assert "| MPI | comm |" in text and "| partial |\n" in text
 
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::active_messages::ActiveMessages;
+use super::active_messages::{ActiveMessages, completed};
 use super::ch3::Ch3;
 use super::communicators::{Communicators, c_handle};
 use super::lists::{Links, List};
@@ -27,6 +27,9 @@ shape!(
         datatype: "dev.ch4.preq.datatype",
     }
 );
+
+/// Receives of the network come after those on lists, whose order is none of theirs.
+const AFTER_LISTS: u64 = 1 << 62;
 
 /// What a request turned out to be.
 pub enum Outcome {
@@ -204,7 +207,16 @@ impl Decoder {
         }
         let queue = if request.kind == Kind::Send { Kept::Sends } else { Kept::Receives };
         match network.decode(request, operation, around) {
-            Some(decoded) => Outcome::Rows(vec![without_list(request, decoded)]),
+            Some(mut decoded) => {
+                // Whatever the network keeps: MPI_Wait gives what stands in the status.
+                if request.kind == Kind::Receive && request.complete() {
+                    completed(request, &mut decoded.operation);
+                }
+                if decoded.queue == Kept::Receives {
+                    decoded.order = decoded.order.saturating_add(AFTER_LISTS);
+                }
+                Outcome::Rows(vec![without_list(request, decoded)])
+            }
             // The library keeps complete requests of its own, which belong to no communicator.
             None if request.complete() && request.comm.is_none() => Outcome::Nothing,
             None => match network.abandoned(request, around) {

@@ -25,6 +25,10 @@ pub const RECEIVE: i64 = 2;
 pub const PERSISTENT_SEND: i64 = 3;
 pub const MATCHED_PROBE: i64 = 11;
 
+/// Events of libfabric.
+pub const OFI_RECEIVE: i64 = 2;
+pub const OFI_PEEK: i64 = 8;
+
 pub const MPI_INT: i64 = 0x4c00_0405;
 pub const MPI_BYTE: i64 = 0x4c00_010d;
 pub const WORLD_CONTEXT: i64 = 0;
@@ -92,6 +96,10 @@ fn types(abi: TargetAbi, device: Device, seed: u64) -> Types {
             request.extend([("dev.ch4.self.buf", C::Ptr), ("dev.ch4.self.match_req", C::Ptr)]);
             request.extend([("dev.ch4.self.count", C::I(8)), ("dev.ch4.self.datatype", C::I(4))]);
             request.push(("dev.ch4.self.tag", C::I(4)));
+            request.extend([("dev.ch4.netmod.ofi.event_id", C::I(4)), ("dev.ch4.netmod.ofi.util_id", C::I(4))]);
+            request
+                .extend([("dev.ch4.netmod.ofi.util.iov.iov_base", C::Ptr), ("dev.ch4.netmod.ofi.context_id", C::U(2))]);
+            request.push(("dev.ch4.netmod.ofi.util.iov.iov_len", C::Size));
             if device == Device::Ch4 {
                 request.extend(["dev.ch4.am.u.recv.source", "dev.ch4.am.u.recv.tag"].map(|name| (name, C::I(4))));
             }
@@ -114,6 +122,15 @@ fn types(abi: TargetAbi, device: Device, seed: u64) -> Types {
         types.constants.insert(format!("MPIR_REQUEST_KIND__{name}").leak(), value);
     }
     types.constants.insert("MPIR_COMM_KIND__INTERCOMM", 1);
+    for (name, value) in [
+        ("EVENT_RECV", OFI_RECEIVE),
+        ("EVENT_PEEK", OFI_PEEK),
+        ("PEEK_START", 0),
+        ("PEEK_NOT_FOUND", 1),
+        ("PEEK_FOUND", 2),
+    ] {
+        types.constants.insert(format!("MPIDI_OFI_{name}").leak(), value);
+    }
     types
 }
 

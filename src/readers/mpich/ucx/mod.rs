@@ -272,7 +272,8 @@ impl Transport for Ucx<'_> {
             } else {
                 "what stands where UCX's request should be does not lead back to MPICH's, or names no communicator of this process"
             };
-            for fact in ["desired_local_rank", "desired_global_rank", "desired_tag", "desired_length", "buffer"] {
+            let peer = ["desired_local_rank", "desired_global_rank", "desired_tag"];
+            for fact in peer.into_iter().chain(["desired_length", "buffer", "datatype", "count"]) {
                 operation.not_known(fact, reason);
             }
             return Some(Decoded { comm: request.comm?, queue, order: u64::MAX, operation });
