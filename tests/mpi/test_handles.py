@@ -34,6 +34,9 @@ PROGRAMS: List[Program] = [
 #: Those that run on MPICH, which has no MCA parameters.
 ON_MPICH: List[Program] = [
     ("handles_values", (), 2, {}),
+    ("handles_files", ("{dir}", "romio"), 2, {}),
+    ("handles_topologies", (), 4, {}),
+    ("handles_groups", (), 3, {}),
 ]
 
 

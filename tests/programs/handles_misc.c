@@ -40,6 +40,15 @@ static void op(MPI_Op operator, const char *name)
     handle_listed(1);
 }
 
+/* MPICH keeps it until 4.2. */
+static void language_is_c(void)
+{
+    if (MPICH_SINCE(40300000))
+        fact_unknown("language");
+    else
+        fact_text("language", "C");
+}
+
 static void operators(void)
 {
 #define PREDEFINED(name) op(name, #name)
@@ -65,12 +74,12 @@ static void operators(void)
     MPI_Op_create(add_them, 1, &adds);
     MPI_Op_create(first_of_them, 0, &takes);
     op(adds, NULL);
-    fact_text("language", "C");
+    language_is_c();
     fact_text("function.symbol", "add_them");
     note_summary_has("add_them");
     fact_bool("commutative", 1);
     op(takes, NULL);
-    fact_text("language", "C");
+    language_is_c();
     fact_text("function.symbol", "first_of_them");
     note_summary_has("not commutative");
     fact_bool("commutative", 0);
@@ -129,11 +138,27 @@ static void receive_statuses(void)
         abort();
     /* How many bytes a message that was cut has is not what the standard says. */
     handle_is("status", HANDLE(at), "of a message that was cut");
-    fact_int("error", MPI_ERR_TRUNCATE);
+    /* The number is the library's own (MPICH), or that of the class. */
+    int class;
+    MPI_Error_class(at->MPI_ERROR, &class);
+    if (class != MPI_ERR_TRUNCATE)
+        abort();
+    fact_int("error", at->MPI_ERROR);
     fact_text("error_name", "MPI_ERR_TRUNCATE");
     note_summary_has("from 1, tag 20");
     note_summary_has(", MPI_ERR_TRUNCATE");
-    status_is(at + 1, "of the message after it", 40, "from 1, tag 21, 40 bytes");
+    if (at[1].MPI_ERROR == MPI_ERR_PENDING) {
+        /* MPI_Waitall may leave it so, and then says nothing else of it (MPICH). */
+        handle_is("status", HANDLE(at + 1), "of a message that was not waited for");
+        fact_int("error", MPI_ERR_PENDING);
+        fact_text("error_name", "MPI_ERR_PENDING");
+        note_summary_has(", MPI_ERR_PENDING");
+        at = status();
+        MPI_Wait(&requests[1], at);
+        status_is(at, "of the same message", 40, "from 1, tag 21, 40 bytes");
+    } else {
+        status_is(at + 1, "of the message after it", 40, "from 1, tag 21, 40 bytes");
+    }
 
     at = status();
     MPI_Request never;

@@ -17,7 +17,11 @@ static void topology_is(MPI_Comm comm, const char *what, const char *kind)
     handle_is("comm", HANDLE(comm), what);
     handle_listed(1);
     fact_text("topology.kind", kind);
+#ifdef OPEN_MPI
     fact_bool("topology.reorder", 0);
+#else /* MPICH does not keep it */
+    fact_unknown("topology.reorder");
+#endif
     fact_bool("inter", 0);
 }
 

@@ -38,11 +38,12 @@ static void invalid(uintptr_t value, const char *what)
     }
 }
 
-static void null(const char *kind, uintptr_t value, const char *name)
+static void null(const char *kind, uintptr_t value, int fortran, const char *name)
 {
     handle_is(kind, value, "a null handle");
     note_text("state", "null");
     note_text("name", name);
+    note_int("fortran", fortran);
     note_text("summary", name);
     note_bool("predefined", 1);
     handle_listed(0);
@@ -51,18 +52,22 @@ static void null(const char *kind, uintptr_t value, const char *name)
 int main(int argc, char **argv)
 {
     handles_begin(&argc, &argv, MPI_THREAD_SINGLE);
-    null("comm", HANDLE(MPI_COMM_NULL), "MPI_COMM_NULL");
-    null("datatype", HANDLE(MPI_DATATYPE_NULL), "MPI_DATATYPE_NULL");
-    null("errhandler", HANDLE(MPI_ERRHANDLER_NULL), "MPI_ERRHANDLER_NULL");
-    null("file", HANDLE(MPI_FILE_NULL), "MPI_FILE_NULL");
-    null("group", HANDLE(MPI_GROUP_NULL), "MPI_GROUP_NULL");
-    null("info", HANDLE(MPI_INFO_NULL), "MPI_INFO_NULL");
-    null("message", HANDLE(MPI_MESSAGE_NULL), "MPI_MESSAGE_NULL");
-    null("op", HANDLE(MPI_OP_NULL), "MPI_OP_NULL");
-    null("request", HANDLE(MPI_REQUEST_NULL), "MPI_REQUEST_NULL");
-    null("win", HANDLE(MPI_WIN_NULL), "MPI_WIN_NULL");
+    null("comm", HANDLE(MPI_COMM_NULL), MPI_Comm_c2f(MPI_COMM_NULL), "MPI_COMM_NULL");
+    null("datatype", HANDLE(MPI_DATATYPE_NULL), MPI_Type_c2f(MPI_DATATYPE_NULL), "MPI_DATATYPE_NULL");
+    null("errhandler", HANDLE(MPI_ERRHANDLER_NULL), MPI_Errhandler_c2f(MPI_ERRHANDLER_NULL), "MPI_ERRHANDLER_NULL");
+#ifdef HAVE_FILES
+    null("file", HANDLE(MPI_FILE_NULL), MPI_File_c2f(MPI_FILE_NULL), "MPI_FILE_NULL");
+#else
+    null("file", HANDLE(MPI_FILE_NULL), 0, "MPI_FILE_NULL");
+#endif
+    null("group", HANDLE(MPI_GROUP_NULL), MPI_Group_c2f(MPI_GROUP_NULL), "MPI_GROUP_NULL");
+    null("info", HANDLE(MPI_INFO_NULL), MPI_Info_c2f(MPI_INFO_NULL), "MPI_INFO_NULL");
+    null("message", HANDLE(MPI_MESSAGE_NULL), MPI_Message_c2f(MPI_MESSAGE_NULL), "MPI_MESSAGE_NULL");
+    null("op", HANDLE(MPI_OP_NULL), MPI_Op_c2f(MPI_OP_NULL), "MPI_OP_NULL");
+    null("request", HANDLE(MPI_REQUEST_NULL), MPI_Request_c2f(MPI_REQUEST_NULL), "MPI_REQUEST_NULL");
+    null("win", HANDLE(MPI_WIN_NULL), MPI_Win_c2f(MPI_WIN_NULL), "MPI_WIN_NULL");
 #ifdef MPI_SESSION_NULL
-    null("session", HANDLE(MPI_SESSION_NULL), "MPI_SESSION_NULL");
+    null("session", HANDLE(MPI_SESSION_NULL), MPI_Session_c2f(MPI_SESSION_NULL), "MPI_SESSION_NULL");
 #endif
 
     /* A whole page of each, so that no field of a structure lies outside. */

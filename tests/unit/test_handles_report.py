@@ -8,6 +8,7 @@ from typing import Any, Dict, List
 import pytest
 from mpi_queues import Snapshot, UsageError
 from mpi_queues.handle_types import KINDS, kind_of, kinds_of, wanted
+from mpi_queues.printers import children
 from mpi_queues.report import handles as report
 from mpi_queues.report import text
 
@@ -110,6 +111,26 @@ def test_everything_about_one() -> None:
         "\n"
         "1 process, 1 handle\n"
     )
+
+
+def test_members_that_are_not_known_say_why() -> None:
+    partly = {**HALO, "facts": {"topology": {"kind": "graph", "reorder": None}, "attached_to": [], "size": 4}}
+    partly["unknown"] = {"topology.reorder": "it is not kept", "attached_to.files": "no list of files"}
+    assert _written(_snapshot(_list("comm", [partly])), full=True).splitlines()[8:-2] == [
+        "      topology",
+        "        kind      graph",
+        "        reorder   not known: it is not kept",
+        "      attached to   none",
+        "        files: not known: no list of files",
+        "      size          4",
+    ]
+    assert children.rows(_snapshot(_list("comm", [partly])).processes[0].handles[0]["handles"][0])[-5:] == [
+        ("topology.kind", "graph"),
+        ("topology.reorder", "not known: it is not kept"),
+        ("attached_to", "none"),
+        ("attached_to.files", "not known: no list of files"),
+        ("size", "4"),
+    ]
 
 
 def test_a_list_that_could_not_be_read_is_not_empty() -> None:

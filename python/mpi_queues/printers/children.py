@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Tuple
 
 from ..handle_types import HandleDict
 from ..report.handles import RANK_LISTS, fact_text, is_reference
@@ -36,20 +36,23 @@ def _rows(handle: HandleDict) -> Iterator[Row]:
     for key, value in own.items():
         if value is not None:
             yield key, clean(fact_text(key, value))
+    unknown = handle["unknown"]
     for key, value in handle["facts"].items():
-        reason = handle["unknown"].get(key)
-        if value is None and reason is not None:
-            yield key, clean(f"not known: {reason}")
-        else:
-            yield from _parts(key, key, value)
+        yield from _parts(key, key, value, unknown)
+        if not isinstance(value, dict):
+            # Some of what belongs to the fact.
+            inside = (name for name in unknown if name.startswith(f"{key}."))
+            yield from ((name, clean(f"not known: {unknown[name]}")) for name in inside)
     for number, problem in enumerate(handle["problems"]):
         yield f"problem[{number}]", clean(problem)
 
 
-def _parts(name: str, key: str, value: Any) -> Iterator[Row]:
-    if isinstance(value, dict) and not is_reference(value):
+def _parts(name: str, key: str, value: Any, unknown: Mapping[str, str]) -> Iterator[Row]:
+    if value is None and name in unknown:
+        yield name, clean(f"not known: {unknown[name]}")
+    elif isinstance(value, dict) and not is_reference(value):
         for inner, part in value.items():
-            yield from _parts(f"{name}.{inner}", inner, part)
+            yield from _parts(f"{name}.{inner}", inner, part, unknown)
     elif isinstance(value, list) and value and key not in RANK_LISTS and not all(isinstance(one, int) for one in value):
         for number, part in enumerate(value):
             yield f"{name}[{number}]", clean(fact_text("", part))

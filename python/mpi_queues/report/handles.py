@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._native import Process, Snapshot
 from ..handle_types import KINDS, HandleDict, HandleListDict
@@ -124,7 +124,7 @@ def write_handle(handle: HandleDict, write: Write, *, title: str = "", indent: s
     rows.update(handle["facts"])
     width = max([12, *(columns(_label(key)) for key in rows)])
     for key, value in rows.items():
-        _write_fact(key, value, handle["unknown"].get(key), write, inner, width)
+        _write_fact(key, value, handle["unknown"], write, inner, width)
     for problem in handle["problems"]:
         write(wrapped(f"Problem: {problem}", inner, inner + "  "))
 
@@ -133,16 +133,19 @@ def _label(key: str) -> str:
     return key.replace("_", " ")
 
 
-def _write_fact(key: str, value: Any, reason: Optional[str], write: Write, indent: str, width: int) -> None:
+def _write_fact(key: str, value: Any, unknown: Mapping[str, str], write: Write, indent: str, width: int) -> None:
+    """unknown: why a fact is not known, by its name; ``name.member``: why that member of it is not."""
     head = f"{indent}{pad(_label(key), width)}  "
     further = " " * columns(head)
-    if value is None and reason is not None:
-        write(wrapped(f"not known: {reason}", head, further))
+    members = {name[len(key) + 1 :]: reason for name, reason in unknown.items() if name.startswith(f"{key}.")}
+    if value is None and key in unknown:
+        write(wrapped(f"not known: {unknown[key]}", head, further))
     elif isinstance(value, dict) and not is_reference(value):
         write(f"{indent}{_label(key)}\n")
         inner_width = max([8, *(columns(_label(name)) for name in value)])
         for name, inner in value.items():
-            _write_fact(name, inner, None, write, indent + "  ", inner_width)
+            _write_fact(name, inner, members, write, indent + "  ", inner_width)
+        members = {}
     elif isinstance(value, list) and value and key not in RANK_LISTS and not all(isinstance(one, int) for one in value):
         write(f"{indent}{_label(key)}\n")
         for element in value[:_SHOWN]:
@@ -151,6 +154,8 @@ def _write_fact(key: str, value: Any, reason: Optional[str], write: Write, inden
             write(f"{indent}  … and {len(value) - _SHOWN:,} more\n")
     else:
         write(wrapped(fact_text(key, value), head, further))
+    for name, reason in members.items():
+        write(wrapped(f"{_label(name)}: not known: {reason}", indent + "  ", indent + "    "))
 
 
 def _write_element(element: Any, write: Write, indent: str) -> None:

@@ -156,7 +156,7 @@ impl<'a> Groups<'a> {
         let read = |local: bool| -> Result<Option<Members>, String> {
             let size = if local { size } else { remote_size };
             match kept {
-                Kept::Group(_) => self.group(comm.pointer(groups[usize::from(!local)]), size),
+                Kept::Group(shape) => self.mapped_group(comm.pointer(groups[usize::from(!local)]), shape, size, !inter),
                 // Of an intracommunicator only the first is filled in; of an intercommunicator it is the remote group's.
                 Kept::Maps(maps) => {
                     let Maps { shape, map, local_map, modes } = &**maps;
@@ -185,18 +185,10 @@ impl<'a> Groups<'a> {
         if at.is_null() {
             return Ok(None);
         }
-        let mut buffer = Vec::new();
         if let Some(Kept::Group(shape)) = &self.kept {
-            let group = Record::read(self.target, at, shape.size, &mut buffer).map_err(|error| error.to_string())?;
-            same_size(group.int(shape.count), size)?;
-            if group.uint(shape.use_map) == 0 {
-                let (offset, stride) = (group.int(shape.offset), group.int(shape.stride));
-                let lpid = |rank: i64| rank.checked_mul(stride).and_then(|step| step.checked_add(offset));
-                return Ok(Some((0..size).map(|rank| lpid(rank).and_then(|lpid| self.world_rank(lpid))).collect()));
-            }
-            let lpids = self.numbers(group.pointer(shape.map), size, 8, 0, 8)?;
-            return Ok(Some(lpids.into_iter().map(|lpid| self.world_rank(lpid)).collect()));
+            return self.mapped_group(at, shape, size, false);
         }
+        let mut buffer = Vec::new();
         let Some((group, process)) = &self.listed else { return Ok(None) };
         let record = Record::read(self.target, at, group.size, &mut buffer).map_err(|error| error.to_string())?;
         same_size(record.int(group.count), size)?;
@@ -205,6 +197,34 @@ impl<'a> Groups<'a> {
             return Ok(None);
         }
         let lpids = self.numbers(lpids, size, process.size, process.lpid.offset, process.lpid.size)?;
+        Ok(Some(lpids.into_iter().map(|lpid| self.world_rank(lpid)).collect()))
+    }
+
+    /// The first `size` members of a group object that has a map. A communicator for a topology of fewer processes than it was
+    /// made from keeps that one's group, in which its processes come first (`MPII_Comm_copy`, src/mpi/comm/commutil.c,
+    /// v5.0.1): `fewer` allows that.
+    fn mapped_group(
+        &self,
+        at: TargetAddr,
+        shape: &MappedGroup,
+        size: i64,
+        fewer: bool,
+    ) -> Result<Option<Members>, String> {
+        if at.is_null() {
+            return Ok(None);
+        }
+        let mut buffer = Vec::new();
+        let group = Record::read(self.target, at, shape.size, &mut buffer).map_err(|error| error.to_string())?;
+        let count = group.int(shape.count);
+        if !fewer || count < size {
+            same_size(count, size)?;
+        }
+        if group.uint(shape.use_map) == 0 {
+            let (offset, stride) = (group.int(shape.offset), group.int(shape.stride));
+            let lpid = |rank: i64| rank.checked_mul(stride).and_then(|step| step.checked_add(offset));
+            return Ok(Some((0..size).map(|rank| lpid(rank).and_then(|lpid| self.world_rank(lpid))).collect()));
+        }
+        let lpids = self.numbers(group.pointer(shape.map), size, 8, 0, 8)?;
         Ok(Some(lpids.into_iter().map(|lpid| self.world_rank(lpid)).collect()))
     }
 

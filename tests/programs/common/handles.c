@@ -150,6 +150,11 @@ void note_summary_has(const char *words)
     note_string("contains", "", "summary", words);
 }
 
+void fact_contains(const char *fact, const char *words)
+{
+    note_string("contains", "facts.", fact, words);
+}
+
 void fact_text(const char *fact, const char *value)
 {
     note_string("equal", "facts.", fact, value);

@@ -30,13 +30,14 @@
 #define MPI_Message_c2f MPI_Message_toint
 #define MPI_Op_c2f MPI_Op_toint
 #define MPI_Request_c2f MPI_Request_toint
+#define MPI_Session_c2f MPI_Session_toint
 #define MPI_Type_c2f MPI_Type_toint
 #define MPI_Win_c2f MPI_Win_toint
 #endif
 
 /* MPICH can be built without files. The name of the release's number is its own: 40002300 is 4.0.2; its library for the ABI of MPI
  * 5, whose mpi.h has no such number, exists since 5.0. */
-#ifdef MPI_MODE_RDONLY
+#if defined(MPI_MODE_RDONLY) || defined(MPI_ABI_VERSION)
 #define HAVE_FILES 1
 #endif
 #ifdef OPEN_MPI
@@ -83,6 +84,8 @@ void fact_address(const char *fact, const void *value);
 void fact_handle(const char *fact, uintptr_t value);
 /* A list of references with that many elements, that has (among others) this one. */
 void fact_refers_to(const char *fact, uintptr_t value);
+/* A text that has these words in it. */
+void fact_contains(const char *fact, const char *words);
 /* The list has that many elements. */
 void fact_count(const char *fact, int count);
 /* A list that has an element with (at least) the members of this JSON object. */

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::value::Object;
-use super::{Depth, HandleReader, NO_OBJECT, attributes, topology};
+use super::{Depth, HandleReader, NO_OBJECT, attributes, file, topology};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
 use crate::readers::ReaderError;
@@ -108,7 +108,13 @@ fn more(
     match attributes {
         Ok(found) => {
             match topology::find(reader, &found, size) {
-                Ok(topology) => handle.fact("topology", topology),
+                Ok(topology) => {
+                    if !topology.is_null() {
+                        let reason = "MPICH does not keep whether ranks might be reordered";
+                        handle.unknown.insert("topology.reorder".to_owned(), reason.into());
+                    }
+                    handle.fact("topology", topology);
+                }
                 Err(error) => handle.unknown("topology", error.to_string()),
             }
             attributes::add(reader, &found, handle);
@@ -127,11 +133,34 @@ fn more(
     }
     handle.unknown("info", "MPICH keeps hints as settings of its own, not as keys and values");
     reader.add_requests(handle, |request| request.communicator == at);
-    reader.referrers("windows", &[(HandleKind::Win, "comm_ptr")], at, handle);
-    handle.unknown("files", "files are objects of ROMIO on the heap, of which the library has no list");
+    add_windows(reader, at, handle);
+    if file::exist(reader) {
+        handle.unknown("files", file::NO_LIST);
+    } else {
+        handle.fact("files", Vec::<Value>::new());
+    }
     // One that has a name was made by the application.
     let named = handle.facts.get("name_set") == Some(&Value::Bool(true));
     let owners = [(HandleKind::Comm, "local_comm"), (HandleKind::Win, "comm_ptr")];
     handle.fact("internal", if named { Value::Null } else { reader.first_referrer(&owners, at) });
     Ok(())
+}
+
+/// Adds the windows that use the communicator at `at`. A window has a duplicate of one that it was given, and nothing says of
+/// which (src/mpid/ch4/src/mpidig_win.c and src/mpid/ch3/src/mpid_rma.c, v3.4 to v5.0); it is none of other processes.
+fn add_windows(reader: &HandleReader<'_>, at: TargetAddr, handle: &mut Handle) {
+    let windows = reader.pointing(HandleKind::Win, "comm_ptr");
+    let members = |at| {
+        let all = reader.communicators().ok()?;
+        let found = all.found.get(all.at(at)?)?;
+        Some((found.inter, found.facts.group.clone()?))
+    };
+    let own = members(at);
+    let possible = |comm: &TargetAddr| own.is_none() || members(*comm).is_none_or(|theirs| Some(theirs) == own);
+    let its_own = windows.targets().any(|comm| *comm == at);
+    if !its_own && windows.targets().any(possible) {
+        handle.unknown("windows", "a window keeps a duplicate of its communicator, and not of which it is one");
+    } else {
+        reader.referrers("windows", &[(HandleKind::Win, "comm_ptr")], &[at], handle);
+    }
 }

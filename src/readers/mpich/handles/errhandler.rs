@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::super::handle_value::{HandleValue, ObjectKind};
 use super::value::Object;
-use super::{Depth, HandleReader, NO_OBJECT};
+use super::{Depth, HandleReader, NO_OBJECT, file};
+use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
 use crate::readers::ReaderError;
 use crate::readers::record::{Record, shape};
@@ -87,9 +88,26 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     }
     if depth == Depth::Full {
         match object.at {
-            Some(at) => reader.referrers("attached_to", ATTACHED, at, handle),
+            Some(at) => attached(reader, object, at, handle),
             None => handle.unknown("attached_to", NO_OBJECT),
         }
     }
     Ok(())
+}
+
+/// Adds the objects that have the error handler at `at`. Those of files, and predefined ones, may be of files, too.
+fn attached(reader: &HandleReader<'_>, object: &Object, at: TargetAddr, handle: &mut Handle) {
+    let sort = handle.facts.get("object").and_then(Value::as_str).unwrap_or("any").to_owned();
+    let files = matches!(&*sort, "any" | "file") && file::exist(reader);
+    if files && sort == "file" {
+        handle.unknown("attached_to", file::NO_LIST);
+        return;
+    }
+    // Objects that were given none have the default one (src/mpi/errhan/errhan_impl.c, v4.0.2).
+    let default = object.value == DEFAULT;
+    let wanted = [at, TargetAddr::new(0)];
+    reader.referrers("attached_to", ATTACHED, &wanted[..if default { 2 } else { 1 }], handle);
+    if files {
+        handle.unknown.insert("attached_to.files".to_owned(), file::NO_LIST.into());
+    }
 }

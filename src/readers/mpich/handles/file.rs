@@ -1,8 +1,7 @@
 //! Files, which are ROMIO's: pointers to objects on the heap that begin with a number of their own (pmodels/mpich,
 //! src/mpi/romio/adio/include/adio.h, v3.4 to v5.0).
 
-use super::super::handle_value::{HandleValue, ObjectKind};
-use super::value::{ABI_PREDEFINED, Meaning, of_integer};
+use super::value::{ABI_PREDEFINED, Meaning, meaning};
 use super::{Depth, HandleReader, info, predefined};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind, HandleList, HandleState};
@@ -146,8 +145,14 @@ fn read(reader: &HandleReader<'_>, at: TargetAddr, depth: Depth, handle: &mut Ha
     if record.int(shape.cookie) != COOKIE {
         return Ok(false);
     }
+    // What was closed may still begin so: its duplicate of the communicator was freed. ROMIO has handles as a program has.
+    if !matches!(meaning(reader, HandleKind::Comm, record.uint(shape.comm)), Ok(Meaning::Live(_))) {
+        return Ok(false);
+    }
     let fortran = record.int(shape.fortran);
-    handle.fortran = (fortran > 0).then_some(fortran);
+    // Since 5.0 they begin behind the numbers of the ABI (`ROMIO_HANDLE_OFFSET`, src/mpi/romio/mpi-io/mpioimpl.h, v5.0.0).
+    let first = if reader.process.library.series().is_some_and(|series| series >= (5, 0)) { 0x1000 } else { 0 };
+    handle.fortran = (fortran > 0).then_some(first + fortran);
     let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
     let amode = record.uint(shape.given_amode.unwrap_or(shape.amode));
     let modes = modes(reader, amode);
@@ -160,15 +165,13 @@ fn read(reader: &HandleReader<'_>, at: TargetAddr, depth: Depth, handle: &mut Ha
     if depth == Depth::Short {
         return Ok(true);
     }
-    // ROMIO has handles of MPI, as a program that uses MPI has; in the ABI library it is a part of the library.
-    let value = |slot| HandleValue(u32::try_from(record.uint(slot)).unwrap_or(0));
-    handle.fact("communicator", reader.reference_of_value(HandleKind::Comm, value(shape.comm)));
-    match info::hints(reader, value(shape.info)) {
+    handle.unknown("communicator", "ROMIO keeps a duplicate of it, and not of which it is one: see duplicate");
+    handle.fact("duplicate", reader.reference_of(HandleKind::Comm, record.uint(shape.comm)));
+    match info::hints(reader, record.uint(shape.info)) {
         Ok(hints) => handle.fact("info", hints),
         Err(reason) => handle.unknown("info", reason),
     }
     handle.fact("component", "romio");
-    let (etype, filetype) = (value(shape.etype), value(shape.filetype));
     let representation = match shape.external32 {
         Some(slot) if record.uint(slot) != 0 => "external32",
         _ => "native",
@@ -177,16 +180,15 @@ fn read(reader: &HandleReader<'_>, at: TargetAddr, depth: Depth, handle: &mut Ha
         "view",
         serde_json::json!({
             "displacement": record.int(shape.displacement),
-            "etype": reader.reference_of_value(HandleKind::Datatype, etype),
-            "filetype": reader.reference_of_value(HandleKind::Datatype, filetype),
+            "etype": reader.reference_of(HandleKind::Datatype, record.uint(shape.etype)),
+            "filetype": reader.reference_of(HandleKind::Datatype, record.uint(shape.filetype)),
             "representation": representation,
         }),
     );
     handle.unknown("requests", "requests of files do not say which file they belong to");
-    let errhandler = value(shape.errhandler);
-    let own = matches!(of_integer(reader, HandleKind::Errhandler, errhandler), Ok(Meaning::Live(_)));
-    if own && errhandler.kind() == Some(ObjectKind::Errhandler) {
-        handle.fact("errhandler", reader.reference_of_value(HandleKind::Errhandler, errhandler));
+    let errhandler = record.uint(shape.errhandler);
+    if matches!(meaning(reader, HandleKind::Errhandler, errhandler), Ok(Meaning::Live(_))) {
+        handle.fact("errhandler", reader.reference_of(HandleKind::Errhandler, errhandler));
     } else {
         handle.unknown("errhandler", "the file has none of its own: that of MPI_FILE_NULL holds");
     }

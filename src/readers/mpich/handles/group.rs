@@ -5,9 +5,11 @@ use serde_json::Value;
 use super::super::groups::Groups;
 use super::value::Object;
 use super::{Depth, HandleReader};
+use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
 use crate::readers::ReaderError;
 use crate::readers::record::{Record, shape};
+use crate::target::TargetError;
 
 shape!(
     /// What all groups have.
@@ -71,7 +73,21 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     let strided = shape.mapped.is_some_and(|slot| record.uint(slot) == 0);
     handle.fact("storage", if strided { "strided" } else { "dense" });
     let members = [(HandleKind::Comm, "local_group"), (HandleKind::Comm, "remote_group")];
-    reader.referrers("communicators", &members, at, handle);
-    handle.unknown("windows", "a window has its group from its communicator");
+    reader.referrers("communicators", &members, &[at], handle);
+    add_windows(reader, at, handle);
     Ok(())
+}
+
+/// Adds the windows whose communicator has the group at `at`: they have no group of their own.
+fn add_windows(reader: &HandleReader<'_>, at: TargetAddr, handle: &mut Handle) {
+    let slot = reader.shapes.communicator.local_group;
+    let group = |comm: TargetAddr| reader.target.read_pointer(comm.wrapping_add(slot.offset as u64));
+    let windows = reader.pointing(HandleKind::Win, "comm_ptr");
+    match windows.targets().map(|comm| Ok((*comm, group(*comm)?))).collect::<Result<Vec<_>, TargetError>>() {
+        Ok(groups) => {
+            let comms: Vec<_> = groups.into_iter().filter(|(_, group)| *group == at).map(|(comm, _)| comm).collect();
+            reader.referrers("windows", &[(HandleKind::Win, "comm_ptr")], &comms, handle);
+        }
+        Err(error) => handle.unknown("windows", error.to_string()),
+    }
 }

@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 
 use super::super::handle_value::{HandleValue, ObjectKind};
-use super::value::Object;
+use super::value::{self, Meaning, Object};
 use super::{Depth, HandleReader, NO_OBJECT};
 use crate::address::TargetAddr;
-use crate::model::Handle;
+use crate::model::{Handle, HandleKind};
 use crate::readers::ReaderError;
 use crate::readers::record::{Record, shape};
 use crate::target::printable;
@@ -72,16 +72,16 @@ fn add(reader: &HandleReader<'_>, places: &[(TargetAddr, TargetAddr)], handle: &
     handle.fact("entries", entries);
 }
 
-/// Keys and values of the info object of a handle, as hints; why they are not known.
+/// Keys and values of the info object of a C handle, as hints; why they are not known.
 ///
 /// # Errors
 /// A sentence.
-pub fn hints(reader: &HandleReader<'_>, value: HandleValue) -> Result<Vec<Value>, String> {
-    if value.0 == 0x1c00_0000 {
-        return Ok(Vec::new());
-    }
-    let at = reader.process.pools.address_of(reader.target, value).filter(|_| value.kind() == Some(ObjectKind::Info));
-    let at = at.ok_or_else(|| format!("the library has no info object with the handle {:#x}", value.0))?;
+pub fn hints(reader: &HandleReader<'_>, raw: u64) -> Result<Vec<Value>, String> {
+    let at = match value::meaning(reader, HandleKind::Info, raw).map_err(|error| error.to_string())? {
+        Meaning::Null(_) => return Ok(Vec::new()),
+        Meaning::Live(object) => object.at.ok_or_else(|| NO_OBJECT.to_owned())?,
+        Meaning::Freed(why) | Meaning::Invalid(why) => return Err(why),
+    };
     let places = places(reader, at).map_err(|error| error.to_string())?;
     let mut scratch = Handle::default();
     add(reader, &places, &mut scratch);

@@ -6,10 +6,22 @@ use super::value::{self, Object};
 use super::{Depth, HandleReader, file, predefined};
 use crate::model::{HandleKind, HandleList};
 use crate::readers::HandleSource;
+use crate::readers::record::{Slot, shape};
 
 /// At most this many objects of a kind are listed: one takes some 10 KB with all that is known of it. The queues have every
 /// request.
 const MAX_LISTED: usize = 20_000;
+
+shape!(
+    /// Where requests say that they are one of two.
+    Halves = ["MPIR_Request"] {}
+    optional {
+        is_local: "dev.is_local",
+        device_type: "dev.type",
+        partner: "dev.anysrc_partner",
+        old_partner: "dev.anysource_partner_request",
+    }
+);
 
 /// The objects with all that is known of them; null handles and what the library made for itself are left out.
 pub fn all(reader: &HandleReader<'_>, kind: HandleKind) -> HandleList {
@@ -21,15 +33,6 @@ pub fn all(reader: &HandleReader<'_>, kind: HandleKind) -> HandleList {
         return HandleList { kind, complete: false, detail, handles: Vec::new() };
     }
     let (mut found, mut reasons) = objects(reader, kind);
-    if kind == HandleKind::Comm {
-        match reader.communicators() {
-            Ok(all) => found.retain(|object| {
-                let index = object.at.and_then(|at| all.at(at));
-                index.and_then(|index| all.found.get(index)).is_none_or(|found| !found.internal)
-            }),
-            Err(error) => reasons.push(error.to_string()),
-        }
-    }
     if found.len() > MAX_LISTED {
         reasons.push(format!("there are {} of them; the first {MAX_LISTED} are shown", found.len()));
         found.truncate(MAX_LISTED);
@@ -41,7 +44,7 @@ pub fn all(reader: &HandleReader<'_>, kind: HandleKind) -> HandleList {
     HandleList { kind, complete: detail.is_none(), detail, handles }
 }
 
-/// The objects of a kind, predefined ones first, and why these are not all.
+/// The objects of a kind, predefined ones first, without those that the library has for itself, and why these are not all.
 pub fn objects(reader: &HandleReader<'_>, kind: HandleKind) -> (Vec<Object>, Vec<String>) {
     let Some(wanted) = value::object_kind(kind) else { return (Vec::new(), Vec::new()) };
     let pools = &reader.process.pools;
@@ -93,11 +96,39 @@ pub fn objects(reader: &HandleReader<'_>, kind: HandleKind) -> (Vec<Object>, Vec
         }
         Err(error) => reasons.push(error.to_string()),
     }
+    // A type for which the ABI of MPI 5 has no number is none of the program's.
+    found.retain(|object| !reader.process.abi || value::c_value(true, kind, object) != 0);
     found.sort_by_key(|object| object.value);
+    if kind == HandleKind::Comm {
+        match reader.communicators() {
+            Ok(all) => found.retain(|object| {
+                let index = object.at.and_then(|at| all.at(at));
+                index.and_then(|index| all.found.get(index)).is_none_or(|found| !found.internal)
+            }),
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
     if kind == HandleKind::Message {
         found.retain(|object| object.constant.is_some() || super::message::is_message(reader, object));
     } else if kind == HandleKind::Request {
-        found.retain(|object| !super::message::is_message(reader, object));
+        let halves = Halves::resolve(reader.layouts);
+        let is_half = |object: &Object| halves.as_ref().is_ok_and(|halves| halves.is_networks(reader, object));
+        found.retain(|object| !super::message::is_message(reader, object) && !is_half(object));
     }
     (found, reasons)
+}
+
+impl Halves {
+    /// Whether a request is the network's half of a receive from any source: the application has that at the shared memory
+    /// (`MPIDI_anysrc_irecv`, src/mpid/ch4/src/ch4_recv.h, v3.4 to v5.0).
+    fn is_networks(&self, reader: &HandleReader<'_>, object: &Object) -> bool {
+        let (Some(at), Some(partner)) = (object.at, self.partner.or(self.old_partner)) else { return false };
+        let member = |slot: Slot| reader.target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).ok();
+        let shared = match (self.device_type, self.is_local) {
+            (Some(slot), _) => member(slot) == reader.layouts.constant("MPIDI_REQ_TYPE_AM").ok().map(|am| am as u64),
+            (None, Some(slot)) => member(slot) != Some(0),
+            (None, None) => return false,
+        };
+        !shared && member(partner).is_some_and(|partner| partner != 0)
+    }
 }

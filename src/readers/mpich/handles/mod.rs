@@ -30,7 +30,7 @@ use self::references::Referrers;
 use self::value::{Meaning, Object};
 use super::MpichProcess;
 use super::communicators::{Communicators, read_all};
-use super::handle_value::{HandleValue, ObjectKind};
+use super::handle_value::{HandleValue, ObjectKind, Place};
 use super::shapes::Shapes;
 use crate::address::TargetAddr;
 use crate::layouts::Layouts;
@@ -132,7 +132,8 @@ impl<'a> HandleReader<'a> {
 
     fn fill(&self, object: &Object, depth: Depth, handle: &mut Handle) {
         handle.state = HandleState::Live;
-        handle.predefined = Some(object.constant.is_some());
+        // The groups of MPI_COMM_WORLD and MPI_COMM_SELF have no names (src/include/mpir_group.h, v5.0.1).
+        handle.predefined = Some(object.constant.is_some() || object.value.place() == Place::Builtin);
         let c_value = value::c_value(self.process.abi, handle.kind, object);
         handle.fortran = Some(self.fortran_of(object.value.0, c_value));
         let read = match handle.kind {
@@ -153,8 +154,9 @@ impl<'a> HandleReader<'a> {
         }
         if depth == Depth::Full {
             match object.at.map(|at| value::references(self, at)) {
-                // Of predefined objects and info objects the count says nothing.
-                Some(Ok(count)) if handle.kind != HandleKind::Info => handle.fact("references", count),
+                Some(Ok(count)) if value::object_kind(handle.kind).is_some_and(value::is_counted) => {
+                    handle.fact("references", count);
+                }
                 Some(Err(error)) => handle.unknown("references", error.to_string()),
                 Some(Ok(_)) => handle.unknown("references", "MPICH does not count them"),
                 None => handle.unknown("references", NO_OBJECT),

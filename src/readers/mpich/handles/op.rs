@@ -33,8 +33,8 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         name.clone_into(&mut handle.summary);
         handle.fact("function", Value::Null);
         handle.fact("language", Value::Null);
-        // All predefined ones are (MPI-4.1, 6.9.2), but MPI_REPLACE, which has an order.
-        handle.fact("commutative", name != "MPI_REPLACE");
+        // As MPI_Op_commutative says (`MPIR_Op_is_commutative`, src/mpi/coll/op/op_impl.c, v3.4 to v5.0).
+        handle.fact("commutative", !["MPI_NO_OP", "MPI_REPLACE"].contains(&name));
         return Ok(());
     }
     let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;

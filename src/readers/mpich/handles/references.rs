@@ -21,11 +21,19 @@ const MAX_REFERENCES: usize = 1000;
 #[derive(Default)]
 pub struct Referrers(RefCell<HashMap<(HandleKind, &'static str), Rc<Known>>>);
 
+/// The objects of a kind by where a member of theirs points to.
 #[derive(Default)]
-struct Known {
+pub struct Known {
     by_target: HashMap<TargetAddr, Vec<Object>>,
     /// Why these are not all.
     reason: Option<String>,
+}
+
+impl Known {
+    /// Where they point to, each place once.
+    pub fn targets(&self) -> impl Iterator<Item = &TargetAddr> {
+        self.by_target.keys()
+    }
 }
 
 impl HandleReader<'_> {
@@ -97,20 +105,20 @@ impl HandleReader<'_> {
         format!("on {}", &summary[..place.unwrap_or(summary.len())])
     }
 
-    /// Adds the fact `name`: references to the objects of which a member points to `wanted`. Each member is named with
-    /// its kind; a release that lacks one has no such objects.
+    /// Adds the fact `name`: references to the objects of which a member points to one of `wanted`. Each member is named
+    /// with its kind; a release that lacks one has no such objects.
     pub(super) fn referrers(
         &self,
         name: &str,
         members: &[(HandleKind, &'static str)],
-        wanted: TargetAddr,
+        wanted: &[TargetAddr],
         handle: &mut Handle,
     ) {
         let mut found: Vec<(HandleKind, Object)> = Vec::new();
         let mut reasons: Vec<String> = Vec::new();
         for &(kind, member) in members {
             let known = self.pointing(kind, member);
-            for object in known.by_target.get(&wanted).into_iter().flatten() {
+            for object in wanted.iter().filter_map(|at| known.by_target.get(at)).flatten() {
                 if !found.contains(&(kind, *object)) {
                     found.push((kind, *object));
                 }
@@ -146,7 +154,8 @@ impl HandleReader<'_> {
         members.iter().find_map(first).map_or(Value::Null, |(kind, object)| self.reference_to(kind, &object))
     }
 
-    fn pointing(&self, kind: HandleKind, member: &'static str) -> Rc<Known> {
+    /// The objects of a kind by where `member` of theirs points to, found once.
+    pub(super) fn pointing(&self, kind: HandleKind, member: &'static str) -> Rc<Known> {
         if let Some(known) = self.referrers.0.borrow().get(&(kind, member)) {
             return Rc::clone(known);
         }

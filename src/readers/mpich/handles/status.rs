@@ -201,9 +201,12 @@ fn error_name(layouts: &Layouts, error: i64) -> Option<&'static str> {
     ERROR_CLASSES.iter().copied().find(|name| layouts.constant(name).is_ok_and(|value| value == class))
 }
 
+/// No address space has more bytes (x86-64 with pages in five levels), and so no message.
+const MAX_LENGTH: u64 = 1 << 57;
+
 /// Why no MPI function can have left these members so.
 fn garbage(reader: &HandleReader<'_>, source: i64, length: u64) -> Option<String> {
-    if length > 1 << 62 {
+    if length > MAX_LENGTH {
         return Some(format!("its length is {length} bytes (never set, or garbage)"));
     }
     let allowed = ["MPI_ANY_SOURCE", "MPI_PROC_NULL", "MPI_ROOT", "MPI_UNDEFINED"];

@@ -64,7 +64,6 @@ fn read(reader: &HandleReader<'_>, at: TargetAddr, size: i64) -> Result<Option<V
     } else {
         return Ok(None);
     };
-    // MPICH does not keep whether ranks might be reordered.
     topology["reorder"] = Value::Null;
     Ok(Some(topology))
 }

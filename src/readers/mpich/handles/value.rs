@@ -207,11 +207,17 @@ fn freed(
         return Ok(Some("it is among the library's free objects: freed, or not yet made".to_owned()));
     }
     let count = references(reader, at)?;
-    // Info objects are not counted (src/mpi/info/infoutil.c, v4.0.2).
-    if count <= 0 && kind != ObjectKind::Info {
+    if count <= 0 && is_counted(kind) {
         return Ok(Some(format!("its memory has been given back (reference count {count})")));
     }
     Ok(None)
+}
+
+/// Whether the library counts who uses the objects of a kind: not info objects (src/mpi/info/infoutil.c, v4.0.2), nor
+/// sessions (`MPII_Init_thread`, src/mpi/init/mpir_init.c, v4.0.2; `MPIR_Session_create`, src/mpi/session/session_util.c,
+/// v4.3.2).
+pub const fn is_counted(kind: ObjectKind) -> bool {
+    !matches!(kind, ObjectKind::Info | ObjectKind::Session)
 }
 
 /// How many times the library counts the object at `at` as used.
