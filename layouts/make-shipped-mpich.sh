@@ -64,38 +64,49 @@ mpich() {
     ship "$cache/$profile.json"
 }
 
-# Makes a profile of a release of MPICH that Debian does not have: $1 name, $2 release, the rest as for mpich.
+# Makes a profile of a release of MPICH that Debian does not have: $1 name, $2 release, the rest options of make-mpich.sh.
 mpich_release() {
-    tree=${MPICH_SOURCES:-$cache/sources}/mpich-$2
+    profile=$1 release=$2
+    shift 2
+    tree=${MPICH_SOURCES:-$cache/sources}/mpich-$release
     if [ ! -d "$tree" ]; then
-        echo "layouts/$1.json: left as it is; to make it, unpack MPICH $2 as $tree (or name the directory: MPICH_SOURCES=DIR)" >&2
+        echo "layouts/$profile.json: left as it is; to make it, unpack MPICH $release as $tree (or name the directory: MPICH_SOURCES=DIR)" >&2
         return 0
     fi
-    profile=$1 release=$2 device=$3
-    shift 3
-    mpich "$profile" "$release" "$device" "$tree" "MPICH $release (pmodels/mpich, v$release)" "$@"
+    mpich "$profile" "$release" "$(device_of "$profile")" "$tree" "MPICH $release (pmodels/mpich, v$release)" "$@"
+}
+
+# The device that a profile's name has: mpich-5.0-ch4-ucx-ofi-abi is of ch4:ucx,ofi. One that ends in -ucc is of a library with
+# UCC's collectives (Debian's since 5.0), which communicators have a member for.
+device_of() {
+    printf '%s' "$1" | sed 's/^mpich-[0-9.]*-//; s/-abi$//; s/-ucc$//; s/-/:/; s/-/,/g'
 }
 
 [ $# -gt 0 ] || set -- mpich-3.4-ch4-ofi-ucx mpich-4.0-ch3-nemesis mpich-4.0-ch4-ofi mpich-4.0-ch4-ofi-ucx mpich-4.0-ch4-ucx \
-    mpich-4.1-ch4-ofi-ucx mpich-4.2-ch4-ofi-ucx mpich-4.3-ch4-ucx-ofi mpich-5.0-ch4-ucx-ofi mpich-5.0-ch4-ucx-ofi-abi
+    mpich-4.1-ch4-ofi mpich-4.1-ch4-ofi-ucx mpich-4.1-ch4-ucx mpich-4.2-ch4-ofi mpich-4.2-ch4-ofi-ucx mpich-4.2-ch4-ucx \
+    mpich-4.3-ch4-ofi mpich-4.3-ch4-ucx mpich-4.3-ch4-ucx-ofi mpich-5.0-ch4-ofi mpich-5.0-ch4-ucx mpich-5.0-ch4-ucx-ofi \
+    mpich-5.0-ch4-ucx-ofi-abi mpich-5.0-ch4-ucx-ucc
 for name; do
     case $name in
         mpich-4.0-ch4-ucx | mpich-4.0-ch4-ofi | mpich-4.0-ch3-nemesis)
             fetch_debian
-            device=$(printf '%s' "${name#mpich-4.0-}" | sed 's/-/:/')
             set_id=''
             # Debian's own library has this device.
-            [ "$device" != ch4:ucx ] || set_id="--build-id $(build_id_of "$work/packages/usr/lib/x86_64-linux-gnu/libmpich.so.12")"
+            [ "$name" != mpich-4.0-ch4-ucx ] || set_id="--build-id $(build_id_of "$work/packages/usr/lib/x86_64-linux-gnu/libmpich.so.12")"
             # shellcheck disable=SC2086
-            mpich "$name" 4.0.2 "$device" "$work/source" "mpich 4.0.2-3, source package of Debian bookworm" $set_id
+            mpich "$name" 4.0.2 "$(device_of "$name")" "$work/source" "mpich 4.0.2-3, source package of Debian bookworm" $set_id
             ;;
-        mpich-3.4-ch4-ofi-ucx) mpich_release "$name" 3.4.3 ch4:ofi,ucx ;;
-        mpich-4.0-ch4-ofi-ucx) mpich_release "$name" 4.0.3 ch4:ofi,ucx ;;
-        mpich-4.1-ch4-ofi-ucx) mpich_release "$name" 4.1.3 ch4:ofi,ucx ;;
-        mpich-4.2-ch4-ofi-ucx) mpich_release "$name" 4.2.3 ch4:ofi,ucx ;;
-        mpich-4.3-ch4-ucx-ofi) mpich_release "$name" 4.3.2 ch4:ucx,ofi ;;
-        mpich-5.0-ch4-ucx-ofi) mpich_release "$name" 5.0.1 ch4:ucx,ofi --configure --enable-mpi-abi ;;
-        mpich-5.0-ch4-ucx-ofi-abi) mpich_release "$name" 5.0.1 ch4:ucx,ofi --configure --enable-mpi-abi --abi ;;
+        mpich-3.4-*) mpich_release "$name" 3.4.3 ;;
+        mpich-4.0-*) mpich_release "$name" 4.0.3 ;;
+        mpich-4.1-*) mpich_release "$name" 4.1.3 ;;
+        mpich-4.2-*) mpich_release "$name" 4.2.3 ;;
+        mpich-4.3-*) mpich_release "$name" 4.3.2 ;;
+        mpich-5.0-*-abi) mpich_release "$name" 5.0.1 --configure --enable-mpi-abi --abi ;;
+        mpich-5.0-*-ucc)
+            # UCC's headers (libucc-dev) are enough, also where they are not installed: C_INCLUDE_PATH=DIR.
+            mpich_release "$name" 5.0.1 --configure "--enable-mpi-abi CPPFLAGS=-DHAVE_UCC" --build "$cache/mpich-5.0.1-ch4-ucx-ucc"
+            ;;
+        mpich-5.0-*) mpich_release "$name" 5.0.1 --configure --enable-mpi-abi ;;
         *) fail "no recipe for $name; the shipped profiles are in: mpi-queues layouts list" ;;
     esac
 done

@@ -17,11 +17,20 @@ const MPICH: &[Shipped] = &[
     ("mpich-4.0-ch4-ofi", include_str!("../../layouts/mpich-4.0-ch4-ofi.json")),
     ("mpich-4.0-ch4-ofi-ucx", include_str!("../../layouts/mpich-4.0-ch4-ofi-ucx.json")),
     ("mpich-4.0-ch4-ucx", include_str!("../../layouts/mpich-4.0-ch4-ucx.json")),
+    ("mpich-4.1-ch4-ofi", include_str!("../../layouts/mpich-4.1-ch4-ofi.json")),
     ("mpich-4.1-ch4-ofi-ucx", include_str!("../../layouts/mpich-4.1-ch4-ofi-ucx.json")),
+    ("mpich-4.1-ch4-ucx", include_str!("../../layouts/mpich-4.1-ch4-ucx.json")),
+    ("mpich-4.2-ch4-ofi", include_str!("../../layouts/mpich-4.2-ch4-ofi.json")),
     ("mpich-4.2-ch4-ofi-ucx", include_str!("../../layouts/mpich-4.2-ch4-ofi-ucx.json")),
+    ("mpich-4.2-ch4-ucx", include_str!("../../layouts/mpich-4.2-ch4-ucx.json")),
+    ("mpich-4.3-ch4-ofi", include_str!("../../layouts/mpich-4.3-ch4-ofi.json")),
+    ("mpich-4.3-ch4-ucx", include_str!("../../layouts/mpich-4.3-ch4-ucx.json")),
     ("mpich-4.3-ch4-ucx-ofi", include_str!("../../layouts/mpich-4.3-ch4-ucx-ofi.json")),
+    ("mpich-5.0-ch4-ofi", include_str!("../../layouts/mpich-5.0-ch4-ofi.json")),
+    ("mpich-5.0-ch4-ucx", include_str!("../../layouts/mpich-5.0-ch4-ucx.json")),
     ("mpich-5.0-ch4-ucx-ofi", include_str!("../../layouts/mpich-5.0-ch4-ucx-ofi.json")),
     ("mpich-5.0-ch4-ucx-ofi-abi", include_str!("../../layouts/mpich-5.0-ch4-ucx-ofi-abi.json")),
+    ("mpich-5.0-ch4-ucx-ucc", include_str!("../../layouts/mpich-5.0-ch4-ucx-ucc.json")),
 ];
 
 /// The network library under MPICH's ch4:ucx.

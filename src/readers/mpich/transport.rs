@@ -88,7 +88,7 @@ impl Transport for NotRead {
             _ => return None,
         };
         let reason = format!("only {} knows it, which is not read", self.network);
-        for fact in ["desired_local_rank", "desired_tag", "desired_length", "buffer"] {
+        for fact in ["desired_local_rank", "desired_tag", "desired_length", "buffer", "datatype", "count"] {
             operation.not_known(fact, reason.clone());
         }
         Some(Decoded { comm: request.comm?, queue, order: u64::MAX, operation })
