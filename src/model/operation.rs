@@ -58,6 +58,9 @@ pub struct Operation {
     pub call: Option<Cow<'static, str>>,
     /// Name of the datatype, where it has one.
     pub datatype: Option<Arc<str>>,
+    /// What the MPI library itself calls the datatype, for readers of its handles; not written down.
+    #[serde(skip)]
+    pub datatype_value: Option<u32>,
     /// Number of elements of the datatype.
     pub count: Option<u64>,
     /// The C handle of the request, where handles are pointers the address of the MPI library's object.

@@ -8,6 +8,7 @@ pub mod mpich;
 pub mod openmpi;
 pub mod record;
 mod send_mode;
+mod status;
 mod topology;
 pub mod walk;
 

@@ -105,7 +105,10 @@ impl<T: Target> Session<T> {
             Family::Located(located) => {
                 Err(SessionError::NoLayout(format!("handles are not read: {}", located.reason())))
             }
-            Family::Mpich(process) => Ok(read(&MpichHandles::new(&self.target, &detected.layouts, process)?)),
+            Family::Mpich(process) => {
+                let reader = MpichHandles::new(&self.target, &detected.layouts, process)?;
+                Ok(read(&reader.sharing(&self.operations)))
+            }
         }
     }
 }

@@ -23,6 +23,7 @@ use std::rc::Rc;
 use crate::layouts::ProfileError;
 use crate::model::{Process, QueueReport, QueueSource, Source, SourceKind};
 use crate::mqs::PluginError;
+use crate::readers::mpich::handles::SharedOperations;
 use crate::readers::mpich::{MpichReader, located};
 use crate::readers::openmpi::OpenMpiReader;
 use crate::readers::{Lifetime, ReaderError};
@@ -140,12 +141,15 @@ pub struct Session<T: Target> {
     detected: RefCell<Option<Rc<Detected>>>,
     /// Whether the process has run since it was looked at.
     stale: Cell<bool>,
+    /// What the queues of an MPICH say of requests, since the process ran.
+    operations: SharedOperations,
 }
 
 impl<T: Target> Session<T> {
     /// A session over `target`; nothing is read yet.
     pub fn new(target: T, choice: LayoutChoice) -> Self {
-        Self { target, choice, detected: RefCell::default(), stale: Cell::new(false) }
+        let operations = SharedOperations::default();
+        Self { target, choice, detected: RefCell::default(), stale: Cell::new(false), operations }
     }
 
     /// The target.
@@ -153,14 +157,16 @@ impl<T: Target> Session<T> {
         &self.target
     }
 
-    /// The process ran: what moves is read anew.
+    /// The process ran, or its memory was changed: what moves is read anew.
     pub fn resumed(&self) {
         self.stale.set(true);
+        self.operations.forget();
     }
 
     /// Libraries were loaded or unloaded: everything is detected anew.
     pub fn forget(&self) {
         self.detected.borrow_mut().take();
+        self.operations.forget();
     }
 
     /// What MPI the process has; what cannot change is remembered until [`Session::forget`].

@@ -31,12 +31,18 @@ PROGRAMS: List[Program] = [
     ("handles_matched", (), 2, {"btl_vader_single_copy_mechanism": "none", "smsc": "^cma,xpmem,knem"}),
 ]
 
-#: Those that run on MPICH, which has no MCA parameters.
+#: Those that run on MPICH, with environment variables: it has no MCA parameters.
 ON_MPICH: List[Program] = [
     ("handles_values", (), 2, {}),
     ("handles_files", ("{dir}", "romio"), 2, {}),
     ("handles_topologies", (), 4, {}),
     ("handles_groups", (), 3, {}),
+    ("handles_requests", ("{dir}",), 3, {}),
+    ("handles_types", (), 2, {}),
+    ("handles_windows", ("own memory",), 3, {}),
+    ("handles_windows", ("sm",), 3, {}),
+    ("handles_one_sided", (), 2, {}),
+    ("handles_matched", (), 2, {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}),
 ]
 
 
@@ -48,7 +54,8 @@ def _name(program: Program) -> str:
 def _started(start_job: Callable[..., Job], build: MpiBuild, program: Program, directory: Path) -> Job:
     name, arguments, ranks, mca = program
     given = [argument.replace("{dir}", str(directory)) for argument in arguments]
-    return start_job(build, name, *given, ranks=ranks, mca=mca)
+    settings = {"env": mca} if build.is_mpich else {"mca": mca}
+    return start_job(build, name, *given, ranks=ranks, **settings)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=_name)

@@ -1,13 +1,25 @@
 /*
- * Transfers that have begun and cannot go on: rank 0 starts large sends and calls MPI no more; rank 1 posts the receives that
- * match them. Needs a transport that copies through the sender (--mca btl_vader_single_copy_mechanism none in 4.1,
+ * Transfers that have begun and cannot go on: rank 0 starts large sends and, when all are announced, calls MPI no more; rank 1
+ * then posts the receives that match them. Needs a transport that copies through the sender (--mca btl_vader_single_copy_mechanism none in 4.1,
  * --mca smsc ^cma,xpmem,knem in 5.0), else the receiver fetches the data alone and is done. Two ranks.
  */
 #include "common/handles.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 enum { LARGE = 1 << 20 };
 
 static char data[4][2 * LARGE];
+
+/* The other process says something without MPI: that all is announced, and that it calls MPI no more. */
+static volatile sig_atomic_t told;
+
+static void hear(int number)
+{
+    (void)number;
+    told = 1;
+}
 
 /* A receive whose message has come; wild: from any source, with any tag. */
 static void matched(MPI_Comm comm, int peer, int tag, int wild, char *buffer)
@@ -42,7 +54,10 @@ int main(int argc, char **argv)
     handles_begin(&argc, &argv, MPI_THREAD_SINGLE);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -handles_rank, &comm);
     MPI_Comm_set_name(comm, "half way");
-    MPI_Barrier(MPI_COMM_WORLD);
+    int pid = getpid(), other, arrived = 0;
+    signal(SIGUSR1, hear);
+    MPI_Sendrecv(&pid, 1, MPI_INT, 1 - handles_rank, 0, &other, 1, MPI_INT, 1 - handles_rank, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     /* Ranks are reversed: the peer's rank is this process's rank in MPI_COMM_WORLD. */
     int peer = handles_rank;
     if (handles_rank == 0) {
@@ -52,10 +67,16 @@ int main(int argc, char **argv)
         fact_text("call", "MPI_Isend");
         fact_text("status_word", "pending");
         fact_int("bytes", LARGE);
+        /* The library may need more than the call to announce a message. */
+        while (!told)
+            MPI_Iprobe(1 - handles_rank, 77, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
+        kill(other, SIGUSR1);
     } else {
-        int arrived = 0;
         while (!arrived)
             MPI_Iprobe(peer, 3, comm, &arrived, MPI_STATUS_IGNORE);
+        kill(other, SIGUSR1);
+        while (!told)
+            usleep(1000);
         matched(comm, peer, 1, 0, data[0]);
         matched(comm, peer, 2, 1, data[1]);
     }

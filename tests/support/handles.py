@@ -12,10 +12,15 @@ from mpi_queues.debuggers.via_debugger import Request
 from .cli import mpi_queues as command_line
 from .cli import pid_options
 from .cores import gcore
+from .held import Held, reason_of
 from .jobs import Job
+from .known import EXACT, NOT_AVAILABLE
 
 #: Handles in the order of a truth's list, and all objects that are listed by kind.
 Answer = Tuple[List[Dict[str, Any]], Dict[str, Dict[str, Any]]]
+
+#: Facts that the summary of a request is made of.
+IN_SUMMARY = ("call", "peer", "tag", "any_source", "any_tag", "bytes", "communicator")
 
 
 def compare_all(job: Job, directory: Path) -> None:
@@ -29,15 +34,16 @@ def compare_all(job: Job, directory: Path) -> None:
     for rank, truth in sorted(job.truth.items()):
         target = targets.CoreTarget(str(cores[rank]), str(job.program))
         for via in ("gdb", "lldb"):
-            _compare(truth, read(target, truth, via), f"core, {via}, rank {rank}")
-        of_recording(truth, recording, rank)
+            _compare(truth, read(target, truth, via), f"core, {via}, rank {rank}", Held(job.build))
+        of_recording(truth, recording, rank, Held(job.build))
     job.assert_running()
 
 
 def compare_live(job: Job, via: str) -> None:
     """Reads the handles of the job's ranks through one debugger; compares each with the truth."""
     for rank, truth in sorted(job.truth.items()):
-        _compare(truth, read(targets.PidTarget(job.pids[rank]), truth, via), f"{via}, rank {rank}")
+        found = read(targets.PidTarget(job.pids[rank]), truth, via)
+        _compare(truth, found, f"{via}, rank {rank}", Held(job.build))
 
 
 def wanted(truth: Dict[str, Any]) -> Tuple[Tuple[str, Any], ...]:
@@ -63,7 +69,7 @@ def answer(process: Dict[str, Any], truth: Dict[str, Any]) -> Answer:
     return handles, {found["kind"]: found for found in lists[count:]}
 
 
-def of_recording(truth: Dict[str, Any], recording: Path, rank: int) -> None:
+def of_recording(truth: Dict[str, Any], recording: Path, rank: int, held: Held) -> None:
     """A recording has what was listed when it was made; the rest is not in it, and told so, or right."""
     target = targets.RecordingTarget(str(recording))
     snapshots, failures = asking.snapshots([target], Request("handles", wanted=wanted(truth)))
@@ -81,16 +87,16 @@ def of_recording(truth: Dict[str, Any], recording: Path, rank: int) -> None:
         elif handle["state"] == "unknown":
             assert "recording" in (handle["detail"] or ""), handle
     assert known or not recorded
-    _compare_some(known, lists, f"recording, rank {rank}")
+    _compare_some(known, lists, f"recording, rank {rank}", held)
 
 
-def _compare(truth: Dict[str, Any], found: Answer, where: str) -> None:
+def _compare(truth: Dict[str, Any], found: Answer, where: str, held: Held) -> None:
     handles, lists = found
-    _compare_some(list(zip(truth["handles"], handles)), lists, where)
+    _compare_some(list(zip(truth["handles"], handles)), lists, where, held)
 
 
 def _compare_some(
-    pairs: Sequence[Tuple[Dict[str, Any], Dict[str, Any]]], lists: Dict[str, Dict[str, Any]], where: str
+    pairs: Sequence[Tuple[Dict[str, Any], Dict[str, Any]]], lists: Dict[str, Dict[str, Any]], where: str, held: Held
 ) -> None:
     wrong: List[str] = []
     for noted, handle in pairs:
@@ -99,8 +105,20 @@ def _compare_some(
             # A core file that does not tell of an address cannot tell that nothing was mapped there.
             continue
         notes = noted["notes"] if "state" in told else [["equal", "state", "live"], *noted["notes"]]
-        for how, place, value in notes:
-            problem = _differs(how, place, value, handle, lists)
+        lost = False
+        for how, place, value in sorted(notes, key=lambda note: str(note[1]) == "summary"):
+            level = held.level(noted, place.replace("facts.", "", 1)) if place.startswith("facts.") else EXACT
+            if level != EXACT and _is_lost(place, handle):
+                lost = lost or (how != "unknown" and place.replace("facts.", "", 1) in IN_SUMMARY)
+                continue
+            if level == NOT_AVAILABLE and not (how == "equal" and value is None):
+                problem = f"null with a reason; found {_at(handle, place)!r}"
+            elif place == "summary" and how == "equal" and lost:
+                # Words that are not known are missing in it.
+                state = value.rpartition(", ")[2]
+                problem = _differs("contains", place, f", {state}", handle, lists)
+            else:
+                problem = _differs(how, place, value, handle, lists)
             if problem:
                 wrong.append(f"{noted['kind']} {noted['value']} ({noted['what']}): {place}: {problem}")
         wrong += [f"{noted['kind']} {noted['value']} ({noted['what']}): {told}" for told in handle["problems"]]
@@ -109,6 +127,13 @@ def _compare_some(
 
 def _no_object(noted: Dict[str, Any]) -> bool:
     return ["equal", "state", "invalid"] in noted["notes"]
+
+
+def _is_lost(place: str, handle: Dict[str, Any]) -> bool:
+    """Whether a fact is null, or one within a fact that is null, with a reason."""
+    fact = place.replace("facts.", "", 1)
+    found = _at(handle, place)
+    return (found is None or isinstance(found, _Absent)) and bool(reason_of(handle, fact))
 
 
 class _Absent:

@@ -159,7 +159,7 @@ impl ActiveMessages {
             matched_message(&mut operation);
             return Ok(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation });
         }
-        operation.datatype = datatype.name;
+        datatype.put_into(&mut operation);
         if operation.datatype.is_none() {
             operation.not_known("datatype", "the request names none that is in use");
         }

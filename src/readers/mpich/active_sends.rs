@@ -6,9 +6,9 @@
 //! src/mpid/ch4/shm/posix/posix_am.h; v4.0 to v5.0).
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::active_messages::{ActiveMessages, EVIDENCE};
+use super::datatypes::KnownDatatype;
 use super::requests::Request;
 use super::transport::Around;
 use crate::model::Operation;
@@ -30,7 +30,7 @@ struct KeptFacts {
     count: u64,
     bytes: u64,
     buffer: u64,
-    datatype: Option<Arc<str>>,
+    datatype: KnownDatatype,
 }
 
 /// Why a send's facts are not there.
@@ -60,7 +60,7 @@ impl ActiveMessages {
             Ok(kept) => {
                 operation.desired_local_rank = Some(kept.destination);
                 operation.actual_local_rank = operation.desired_local_rank;
-                operation.datatype = kept.datatype;
+                kept.datatype.put_into(&mut operation);
                 operation.count = Some(kept.count);
                 operation.desired_length = Some(kept.bytes);
                 operation.actual_length = Some(kept.bytes);
@@ -121,7 +121,7 @@ impl ActiveMessages {
         });
         let kept = match (count, bytes, (0..found.peers()).contains(&destination)) {
             (Some(count), Some(bytes), true) if bytes >= SENT_AT_ONCE => {
-                Some(KeptFacts { destination, count, bytes, buffer, datatype: datatype.name })
+                Some(KeptFacts { destination, count, bytes, buffer, datatype })
             }
             _ => None,
         };

@@ -29,7 +29,8 @@ shape!(
 /// `MPIDI_REQUEST_TYPE_SHIFT` and the types of sends (src/mpid/ch3/include/mpidimpl.h).
 const TYPE_SHIFT: u64 = 4;
 const TYPE_MASK: u64 = 0x3f;
-const MODES: [(u64, SendMode); 3] = [(2, SendMode::Ready), (3, SendMode::Synchronous), (4, SendMode::Buffered)];
+const MODES: [(u64, SendMode); 4] =
+    [(1, SendMode::Standard), (2, SendMode::Ready), (3, SendMode::Synchronous), (4, SendMode::Buffered)];
 
 /// `MPIDI_REQUEST_MSG_MASK` and `MPIDI_REQUEST_SELF_MSG`.
 const MESSAGE_MASK: u64 = 3;
@@ -104,7 +105,7 @@ impl Ch3 {
         operation.count = u64::try_from(record.int(shape.count)).ok();
         operation.desired_length =
             operation.count.zip(datatype.bytes).and_then(|(count, bytes)| count.checked_mul(bytes));
-        operation.datatype = datatype.name;
+        datatype.put_into(&mut operation);
         operation.buffer = Some(record.uint(shape.buffer));
         operation.any_source = !send && rank == self.any_source;
         operation.tag_wild = !send && tag == self.any_tag;
@@ -114,8 +115,7 @@ impl Ch3 {
             operation.actual_local_rank = operation.desired_local_rank;
             operation.actual_tag = operation.desired_tag;
             operation.actual_length = operation.desired_length;
-            let mode = record.uint(shape.state) >> TYPE_SHIFT & TYPE_MASK;
-            let mode = MODES.iter().find(|(number, _)| *number == mode).map(|(_, mode)| *mode);
+            let mode = mode(record.uint(shape.state));
             operation.extra_text.extend(mode.and_then(SendMode::remark).map(Cow::Borrowed));
             operation.system_buffer = mode == Some(SendMode::Buffered);
         } else if request.complete() {
@@ -147,6 +147,12 @@ impl Ch3 {
         }
         forget_matched(operation);
     }
+}
+
+/// The mode that a request's `dev.state` names (`MPIDI_Request_get_type`, src/mpid/ch3/include/mpidimpl.h, v4.0).
+pub fn mode(state: u64) -> Option<SendMode> {
+    let number = state >> TYPE_SHIFT & TYPE_MASK;
+    MODES.iter().find(|(known, _)| *known == number).map(|(_, mode)| *mode)
 }
 
 /// A receive that found its message waiting holds that message's source and tag, not what was asked for: only wildcards are

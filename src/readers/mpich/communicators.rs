@@ -115,7 +115,9 @@ impl Communicators {
     }
 
     /// The communicators that send messages of a context, and whether they are those of their collectives: an
-    /// intercommunicator sends in a context of the other group's, which may be that of another communicator here.
+    /// intercommunicator sends in a context of the other group's, which may be that of another communicator here. Zero is
+    /// MPI_COMM_WORLD's; of others it says that they are still being made (`MPIR_Get_contextid_nonblock`,
+    /// src/mpi/comm/contextid.c, v4.0.2).
     pub fn senders(&self, context: u64) -> Vec<(usize, bool)> {
         let collective = context.checked_sub(COLLECTIVE);
         let of = |found: &Found| match found.send_context {
@@ -123,7 +125,8 @@ impl Communicators {
             plain if Some(plain) == collective => Some(true),
             _ => None,
         };
-        (0..).zip(&self.found).filter_map(|(index, found)| Some((index, of(found)?))).collect()
+        let made = |(index, found): &(usize, &Found)| *index == 0 || found.send_context != 0;
+        (0..).zip(&self.found).filter(made).filter_map(|(index, found)| Some((index, of(found)?))).collect()
     }
 }
 

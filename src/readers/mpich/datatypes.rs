@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::handle_value::{HandleValue, ObjectKind, Place};
 use super::pools::Pools;
 use super::shapes::Datatype;
+use crate::model::Operation;
 use crate::readers::record::Record;
 use crate::target::{Target, printable};
 
@@ -16,6 +17,16 @@ pub struct KnownDatatype {
     pub name: Option<Arc<str>>,
     /// Bytes of data in one element.
     pub bytes: Option<u64>,
+    /// Its handle, where it is one.
+    pub value: Option<u32>,
+}
+
+impl KnownDatatype {
+    /// Makes it the datatype of an operation.
+    pub fn put_into(self, operation: &mut Operation) {
+        operation.datatype = self.name;
+        operation.datatype_value = self.value;
+    }
 }
 
 /// The predefined datatypes by the lowest byte of their handle, 0x4c00SSnn with SS the size (pmodels/mpich,
@@ -144,6 +155,7 @@ impl<'a> Datatypes<'a> {
             Place::Builtin => KnownDatatype {
                 name: predefined_name(handle).map(Into::into),
                 bytes: Some(u64::from(handle.index() >> 8 & 0xff)),
+                value: Some(handle.0),
             },
             Place::Direct | Place::Indirect => self.object(handle).unwrap_or_default(),
         }
@@ -157,6 +169,7 @@ impl<'a> Datatypes<'a> {
         Some(KnownDatatype {
             name: name.map(|name| printable(&name).into()),
             bytes: u64::try_from(record.int(self.shape.bytes)).ok(),
+            value: Some(handle.0),
         })
     }
 }

@@ -1,32 +1,20 @@
 //! Who knows a request: active messages, ch3, the lists within one process, or the network.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::active_messages::{ActiveMessages, completed};
 use super::ch3::Ch3;
 use super::communicators::{Communicators, c_handle};
 use super::lists::{Links, List};
+use super::persistent::{self, Persistent};
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded, Kept, Transport};
 use crate::address::TargetAddr;
 use crate::layouts::{LayoutError, Layouts};
 use crate::model::Operation;
-use crate::readers::record::{Slot, shape};
+use crate::readers::record::Slot;
+use crate::readers::send_mode::SendMode;
 use crate::target::Target;
-
-shape!(
-    /// What a persistent request was made with (`MPIDI_prequest_t`, pmodels/mpich, src/mpid/ch4/include/mpidpre.h).
-    PersistentShape = ["MPIR_Request"] {}
-    optional {
-        mode: "dev.ch4.preq.p_type",
-        buffer: "dev.ch4.preq.buffer",
-        count: "dev.ch4.preq.count",
-        rank: "dev.ch4.preq.rank",
-        tag: "dev.ch4.preq.tag",
-        datatype: "dev.ch4.preq.datatype",
-    }
-);
 
 /// Receives of the network come after those on lists, whose order is none of theirs.
 const AFTER_LISTS: u64 = 1 << 62;
@@ -67,28 +55,6 @@ pub struct Row {
     pub decoded: Decoded,
 }
 
-/// A persistent request that is active.
-pub struct Persistent {
-    /// The application's request.
-    pub at: TargetAddr,
-    /// The one that does the work.
-    pub started: TargetAddr,
-    handle: u64,
-    send: bool,
-    mode: Option<i64>,
-    wanted: Option<Wanted>,
-}
-
-/// What the application asked for.
-struct Wanted {
-    rank: i64,
-    tag: i64,
-    buffer: u64,
-    count: i64,
-    datatype: Option<std::sync::Arc<str>>,
-    bytes: Option<u64>,
-}
-
 enum Device {
     Ch4(Box<ActiveMessages>),
     Ch3(Box<Ch3>),
@@ -97,7 +63,7 @@ enum Device {
 /// Decodes requests of one device.
 pub struct Decoder {
     device: Device,
-    persistent: PersistentShape,
+    persistent: persistent::Reader,
     /// Whether C handles are pointers (the MPI-5 ABI).
     abi: bool,
     old_posted: Option<Slot>,
@@ -120,7 +86,7 @@ impl Decoder {
         };
         Ok(Self {
             device,
-            persistent: PersistentShape::resolve(layouts)?,
+            persistent: persistent::Reader::new(layouts)?,
             abi,
             old_posted: Slot::probe(layouts, "MPIR_Comm", "dev.ch4.am.posted_list")?,
             old_unexpected: Slot::probe(layouts, "MPIR_Comm", "dev.ch4.am.unexp_list")?,
@@ -227,64 +193,26 @@ impl Decoder {
     }
 
     fn persistent(&self, request: &Request<'_>, around: &mut Around<'_>) -> Outcome {
-        let started = request.record.pointer(request.shape.real_request);
-        if started.is_null() {
-            return Outcome::Nothing;
-        }
-        let shape = &self.persistent;
-        let int = |slot: Option<Slot>| slot.map(|slot| request.record.int(slot));
-        let wanted = (|| {
-            let datatype = around.datatypes.of(int(shape.datatype)? as u32);
-            let count = int(shape.count)?;
-            Some(Wanted {
-                rank: int(shape.rank)?,
-                tag: int(shape.tag)?,
-                buffer: int(shape.buffer)? as u64,
-                count,
-                bytes: datatype.bytes.and_then(|bytes| bytes.checked_mul(u64::try_from(count).ok()?)),
-                datatype: datatype.name,
-            })
-        })();
-        let send = request.kind == Kind::PersistentSend;
-        Outcome::Persistent(Persistent {
-            at: request.at,
-            started,
-            handle: self.handle(request),
-            send,
-            mode: int(shape.mode),
-            wanted,
-        })
+        let persistent = self.persistent.read(request, self.handle(request), around);
+        if persistent.started.is_null() { Outcome::Nothing } else { Outcome::Persistent(persistent) }
+    }
+
+    /// What a persistent request was made with, also of one that is not started.
+    pub fn made_with(&self, request: &Request<'_>, around: &mut Around<'_>) -> Operation {
+        let mut operation = Operation::default();
+        let persistent = self.persistent.read(request, self.handle(request), around);
+        self.persistent.complete(&persistent, &mut operation);
+        operation
     }
 
     /// Adds to an operation what the persistent request that started it says.
     pub fn started(&self, persistent: &Persistent, operation: &mut Operation) {
-        operation.persistent = true;
-        operation.request = Some(persistent.handle);
-        // MPIDI_PTYPE_RECV, _SEND, _BSEND, _SSEND, in this order (src/mpid/ch4/include/mpidpre.h); that of MPI_Send_init is
-        // MPI_Rsend_init's as well.
-        operation.call = match (persistent.send, persistent.mode) {
-            (false, _) => Some(Cow::Borrowed("MPI_Recv_init")),
-            (true, Some(2)) => Some(Cow::Borrowed("MPI_Bsend_init")),
-            (true, Some(3)) => Some(Cow::Borrowed("MPI_Ssend_init")),
-            (true, _) => None,
-        };
-        let Some(wanted) = &persistent.wanted else { return };
-        operation.any_source = !persistent.send && wanted.rank == self.any_source;
-        operation.tag_wild = !persistent.send && wanted.tag == self.any_tag;
-        operation.desired_local_rank = (!operation.any_source).then_some(wanted.rank);
-        operation.desired_tag = (!operation.tag_wild).then_some(wanted.tag);
-        operation.desired_length = wanted.bytes;
-        operation.count = u64::try_from(wanted.count).ok();
-        operation.datatype.clone_from(&wanted.datatype);
-        operation.buffer = Some(wanted.buffer);
-        if persistent.send {
-            operation.actual_local_rank = operation.desired_local_rank;
-            operation.actual_tag = operation.desired_tag;
-            operation.actual_length = operation.desired_length;
-        }
-        for fact in ["desired_local_rank", "desired_tag", "desired_length", "datatype", "buffer"] {
-            operation.unknown.remove(fact);
-        }
+        self.persistent.complete(persistent, operation);
+    }
+
+    /// The mode of a send; `None` where the request does not have it.
+    pub fn mode(&self, request: &Request<'_>) -> Option<SendMode> {
+        self.persistent.mode(request)
     }
 
     /// Whether a receive that is on no list is under way; it is then described as such. Other operations are not matched.

@@ -21,6 +21,7 @@ pub mod located;
 pub mod netmod;
 pub mod ofi;
 mod own_messages;
+pub mod persistent;
 pub mod pool_layout;
 pub mod pools;
 pub mod queues;

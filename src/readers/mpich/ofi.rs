@@ -138,7 +138,7 @@ impl Ofi {
         let vector = || (which != IN_PIECES).then(|| record.uint(self.vector_length));
         operation.desired_length = if self.count.is_some() { counted } else { vector() };
         operation.count = count;
-        operation.datatype = known.and_then(|known| known.name);
+        known.unwrap_or_default().put_into(operation);
         let buffer = match (self.buffer, self.packed_buffer, which) {
             (Some(slot), ..) | (None, Some(slot), PACKED) => Some(record.uint(slot)),
             (None, _, PACKED | IN_PIECES) => None,

@@ -37,7 +37,7 @@ impl ActiveMessages {
         operation.count = int(shape.self_count).and_then(|count| u64::try_from(count).ok());
         operation.desired_length =
             operation.count.zip(datatype.bytes).and_then(|(count, bytes)| count.checked_mul(bytes));
-        operation.datatype = datatype.name;
+        datatype.put_into(&mut operation);
         operation.buffer = shape.self_buffer.map(|slot| record.uint(slot));
         operation.desired_local_rank = Some(0);
         operation.tag_wild = request.kind != Kind::Send && tag == self.any_tag;

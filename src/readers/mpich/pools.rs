@@ -17,6 +17,9 @@ const DATATYPE_SIZE: u32 = 0xff00;
 /// The first so many predefined datatypes are in every build: those of C.
 const SEEN_DATATYPES: u64 = 8;
 
+/// There are five datatypes of pairs, and some of MPI_Type_create_f90_real and its like (`MPIR_DATATYPE_PREALLOC` is 8).
+const MAX_PAIRS: u64 = 64;
+
 /// A pool whose head and objects agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pool {
@@ -75,7 +78,7 @@ impl Pools {
     /// # Errors
     /// Where the process is gone, or nothing of the memory could be read.
     pub fn find(target: &dyn Target, ranges: &[Range]) -> Result<Self, ReaderError> {
-        let Scan { heads, builtins, bytes, unread, first_error } = scan(target, ranges)?;
+        let Scan { heads, builtins, pairs, bytes, unread, first_error } = scan(target, ranges)?;
         if let (0, Some(error)) = (bytes, first_error) {
             return Err(error.into());
         }
@@ -86,6 +89,9 @@ impl Pools {
             found.pools.push(Pool { at: candidate.at, layout: candidate.layout, head: candidate.head, verified });
         }
         found.keep_likely();
+        for at in pairs {
+            found.add_pairs(target, at);
+        }
         for candidate in builtins {
             // The pool of communicators, for one, is unused where a job of one rank has made none.
             let Some(stride) = found.of(candidate.kind).max_by_key(|pool| pool.verified).map(|pool| pool.head.size)
@@ -107,6 +113,23 @@ impl Pools {
             }
         }
         Ok(found)
+    }
+
+    /// In 5.0.2 the pool of datatypes does not name its direct block: the datatypes of pairs, such as MPI_DOUBLE_INT, and those
+    /// of MPI_Type_create_f90_real stand in an array of their own. `at`: where there may be one.
+    fn add_pairs(&mut self, target: &dyn Target, at: TargetAddr) {
+        let mut pools = self.pools.iter_mut().filter(|pool| pool.verified && pool.head.kind == ObjectKind::Datatype);
+        let Some(pool) = pools.next().filter(|pool| pool.head.direct == 0) else { return };
+        let first = HandleValue::first(Place::Direct, ObjectKind::Datatype);
+        let in_use = |index: &u64| {
+            let at = at.wrapping_add(index * pool.head.size);
+            let handle = HandleValue(first.0 | *index as u32);
+            is_object(target, at, handle) && target.read_uint(at.wrapping_add(4), 4).is_ok_and(|count| count as i32 > 0)
+        };
+        let count = (0..MAX_PAIRS).take_while(in_use).count() as u64;
+        if count > 1 {
+            (pool.head.direct, pool.head.direct_size) = (at.get(), count);
+        }
     }
 
     /// Takes what only looks like an unused pool only where its layout is that of a verified one and its size

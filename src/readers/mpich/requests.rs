@@ -218,7 +218,10 @@ pub fn walk(
 }
 
 /// The request of a record; `None` for an object that is not in use.
-fn in_use<'a>(
+///
+/// # Errors
+/// Where its counter cannot be read.
+pub fn in_use<'a>(
     target: &dyn Target,
     shape: &'a RequestShape,
     kinds: &Kinds,

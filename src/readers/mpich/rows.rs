@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::debug_lists::DebugLists;
-use super::decoder::{Decoder, Outcome, Persistent, Row};
+use super::decoder::{Decoder, Outcome, Row};
 use super::lists::List;
+use super::persistent::Persistent;
 use super::transport::{Around, Kept};
 use crate::address::TargetAddr;
 use crate::model::{Operation, OperationStatus};

@@ -22,6 +22,9 @@ const MAX_CANDIDATES: usize = 100_000;
 /// the number 0 is none's (pmodels/mpich, src/include/mpi.h.in and src/mpi/datatype/typeutil.c, v4.0.2).
 pub const FIRST_DATATYPE: HandleValue = HandleValue(0x4c00_0101);
 
+/// MPI_FLOAT_INT, the first of the datatypes of pairs (the same files).
+const FIRST_PAIR: HandleValue = HandleValue(0x8c00_0000);
+
 /// Libraries have less writable memory (2 GiB); the rest of a larger one is not looked at.
 const MAX_SCANNED: u64 = 2 << 30;
 
@@ -52,6 +55,8 @@ pub struct Scan {
     pub heads: Vec<HeadCandidate>,
     /// Possible arrays of predefined objects.
     pub builtins: Vec<BuiltinCandidate>,
+    /// Where the datatypes of pairs may begin.
+    pub pairs: Vec<TargetAddr>,
     /// Bytes that were looked at.
     pub bytes: u64,
     /// Bytes that could not be read, and the first reason.
@@ -141,7 +146,7 @@ fn look(
     for start in lines.flat_map(|(start, end)| (start..end).step_by(LINE)) {
         let end = step.min(start + LINE);
         if is_zero(&bytes[start..bytes.len().min(end + reach)])
-            || found.heads.len() + found.builtins.len() > MAX_CANDIDATES
+            || found.heads.len() + found.builtins.len() + found.pairs.len() > MAX_CANDIDATES
         {
             continue;
         }
@@ -151,6 +156,9 @@ fn look(
             if handle.place() == Place::Builtin && (handle.index() == 0 || handle == FIRST_DATATYPE) {
                 let kind = handle.kind();
                 found.builtins.extend(kind.map(|kind| BuiltinCandidate { at: at.wrapping_add(offset as u64), kind }));
+            }
+            if value == FIRST_PAIR.0 {
+                found.pairs.push(at.wrapping_add(offset as u64));
             }
             // The direct block's pointer is the rarest of a head's members: it lies in the library.
             for layout in layouts {

@@ -132,7 +132,7 @@ fn more(
         handle.fact("errhandler", reader.reference(HandleKind::Errhandler, errhandler));
     }
     handle.unknown("info", "MPICH keeps hints as settings of its own, not as keys and values");
-    reader.add_requests(handle, |request| request.communicator == at);
+    reader.add_requests(handle, |request| reader.communicator_of(request) == Some(at));
     add_windows(reader, at, handle);
     if file::exist(reader) {
         handle.unknown("files", file::NO_LIST);

@@ -46,6 +46,9 @@ shape!(
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 128).
 const MAX_NAME: usize = 256;
 
+/// The mark of a datatype that only the library uses (`MPIR_TYPE_INTERNAL_MASK`, src/include/mpir_datatype.h, v5.0.1).
+const OWN_TYPE: u32 = 0x0080_0000;
+
 /// To what the arrays of arguments are aligned (`MAX_ALIGNMENT`, the alignment of `max_align_t`), in bytes: 16 on 64-bit
 /// machines and on 32-bit x86, 8 on other 32-bit machines. The arguments themselves show which it is.
 const ALIGNMENTS: &[usize] = &[16, 8];
@@ -69,7 +72,13 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         }
         return Ok(());
     }
-    datatypes::read(&source, key(object.value), depth, handle)
+    datatypes::read(&source, key(object.value), depth, handle)?;
+    let combiner = handle.facts.get("combiner").and_then(Value::as_str).unwrap_or_default();
+    if combiner.starts_with("MPI_COMBINER_F90") {
+        // They are predefined ones without a name (MPI-4.1, 19.1.9).
+        handle.predefined = Some(true);
+    }
+    Ok(())
 }
 
 /// What is not known of a predefined datatype of which only the name is.
@@ -99,6 +108,10 @@ fn value_of(key: TargetAddr) -> HandleValue {
 impl Datatypes<'_> {
     /// Where the datatype of a handle lies; `None` for a predefined one of which no object was found.
     fn find(&self, value: HandleValue) -> Result<Object, ReaderError> {
+        if value.place() == Place::Builtin && value.0 & OWN_TYPE != 0 && predefined::datatype_name(value).is_none() {
+            let what = format!("the library uses a datatype of its own, {:#x}, which has no name in MPI", value.0);
+            return Err(ReaderError::NotRead(what));
+        }
         match value::of_integer(self.reader, HandleKind::Datatype, value)? {
             Meaning::Live(object) => Ok(object),
             Meaning::Null(name) => Err(ReaderError::Damaged(format!("a datatype is made of {name}"))),

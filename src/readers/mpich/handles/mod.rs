@@ -4,6 +4,7 @@
 mod attributes;
 mod communicator;
 mod datatype;
+mod epochs;
 mod errhandler;
 mod file;
 mod functions;
@@ -12,6 +13,8 @@ mod info;
 mod list;
 mod message;
 mod op;
+mod operations;
+mod other_requests;
 mod point_to_point;
 mod predefined;
 mod references;
@@ -26,6 +29,9 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+pub use self::operations::SharedOperations;
+
+use self::operations::Operations;
 use self::references::Referrers;
 use self::value::{Meaning, Object};
 use super::MpichProcess;
@@ -53,7 +59,8 @@ pub struct HandleReader<'a> {
     pub shapes: Shapes,
     free: RefCell<HashMap<ObjectKind, Rc<HashSet<TargetAddr>>>>,
     communicators: OnceCell<Result<Communicators, String>>,
-    operations: OnceCell<request::Operations>,
+    operations: OnceCell<Rc<Operations>>,
+    shared: SharedOperations,
     referrers: Referrers,
     /// The handles of predefined datatypes, where only a table of the library has their sizes.
     datatypes: OnceCell<Vec<HandleValue>>,
@@ -70,7 +77,26 @@ impl<'a> HandleReader<'a> {
         let (free, communicators, operations) = (RefCell::default(), OnceCell::new(), OnceCell::new());
         let (referrers, in_library, datatypes) = (Referrers::default(), Cell::new(false), OnceCell::new());
         let shapes = Shapes::resolve(layouts)?;
-        Ok(Self { target, layouts, process, shapes, free, communicators, operations, referrers, datatypes, in_library })
+        let shared = SharedOperations::default();
+        Ok(Self {
+            target,
+            layouts,
+            process,
+            shapes,
+            free,
+            communicators,
+            operations,
+            shared,
+            referrers,
+            datatypes,
+            in_library,
+        })
+    }
+
+    /// With what other readers of the same stopped process have read of the queues.
+    #[must_use]
+    pub fn sharing(self, shared: &SharedOperations) -> Self {
+        Self { shared: shared.clone(), ..self }
     }
 
     /// All communicators, read once; why they could not be read.

@@ -1,12 +1,14 @@
 //! Requests of messages, in the words of the queues.
 
 use super::super::datatypes::predefined_name;
-use super::super::handle_value::{HandleValue, ObjectKind};
+use super::super::handle_value::{HandleValue, ObjectKind, Place};
 use super::super::requests::Kind;
+use super::operations::Queued;
 use super::request::Request;
 use super::{Depth, HandleReader};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind, Operation, OperationStatus};
+use crate::readers::send_mode::SendMode;
 
 /// Facts that only the queues have, with their names there.
 const OF_QUEUES: &[(&str, &str)] = &[
@@ -25,24 +27,25 @@ const OF_QUEUES: &[(&str, &str)] = &[
 /// Adds what is known of a message.
 pub fn read(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: &mut Handle) {
     let sends = matches!(request.kind, Kind::Send | Kind::PersistentSend);
-    let operation = reader.operation_of(request);
+    let queued = queued(reader, request);
+    let operation = queued.as_ref().map(|queued| &queued.operation);
     if let Some(OperationStatus::Matched) = operation.map(|operation| operation.status) {
         handle.fact("status_word", "matched");
     }
-    let call = call(reader, request, operation, sends);
+    let mode = if sends { reader.mode(request).ok().flatten() } else { None };
+    let call = call(reader, request, operation, sends, mode);
     match &call {
         Ok(call) => handle.fact("call", call.as_str()),
         Err(reason) => handle.unknown("call", reason.as_str()),
     }
     let direction = if sends { "send" } else { "receive" };
     handle.fact("direction", direction);
-    if sends {
-        handle.unknown("mode", "MPICH does not keep the mode of a send in its request");
-    } else {
-        handle.fact("mode", serde_json::Value::Null);
+    match mode {
+        None if sends => handle.unknown("mode", "MPICH does not keep the mode of such a send in its request"),
+        mode => handle.fact("mode", mode.map(SendMode::word)),
     }
     match operation {
-        Some(operation) => facts(reader, operation, depth, handle),
+        Some(operation) => facts(reader, operation, sends, depth, handle),
         None => {
             let reason = missing(reader, request);
             for (fact, _) in OF_QUEUES {
@@ -50,15 +53,13 @@ pub fn read(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: 
             }
         }
     }
+    let communicator = reader.communicator_of(request);
     if depth == Depth::Full {
-        if request.communicator.is_null() {
-            handle.unknown("communicator", "the request does not name it");
-        } else {
-            handle.fact("communicator", reader.reference(HandleKind::Comm, request.communicator));
+        match communicator {
+            Some(at) => handle.fact("communicator", reader.reference(HandleKind::Comm, at)),
+            None => handle.unknown("communicator", "the request does not name it"),
         }
-        for fact in ["started", "transferred", "data_complete"] {
-            handle.unknown(fact, "MPICH's requests do not say how far the data has moved");
-        }
+        progress(request, operation, handle);
     }
     let what = call.unwrap_or_else(|_| match (sends, reader.in_library.get()) {
         (true, _) => "send".to_owned(),
@@ -66,14 +67,45 @@ pub fn read(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: 
         (false, false) => "MPI_Irecv or MPI_Imrecv".to_owned(),
     });
     let word = handle.facts.get("status_word").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
-    let words = operation.map(|operation| words(operation, sends, &word)).unwrap_or_default();
-    let on = if request.communicator.is_null() {
-        operation.map(|_| String::new()).unwrap_or_default()
-    } else {
-        format!(" {}", reader.on(request.communicator))
-    };
+    let nobody = reader.layouts.constant("MPI_PROC_NULL").ok();
+    let words = operation.map(|operation| words(operation, sends, &word, nobody)).unwrap_or_default();
+    let on = communicator.map(|at| format!(" {}", reader.on(at))).unwrap_or_default();
     let bytes = operation.map(|operation| length(operation, &word)).unwrap_or_default();
     handle.summary = format!("{what}{words}{on}{bytes}, {word}");
+}
+
+/// What the queues say of it, or a persistent request itself.
+fn queued(reader: &HandleReader<'_>, request: &Request) -> Option<Queued> {
+    let persistent = matches!(request.kind, Kind::PersistentSend | Kind::PersistentReceive);
+    let made_with = || reader.made_with(request).ok().map(|operation| Queued { operation, communicator: None });
+    if persistent && request.inactive {
+        return made_with();
+    }
+    reader.operation_of(request).or_else(|| made_with().filter(|_| persistent))
+}
+
+/// How far the data has moved: that shows only in what has not begun, and in what has all come.
+fn progress(request: &Request, operation: Option<&Operation>, handle: &mut Handle) {
+    let receives = matches!(request.kind, Kind::Receive | Kind::PersistentReceive);
+    let come = request.complete && !request.inactive && !request.cancelled && receives;
+    if request.inactive {
+        handle.fact("started", false);
+        handle.fact("transferred", 0);
+        handle.fact("data_complete", false);
+        return;
+    }
+    let reason = "MPICH's requests do not say how far the data has moved";
+    if come {
+        handle.fact("started", true);
+        handle.fact("data_complete", true);
+    } else {
+        handle.unknown("started", reason);
+        handle.unknown("data_complete", reason);
+    }
+    match operation.and_then(|operation| operation.actual_length).filter(|_| come) {
+        Some(bytes) => handle.fact("transferred", bytes),
+        None => handle.unknown("transferred", reason),
+    }
 }
 
 /// Why the queues do not have a request.
@@ -91,6 +123,7 @@ fn call(
     request: &Request,
     operation: Option<&Operation>,
     sends: bool,
+    mode: Option<SendMode>,
 ) -> Result<String, String> {
     if let Some(call) = operation.and_then(|operation| operation.call.as_deref()) {
         return Ok(call.to_owned());
@@ -108,7 +141,8 @@ fn call(
         return Err("it was found in the library: a blocking call has such a request as well".to_owned());
     }
     if sends {
-        return Err("the functions for the modes of sends leave the same request".to_owned());
+        let reason = "the functions for the modes of sends leave the same request";
+        return mode.map(|mode| mode.nonblocking().to_owned()).ok_or_else(|| reason.to_owned());
     }
     let settled = operation.is_none_or(|operation| operation.status != OperationStatus::Pending);
     let wild = operation.is_some_and(|operation| operation.any_source || operation.tag_wild);
@@ -119,7 +153,7 @@ fn call(
 }
 
 /// Adds the facts that stand in a queue.
-fn facts(reader: &HandleReader<'_>, operation: &Operation, depth: Depth, handle: &mut Handle) {
+fn facts(reader: &HandleReader<'_>, operation: &Operation, sends: bool, depth: Depth, handle: &mut Handle) {
     let settled = operation.status != OperationStatus::Pending;
     let peer = operation.desired_local_rank.or(operation.actual_local_rank.filter(|_| settled));
     let world = operation.desired_global_rank.or(operation.actual_global_rank.filter(|_| settled));
@@ -138,9 +172,11 @@ fn facts(reader: &HandleReader<'_>, operation: &Operation, depth: Depth, handle:
         let reason = wild(operation.any_source, "any source").unwrap_or(unknown);
         add("peer_world", "desired_local_rank", world.map(Into::into), Some(reason));
     }
-    add("any_source", "any_source", Some(operation.any_source.into()), None);
+    // Where the rank that was asked for is lost, so is whether it was MPI_ANY_SOURCE.
+    let asked = |wild: bool, lost: &str| (wild || sends || !operation.unknown.contains_key(lost)).then(|| wild.into());
+    add("any_source", "desired_local_rank", asked(operation.any_source, "desired_local_rank"), None);
     add("tag", "desired_tag", tag.map(Into::into), wild(operation.tag_wild, "any tag"));
-    add("any_tag", "tag_wild", Some(operation.tag_wild.into()), None);
+    add("any_tag", "desired_tag", asked(operation.tag_wild, "desired_tag"), None);
     add("internal", "internal", Some(operation.internal.into()), None);
     if depth == Depth::Short {
         return;
@@ -148,10 +184,16 @@ fn facts(reader: &HandleReader<'_>, operation: &Operation, depth: Depth, handle:
     let buffer = operation.buffer.map(|buffer| TargetAddr::new(buffer).to_string().into());
     add("buffer", "buffer", buffer, None);
     add("count", "count", operation.count.map(Into::into), None);
-    let datatype = operation.datatype.as_deref().and_then(|name| predefined(reader, name));
-    let only_name = operation.datatype.as_deref().map(|name| format!("only its name is known: \"{name}\""));
-    add("datatype", "datatype", datatype, only_name);
+    let datatype = operation.datatype_value.map(|value| datatype(reader, HandleValue(value)));
+    add("datatype", "datatype", datatype, None);
     add("bytes", "desired_length", operation.desired_length.map(Into::into), None);
+}
+
+/// A reference to a datatype as a request names it: 5.0 has names of its own for predefined ones.
+pub fn datatype(reader: &HandleReader<'_>, value: HandleValue) -> serde_json::Value {
+    let own = predefined_name(value).filter(|_| value.place() == Place::Builtin);
+    own.and_then(|name| predefined(reader, name))
+        .unwrap_or_else(|| reader.reference_of_value(HandleKind::Datatype, value))
 }
 
 /// A reference to the predefined datatype of that name.
@@ -165,12 +207,13 @@ fn predefined(reader: &HandleReader<'_>, name: &str) -> Option<serde_json::Value
     Some(reader.reference_of_value(HandleKind::Datatype, value))
 }
 
-/// Peer and tag.
-fn words(operation: &Operation, sends: bool, word: &str) -> String {
+/// Peer and tag. `nobody`: the rank MPI_PROC_NULL.
+fn words(operation: &Operation, sends: bool, word: &str, nobody: Option<i64>) -> String {
     let settled = operation.status != OperationStatus::Pending && word != "inactive";
     let to = if sends { "to" } else { "from" };
     let actual = operation.actual_local_rank.filter(|_| settled);
     let peer = match (operation.desired_local_rank, actual) {
+        (Some(peer), _) if Some(peer) == nobody => format!(" {to} MPI_PROC_NULL"),
         (Some(peer), _) => format!(" {to} {peer}"),
         (None, Some(peer)) if operation.any_source => format!(" {to} {peer} (any source)"),
         (None, Some(peer)) => format!(" {to} {peer}"),

@@ -48,6 +48,14 @@ impl HandleReader<'_> {
         (value.kind() == value::object_kind(kind)).then_some(Object { value, at: Some(at), constant })
     }
 
+    /// Where the object of a C handle lies; `None` where there is none.
+    pub(super) fn object_of_handle(&self, kind: HandleKind, raw: u64) -> Option<TargetAddr> {
+        match value::meaning(self, kind, raw) {
+            Ok(value::Meaning::Live(object)) => object.at,
+            _ => None,
+        }
+    }
+
     /// A reference to the object that a pointer of the library points to, as a fact: its kind, its handle and its
     /// summary. Null for a null pointer.
     pub(super) fn reference(&self, kind: HandleKind, at: TargetAddr) -> Value {

@@ -1,38 +1,16 @@
 //! Requests (pmodels/mpich, src/include/mpir_request.h, v3.4 to v5.0). What a message is, the reader of the queues says: it
 //! depends on the transport.
 
-use std::collections::HashMap;
+use serde_json::{Value, json};
 
-use serde_json::{Map, Value, json};
-
-use super::super::MpichReader;
 use super::super::handle_value::{HandleValue, Place};
 use super::super::requests::{Kind, Kinds, RequestShape};
 use super::value::Object;
-use super::{Depth, HandleReader, NO_OBJECT, errhandler, list, point_to_point, status};
+use super::{Depth, HandleReader, NO_OBJECT, list, other_requests, point_to_point, status};
 use crate::address::TargetAddr;
-use crate::model::{Handle, HandleKind, Operation, QueueSource};
+use crate::model::{Handle, HandleKind};
 use crate::readers::ReaderError;
-use crate::readers::record::{Record, Slot, shape};
-
-shape!(
-    /// The functions of a generalized request.
-    Generalized = ["MPIR_Grequest_fns"] {
-        query: "U.C.query_fn",
-        free: "U.C.free_fn",
-        cancel: "U.C.cancel_fn",
-        state: "grequest_extra_state",
-        language: "greq_lang",
-    }
-);
-
-/// What the queues say, by the addresses of the requests.
-#[derive(Default)]
-pub struct Operations {
-    by_request: HashMap<TargetAddr, Operation>,
-    /// Why nothing is known of those that are missing.
-    pub reason: Option<String>,
-}
+use crate::readers::record::{Record, Slot};
 
 /// One request.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +29,8 @@ pub struct Request {
     pub cancelled: bool,
     /// Of a persistent one that is active: the request that does the work.
     pub real: TargetAddr,
+    /// How many hold it.
+    pub references: i64,
 }
 
 impl Request {
@@ -61,6 +41,22 @@ impl Request {
             (_, true, true) => "cancelled",
             (_, true, _) => "complete",
             _ => "pending",
+        }
+    }
+
+    /// Whether the program has freed its handle; else why that is not known. A request that the library still works on has two
+    /// references, the program's and the library's (`MPIR_Request_free_impl`, src/mpi/request/request_impl.c, v4.0;
+    /// `MPIR_Request_free_unsafe`, src/include/mpir_request.h): measured so on ch3 and ch4, 3.4 to 5.0.
+    const fn freed(&self) -> Result<bool, &'static str> {
+        use Kind::{Collective, Generalized, PersistentCollective, PersistentReceive, PersistentSend, Receive, Send};
+        match (self.kind, self.complete, self.references) {
+            // MPI_Request_free gives these back at once.
+            (PersistentSend | PersistentReceive | PersistentCollective, ..) => Ok(false),
+            // Nobody but the program holds one that is complete.
+            (Send | Receive | Generalized | Collective, true, _) => Ok(false),
+            (Send | Receive | Generalized | Collective, false, 2) => Ok(false),
+            (Send | Receive | Generalized, false, 1) => Ok(true),
+            _ => Err("its references do not tell: MPICH holds requests of this kind by different numbers of them"),
         }
     }
 
@@ -112,6 +108,7 @@ impl HandleReader<'_> {
             inactive: false,
             cancelled: cancelled(record),
             real: TargetAddr::NULL,
+            references: record.int(shape.references),
         };
         match request.kind {
             Kind::PersistentSend | Kind::PersistentReceive | Kind::PersistentCollective => {
@@ -138,45 +135,6 @@ impl HandleReader<'_> {
         // A persistent request that waits for its start is complete for MPI_Wait.
         request.complete |= request.inactive;
         Ok(request)
-    }
-
-    /// What the queues say of a request.
-    pub(super) fn operation_of(&self, request: &Request) -> Option<&Operation> {
-        let known = &self.operations().by_request;
-        known.get(&request.at).or_else(|| known.get(&request.real).filter(|_| !request.real.is_null()))
-    }
-
-    /// What the queues say, read once.
-    pub(super) fn operations(&self) -> &Operations {
-        self.operations.get_or_init(|| {
-            let mut found = Operations::default();
-            match MpichReader::new(self.target, self.layouts, self.process).read_queues() {
-                Ok(mut report) => {
-                    for communicator in &mut report.communicators {
-                        for queue in communicator.queues_mut() {
-                            if let (None, Some(detail)) = (&found.reason, &queue.detail) {
-                                found.reason = Some(detail.clone());
-                            }
-                            let operations = std::mem::take(&mut queue.operations);
-                            let by_request = operations
-                                .into_iter()
-                                .filter_map(|operation| Some((self.object_of(operation.request?)?, operation)));
-                            found.by_request.extend(by_request);
-                        }
-                    }
-                }
-                Err(error) => found.reason = Some(error.to_string()),
-            }
-            found
-        })
-    }
-
-    /// The object of a C handle of a request.
-    fn object_of(&self, handle: u64) -> Option<TargetAddr> {
-        if self.process.abi {
-            return Some(TargetAddr::new(handle));
-        }
-        self.process.pools.address_of(self.target, HandleValue(u32::try_from(handle).ok()?))
     }
 
     /// Adds the fact `requests`: references to those that `uses` accepts.
@@ -208,7 +166,7 @@ impl HandleReader<'_> {
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     if object.value.place() == Place::Builtin {
-        shared(object.value, handle);
+        shared(object.value, &Kinds::resolve(reader.layouts)?, handle);
         return Ok(());
     }
     let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
@@ -228,8 +186,21 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         Kind::Send | Kind::Receive | Kind::PersistentSend | Kind::PersistentReceive | Kind::MatchedProbe => {
             point_to_point::read(reader, &request, depth, handle);
         }
-        Kind::Generalized => generalized(reader, &request, depth, handle)?,
-        _ => other(reader, &request, depth, handle),
+        Kind::Generalized => other_requests::generalized(reader, &request, depth, handle)?,
+        Kind::PartitionedSend | Kind::PartitionedReceive => {
+            other_requests::partitioned(reader, &request, depth, handle)?;
+        }
+        Kind::Rma => other_requests::one_sided(reader, &request, depth, handle)?,
+        _ => other_requests::other(reader, &request, depth, handle),
+    }
+    match request.freed() {
+        Ok(freed) => handle.freed = Some(freed),
+        Err(reason) => {
+            handle.unknown.insert("freed".to_owned(), reason.into());
+        }
+    }
+    if handle.freed == Some(true) {
+        handle.summary.push_str(", freed by the application");
     }
     if depth == Depth::Full {
         add_status(reader, &request, handle)?;
@@ -238,8 +209,8 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
 }
 
 /// One of the objects that stand for every operation that was complete at once.
-fn shared(value: HandleValue, handle: &mut Handle) {
-    // MPIR_REQUEST_COMPLETE_SEND and its like: the number is that of the kind of request in 3.4
+fn shared(value: HandleValue, kinds: &Kinds, handle: &mut Handle) {
+    // MPIR_REQUEST_COMPLETE_SEND and its like: the number is that of the kind of request, in 3.4 or in this release
     // (src/include/mpir_request.h, v3.4.3 to v5.0.1).
     let (sort, what) = match value.index() {
         1 => (Some("point-to-point"), "a send that was complete at once"),
@@ -247,6 +218,12 @@ fn shared(value: HandleValue, handle: &mut Handle) {
         6 => (Some("collective"), "a collective that was complete at once"),
         8 => (Some("one-sided"), "a one-sided operation that was complete at once"),
         0x10 => (Some("point-to-point"), "a receive from MPI_PROC_NULL"),
+        other if kinds.of(i64::from(other)) == Kind::Rma => {
+            (Some("one-sided"), "a one-sided operation that was complete at once")
+        }
+        other if kinds.of(i64::from(other)) == Kind::Collective => {
+            (Some("collective"), "a collective that was complete at once")
+        }
         _ => (None, "an operation that was complete at once"),
     };
     let reason = "the library uses this object for all operations that are complete at once";
@@ -261,66 +238,6 @@ fn shared(value: HandleValue, handle: &mut Handle) {
     handle.unknown("communicator", reason);
     handle.predefined = Some(true);
     handle.summary = format!("{what}, complete");
-}
-
-fn generalized(
-    reader: &HandleReader<'_>,
-    request: &Request,
-    depth: Depth,
-    handle: &mut Handle,
-) -> Result<(), ReaderError> {
-    let slot = Slot::resolve(reader.layouts, "MPIR_Request", "u.ureq.greq_fns")?;
-    let at = reader.target.read_pointer(request.at.wrapping_add(slot.offset as u64))?;
-    let shape = Generalized::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
-    handle.fact("call", "MPI_Grequest_start");
-    let query = reader.function(record.pointer(shape.query));
-    let name = query.get("symbol").and_then(Value::as_str).map_or_else(String::new, |name| format!(" ({name})"));
-    if depth == Depth::Full {
-        let mut functions = Map::new();
-        functions.insert("query".to_owned(), query);
-        functions.insert("free".to_owned(), reader.function(record.pointer(shape.free)));
-        functions.insert("cancel".to_owned(), reader.function(record.pointer(shape.cancel)));
-        handle.fact("functions", functions);
-        handle.fact("extra_state", record.pointer(shape.state).to_string());
-        match errhandler::language(reader, record.int(shape.language)) {
-            Some(language) => handle.fact("language", language),
-            None => handle.unknown("language", "the number of its language is not known"),
-        }
-    }
-    handle.summary = format!("MPI_Grequest_start{name}, {}", request.status_word());
-    Ok(())
-}
-
-fn other(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: &mut Handle) {
-    let what = match request.kind {
-        Kind::Collective => "nonblocking collective",
-        Kind::PersistentCollective => "persistent collective",
-        Kind::PartitionedSend => "partitioned send",
-        Kind::PartitionedReceive => "partitioned receive",
-        Kind::Partition => "part of a partitioned operation",
-        Kind::Rma => "one-sided operation",
-        _ => "request of a kind that is not known",
-    };
-    if matches!(request.kind, Kind::Collective | Kind::PersistentCollective) {
-        handle.unknown("call", "the library does not keep which collective it is");
-        for fact in ["round", "rounds", "sub_requests"] {
-            handle.unknown(fact, "MPICH's schedules of collectives are not read");
-        }
-    } else {
-        handle.unknown("call", "several functions leave the same request");
-    }
-    let on =
-        if request.communicator.is_null() { String::new() } else { format!(" {}", reader.on(request.communicator)) };
-    handle.summary = format!("{what}{on}, {}", request.status_word());
-    if depth == Depth::Full {
-        if request.communicator.is_null() {
-            handle.unknown("communicator", "the request does not name it");
-        } else {
-            handle.fact("communicator", reader.reference(HandleKind::Comm, request.communicator));
-        }
-    }
 }
 
 /// Adds the status of a complete request.

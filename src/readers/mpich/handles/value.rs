@@ -215,9 +215,9 @@ fn freed(
 
 /// Whether the library counts who uses the objects of a kind: not info objects (src/mpi/info/infoutil.c, v4.0.2), nor
 /// sessions (`MPII_Init_thread`, src/mpi/init/mpir_init.c, v4.0.2; `MPIR_Session_create`, src/mpi/session/session_util.c,
-/// v4.3.2).
+/// v4.3.2), nor ch4's windows (src/mpid/ch4/src/mpidig_win.c, v4.0.2).
 pub const fn is_counted(kind: ObjectKind) -> bool {
-    !matches!(kind, ObjectKind::Info | ObjectKind::Session)
+    !matches!(kind, ObjectKind::Info | ObjectKind::Session | ObjectKind::Win)
 }
 
 /// How many times the library counts the object at `at` as used.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::epochs::{self, Epochs};
 use super::value::Object;
 use super::{Depth, HandleReader, NO_OBJECT, attributes};
 use crate::model::{Handle, HandleKind};
@@ -32,7 +33,7 @@ const FLAVOURS: &[&str] =
     &["MPI_WIN_FLAVOR_CREATE", "MPI_WIN_FLAVOR_ALLOCATE", "MPI_WIN_FLAVOR_DYNAMIC", "MPI_WIN_FLAVOR_SHARED"];
 const MODELS: &[&str] = &["MPI_WIN_UNIFIED", "MPI_WIN_SEPARATE"];
 
-/// What the device keeps in forms that differ between networks.
+/// What the device keeps.
 const OF_DEVICE: &[&str] = &["lock_all", "locks", "started", "posted", "epoch", "no_locks"];
 
 /// Adds what the object holds.
@@ -57,6 +58,14 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     handle.summary = if name.is_empty() { place } else { format!("\"{name}\", {place}") };
     handle.name = Some(name).filter(|name| !name.is_empty());
     handle.freed = Some(false);
+    let epochs = reader.communicators().and_then(|all| {
+        let found = all.at(comm).and_then(|index| all.found.get(index));
+        let found = found.ok_or_else(|| ReaderError::Damaged("its communicator is not in use".to_owned()))?;
+        epochs::read(reader, at, found)
+    });
+    if let Some(epochs) = epochs.as_ref().ok().filter(|epochs| epochs.word != "none") {
+        handle.summary = format!("{}, epoch: {}", handle.summary, epochs.word);
+    }
     if depth == Depth::Short {
         return Ok(());
     }
@@ -83,8 +92,13 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         None => handle.unknown("component", "the library's device was not found"),
     }
     handle.unknown("info", "MPICH keeps hints as settings of its own, not as keys and values");
-    for fact in OF_DEVICE {
-        handle.unknown(fact, format!("the device {} keeps it in a form that is not read", device.unwrap_or("")));
+    match epochs {
+        Ok(epochs) => synchronisation(epochs, handle),
+        Err(error) => {
+            for fact in OF_DEVICE {
+                handle.unknown(fact, format!("what the device keeps of it: {error}"));
+            }
+        }
     }
     match attributes::read(reader, record.pointer(shape.attributes), &mut handle.problems) {
         Ok(found) => attributes::add(reader, &found, handle),
@@ -97,4 +111,28 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         handle.fact("errhandler", reader.reference(HandleKind::Errhandler, errhandler));
     }
     Ok(())
+}
+
+/// Adds what is open.
+fn synchronisation(epochs: Epochs, handle: &mut Handle) {
+    handle.fact("no_locks", epochs.no_locks);
+    handle.fact("lock_all", epochs.lock_all);
+    match epochs.locks {
+        Ok(ranks) => {
+            if !ranks.is_empty() {
+                let reason = "only the process that is locked has the type of a lock";
+                handle.unknown.insert("locks.type".to_owned(), reason.into());
+            }
+            let locks = ranks.into_iter().map(|rank| json!({ "rank": rank, "type": null }));
+            handle.fact("locks", locks.collect::<Vec<_>>());
+        }
+        Err(reason) => handle.unknown("locks", reason),
+    }
+    for (fact, ranks) in [("started", epochs.started), ("posted", epochs.posted)] {
+        match ranks {
+            Ok(ranks) => handle.fact(fact, ranks),
+            Err(reason) => handle.unknown(fact, reason),
+        }
+    }
+    handle.fact("epoch", epochs.word);
 }

@@ -173,7 +173,7 @@ impl Unpacked {
         operation.buffer = Some(request.record.uint(self.buffer));
         operation.count = u64::try_from(request.record.int(self.count)).ok();
         let handle = u32::try_from(request.record.uint(self.datatype)).unwrap_or(0);
-        operation.datatype = datatypes.of(handle).name;
+        datatypes.of(handle).put_into(operation);
         true
     }
 }

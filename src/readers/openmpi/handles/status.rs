@@ -1,11 +1,10 @@
 //! Statuses, which lie in the application's memory.
-//!
-//! A status carries no mark of what it is: only members that nobody but the library writes tell garbage.
 
 use super::HandleReader;
 use crate::address::TargetAddr;
-use crate::model::{Handle, HandleKind, HandleState};
+use crate::model::Handle;
 use crate::readers::record::{Record, shape};
+use crate::readers::status::{self, error_class, ignored, unknown};
 
 shape!(
     /// A status (`ompi_status_public_t`, ompi/include/mpi.h.in, v4.1.4 and v5.0.7). Fortran's statuses are the same bytes.
@@ -18,86 +17,11 @@ shape!(
     }
 );
 
-/// The error classes of the standard.
-const ERROR_CLASSES: &[&str] = &[
-    "MPI_ERR_ACCESS",
-    "MPI_ERR_AMODE",
-    "MPI_ERR_ARG",
-    "MPI_ERR_ASSERT",
-    "MPI_ERR_BAD_FILE",
-    "MPI_ERR_BASE",
-    "MPI_ERR_BUFFER",
-    "MPI_ERR_COMM",
-    "MPI_ERR_CONVERSION",
-    "MPI_ERR_COUNT",
-    "MPI_ERR_DIMS",
-    "MPI_ERR_DISP",
-    "MPI_ERR_DUP_DATAREP",
-    "MPI_ERR_FILE",
-    "MPI_ERR_FILE_EXISTS",
-    "MPI_ERR_FILE_IN_USE",
-    "MPI_ERR_GROUP",
-    "MPI_ERR_INFO",
-    "MPI_ERR_INFO_KEY",
-    "MPI_ERR_INFO_NOKEY",
-    "MPI_ERR_INFO_VALUE",
-    "MPI_ERR_INTERN",
-    "MPI_ERR_IN_STATUS",
-    "MPI_ERR_IO",
-    "MPI_ERR_KEYVAL",
-    "MPI_ERR_LOCKTYPE",
-    "MPI_ERR_NAME",
-    "MPI_ERR_NOT_SAME",
-    "MPI_ERR_NO_MEM",
-    "MPI_ERR_NO_SPACE",
-    "MPI_ERR_NO_SUCH_FILE",
-    "MPI_ERR_OP",
-    "MPI_ERR_OTHER",
-    "MPI_ERR_PENDING",
-    "MPI_ERR_PORT",
-    "MPI_ERR_PROC_ABORTED",
-    "MPI_ERR_PROC_FAILED",
-    "MPI_ERR_PROC_FAILED_PENDING",
-    "MPI_ERR_QUOTA",
-    "MPI_ERR_RANK",
-    "MPI_ERR_READ_ONLY",
-    "MPI_ERR_REQUEST",
-    "MPI_ERR_REVOKED",
-    "MPI_ERR_RMA_ATTACH",
-    "MPI_ERR_RMA_CONFLICT",
-    "MPI_ERR_RMA_FLAVOR",
-    "MPI_ERR_RMA_RANGE",
-    "MPI_ERR_RMA_SHARED",
-    "MPI_ERR_RMA_SYNC",
-    "MPI_ERR_ROOT",
-    "MPI_ERR_SERVICE",
-    "MPI_ERR_SESSION",
-    "MPI_ERR_SIZE",
-    "MPI_ERR_SPAWN",
-    "MPI_ERR_TAG",
-    "MPI_ERR_TOPOLOGY",
-    "MPI_ERR_TRUNCATE",
-    "MPI_ERR_TYPE",
-    "MPI_ERR_UNKNOWN",
-    "MPI_ERR_UNSUPPORTED_DATAREP",
-    "MPI_ERR_UNSUPPORTED_OPERATION",
-    "MPI_ERR_VALUE_TOO_LARGE",
-    "MPI_ERR_WIN",
-];
-
 /// The status at an address.
 pub fn at(reader: &HandleReader<'_>, addr: TargetAddr) -> Handle {
     if addr.is_null() {
         // MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE (ompi/include/mpi.h.in, v4.1.4 and v5.0.7).
-        return Handle {
-            kind: HandleKind::Status,
-            handle: Some(addr.to_string()),
-            name: Some("MPI_STATUS_IGNORE".to_owned()),
-            predefined: Some(true),
-            state: HandleState::Null,
-            summary: "MPI_STATUS_IGNORE".to_owned(),
-            ..Handle::default()
-        };
+        return ignored(addr);
     }
     let read = Status::resolve(reader.layouts)
         .map_err(|error| error.to_string())
@@ -105,17 +29,6 @@ pub fn at(reader: &HandleReader<'_>, addr: TargetAddr) -> Handle {
     match read {
         Ok(bytes) => of_bytes(reader, &bytes, Some(addr)),
         Err(detail) => unknown(Some(addr), detail),
-    }
-}
-
-fn unknown(addr: Option<TargetAddr>, detail: String) -> Handle {
-    Handle {
-        kind: HandleKind::Status,
-        handle: addr.map(|addr| addr.to_string()),
-        state: HandleState::Unknown,
-        summary: format!("unknown MPI_Status: {}", crate::readers::beginning(&detail)),
-        detail: Some(detail),
-        ..Handle::default()
     }
 }
 
@@ -131,75 +44,15 @@ pub fn of_bytes(reader: &HandleReader<'_>, bytes: &[u8], addr: Option<TargetAddr
     let record = Record::new(addr.unwrap_or_default(), bytes, reader.target.abi());
     let [source, tag, error, cancelled] =
         [shape.source, shape.tag, shape.error, shape.cancelled].map(|slot| record.int(slot));
-    let length = record.uint(shape.bytes);
-    let mut handle = Handle {
-        kind: HandleKind::Status,
-        handle: addr.map(|addr| addr.to_string()),
-        predefined: Some(false),
-        state: HandleState::Live,
-        ..Handle::default()
-    };
-    handle.fact("source", source);
-    handle.fact("tag", tag);
-    handle.fact("error", error);
-    let error_name = error_name(reader, error);
-    match error_name {
-        Some(name) => handle.fact("error_name", name),
-        None => handle.unknown(
-            "error_name",
-            "it is no error class of the standard: functions that complete one operation leave this member as it was",
-        ),
-    }
-    handle.fact("bytes", length);
-    handle.unknown("elements", "a status does not know the datatype");
-    if let Some(detail) = garbage(reader, source, cancelled) {
-        handle.fact("cancelled", cancelled != 0);
-        handle.state = HandleState::Invalid;
-        handle.summary = format!("not an MPI_Status: {detail}");
-        handle.detail = Some(detail);
-        return handle;
-    }
-    handle.fact("cancelled", cancelled != 0);
-    let constant = |name: &str| reader.layouts.constant(name).ok();
-    // Names of constants make no sense of numbers that the library does not have.
-    let named = |value: i64, names: &[&str]| {
-        names
-            .iter()
-            .find(|name| constant(name) == Some(value))
-            .map_or_else(|| value.to_string(), |name| (*name).to_owned())
-    };
-    let empty = constant("MPI_ANY_SOURCE") == Some(source) && constant("MPI_ANY_TAG") == Some(tag) && length == 0;
-    handle.summary = if cancelled != 0 {
-        "cancelled".to_owned()
-    } else if empty {
-        // What completing an inactive request gives (MPI-3.1, 3.7.3).
-        "empty".to_owned()
-    } else {
-        let source = named(source, &["MPI_PROC_NULL", "MPI_ANY_SOURCE", "MPI_UNDEFINED"]);
-        let tag = named(tag, &["MPI_ANY_TAG", "MPI_UNDEFINED"]);
-        format!("from {source}, tag {tag}, {length} bytes")
-    };
-    if let Some(name) = error_name.filter(|_| error != 0) {
-        handle.summary = format!("{}, {name}", handle.summary);
-    }
-    handle
+    // Only the library writes this member, and only from its own flags or those of MPI_Status_set_cancelled.
+    let garbage = (!(0..=1).contains(&cancelled))
+        .then(|| format!("its member _cancelled is {cancelled} (never set, or garbage)"));
+    let (error_name, bytes) = (error_name(reader, error), record.uint(shape.bytes));
+    let status = status::Status { source, tag, error, error_name, bytes, cancelled: cancelled != 0 };
+    status.described(reader.layouts, addr, garbage)
 }
 
 /// The name of an error class; `None` where the standard has no such class.
 pub fn error_name(reader: &HandleReader<'_>, error: i64) -> Option<&'static str> {
-    if error == 0 {
-        return Some("MPI_SUCCESS");
-    }
-    ERROR_CLASSES.iter().copied().find(|name| reader.layouts.constant(name).is_ok_and(|value| value == error))
-}
-
-/// Why no MPI function can have left these members so.
-fn garbage(reader: &HandleReader<'_>, source: i64, cancelled: i64) -> Option<String> {
-    // Only the library writes this member, and only from its own flags or those of MPI_Status_set_cancelled.
-    if !(0..=1).contains(&cancelled) {
-        return Some(format!("its member _cancelled is {cancelled} (never set, or garbage)"));
-    }
-    let allowed = ["MPI_ANY_SOURCE", "MPI_PROC_NULL", "MPI_ROOT", "MPI_UNDEFINED"];
-    let special = || allowed.iter().any(|name| reader.layouts.constant(name).is_ok_and(|value| value == source));
-    (source < 0 && !special()).then(|| format!("its member MPI_SOURCE is {source} (never set, or garbage)"))
+    error_class(reader.layouts, error)
 }
