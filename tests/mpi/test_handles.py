@@ -34,7 +34,9 @@ PROGRAMS: List[Program] = [
 #: Those that run on MPICH, with environment variables: it has no MCA parameters.
 ON_MPICH: List[Program] = [
     ("handles_values", (), 2, {}),
+    ("handles_misc", (), 2, {}),
     ("handles_files", ("{dir}", "romio"), 2, {}),
+    ("handles_comms", (), 3, {}),
     ("handles_topologies", (), 4, {}),
     ("handles_groups", (), 3, {}),
     ("handles_requests", ("{dir}",), 3, {}),

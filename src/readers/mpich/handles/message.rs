@@ -1,11 +1,13 @@
 //! Matched messages: in MPICH the requests of their probes (`MPIR_REQUEST_KIND__MPROBE`, src/include/mpir_request.h,
 //! v3.4 to v5.0).
 
+use serde_json::Value;
+
 use super::super::handle_value::Place;
 use super::super::requests::Kind;
 use super::value::{self, Object};
 use super::{Depth, HandleReader, NO_OBJECT};
-use crate::model::{Handle, HandleKind, HandleState};
+use crate::model::{Handle, HandleKind, HandleState, Operation};
 use crate::readers::ReaderError;
 use crate::readers::record::{Record, shape};
 
@@ -49,15 +51,38 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     let shape = Message::resolve(reader.layouts)?;
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
-    let (source, tag) = (record.int(shape.source), record.int(shape.tag));
-    let bytes = (record.uint(shape.high) >> 1) << 32 | record.uint(shape.low);
-    let comm = record.pointer(shape.comm);
     handle.freed = Some(false);
-    handle.fact("communicator", reader.reference(HandleKind::Comm, comm));
-    handle.fact("source", source);
-    handle.fact("tag", tag);
-    handle.fact("bytes", bytes);
-    handle.summary = format!("from {source}, tag {tag} {}, {bytes} bytes", reader.on(comm));
+    // A network's library may keep what MPICH's request then does not, whose members are those of an earlier use
+    // (src/mpid/ch4/netmod/ucx/ucx_probe.h, v3.4 to v5.0).
+    let own = record.pointer(shape.comm);
+    let filled = |value: i64| (!own.is_null()).then_some(value);
+    let queued = if own.is_null() { reader.operation_of(&reader.request(at)?) } else { None };
+    let operation = queued.as_ref().map(|queued| &queued.operation);
+    let of_queue = || reader.object_of_handle(HandleKind::Comm, queued.as_ref()?.queue?);
+    let comm = Some(own).filter(|comm| !comm.is_null()).or_else(of_queue);
+    let length = (record.uint(shape.high) >> 1) << 32 | record.uint(shape.low);
+    let of_operation = |member: fn(&Operation) -> Option<i64>| operation.and_then(member);
+    let source = of_operation(|operation| operation.actual_local_rank).or_else(|| filled(record.int(shape.source)));
+    let tag = of_operation(|operation| operation.actual_tag).or_else(|| filled(record.int(shape.tag)));
+    let bytes = operation.and_then(|operation| operation.actual_length).or_else(|| filled(0).map(|_| length));
+    let reason = "the transport keeps it, in a form that is not read";
+    match comm {
+        Some(comm) => handle.fact("communicator", reader.reference(HandleKind::Comm, comm)),
+        None => handle.unknown("communicator", reason),
+    }
+    for (fact, value) in
+        [("source", source.map(Value::from)), ("tag", tag.map(Value::from)), ("bytes", bytes.map(Value::from))]
+    {
+        match value {
+            Some(value) => handle.fact(fact, value),
+            None => handle.unknown(fact, reason),
+        }
+    }
+    let source = source.map_or_else(|| "an unknown rank".to_owned(), |rank| rank.to_string());
+    let tag = tag.map_or_else(|| "tag not known".to_owned(), |tag| format!("tag {tag}"));
+    let on = comm.map(|comm| format!(" {}", reader.on(comm))).unwrap_or_default();
+    let bytes = bytes.map(|bytes| format!(", {bytes} bytes")).unwrap_or_default();
+    handle.summary = format!("from {source}, {tag}{on}{bytes}");
     if depth == Depth::Full {
         let raw = value::c_value(reader.process.abi, HandleKind::Message, object);
         handle.fact("request", reader.reference_of(HandleKind::Request, raw));

@@ -26,6 +26,8 @@ pub struct Queued {
     pub operation: Operation,
     /// The C handle of the communicator in whose queue it is; `None` of a message, which nobody has received there yet.
     pub communicator: Option<u64>,
+    /// The same, also of a message.
+    pub queue: Option<u64>,
 }
 
 /// What the queues say, by the addresses of the requests.
@@ -89,14 +91,14 @@ impl HandleReader<'_> {
                     let handle = handle.and_then(|digits| u64::from_str_radix(digits, 16).ok());
                     // In the order of `queues_mut`: sends, receives, messages.
                     let owners = [handle, handle, None];
-                    for (queue, handle) in communicator.queues_mut().into_iter().zip(owners) {
+                    for (queue, owner) in communicator.queues_mut().into_iter().zip(owners) {
                         whole &= queue.state != QueueState::Error;
                         if let (None, Some(detail)) = (&found.reason, &queue.detail) {
                             found.reason = Some(detail.clone());
                         }
                         for operation in std::mem::take(&mut queue.operations) {
                             let at = operation.request.and_then(|handle| self.place_of(handle));
-                            let queued = Queued { operation, communicator: handle };
+                            let queued = Queued { operation, communicator: owner, queue: handle };
                             found.by_request.extend(at.map(|at| (at, queued)));
                         }
                     }

@@ -77,7 +77,8 @@ pub fn read(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: 
 /// What the queues say of it, or a persistent request itself.
 fn queued(reader: &HandleReader<'_>, request: &Request) -> Option<Queued> {
     let persistent = matches!(request.kind, Kind::PersistentSend | Kind::PersistentReceive);
-    let made_with = || reader.made_with(request).ok().map(|operation| Queued { operation, communicator: None });
+    let made_with =
+        || reader.made_with(request).ok().map(|operation| Queued { operation, communicator: None, queue: None });
     if persistent && request.inactive {
         return made_with();
     }
