@@ -63,8 +63,7 @@ static void *attribute(MPI_Win win, int keyval)
 /* What every window is compared with, as MPI itself tells it. */
 static void window_is(MPI_Win win, const char *what)
 {
-    static const char *const flavours[] = {"", "MPI_WIN_FLAVOR_CREATE", "MPI_WIN_FLAVOR_ALLOCATE",
-                                           "MPI_WIN_FLAVOR_DYNAMIC", "MPI_WIN_FLAVOR_SHARED"};
+    int flavour = *(int *)attribute(win, MPI_WIN_CREATE_FLAVOR);
     MPI_Group group;
     MPI_Errhandler handler;
     MPI_Win_get_group(win, &group);
@@ -78,7 +77,10 @@ static void window_is(MPI_Win win, const char *what)
     fact_address("base", attribute(win, MPI_WIN_BASE));
     fact_int("bytes", *(MPI_Aint *)attribute(win, MPI_WIN_SIZE));
     fact_int("displacement_unit", *(int *)attribute(win, MPI_WIN_DISP_UNIT));
-    fact_text("flavour", flavours[*(int *)attribute(win, MPI_WIN_CREATE_FLAVOR)]);
+    fact_text("flavour", flavour == MPI_WIN_FLAVOR_CREATE     ? "MPI_WIN_FLAVOR_CREATE"
+                         : flavour == MPI_WIN_FLAVOR_ALLOCATE ? "MPI_WIN_FLAVOR_ALLOCATE"
+                         : flavour == MPI_WIN_FLAVOR_DYNAMIC  ? "MPI_WIN_FLAVOR_DYNAMIC"
+                                                              : "MPI_WIN_FLAVOR_SHARED");
     fact_text("model", *(int *)attribute(win, MPI_WIN_MODEL) == MPI_WIN_UNIFIED ? "MPI_WIN_UNIFIED" : "MPI_WIN_SEPARATE");
     fact_contains("component", component);
     fact_handle("group", HANDLE(group));
