@@ -85,6 +85,9 @@ class Held:
             return EXACT
         level = self._known.level(f"{queue}.{_OF_QUEUE[name]}")
         done = word in _COMPLETE and not self._known.is_exact(f"{queue}.complete")
+        if not self._known.is_exact(f"{queue}.listed") and level == EXACT:
+            # What is in no queue has no facts.
+            level = PARTIAL
         return PARTIAL if done or (level == NOT_AVAILABLE and told.get("persistent")) else level
 
 

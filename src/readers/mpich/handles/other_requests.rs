@@ -6,6 +6,7 @@ use super::super::handle_value::HandleValue;
 use super::super::requests::Kind;
 use super::request::Request;
 use super::{Depth, HandleReader, errhandler, point_to_point};
+use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
 use crate::readers::ReaderError;
 use crate::readers::record::{Record, Slot, shape};
@@ -128,8 +129,11 @@ pub fn one_sided(
     depth: Depth,
     handle: &mut Handle,
 ) -> Result<(), ReaderError> {
-    let slot = Slot::resolve(reader.layouts, "MPIR_Request", "u.rma.win")?;
-    let window = reader.target.read_pointer(request.at.wrapping_add(slot.offset as u64))?;
+    // 3.4 has no such member.
+    let window = match Slot::probe(reader.layouts, "MPIR_Request", "u.rma.win")? {
+        Some(slot) => reader.target.read_pointer(request.at.wrapping_add(slot.offset as u64))?,
+        None => TargetAddr::NULL,
+    };
     handle.unknown("call", "MPI_Rput, MPI_Rget, MPI_Raccumulate and MPI_Rget_accumulate leave the same request");
     let reference = reader.reference(HandleKind::Win, window);
     let name = reference.get("summary").and_then(Value::as_str).filter(|summary| summary.starts_with('"'));
