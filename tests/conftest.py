@@ -56,6 +56,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(fixture, names, indirect=True, scope="session")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: List[pytest.Item]) -> None:
+    """Leaves out the tests of an MPI that only those of all MPIs have."""
+    if config.getoption("--all-mpis"):
+        return
+    left_out = [item for item in items if "intel_mpi" in getattr(item, "fixturenames", ())]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
+
+
 @pytest.fixture(scope="session")
 def mpi_build(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
     """Each Open MPI that is tested."""
@@ -84,6 +93,15 @@ def debian_mpich(preflight: None) -> builds.MpiBuild:
 def wheel_mpi(preflight: None) -> builds.MpiBuild:
     """Open MPI from the package index, which has no plug-in."""
     return _build(builds.WHEEL)
+
+
+@pytest.fixture(scope="session")
+def intel_mpi(preflight: None) -> builds.MpiBuild:
+    """Intel MPI, which is of a size for the tests of all MPIs only."""
+    try:
+        return builds.intel()
+    except builds.Missing as missing:
+        pytest.fail(str(missing))
 
 
 @pytest.fixture

@@ -93,6 +93,23 @@ def mpich_from_source(flavour: str) -> MpiBuild:
     return MpiBuild(f"mpich-{flavour}-4.0.2", "4.0.2", place / "mpicc", place / "mpiexec.hydra", "MPICH")
 
 
+#: Of which no layout is published; programs are compiled with an MPICH of the same ABI, whose library theirs takes the place of.
+INTEL = "2021.18.1"
+
+
+def intel() -> MpiBuild:
+    """Intel MPI's runtime from the Python package index, to be run with :func:`intel_environment`."""
+    place = installs.wheel("impi_rt", INTEL)
+    return MpiBuild(f"intel-{INTEL}", INTEL, mpich_wheel("4.0.3").mpicc, place / "mpiexec.hydra", "Intel MPI")
+
+
+def intel_environment(build: MpiBuild) -> Dict[str, str]:
+    """What its launcher and its library need; the wheel has no libfabric."""
+    root = build.mpirun.parent.parent
+    path = f"{build.mpirun.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return {"I_MPI_ROOT": str(root), "PATH": path, "LD_LIBRARY_PATH": str(root / "lib"), "I_MPI_FABRICS": "shm"}
+
+
 #: The newest wheel of either MPI, and the distribution's MPICH.
 WHEEL, MPICH_WHEEL, DEBIAN_MPICH = "wheel-5.0.11", "mpich-wheel-5.0.2", "mpich-debian-4.0.2"
 #: Every MPI, by its name, with what makes it ready.
