@@ -4,7 +4,7 @@ use mpi_queues::address::TargetAddr;
 use mpi_queues::model::{OperationStatus, QueueState};
 
 use super::on_ch4;
-use super::support::mpich::{MATCHED_PROBE, Mpich, OFI_PEEK, OFI_RECEIVE, RECEIVE, WORLD_CONTEXT};
+use super::support::mpich::{Device, MATCHED_PROBE, MPI_INT, Mpich, OFI_PEEK, OFI_RECEIVE, RECEIVE, WORLD_CONTEXT};
 
 const EVENT: &str = "dev.ch4.netmod.ofi.event_id";
 const STATUS: &str = "dev.ch4.netmod.ofi.util_id";
@@ -100,8 +100,35 @@ fn a_receive_that_is_done_has_what_mpi_wait_would_give() {
         let queue = process.read_world().pending_receives;
         let [done] = &queue.operations[..] else { panic!("{queue:?}") };
         assert_eq!((done.actual_local_rank, done.actual_tag, done.actual_length), (Some(1), Some(9), Some(12)));
-        assert_eq!((done.status, done.desired_length), (OperationStatus::Complete, Some(40)));
+        let newer = (process.device == Device::Ch4Status).then_some(40);
+        assert_eq!((done.status, done.desired_length), (OperationStatus::Complete, newer));
         assert!(done.unknown.contains_key("desired_local_rank") && done.unknown.contains_key("desired_tag"));
+    });
+}
+
+#[test]
+fn where_the_data_goes_is_told_only_where_the_release_writes_it() {
+    on_ch4(|mut process| {
+        let world = process.world();
+        // What an earlier use left, where the release writes none of its own.
+        for datatype in [MPI_INT, 0x8c00_0003_u32 as i32 as i64] {
+            let fields = [
+                ("dev.is_local", 0),
+                ("dev.ch4.am.req", 0),
+                (EVENT, OFI_RECEIVE),
+                ("dev.ch4.netmod.ofi.context_id", WORLD_CONTEXT),
+                ("dev.ch4.netmod.ofi.datatype", datatype),
+                ("dev.ch4.netmod.ofi.util.iov.iov_base", 0x7770),
+                ("dev.ch4.netmod.ofi.util.iov.iov_len", 40),
+            ];
+            process.request(RECEIVE, 1, world, &fields);
+        }
+        let [plain, derived] = &process.read_world().pending_receives.operations[..] else { panic!() };
+        let newer = process.device == Device::Ch4Status;
+        assert_eq!((plain.desired_length, plain.buffer), (newer.then_some(40), newer.then_some(0x7770)));
+        // Its data may begin elsewhere than its buffer.
+        assert_eq!((derived.desired_length, derived.buffer), (newer.then_some(40), None));
+        assert!(derived.unknown.contains_key("buffer"));
     });
 }
 

@@ -6,6 +6,7 @@
 
 use super::active_messages::{matched_message, message};
 use super::datatypes::Datatypes;
+use super::handle_value::{HandleValue, Place};
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded, Kept, Transport, Unexpected};
 use crate::layouts::Layouts;
@@ -28,12 +29,13 @@ const EVENTS: i64 = 64;
 pub struct Ofi {
     event: Slot,
     context: Slot,
-    vector_buffer: Slot,
-    vector_length: Slot,
+    /// Address and length of what libfabric is given; 3.4 leaves old values there (src/mpid/ch4/netmod/ofi/ofi_recv.h).
+    vector: Option<(Slot, Slot)>,
     buffer: Option<Slot>,
     count: Option<Slot>,
     datatype: Option<Slot>,
-    packed_buffer: Option<Slot>,
+    /// The application's buffer of a receive into a temporary one, and that.
+    packed: Option<(Slot, Slot)>,
     /// The events of receives: plain, into a temporary buffer, into several pieces.
     receives: [Option<i64>; 4],
     peek: Option<Peek>,
@@ -72,12 +74,14 @@ impl Ofi {
         Some(Self {
             event: slot(&["direct.event_id", "event_id"])?,
             context: slot(&["direct.context_id", "context_id", "util_id.v", "util_id"])?,
-            vector_buffer: slot(&["direct.util.iov.iov_base", "util.iov.iov_base"])?,
-            vector_length: slot(&["direct.util.iov.iov_len", "util.iov.iov_len"])?,
+            // Releases from 4.0 on, which write it with every receive, are those whose requests have a kind.
+            vector: slot(&["direct.kind", "kind"])
+                .and_then(|_| slot(&["direct.util.iov.iov_base", "util.iov.iov_base"]))
+                .zip(slot(&["direct.util.iov.iov_len", "util.iov.iov_len"])),
             buffer: slot(&["direct.buf", "buf"]),
             count: slot(&["direct.count", "count"]),
             datatype: slot(&["direct.datatype", "datatype"]),
-            packed_buffer: slot(&["noncontig.pack.buf"]),
+            packed: slot(&["noncontig.pack.buf"]).zip(slot(&["noncontig.pack.pack_buffer"])),
             receives: ["RECV", "RECV_HUGE", "RECV_PACK", "RECV_NOPACK"].map(event),
             peek: event("PEEK").and_then(|event| {
                 let number = |name: &str| layouts.constant(&format!("MPIDI_OFI_PEEK_{name}")).ok();
@@ -128,26 +132,29 @@ impl Ofi {
         const PACKED: usize = 2;
         const IN_PIECES: usize = 3;
         let record = &request.record;
-        let known = self.datatype.map(|slot| {
-            let handle = u32::try_from(record.uint(slot)).unwrap_or(0);
-            datatypes.of(handle)
-        });
+        let handle = self.datatype.map(|slot| u32::try_from(record.uint(slot)).unwrap_or(0));
+        let known = handle.map(|handle| datatypes.of(handle));
+        // Of other types libfabric is given the address of the first byte with data.
+        let plain = handle.is_some_and(|handle| HandleValue(handle).place() == Place::Builtin);
         let count = self.count.map(|slot| record.uint(slot));
         let counted = known.as_ref().and_then(|known| count?.checked_mul(known.bytes?));
         // Releases that keep what the application asked for give libfabric less of it: long messages come in pieces.
-        let vector = || (which != IN_PIECES).then(|| record.uint(self.vector_length));
+        let vector = || self.vector.filter(|_| which != IN_PIECES).map(|(_, length)| record.uint(length));
+        // An event of an earlier use may have stayed, but without its temporary buffer.
+        let packed = self.packed.filter(|(_, temporary)| which == PACKED && record.uint(*temporary) != 0);
         operation.desired_length = if self.count.is_some() { counted } else { vector() };
         operation.count = count;
         known.unwrap_or_default().put_into(operation);
-        let buffer = match (self.buffer, self.packed_buffer, which) {
-            (Some(slot), ..) | (None, Some(slot), PACKED) => Some(record.uint(slot)),
-            (None, _, PACKED | IN_PIECES) => None,
-            (None, ..) => Some(record.uint(self.vector_buffer)),
+        let buffer = match (self.buffer, packed, self.vector) {
+            (Some(slot), ..) | (None, Some((slot, _)), _) => Some(record.uint(slot)),
+            (None, None, Some((slot, _))) if which != IN_PIECES && plain => Some(record.uint(slot)),
+            _ => None,
         };
         operation.buffer = buffer;
         for (fact, missing) in [
             ("desired_length", operation.desired_length.is_none()),
             ("count", count.is_none()),
+            ("datatype", operation.datatype.is_none() && operation.datatype_value.is_none()),
             ("buffer", buffer.is_none()),
         ] {
             if missing {

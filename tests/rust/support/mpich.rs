@@ -100,6 +100,11 @@ fn types(abi: TargetAbi, device: Device, seed: u64) -> Types {
             request
                 .extend([("dev.ch4.netmod.ofi.util.iov.iov_base", C::Ptr), ("dev.ch4.netmod.ofi.context_id", C::U(2))]);
             request.push(("dev.ch4.netmod.ofi.util.iov.iov_len", C::Size));
+            request.push(("dev.ch4.netmod.ofi.datatype", C::I(4)));
+            if device == Device::Ch4Status {
+                // Since 4.0.
+                request.push(("dev.ch4.netmod.ofi.kind", C::I(4)));
+            }
             if device == Device::Ch4 {
                 request.extend(["dev.ch4.am.u.recv.source", "dev.ch4.am.u.recv.tag"].map(|name| (name, C::I(4))));
             }
