@@ -70,7 +70,7 @@ mpis: build
 test-all-mpis: build
 	@tools/install-missing test-all-mpis
 	.venv/bin/python tests/make_mpis.py --all
-	.venv/bin/python -m pytest -q --all-mpis tests/mpi
+	.venv/bin/python -m pytest -q --all-mpis tests/mpi tests/debugger/test_info.py
 
 bench: build
 	@tools/install-missing test

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod mpich_damage;
+mod mpich_located;
 mod mpich_network;
 mod mpich_receives;
 mod mpich_sends;

@@ -156,7 +156,8 @@ fn parts(objects: &[Object], name: usize, abi: TargetAbi) -> Vec<usize> {
             && pointed.all(|object| object.value.place() != Place::Builtin && object.name(name).is_empty())
     };
     let len = objects.first().map_or(0, |object| object.bytes.len());
-    (width..len).step_by(width).filter(is_part).collect()
+    // Before that stands what the object was chained with while it was free.
+    (NEXT as usize + width..len).step_by(width).filter(is_part).collect()
 }
 
 /// All communicators that are in use, MPI_COMM_WORLD and MPI_COMM_SELF first.
