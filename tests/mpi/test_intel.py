@@ -1,4 +1,4 @@
-"""Intel MPI, whose structures nobody publishes: communicators are right as far as they are told, all else is not known."""
+"""Intel MPI, whose structures nobody publishes: communicators are right as far as told, all else is not known."""
 
 from __future__ import annotations
 

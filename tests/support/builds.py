@@ -93,7 +93,7 @@ def mpich_from_source(flavour: str) -> MpiBuild:
     return MpiBuild(f"mpich-{flavour}-4.0.2", "4.0.2", place / "mpicc", place / "mpiexec.hydra", "MPICH")
 
 
-#: Of which no layout is published; programs are compiled with an MPICH of the same ABI, whose library theirs takes the place of.
+#: Of which no layout is published. Programs are compiled with an MPICH of the same ABI, and find this library instead.
 INTEL = "2021.18.1"
 
 
