@@ -30,7 +30,7 @@ pub fn of(process: &MpichProcess, layouts: &Layouts) -> Vec<Exactness> {
         all.extend(within_a_node(layouts, process.library.debug_lists));
         all.extend(between_nodes(networks()));
     } else if networks().any(|network| network == "ucx") {
-        all.extend(ucx());
+        all.extend(ucx(has("dev.type")));
     } else {
         all.extend(network_only());
     }
@@ -99,8 +99,8 @@ fn between_nodes<'a>(networks: impl Iterator<Item = &'a str> + Clone) -> Vec<Exa
     ]
 }
 
-/// ch4 without shared memory of its own, over UCX.
-fn ucx() -> Vec<Exactness> {
+/// ch4 without shared memory of its own, over UCX. `newer`: a release whose requests have a type, 4.1 or later.
+fn ucx(newer: bool) -> Vec<Exactness> {
     const BYTES: &str = "UCX keeps bytes, not datatypes";
     vec![
         Exactness::exact("receives"),
@@ -109,7 +109,10 @@ fn ucx() -> Vec<Exactness> {
         Exactness::partial("receives.peer", OWN),
         Exactness::exact("unexpected"),
         Exactness::exact("sends"),
-        Exactness::partial("sends.complete", GONE),
+        match newer {
+            true => Exactness::not_available("sends.complete", "nothing is left of a send that is done"),
+            false => Exactness::partial("sends.complete", GONE),
+        },
         Exactness::partial("sends.datatype", BYTES),
         Exactness::partial("sends.order", ORDER_OF_SENDS),
         Exactness::partial(
