@@ -82,7 +82,8 @@ device_of() {
     printf '%s' "$1" | sed 's/^mpich-[0-9.]*-//; s/-abi$//; s/-ucc$//; s/-/:/; s/-/,/g'
 }
 
-[ $# -gt 0 ] || set -- mpich-3.4-ch4-ofi-ucx mpich-4.0-ch3-nemesis mpich-4.0-ch4-ofi mpich-4.0-ch4-ofi-ucx mpich-4.0-ch4-ucx \
+[ $# -gt 0 ] || set -- mpich-3.4-ch4-ofi-ucx mpich-4.0-ch3-nemesis mpich-4.0-ch3-nemesis-debuginfo mpich-4.0-ch4-ofi \
+    mpich-4.0-ch4-ofi-ucx mpich-4.0-ch4-ucx \
     mpich-4.1-ch4-ofi mpich-4.1-ch4-ofi-ucx mpich-4.1-ch4-ucx mpich-4.2-ch4-ofi mpich-4.2-ch4-ofi-ucx mpich-4.2-ch4-ucx \
     mpich-4.3-ch4-ofi mpich-4.3-ch4-ucx mpich-4.3-ch4-ucx-ofi mpich-5.0-ch4-ofi mpich-5.0-ch4-ucx mpich-5.0-ch4-ucx-ofi \
     mpich-5.0-ch4-ucx-ofi-abi mpich-5.0-ch4-ucx-ucc
@@ -95,6 +96,11 @@ for name; do
             [ "$name" != mpich-4.0-ch4-ucx ] || set_id="--build-id $(build_id_of "$work/packages/usr/lib/x86_64-linux-gnu/libmpich.so.12")"
             # shellcheck disable=SC2086
             mpich "$name" 4.0.2 "$(device_of "$name")" "$work/source" "mpich 4.0.2-3, source package of Debian bookworm" $set_id
+            ;;
+        mpich-4.0-ch3-nemesis-debuginfo)
+            fetch_debian
+            mpich "$name" 4.0.2 ch3:nemesis "$work/source" "mpich 4.0.2-3, source package of Debian bookworm" \
+                --build "$cache/mpich-4.0.2-ch3-nemesis-debuginfo" --configure "--enable-debuginfo --disable-cxx"
             ;;
         mpich-3.4-*) mpich_release "$name" 3.4.3 ;;
         mpich-4.0-*) mpich_release "$name" 4.0.3 ;;

@@ -14,6 +14,7 @@ const OPEN_MPI: &[Shipped] = &[
 const MPICH: &[Shipped] = &[
     ("mpich-3.4-ch4-ofi-ucx", include_str!("../../layouts/mpich-3.4-ch4-ofi-ucx.json")),
     ("mpich-4.0-ch3-nemesis", include_str!("../../layouts/mpich-4.0-ch3-nemesis.json")),
+    ("mpich-4.0-ch3-nemesis-debuginfo", include_str!("../../layouts/mpich-4.0-ch3-nemesis-debuginfo.json")),
     ("mpich-4.0-ch4-ofi", include_str!("../../layouts/mpich-4.0-ch4-ofi.json")),
     ("mpich-4.0-ch4-ofi-ucx", include_str!("../../layouts/mpich-4.0-ch4-ofi-ucx.json")),
     ("mpich-4.0-ch4-ucx", include_str!("../../layouts/mpich-4.0-ch4-ucx.json")),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Tuple
 
 import pytest
-from support.builds import MpiBuild
+from support.builds import BUILDS, MpiBuild
 from support.cli import mpi_queues as command_line
 from support.cli import pid_options, show
 from support.compare import assert_equal
@@ -100,4 +101,22 @@ def test_reading_twice_gives_the_same(mpich_build: MpiBuild, start_job: StartJob
     first, second = show(job.pids), show(job.pids)
     for pid in job.pids:
         assert first[pid]["communicators"] == second[pid]["communicators"]
+    job.assert_running()
+
+
+@pytest.mark.parametrize("program", [("truth_persistent", (), 2), ("truth_random", ("3", "200"), 2)], ids=_name)
+def test_a_stripped_library_with_lists_for_debuggers_is_told_from_one_without(
+    preflight: None, start_job: StartJob, tmp_path: Path, program: Program
+) -> None:
+    """Their requests are of one size, and their persistent ones name the transfer at different places."""
+    build = BUILDS["mpich-ch3-4.0.2"]()
+    library = build.mpicc.parent.parent / "lib" / "libmpi.so.12"
+    subprocess.run(["strip", "--strip-all", "-o", str(tmp_path / library.name), str(library)], check=True)
+    name, arguments, ranks = program
+    job = start_job(build, name, *arguments, ranks=ranks, env={"LD_LIBRARY_PATH": str(tmp_path)})
+    shown = show(job.pids)
+    _assert_equal_to_truth(job, shown)
+    for process in shown.values():
+        assert process["mpi"]["library"] == str(tmp_path / library.name)
+        assert process["source"]["layouts"] == "profile:mpich-4.0-ch3-nemesis-debuginfo"
     job.assert_running()

@@ -33,6 +33,7 @@ pub fn verify(target: &dyn Target, layouts: &Layouts, pools: &Pools, name: &str)
     if !found.differences.is_empty() {
         return found;
     }
+    lists(target, layouts, &mut found);
     match Shapes::resolve(layouts) {
         Ok(shapes) => predefined(target, &shapes, pools, &mut found),
         Err(error) => found.differences.push(Difference {
@@ -42,6 +43,21 @@ pub fn verify(target: &dyn Target, layouts: &Layouts, pools: &Pools, name: &str)
         }),
     }
     found
+}
+
+/// A library with lists for debuggers names its plug-in. Up to 4.0 a request's union has a member more in it, which moves
+/// others and leaves all sizes as they are (`MPIR_Request.u.persist.dbg_next`, src/include/mpir_request.h).
+fn lists(target: &dyn Target, layouts: &Layouts, found: &mut Verification) {
+    let Ok(symbol) = target.symbol("MPIR_dll_name") else { return };
+    let described = ["MPIR_Sendq", "MPIR_Debugq"].iter().any(|name| layouts.size_of(name).is_ok());
+    let said = |has: bool| if has { "lists for debuggers (--enable-debuginfo)" } else { "no lists for debuggers" };
+    if symbol.is_some() != described {
+        found.differences.push(Difference {
+            type_name: "MPIR_Request".to_owned(),
+            expected: said(described).to_owned(),
+            found: said(symbol.is_some()).to_owned(),
+        });
+    }
 }
 
 /// What one of the two predefined communicators says of itself.
