@@ -83,7 +83,8 @@ impl Library {
         self.mem.put_int(at.wrapping_add(4), 4, 1);
         let numbers = match self.order {
             Order::Older => [(0, remote), (4, rank), (16, size)].to_vec(),
-            Order::Newer => [(4, rank), (8, size)].to_vec(),
+            // Two context ids stand before these.
+            Order::Newer => [(0, place as i64), (4, place as i64), (8, rank), (12, size)].to_vec(),
         };
         for (offset, value) in numbers {
             self.mem.put_int(at.wrapping_add(NUMBERS + offset), 4, value);
@@ -194,7 +195,7 @@ fn what_is_not_sure_is_refused() {
             let size = if index == 1 { 1 } else { 9 };
             let numbers = match library.order {
                 Order::Older => [(0, size), (4, 0), (16, size)].to_vec(),
-                Order::Newer => [(4, 0), (8, size)].to_vec(),
+                Order::Newer => [(0, index as i64), (4, index as i64), (8, 0), (12, size)].to_vec(),
             };
             for (offset, number) in numbers {
                 library.mem.put_int(at.wrapping_add(offset), 4, number);

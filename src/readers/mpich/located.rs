@@ -92,11 +92,13 @@ fn offsets(objects: &[Object], abi: TargetAbi) -> Result<Offsets, String> {
     let [name] = names[..] else {
         return Err("the names of MPI_COMM_WORLD and MPI_COMM_SELF were not found in their objects".to_owned());
     };
-    // Until 4.3: remote_size, rank, attributes (a pointer), local_size; since 5.0: rank, local_size, and the rest elsewhere.
+    // Until 4.3: remote_size, rank, attributes (a pointer), local_size; since 5.0: context_id, recvcontext_id, rank,
+    // local_size, and the rest elsewhere (src/include/mpir_comm.h).
     let aligned = || (8..world.bytes.len()).step_by(4);
-    let older = aligned().filter(|at| at % 8 == 0);
-    let older = older.map(|at| Numbers { remote_size: Some(at), rank: at + 4, size: at + 16 });
+    let older =
+        aligned().map(|at| Numbers { remote_size: Some(at), rank: at + 4, size: (at + 8).next_multiple_of(8) + 8 });
     let newer = aligned().map(|at| Numbers { remote_size: None, rank: at, size: at + 4 });
+    let newer = newer.filter(|numbers| follows_contexts(world, own, numbers.rank, abi));
     let fitting = |all: &mut dyn Iterator<Item = Numbers>| -> Vec<Numbers> {
         all.filter(|numbers| make_sense(objects, *numbers, abi)).collect()
     };
@@ -115,6 +117,15 @@ fn offsets(objects: &[Object], abi: TargetAbi) -> Result<Offsets, String> {
     }
     let kind = numbers.remote_size.is_some_and(|remote| kinds_make_sense(objects, name, remote, numbers.size, abi));
     Ok(Offsets { name, numbers, kind, parts: parts(objects, name, abi) })
+}
+
+/// Whether what stands before the rank can be context ids: of an intracommunicator both are the same, and each has its own.
+fn follows_contexts(world: &Object, own: &Object, rank: usize, abi: TargetAbi) -> bool {
+    let context = |object: &Object| {
+        let receive = object.int(rank.checked_sub(4)?, abi)?;
+        (object.int(rank.checked_sub(8)?, abi)? == receive).then_some(receive)
+    };
+    context(world).zip(context(own)).is_some_and(|(world, own)| world >= 0 && own >= 0 && world != own)
 }
 
 /// Whether the numbers can be ranks and sizes of all communicators.
@@ -265,4 +276,55 @@ pub fn read(
         notes.push("which communicators are intercommunicators is not known".to_owned());
     }
     Ok(QueueReport { communicators, notes, problems })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As MPICH 3.4 to 4.3 order them: remote_size, rank, attributes, local_size, name.
+    const FOUR: [usize; 4] = [68, 72, 88, 116];
+    /// As 5.0 does: remote_size, rank, local_size, name.
+    const FIVE: [usize; 4] = [180, 20, 24, 200];
+
+    /// Rank and size of MPI_COMM_WORLD, MPI_COMM_SELF and a communicator with reversed ranks, with their context ids.
+    fn three(places: [usize; 4], context: usize) -> Vec<Object> {
+        let all = [
+            (0x4400_0000, "MPI_COMM_WORLD", 0, 2, 0),
+            (0x4400_0001, "MPI_COMM_SELF", 0, 1, 1),
+            (0x8400_0000, "", 1, 2, 4),
+        ];
+        let object = |(handle, name, rank, size, id): (u32, &str, u32, u32, u32)| {
+            let mut bytes = vec![0; 400];
+            let mut put = |at: usize, value: u32| bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+            // Elsewhere stands what can be rank and size, too: a power of two below the size, and the size.
+            for (at, value) in [(300, 0), (304, size), (context, id << 4), (context + 4, id << 4)] {
+                put(at, value);
+            }
+            for (at, value) in places.into_iter().zip([size, rank, size]) {
+                put(at, value);
+            }
+            bytes[places[3]..places[3] + name.len()].copy_from_slice(name.as_bytes());
+            Object { at: TargetAddr::new(0x1000), value: HandleValue(handle), bytes }
+        };
+        all.map(object).into()
+    }
+
+    #[test]
+    fn ranks_are_found_as_each_series_orders_them_and_not_in_what_looks_alike() {
+        for (places, context) in [(FOUR, 60), (FIVE, 12)] {
+            let found = offsets(&three(places, context), TargetAbi::LITTLE_64);
+            let numbers = found.map(|found| (found.numbers.rank, found.numbers.size));
+            assert_eq!(numbers, Ok((places[1], places[2])));
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_ranks_is_not_believed() {
+        let mut objects = three(FIVE, 12);
+        for object in &mut objects {
+            object.bytes[12..28].fill(0);
+        }
+        assert!(offsets(&objects, TargetAbi::LITTLE_64).is_err_and(|why| why.contains("no place")));
+    }
 }
