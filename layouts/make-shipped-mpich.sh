@@ -82,11 +82,12 @@ device_of() {
     printf '%s' "$1" | sed 's/^mpich-[0-9.]*-//; s/-abi$//; s/-ucc$//; s/-/:/; s/-/,/g'
 }
 
-[ $# -gt 0 ] || set -- mpich-3.4-ch4-ofi-ucx mpich-4.0-ch3-nemesis mpich-4.0-ch3-nemesis-debuginfo mpich-4.0-ch4-ofi \
-    mpich-4.0-ch4-ofi-ucx mpich-4.0-ch4-ucx \
-    mpich-4.1-ch4-ofi mpich-4.1-ch4-ofi-ucx mpich-4.1-ch4-ucx mpich-4.2-ch4-ofi mpich-4.2-ch4-ofi-ucx mpich-4.2-ch4-ucx \
-    mpich-4.3-ch4-ofi mpich-4.3-ch4-ucx mpich-4.3-ch4-ucx-ofi mpich-5.0-ch4-ofi mpich-5.0-ch4-ucx mpich-5.0-ch4-ucx-ofi \
-    mpich-5.0-ch4-ucx-ofi-abi mpich-5.0-ch4-ucx-ucc
+[ $# -gt 0 ] || set -- mpich-3.4-ch3-nemesis mpich-3.4-ch4-ofi-ucx \
+    mpich-4.0-ch3-nemesis mpich-4.0-ch3-nemesis-debuginfo mpich-4.0-ch4-ofi mpich-4.0-ch4-ofi-ucx mpich-4.0-ch4-ucx \
+    mpich-4.1-ch3-nemesis mpich-4.1-ch4-ofi mpich-4.1-ch4-ofi-ucx mpich-4.1-ch4-ucx \
+    mpich-4.2-ch3-nemesis mpich-4.2-ch4-ofi mpich-4.2-ch4-ofi-ucx mpich-4.2-ch4-ucx \
+    mpich-4.3-ch3-nemesis mpich-4.3-ch4-ofi mpich-4.3-ch4-ucx mpich-4.3-ch4-ucx-ofi \
+    mpich-5.0-ch3-nemesis mpich-5.0-ch4-ofi mpich-5.0-ch4-ucx mpich-5.0-ch4-ucx-ofi mpich-5.0-ch4-ucx-ofi-abi mpich-5.0-ch4-ucx-ucc
 for name; do
     case $name in
         mpich-4.0-ch4-ucx | mpich-4.0-ch4-ofi | mpich-4.0-ch3-nemesis)

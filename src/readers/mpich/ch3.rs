@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::active_messages::{OVERWRITTEN, completed, message};
+use super::lists::Links;
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded, Kept};
 use crate::layouts::{LayoutError, Layouts};
@@ -23,6 +24,7 @@ shape!(
         arrived: "dev.recv_data_sz",
         state: "dev.state",
         partner: "dev.partner_request",
+        next: "next" | "dev.next",
     }
 );
 
@@ -56,6 +58,11 @@ impl Ch3 {
             any_source: layouts.constant("MPI_ANY_SOURCE").unwrap_or(-2),
             any_tag: layouts.constant("MPI_ANY_TAG").unwrap_or(-1),
         })
+    }
+
+    /// The neighbour of a request: its lists have one direction.
+    pub fn links(&self, request: &Request<'_>) -> Links {
+        Links { next: request.record.pointer(self.shape.next), prev: None }
     }
 
     /// The operation of a request; `Err` with the context of a message whose communicator does not exist.

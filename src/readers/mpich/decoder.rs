@@ -125,7 +125,7 @@ impl Decoder {
                     Outcome::Rows(vec![without_list(request, decoded)])
                 }
                 Ok(Some(decoded)) => {
-                    let links = request.shape.next.map(|next| Links { next: request.record.pointer(next), prev: None });
+                    let links = Some(ch3.links(request));
                     let doubtful = request.comm.is_none() && request.complete();
                     Outcome::Rows(vec![Row { links, doubtful, ..without_list(request, decoded) }])
                 }
