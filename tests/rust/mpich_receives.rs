@@ -84,9 +84,13 @@ fn a_message_that_has_arrived_whole_is_still_unexpected() {
         for at in [arrived, done] {
             process.set(at, REQUEST, "cc", 0);
         }
+        // Without their list the two look the same: that is not an empty queue.
+        let found = process.read_world().unexpected_messages;
+        assert_eq!((found.state, found.operations.len()), (QueueState::NoInformation, 0));
+        assert!(found.detail.unwrap().starts_with("2 requests may be messages"));
         process.list(0, &[arrived]);
         let found = process.read_world().unexpected_messages;
-        assert_eq!(found.operations.len(), 1);
+        assert_eq!((found.state, found.operations.len()), (QueueState::Ok, 1));
         assert_eq!((found.operations[0].desired_tag, found.operations[0].status), (Some(55), OperationStatus::Pending));
     });
 }

@@ -14,7 +14,7 @@ use crate::model::{Operation, Queue, QueueState};
 pub(super) struct States {
     pub(super) sends: Option<(QueueState, String)>,
     receives: Option<(QueueState, String)>,
-    unexpected: Option<(QueueState, String)>,
+    pub(super) unexpected: Option<(QueueState, String)>,
     /// Why there may be unexpected messages that only the network knows.
     pub(super) network: Option<String>,
     /// Whether the processes that MPI_Init started together never use the network among themselves.

@@ -104,6 +104,13 @@ pub fn read_all(
         let why = format!("{} sends do not name their communicator in this release", found.forgetful_sends);
         states.sends.get_or_insert((QueueState::NoInformation, why));
     }
+    if found.perhaps_messages > 0 {
+        let why = format!(
+            "{} requests may be messages that have arrived; no list of such messages was found in the library's variables",
+            found.perhaps_messages
+        );
+        states.unexpected.get_or_insert((QueueState::NoInformation, why));
+    }
     states.network = unexpected.incomplete;
     states.local = shape.is_local.is_some() && around.communicators.one_node();
     let mut sorted: HashMap<(usize, Kept), Vec<Decoded>> = HashMap::new();

@@ -24,6 +24,8 @@ pub(super) struct Rows {
     pub(super) abandoned: BTreeMap<u64, u64>,
     /// Requests that no transport knows.
     pub(super) unknown: Unknown,
+    /// Requests that were left out because they are on no list, where no list of unexpected messages was found.
+    pub(super) perhaps_messages: usize,
     /// Sends of a release in which none says of what communicator it is.
     pub(super) forgetful_sends: u64,
 }
@@ -86,7 +88,12 @@ impl Rows {
                 (row.listed, row.decoded.order) = (true, *order);
             }
         }
+        let before = self.rows.len();
         self.rows.retain(|row| row.listed || !row.doubtful);
+        let is_listed = |row: &Row| row.listed && row.decoded.queue == Kept::Unexpected;
+        if !self.rows.iter().any(is_listed) {
+            self.perhaps_messages = before - self.rows.len();
+        }
         let mut unordered = 0;
         for row in &mut self.rows {
             let operation = &mut row.decoded.operation;
