@@ -7,7 +7,7 @@ A fact that is not held is null with a reason. For messages that follows from wh
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, List, Mapping, Optional
 
 from .builds import MpiBuild
 from .known import EXACT, NOT_AVAILABLE, PARTIAL, Known, known_of
@@ -49,13 +49,15 @@ _COMPLETE = ("complete", "cancelled", "matched")
 
 
 class Held:
-    """What a build holds."""
+    """What a build holds; without one, everything, as Open MPI does."""
 
-    def __init__(self, build: MpiBuild) -> None:
-        self._known = known_of(build.id) if build.is_mpich else Known()
-        device = _OF_CH3 if "ch3" in build.id else _OF_CH4
+    def __init__(self, build: Optional[MpiBuild] = None) -> None:
+        self._known = Known()
         self._levels: Dict[str, Dict[str, str]] = {}
-        for part in (_OF_ALL, device) if build.is_mpich else ():
+        if build is None or not build.is_mpich:
+            return
+        self._known = known_of(build.id)
+        for part in (_OF_ALL, _OF_CH3 if "ch3" in build.id else _OF_CH4):
             for kind, facts in part.items():
                 self._levels.setdefault(kind, {}).update(facts)
 

@@ -12,6 +12,7 @@ import pytest
 from recordings import keep
 from support.compare import assert_equal
 from support.handles import of_recording
+from support.held import Held
 from support.paths import PROJECT
 
 FILES = sorted(keep.PLACE.glob("format-*/*.mpirec"))
@@ -34,7 +35,7 @@ def test_a_kept_recording_tells_the_truth(file: Path) -> None:
     for process in snapshot["processes"]:
         assert process["source"]["via"] == "recording"
         if "handles" in truth[str(process["rank"])]:
-            of_recording(truth[str(process["rank"])], file, process["rank"])
+            of_recording(truth[str(process["rank"])], file, process["rank"], Held())
             continue
         assert_equal(truth[str(process["rank"])], process, internal=True)
         call = truth[str(process["rank"])]["call"]
