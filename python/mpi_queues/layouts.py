@@ -59,7 +59,10 @@ def _add_make(actions: Any) -> None:
         help="a profile from compiled headers or any DWARF",
         description="Makes a profile from the debug information of object files, executables or libraries.",
         epilog="example:\n  mpi-queues layouts make layout.o --name openmpi-4.1 --implementation 'Open MPI' \\\n"
-        "      --mpi-version 4.1.4 --fits 4.1 --source 'openmpi 4.1.4-3' -o openmpi-4.1.json",
+        "      --mpi-version 4.1.4 --fits 4.1 --source 'openmpi 4.1.4-3' -o openmpi-4.1.json\n\n"
+        "An MPICH without debug information: from its source, by a script of mpi-queues' repository:\n"
+        "  layouts/make-mpich.sh --source mpich-4.2.3 --device ch4:ofi -o mine.json\n\n"
+        "A profile of one's own is used with:\n  mpi-queues show --pid 4242 --layouts mine.json",
     )
     action.add_argument("objects", metavar="OBJECT", nargs="+", help="object file, executable or library with DWARF")
     action.add_argument("--name", required=True, help="what the profile is called, such as openmpi-4.1")
