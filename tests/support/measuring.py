@@ -17,6 +17,8 @@ PROGRAMS: Tuple[Tuple[str, int, Tuple[str, ...]], ...] = (
     ("truth_random", 2, ("20261121", "300")),
     # Nobody sends: a queue may be known only where it is empty.
     ("truth_collective", 3, ("barrier",)),
+    # Sends are done, and none waits.
+    ("truth_tvtest", 2, ("posted",)),
 )
 
 

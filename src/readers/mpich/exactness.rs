@@ -70,6 +70,7 @@ fn within_a_node(layouts: &Layouts, debug_lists: bool) -> Vec<Exactness> {
     if in_communicators {
         let nowhere = "in this release no send names its communicator: only that there are none can be known";
         all.push(Exactness::partial("sends", nowhere));
+        all.push(Exactness::not_available("sends.complete", "of a send that is done not even that is known"));
         return all;
     }
     all.push(Exactness::exact("sends"));
