@@ -4,6 +4,7 @@
 //! got together with why it stopped.
 
 pub mod datatypes;
+mod generalized;
 pub mod mpich;
 pub mod openmpi;
 pub mod record;

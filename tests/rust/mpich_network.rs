@@ -24,6 +24,14 @@ fn probe(process: &mut Mpich, comm: TargetAddr, event: i64, status: i64) -> Targ
     process.request(MATCHED_PROBE, 1, comm, &fields)
 }
 
+/// What a receive that libfabric works on has, on MPI_COMM_WORLD.
+const OF_LIBFABRIC: [(&str, i64); 4] = [
+    ("dev.is_local", 0),
+    ("dev.ch4.am.req", 0),
+    (EVENT, OFI_RECEIVE),
+    ("dev.ch4.netmod.ofi.context_id", WORLD_CONTEXT),
+];
+
 #[test]
 fn a_probe_that_searches_is_no_operation() {
     on_ch4(|mut process| {
@@ -85,10 +93,6 @@ fn a_receive_that_is_done_has_what_mpi_wait_would_give() {
     on_ch4(|mut process| {
         let world = process.world();
         let fields = [
-            ("dev.is_local", 0),
-            ("dev.ch4.am.req", 0),
-            (EVENT, OFI_RECEIVE),
-            ("dev.ch4.netmod.ofi.context_id", WORLD_CONTEXT),
             ("dev.ch4.netmod.ofi.util.iov.iov_len", 40),
             ("status.MPI_SOURCE", 1),
             ("status.MPI_TAG", 9),
@@ -96,7 +100,7 @@ fn a_receive_that_is_done_has_what_mpi_wait_would_give() {
             ("status.count_hi_and_cancelled", 0),
             ("status.MPI_ERROR", 0),
         ];
-        process.request(RECEIVE, 0, world, &fields);
+        process.request(RECEIVE, 0, world, &[&OF_LIBFABRIC[..], &fields].concat());
         let queue = process.read_world().pending_receives;
         let [done] = &queue.operations[..] else { panic!("{queue:?}") };
         assert_eq!((done.actual_local_rank, done.actual_tag, done.actual_length), (Some(1), Some(9), Some(12)));
@@ -113,15 +117,11 @@ fn where_the_data_goes_is_told_only_where_the_release_writes_it() {
         // What an earlier use left, where the release writes none of its own.
         for datatype in [MPI_INT, 0x8c00_0003_u32 as i32 as i64] {
             let fields = [
-                ("dev.is_local", 0),
-                ("dev.ch4.am.req", 0),
-                (EVENT, OFI_RECEIVE),
-                ("dev.ch4.netmod.ofi.context_id", WORLD_CONTEXT),
                 ("dev.ch4.netmod.ofi.datatype", datatype),
                 ("dev.ch4.netmod.ofi.util.iov.iov_base", 0x7770),
                 ("dev.ch4.netmod.ofi.util.iov.iov_len", 40),
             ];
-            process.request(RECEIVE, 1, world, &fields);
+            process.request(RECEIVE, 1, world, &[&OF_LIBFABRIC[..], &fields].concat());
         }
         let [plain, derived] = &process.read_world().pending_receives.operations[..] else { panic!() };
         let newer = process.device == Device::Ch4Status;
@@ -136,15 +136,9 @@ fn where_the_data_goes_is_told_only_where_the_release_writes_it() {
 fn the_order_of_receives_over_libfabric_is_said_to_be_unknown() {
     on_ch4(|mut process| {
         let world = process.world();
-        let fields = [
-            ("dev.is_local", 0),
-            ("dev.ch4.am.req", 0),
-            (EVENT, OFI_RECEIVE),
-            ("dev.ch4.netmod.ofi.context_id", WORLD_CONTEXT),
-        ];
-        process.request(RECEIVE, 1, world, &fields);
+        process.request(RECEIVE, 1, world, &OF_LIBFABRIC);
         assert_eq!(process.read().notes, [""; 0]);
-        process.request(RECEIVE, 1, world, &fields);
+        process.request(RECEIVE, 1, world, &OF_LIBFABRIC);
         let notes = process.read().notes;
         assert!(notes.iter().any(|note| note.contains("their order is not known")), "{notes:?}");
     });

@@ -47,14 +47,11 @@ impl Rows {
         let started: HashMap<TargetAddr, &Persistent> =
             self.persistent.iter().map(|persistent| (persistent.started, persistent)).collect();
         for row in &mut self.rows {
-            // What arrives by one's own send is a message as any other.
+            // What has arrived from this process itself is the request of its send, and a message as any other.
             let persistent = started.get(&row.at).filter(|_| row.decoded.queue != Kept::Unexpected);
             if let Some(persistent) = persistent {
                 row.persistent = Some(persistent.at);
-                // What has arrived from this process itself is the request of its send.
-                if row.decoded.queue != Kept::Unexpected {
-                    decoder.started(persistent, &mut row.decoded.operation);
-                }
+                decoder.started(persistent, &mut row.decoded.operation);
             }
         }
     }

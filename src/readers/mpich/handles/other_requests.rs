@@ -1,6 +1,6 @@
 //! Requests that are no messages: generalized ones, collectives, partitioned and one-sided operations.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::handle_value::HandleValue;
 use super::super::requests::Kind;
@@ -8,8 +8,8 @@ use super::request::Request;
 use super::{Depth, HandleReader, errhandler, point_to_point};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
-use crate::readers::ReaderError;
 use crate::readers::record::{Record, Slot, shape};
+use crate::readers::{ReaderError, generalized};
 
 shape!(
     /// The functions of a generalized request.
@@ -57,13 +57,10 @@ pub fn generalized(
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
     handle.fact("call", "MPI_Grequest_start");
     let query = reader.function(record.pointer(shape.query));
-    let name = query.get("symbol").and_then(Value::as_str).map_or_else(String::new, |name| format!(" ({name})"));
+    let name = generalized::called(&query);
     if depth == Depth::Full {
-        let mut functions = Map::new();
-        functions.insert("query".to_owned(), query);
-        functions.insert("free".to_owned(), reader.function(record.pointer(shape.free)));
-        functions.insert("cancel".to_owned(), reader.function(record.pointer(shape.cancel)));
-        handle.fact("functions", functions);
+        let [free, cancel] = [shape.free, shape.cancel].map(|slot| reader.function(record.pointer(slot)));
+        handle.fact("functions", generalized::functions(query, free, cancel));
         handle.fact("extra_state", record.pointer(shape.state).to_string());
         match errhandler::language(reader, record.int(shape.language)) {
             Some(language) => handle.fact("language", language),

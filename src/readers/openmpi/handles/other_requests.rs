@@ -1,13 +1,11 @@
 //! Requests of generalized and file operations, partitioned communication, and those that only the common part is known of.
 
-use serde_json::{Map, Value};
-
 use super::request::Request;
 use super::{Depth, object, ompio};
 use crate::address::TargetAddr;
 use crate::model::{Handle, HandleKind};
-use crate::readers::ReaderError;
 use crate::readers::record::{Record, Slot, shape};
+use crate::readers::{ReaderError, generalized};
 
 shape!(
     /// A generalized request (ompi/request/grequest.h, v4.1.4 and v5.0.7).
@@ -55,15 +53,12 @@ pub fn generalized(request: &Request<'_>, handle: &mut Handle) -> Result<(), Rea
     handle.freed = Some(!request.complete && record.uint(count) < 2);
     let freed = if handle.freed == Some(true) { ", freed by the application" } else { "" };
     let query = reader.function(record.pointer(shape.query));
-    let name = query.get("symbol").and_then(Value::as_str).map_or_else(String::new, |name| format!(" ({name})"));
+    let name = generalized::called(&query);
     if request.depth == Depth::Full {
         // Builds with Open MPI's extension have a member between the functions and the state; its layout is another.
         if request.verified {
-            let mut functions = Map::new();
-            functions.insert("query".to_owned(), query);
-            functions.insert("free".to_owned(), reader.function(record.pointer(shape.free)));
-            functions.insert("cancel".to_owned(), reader.function(record.pointer(shape.cancel)));
-            handle.fact("functions", functions);
+            let [free, cancel] = [shape.free, shape.cancel].map(|slot| reader.function(record.pointer(slot)));
+            handle.fact("functions", generalized::functions(query, free, cancel));
             handle.fact("extra_state", record.pointer(shape.state).to_string());
             handle.fact("language", if record.uint(shape.in_c) != 0 { "C" } else { "Fortran" });
         } else {
