@@ -7,6 +7,7 @@ mod abi;
 mod cache;
 mod elf;
 mod link_map;
+mod live;
 pub mod mock;
 mod segments;
 
@@ -14,6 +15,7 @@ pub use abi::{ByteOrder, PointerWidth, TargetAbi};
 pub use cache::{CacheStatistics, PageCache};
 pub use elf::{ElfImage, ElfSymbols, is_mpi_file_name};
 pub use link_map::{images_from_link_map, r_debug_from_program_headers};
+pub use live::{LiveProcess, Mapping};
 pub use segments::{Range, Segments, segments};
 
 use crate::address::TargetAddr;

@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 from .._native import Snapshot
 from ..handle_types import HandleDict
 from ..report.progress import ProgressLine
+from .job_control import JobControl
 
 #: The terminal of the debugger, whichever of its processes is read.
 _LINE = ProgressLine()
@@ -140,6 +141,8 @@ class Context(ABC):
     #: How a command is typed, such as ``mpi``.
     prefix = "mpi"
     dialect: Dialect
+    #: What starts launchers and has the ranks of jobs.
+    jobs: JobControl
 
     @abstractmethod
     def write(self, text: str) -> None:

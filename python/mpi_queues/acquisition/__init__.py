@@ -1,0 +1,1 @@
+"""Process acquisition: from a launcher to all ranks of its job."""
