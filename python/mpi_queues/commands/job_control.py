@@ -42,7 +42,8 @@ class JobControl(ABC):
 
     @abstractmethod
     def attach(self, pid: int, executable: Optional[str], name: str) -> Held:
-        """Stops a live process and has it, under this name, beside the others.
+        """Stops a live process and has it, under this name, beside the others. One that the debugger has already is
+        only given the name.
 
         Raises:
             UserError: where it cannot be had; nothing is left of the try.
@@ -65,7 +66,8 @@ class JobControl(ABC):
         """What a command of the debugger prints where this process is selected.
 
         Raises:
-            UserError: where the command fails, with what it says.
+            UserError: where the command fails, with what it says; and where it would resume processes that are not
+                meant, with what to type instead.
         """
 
     @abstractmethod
@@ -90,12 +92,24 @@ class JobControl(ABC):
         """
 
     @abstractmethod
-    def launch(self, arguments: Sequence[str], tell: Callable[[str], None]) -> Launched:
+    def launch(self, program: str, arguments: str, tell: Callable[[str], None]) -> Launched:
         """Starts a launcher by the MPIR protocol: MPIR_being_debugged is set before its main work, and it runs to
-        MPIR_Breakpoint with MPIR_debug_state at MPIR_DEBUG_SPAWNED. One without MPIR is started and runs on.
+        MPIR_Breakpoint with MPIR_debug_state at MPIR_DEBUG_SPAWNED. One without MPIR is stopped as soon as its ranks
+        are there. Afterwards the debugger has it, stopped, under the name ``launcher NAME``.
 
-        ``tell`` is given the sentences that later stops at MPIR_Breakpoint are worth (MPI_Abort with its string).
+        ``program`` is a path, or a name to be searched for in PATH; ``arguments`` are as they were typed, and mean what
+        they mean to the debugger's own command that starts programs. Where both are empty, the debugger's own program
+        is started with its own arguments. ``tell`` is given the sentences that later stops at MPIR_Breakpoint are worth
+        (MPI_Abort with its string).
 
         Raises:
-            UserError: where it cannot be started, or ends before it has started ranks.
+            UserError: where it cannot be started, or ends before it has started ranks; nothing is left of the try.
+        """
+
+    @abstractmethod
+    def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
+        """A launcher that was attached to will stop at MPIR_Breakpoint from now on, which ``tell`` is told of.
+
+        Raises:
+            UserError: where it has no such function.
         """
