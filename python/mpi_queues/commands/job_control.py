@@ -113,3 +113,13 @@ class JobControl(ABC):
         Raises:
             UserError: where it has no such function.
         """
+
+    @abstractmethod
+    def release_launcher(self, pid: int) -> str:
+        """A launched job has all the ranks that were wanted: the launcher goes on at once where the debugger lets one
+        process run beside stopped ones (lldb), or with the next command that resumes the ranks (gdb). Returns a
+        sentence that says which, and what to type to resume everything.
+
+        Raises:
+            UserError: where it cannot go on.
+        """
