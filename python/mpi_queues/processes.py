@@ -108,7 +108,7 @@ def _check_permission(pid: int, fields: Dict[str, str]) -> None:
     me = os.geteuid()
     if owner != me and me != 0:
         raise UserError(
-            f"pid {pid}: belongs to {_user(owner)}, and you are {_user(me)}",
+            f"pid {pid}: belongs to {user_name(owner)}, and you are {user_name(me)}",
             help=f"type: sudo -u {_login(owner)} mpi-queues …",
             kind="no_permission",
         )
@@ -142,7 +142,8 @@ def _login(uid: int) -> str:
         return f"#{uid}"
 
 
-def _user(uid: int) -> str:
+def user_name(uid: int) -> str:
+    """A user for messages."""
     login = _login(uid)
     return f"uid {uid}" if login.startswith("#") else f"{login} (uid {uid})"
 

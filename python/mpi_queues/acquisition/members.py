@@ -1,0 +1,189 @@
+"""Which processes of a job are which rank: exactly one each, however many it was started through or has started.
+
+A launcher gives each rank's environment to what it starts, which may be a script, ``strace`` or a debugger that starts
+the MPI program, and the MPI program hands it on to what it starts in turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Dict, Iterator, List, Optional, Tuple
+
+from . import finding
+from .environment import Identity
+from .tree import ProcessTree
+
+
+@dataclass
+class Start:
+    """What a launcher started as one rank, with all below it that has the same environment."""
+
+    identity: Identity
+    #: The first is what the launcher, or its daemon, started.
+    pids: List[int]
+    #: The process that started it.
+    parent: int
+    #: Whether that is the launcher or what it started, not whoever adopts orphans.
+    attended: bool
+    #: ``--pgid`` of the proxy above, of hydra.
+    group: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The process that is the rank."""
+
+    pid: int
+    #: What else there is to say of where the fact comes from; may be empty.
+    note: str = ""
+    problem: Optional[str] = None
+
+
+@dataclass
+class Found:
+    """All starts of a job, and what to tell of how they were found."""
+
+    starts: List[Start] = field(default_factory=list)
+    problems: List[str] = field(default_factory=list)
+
+
+def starts_of(tree: ProcessTree, launcher: int) -> Found:
+    """Everything that was started as a rank of the launcher's job."""
+    found = Found()
+    attended = finding.below(tree, launcher)
+    attended += finding.outside(tree, launcher)
+    identities = {pid: one for pid in attended for one in [_identity(tree, pid, launcher, found)] if one is not None}
+    orphans = _orphans(tree, launcher, identities)
+    identities.update(orphans)
+    starts: Dict[int, Start] = {}
+    heads: Dict[int, int] = {}
+    for process in tree:
+        own = identities.get(process.pid)
+        if own is None:
+            continue
+        parent = process.parent
+        same = identities.get(parent)
+        if (
+            same is not None
+            and (same.rank, same.world, same.size) == (own.rank, own.world, own.size)
+            and parent in heads
+        ):
+            heads[process.pid] = heads[parent]
+            starts[heads[parent]].pids.append(process.pid)
+            continue
+        heads[process.pid] = process.pid
+        starts[process.pid] = Start(
+            own, [process.pid], parent, process.pid not in orphans, _group(tree, process.pid, launcher)
+        )
+    found.starts = list(starts.values())
+    return found
+
+
+def _identity(tree: ProcessTree, pid: int, launcher: int, found: Found) -> Optional[Identity]:
+    process = tree.get(pid)
+    if process is None or process.ended:
+        return None
+    environment = tree.environment(pid)
+    if environment is None:
+        if tree.get(pid) is not None and tree.uid(pid) is not None and not finding.is_daemon(tree, pid):
+            found.problems.append(
+                f"pid {pid} ({tree.short_name(pid)}) below the launcher may not be looked at; run mpi-queues with sudo"
+            )
+        return None
+    one = finding.identity(tree, pid, launcher)
+    if one is None and not finding.is_daemon(tree, pid):
+        wrong = finding.contradiction(tree, pid, launcher)
+        if wrong is not None:
+            found.problems.append(f"pid {pid} ({tree.short_name(pid)}) is left out: in its environment {wrong}")
+    return one
+
+
+def _orphans(tree: ProcessTree, launcher: int, known: Dict[int, Identity]) -> Dict[int, Identity]:
+    """Processes with the name of one of the job's worlds that are not below it: what started them has ended, or came by
+    another way. Only a name that no other job can have ties a process to a job."""
+    worlds = {one.world for one in known.values() if one.world is not None}
+    process = tree.get(launcher)
+    marks = (f"-{launcher}@",)
+    inner = [pid for one in finding.launchers(tree) if one != launcher for pid in finding.below(tree, one)]
+    others = set(inner)
+    found: Dict[int, Identity] = {}
+    for one in tree:
+        if one.pid in known or one.ended or one.pid in others or one.pid == launcher:
+            continue
+        own = finding.identity(tree, one.pid)
+        if own is None or own.world is None:
+            continue
+        # prterun-HOST-PID@N and prte-HOST-PID@N (openpmix/prrte: src/util/name_fns.c): those of an older launcher of
+        # the same pid have started before this one did.
+        named = own.world.startswith(("prterun-", "prte-")) and any(mark in own.world for mark in marks)
+        younger = process is not None and one.started >= process.started
+        if younger and (own.world in worlds or named):
+            found[one.pid] = own
+    return found
+
+
+def _group(tree: ProcessTree, pid: int, launcher: int) -> Optional[int]:
+    """The process group of hydra to which a rank belongs, from the command line of its proxy."""
+    from .environment import number
+
+    for above in tree.ancestors(pid):
+        if above == launcher:
+            return None
+        command = tree.command(above)
+        for name, value in zip(command, command[1:]):
+            if name in ("--pgid", "-pgid"):
+                return number(value)
+    return number((tree.environment(pid) or {}).get("HYDRA_BSTRAP_PGID", ""))
+
+
+def chosen(tree: ProcessTree, starts: List[Start], known: Optional[int] = None) -> Choice:
+    """The MPI process among all that were started as one rank. ``known`` is the one that the launcher's table names."""
+    best = [start for start in starts if start.attended] or starts
+    pids = [pid for start in best for pid in start.pids]
+    problem = None
+    if not best[0].attended:
+        process = tree.get(pids[0])
+        parent = process.parent if process else 0
+        problem = f"not below the launcher: its parent is pid {parent} ({tree.short_name(parent) or 'not known'})"
+    if len(pids) == 1:
+        return Choice(pids[0], "", problem or _doubt(tree, pids[0]))
+    with_mpi = [pid for pid in pids if tree.has_mpi(pid)] or [pid for pid in pids if tree.is_mpi_program(pid)]
+    if not with_mpi:
+        pid = known if known in pids else pids[0]
+        names = ", ".join(_named(tree, one) for one in pids[:5])
+        return Choice(pid, "", problem or f"nothing tells which of its processes uses MPI, if any does: {names}")
+    top = [pid for pid in with_mpi if not any(above in with_mpi for above in tree.ancestors(pid))]
+    note = ""
+    if top[0] != pids[0]:
+        note = f"started through {_named(tree, pids[0])}"
+    if known is not None and known in top:
+        return Choice(known, note, problem)
+    if len(top) > 1:
+        names = ", ".join(_named(tree, one) for one in top[:5])
+        problem = problem or f"several processes of this rank use MPI, and the first is taken: {names}"
+    elif len(with_mpi) > 1:
+        children = ", ".join(_named(tree, one) for one in with_mpi if one != top[0])
+        note = ", ".join(part for part in (note, f"it has forked {_brief(children)}") if part)
+    return Choice(top[0], note, problem)
+
+
+def _doubt(tree: ProcessTree, pid: int) -> Optional[str]:
+    if tree.has_mpi(pid) or tree.is_mpi_program(pid):
+        return None
+    return "no MPI library is loaded in it: it is not an MPI program, or it is just starting"
+
+
+def _named(tree: ProcessTree, pid: int) -> str:
+    return f"pid {pid} ({tree.short_name(pid) or 'not known'})"
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= 120 else text[:119] + "…"
+
+
+def by_rank(starts: List[Start]) -> Iterator[Tuple[int, List[Start]]]:
+    """The starts of one world, by rank."""
+    found: Dict[int, List[Start]] = {}
+    for start in starts:
+        found.setdefault(start.identity.rank, []).append(start)
+    yield from sorted(found.items())
