@@ -12,7 +12,7 @@ import signal
 import sys
 from typing import Any, NoReturn, Optional, Sequence
 
-from . import __version__, demo, handles, init, layouts, record, show, targets
+from . import __version__, demo, handles, init, layouts, ranks, record, show, targets
 from .errors import UsageError, UserError
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_show(commands)
     _add_comms(commands)
     handles.add_command(commands, _row_limit, _source)
+    ranks.add_command(commands)
     layouts.add_commands(commands, targets.add_options)
     record.add_commands(commands, targets.add_options)
     init.add_command(commands)

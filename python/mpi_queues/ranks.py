@@ -1,0 +1,55 @@
+"""``mpi-queues ranks``: the ranks of a running job, from its launcher."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any, List
+
+from . import show
+from .acquisition import job as acquisition
+from .acquisition.model import Job
+from .report.ranks import job_json, write_job
+
+
+def add_command(commands: Any) -> None:
+    """Adds the command's parser."""
+    parser = commands.add_parser(
+        "ranks",
+        help="the ranks of a running job, with host, pid and state",
+        description="Lists the ranks of a job, where they run, and where that is known from. Processes that\n"
+        "MPI_Comm_spawn started are worlds of their own. Nothing is stopped.",
+        epilog="examples:\n"
+        "  mpi-queues ranks              the only job of this machine\n"
+        "  mpi-queues ranks 4242         by the process id of its launcher, or of anything of the job\n"
+        "  mpi-queues ranks mpirun       by the launcher's name\n"
+        "  mpi-queues ranks 4242 --format json | jq '.processes[] | [.rank, .host, .pid]'",
+    )
+    parser.add_argument(
+        "job", metavar="JOB", nargs="?", help="process id or name of the launcher (default: the only one)"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for programs")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Finds and shows them; returns the exit status."""
+    job = acquisition.find(options.job)
+    if options.format == "json":
+        json.dump(job_json(job), sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        write_job(job, sys.stdout.write, show.terminal_style())
+    sys.stdout.flush()
+    problems = unfound(job)
+    if options.format == "json" or not (sys.stdout.isatty() and sys.stderr.isatty()):
+        for problem in problems:
+            print(f"mpi-queues: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def unfound(job: Job) -> List[str]:
+    """What of a job could not be found out: ranks of which nobody knows where they are, and what else is wrong."""
+    lost = [f"{one.name}: {one.problem}" for one in job.ranks if one.pid is None and one.state == "unknown"]
+    return [*lost, *job.problems]
