@@ -2,8 +2,9 @@
 //!
 //! The crate's map, in the direction of the data; see ARCHITECTURE.md. `target` reads memory; `layouts` knows
 //! where fields are; `recording` keeps a process for later; `readers` (built in), `mqs` and `handles` (a vendor's plug-ins) turn memory into the `model`; `session`
-//! chooses between them; `frames` knows what files say about the frames of stacks; `python` shows it all to the debuggers.
+//! chooses between them; `acquisition` finds the processes of a job in its launcher; `frames` knows what files say about the frames of stacks; `python` shows it all to the debuggers.
 
+pub mod acquisition;
 pub mod address;
 pub mod analysis;
 pub mod ffi;

@@ -1,8 +1,9 @@
 """The Rust core. Everything here is re-exported, documented and typed by ``mpi_queues``."""
 
 import os
-from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Sequence, Tuple, Union, final
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, final
 
+from .acquisition.table_types import ProcessTableDict
 from .debuggers.base import DebuggedProcess
 from .handle_types import HandleDict, HandleListDict
 
@@ -21,6 +22,7 @@ __all__ = [
     "layouts_list",
     "layouts_make",
     "layouts_show",
+    "process_table",
     "recording_end",
     "recording_start",
     "scoped_names",
@@ -463,6 +465,20 @@ def layouts_make(
     device: Optional[str] = None,
 ) -> str:
     """A profile from the DWARF of object files, executables or libraries (an empty ``types`` takes the readers' list)."""
+
+def process_table(
+    process: Union[int, DebuggedProcess], candidates: Mapping[int, Optional[int]] = ...
+) -> ProcessTableDict:
+    """What a launcher says by the MPIR interface: its table of processes, and the variables around it.
+
+    ``process`` is a process id of this machine, whose memory is then read without stopping it, or a debugger's process.
+    ``candidates`` are living descendants of the launcher with their rank in MPI_COMM_WORLD where their environment tells it.
+
+    A process without the interface, or with tables that cannot be read, is no error: see ``found`` and ``problems``.
+
+    Raises NativeError, kinds: ``gone`` (there is no such process, or it ended meanwhile), ``denied`` (it may not be read),
+    ``fault``.
+    """
 
 def recording_start(info: str) -> bytes:
     """What stands in a recording before its first process; ``info`` is JSON about who made it."""

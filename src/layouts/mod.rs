@@ -8,6 +8,7 @@ mod dwarf;
 mod format;
 mod make;
 mod object_file;
+mod object_types;
 mod pooled;
 mod profile;
 mod shipped;
@@ -17,6 +18,7 @@ mod wanted;
 
 pub use make::{MakeError, MakeRequest, profile_from_objects};
 pub(crate) use object_file::{DebugSections, Section, read_file};
+pub use object_types::ObjectTypes;
 pub use pooled::{Candidate, candidates};
 pub use profile::{Identity, Producer, Profile, ProfileError, ProfileHeader};
 pub use shipped::{shipped_for, shipped_profiles};

@@ -1,5 +1,6 @@
 //! The Python extension module `mpi_queues._native`: PyO3 only, no logic. Its contract is `_native.pyi`.
 
+mod acquisition;
 mod facts;
 mod frames;
 mod handles;
@@ -34,6 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(frames::scoped_names, module)?)?;
     module.add_function(wrap_pyfunction!(frames::source_names, module)?)?;
     module.add_function(wrap_pyfunction!(frames::symbol_names, module)?)?;
+    module.add_function(wrap_pyfunction!(acquisition::process_table, module)?)?;
     module.add_function(wrap_pyfunction!(recording::recording_start, module)?)?;
     module.add_function(wrap_pyfunction!(recording::recording_end, module)?)?;
     Ok(())

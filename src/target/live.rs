@@ -50,12 +50,15 @@ impl LiveProcess {
     /// Opens the memory of the process `pid` for reading.
     ///
     /// # Errors
-    /// [`TargetError::Gone`] where there is no such process, [`TargetError::File`] where the kernel refuses, or its
-    /// executable is no ELF file.
+    /// [`TargetError::Gone`] where there is no such process, [`TargetError::Denied`] where it may not be read,
+    /// [`TargetError::File`] where its executable is no ELF file.
     pub fn open(pid: u32) -> Result<Self, TargetError> {
         let path = |name: &str| format!("/proc/{pid}/{name}");
         let fail = |name: &str, error: &std::io::Error| match error.kind() {
             std::io::ErrorKind::NotFound => TargetError::Gone,
+            // ESRCH: it has ended, and its parent does not know yet.
+            _ if error.raw_os_error() == Some(3) => TargetError::Gone,
+            std::io::ErrorKind::PermissionDenied => TargetError::Denied { path: path(name) },
             _ => TargetError::File { path: path(name), reason: error.to_string() },
         };
         let memory = File::open(path("mem")).map_err(|error| fail("mem", &error))?;

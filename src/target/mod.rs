@@ -64,6 +64,12 @@ pub enum TargetError {
         /// Its name.
         name: String,
     },
+    /// The kernel does not let this user read a process.
+    #[error("reading {path} is not permitted")]
+    Denied {
+        /// What was to be read.
+        path: String,
+    },
     /// An executable or library file could not be used.
     #[error("cannot use the file {path}: {reason}")]
     File {
