@@ -166,9 +166,9 @@ def restore_state(pid: int, started: Optional[int], was_stopped: bool, *, killed
             continue
         now = fields.get("State", "")[:1]
         if was_stopped and now in ("R", "S", "D"):
-            _signal(pid, signal.SIGSTOP)
+            send(pid, signal.SIGSTOP)
         elif not was_stopped and now == "T":
-            _signal(pid, signal.SIGCONT)
+            send(pid, signal.SIGCONT)
         elif was_stopped or not _stop_pending(pid):
             needed -= 1
             if needed <= 0:
@@ -186,12 +186,13 @@ def _stop_pending(pid: int) -> bool:
     return False
 
 
-def _signal(pid: int, number: signal.Signals) -> None:
+def send(pid: int, number: signal.Signals) -> bool:
+    """Sends a signal; False where the process is gone, or no longer ours."""
     try:
         os.kill(pid, number)
     except OSError:
-        # Gone in the meantime, or no longer ours: nothing is left to restore.
-        return
+        return False
+    return True
 
 
 def memory_regions(pid: int) -> Optional[List[RegionDict]]:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import List
 
+from .attach import AttachCommand
 from .base import Command
 from .comms import CommsCommand
 from .context import Context, DebuggedMpi, Dialect
+from .detach import DetachCommand
+from .foreach import ForeachCommand
 from .handles import HandlesCommand
 from .help import HelpCommand
 from .info import InfoCommand
+from .launch import LaunchCommand
 from .plugin import PluginCommand
 from .print import PrintCommand
 from .queues import QueuesCommand
+from .ranks import RanksCommand
 from .record import RecordCommand
 
 __all__ = ["Command", "Context", "DebuggedMpi", "Dialect", "all_commands"]
@@ -28,6 +33,11 @@ def all_commands(*further: Command) -> List[Command]:
         InfoCommand(),
         PluginCommand(),
         RecordCommand(),
+        LaunchCommand(),
+        AttachCommand(),
+        RanksCommand(),
+        ForeachCommand(),
+        DetachCommand(),
         *further,
     ]
     return [*commands, HelpCommand(commands)]

@@ -43,6 +43,11 @@ class DebuggedMpi(ABC):
     label: str
     selected: bool
 
+    @property
+    @abstractmethod
+    def pid(self) -> Optional[int]:
+        """Its process id; None where the debugger does not know it."""
+
     @abstractmethod
     def read(
         self, *, source: str, plugin: Optional[str], timeout: float, queues: bool, handles: Sequence[str] = ()

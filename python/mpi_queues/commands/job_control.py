@@ -20,6 +20,8 @@ class Held:
     selected: bool
     #: running or stopped.
     state: str
+    #: Whether it is a launcher that was started here or is watched.
+    launcher: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from ..commands.context import HandleValue
 from ..errors import UserError, as_user_error
 from . import gdb_expressions
 from .base import DebuggerError
+from .gdb_jobs import GdbJobs
 from .gdb_printers import Registration
 from .gdb_sessions import GdbInferior, Sessions
 from .gdb_settings import DIALECT, Settings
@@ -29,7 +30,8 @@ class GdbContext(Context):
 
     def __init__(self) -> None:
         self._settings = Settings()
-        self._sessions = Sessions()
+        self.jobs = GdbJobs()
+        self._sessions = Sessions(self.jobs.name_of)
         self._sessions.connect()
         self._printers = Registration(self._sessions)
         self._loaded_plugin: Optional[str] = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple, TypeVar
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 import gdb
 
@@ -15,22 +15,27 @@ from .gdb_settings import DIALECT
 from .sessions import ProcessSession
 
 _T = TypeVar("_T")
+#: The name that the process of an inferior was given, by the inferior's number and the process id.
+NameOf = Callable[[int, int], Optional[str]]
 
 
 class GdbInferior(ProcessSession):
     """An inferior with a process or a core file."""
 
-    def __init__(self, inferior: Any, safe_path: List[str]) -> None:
+    def __init__(self, inferior: Any, safe_path: List[str], name_of: NameOf = lambda *_: None) -> None:
         process: DebuggedProcess = GdbProcess(inferior)
         if process.via == "core":
             process = CoreProcess(core_path(), process)
         super().__init__(process, safe_path)
         self._inferior = inferior
+        self._name_of = name_of
         self.key = _key(inferior)
 
     @property
     def label(self) -> str:  # type: ignore[override]  # a plain attribute in the base
-        return f"inferior {self._inferior.num} (pid {self._inferior.pid})"
+        number, pid = int(self._inferior.num), int(self._inferior.pid)
+        name = self._name_of(number, pid)
+        return f"inferior {number} ({name}, pid {pid})" if name else f"inferior {number} (pid {pid})"
 
     @property
     def selected(self) -> bool:  # type: ignore[override]
@@ -59,7 +64,8 @@ class GdbInferior(ProcessSession):
 class Sessions:
     """The sessions of all inferiors."""
 
-    def __init__(self) -> None:
+    def __init__(self, name_of: NameOf) -> None:
+        self._name_of = name_of
         self._by_number: Dict[int, GdbInferior] = {}
         self._connected = False
 
@@ -109,11 +115,11 @@ class Sessions:
         known = self._by_number.get(int(inferior.num))
         if known is None or known.key != _key(inferior):
             if gdb.selected_inferior() == inferior:
-                known = GdbInferior(inferior, safe_path())
+                known = GdbInferior(inferior, safe_path(), self._name_of)
             else:
                 with gdb_stacks.selection_kept():
                     gdb_stacks.select_inferior(inferior)
-                    known = GdbInferior(inferior, safe_path())
+                    known = GdbInferior(inferior, safe_path(), self._name_of)
             self._by_number[int(inferior.num)] = known
         return known
 

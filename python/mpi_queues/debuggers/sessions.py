@@ -28,6 +28,10 @@ class ProcessSession(DebuggedMpi):
         self._snapshots: Dict[Tuple[str, Optional[str], bool, Tuple[str, ...]], _native.Snapshot] = {}
         self._refused: Optional[UserError] = None
 
+    @property
+    def pid(self) -> Optional[int]:
+        return self._debugged.pid
+
     @abstractmethod
     def reached(self, act: Callable[[], _T]) -> _T:
         """Does it while the debugger's reads and lookups mean this process.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from ..acquisition.model import Job, RankEntry, World
 from .words import WIDTH, clean, columns, counted, pad, ranks, shorten, wrapped
@@ -17,8 +17,13 @@ def plain(kind: str, text: str) -> str:
     return text
 
 
-def write_job(job: Job, write: Write, style: Style = plain) -> None:
-    """The launcher, a table of the ranks, where the facts come from, and what is wrong."""
+def write_job(
+    job: Job, write: Write, style: Style = plain, held: Optional[Tuple[str, Mapping[int, str]]] = None
+) -> None:
+    """The launcher, a table of the ranks, where the facts come from, and what is wrong.
+
+    ``held`` adds a column: its title, and what has each process by its id.
+    """
     worlds = f" in {len(job.worlds)} worlds" if len(job.worlds) > 1 else ""
     title = f"{clean(job.launcher)}, pid {job.pid} on {clean(job.host)}: {counted(len(job.ranks), 'rank')}{worlds}"
     write(style("process", shorten(title, WIDTH)) + "\n\n")
@@ -28,6 +33,10 @@ def write_job(job: Job, write: Write, style: Style = plain) -> None:
     if not several:
         titles = [title for title in titles if title != "world"]
         shown = [row[:1] + row[2:] for row in shown]
+    if held is not None:
+        titles.insert(-1, held[0])
+        for row, entry in zip(shown, job.ranks):
+            row.insert(-1, held[1].get(entry.pid or 0, "-"))
     widths = [max(columns(row[at]) for row in [titles, *shown]) for at in range(len(titles) - 1)]
     host = titles.index("host")
     widths[host] = min(widths[host], 30)

@@ -1,0 +1,65 @@
+"""``mpi detach``: lets go of a job, or of some of its ranks; they run on."""
+
+from __future__ import annotations
+
+from typing import List
+
+from ..errors import UserError
+from . import mpir
+from . import options as opt
+from .base import Command
+from .context import Context
+from .job_control import Held
+from .job_ranks import FAILURES, chosen, debugged_job, held_ranks, let_go, named
+
+
+class DetachCommand(Command):
+    """Letting go."""
+
+    name = "detach"
+    summary = "Let go of all ranks and the launcher, or of some ranks; the job runs on."
+    description = "RANKS is a list: all, 0,3-5, or 1:0-2 (ranks 0 to 2 of the world that was spawned first)."
+    usage_words = "[RANKS]"
+    max_words = 1
+    examples = (
+        ("mpi detach", "the job runs on without the debugger"),
+        ("mpi detach 1-3", "these run on, the others stay"),
+    )
+
+    def run(self, context: Context, arguments: opt.Arguments) -> None:
+        held = held_ranks(context)
+        if not arguments.words:
+            # The launcher last: its ranks may need it as soon as they run.
+            mine = sorted((one for one in held.values() if one.name or one.launcher), key=lambda one: one.launcher)
+            if not mine:
+                raise UserError(
+                    f"{self.full_name}: no rank was attached to by mpi attach or mpi launch",
+                    help="of other processes lets go: detach",
+                    kind="no_job",
+                )
+            self._detach(context, mine)
+            return
+        job = debugged_job(context)
+        asked = chosen(arguments.words[0], job, self.full_name)
+        found = [entry for entry in asked if entry.pid in held]
+        if not found:
+            raise UserError(
+                f"{self.full_name}: of {named(asked)} none is attached to", help="type: mpi ranks", kind="not_attached"
+            )
+        self._detach(context, [held[entry.pid] for entry in found if entry.pid is not None])
+
+    def _detach(self, context: Context, held: List[Held]) -> None:
+        for one in held:
+            if one.launcher:
+                try:
+                    mpir.set_being_debugged(context.jobs, one.pid, False)
+                except FAILURES:
+                    # It is running, or gone: then it does not ask any more.
+                    continue
+        problems = let_go(context, [one.pid for one in held])
+        for problem in problems:
+            context.write(problem + "\n")
+        names = ", ".join(one.name or f"pid {one.pid}" for one in held[:8])
+        more = f" and {len(held) - 8} more" if len(held) > 8 else ""
+        if len(problems) < len(held):
+            context.write(f"Let go of {names}{more}; the job runs on.\n")

@@ -1,0 +1,48 @@
+"""``mpi foreach``: a command of the debugger in each of several ranks."""
+
+from __future__ import annotations
+
+from ..errors import UsageError, UserError
+from . import options as opt
+from .base import Command
+from .context import Context
+from .job_ranks import chosen, debugged_job, held_ranks, named, run_on, write_grouped
+
+
+class ForeachCommand(Command):
+    """One command for many ranks."""
+
+    name = "foreach"
+    summary = "Run a command of the debugger in each of several ranks, equal output once."
+    description = (
+        "RANKS is a list: all, 0,3-5, or 1:0-2 (ranks 0 to 2 of the world that was spawned first). What fails in one\n"
+        "rank is told, and goes on in the others. You stay where you are."
+    )
+    usage_words = "RANKS COMMAND"
+    max_words = 1
+    takes_expression = True
+    examples = (
+        ("mpi foreach all bt 3", "where every rank is"),
+        ("mpi foreach 0,3-5 print step", "a variable of some ranks"),
+    )
+
+    def run(self, context: Context, arguments: opt.Arguments) -> None:
+        ranks, _, command = (arguments.words[0] if arguments.words else "").partition(" ")
+        command = command.strip()
+        if not ranks or not command:
+            raise UsageError(
+                f"{self.full_name}: needs ranks and a command",
+                help=f"type: {self.full_name} all bt 3, or: help {self.full_name}",
+            )
+        job = debugged_job(context)
+        held = held_ranks(context)
+        asked = chosen(ranks, job, self.full_name)
+        entries = [entry for entry in asked if entry.pid in held]
+        if not entries:
+            raise UserError(
+                f"{self.full_name}: of {named(asked)} none is attached to", help="type: mpi attach", kind="not_attached"
+            )
+        write_grouped(context, run_on(context, entries, lambda pid: context.jobs.execute(pid, command)))
+        missing = [entry for entry in asked if entry.pid not in held]
+        if missing:
+            context.write(f"Not attached to, and left out: {named(missing)}\n")

@@ -1,0 +1,58 @@
+"""``mpi ranks``: the ranks of the job that is being debugged."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict
+
+from ..acquisition.model import Job
+from ..report.ranks import job_json, write_job
+from . import mpir
+from . import options as opt
+from .base import FORMAT, VERBOSE, Command
+from .context import Context
+from .job_control import Held
+from .job_ranks import FAILURES, as_held, debugged_job, held_ranks
+
+
+class RanksCommand(Command):
+    """The process table."""
+
+    name = "ranks"
+    summary = "Show the ranks of the job: which {process} has each, or why none has; pid, host, state."
+    description = "-verbose adds what the launcher says of itself (MPIR), where it is being debugged."
+    options = (FORMAT, VERBOSE)
+    examples = (("mpi ranks", "of the job that is being debugged"),)
+
+    def run(self, context: Context, arguments: opt.Arguments) -> None:
+        held = held_ranks(context)
+        job = as_held(debugged_job(context), held)
+        spoken = self._launcher(context, job, held) if arguments.has(VERBOSE.name) else None
+        if arguments.get(FORMAT.name) == "json":
+            found = job_json(job)
+            for process in found["processes"]:
+                process["held_by"] = held[process["pid"]].label if process["pid"] in held else None
+            if spoken is not None:
+                found["job"]["mpir"] = spoken
+            context.write(json.dumps(found, indent=2) + "\n")
+            return
+        selected = next((pid for pid, one in held.items() if one.selected), None)
+        labels = {pid: one.label + (" *" if pid == selected else "") for pid, one in held.items()}
+        write_job(job, context.write, held=(context.dialect.process, labels))
+        launcher = held.get(job.pid)
+        if launcher is not None:
+            context.write(f"The launcher is {launcher.label}, {launcher.state}.\n")
+        for name, said in (spoken or {}).items():
+            context.write(f"  {name}: {said}\n")
+        if spoken is None and arguments.has(VERBOSE.name):
+            context.write(
+                "What the launcher says of itself (MPIR) is read where it is attached to: mpi attach -launcher\n"
+            )
+
+    def _launcher(self, context: Context, job: Job, held: Dict[int, Held]) -> Any:
+        if job.pid not in held:
+            return None
+        try:
+            return mpir.facts(context.jobs, job.pid)
+        except FAILURES as error:
+            return {"problem": str(error)}

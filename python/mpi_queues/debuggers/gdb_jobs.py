@@ -1,0 +1,250 @@
+"""The processes of a job in gdb: one inferior each, with the name of its rank."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+
+import gdb
+
+from .. import processes
+from ..commands.job_control import Held, JobControl, Launched
+from ..errors import UserError
+from . import gdb_events, gdb_stacks
+from .gdb_launch import Launch, Watch
+from .gdb_quiet import Mute, change, quietly, shown
+
+#: gdb's commands that resume what is debugged, and their short forms (gdb manual, "Continuing and Stepping").
+_RESUMING = re.compile(
+    r"(?:c|cont|continu?e?|fg|r|run|start|starti|s|step|si|stepi|n|next|ni|nexti|fin|fini|finis|finish|u|until|"
+    r"adv|advance|j|jump|signal|queue-signal|call|reverse-\w+|rc|rn|rs|rsi|rni)(?:\s|&|$)"
+)
+
+
+class GdbJobs(JobControl):
+    """All inferiors of this gdb."""
+
+    def __init__(self) -> None:
+        #: By the inferior's number: the process to which a name was given, and the name.
+        self._names: Dict[int, Tuple[int, str]] = {}
+        #: Numbers of the inferiors that were made here.
+        self._made: Set[int] = set()
+        #: Those that were empty before, and are to be so again.
+        self._lent: Set[int] = set()
+        self._watches: Dict[int, Watch] = {}
+        #: What ``schedule-multiple`` was before there was a job.
+        self._before: Optional[str] = None
+
+    def name_of(self, number: int, pid: int) -> Optional[str]:
+        """The name that an inferior's process was given."""
+        known = self._names.get(number)
+        return known[1] if known is not None and known[0] == pid else None
+
+    def held(self) -> List[Held]:
+        selected = gdb.selected_inferior()
+        found = []
+        for inferior in sorted(gdb.inferiors(), key=lambda inferior: int(inferior.num)):
+            if not inferior.pid or _is_core(inferior):
+                continue
+            number, pid = int(inferior.num), int(inferior.pid)
+            threads = inferior.threads()
+            runs = bool(threads) and all(thread.is_running() for thread in threads)
+            found.append(
+                Held(
+                    pid=pid,
+                    label=f"inferior {number}",
+                    name=self.name_of(number, pid),
+                    selected=inferior == selected,
+                    state="running" if runs else "stopped",
+                    launcher=pid in self._watches,
+                )
+            )
+        return found
+
+    def attach(self, pid: int, executable: Optional[str], name: str) -> Held:
+        inferior = _having(pid)
+        if inferior is None:
+            processes.check_readable(pid)
+            with quietly(), gdb_stacks.selection_kept(), Mute():
+                inferior = self._attached(pid)
+        self._names[int(inferior.num)] = (pid, name)
+        self._together()
+        return next(held for held in self.held() if held.pid == pid)
+
+    def _attached(self, pid: int) -> Any:
+        inferior = self._idle()
+        try:
+            gdb_stacks.select_inferior(inferior)
+            gdb.execute(f"attach {pid}", to_string=True)
+            if not inferior.pid:
+                raise UserError(f"pid {pid}: gdb did not attach to it", kind="not_attached")
+        except BaseException as error:
+            # Also a Ctrl-C in the middle of it: what gdb has by then goes on running.
+            self._let_go(inferior)
+            if isinstance(error, gdb.error):
+                raise UserError(f"pid {pid}: gdb cannot attach to it: {error}", kind="not_attached") from None
+            raise
+        return inferior
+
+    def detach(self, pid: int) -> None:
+        inferior = _having(pid)
+        if inferior is None:
+            raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
+        watch = self._watches.pop(pid, None)
+        if watch is not None:
+            watch.end()
+        with quietly(), Mute():
+            problem = self._let_go(inferior)
+        if problem is not None:
+            raise UserError(f"pid {pid}: gdb cannot let go of it: {problem}", kind="not_detached")
+        if not any(held.name for held in self.held()):
+            self._tidy()
+
+    def _let_go(self, inferior: Any) -> Optional[str]:
+        """Detaches from what an inferior has, and takes it away where it was made here; what gdb says against it."""
+        number = int(inferior.num)
+        if inferior.pid:
+            try:
+                gdb.execute(f"detach inferiors {number}", to_string=True)
+            except gdb.error as error:
+                return str(error)
+        self._names.pop(number, None)
+        self._remove(inferior)
+        return None
+
+    def _remove(self, inferior: Any) -> None:
+        number = int(inferior.num)
+        if number in self._lent:
+            self._lent.discard(number)
+            with gdb_stacks.selection_kept(), contextlib.suppress(gdb.error):
+                gdb_stacks.select_inferior(inferior)
+                gdb.execute("file", to_string=True)
+                gdb.execute("set args", to_string=True)
+        if number not in self._made:
+            return
+        if gdb.selected_inferior() == inferior:
+            others = [other for other in gdb.inferiors() if other != inferior]
+            if not others:
+                # gdb keeps one at least.
+                return
+            gdb_stacks.select_inferior(min(others, key=lambda other: (not other.pid, int(other.num))))
+        with contextlib.suppress(gdb.error):
+            gdb.execute(f"remove-inferiors {number}", to_string=True)
+            self._made.discard(number)
+
+    def _tidy(self) -> None:
+        """After the last process of a job: nothing stays of it but what gdb cannot be without."""
+        for inferior in gdb.inferiors():
+            if not inferior.pid:
+                self._names.pop(int(inferior.num), None)
+                self._remove(inferior)
+        if self._before is not None:
+            change("schedule-multiple", self._before)
+            self._before = None
+
+    def _together(self) -> None:
+        """``continue`` is to mean the whole job: its processes wait for one another."""
+        if self._before is None:
+            self._before = shown("schedule-multiple")
+            change("schedule-multiple", "on")
+
+    def _idle(self, how: str = "add-inferior") -> Any:
+        """An inferior without a process and a program: the selected one, or one that is made."""
+        selected = gdb.selected_inferior()
+        if not selected.pid and not selected.progspace.filename:
+            self._lent.add(int(selected.num))
+            return selected
+        before = {int(inferior.num) for inferior in gdb.inferiors()}
+        gdb.execute(f"{how} -no-connection", to_string=True)
+        made = next(inferior for inferior in gdb.inferiors() if int(inferior.num) not in before)
+        self._made.add(int(made.num))
+        return made
+
+    def select(self, pid: int) -> None:
+        inferior = _having(pid)
+        if inferior is None:
+            raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
+        threads = sorted(inferior.threads(), key=lambda thread: int(thread.num))
+        if threads:
+            threads[0].switch()
+        else:
+            gdb.execute(f"inferior {inferior.num}", to_string=True)
+
+    def execute(self, pid: int, command: str) -> str:
+        if shown("non-stop") != "on" and _RESUMING.match(command.strip()):
+            raise UserError(
+                f"{command.strip().split()[0]}: gdb resumes all processes together",
+                help="type it by itself (continue), or select one rank before: inferior N",
+                kind="resumes",
+            )
+        with self._in(pid), quietly():
+            try:
+                printed: str = gdb.execute(command, to_string=True)
+            except gdb.error as error:
+                raise UserError(str(error), kind="command") from None
+        return printed
+
+    def symbol(self, pid: int, name: str) -> Optional[int]:
+        with self._in(pid):
+            return gdb_events.symbol_address(name)
+
+    def read(self, pid: int, address: int, length: int) -> bytes:
+        with self._in(pid) as inferior:
+            try:
+                return bytes(inferior.read_memory(address, length))
+            except (gdb.error, OverflowError) as error:
+                raise UserError(f"pid {pid}: {error}", kind="memory") from None
+
+    def write(self, pid: int, address: int, content: bytes) -> None:
+        with self._in(pid) as inferior:
+            try:
+                inferior.write_memory(address, content)
+            except (gdb.error, OverflowError) as error:
+                raise UserError(f"pid {pid}: {error}", kind="memory") from None
+
+    @contextlib.contextmanager
+    def _in(self, pid: int) -> Any:
+        inferior = _having(pid)
+        if inferior is None:
+            raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
+        if gdb.selected_inferior() == inferior:
+            # Also called while gdb decides about a stop, when nothing may be selected.
+            yield inferior
+            return
+        with gdb_stacks.selection_kept():
+            gdb_stacks.select_inferior(inferior)
+            yield inferior
+
+    def launch(self, program: str, arguments: str, tell: Callable[[str], None]) -> Launched:
+        selected = gdb.selected_inferior()
+        own = not program and not selected.pid
+        with gdb_stacks.selection_kept():
+            # A clone has the environment and the directory that the user has set.
+            inferior = selected if own else self._idle("clone-inferior")
+            try:
+                launched, name = Launch(self, inferior).run(program, arguments)
+            except BaseException:
+                with quietly(), Mute():
+                    self._let_go(inferior)
+                raise
+        self._names[int(inferior.num)] = (launched.pid, f"launcher {name}")
+        self.watch_launcher(launched.pid, tell)
+        self._together()
+        return launched
+
+    def release_launcher(self, pid: int) -> str:
+        return "To resume all of the job, launcher and ranks, type: continue"
+
+    def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
+        if pid not in self._watches:
+            self._watches[pid] = Watch(self, pid, tell)
+
+
+def _having(pid: int) -> Any:
+    return next((inferior for inferior in gdb.inferiors() if inferior.pid == pid and not _is_core(inferior)), None)
+
+
+def _is_core(inferior: Any) -> bool:
+    connection = getattr(inferior, "connection", None)
+    return connection is not None and str(connection.type) == "core"

@@ -1,0 +1,213 @@
+"""A launcher under gdb by the MPIR protocol: started, run to MPIR_Breakpoint, and watched there afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+from typing import Any, Callable, Iterator, Optional, Tuple
+
+import gdb
+
+from .. import processes
+from ..acquisition.appearing import Appearing
+from ..commands import mpir
+from ..commands.job_control import JobControl, Launched
+from ..errors import UserError
+from . import gdb_stacks, programs
+from .gdb_events import symbols_in_events
+from .gdb_quiet import FOLLOWING, Mute, quietly
+
+
+class _Breakpoint(gdb.Breakpoint):  # type: ignore[misc]  # gdb has no types
+    """One at MPIR_Breakpoint, wherever it will be; ``decide`` says whether gdb stops."""
+
+    def __init__(self, decide: Callable[[], bool]) -> None:
+        super().__init__(mpir.BREAKPOINT, internal=True)
+        self._decide = decide
+
+    def stop(self) -> bool:
+        with symbols_in_events():
+            return self._decide()
+
+
+class Watch:
+    """Tells why a launcher calls MPIR_Breakpoint."""
+
+    def __init__(self, jobs: JobControl, pid: int, tell: Callable[[str], None]) -> None:
+        self._jobs = jobs
+        self._pid = pid
+        self._tell = tell
+        self._breakpoint = _Breakpoint(self._decide)
+
+    def _decide(self) -> bool:
+        if gdb.selected_inferior().pid != self._pid:
+            # MPI libraries have the function too, and ranks call it.
+            return False
+        said = mpir.event(self._jobs, self._pid)
+        if said is not None:
+            self._tell(said)
+        return said is not None
+
+    def end(self) -> None:
+        """Not any more."""
+        if self._breakpoint.is_valid():
+            self._breakpoint.delete()
+
+
+class Launch:
+    """One start of a launcher, in an inferior without a process."""
+
+    def __init__(self, jobs: JobControl, inferior: Any) -> None:
+        self._jobs = jobs
+        self._inferior = inferior
+        self._mute = Mute()
+        self._appearing: Optional[Appearing] = None
+        self._breakpoint: Optional[_Breakpoint] = None
+        self._reached = False
+        self._has_mpir = False
+        self._pid: Optional[int] = None
+        self._signal: Optional[str] = None
+        self._exit_code: Optional[int] = None
+
+    def run(self, program: str, arguments: str) -> Tuple[Launched, str]:
+        """Runs it until its ranks are there; and its name.
+
+        Raises:
+            UserError: where that does not come about. The launcher is then told to end.
+        """
+        gdb_stacks.select_inferior(self._inferior)
+        with quietly(FOLLOWING), _breakpoints_off():
+            name = self._prepare(program, arguments)
+            handlers = (
+                (gdb.events.new_objfile, self._loaded),
+                (gdb.events.stop, self._stopped),
+                (gdb.events.exited, self._exited),
+            )
+            for registry, handler in handlers:
+                registry.connect(handler)
+            try:
+                self._go(name)
+            except BaseException as error:
+                self._end()
+                if isinstance(error, gdb.error):
+                    raise UserError(f"{name}: gdb cannot start it: {error}", kind="no_launch") from None
+                raise
+            finally:
+                if self._appearing is not None:
+                    self._appearing.end()
+                self._mute.off()
+                if self._breakpoint is not None and self._breakpoint.is_valid():
+                    self._breakpoint.delete()
+                for registry, handler in handlers:
+                    registry.disconnect(handler)
+        pid = int(self._inferior.pid)
+        notes = [] if self._reached else [mpir.not_held(name)]
+        return Launched(pid, self._reached, notes), name
+
+    def _prepare(self, program: str, arguments: str) -> str:
+        """Gives the inferior what it is to run; the launcher's name."""
+        if not program:
+            own = self._inferior.progspace.filename
+            if not own:
+                raise UserError(
+                    "mpi launch: which launcher?", help="type: mpi launch mpirun -n 4 ./a.out", kind="usage"
+                )
+            return os.path.basename(str(own))
+        path, before = programs.runnable(program, _path())
+        gdb.execute(f"file {programs.quoted(path)}", to_string=True)
+        gdb.execute(f"set args {' '.join([*map(shlex.quote, before), arguments])}", to_string=True)
+        return os.path.basename(program)
+
+    def _go(self, name: str) -> None:
+        command = "run"
+        while not self._reached:
+            gdb.execute(command, to_string=True)
+            command = "continue"
+            if not self._inferior.pid:
+                how = f"ended with status {self._exit_code}" if self._exit_code is not None else "ended"
+                raise UserError(
+                    f"{name} {how} before it had started ranks that could be attached to",
+                    help="what it printed stands above",
+                    kind="no_job",
+                )
+            if self._reached:
+                return
+            if self._appearing is not None and self._appearing.complete and self._signal == "SIGTRAP":
+                return
+            if self._signal == "SIGINT":
+                raise UserError(f"interrupted: {name} was told to end", kind="interrupted")
+            if self._signal is not None:
+                raise UserError(f"{name} got {self._signal} before it had started its ranks", kind="no_job")
+            # Something else that stops, such as a catchpoint of the user's.
+
+    def _decide(self) -> bool:
+        if gdb.selected_inferior() != self._inferior:
+            return False
+        if mpir.state(self._jobs, int(self._inferior.pid)) != mpir.SPAWNED:
+            return False
+        self._reached = True
+        self._mute.on()
+        return True
+
+    def _loaded(self, event: Any) -> None:
+        """A program or a library has come, so that symbols of MPIR may be there now."""
+        inferior = gdb.selected_inferior()
+        if inferior != self._inferior or not inferior.pid:
+            return
+        with symbols_in_events():
+            self._find_mpir(int(inferior.pid))
+
+    def _find_mpir(self, pid: int) -> None:
+        self._pid = pid
+        self._has_mpir = mpir.has(self._jobs, pid, mpir.BREAKPOINT)
+        if self._has_mpir and self._breakpoint is None:
+            self._breakpoint = _Breakpoint(self._decide)
+        # Before libraries are relocated their variables are there already; this comes again with each of them.
+        with contextlib.suppress(UserError):
+            mpir.set_being_debugged(self._jobs, pid, True)
+        if self._appearing is None:
+            self._appearing = Appearing(pid, self._interrupt)
+
+    def _interrupt(self) -> bool:
+        """All ranks are there, and the launcher cannot say so: it is stopped. Called on a thread of its own, where
+        nothing may be asked of gdb."""
+        if self._has_mpir:
+            return False
+        self._mute.on(flush=False)
+        # gdb stops for this signal and keeps it from the program.
+        return self._pid is not None and processes.send(self._pid, signal.SIGTRAP)
+
+    def _stopped(self, event: Any) -> None:
+        self._signal = str(event.stop_signal) if isinstance(event, gdb.SignalEvent) else None
+
+    def _exited(self, event: Any) -> None:
+        if event.inferior == self._inferior:
+            self._exit_code = getattr(event, "exit_code", None)
+
+    def _end(self) -> None:
+        """The launcher is told to end, with what it has started, when gdb lets go of it."""
+        if self._inferior.is_valid() and self._inferior.pid:
+            processes.send(int(self._inferior.pid), signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def _breakpoints_off() -> Iterator[None]:
+    """The user's breakpoints are meant for the ranks: a launcher has a main, too."""
+    enabled = [one for one in gdb.breakpoints() if one.enabled]
+    try:
+        for one in enabled:
+            one.enabled = False
+        yield
+    finally:
+        for one in enabled:
+            if one.is_valid():
+                one.enabled = True
+
+
+def _path() -> str:
+    """PATH as the program will have it."""
+    told = gdb.execute("show environment PATH", to_string=True).strip()
+    _, equals, value = told.partition(" = ")
+    return value if equals else os.environ.get("PATH", os.defpath)
