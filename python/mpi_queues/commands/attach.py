@@ -25,10 +25,11 @@ class AttachCommand(Command):
     """The ranks of a running job."""
 
     name = "attach"
-    summary = "Attach to the ranks of a running job, one {process} each."
+    summary = "Attach to the ranks of a running job."
     description = (
-        "JOB is the process id of the launcher or of anything of the job, or the launcher's name; without it the job\n"
-        "that is debugged already, or the only one of this machine. Ranks that are attached to already stay."
+        "One {process} has each. JOB is the process id of the launcher or of anything of the job, or the launcher's\n"
+        "name; without it the job that is debugged already, or the only one of this machine. Ranks that are attached\n"
+        "to already stay."
     )
     usage_words = "[JOB]"
     max_words = 1

@@ -38,7 +38,7 @@ class LaunchCommand(Command):
     """A job from its start."""
 
     name = "launch"
-    summary = "Start an MPI job under the debugger, with one {process} for each rank, stopped."
+    summary = "Start an MPI job under the debugger, with all its ranks, stopped."
     description = (
         "The launcher is started as the debugger starts programs, with the arguments as they are typed, and told that\n"
         "a debugger is there (MPIR). You are then in rank 0. Without a launcher the debugger's own program is started."

@@ -19,7 +19,7 @@ class RanksCommand(Command):
     """The process table."""
 
     name = "ranks"
-    summary = "Show the ranks of the job: which {process} has each, or why none has; pid, host, state."
+    summary = "Show the ranks of the job that is debugged: what has each here, its pid, host and state."
     description = "-verbose adds what the launcher says of itself (MPIR), where it is being debugged."
     options = (FORMAT, VERBOSE)
     examples = (("mpi ranks", "of the job that is being debugged"),)

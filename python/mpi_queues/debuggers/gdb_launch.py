@@ -19,6 +19,9 @@ from . import gdb_stacks, programs
 from .gdb_events import symbols_in_events
 from .gdb_quiet import FOLLOWING, Mute, quietly
 
+#: Signals that are a launcher's own crash, or that it was stopped by somebody else.
+_FATAL = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU")
+
 
 class _Breakpoint(gdb.Breakpoint):  # type: ignore[misc]  # gdb has no types
     """One at MPIR_Breakpoint, wherever it will be; ``decide`` says whether gdb stops."""
@@ -138,9 +141,9 @@ class Launch:
                 return
             if self._signal == "SIGINT":
                 raise UserError(f"interrupted: {name} was told to end", kind="interrupted")
-            if self._signal is not None:
+            if self._signal in _FATAL:
                 raise UserError(f"{name} got {self._signal} before it had started its ranks", kind="no_job")
-            # Something else that stops, such as a catchpoint of the user's.
+            # Anything else that gdb stops for is the launcher's own: a signal that it handles, a catchpoint.
 
     def _decide(self) -> bool:
         if gdb.selected_inferior() != self._inferior:
