@@ -1,7 +1,20 @@
 """The Rust core. Everything here is re-exported, documented and typed by ``mpi_queues``."""
 
 import os
-from typing import Any, Callable, ClassVar, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, final
+from typing import (
+    Any,
+    Callable,
+    ClassVar,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+    final,
+)
 
 from .acquisition.table_types import ProcessTableDict
 from .debuggers.base import DebuggedProcess
@@ -338,6 +351,10 @@ class Communicator:
         """World ranks of the remote group of an intercommunicator."""
 
     @property
+    def elsewhere(self) -> List[Dict[str, Any]]:
+        """Members of the groups that are of other worlds: `remote`, `local_rank`, `count`, `world`, `rank`."""
+
+    @property
     def pending_sends(self) -> Queue:
         """Sends that have not completed."""
 
@@ -362,6 +379,18 @@ class Process:
     @property
     def world_size(self) -> Optional[int]:
         """Size of MPI_COMM_WORLD; None where it is not known."""
+
+    @property
+    def world(self) -> Optional[str]:
+        """What the MPI library calls its world; None where nothing tells it from others."""
+
+    @property
+    def world_number(self) -> Optional[int]:
+        """Number of its world in `Snapshot.worlds`; None where there is but one."""
+
+    @property
+    def universe_rank(self) -> Optional[int]:
+        """Its place among the processes of all worlds; None where there is but one world, or it is not known."""
 
     @property
     def pid(self) -> Optional[int]:
@@ -421,23 +450,42 @@ class Snapshot:
         """The processes, by world rank where that is known, then by pid."""
 
     @property
+    def worlds(self) -> List[Dict[str, Any]]:
+        """The worlds of the processes, where there are several: `number`, `key`, `name`, `size`, `first`, `parent`."""
+
+    @property
     def problems(self) -> List[str]:
         """What could not be read at all, in sentences."""
 
     def __new__(cls) -> Snapshot: ...
     def rank(self, rank: int) -> Process:
-        """The process of that world rank; KeyError where it was not read."""
+        """The process of that rank in MPI_COMM_WORLD; KeyError where it was not read.
+
+        With several worlds, in each of which there is such a rank: the process of that place in the universe of all, of
+        which the first world is the beginning (``Process.universe_rank``).
+        """
 
     @staticmethod
     def from_json(text: str) -> Snapshot:
         """Raises ValueError where the text is not of the schema ``mpi-queues/1``."""
 
     @staticmethod
-    def merged(snapshots: Sequence[Snapshot], problems: Sequence[str] = ...) -> Snapshot:
-        """One snapshot of many, processes ordered by rank, then pid."""
+    def merged(
+        snapshots: Sequence[Snapshot],
+        problems: Sequence[str] = ...,
+        *,
+        worlds: Sequence[Tuple[int, Optional[str], Optional[int], Optional[int], Optional[int], Sequence[int]]] = ...,
+    ) -> Snapshot:
+        """One snapshot of many, processes ordered by rank, then pid; those of several worlds by these first, and numbered
+        through.
+
+        Args:
+            worlds: those of a job: number, name, size, place of its rank 0, number of its parent, pids of its processes
+                here. Worlds that are not among them, or all without any, are told apart by what the MPI calls them.
+        """
 
     def filtered(self, *, comm: Optional[str] = None, rank: Optional[int] = None, internal: bool = True) -> Snapshot:
-        """Only the communicators of that name, the process of that world rank; without internal operations if asked."""
+        """Only the communicators of that name, the process of that rank; without internal operations if asked."""
 
     def to_json(self, *, indent: Optional[int] = None) -> str: ...
     def write_json(self, write: Callable[[str], Any], *, indent: Optional[int] = None) -> None:
@@ -472,8 +520,7 @@ def process_table(
     """What a launcher says by the MPIR interface: its table of processes, and the variables around it.
 
     ``process`` is a process id of this machine, whose memory is then read without stopping it, or a debugger's process.
-    ``candidates`` are living descendants of the launcher with their rank in MPI_COMM_WORLD where their environment tells it:
-    by these the table of a launcher that is stripped of its symbols is found in its memory, and verified.
+    ``candidates`` are living descendants of the launcher with their rank in MPI_COMM_WORLD where their environment tells it.
 
     A process without the interface, or with tables that cannot be read, is no error: see ``found`` and ``problems``.
 

@@ -12,7 +12,7 @@ from ._native import Snapshot
 from .commands.plugins import requested_plugin
 from .debuggers import via_debugger
 from .errors import UsageError, UserError
-from .report import handles, text
+from .report import handles, text, worlds
 
 DEFAULT_LIMIT = text.DEFAULT_LIMIT
 
@@ -106,7 +106,7 @@ def merged(
             # For programs the reasons stand where they always do; people read them on standard error.
             write_json(Snapshot.merged([], problems))
         asking.raise_all(failures)
-    return Snapshot.merged(snapshots, problems) if problems or len(snapshots) > 1 else snapshots[0], failures
+    return Snapshot.merged(snapshots, problems), failures
 
 
 def _chosen(snapshot: Snapshot, options: argparse.Namespace) -> Snapshot:
@@ -148,7 +148,7 @@ def finish(snapshot: Snapshot, failures: List[UserError], options: argparse.Name
     """Tells on standard error what could not be read, unless the report has just said so on the same terminal."""
     problems = [f"{failure}" for failure in failures]
     for process in snapshot.processes:
-        who = f"rank {process.rank}" if process.rank is not None else f"pid {process.pid}"
+        who = worlds.who(process)
         problems += [f"{who}: {problem}" for problem in process.problems]
         problems += [f"{who}: {problem}" for found in process.handles for problem in handles.problems_of(found)]
         for communicator in process.communicators:

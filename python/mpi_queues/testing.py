@@ -19,6 +19,7 @@ from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Uni
 
 from ._native import Communicator, Operation, Process, Queue, Snapshot
 from .errors import UsageError
+from .report.worlds import who
 
 #: What one expected operation is to have: names and values of attributes of ``Operation``, only those that matter.
 #: Lengths are in bytes; addresses (``buffer``, ``request``) are numbers or texts such as ``"0x7f00"``.
@@ -107,7 +108,7 @@ def _assert_complete(of: Union[Snapshot, Process, Communicator]) -> None:
         if not of.processes:
             problems.append("there is no process in the snapshot")
         for process in of.processes:
-            problems += [f"{_who(process)}: {problem}" for problem in process.problems]
+            problems += [f"{who(process)}: {problem}" for problem in process.problems]
     if problems:
         raise AssertionError("\n".join(["not everything could be read:", *(f"  {problem}" for problem in problems)]))
 
@@ -119,11 +120,7 @@ def _communicators(of: Union[Snapshot, Process, Communicator]) -> Iterator[Tuple
         return
     for process in of.processes if isinstance(of, Snapshot) else [of]:
         for communicator in process.communicators:
-            yield f"{_who(process)}, ", communicator
-
-
-def _who(process: Process) -> str:
-    return f"rank {process.rank}" if process.rank is not None else f"pid {process.pid}"
+            yield f"{who(process)}, ", communicator
 
 
 def _assert_known(queue: Queue, title: str) -> None:

@@ -1,7 +1,9 @@
 //! What was read, as data: processes, communicators, operations. Serialised, this is the JSON of `mpi-queues/1`.
 //!
 //! Names are those of the mqs interface. Ranks are `i64`; a *local* rank is a rank in the communicator at hand (in the
-//! remote group for the peer on an intercommunicator), a *global* rank a rank in MPI_COMM_WORLD. Lengths are bytes.
+//! remote group for the peer on an intercommunicator), a *global* rank a rank in MPI_COMM_WORLD; in a snapshot with several
+//! worlds it is a place in the universe of all, of which the first world is the beginning (the mqs document, "The Process
+//! naming problem"). Lengths are bytes.
 
 mod exactness;
 mod facts;
@@ -11,6 +13,7 @@ mod process;
 mod snapshot;
 mod source;
 mod stack;
+mod world;
 
 pub use exactness::{Exactness, Level};
 pub use facts::Facts;
@@ -20,3 +23,4 @@ pub use process::{Call, Communicator, Mpi, Process};
 pub use snapshot::{SCHEMA, Snapshot};
 pub use source::{QueueReport, QueueSource, Source, SourceKind};
 pub use stack::{Frame, Stack};
+pub use world::{Elsewhere, World};

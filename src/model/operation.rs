@@ -77,6 +77,9 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// In `extra_text` of an operation whose peers are those of the local group of an intercommunicator.
+    pub const WITHIN_LOCAL_GROUP: &str = "within the local group of the intercommunicator";
+
     /// Notes why a fact is null. `fact` is the name of the field.
     pub fn not_known(&mut self, fact: &'static str, reason: impl Into<Cow<'static, str>>) {
         self.unknown.insert(Cow::Borrowed(fact), reason.into());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HandleList, Queue, Source};
+use super::{Elsewhere, HandleList, Queue, Source};
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -12,6 +12,18 @@ pub struct Process {
     pub rank: Option<i64>,
     /// Size of MPI_COMM_WORLD.
     pub world_size: Option<i64>,
+    /// What the MPI library calls its world, where there are several or members of others were met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world: Option<String>,
+    /// What the MPI library calls the world that spawned it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_world: Option<String>,
+    /// Number of its world in `Snapshot::worlds`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world_number: Option<i64>,
+    /// Its place among the processes of all worlds of the snapshot; `None` where there is but one, or it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub universe_rank: Option<i64>,
     /// Process id on its host.
     pub pid: Option<i64>,
     /// Host name.
@@ -40,6 +52,8 @@ impl Process {
     #[must_use]
     pub fn clone_without_communicators(&self) -> Self {
         Self {
+            world: self.world.clone(),
+            parent_world: self.parent_world.clone(),
             host: self.host.clone(),
             executable: self.executable.clone(),
             mpi: self.mpi.clone(),
@@ -108,6 +122,9 @@ pub struct Communicator {
     pub group: Option<Vec<Option<i64>>>,
     /// World ranks of the remote group of an intercommunicator; `None` for an intracommunicator.
     pub remote_group: Option<Vec<Option<i64>>>,
+    /// Members of the groups that are of other worlds, by group and rank.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<Elsewhere>,
     /// Sends that are not complete, or complete and not waited for.
     pub pending_sends: Queue,
     /// Receives that are not complete, or complete and not waited for.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Communicator, Process, Queue};
+use super::{Communicator, Process, Queue, World};
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "mpi-queues/1";
@@ -14,6 +14,9 @@ pub struct Snapshot {
     pub schema: String,
     /// When it was taken, RFC 3339 in UTC.
     pub captured_at: Option<String>,
+    /// The worlds of the processes, by number; empty where there is but one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worlds: Vec<World>,
     /// The processes, by rank where known.
     #[serde(default)]
     pub processes: Vec<Process>,
@@ -24,7 +27,8 @@ pub struct Snapshot {
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Self { schema: SCHEMA.to_owned(), captured_at: None, processes: Vec::new(), problems: Vec::new() }
+        let (worlds, processes, problems) = (Vec::new(), Vec::new(), Vec::new());
+        Self { schema: SCHEMA.to_owned(), captured_at: None, worlds, processes, problems }
     }
 }
 
@@ -38,17 +42,31 @@ impl Snapshot {
             // RFC 3339 in UTC sorts as text.
             merged.captured_at = merged.captured_at.max(part.captured_at.clone());
         }
-        merged.processes.sort_by_key(|process| (process.rank.is_none(), process.rank, process.pid));
+        merged.sort();
         merged
     }
 
-    /// Only the communicators named `comm`, only the process of world rank `rank`; without the operations that the MPI
-    /// library posted for itself unless `internal`.
+    /// Orders the processes by world, then by rank, those without one last, then by pid.
+    pub fn sort(&mut self) {
+        self.processes.sort_by_key(|process| {
+            let world = (process.world_number.is_none(), process.world_number);
+            (world, process.rank.is_none(), process.rank, process.pid)
+        });
+    }
+
+    /// The rank by which one of its processes is asked for: in MPI_COMM_WORLD, with several worlds the place in their
+    /// universe, which only one process has.
+    pub fn rank_of(&self, process: &Process) -> Option<i64> {
+        if self.worlds.is_empty() { process.rank } else { process.universe_rank }
+    }
+
+    /// Only the communicators named `comm`, only the process of that rank ([`Snapshot::rank_of`]); without the operations
+    /// that the MPI library posted for itself unless `internal`.
     #[must_use]
     pub fn filtered(&self, comm: Option<&str>, rank: Option<i64>, internal: bool) -> Self {
         let mut out = Self { processes: Vec::new(), ..self.clone_without_processes() };
         for process in &self.processes {
-            if rank.is_some() && process.rank != rank {
+            if rank.is_some() && self.rank_of(process) != rank {
                 continue;
             }
             let wanted = |communicator: &&Communicator| comm.is_none_or(|name| communicator.name == name);
@@ -71,6 +89,7 @@ impl Snapshot {
         Self {
             schema: self.schema.clone(),
             captured_at: self.captured_at.clone(),
+            worlds: self.worlds.clone(),
             processes: Vec::new(),
             problems: self.problems.clone(),
         }
@@ -89,6 +108,7 @@ fn shown(communicator: &Communicator, internal: bool) -> Communicator {
         handle: communicator.handle.clone(),
         group: communicator.group.clone(),
         remote_group: communicator.remote_group.clone(),
+        elsewhere: communicator.elsewhere.clone(),
         pending_sends: queue(&communicator.pending_sends),
         pending_receives: queue(&communicator.pending_receives),
         unexpected_messages: queue(&communicator.unexpected_messages),

@@ -34,6 +34,10 @@ pub struct Source {
 pub struct QueueReport {
     /// The communicators with their queues.
     pub communicators: Vec<Communicator>,
+    /// What the MPI library calls the process's world (`Process::world`).
+    pub world: Option<String>,
+    /// What it calls the world that spawned the process.
+    pub parent_world: Option<String>,
     /// Facts in words that belong to no communicator.
     pub notes: Vec<String>,
     /// What could not be read, in sentences.

@@ -38,6 +38,21 @@ impl Process {
     fn world_size(&self) -> Option<i64> {
         self.data().world_size
     }
+    /// What the MPI library calls its world; None where nothing tells it from others.
+    #[getter]
+    fn world(&self) -> Option<&str> {
+        self.data().world.as_deref()
+    }
+    /// Number of its world in `Snapshot.worlds`; None where there is but one.
+    #[getter]
+    fn world_number(&self) -> Option<i64> {
+        self.data().world_number
+    }
+    /// Its place among the processes of all worlds; None where there is but one world, or it is not known.
+    #[getter]
+    fn universe_rank(&self) -> Option<i64> {
+        self.data().universe_rank
+    }
     /// Process id on its host.
     #[getter]
     fn pid(&self) -> Option<i64> {
@@ -176,6 +191,11 @@ impl Communicator {
     #[getter]
     fn remote_group(&self) -> Option<Vec<Option<i64>>> {
         self.data().remote_group.clone()
+    }
+    /// Members of the groups that are of other worlds: `remote`, `local_rank`, `count`, `world`, `rank`.
+    #[getter]
+    fn elsewhere<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.data().elsewhere)
     }
     /// Sends that have not completed.
     #[getter]

@@ -11,6 +11,7 @@ use pyo3::types::PyString;
 
 use super::process::Process;
 use super::queue::counted;
+use crate::analysis::universe;
 use crate::model;
 
 /// JSON is handed to Python in pieces of about this many bytes.
@@ -21,6 +22,9 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: &impl serde::Serialize) -> 
     let text = serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))?;
     py.import("json")?.call_method1("loads", (text,))
 }
+
+/// A world of a job: number, name, size, first place, parent, and its processes on this machine.
+type WorldOfJob = (i64, Option<String>, Option<i64>, Option<i64>, Option<i64>, Vec<i64>);
 
 /// All that was read at one time.
 #[pyclass(frozen, module = "mpi_queues")]
@@ -51,9 +55,16 @@ impl Snapshot {
         self.0.problems.clone()
     }
 
-    /// The process of that world rank; KeyError where it was not read.
+    /// The worlds of the processes, where there are several: `number`, `key`, `name`, `size`, `first`, `parent`.
+    #[getter]
+    fn worlds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.worlds)
+    }
+
+    /// The process of that rank in MPI_COMM_WORLD, with several worlds of that place in their universe; KeyError where it
+    /// was not read.
     fn rank(&self, rank: i64) -> PyResult<Process> {
-        let found = self.0.processes.iter().position(|process| process.rank == Some(rank));
+        let found = self.0.processes.iter().position(|process| self.0.rank_of(process) == Some(rank));
         let process = found.ok_or_else(|| PyKeyError::new_err(format!("no process of rank {rank} was read")))?;
         Ok(Process { snapshot: Arc::clone(&self.0), process })
     }
@@ -73,17 +84,23 @@ impl Snapshot {
         Ok(Self(Arc::new(snapshot)))
     }
 
-    /// One snapshot of many, processes ordered by rank, then pid.
+    /// One snapshot of many, processes ordered by rank, then pid; with several worlds by these first, and numbered through.
+    /// `worlds`: those of a job, `(number, name, size, first, parent, pids)` each.
     #[staticmethod]
-    #[pyo3(signature = (snapshots, problems = Vec::new()))]
-    fn merged(snapshots: Vec<Bound<'_, Self>>, problems: Vec<String>) -> Self {
+    #[pyo3(signature = (snapshots, problems = Vec::new(), *, worlds = Vec::new()))]
+    fn merged(snapshots: Vec<Bound<'_, Self>>, problems: Vec<String>, worlds: Vec<WorldOfJob>) -> Self {
         let parts = snapshots.iter().map(|snapshot| snapshot.get().0.as_ref());
         let mut merged = model::Snapshot::merged(parts);
         merged.problems.extend(problems);
+        let job = worlds.into_iter().map(|(number, name, size, first, parent, pids)| universe::JobWorld {
+            world: model::World { number, key: None, name, size, first, parent },
+            pids,
+        });
+        universe::number(&mut merged, &job.collect::<Vec<_>>());
         Self(Arc::new(merged))
     }
 
-    /// Only the communicators of that name, the process of that world rank; without internal operations if asked.
+    /// Only the communicators of that name, the process of that rank (as `rank()` has it); without internal operations if asked.
     #[pyo3(signature = (*, comm = None, rank = None, internal = true))]
     fn filtered(&self, comm: Option<&str>, rank: Option<i64>, internal: bool) -> Self {
         // A large snapshot is not copied where nothing is left out of it.

@@ -145,7 +145,7 @@ impl<T: Target> Session<T> {
                 // The reader says why there is nothing.
                 let refused = self.read_builtin(true)?;
                 let notes = vec![format!("the plug-in was not run: {reason}")];
-                QueueReport { communicators: refused.communicators, notes, problems: Vec::new() }
+                QueueReport { communicators: refused.communicators, notes, ..QueueReport::default() }
             }
         };
         report.notes.extend(ours.notes.iter().cloned());
@@ -159,6 +159,8 @@ impl<T: Target> Session<T> {
             problems: ours.problems.into_iter().chain(report.problems).collect(),
             rank: ours.rank,
             world_size: ours.world_size,
+            world: ours.world,
+            parent_world: ours.parent_world,
             ..Process::default()
         })
     }

@@ -200,7 +200,7 @@ def from_processes(context: Context, arguments: opt.Arguments, read: Callable[[D
         for process, failure in failures
         if failure.kind != "not_mpi" or arguments.has(ALL.name)
     ]
-    return Snapshot.merged(snapshots, told) if told or len(snapshots) > 1 else snapshots[0]
+    return Snapshot.merged(snapshots, told)
 
 
 def write_json(context: Context, snapshot: Snapshot) -> None:

@@ -9,6 +9,7 @@ from typing import Callable, Iterator, List, Optional, Tuple
 
 from .._native import Communicator, Operation, Process, Queue, Snapshot
 from .words import clean, counted, size, wrapped
+from .worlds import of_world
 
 #: Operations of one queue that are told in words; more would not be read.
 MAX_TOLD = 5
@@ -21,7 +22,7 @@ def write_explanation(snapshot: Snapshot, write: Callable[[str], object]) -> Non
 
 
 def _sentences(process: Process) -> Iterator[str]:
-    who = f"Rank {process.rank}" if process.rank is not None else f"Process {process.pid}"
+    who = f"Rank {process.rank}{of_world(process)}" if process.rank is not None else f"Process {process.pid}"
     where = _where(process)
     waits = [sentence for communicator in process.communicators for sentence in _waits(communicator)]
     if where:

@@ -5,12 +5,13 @@ Queues may hold 100,000 operations, each of which becomes a Python object only w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from dataclasses import dataclass, replace
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from .._native import Communicator, Operation, Process, Queue, Snapshot
 from ..errors import UserError
-from .words import WIDTH, clean, columns, counted, listed, pad, ranks, shorten, size, wrapped
+from .words import WIDTH, clean, columns, counted, listed, pad, shorten, size, wrapped
+from .worlds import Members, of_world, who
 
 Write = Callable[[str], object]
 
@@ -37,10 +38,12 @@ class Options:
     every_communicator: bool = False
     #: Emphasis on a terminal: the kind (``process``, ``communicator``, ``problem``) and the text.
     style: Callable[[str, str], str] = lambda kind, text: text
+    #: The worlds of the snapshot, where there are several; whoever shows a snapshot sets them.
+    worlds: Sequence[Mapping[str, Any]] = ()
 
 
 def chosen(snapshot: Snapshot, *, comm: Optional[str], rank: Optional[int]) -> Snapshot:
-    """The communicators of that name and the process of that rank.
+    """The communicators of that name and the process of that rank; with several worlds, of that place among them all.
 
     Raises:
         UserError: where there is none, with those that there are.
@@ -48,14 +51,15 @@ def chosen(snapshot: Snapshot, *, comm: Optional[str], rank: Optional[int]) -> S
     if comm is None and rank is None:
         return snapshot
     processes = snapshot.processes
-    if rank is not None and all(process.rank != rank for process in processes):
-        there = listed(str(process.rank) for process in processes if process.rank is not None)
+    places = [process.universe_rank if snapshot.worlds else process.rank for process in processes]
+    if rank is not None and rank not in places:
+        there = listed(str(place) for place in places if place is not None)
         raise UserError(f"no process of rank {rank} was read (read: rank {there or 'not known'})", kind="no_rank")
     if comm is not None:
         names = {
             communicator.name: None
-            for process in processes
-            if rank is None or process.rank == rank
+            for process, place in zip(processes, places)
+            if rank is None or place == rank
             for communicator in process.communicators
         }
         if comm not in names:
@@ -78,7 +82,7 @@ def count_operations(snapshot: Snapshot) -> int:
 
 def write_queues(snapshot: Snapshot, write: Write, options: Optional[Options] = None) -> None:
     """The queues of every process, the problems, and one line of totals last."""
-    options = options or Options()
+    options = replace(options or Options(), worlds=snapshot.worlds)
     totals = _Totals()
     for number, process in enumerate(snapshot.processes):
         if number:
@@ -112,10 +116,7 @@ def write_communicators(snapshot: Snapshot, write: Write, options: Optional[Opti
                 f"  {pad(shorten(_name(found), width), width)}  {_number(found.local_rank):>6}"
                 f"  {_number(found.size):>6}  {shorten(found.context_id or str(found.unique_id), 12):<12}  "
             )
-            groups = ranks(found.group)
-            if found.remote_group is not None:
-                groups += f" | remote {ranks(found.remote_group)}"
-            write(line + shorten(groups, WIDTH - columns(line)) + "\n")
+            write(line + shorten(Members(found, snapshot.worlds).groups(), WIDTH - columns(line)) + "\n")
     write("\n")
     write_problems(snapshot, write, options)
     write(f"{counted(len(snapshot.processes), 'process')}, {counted(total, 'communicator')}\n")
@@ -186,12 +187,6 @@ def _number(value: Optional[int]) -> str:
     return "?" if value is None else str(value)
 
 
-def _who(process: Process) -> str:
-    if process.rank is not None:
-        return f"rank {process.rank}"
-    return f"pid {process.pid}" if process.pid is not None else "a process"
-
-
 def _name(communicator: Communicator) -> str:
     return communicator.name or "(no name)"
 
@@ -200,7 +195,7 @@ def process_head(process: Process, options: Options) -> str:
     """Rank, pid, host and executable, as one line."""
     parts = []
     if process.rank is not None:
-        parts.append(f"Rank {process.rank} of {_number(process.world_size)}")
+        parts.append(f"Rank {process.rank} of {_number(process.world_size)}{of_world(process)}")
     if process.pid is not None:
         parts.append(f"pid {process.pid}" + (f" on {process.host}" if process.host else ""))
     line = clean(", ".join(parts) or "Process")
@@ -306,14 +301,15 @@ def _write_communicator(communicator: Communicator, write: Write, options: Optio
         title += f", remote group of {len(communicator.remote_group)}"
     name = shorten(_name(communicator), WIDTH - columns(title) - 4)
     write(f"\n  {options.style('communicator', name)}: {title}\n")
+    members = Members(communicator, options.worlds)
     for queue_title, direction, queue in _titled_queues(communicator):
         if queue_title in unknown:
             write(f"    {queue_title}: not known\n")
         else:
-            _write_queue(queue_title, direction, queue, write, options)
+            _write_queue(queue_title, direction, queue, members, write, options)
 
 
-def _write_queue(title: str, direction: str, queue: Queue, write: Write, options: Options) -> None:
+def _write_queue(title: str, direction: str, queue: Queue, members: Members, write: Write, options: Options) -> None:
     total = len(queue)
     if queue.state == "no_information":
         write(wrapped(f"{title}: not known: {queue.detail or 'no reason given'}", "    ", "      "))
@@ -331,7 +327,7 @@ def _write_queue(title: str, direction: str, queue: Queue, write: Write, options
     remarks: Dict[str, None] = {}
     for index in range(shown):
         operation = queue[index]
-        _write_operation(operation, title, write)
+        _write_operation(operation, title, members, write)
         remarks.update(dict.fromkeys(_remarks(operation)))
     for remark in remarks:
         write(wrapped(remark, "      ", "        "))
@@ -348,7 +344,7 @@ def _row(peer: str, tag: str, length: str, data: str, call: str, status: str) ->
     return line.rstrip() + "\n"
 
 
-def _write_operation(operation: Operation, title: str, write: Write) -> None:
+def _write_operation(operation: Operation, title: str, members: Members, write: Write) -> None:
     unexpected = title.startswith("unexpected")
     tag = "any" if operation.tag_wild else _number(operation.desired_tag)
     data = ""
@@ -368,9 +364,10 @@ def _write_operation(operation: Operation, title: str, write: Write) -> None:
     if columns(status) > _STATUS:
         # Marks that do not fit go below, with what the source has to say.
         status, overflow = operation.status, ", ".join(marks[1:])
-    write(_row(_peer(operation), tag, size(length), data, operation.call or "", status))
-    taken = _taken_from(operation) if not unexpected else ""
-    below = "; ".join(note for note in [overflow, taken, *notes] if note)
+    other = members.name(operation.desired_local_rank, operation.desired_global_rank)
+    write(_row(_peer(operation, other), tag, size(length), data, operation.call or "", status))
+    taken = _taken_from(operation, members) if not unexpected else ""
+    below = "; ".join(note for note in [other, overflow, taken, *notes] if note)
     if below:
         write(wrapped(below, "        "))
 
@@ -388,24 +385,29 @@ def _remarks(operation: Operation) -> Iterator[str]:
         yield f"found by: {clean(operation.evidence)}"
 
 
-def _peer(operation: Operation) -> str:
+def _peer(operation: Operation, other: str) -> str:
+    """The peer; ``other`` says below who it is where it is not of the first world."""
     if operation.any_source:
         return "any"
     local = operation.desired_local_rank
     world = operation.desired_global_rank
+    if other:
+        return _number(local)
     if local is None:
         return "?" if world is None else f"? (world {world})"
     return str(local) if world is None or world == local else f"{local} (world {world})"
 
 
-def _taken_from(operation: Operation) -> str:
+def _taken_from(operation: Operation, members: Members) -> str:
     """What a receive with wildcards got."""
     if operation.status == "pending" or not (operation.any_source or operation.tag_wild):
         return ""
     parts = []
     if operation.any_source and operation.actual_local_rank is not None:
         world = operation.actual_global_rank
+        other = members.name(operation.actual_local_rank, world)
         also = f" (world {world})" if world is not None and world != operation.actual_local_rank else ""
+        also = f" ({other})" if other else also
         parts.append(f"from {operation.actual_local_rank}{also}")
     if operation.tag_wild and operation.actual_tag is not None:
         parts.append(f"tag {operation.actual_tag}")
@@ -418,6 +420,6 @@ def write_problems(snapshot: Snapshot, write: Write, options: Options) -> None:
     """What could not be read, a sentence each."""
     for process in snapshot.processes:
         for problem in process.problems:
-            write(options.style("problem", wrapped(f"Problem, {_who(process)}: {problem}", "", "  ")))
+            write(options.style("problem", wrapped(f"Problem, {who(process)}: {problem}", "", "  ")))
     for problem in snapshot.problems:
         write(options.style("problem", wrapped(f"Problem: {problem}", "", "  ")))

@@ -275,7 +275,7 @@ pub fn read(
     if !offsets.kind {
         notes.push("which communicators are intercommunicators is not known".to_owned());
     }
-    Ok(QueueReport { communicators, notes, problems })
+    Ok(QueueReport { communicators, notes, problems, ..QueueReport::default() })
 }
 
 #[cfg(test)]

@@ -85,6 +85,11 @@ impl QueueSource for MpichReader<'_> {
             }
         }
         let shown = all.found.into_iter().filter(|found| !found.internal);
-        Ok(QueueReport { communicators: shown.map(|found| found.facts).collect(), notes, problems: all.problems })
+        Ok(QueueReport {
+            communicators: shown.map(|found| found.facts).collect(),
+            notes,
+            problems: all.problems,
+            ..QueueReport::default()
+        })
     }
 }

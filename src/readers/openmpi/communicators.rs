@@ -175,6 +175,10 @@ pub fn read_one(
     };
     let local = group_of(shape.local_group, "local");
     let remote = if inter { group_of(shape.remote_group, "remote") } else { None };
+    let mut elsewhere = groups.elsewhere(record.pointer(shape.local_group), false);
+    if inter {
+        elsewhere.extend(groups.elsewhere(record.pointer(shape.remote_group), true));
+    }
     let my_rank = record.int(shape.my_rank);
     let (unique_id, context_id) = ids(shapes, &record);
     let facts = model::Communicator {
@@ -186,6 +190,7 @@ pub fn read_one(
         size: local.as_ref().map(|ranks| ranks.len() as i64),
         group: local.as_deref().cloned(),
         remote_group: remote.as_deref().cloned(),
+        elsewhere,
         name,
         ..model::Communicator::default()
     };
@@ -206,6 +211,18 @@ pub fn ids(shapes: &Shapes, record: &Record<'_>) -> (u64, Option<String>) {
             (id, Some(id.to_string()))
         }),
     }
+}
+
+/// What Open MPI calls the world that spawned this process: that of the remote group of MPI_Comm_get_parent's communicator
+/// (`ompi_mpi_comm_parent`, ompi/dpm/dpm.c, v4.1.4 and v5.0.7). `None` where nobody of another world is known here.
+pub fn parent_world(target: &dyn Target, found: &[Found]) -> Option<String> {
+    if found.iter().all(|found| found.facts.elsewhere.is_empty()) {
+        return None;
+    }
+    let parent = target.symbol("ompi_mpi_comm_parent").ok().flatten()?;
+    let parent = target.read_pointer(parent.addr).ok()?;
+    let parent = found.iter().find(|found| found.addr == parent)?;
+    parent.facts.elsewhere.iter().find(|run| run.remote).map(|run| run.world.clone())
 }
 
 impl Found {

@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use super::shapes::Shapes;
 use crate::address::TargetAddr;
+use crate::model::Elsewhere;
 use crate::readers::ReaderError;
 use crate::readers::record::Record;
 use crate::target::{PointerWidth, Target};
@@ -34,13 +35,21 @@ struct ProcName {
 /// World ranks by rank in a group; `None` for a process of another job, which has no rank in our MPI_COMM_WORLD.
 pub type WorldRanks = Rc<Vec<Option<i64>>>;
 
+/// The members of a group.
+#[derive(Clone)]
+struct Members {
+    ranks: WorldRanks,
+    /// Those of other jobs, with their ranks in the group.
+    others: Rc<Vec<(i64, ProcName)>>,
+}
+
 /// Translates groups, each once.
 pub struct Groups<'a> {
     target: &'a dyn Target,
     shapes: &'a Shapes,
     own_job: Cell<Option<u32>>,
     names: RefCell<HashMap<TargetAddr, ProcName>>,
-    known: RefCell<HashMap<TargetAddr, Result<WorldRanks, ReaderError>>>,
+    known: RefCell<HashMap<TargetAddr, Result<Members, ReaderError>>>,
     /// How many members have been read.
     read: Cell<u64>,
 }
@@ -78,18 +87,45 @@ impl<'a> Groups<'a> {
     /// # Errors
     /// Where the group or one of its members cannot be read.
     pub fn world_ranks(&self, group: TargetAddr) -> Result<WorldRanks, ReaderError> {
+        Ok(self.of(group)?.ranks)
+    }
+
+    /// The members of a group that are of other worlds; none where the group cannot be read.
+    pub fn elsewhere(&self, group: TargetAddr, remote: bool) -> Vec<Elsewhere> {
+        if group.is_null() {
+            return Vec::new();
+        }
+        let Ok(members) = self.of(group) else { return Vec::new() };
+        Elsewhere::runs(
+            remote,
+            members.others.iter().map(|(rank, name)| (*rank, world(name.job), i64::from(name.vpid))),
+        )
+    }
+
+    /// What Open MPI calls our world, where it is known.
+    pub fn world(&self) -> Option<String> {
+        self.own_job.get().map(world)
+    }
+
+    fn of(&self, group: TargetAddr) -> Result<Members, ReaderError> {
         if let Some(known) = self.known.borrow().get(&group) {
             return known.clone();
         }
-        let ranks = self.read_ranks(group).map(Rc::new);
-        self.known.borrow_mut().insert(group, ranks.clone());
-        ranks
+        let members = self.read_members(group);
+        self.known.borrow_mut().insert(group, members.clone());
+        members
     }
 
-    fn read_ranks(&self, group: TargetAddr) -> Result<Vec<Option<i64>>, ReaderError> {
+    fn read_members(&self, group: TargetAddr) -> Result<Members, ReaderError> {
         let own_job = self.own_job.get();
-        let rank = |name: ProcName| (Some(name.job) == own_job).then_some(i64::from(name.vpid));
-        self.members(group, 0)?.into_iter().map(|member| self.name(member).map(rank)).collect()
+        let names: Vec<ProcName> =
+            self.members(group, 0)?.into_iter().map(|member| self.name(member)).collect::<Result<_, _>>()?;
+        let rank = |name: &ProcName| (Some(name.job) == own_job).then_some(i64::from(name.vpid));
+        let ranks = names.iter().map(rank).collect();
+        // Without our own job nobody is known to be of another one.
+        let other = |(_, name): &(i64, ProcName)| own_job.is_some_and(|own| own != name.job);
+        let others = (0..).zip(names).filter(other).collect();
+        Ok(Members { ranks: Rc::new(ranks), others: Rc::new(others) })
     }
 
     fn members(&self, group: TargetAddr, depth: usize) -> Result<Vec<TargetAddr>, ReaderError> {
@@ -196,6 +232,12 @@ impl<'a> Groups<'a> {
             }
         }
     }
+}
+
+/// The number of a job: of 4.x the launcher's in the upper half, its how-manieth job it is in the lower; of 5.x a hash of the
+/// namespace (open-mpi/ompi, orte/util/name_fns.c, v4.1.4; opal/mca/pmix/base/pmix_base_fns.c, v5.0.7).
+fn world(job: u32) -> String {
+    format!("jobid {job:#010x}")
 }
 
 fn damaged(what: String) -> ReaderError {

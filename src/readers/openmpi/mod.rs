@@ -80,6 +80,8 @@ impl QueueSource for OpenMpiReader<'_> {
             communicators.take_internal();
         }
         Ok(QueueReport {
+            world: groups.world(),
+            parent_world: communicators::parent_world(self.target, &communicators.found),
             communicators: communicators.found.into_iter().map(|found| found.facts).collect(),
             notes: communicators.notes,
             problems: communicators.problems,

@@ -161,7 +161,7 @@ fn pool_problem(
 fn append_internal(queue: &mut Queue, internal: Queue) {
     for mut operation in internal.operations {
         operation.internal = true;
-        operation.extra_text.push("within the local group of the intercommunicator".into());
+        operation.extra_text.push(Operation::WITHIN_LOCAL_GROUP.into());
         queue.operations.push(operation);
     }
     if internal.state == QueueState::Error {

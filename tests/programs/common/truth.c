@@ -12,7 +12,7 @@
 enum { FLUSH_CALLS = 4000, LIFE_SECONDS = 1800 };
 
 
-int truth_rank, truth_size;
+int truth_rank, truth_size, truth_world;
 MPI_Comm truth_control;
 
 struct truth_comm **truth_comms;
@@ -112,6 +112,27 @@ void truth_named_comm(MPI_Comm comm, const char *name)
 {
     MPI_Comm_set_name(comm, name);
     truth_comm(comm, name);
+}
+
+void truth_exchange_members(MPI_Comm comm)
+{
+    struct truth_comm *noted = find_comm(comm);
+    int own[2] = {truth_world, truth_rank};
+    int *others = allocate(2 * (size_t)(noted->inter ? noted->remote_size : noted->size) * sizeof *others);
+    /* On an intercommunicator each group gets what the other one sends. */
+    MPI_Allgather(own, 2, MPI_INT, others, 2, MPI_INT, comm);
+    if (!noted->inter) {
+        noted->members = others;
+        return;
+    }
+    noted->remote_members = others;
+    noted->members = allocate(2 * (size_t)noted->size * sizeof *noted->members);
+    for (int i = 0; i < noted->size; i++) {
+        if (noted->group[i] == MPI_UNDEFINED)
+            truth_fail("a member of the local group is of another world");
+        noted->members[2 * i] = truth_world;
+        noted->members[2 * i + 1] = noted->group[i];
+    }
 }
 
 void truth_free_comm(MPI_Comm *comm, int operations_pending)

@@ -35,11 +35,16 @@ struct truth_op;
 void truth_begin(int *argc, char ***argv, int thread_level);
 extern int truth_rank, truth_size;
 extern MPI_Comm truth_control;
+/* The number of this process's world in a job of several, 0 unless the program sets it. The file of rank R of world W
+ * has "W.R" for "%d". */
+extern int truth_world;
 
 /* Notes a communicator. name: what the program named it with MPI_Comm_set_name, NULL where it did not. */
 void truth_comm(MPI_Comm comm, const char *name);
 /* Names a communicator and notes it. */
 void truth_named_comm(MPI_Comm comm, const char *name);
+/* Notes the world of each member of a communicator that spans several, and its rank there: all members tell one another. */
+void truth_exchange_members(MPI_Comm comm);
 /* Frees the communicator; with operations pending it stays listed, else it must not appear. */
 void truth_free_comm(MPI_Comm *comm, int operations_pending);
 

@@ -12,6 +12,7 @@ struct truth_comm {
     int listed, freed, inter;
     int local_rank, size, remote_size;
     int *group, *remote_group;
+    int *members, *remote_members; /* pairs of world and rank, where the program noted them */
 };
 
 struct truth_op {

@@ -57,9 +57,21 @@ static void write_ranks(FILE *file, const int *ranks, int size)
             fprintf(file, "%s%d", i ? "," : "", ranks[i]);
 }
 
-static int world_rank(const struct truth_comm *comm, int peer)
+/* The rank of a peer in MPI_COMM_WORLD, null for one that is not in it. */
+static void write_world_rank(FILE *file, const struct truth_comm *comm, int peer)
 {
-    return comm->inter ? comm->remote_group[peer] : comm->group[peer];
+    fputs(",\"world\":", file);
+    write_ranks(file, comm->inter ? &comm->remote_group[peer] : &comm->group[peer], 1);
+}
+
+static void write_members(FILE *file, const char *name, const int *members, int size)
+{
+    if (members == NULL)
+        return;
+    fprintf(file, ",\"%s\":[", name);
+    for (int i = 0; i < size; i++)
+        fprintf(file, "%s[%d,%d]", i ? "," : "", members[2 * i], members[2 * i + 1]);
+    fputc(']', file);
 }
 
 static void write_comm(FILE *file, const struct truth_comm *comm)
@@ -84,6 +96,8 @@ static void write_comm(FILE *file, const struct truth_comm *comm)
         fputc(']', file);
     } else
         fputs("null", file);
+    write_members(file, "members", comm->members, comm->size);
+    write_members(file, "remote_members", comm->remote_members, comm->remote_size);
     fputc('}', file);
 }
 
@@ -93,8 +107,10 @@ static void write_op(FILE *file, const struct truth_op *op)
     fprintf(file, "{\"comm\":\"0x%lx\"", (unsigned long)HANDLE(op->comm->handle));
     if (op->receive && op->peer == MPI_ANY_SOURCE)
         fputs(",\"peer\":null,\"world\":null", file);
-    else
-        fprintf(file, ",\"peer\":%d,\"world\":%d", op->peer, world_rank(op->comm, op->peer));
+    else {
+        fprintf(file, ",\"peer\":%d", op->peer);
+        write_world_rank(file, op->comm, op->peer);
+    }
     if (op->receive && op->tag == MPI_ANY_TAG)
         fputs(",\"tag\":null", file);
     else
@@ -131,14 +147,16 @@ static void write_op(FILE *file, const struct truth_op *op)
         fprintf(file, ",\"order\":%lu", op->order);
     else
         fputs(",\"order\":null", file);
-    if (op->matched)
-        fprintf(file, ",\"actual\":{\"peer\":%d,\"world\":%d,\"tag\":%d,\"bytes\":%llu}", op->matched_source,
-                world_rank(op->comm, op->matched_source), op->matched_tag, (unsigned long long)op->matched_bytes);
-    else if (op->receive && (op->complete || op->probe == 2) && !op->cancelled) {
+    if (op->matched) {
+        fprintf(file, ",\"actual\":{\"peer\":%d", op->matched_source);
+        write_world_rank(file, op->comm, op->matched_source);
+        fprintf(file, ",\"tag\":%d,\"bytes\":%llu}", op->matched_tag, (unsigned long long)op->matched_bytes);
+    } else if (op->receive && (op->complete || op->probe == 2) && !op->cancelled) {
         int bytes;
         MPI_Get_count(&op->status, MPI_BYTE, &bytes);
-        fprintf(file, ",\"actual\":{\"peer\":%d,\"world\":%d,\"tag\":%d,\"bytes\":%d}", op->status.MPI_SOURCE,
-                world_rank(op->comm, op->status.MPI_SOURCE), op->status.MPI_TAG, bytes);
+        fprintf(file, ",\"actual\":{\"peer\":%d", op->status.MPI_SOURCE);
+        write_world_rank(file, op->comm, op->status.MPI_SOURCE);
+        fprintf(file, ",\"tag\":%d,\"bytes\":%d}", op->status.MPI_TAG, bytes);
     } else
         fputs(",\"actual\":null", file);
     fputc('}', file);
@@ -179,7 +197,9 @@ void truth_write(const char *call, int asking_is_allowed)
     if (pattern == NULL)
         truth_fail("MPIQ_TRUTH is not set: it names the file to write, with %%d for the rank");
     const char *place = strstr(pattern, "%d");
-    if (place)
+    if (place && truth_world)
+        snprintf(path, sizeof path, "%.*s%d.%d%s", (int)(place - pattern), pattern, truth_world, truth_rank, place + 2);
+    else if (place)
         snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, truth_rank, place + 2);
     else
         snprintf(path, sizeof path, "%s", pattern);
@@ -189,7 +209,8 @@ void truth_write(const char *call, int asking_is_allowed)
     file = fopen(temporary, "w");
     if (file == NULL)
         truth_fail("cannot write %s", temporary);
-    fprintf(file, "{\"rank\":%d,\"world_size\":%d,\"pid\":%d,\"call\":", truth_rank, truth_size, (int)getpid());
+    fprintf(file, "{\"rank\":%d,\"world_size\":%d,\"pid\":%d,\"world\":%d,\"call\":", truth_rank, truth_size,
+            (int)getpid(), truth_world);
     fprintf(file, call ? "\"%s\"" : "null", call);
     fputs(",\n \"communicators\":[", file);
     for (size_t i = 0; i < truth_comm_count; i++)
@@ -206,10 +227,11 @@ void truth_write(const char *call, int asking_is_allowed)
     first = 1;
     for (size_t i = 0; i < truth_message_count; i++)
         if (truth_messages[i]->listed) {
-            fprintf(file, "%s{\"comm\":\"0x%lx\",\"peer\":%d,\"world\":%d,\"tag\":%d,\"bytes\":%llu}",
-                    first ? "\n  " : ",\n  ", (unsigned long)HANDLE(truth_messages[i]->comm->handle),
-                    truth_messages[i]->source, world_rank(truth_messages[i]->comm, truth_messages[i]->source), truth_messages[i]->tag,
-                    (unsigned long long)truth_messages[i]->bytes);
+            const struct message *message = truth_messages[i];
+            fprintf(file, "%s{\"comm\":\"0x%lx\",\"peer\":%d", first ? "\n  " : ",\n  ",
+                    (unsigned long)HANDLE(message->comm->handle), message->source);
+            write_world_rank(file, message->comm, message->source);
+            fprintf(file, ",\"tag\":%d,\"bytes\":%llu}", message->tag, (unsigned long long)message->bytes);
             first = 0;
         }
     fputs("],\n \"collective\":", file);
