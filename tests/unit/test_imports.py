@@ -57,6 +57,8 @@ DEBUGGER_IMPORTS = {
         "debuggers/lldb_expressions.py",
         "debuggers/lldb_formatters.py",
         "debuggers/lldb_handles.py",
+        "debuggers/lldb_jobs.py",
+        "debuggers/lldb_launch.py",
         "debuggers/lldb_print.py",
         "debuggers/lldb_stacks.py",
         "debuggers/lldb_types.py",

@@ -187,6 +187,11 @@ def core_path(process: Any) -> str:
     return str(path)
 
 
+def said(error: Any) -> str:
+    """What lldb says of an error."""
+    return str(error.GetCString() or "it does not say why")
+
+
 def version() -> str:
     """The number of lldb's version, such as ``19.1.7``."""
     found = re.search(r"\d+(?:\.\d+)+", str(lldb.SBDebugger.GetVersionString()))

@@ -9,6 +9,7 @@ import lldb
 from ..commands.context import DebuggedMpi
 from ..errors import UserError
 from . import child
+from .lldb_adapter import said
 from .lldb_sessions import LldbTarget
 
 
@@ -29,17 +30,17 @@ class _LldbOpener(child.Opener):
         target = self._debugger.CreateTarget("")
         self._attached = target.AttachToProcessWithID(lldb.SBListener(), pid, error)
         if error.Fail() or not self._attached.IsValid():
-            raise UserError(f"lldb cannot attach to pid {pid}: {_said(error)}", kind="no_permission")
+            raise UserError(f"lldb cannot attach to pid {pid}: {said(error)}", kind="no_permission")
         return LldbTarget(self._debugger, target)
 
     def open_core(self, core: str, exe: str) -> DebuggedMpi:
         error = lldb.SBError()
         target = self._debugger.CreateTarget(exe, None, None, False, error)
         if error.Fail():
-            raise UserError(f"lldb cannot use {exe}: {_said(error)}", kind="no_exe")
+            raise UserError(f"lldb cannot use {exe}: {said(error)}", kind="no_exe")
         process = target.LoadCore(core, error)
         if error.Fail() or not process.IsValid():
-            raise UserError(f"lldb cannot open the core file {core}: {_said(error)}", kind="no_core")
+            raise UserError(f"lldb cannot open the core file {core}: {said(error)}", kind="no_core")
         return LldbTarget(self._debugger, target)
 
     def release(self) -> None:
@@ -47,7 +48,3 @@ class _LldbOpener(child.Opener):
         if attached is not None and attached.IsValid():
             # It goes on or stays stopped as it was: the command line sees to that.
             attached.Detach()
-
-
-def _said(error: Any) -> str:
-    return str(error.GetCString() or "it does not say why")

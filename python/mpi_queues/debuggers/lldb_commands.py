@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+import threading
 from typing import Any, Callable, Dict, List, Optional, Type
 
 import lldb
@@ -18,6 +19,7 @@ from ..commands.settings import Values
 from ..errors import UserError, as_user_error
 from . import base, lldb_formatters, lldb_print
 from .base import DebuggerError
+from .lldb_jobs import LldbJobs
 from .lldb_sessions import LldbTarget, ThreadSessions
 
 DIALECT = Dialect(
@@ -38,8 +40,11 @@ class LldbContext(Context):
 
     dialect = DIALECT
 
-    def __init__(self) -> None:
+    def __init__(self, number: int) -> None:
+        self.jobs = LldbJobs(number)
         self.settings = Values()
+        self._number = number
+        self._thread = 0
         self._sessions = ThreadSessions()
         self._loaded_plugin: Optional[str] = None
         self._debugger: Any = None
@@ -47,7 +52,7 @@ class LldbContext(Context):
 
     def run(self, debugger: Any, result: Any, act: Callable[[], None]) -> None:
         """Runs a command; its output and its error are lldb's result."""
-        self._debugger, self._result = debugger, result
+        self._debugger, self._result, self._thread = debugger, result, threading.get_ident()
         unchanged = base.wants_interrupt
         base.wants_interrupt = debugger.GetCommandInterpreter().WasInterrupted
         try:
@@ -64,6 +69,12 @@ class LldbContext(Context):
             self._debugger = self._result = None
 
     def write(self, text: str) -> None:
+        if self._result is None or threading.get_ident() != self._thread:
+            # No command's: what happens to a launcher, told on the thread that takes lldb's events.
+            out = lldb.SBDebugger.FindDebuggerWithID(self._number).GetOutputFile()
+            out.Write(text.encode("utf-8", "replace"))
+            out.Flush()
+            return
         for start in range(0, len(text), _PIECE):
             if base.wants_interrupt():
                 raise KeyboardInterrupt
@@ -196,7 +207,7 @@ def install(debugger: Any) -> None:
     number = int(debugger.GetID())
     if number in _contexts:
         return
-    context = _contexts[number] = LldbContext()
+    context = _contexts[number] = LldbContext(number)
     run = debugger.HandleCommand
     run('command container add -o -h "Show why an MPI job is stuck: message queues and communicators." mpi')
     parsed = importlib.util.find_spec("lldb.plugins.parsed_cmd") is not None

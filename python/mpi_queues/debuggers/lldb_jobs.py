@@ -1,0 +1,271 @@
+"""The processes of a job in lldb: one target each, with the name of its rank."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
+
+import lldb
+
+from .. import processes
+from ..commands import mpir
+from ..commands.job_control import Held, JobControl, Launched
+from ..errors import UserError
+from . import base
+from .base import DebuggerError
+from .lldb_adapter import ALIVE, STOPPED, LldbProcess, said
+from .lldb_launch import Launch
+
+#: What lldb says of a process that it lets run, which would make equal outputs of ranks differ.
+_RESUMING = "Process {pid} resuming\n"
+
+
+class LldbJobs(JobControl):
+    """All targets of one of lldb's debuggers."""
+
+    def __init__(self, number: int) -> None:
+        """``number`` is that of lldb's debugger: what keeps one of its objects would keep it from ending."""
+        self._number = number
+        #: The names that processes were given, by lldb's number of the process and its id.
+        self._names: Dict[Tuple[int, int], str] = {}
+        #: The processes for which a target was made here, by the same.
+        self._made: Set[Tuple[int, int]] = set()
+        #: By the id of the launcher's process: the number of the breakpoint, and who is told.
+        self._watched: Dict[int, Tuple[int, Callable[[str], None]]] = {}
+
+    @property
+    def _debugger(self) -> Any:
+        return lldb.SBDebugger.FindDebuggerWithID(self._number)
+
+    def held(self) -> List[Held]:
+        selected = self._debugger.GetSelectedTarget()
+        return [self._held(target, selected) for target in self._targets() if _has_process(target)]
+
+    def _held(self, target: Any, selected: Any) -> Held:
+        process = target.GetProcess()
+        pid = int(process.GetProcessID())
+        return Held(
+            pid=pid,
+            label=f"target #{self._debugger.GetIndexOfTarget(target)}",
+            name=self._names.get(_key(process)),
+            selected=bool(target == selected),
+            state="stopped" if process.GetState() in STOPPED else "running",
+            launcher=pid in self._watched,
+        )
+
+    def _targets(self) -> List[Any]:
+        return [self._debugger.GetTargetAtIndex(index) for index in range(int(self._debugger.GetNumTargets()))]
+
+    def _target(self, pid: int) -> Any:
+        for target in self._targets():
+            if target.GetProcess().GetProcessID() == pid and _has_process(target):
+                return target
+        raise UserError(f"lldb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
+
+    def attach(self, pid: int, executable: Optional[str], name: str) -> Held:
+        if base.wants_interrupt():
+            raise KeyboardInterrupt
+        try:
+            target = self._target(pid)
+        except UserError:
+            processes.check_readable(pid)
+            with self._selection_kept():
+                target = self._attached(pid)
+            self._made.add(_key(target.GetProcess()))
+        self._names[_key(target.GetProcess())] = name
+        self._label(target, name)
+        return self._held(target, self._debugger.GetSelectedTarget())
+
+    def _attached(self, pid: int) -> Any:
+        target = self._debugger.CreateTarget("")
+        error = lldb.SBError()
+        # Attaching with lldb's own listener waits for the stop, and what comes later goes to whoever takes its events.
+        process = target.AttachToProcessWithID(lldb.SBListener(), pid, error)
+        if error.Success() and process.IsValid() and process.GetState() in STOPPED:
+            return target
+        if process.IsValid() and process.GetState() in ALIVE:
+            process.Detach()
+        self._debugger.DeleteTarget(target)
+        raise UserError(f"pid {pid}: lldb cannot attach to it: {said(error)}", kind="not_attached")
+
+    def _label(self, target: Any, name: str) -> None:
+        """``target select "rank 3"`` then works, and ``target list`` shows it."""
+        # SBTarget.SetLabel came with LLDB 16. Labels are unique: one may still be that of a process that has ended.
+        if not hasattr(target, "SetLabel"):
+            return
+        for other in self._targets():
+            if other != target and other.GetLabel() == name and not _has_process(other):
+                self._forget(other)
+        target.SetLabel(name)
+
+    def detach(self, pid: int) -> None:
+        target = self._target(pid)
+        process = target.GetProcess()
+        watched = self._watched.pop(pid, None)
+        if watched is not None:
+            target.BreakpointDelete(watched[0])
+        error = process.Detach()
+        if error.Fail() and _has_process(target):
+            raise UserError(f"pid {pid}: lldb cannot let go of it: {said(error)}", kind="not_detached")
+        self._forget(target)
+
+    def _forget(self, target: Any) -> None:
+        """A target without a process: its name is free again, and it goes where it was made here."""
+        key = _key(target.GetProcess())
+        self._names.pop(key, None)
+        if key in self._made:
+            self._made.remove(key)
+            self._debugger.DeleteTarget(target)
+        elif hasattr(target, "SetLabel"):
+            target.SetLabel("")
+
+    def select(self, pid: int) -> None:
+        target = self._target(pid)
+        self._debugger.SetSelectedTarget(target)
+        process = target.GetProcess()
+        if process.GetNumThreads() and process.GetState() in STOPPED:
+            process.SetSelectedThread(process.GetThreadAtIndex(0))
+
+    def execute(self, pid: int, command: str) -> str:
+        result = lldb.SBCommandReturnObject()
+        with self._in(pid) as target, self._asynchronous(True):
+            # Where lldb waited, a command that resumes one rank would wait for what may need the other ranks.
+            interpreter = self._debugger.GetCommandInterpreter()
+            interpreter.HandleCommand(command, _place_of(target), result, False)
+        printed = (result.GetOutput() or "").replace(_RESUMING.format(pid=pid), "resuming\n")
+        if not result.Succeeded():
+            reason = (result.GetError() or "").strip().removeprefix("error: ")
+            raise UserError(reason or f"{command}: lldb does not say why it failed", kind="command")
+        return printed + (result.GetError() or "")
+
+    def symbol(self, pid: int, name: str) -> Optional[int]:
+        found = LldbProcess(self._target(pid).GetProcess()).symbol(name)
+        return found[0] if found is not None else None
+
+    def read(self, pid: int, address: int, length: int) -> bytes:
+        try:
+            return bytes(LldbProcess(self._target(pid).GetProcess()).read_memory(address, length))
+        except DebuggerError as error:
+            raise UserError(f"pid {pid}: {error}", kind="memory") from None
+
+    def write(self, pid: int, address: int, content: bytes) -> None:
+        error = lldb.SBError()
+        try:
+            written = self._target(pid).GetProcess().WriteMemory(address, content, error)
+        except (OverflowError, TypeError, ValueError):
+            raise UserError(f"pid {pid}: {address:#x} is no address", kind="memory") from None
+        if error.Fail() or written != len(content):
+            raise UserError(f"pid {pid}: cannot write to {address:#x}: {said(error)}", kind="memory")
+
+    def launch(self, program: str, arguments: str, tell: Callable[[str], None]) -> Launched:
+        with self._selection_kept():
+            launch = Launch(self._debugger, self)
+            launched = launch.run(program, arguments)
+        key, name = _key(launch.target.GetProcess()), f"launcher {launch.name}"
+        self._made.add(key)
+        self._names[key] = name
+        self._label(launch.target, name)
+        self._watch(launch.target, launch.breakpoint, tell)
+        return launched
+
+    def release_launcher(self, pid: int) -> str:
+        target = self._target(pid)
+        process = target.GetProcess()
+        if process.GetState() in STOPPED:
+            with self._asynchronous(True):
+                error = process.Continue()
+            if error.Fail():
+                raise UserError(f"the launcher (pid {pid}) cannot go on: {said(error)}", kind="not_resumed")
+            _until_running(process)
+        return "The launcher runs on by itself. To resume all ranks, type: mpi foreach all continue"
+
+    def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
+        target = self._target(pid)
+        if pid in self._watched:
+            return
+        if self.symbol(pid, mpir.BREAKPOINT) is None:
+            raise UserError(f"pid {pid} has no function {mpir.BREAKPOINT}", kind="no_mpir")
+        self._watch(target, target.BreakpointCreateByName(mpir.BREAKPOINT), tell)
+
+    def _watch(self, target: Any, breakpoint: Any, tell: Callable[[str], None]) -> None:
+        pid = int(target.GetProcess().GetProcessID())
+        self._watched[pid] = int(breakpoint.GetID()), tell
+        _watching[self._number] = self
+        breakpoint.SetScriptCallbackFunction(f"{__name__}.at_mpir_breakpoint")
+
+    def reached(self, pid: int) -> bool:
+        """A launcher calls MPIR_Breakpoint; whether it is to stop there."""
+        watched = self._watched.get(pid)
+        if watched is None:
+            return False
+        sentence = mpir.event(self, pid)
+        if sentence is not None:
+            watched[1](sentence)
+        return sentence is not None
+
+    @contextlib.contextmanager
+    def _in(self, pid: int) -> Iterator[Any]:
+        target = self._target(pid)
+        with self._selection_kept():
+            self._debugger.SetSelectedTarget(target)
+            yield target
+
+    @contextlib.contextmanager
+    def _selection_kept(self) -> Iterator[None]:
+        selected = self._debugger.GetSelectedTarget()
+        try:
+            yield
+        finally:
+            if selected.IsValid() and any(target == selected for target in self._targets()):
+                self._debugger.SetSelectedTarget(selected)
+
+    @contextlib.contextmanager
+    def _asynchronous(self, wanted: bool) -> Iterator[None]:
+        before = self._debugger.GetAsync()
+        self._debugger.SetAsync(wanted)
+        try:
+            yield
+        finally:
+            self._debugger.SetAsync(before)
+
+
+#: By the number of lldb's debugger: who watches its launchers.
+_watching: Dict[int, LldbJobs] = {}
+
+
+def at_mpir_breakpoint(frame: Any, _location: Any, _: Any) -> bool:
+    """lldb calls this where a launcher calls MPIR_Breakpoint, on the thread that takes its events."""
+    process = frame.GetThread().GetProcess()
+    jobs = _watching.get(int(process.GetTarget().GetDebugger().GetID()))
+    return jobs is not None and jobs.reached(int(process.GetProcessID()))
+
+
+def _has_process(target: Any) -> bool:
+    """Whether it has a process that has not ended: lldb lists one that was killed until it next waits for it."""
+    process = target.GetProcess()
+    if not process.IsValid() or process.GetState() not in ALIVE:
+        return False
+    plugin = str(process.GetPluginName() or "")
+    return not plugin.endswith("-core") and plugin != "minidump" and not LldbProcess(process).has_ended()
+
+
+def _until_running(process: Any) -> None:
+    """lldb tells that a process runs once somebody has taken the event; where nobody does, the wait is short."""
+    deadline = time.monotonic() + 1.0
+    while process.GetState() in STOPPED and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _place_of(target: Any) -> Any:
+    """Where a command is to be run: within a command, lldb's selection alone would still mean the outer one's."""
+    process = target.GetProcess()
+    thread = process.GetSelectedThread()
+    frame = thread.GetSelectedFrame() if thread.IsValid() else None
+    if frame is not None and frame.IsValid():
+        return lldb.SBExecutionContext(frame)
+    return lldb.SBExecutionContext(thread if thread.IsValid() else process)
+
+
+def _key(process: Any) -> Tuple[int, int]:
+    return int(process.GetUniqueID()), int(process.GetProcessID())
