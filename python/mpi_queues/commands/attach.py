@@ -112,18 +112,25 @@ class AttachCommand(Command):
         jobs = context.jobs
         try:
             jobs.attach(job.pid, None, f"launcher {job.launcher}")
-            jobs.watch_launcher(job.pid, lambda text: context.write(text + "\n"))
-            if not mpir.has(jobs, job.pid, mpir.BREAKPOINT):
-                context.write(f"{mpir.not_watched(job.launcher)}\n")
-                return
-            mpir.set_being_debugged(jobs, job.pid, True)
-            # Ranks that are held for a debugger wait for this one now.
-            tell_failures(context, open_gates(context, here))
-            fifo = mpir.attach_fifo(jobs, job.pid)
-            if fifo is not None:
-                context.write(f"{told_through(fifo)}\n")
+            try:
+                self._ask(context, job, here)
+            finally:
+                context.write(f"{jobs.release_launcher(job.pid)}\n")
         except FAILURES as error:
             context.write(f"launcher {job.launcher} (pid {job.pid}): {as_user_error(error)}\n")
+
+    def _ask(self, context: Context, job: Job, here: List[RankEntry]) -> None:
+        jobs = context.jobs
+        jobs.watch_launcher(job.pid, lambda text: context.write(text + "\n"))
+        if not mpir.has(jobs, job.pid, mpir.BREAKPOINT):
+            context.write(f"{mpir.not_watched(job.launcher)}\n")
+            return
+        mpir.set_being_debugged(jobs, job.pid, True)
+        # Ranks that are held for a debugger wait for this one now.
+        tell_failures(context, open_gates(context, here))
+        fifo = mpir.attach_fifo(jobs, job.pid)
+        if fifo is not None:
+            context.write(f"{told_through(fifo)}\n")
 
 
 def told_through(fifo: str) -> str:

@@ -110,17 +110,18 @@ class JobControl(ABC):
 
     @abstractmethod
     def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
-        """A launcher that was attached to will stop at MPIR_Breakpoint from now on, which ``tell`` is told of.
+        """A launcher that was attached to will stop at MPIR_Breakpoint from now on, which ``tell`` is told of; without
+        that function it never does.
 
         Raises:
-            UserError: where it has no such function.
+            UserError: where the debugger does not have it.
         """
 
     @abstractmethod
     def release_launcher(self, pid: int) -> str:
-        """A launched job has all the ranks that were wanted: the launcher goes on at once where the debugger lets one
-        process run beside stopped ones (lldb), or with the next command that resumes the ranks (gdb). Returns a
-        sentence that says which, and what to type to resume everything.
+        """All the ranks that were wanted are had: the launcher goes on at once where the debugger lets one process run
+        beside stopped ones (lldb), or with the next command that resumes the ranks (gdb). Returns sentences that say
+        which, what to type to resume everything, and what becomes of the job when the debugger ends.
 
         Raises:
             UserError: where it cannot go on.

@@ -124,7 +124,6 @@ class LaunchCommand(Command):
             self._try(context, first, "list main", "The launcher asks for main to be shown")
         context.write(f"You are in {first.name} ({held[first.pid].label}).\n")
         context.write(context.jobs.release_launcher(launched.pid) + "\n")
-        context.write("To let the job run on without the debugger, type: mpi detach (to quit would end it)\n")
 
     def _try(self, context: Context, entry: RankEntry, command: str, why: str) -> None:
         """A command of the debugger that the launcher asks for, which a rank without debug information cannot have."""

@@ -234,7 +234,10 @@ class GdbJobs(JobControl):
         return launched
 
     def release_launcher(self, pid: int) -> str:
-        return "To resume all of the job, launcher and ranks, type: continue"
+        return (
+            "To resume all of the job, launcher and ranks, type: continue\n"
+            "To let it run on without the debugger, type: mpi detach (quit ends what gdb itself has started)"
+        )
 
     def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
         if pid not in self._watches:

@@ -41,7 +41,7 @@ class LldbContext(Context):
     dialect = DIALECT
 
     def __init__(self, number: int) -> None:
-        self.jobs = LldbJobs(number)
+        self.jobs: LldbJobs = LldbJobs(number)
         self.settings = Values()
         self._number = number
         self._thread = 0
@@ -81,7 +81,8 @@ class LldbContext(Context):
             self._result.write(text[start : start + _PIECE])
 
     def processes(self) -> List[DebuggedMpi]:
-        return list(self._sessions.here().live(self._debugger))
+        live = self._sessions.here().live(self._debugger)
+        return [process for process in live if not self.jobs.runs_beside(process.pid)]
 
     def evaluate(self, expression: str, kind: Optional[str]) -> List[HandleValue]:
         target = self._debugger.GetSelectedTarget()

@@ -20,6 +20,11 @@ from .lldb_launch import Launch
 #: What lldb says of a process that it lets run, which would make equal outputs of ranks differ.
 _RESUMING = "Process {pid} resuming\n"
 
+_HOW_ON = (
+    "To resume all ranks, type: mpi foreach all continue\n"
+    "To let the job run on without the debugger, type: mpi detach, or quit"
+)
+
 
 class LldbJobs(JobControl):
     """All targets of one of lldb's debuggers."""
@@ -41,6 +46,10 @@ class LldbJobs(JobControl):
     def held(self) -> List[Held]:
         selected = self._debugger.GetSelectedTarget()
         return [self._held(target, selected) for target in self._targets() if _has_process(target)]
+
+    def runs_beside(self, pid: Optional[int]) -> bool:
+        """Whether this is a launcher that runs on beside its ranks, which is nobody to ask for message queues."""
+        return pid in self._watched and any(one.pid == pid and one.state == "running" for one in self.held())
 
     def _held(self, target: Any, selected: Any) -> Held:
         process = target.GetProcess()
@@ -73,6 +82,8 @@ class LldbJobs(JobControl):
             with self._selection_kept():
                 target = self._attached(pid)
             self._made.add(_key(target.GetProcess()))
+            # A pid may come again.
+            self._watched.pop(pid, None)
         self._names[_key(target.GetProcess())] = name
         self._label(target, name)
         return self._held(target, self._debugger.GetSelectedTarget())
@@ -159,6 +170,10 @@ class LldbJobs(JobControl):
             raise UserError(f"pid {pid}: cannot write to {address:#x}: {said(error)}", kind="memory")
 
     def launch(self, program: str, arguments: str, tell: Callable[[str], None]) -> Launched:
+        # What is left of an earlier job.
+        for target in self._targets():
+            if _key(target.GetProcess()) in self._made and not _has_process(target):
+                self._forget(target)
         with self._selection_kept():
             launch = Launch(self._debugger, self)
             launched = launch.run(program, arguments)
@@ -172,20 +187,20 @@ class LldbJobs(JobControl):
     def release_launcher(self, pid: int) -> str:
         target = self._target(pid)
         process = target.GetProcess()
+        if mpir.has(self, pid, mpir.BREAKPOINT) and not mpir.has(self, pid, "MPIR_i_am_starter"):
+            return f"The launcher is a rank itself, and stopped as the others are. {_HOW_ON}"
         if process.GetState() in STOPPED:
             with self._asynchronous(True):
                 error = process.Continue()
             if error.Fail():
                 raise UserError(f"the launcher (pid {pid}) cannot go on: {said(error)}", kind="not_resumed")
             _until_running(process)
-        return "The launcher runs on by itself. To resume all ranks, type: mpi foreach all continue"
+        return f"The launcher runs on by itself. {_HOW_ON}"
 
     def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
         target = self._target(pid)
         if pid in self._watched:
             return
-        if self.symbol(pid, mpir.BREAKPOINT) is None:
-            raise UserError(f"pid {pid} has no function {mpir.BREAKPOINT}", kind="no_mpir")
         self._watch(target, target.BreakpointCreateByName(mpir.BREAKPOINT), tell)
 
     def _watch(self, target: Any, breakpoint: Any, tell: Callable[[str], None]) -> None:
