@@ -16,6 +16,7 @@ from typing import (
     final,
 )
 
+from .acquisition.mpi2dd_types import Mpi2ddDict
 from .acquisition.table_types import ProcessTableDict
 from .debuggers.base import DebuggedProcess
 from .handle_types import HandleDict, HandleListDict
@@ -35,6 +36,7 @@ __all__ = [
     "layouts_list",
     "layouts_make",
     "layouts_show",
+    "mpi2dd",
     "process_table",
     "recording_end",
     "recording_start",
@@ -553,3 +555,10 @@ def symbol_names(path: str, starts: Sequence[int]) -> List[Optional[str]]:
 def scoped_names(path: str, unit: str, starts: Sequence[int]) -> List[Optional[str]]:
     """The names in the source of the functions that start at these addresses (of the file), with the modules and functions
     around them, such as ``grid::exchange``. ``unit`` is the absolute path of the compile unit's main file."""
+
+def mpi2dd(pid: int, hosts: Sequence[str] = ...) -> Optional[Mpi2ddDict]:
+    """What all directories of a job tell that can be reached from a process of this machine by the MPI2DD interface; None
+    where the process has no ``MPI2DD_info``. Nothing is stopped. ``hosts`` are names and addresses of this machine.
+
+    Raises NativeError, kinds: ``gone``, ``fault`` (it cannot be read), ``mpi2dd`` (its ``MPI2DD_info`` is not what it must be).
+    """

@@ -8,6 +8,7 @@
 
 mod entries;
 mod live;
+pub mod mpi2dd;
 mod mpir;
 mod procdesc;
 

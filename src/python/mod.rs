@@ -5,6 +5,7 @@ mod facts;
 mod frames;
 mod handles;
 mod layouts;
+mod mpi2dd;
 mod origin;
 mod process;
 mod queue;
@@ -31,6 +32,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layouts::layouts_list, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_show, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;
+    module.add_function(wrap_pyfunction!(mpi2dd::mpi2dd, module)?)?;
     module.add_function(wrap_pyfunction!(frames::is_outermost, module)?)?;
     module.add_function(wrap_pyfunction!(frames::scoped_names, module)?)?;
     module.add_function(wrap_pyfunction!(frames::source_names, module)?)?;
