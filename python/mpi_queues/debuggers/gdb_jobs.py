@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 import gdb
 
 from .. import processes
+from ..commands import mpir
 from ..commands.job_control import Held, JobControl, Launched
 from ..errors import UserError
 from . import gdb_events, gdb_stacks
@@ -32,7 +33,8 @@ class GdbJobs(JobControl):
         self._made: Set[int] = set()
         #: Those that were empty before, and are to be so again.
         self._lent: Set[int] = set()
-        self._watches: Dict[int, Watch] = {}
+        #: Process ids of launchers, with what watches MPIR_Breakpoint in those that have it.
+        self._launchers: Dict[int, Optional[Watch]] = {}
         #: What ``schedule-multiple`` was before there was a job.
         self._before: Optional[str] = None
 
@@ -57,7 +59,7 @@ class GdbJobs(JobControl):
                     name=self.name_of(number, pid),
                     selected=inferior == selected,
                     state="running" if runs else "stopped",
-                    launcher=pid in self._watches,
+                    launcher=pid in self._launchers,
                 )
             )
         return found
@@ -91,7 +93,7 @@ class GdbJobs(JobControl):
         inferior = _having(pid)
         if inferior is None:
             raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
-        watch = self._watches.pop(pid, None)
+        watch = self._launchers.pop(pid, None)
         if watch is not None:
             watch.end()
         with quietly(), Mute():
@@ -229,7 +231,7 @@ class GdbJobs(JobControl):
                     self._let_go(inferior)
                 raise
         self._names[int(inferior.num)] = (launched.pid, f"launcher {name}")
-        self.watch_launcher(launched.pid, tell)
+        self._launchers[launched.pid] = Watch(self, launched.pid, tell) if launched.at_breakpoint else None
         self._together()
         return launched
 
@@ -240,8 +242,9 @@ class GdbJobs(JobControl):
         )
 
     def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
-        if pid not in self._watches:
-            self._watches[pid] = Watch(self, pid, tell)
+        if self._launchers.get(pid) is None:
+            speaks = mpir.has(self, pid, mpir.BREAKPOINT)
+            self._launchers[pid] = Watch(self, pid, tell) if speaks else None
 
 
 def _having(pid: int) -> Any:

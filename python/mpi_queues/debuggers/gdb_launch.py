@@ -137,7 +137,9 @@ class Launch:
                 )
             if self._reached:
                 return
-            if self._appearing is not None and self._appearing.complete and self._signal == "SIGTRAP":
+            if self._appearing is not None and self._appearing.complete and self._signal == "SIGSTOP":
+                # The launcher does not get it.
+                gdb.execute("queue-signal 0", to_string=True)
                 return
             if self._signal == "SIGINT":
                 raise UserError(f"interrupted: {name} was told to end", kind="interrupted")
@@ -179,8 +181,7 @@ class Launch:
         if self._has_mpir:
             return False
         self._mute.on(flush=False)
-        # gdb stops for this signal and keeps it from the program.
-        return self._pid is not None and processes.send(self._pid, signal.SIGTRAP)
+        return self._pid is not None and processes.send(self._pid, signal.SIGSTOP)
 
     def _stopped(self, event: Any) -> None:
         self._signal = str(event.stop_signal) if isinstance(event, gdb.SignalEvent) else None

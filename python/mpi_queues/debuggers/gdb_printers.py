@@ -14,7 +14,7 @@ from ..errors import UserError, as_user_error
 from ..printers import names, words
 from . import gdb_handles
 from .base import DebuggerError
-from .gdb_adapter import symbol_address
+from .gdb_events import symbol_address, symbols_in_events
 from .gdb_sessions import Sessions
 
 #: The file of an MPI library: libmpi.so.40, libmpi_cxx.so, libmpi_ibm.so.3, Debian's libmpich.so.12.
@@ -141,4 +141,5 @@ def _is_mpi(objfile: Any, space: Any) -> bool:
         return False
     if _LIBRARY.match(os.path.basename(name)):
         return True
-    return name == space.filename and any(symbol_address(symbol) is not None for symbol in _SYMBOLS)
+    with symbols_in_events():
+        return name == space.filename and any(symbol_address(symbol) is not None for symbol in _SYMBOLS)
