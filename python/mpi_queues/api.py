@@ -23,7 +23,7 @@ _VIA = ("gdb", "lldb")
 def attach(
     pid: Union[int, Sequence[int], None] = None,
     *,
-    job: Optional[int] = None,
+    job: Union[int, str, None] = None,
     via: str = "gdb",
     source: str = "auto",
     plugin: Optional[Path] = None,
@@ -34,7 +34,9 @@ def attach(
 
     Args:
         pid: a process id, or several.
-        job: refused: this version cannot find the ranks of a launcher.
+        job: all ranks of a job on this machine, by the process id of its launcher (or of anything of the job), or by
+            the launcher's name. They are stopped together, so that what their queues say fits together; a rank that
+            cannot be read is a process with its ``problems``.
         via: the debugger that reads, ``gdb`` or ``lldb``.
         source: who reads: ``auto`` and ``builtin`` are the built-in reader, ``plugin`` the MPI vendor's plug-in.
         plugin: the path of that plug-in; it is searched for where it is None.
@@ -55,17 +57,25 @@ def attach(
     from .targets import PidTarget
 
     if job is not None:
-        raise UsageError(
-            f"job={job!r}: this version cannot find the ranks of a launcher; a later one will",
-            help="name the ranks: attach(pid=[PID, PID])",
-        )
+        return _read(_job_targets(pid, job), via, source, plugin, timeout, handles)
     pids = [pid] if isinstance(pid, int) else list(pid or [])
     for one in pids:
         if not isinstance(one, int) or isinstance(one, bool) or not 0 < one < 1 << 31:
             raise UsageError(f"{one!r} is not a process id", help="such as attach(pid=4242)")
     if not pids:
-        raise UsageError("no process is named", help="such as attach(pid=4242), or attach(pid=[4242, 4243])")
+        raise UsageError("no process is named", help="such as attach(pid=[4242, 4243]), or attach(job=4242)")
     return _read([PidTarget(one) for one in dict.fromkeys(pids)], via, source, plugin, timeout, handles)
+
+
+def _job_targets(pid: object, job: object) -> Sequence[Target]:
+    from .acquisition import job as acquisition
+    from .targets import of_job
+
+    if pid is not None:
+        raise UsageError("both a job and processes are named", help="such as attach(job=4242), or attach(pid=4242)")
+    if isinstance(job, bool) or not isinstance(job, (int, str)) or (isinstance(job, int) and not 0 < job < 1 << 31):
+        raise UsageError(f"{job!r} is neither a process id nor a name", help="such as attach(job=4242)")
+    return of_job(acquisition.find(str(job)))
 
 
 def open_core(

@@ -12,7 +12,7 @@ from .debuggers import via_debugger
 from .errors import UserError, as_user_error
 from .report.progress import CLEAR
 from .report.words import size
-from .targets import RecordingTarget, Target
+from .targets import CoreTarget, LostTarget, PidTarget, Place, RecordingTarget, Target
 
 #: Bytes of an answer from which on a terminal is told how many have come.
 _LARGE = 1 << 20
@@ -21,8 +21,12 @@ _LARGE = 1 << 20
 def snapshots(
     wanted: Sequence[Target], request: via_debugger.Request, *, quiet: bool = False
 ) -> Tuple[List[Snapshot], List[UserError]]:
-    """A snapshot of each process that could be read, and why others could not; ``quiet`` shows no progress."""
-    answers, failures = ask(wanted, request, quiet=quiet)
+    """A snapshot of each process that could be read, and why others could not; ``quiet`` shows no progress.
+
+    A rank of a job that could not be read is a process in the snapshots, with its reason, where any other was read.
+    """
+    answers, refused = _asked(wanted, request, quiet=quiet)
+    failures: List[UserError] = []
     found: List[Snapshot] = []
     for answer in answers:
         try:
@@ -44,7 +48,33 @@ def snapshots(
         )
 
     replayed, more = _replayed(wanted, read)
-    return found + [snapshot for _, snapshot in replayed], failures + more
+    found += [snapshot for _, snapshot in replayed]
+    for target, reason in refused:
+        place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
+        if found and place is not None:
+            found.append(_unread(place, reason))
+        else:
+            failures.append(reason)
+    return found, failures + more
+
+
+def _unread(place: Place, error: UserError) -> Snapshot:
+    """A rank of a job of which nothing is known but its place."""
+    entry = place.entry
+    process = {
+        "rank": entry.rank,
+        "world_size": place.world_size,
+        "pid": entry.pid,
+        "host": entry.host,
+        "executable": entry.executable,
+        "mpi": None,
+        "source": None,
+        "calls": [],
+        "communicators": [],
+        "notes": [],
+        "problems": [str(error).replace("\n", "; ")],
+    }
+    return Snapshot.from_json(json.dumps({"schema": "mpi-queues/1", "captured_at": None, "processes": [process]}))
 
 
 def facts(
@@ -64,11 +94,22 @@ def ask(
     wanted: Sequence[Target], request: via_debugger.Request, *, quiet: bool = False
 ) -> Tuple[List[via_debugger.Answer], List[UserError]]:
     """Asks a debugger for each target that needs one: the answers, and why others gave none."""
-    debugged = [target for target in wanted if not isinstance(target, RecordingTarget)]
+    answers, refused = _asked(wanted, request, quiet=quiet)
+    return answers, [error for _, error in refused]
+
+
+def _asked(
+    wanted: Sequence[Target], request: via_debugger.Request, *, quiet: bool
+) -> Tuple[List[via_debugger.Answer], List[Tuple[Target, UserError]]]:
+    refused: List[Tuple[Target, UserError]] = [
+        (target, target.reason) for target in wanted if isinstance(target, LostTarget)
+    ]
+    debugged = [target for target in wanted if isinstance(target, (PidTarget, CoreTarget))]
     if not debugged:
-        return [], []
+        return [], refused
     answers = via_debugger.read_all(debugged, request, _progress(quiet))
-    return [answer for answer in answers if answer.error is None], [one.error for one in answers if one.error]
+    refused = [(answer.target, answer.error) for answer in answers if answer.error] + refused
+    return [answer for answer in answers if answer.error is None], refused
 
 
 def recorded_sessions(wanted: Sequence[Target]) -> Tuple[List[Tuple[str, Session]], List[UserError]]:

@@ -5,9 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
-from typing import Any, List, Optional, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
-from .errors import UsageError
+from .acquisition import job as acquisition
+from .acquisition.model import Job, RankEntry
+from .errors import UsageError, UserError
+
+
+@dataclass(frozen=True)
+class Place:
+    """A process in its job."""
+
+    entry: RankEntry
+    #: Number of processes of its world; None where nobody tells it.
+    world_size: Optional[int]
+    #: Its place in the universe of a job of several worlds; None where there is but one, or it is not known.
+    universe_rank: Optional[int]
+    #: Process id of the launcher.
+    job: int
 
 
 @dataclass(frozen=True)
@@ -15,11 +30,13 @@ class PidTarget:
     """A live process of this machine."""
 
     pid: int
+    #: Its place in its job, where it was named by that.
+    place: Optional[Place] = None
 
     @property
     def label(self) -> str:
         """How messages name it."""
-        return f"pid {self.pid}"
+        return f"{self.place.entry.name} (pid {self.pid})" if self.place else f"pid {self.pid}"
 
 
 @dataclass(frozen=True)
@@ -47,7 +64,52 @@ class RecordingTarget:
         return self.path
 
 
-Target = Union[PidTarget, CoreTarget, RecordingTarget]
+@dataclass(frozen=True)
+class LostTarget:
+    """A rank of a job that cannot be read from here."""
+
+    place: Place
+    reason: UserError
+
+    @property
+    def label(self) -> str:
+        """How messages name it."""
+        return self.place.entry.name
+
+
+@dataclass(frozen=True)
+class JobTarget:
+    """All ranks of a job, by its launcher: a process id or a name."""
+
+    job: str
+
+
+Target = Union[PidTarget, CoreTarget, RecordingTarget, LostTarget]
+
+
+def of_job(job: Job) -> List[Target]:
+    """Each rank of a job: those of this machine are read, of the others is told why they are not."""
+    sizes = {world.number: world.size for world in job.worlds}
+    found: List[Target] = []
+    for entry in job.ranks:
+        universe = job.universe_index(entry) if len(job.worlds) > 1 else None
+        place = Place(entry, sizes.get(entry.world), universe, job.pid)
+        if entry.here and entry.pid is not None and entry.state not in ("ended", "zombie"):
+            found.append(PidTarget(entry.pid, place))
+        else:
+            found.append(LostTarget(place, _lost(job, entry)))
+    return found
+
+
+def _lost(job: Job, entry: RankEntry) -> UserError:
+    if entry.pid is not None and not entry.here:
+        return UserError(
+            f"{entry.name}: pid {entry.pid} on host {entry.host}, out of reach from here",
+            help=f"type on {entry.host}: mpi-queues show --pid {entry.pid}",
+            kind="out_of_reach",
+        )
+    reason = entry.problem or f"it has ended (pid {entry.pid})"
+    return UserError(f"{entry.name}: {reason}", help=f"to see the ranks, type: mpi-queues ranks {job.pid}", kind="gone")
 
 
 def _layouts(text: str) -> str:
@@ -70,7 +132,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the program of the core file before it (default: as the core says)",
     )
     group.add_argument("--recording", action=_Append, metavar="FILE", help="what mpi-queues record wrote")
-    group.add_argument("--job", metavar="PID", help="not in this version")
+    group.add_argument(
+        "--job",
+        action=_Append,
+        metavar="JOB",
+        help="all ranks of a job on this machine: process id or name of its launcher (see: mpi-queues ranks)",
+    )
     group.add_argument(
         "--via",
         choices=("gdb", "lldb", "native"),
@@ -93,12 +160,8 @@ def requested(options: argparse.Namespace) -> List[Target]:
 
     Raises:
         UsageError: where there is none, or for one that this version does not read.
+        UserError: for a job that is not there.
     """
-    if options.job is not None:
-        raise UsageError(
-            "--job is not in this version, which reads the processes that are named",
-            help=f"name the ranks one by one: mpi-queues show $(pgrep -P {options.job} | sed s/^/--pid=/)",
-        )
     if options.via == "native":
         raise UsageError(
             "--via native is not in this version, which reads through a debugger", help="type: --via gdb, or --via lldb"
@@ -110,8 +173,17 @@ def requested(options: argparse.Namespace) -> List[Target]:
                 help=f"type: --core CORE --exe {target.path}",
             )
     if not options.targets:
-        raise UsageError("no target is named", help="name some: --pid PID, --core CORE --exe EXE, --recording FILE")
-    return list(dict.fromkeys(options.targets))
+        raise UsageError(
+            "no target is named", help="name some: --job JOB, --pid PID, --core CORE --exe EXE, --recording FILE"
+        )
+    wanted: Dict[Tuple[str, Any], Target] = {}
+    for target in options.targets:
+        for one in of_job(acquisition.find(target.job)) if isinstance(target, JobTarget) else [target]:
+            # A process that is named alone, too, is read as the rank that it is.
+            key = ("pid", one.pid) if isinstance(one, PidTarget) else ("other", one)
+            if wanted.get(key) is None or (isinstance(one, PidTarget) and one.place is not None):
+                wanted[key] = one
+    return list(wanted.values())
 
 
 @dataclass(frozen=True)
@@ -134,7 +206,12 @@ class _Append(argparse.Action):
             else:
                 targets.append(_Program(values))
         else:
-            kinds = {"pid": PidTarget, "core": CoreTarget, "recording": RecordingTarget}
+            kinds: Dict[str, Any] = {
+                "pid": PidTarget,
+                "core": CoreTarget,
+                "recording": RecordingTarget,
+                "job": JobTarget,
+            }
             targets.append(kinds[self.dest](values))
         namespace.targets = targets
 

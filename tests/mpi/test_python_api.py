@@ -103,7 +103,10 @@ def test_what_could_not_be_read_is_told(job: Job, tmp_path: Path) -> None:
 
 def test_arguments_that_make_no_sense() -> None:
     for arguments, named in (
-        ({"job": 17}, r"job=17: this version cannot find the ranks of a launcher.*\n.*attach\(pid="),
+        ({"job": 17, "pid": 17}, "both a job and processes are named"),
+        ({"job": True}, "True is neither a process id nor a name"),
+        ({"job": -1}, "-1 is neither a process id nor a name"),
+        ({"job": [17]}, r"\[17\] is neither a process id nor a name"),
         ({}, "no process is named"),
         ({"pid": []}, "no process is named"),
         ({"pid": ["x"]}, "'x' is not a process id"),

@@ -53,7 +53,6 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "--pid", "0"], "0: not a process id"),
         (["show", "--pid", "-5"], "--pid"),
         (["show", "--pid", "99999999999"], "not a process id"),
-        (["show", "--job", "77"], "pgrep -P 77"),
         (["show", "--exe", "a.out"], "--core CORE --exe a.out"),
         (["show", "--exe", "a.out", "--core", "core"], "--core CORE --exe a.out"),
         (["show", "--core", "core", "--exe", "a.out", "--exe", "b.out"], "--core CORE --exe b.out"),

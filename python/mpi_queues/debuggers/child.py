@@ -1,6 +1,8 @@
-"""Inside the debugger that the command line starts: opens one target and hands the answer back through a pipe.
+"""Inside the debugger that the command line starts: opens its targets and hands the answers back through a pipe.
 
-The answer is one line of JSON, ``{"ok": KIND}`` or ``{"error": …, "kind": …, "help": …}``; what was asked for follows.
+An answer is one line of JSON, ``{"ok": KIND}`` or ``{"error": …, "kind": …, "help": …}``; what was asked for follows.
+Where the ranks of a job are asked for together, all are stopped before the first is read, and each goes on as soon as
+it has been read; their answers come one after the other in pieces, between lines of JSON (``debuggers/together.py``).
 """
 
 from __future__ import annotations
@@ -9,12 +11,15 @@ import json
 import os
 import time
 from abc import ABC, abstractmethod
-from typing import Any, Callable, Dict, Tuple, Type
+from functools import partial
+from typing import Any, Callable, Dict, Optional, Tuple, Type
 
 from .. import _native
 from ..commands.context import DebuggedMpi
 from ..errors import UserError, as_user_error
 from .base import DebuggerError
+
+Write = Callable[[bytes], None]
 
 #: Behind a recorded process stands JSON, and behind that its length in so many bytes.
 TRAILER_SIZE = 8
@@ -28,7 +33,7 @@ class Opener(ABC):
 
     @abstractmethod
     def attach(self, pid: int) -> DebuggedMpi:
-        """Stops a live process.
+        """Stops a live process, beside those that were stopped before.
 
         Raises:
             UserError: where it cannot.
@@ -43,37 +48,75 @@ class Opener(ABC):
         """
 
     @abstractmethod
-    def release(self) -> None:
-        """Lets go of it, as it was found; a second time it does nothing."""
+    def release(self, pid: Optional[int] = None) -> None:
+        """Lets go of a process, or of all, as they were found; a second time it does nothing."""
 
 
 def serve(opener: Opener) -> None:
-    """Reads the request, opens the target, answers, lets go."""
+    """Reads the request, opens the targets, answers, lets go."""
     result = int(os.environ["MPI_QUEUES_RESULT_FD"])
     with os.fdopen(int(os.environ["MPI_QUEUES_REQUEST_FD"]), "rb") as file:
         request = json.load(file)
     expected: Tuple[Type[BaseException], ...] = (UserError, _native.NativeError, DebuggerError, *opener.errors)
+    write = partial(_write_bytes, result)
     try:
         try:
-            if request["pid"] is not None:
-                process = opener.attach(int(request["pid"]))
+            if request.get("pids") is not None:
+                _serve_together(opener, request, write, expected)
+            elif request["pid"] is not None:
+                _answer(request, opener.attach(int(request["pid"])), opener.release, write)
             else:
                 process = opener.open_core(str(request["core"]), str(request["exe"]))
-            _answer(request, process, opener.release, result)
+                _answer(request, process, opener.release, write)
         finally:
             opener.release()
     except expected as error:
-        shown = as_user_error(error)
-        _write(result, json.dumps({"error": shown.args[0], "kind": shown.kind, "help": shown.help}) + "\n")
+        _head(write, _error(error))
     finally:
         os.close(result)
 
 
-def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[], None], result: int) -> None:
+def _serve_together(
+    opener: Opener, request: Dict[str, Any], write: Write, expected: Tuple[Type[BaseException], ...]
+) -> None:
+    """Stops all, then reads one after the other."""
+    held: Dict[int, DebuggedMpi] = {}
+    for pid in map(int, request["pids"]):
+        _head(write, {"begin": pid})
+        try:
+            held[pid] = opener.attach(pid)
+            _head(write, {"stopped": pid, "at": time.time()})
+        except expected as error:
+            _head(write, {"failed": pid, **_error(error)})
+
+    def piece(content: bytes) -> None:
+        _head(write, {"piece": len(content)})
+        write(content)
+
+    for pid, process in held.items():
+        _head(write, {"begin": pid})
+        try:
+            _answer(request, process, partial(opener.release, pid), piece)
+            _head(write, {"done": pid})
+        except expected as error:
+            _head(write, {"failed": pid, **_error(error)})
+        finally:
+            opener.release(pid)
+
+
+def _error(error: BaseException) -> Dict[str, Any]:
+    shown = as_user_error(error)
+    return {"error": shown.args[0], "kind": shown.kind, "help": shown.help}
+
+
+def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[], None], write: Write) -> None:
     action = request["action"]
     plugin = request["plugin"]
     process.set_layouts(request["layouts"])
-    timeout = max(0.5, min(float(request["timeout"]), float(request["until"]) - time.monotonic()))
+    left = float(request["timeout"])
+    if request["until"] is not None:
+        left = min(left, float(request["until"]) - time.monotonic())
+    timeout = max(0.5, left)
     if action == "read":
         kinds = [str(kind) for kind, _ in request["wanted"]]
         snapshot = process.read(
@@ -81,57 +124,52 @@ def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[],
         )
         # The process may go on as soon as it has been read; writing a large answer takes a while.
         release()
-        _head(result, "snapshot")
-        snapshot.write_json(lambda text: _write(result, text))
+        _head(write, {"ok": "snapshot"})
+        snapshot.write_json(lambda text: write(text.encode()))
     elif action == "handles":
         wanted = [(str(kind), value) for kind, value in request["wanted"]]
         snapshot = process.handles(wanted, source=request["source"], plugin=plugin, timeout=timeout)
         release()
-        _head(result, "snapshot")
-        snapshot.write_json(lambda text: _write(result, text))
+        _head(write, {"ok": "snapshot"})
+        snapshot.write_json(lambda text: write(text.encode()))
     elif action == "compare":
         differences = process.compare(plugin=plugin, timeout=timeout)
-        _head(result, "differences")
-        _write(result, json.dumps(differences))
+        _head(write, {"ok": "differences"})
+        write(json.dumps(differences).encode())
     elif action == "layouts":
         # Reading the communicators is what proves that the layouts fit; where they do not, this says what differs.
         process.read(source="builtin", plugin=None, timeout=timeout, queues=False)
         info = process.info()
-        _head(result, "info")
-        _write(result, json.dumps(info))
+        _head(write, {"ok": "info"})
+        write(json.dumps(info).encode())
     elif action == "record":
-        _record(bool(request["full"]), process, release, result)
+        _record(bool(request["full"]), process, release, write)
     else:
         raise UserError(f"unknown request {action!r}")
 
 
-def _record(full: bool, process: DebuggedMpi, release: Callable[[], None], result: int) -> None:
+def _record(full: bool, process: DebuggedMpi, release: Callable[[], None], write: Write) -> None:
     """Writes the process as a part of a recording, then JSON that tells how that went, and the length of the JSON."""
-    _head(result, "recording")
+    _head(write, {"ok": "recording"})
     written = 0
 
-    def write(piece: bytes) -> None:
+    def counted(piece: bytes) -> None:
         nonlocal written
-        _write_bytes(result, piece)
+        write(piece)
         written += len(piece)
 
     said: Dict[str, Any] = {}
     try:
-        said["problem"] = process.record(write, full=full)
+        said["problem"] = process.record(counted, full=full)
     except (UserError, _native.NativeError, DebuggerError) as error:
-        shown = as_user_error(error)
-        said.update({"error": shown.args[0], "kind": shown.kind, "help": shown.help})
+        said.update(_error(error))
     release()
     trailer = json.dumps({**said, "bytes": written}).encode()
-    _write_bytes(result, trailer + len(trailer).to_bytes(TRAILER_SIZE, "big"))
+    write(trailer + len(trailer).to_bytes(TRAILER_SIZE, "big"))
 
 
-def _head(result: int, kind: str) -> None:
-    _write(result, json.dumps({"ok": kind}) + "\n")
-
-
-def _write(result: int, text: str) -> None:
-    _write_bytes(result, text.encode())
+def _head(write: Write, said: Dict[str, Any]) -> None:
+    write(json.dumps(said).encode() + b"\n")
 
 
 def _write_bytes(result: int, content: bytes) -> None:

@@ -32,12 +32,15 @@ _MAX_CHATTER = 4000
 class Reply:
     """What came back."""
 
-    #: A temporary file, at its beginning; None where time ran out or on Ctrl-C.
+    #: A temporary file, at its beginning; None where time ran out or on Ctrl-C, but for a debugger that has many things
+    #: to do: what it had done is kept.
     answer: Optional[IO[bytes]]
     #: How the debugger ended, as ``Popen.returncode``.
     status: int
     #: The end of what it said on its own.
     chatter: str
+    #: Whether all came that the debugger had to say.
+    whole: bool = True
 
 
 def converse(
@@ -45,12 +48,15 @@ def converse(
     request: bytes,
     timeout: float,
     cancelled: threading.Event,
-    received: Callable[[int], None],
+    received: Callable[[bytes], None],
     spool: Optional[str] = None,
+    *,
+    each: bool = False,
 ) -> Reply:
-    """Runs one debugger and waits until it has ended, at most ``timeout`` seconds.
+    """Runs one debugger and waits until it has ended, at most ``timeout`` seconds, or as long after each sign of life.
 
-    ``received`` is told the length of each piece of the answer; ``spool`` is the directory in which the answer is kept.
+    ``received`` is given each piece of the answer; ``spool`` is the directory in which the answer is kept. ``each``:
+    the debugger has many things to do, each of which may take ``timeout`` seconds.
 
     Raises:
         OSError: where the debugger cannot be started, or the answer not be kept.
@@ -80,14 +86,19 @@ def converse(
                 _send(request_write, request)
                 os.close(request_write)
                 request_write = -1
-                whole = _receive(result_read, child, deadline, cancelled, answer, received)
+                whole = _receive(
+                    result_read, child, deadline, cancelled, answer, received, renewed=timeout if each else None
+                )
+                if each:
+                    # It has just answered, and lets go of what it held.
+                    deadline = time.monotonic() + timeout
             finally:
                 status = _end(child, deadline, cancelled)
-            if not whole:
+            if not whole and (not each or cancelled.is_set()):
                 answer.close()
-                return Reply(None, status, "")
+                return Reply(None, status, "", whole)
             answer.seek(0)
-            return Reply(answer, status, _last_output(chatter))
+            return Reply(answer, status, _last_output(chatter), whole)
     except BaseException:
         answer.close()
         raise
@@ -116,7 +127,8 @@ def _receive(
     deadline: float,
     cancelled: threading.Event,
     answer: IO[bytes],
-    received: Callable[[int], None],
+    received: Callable[[bytes], None],
+    renewed: Optional[float] = None,
 ) -> bool:
     """Keeps all that comes until the other end closes or the debugger ends; False where time ran out or on Ctrl-C."""
     size = 0
@@ -136,7 +148,9 @@ def _receive(
             return True
         answer.write(piece)
         size += len(piece)
-        received(len(piece))
+        received(piece)
+        if renewed is not None:
+            deadline = time.monotonic() + renewed
         if size > _MAX_ANSWER:
             return False
     return False

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Optional
+
 import gdb
 
 from ..commands.context import DebuggedMpi
@@ -20,6 +23,12 @@ class _GdbOpener(child.Opener):
 
     def attach(self, pid: int) -> DebuggedMpi:
         try:
+            if gdb.selected_inferior().pid:
+                # Symbols of a library are read once for all inferiors: the second costs 7 ms, the first 200.
+                numbers = {int(inferior.num) for inferior in gdb.inferiors()}
+                gdb.execute("add-inferior", to_string=True)
+                new = max({int(inferior.num) for inferior in gdb.inferiors()} - numbers)
+                gdb.execute(f"inferior {new}", to_string=True)
             gdb.execute(f"attach {pid}", to_string=True)
         except gdb.error as error:
             raise UserError(f"gdb cannot attach to pid {pid}: {error}", kind="no_permission") from None
@@ -36,12 +45,12 @@ class _GdbOpener(child.Opener):
             raise UserError(f"gdb cannot open the core file {core}: {error}", kind="no_core") from None
         return GdbInferior(gdb.selected_inferior(), [])
 
-    def release(self) -> None:
-        try:
-            gdb.execute("detach", to_string=True)
-        except gdb.error:
-            # It is let go of already, or the process ended meanwhile; gdb lets go of all others when it ends.
-            return
+    def release(self, pid: Optional[int] = None) -> None:
+        for inferior in gdb.inferiors():
+            if inferior.pid and pid in (None, inferior.pid):
+                # It may be let go of already, or have ended meanwhile; gdb lets go of all others when it ends.
+                with contextlib.suppress(gdb.error):
+                    gdb.execute(f"detach inferiors {inferior.num}", to_string=True)
 
 
 def _quoted(path: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict, Optional
 
 import lldb
 
@@ -23,14 +23,15 @@ def serve(debugger: Any) -> None:
 class _LldbOpener(child.Opener):
     def __init__(self, debugger: Any) -> None:
         self._debugger = debugger
-        self._attached: Any = None
+        self._attached: Dict[int, Any] = {}
 
     def attach(self, pid: int) -> DebuggedMpi:
         error = lldb.SBError()
         target = self._debugger.CreateTarget("")
-        self._attached = target.AttachToProcessWithID(lldb.SBListener(), pid, error)
-        if error.Fail() or not self._attached.IsValid():
+        process = target.AttachToProcessWithID(lldb.SBListener(), pid, error)
+        if error.Fail() or not process.IsValid():
             raise UserError(f"lldb cannot attach to pid {pid}: {said(error)}", kind="no_permission")
+        self._attached[pid] = process
         return LldbTarget(self._debugger, target)
 
     def open_core(self, core: str, exe: str) -> DebuggedMpi:
@@ -43,8 +44,9 @@ class _LldbOpener(child.Opener):
             raise UserError(f"lldb cannot open the core file {core}: {said(error)}", kind="no_core")
         return LldbTarget(self._debugger, target)
 
-    def release(self) -> None:
-        attached, self._attached = self._attached, None
-        if attached is not None and attached.IsValid():
-            # It goes on or stays stopped as it was: the command line sees to that.
-            attached.Detach()
+    def release(self, pid: Optional[int] = None) -> None:
+        for one in [pid] if pid is not None else list(self._attached):
+            process = self._attached.pop(one, None)
+            if process is not None and process.IsValid():
+                # It goes on or stays stopped as it was: the command line sees to that.
+                process.Detach()

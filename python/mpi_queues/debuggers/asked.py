@@ -1,0 +1,194 @@
+"""What a debugger that reads for the command line is asked, what it answers, and what is told where it does not."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from dataclasses import dataclass
+from typing import IO, Any, Callable, Dict, Iterator, Optional, Sequence, Tuple, Union
+
+from .. import processes
+from ..errors import UserError
+from ..targets import CoreTarget, PidTarget
+from .conversation import Reply
+from .core_program import checked_core
+from .launchers import Launcher
+
+#: The first line of an answer is not longer than this.
+MAX_HEAD = 1 << 20
+
+DebuggedTarget = Union[PidTarget, CoreTarget]
+
+
+@dataclass
+class Request:
+    """What is asked of every target."""
+
+    action: str
+    source: str = "auto"
+    plugin: Optional[str] = None
+    queues: bool = True
+    #: Handles: pairs of a kind and a value, None for all of that kind. Where they alone are asked for and none is
+    #: named, every kind.
+    wanted: Tuple[Tuple[str, Optional[str]], ...] = ()
+    #: Seconds for one target.
+    timeout: float = 60.0
+    #: The debugger: ``gdb`` or ``lldb``.
+    via: str = "gdb"
+    #: For recordings: all writable memory of the MPI library, too.
+    full: bool = False
+    #: A layout profile to use instead of the shipped ones.
+    layouts: Optional[str] = None
+    #: Where an answer is kept until it is used; None for the system's place of temporary files.
+    spool: Optional[str] = None
+
+
+class Told:
+    """How far all is, for the progress that is shown."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+        #: Bytes that have come back.
+        self.received = 0
+        self._lock = threading.Lock()
+
+    def one_done(self) -> None:
+        """Another target has been dealt with."""
+        with self._lock:
+            self.done += 1
+
+    def came(self, length: int) -> None:
+        """Bytes have come back."""
+        with self._lock:
+            self.received += length
+
+
+@dataclass
+class Answer:
+    """What came back for one target, or why nothing did."""
+
+    target: DebuggedTarget
+    #: Gives the body, once; of an answer that is no error.
+    body: Optional[Callable[[], IO[bytes]]] = None
+    error: Optional[UserError] = None
+
+    def opened(self) -> IO[bytes]:
+        """The body of an answer that is no error; who takes it closes it."""
+        assert self.body is not None
+        return self.body()
+
+    def text(self) -> str:
+        """The same as text (JSON), once."""
+        with self.opened() as body:
+            return body.read().decode("utf-8", "replace")
+
+
+@contextlib.contextmanager
+def left_as_found(target: DebuggedTarget) -> Iterator[None]:
+    """Sees to it that a live process can be attached to, and is afterwards as it was before."""
+    if isinstance(target, CoreTarget):
+        yield
+        return
+    processes.check_readable(target.pid)
+    started, was_stopped = processes.start_time(target.pid), processes.state(target.pid) == "T"
+    killed = True
+    try:
+        yield
+        killed = False
+    finally:
+        processes.restore_state(target.pid, started, was_stopped, killed=killed)
+
+
+def check_head(debugger: Launcher, target: DebuggedTarget, reply: Reply, head: bytes) -> None:
+    """Looks at the first line of an answer.
+
+    Raises:
+        UserError: where it is an error, or no line of ours.
+    """
+    try:
+        said = json.loads(head)
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        raise died(debugger, target, reply)
+    if "error" in said:
+        raise said_error(target, said)
+
+
+def said_error(target: DebuggedTarget, said: Dict[str, Any]) -> UserError:
+    """The error that a debugger told of a target."""
+    if is_gone(target):
+        return ended(target)
+    error, kind = str(said["error"]), str(said.get("kind", "error"))
+    named = error if target.label in error else f"{target.label}: {error}"
+    return UserError(named, help=str(said.get("help", "")), kind=kind)
+
+
+def content(target: Union[DebuggedTarget, Sequence[PidTarget]], request: Request) -> bytes:
+    """The request as the debugger gets it, for one target or for several processes together."""
+    content: Dict[str, Any] = {
+        "pid": None,
+        "pids": None,
+        "action": request.action,
+        "source": request.source,
+        "plugin": request.plugin,
+        "queues": request.queues,
+        "wanted": request.wanted,
+        "full": request.full,
+        "layouts": request.layouts,
+        # A plug-in that takes too long is ended while there is time left to tell what it said.
+        "timeout": max(0.5, request.timeout * 0.8),
+        # The same, as a time of the clock that all processes share: a debugger may take long to start.
+        "until": time.monotonic() + request.timeout * 0.8,
+    }
+    if isinstance(target, PidTarget):
+        content["pid"] = target.pid
+    elif not isinstance(target, CoreTarget):
+        # Each may take that long.
+        content["pids"], content["until"] = [one.pid for one in target], None
+    else:
+        content["core"], content["exe"] = checked_core(target.core, target.exe)
+    return json.dumps(content).encode()
+
+
+def late(target: DebuggedTarget, request: Request) -> UserError:
+    """Nothing came in time."""
+    left = "; it was left running" if isinstance(target, PidTarget) else ""
+    return UserError(
+        f"{target.label}: not read within {request.timeout:g} seconds{left}",
+        help="allow more time with --timeout SECONDS",
+        kind="timeout",
+    )
+
+
+def died(debugger: Launcher, target: DebuggedTarget, reply: Reply) -> UserError:
+    """The debugger ended without an answer."""
+    name = debugger.name
+    text, status = reply.chatter, reply.status
+    if any(said in text for said in debugger.no_python):
+        return UserError(
+            f"this {name} was built without Python, which mpi-queues needs",
+            help=debugger.with_python,
+            kind=f"no_{name}",
+        )
+    if is_gone(target):
+        return ended(target)
+    how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+    said = f"; it said:\n{text}" if text else ""
+    return UserError(f"{target.label}: {name} {how} without an answer{said}", kind=f"no_{name}")
+
+
+def is_gone(target: DebuggedTarget) -> bool:
+    """Also a process that its parent has not waited for yet."""
+    return isinstance(target, PidTarget) and processes.state(target.pid) in ("", "Z", "X")
+
+
+def ended(target: DebuggedTarget) -> UserError:
+    return UserError(
+        f"{target.label}: the process ended while it was read",
+        help="to see the ranks that are left, type: mpi-queues ranks",
+        kind="gone",
+    )

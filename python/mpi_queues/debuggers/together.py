@@ -1,0 +1,163 @@
+"""Reads the processes of a job through one debugger: it stops all, then reads each and lets it go on at once.
+
+So what the queues of different ranks say is of the same time, but for the moments between the first stop and the last;
+and what the processes have in common, such as symbols, is read once. Between lines of JSON (``begin``, ``stopped``,
+``failed``, ``done``, each with a process id) the answers come in pieces of a stated length (``piece``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+import threading
+from functools import partial
+from typing import IO, Any, Dict, List, Optional, Sequence, Set, Tuple
+
+from .. import processes
+from ..errors import UserError, as_user_error
+from ..targets import PidTarget
+from .asked import MAX_HEAD, Answer, Request, Told, content, died, late, left_as_found, said_error
+from .conversation import Reply, converse
+from .launchers import Launcher
+
+#: Processes of one debugger. More are read by several, of which each stops its own first.
+MAX_TOGETHER = 512
+
+
+class _Broken(Exception):
+    """The debugger did not end by itself."""
+
+
+def read_together(
+    debugger: Launcher, targets: Sequence[PidTarget], request: Request, cancelled: threading.Event, told: Told
+) -> List[Answer]:
+    """What came back for the processes with which the debugger was done, and why the others of these gave nothing.
+    Processes that are not in the answer were not dealt with, and can be read alone."""
+    answers: List[Answer] = []
+    pieces = _Pieces(told)
+    reply: Optional[Reply] = None
+    ready: List[PidTarget] = []
+    with contextlib.suppress(_Broken), contextlib.ExitStack() as stack:
+        for target in targets:
+            if processes.state(target.pid) == "D":
+                # It does not stop before its device has answered, and all others would wait for it.
+                continue
+            try:
+                stack.enter_context(left_as_found(target))
+                ready.append(target)
+            except UserError as error:
+                answers.append(Answer(target, error=error))
+                told.one_done()
+        if not ready or cancelled.is_set():
+            return answers
+        try:
+            reply = converse(
+                debugger,
+                content(ready, request),
+                request.timeout,
+                cancelled,
+                pieces.came,
+                request.spool,
+                each=True,
+            )
+        except OSError as error:
+            return answers + [Answer(target, error=as_user_error(error)) for target in ready]
+        if not reply.whole or reply.status:
+            raise _Broken
+    for target in ready:
+        answer = _answer(debugger, target, request, reply, pieces) if reply is not None else None
+        if answer is not None:
+            answers.append(answer)
+    return answers
+
+
+def _answer(debugger: Launcher, target: PidTarget, request: Request, reply: Reply, pieces: _Pieces) -> Optional[Answer]:
+    failure = pieces.failed.get(target.pid)
+    if failure is not None:
+        return Answer(target, error=said_error(target, failure))
+    if target.pid in pieces.done and reply.answer is not None:
+        return Answer(target, partial(_body, reply.answer, pieces.places[target.pid], request.spool))
+    if target.pid != pieces.begun:
+        return None
+    # The one that it was at when it ended, or took too long.
+    pieces.told.one_done()
+    return Answer(target, error=died(debugger, target, reply) if reply.whole else late(target, request))
+
+
+def _body(spool: IO[bytes], places: Sequence[Tuple[int, int]], directory: Optional[str]) -> IO[bytes]:
+    """One process's answer without its first line, as a file of its own."""
+    body = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 - it is the caller's
+    try:
+        for offset, length in places:
+            spool.seek(offset)
+            while length > 0 and (piece := spool.read(min(length, 1 << 20))):
+                body.write(piece)
+                length -= len(piece)
+        body.seek(0)
+        body.readline(MAX_HEAD)
+    except BaseException:
+        body.close()
+        raise
+    return body
+
+
+class _Pieces:
+    """What has come so far: where in the answer each process's part is."""
+
+    def __init__(self, told: Told) -> None:
+        self.told = told
+        self.places: Dict[int, List[Tuple[int, int]]] = {}
+        self.failed: Dict[int, Dict[str, Any]] = {}
+        self.done: Set[int] = set()
+        #: When each was stopped, in seconds since 1970.
+        self.stopped: Dict[int, float] = {}
+        #: The process that the debugger is at.
+        self.begun: Optional[int] = None
+        self._at = 0
+        self._left = 0
+        self._line = b""
+
+    def came(self, piece: bytes) -> None:
+        """Takes what has come, and notes where it is."""
+        self.told.came(len(piece))
+        view = piece
+        while view:
+            if self._left:
+                taken = min(self._left, len(view))
+                self._left -= taken
+                self._at += taken
+                view = view[taken:]
+                continue
+            line, newline, rest = view.partition(b"\n")
+            self._line += line[: MAX_HEAD - len(self._line)]
+            self._at += len(line) + len(newline)
+            view = rest
+            if newline:
+                self._said(self._line)
+                self._line = b""
+
+    def _said(self, line: bytes) -> None:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            return
+        if not isinstance(said, dict):
+            return
+        if "piece" in said:
+            self._left = int(said["piece"])
+            if self.begun is not None:
+                self.places.setdefault(self.begun, []).append((self._at, self._left))
+        elif "begin" in said:
+            self.begun = int(said["begin"])
+        elif "stopped" in said:
+            self.stopped[int(said["stopped"])] = float(said["at"])
+            self.begun = None
+        elif "failed" in said:
+            self.failed[int(said["failed"])] = said
+            self.begun = None
+            self.told.one_done()
+        elif "done" in said:
+            self.done.add(int(said["done"]))
+            self.begun = None
+            self.told.one_done()

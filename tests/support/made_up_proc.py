@@ -1,0 +1,50 @@
+"""Made-up processes: a directory like /proc, with which trees of processes are tried that nobody wants to start."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Mapping, Optional, Sequence, Union
+
+Text = Union[str, bytes]
+
+
+def _bytes(text: Text) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()
+
+
+class MadeUpProc:
+    """Processes start one clock tick after the other, in the order in which they are added."""
+
+    def __init__(self, root: pathlib.Path) -> None:
+        self.root = root
+        self._ticks = 1000
+        self.add(1, 0, ["init"])
+
+    def add(
+        self,
+        pid: int,
+        parent: int,
+        command: Sequence[Text],
+        environment: Optional[Mapping[str, str]] = None,
+        *,
+        maps: Sequence[str] = (),
+        letter: str = "S",
+        raw_environment: Optional[bytes] = None,
+        name: Optional[bytes] = None,
+        tracer: int = 0,
+    ) -> int:
+        """A process; ``maps`` are paths that it executes code of. Returns its id."""
+        place = self.root / str(pid)
+        place.mkdir(parents=True)
+        self._ticks += 1
+        words = [_bytes(word) for word in command]
+        short = name if name is not None else words[0].rpartition(b"/")[2][:15] if words else b"x"
+        fields = [letter, parent, *[0] * 17, self._ticks, *[0] * 30]
+        (place / "stat").write_bytes(b"%d (%s) %s\n" % (pid, short, " ".join(map(str, fields)).encode()))
+        (place / "status").write_text(f"Name:\tx\nTracerPid:\t{tracer}\nUid:\t0\t0\t0\t0\n")
+        (place / "cmdline").write_bytes(b"".join(word + b"\0" for word in words))
+        content = b"".join(f"{key}={value}\0".encode() for key, value in (environment or {}).items())
+        (place / "environ").write_bytes(content if raw_environment is None else raw_environment)
+        lines = [f"7f00-7f01 r-xp 00000000 00:00 1    {path}\n" for path in maps]
+        (place / "maps").write_text("".join(lines))
+        return pid

@@ -1,0 +1,258 @@
+"""Jobs found in made-up trees of processes: wrappers, forks, several launchers, hostile contents."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Dict, List, Optional, Tuple
+
+import pytest
+from mpi_queues.acquisition import finding
+from mpi_queues.acquisition.job import _job
+from mpi_queues.acquisition.model import Job
+from mpi_queues.acquisition.tree import ProcessTree
+from mpi_queues.errors import UserError
+from support.made_up_proc import MadeUpProc
+
+MPI = ["/usr/lib/libmpi.so.40.30.4"]
+
+
+@pytest.fixture
+def proc(tmp_path: pathlib.Path) -> MadeUpProc:
+    return MadeUpProc(tmp_path)
+
+
+def ompi(rank: int, size: int = 2, world: str = "65537") -> Dict[str, str]:
+    return {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(size), "PMIX_NAMESPACE": world}
+
+
+def pmi(rank: int, size: int = 2, **more: str) -> Dict[str, str]:
+    return {"PMI_RANK": str(rank), "PMI_SIZE": str(size), **more}
+
+
+def job(proc: MadeUpProc, spec: Optional[str]) -> Job:
+    tree = ProcessTree(proc.root)
+    return _job(tree, finding.find(tree, spec))
+
+
+def places(found: Job) -> List[Tuple[int, Optional[int], Optional[int]]]:
+    return [(entry.world, entry.rank, entry.pid) for entry in found.ranks]
+
+
+def refused(proc: MadeUpProc, spec: Optional[str]) -> str:
+    with pytest.raises(UserError) as caught:
+        job(proc, spec)
+    return str(caught.value)
+
+
+def plain_job(proc: MadeUpProc, launcher: int = 10, parent: int = 1, world: str = "65537") -> None:
+    proc.add(launcher, parent, ["/usr/bin/mpirun", "-n", "2", "a"])
+    for rank in range(2):
+        proc.add(launcher + 1 + rank, launcher, ["a"], ompi(rank, world=world), maps=MPI)
+
+
+def test_by_pid_by_name_by_rank_and_alone(proc: MadeUpProc) -> None:
+    proc.add(5, 1, ["/bin/sh", "/home/me/run.sh"])
+    plain_job(proc, parent=5)
+    for spec in (None, "10", "11", "12", "5", "mpirun", "/usr/bin/mpirun", "run.sh"):
+        found = job(proc, spec)
+        assert (found.pid, found.launcher, places(found)) == (10, "mpirun", [(0, 0, 11), (0, 1, 12)]), spec
+        assert [entry.problem for entry in found.ranks] == [None, None]
+
+
+def test_two_jobs_are_told_apart(proc: MadeUpProc) -> None:
+    proc.add(5, 1, ["/bin/sh", "/home/me/run.sh"])
+    plain_job(proc, 10, 5, "65537")
+    plain_job(proc, 20, 5, "131073")
+    for spec, what in (
+        (None, "2 launchers are running"),
+        ("mpirun", "launchers called 'mpirun'"),
+        ("5", "below pid 5"),
+    ):
+        said = refused(proc, spec)
+        assert what in said
+        assert "pid 10: /usr/bin/mpirun -n 2 a" in said
+        assert "pid 20: /usr/bin/mpirun -n 2 a" in said
+        assert said.endswith("name one by its pid, such as: 10")
+    assert places(job(proc, "20")) == [(0, 0, 21), (0, 1, 22)]
+    assert job(proc, "22").pid == 20
+
+
+def test_what_is_no_job_is_told(proc: MadeUpProc) -> None:
+    assert "no MPI launcher is running" in refused(proc, None)
+    proc.add(7, 1, ["emacs", "mpirun.c"])
+    assert "no MPI launcher is running" in refused(proc, None)
+    assert "pid 7 (emacs): no MPI launcher" in refused(proc, "7")
+    assert "pid 99999998: no such process" in refused(proc, "99999998")
+    assert "no such process" in refused(proc, "9" * 5000)
+    assert "'\\x1b[2J': no launcher of that name" in refused(proc, "\x1b[2J")
+    proc.add(8, 1, ["mpirun"], letter="Z")
+    assert "pid 8 (mpirun): it has ended" in refused(proc, "8")
+    proc.add(9, 1, ["mpirun", "-n", "2", "a"])
+    assert "no rank of it was found" in refused(proc, "9")
+
+
+def test_a_script_around_the_program_is_not_the_rank(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, ["/bin/sh", "wrap.sh"], ompi(0))
+    proc.add(12, 11, ["strace", "a"], ompi(0))
+    # strace's debugger has the library open, and executes nothing of it.
+    proc.add(13, 12, ["a"], ompi(0), maps=MPI)
+    proc.add(21, 10, ["a"], ompi(1), maps=MPI)
+    found = job(proc, "10")
+    assert places(found) == [(0, 0, 13), (0, 1, 21)]
+    assert found.ranks[0].origin.endswith("started through pid 11 (wrap.sh)")
+
+
+def test_forks_and_commands_of_a_rank_are_not_the_rank(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, ["a"], ompi(0), maps=MPI)
+    proc.add(12, 11, ["a"], ompi(0), maps=MPI)
+    proc.add(13, 11, ["sh", "-c", "sleep"], ompi(0))
+    proc.add(21, 10, ["a"], ompi(1), maps=MPI)
+    found = job(proc, "10")
+    assert places(found) == [(0, 0, 11), (0, 1, 21)]
+    assert found.ranks[0].origin.endswith("it has forked pid 12 (a)")
+
+
+def test_where_nothing_tells_the_first_is_taken_and_it_is_said(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, ["/bin/sh", "wrap.sh"], ompi(0, 3))
+    proc.add(12, 11, ["sleep", "9"], ompi(0, 3))
+    proc.add(21, 10, ["sleep", "9"], ompi(1, 3))
+    proc.add(31, 10, ["/bin/sh", "wrap.sh"], ompi(2, 3))
+    proc.add(32, 31, ["a"], ompi(2, 3), maps=MPI)
+    proc.add(33, 31, ["b"], ompi(2, 3), maps=MPI)
+    found = job(proc, "10")
+    assert places(found) == [(0, 0, 11), (0, 1, 21), (0, 2, 32)]
+    problems = [entry.problem or "" for entry in found.ranks]
+    assert "nothing tells which of its processes uses MPI, if any does: pid 11 (wrap.sh), pid 12 (sleep)" in problems[0]
+    assert "no MPI library is loaded in it" in problems[1]
+    assert "several processes of this rank use MPI, and the first is taken: pid 32 (a), pid 33 (b)" in problems[2]
+
+
+def test_ended_ranks_and_what_they_left_behind(proc: MadeUpProc) -> None:
+    local = {"OMPI_COMM_WORLD_LOCAL_SIZE": "4"}
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, ["a"], {**ompi(0, 4), **local}, maps=MPI)
+    proc.add(12, 10, ["a"], {**ompi(1, 4), **local}, maps=MPI, letter="Z")
+    # A child of rank 2, which has ended: whoever adopts orphans is its parent.
+    proc.add(14, 1, ["a"], {**ompi(2, 4), **local}, maps=MPI)
+    found = job(proc, "10")
+    assert places(found) == [(0, 0, 11), (0, 1, None), (0, 2, 14), (0, 3, None)]
+    assert [entry.state for entry in found.ranks] == ["sleeping", "ended", "sleeping", "ended"]
+    assert "not below the launcher: its parent is pid 1 (init)" in (found.ranks[2].problem or "")
+    assert found.ranks[3].problem == "it has ended"
+
+
+def test_ranks_that_may_be_elsewhere_are_not_called_ended(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, ["a"], {**ompi(0, 2), "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}, maps=MPI)
+    lost = job(proc, "10").ranks[1]
+    assert (lost.state, lost.here, lost.host) == ("unknown", False, None)
+    assert "it has ended, or runs on another host" in (lost.problem or "")
+
+
+def test_a_job_inside_of_a_rank_is_another_job(proc: MadeUpProc) -> None:
+    plain_job(proc, 10)
+    # Rank 1 of the outer job starts a job; its launcher hands the outer rank's variables on.
+    proc.add(20, 12, ["mpiexec.hydra"], ompi(1))
+    proc.add(21, 20, ["hydra_pmi_proxy", "--pgid", "0"], ompi(1))
+    proc.add(22, 21, ["b"], {**ompi(1), **pmi(0)}, maps=MPI)
+    proc.add(23, 21, ["b"], {**ompi(1), **pmi(1)}, maps=MPI)
+    assert places(job(proc, "10")) == [(0, 0, 11), (0, 1, 12)]
+    assert places(job(proc, "20")) == [(0, 0, 22), (0, 1, 23)]
+    assert job(proc, "23").pid == 20
+    assert "2 launchers are running" in refused(proc, None)
+
+
+def test_a_script_that_is_called_like_a_launcher(proc: MadeUpProc) -> None:
+    # Intel's mpirun is a script around mpiexec.hydra.
+    proc.add(10, 1, ["/bin/sh", "/opt/intel/bin/mpirun", "-n", "2"])
+    proc.add(11, 10, ["mpiexec.hydra", "-n", "2"])
+    proc.add(12, 11, ["hydra_pmi_proxy"])
+    proc.add(13, 12, ["a"], pmi(0))
+    proc.add(14, 12, ["a"], pmi(1))
+    for spec in (None, "10", "11", "mpirun", "mpiexec", "mpiexec.hydra"):
+        assert (job(proc, spec).pid, len(job(proc, spec).ranks)) == (11, 2), spec
+
+
+def test_srun_has_a_second_process_of_its_own_name(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["srun", "-n", "1", "a"])
+    proc.add(11, 10, ["srun", "-n", "1", "a"])
+    assert finding.find(ProcessTree(proc.root), None) == 10
+
+
+def test_daemons_that_came_by_ssh(proc: MadeUpProc) -> None:
+    proxy = ["hydra_pmi_proxy", "--control-port", "here:4711", "--pgid", "0"]
+    proc.add(10, 1, ["mpiexec"])
+    proc.add(11, 10, ["ssh", "-x", "here", " ".join(f'"{word}"' for word in proxy)])
+    proc.add(30, 1, ["sshd"])
+    proc.add(31, 30, proxy)
+    proc.add(32, 31, ["a"], pmi(0), maps=MPI)
+    proc.add(33, 31, ["a"], pmi(1), maps=MPI)
+    # Of another job.
+    proc.add(41, 30, ["hydra_pmi_proxy", "--control-port", "here:4712", "--pgid", "0"])
+    proc.add(42, 41, ["a"], pmi(0), maps=MPI)
+    assert places(job(proc, "10")) == [(0, 0, 32), (0, 1, 33)]
+    assert job(proc, "33").pid == 10
+
+
+def test_worlds_of_hydra_with_a_proxy_for_each(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpiexec"])
+    proc.add(11, 10, ["hydra_pmi_proxy", "--pgid", "0"])
+    proc.add(12, 11, ["a"], pmi(0, 1), maps=MPI)
+    proc.add(13, 10, ["hydra_pmi_proxy", "--pgid", "1"])
+    proc.add(14, 13, ["a"], pmi(0, 2, PMI_SPAWNED="1"), maps=MPI)
+    proc.add(15, 13, ["a"], pmi(1, 2, PMI_SPAWNED="1"), maps=MPI)
+    found = job(proc, "10")
+    assert places(found) == [(0, 0, 12), (1, 0, 14), (1, 1, 15)]
+    assert [(world.size, world.first, world.parent) for world in found.worlds] == [(1, 0, None), (2, 1, 0)]
+
+
+def test_worlds_of_hydra_with_one_proxy_for_all(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpiexec"])
+    proc.add(11, 10, ["hydra_pmi_proxy", "--pgid", "0"])
+    proc.add(12, 11, ["a"], pmi(0, 1), maps=MPI)
+    for pid, rank in ((21, 0), (22, 1), (31, 0), (32, 1)):
+        proc.add(pid, 11, ["a"], pmi(rank, 2, PMI_SPAWNED="1"), maps=MPI)
+    found = job(proc, "10")
+    assert places(found) == [(0, 0, 12), (1, 0, 21), (1, 1, 22), (2, 0, 31), (2, 1, 32)]
+    assert [world.first for world in found.worlds] == [0, 1, 3]
+    assert all("order in which" in (world.note or "") for world in found.worlds[1:])
+
+
+def test_a_world_before_that_has_ended_leaves_the_universe_unknown(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["prterun"])
+    proc.add(12, 10, ["a"], ompi(0, 1, "prterun-here-10@2"), maps=MPI)
+    (world,) = job(proc, "10").worlds
+    assert (world.name, world.first) == ("prterun-here-10@2", None)
+
+
+def test_hostile_contents(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, [b"\x1b[2J\xff\n"], ompi(0, 2_000_000_000), name=b"a) R 1 (b\xff\n", maps=MPI)
+    proc.add(12, 10, ["a"], ompi(1, 2_000_000_000, "x" * 100_000), maps=MPI)
+    proc.add(13, 10, [], raw_environment=b"=\0\0PMI_RANK\0\xff\xfe=\xff\0" + b"A" * 100_000)
+    proc.add(14, 10, ["a"], pmi(9, 2), maps=MPI)
+    (proc.root / "15").mkdir()
+    (proc.root / "16").mkdir()
+    (proc.root / "16" / "stat").write_bytes(b"16 (x S")
+    (proc.root / "٣").mkdir()
+    found = job(proc, "10")
+    assert [entry.pid for entry in found.ranks if entry.pid] == [11, 12]
+    assert len(found.ranks) < 20_000
+    assert any("only" in problem and "are listed" in problem for problem in found.problems)
+    assert any("PMI_RANK is 9 and PMI_SIZE is 2" in problem for problem in found.problems)
+    every = [found.launcher, *found.problems, *(str(entry) for entry in found.ranks)]
+    assert all(text.isprintable() for text in every)
+
+
+def test_parents_that_go_round_in_a_circle(proc: MadeUpProc) -> None:
+    # Not all of /proc is read at one moment.
+    proc.add(10, 12, ["mpirun"])
+    proc.add(11, 10, ["a"], ompi(0, 1), maps=MPI)
+    proc.add(12, 11, ["b"])
+    tree = ProcessTree(proc.root)
+    assert tree.descendants(10) == [11, 12]
+    assert sorted(tree.ancestors(10)) == [11, 12]
+    assert places(job(proc, "10")) == [(0, 0, 11)]
