@@ -6,9 +6,10 @@ import pathlib
 from typing import Dict, List, Optional, Tuple
 
 import pytest
-from mpi_queues.acquisition import finding
-from mpi_queues.acquisition.job import _job
+from mpi_queues.acquisition import finding, tables
+from mpi_queues.acquisition.job import job_of
 from mpi_queues.acquisition.model import Job
+from mpi_queues.acquisition.tables import Row, Table
 from mpi_queues.acquisition.tree import ProcessTree
 from mpi_queues.errors import UserError
 from support.made_up_proc import MadeUpProc
@@ -29,9 +30,9 @@ def pmi(rank: int, size: int = 2, **more: str) -> Dict[str, str]:
     return {"PMI_RANK": str(rank), "PMI_SIZE": str(size), **more}
 
 
-def job(proc: MadeUpProc, spec: Optional[str]) -> Job:
+def job(proc: MadeUpProc, spec: Optional[str], table: Optional[Table] = None) -> Job:
     tree = ProcessTree(proc.root)
-    return _job(tree, finding.find(tree, spec))
+    return job_of(tree, finding.find(tree, spec), lambda *_: table)
 
 
 def places(found: Job) -> List[Tuple[int, Optional[int], Optional[int]]]:
@@ -256,3 +257,130 @@ def test_parents_that_go_round_in_a_circle(proc: MadeUpProc) -> None:
     assert tree.descendants(10) == [11, 12]
     assert sorted(tree.ancestors(10)) == [11, 12]
     assert places(job(proc, "10")) == [(0, 0, 11)]
+
+
+def table(*rows: Row) -> Table:
+    return Table("MPIR_proctable of mpirun (pid 10)", dict(enumerate(rows)))
+
+
+def test_a_table_that_agrees_is_named_beside_the_environment(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, ["/bin/sh", "wrap.sh"], ompi(0))
+    proc.add(12, 11, ["a"], ompi(0), maps=MPI)
+    proc.add(21, 10, ["a"], ompi(1), maps=MPI)
+    found = job(proc, "10", table(Row("localhost", "wrap.sh", 11), Row("localhost", "a", 21)))
+    assert places(found) == [(0, 0, 12), (0, 1, 21)]
+    assert [entry.problem for entry in found.ranks] == [None, None]
+    assert found.ranks[0].origin == (
+        "MPIR_proctable of mpirun (pid 10), and its environment: OMPI_COMM_WORLD_RANK; started through pid 11 (wrap.sh)"
+    )
+
+
+def test_where_table_and_environment_disagree_both_are_told(proc: MadeUpProc) -> None:
+    plain_job(proc)
+    rows = Row("localhost", "a", 12), Row("localhost", "a", 99999998), Row("localhost", "a", 99999997)
+    found = job(proc, "10", table(*rows))
+    assert places(found) == [(0, 0, 11), (0, 1, 12), (0, 2, 99999997)]
+    problems = [entry.problem or "" for entry in found.ranks]
+    assert "names pid 12, and its environment leads to pid 11" in problems[0]
+    assert "names pid 99999998, which is gone, and its environment leads to pid 12" in problems[1]
+    assert (found.ranks[2].state, problems[2]) == ("ended", "it has ended: there is no such process")
+    found = job(proc, "10", table(Row("localhost", "a", 11)))
+    assert "MPIR_proctable of mpirun (pid 10) has no rank 1" in (found.ranks[1].problem or "")
+
+
+def test_ranks_on_other_hosts_are_known_from_the_table_alone(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, ["a"], ompi(0), maps=MPI)
+    # A process of this machine has the number that the other one has there.
+    proc.add(77, 1, ["other"])
+    found = job(proc, "10", table(Row("localhost", "a", 11), Row("faraway", "a", 77)))
+    there = found.ranks[1]
+    assert (there.pid, there.host, there.here, there.state) == (77, "faraway", False, "unknown")
+    assert [entry.pid for entry in found.reachable] == [11]
+
+
+def test_a_process_that_has_another_number_now_is_not_the_rank(proc: MadeUpProc) -> None:
+    proc.add(77, 1, ["older"])
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, ["a"], ompi(0), maps=MPI)
+    found = job(proc, "10", table(Row("localhost", "a", 11), Row("localhost", "a", 77)))
+    assert (found.ranks[1].state, found.ranks[1].problem) == (
+        "ended",
+        "it has ended: pid 77 is another process now (older), not of this job",
+    )
+    assert [entry.pid for entry in found.reachable] == [11]
+
+
+def test_ranks_without_their_environment_are_known_from_the_table(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, ["env", "-i", "a"], {})
+    proc.add(12, 11, ["a"], {}, maps=MPI)
+    # slurmstepd's children are not below srun.
+    proc.add(30, 1, ["slurmstepd"])
+    proc.add(31, 30, ["a"], {"SLURM_PROCID": "1", "SLURM_JOB_ID": "5", "SLURM_STEP_ID": "0"}, maps=MPI)
+    found = job(proc, "10", table(Row("localhost", "a", 11), Row("localhost", "a", 31)))
+    assert places(found) == [(0, 0, 12), (0, 1, 31)]
+    assert [(world.size, world.first) for world in found.worlds] == [(2, 0)]
+    assert [entry.problem for entry in found.ranks] == [None, None]
+
+
+def test_damaged_entries_of_a_table(proc: MadeUpProc) -> None:
+    plain_job(proc)
+    rows = Row(None, None, None, "its entry cannot be read"), Row("localhost", None, 12), Row("\x1b[2J", None, 5)
+    found = job(proc, "10", table(*rows))
+    assert places(found)[:2] == [(0, 0, 11), (0, 1, 12)]
+    assert "names no process (its entry cannot be read)" in (found.ranks[0].problem or "")
+    assert not found.ranks[2].here
+
+
+def test_the_table_of_the_first_world_is_not_laid_on_a_spawned_one(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["prterun"])
+    proc.add(11, 10, ["a"], ompi(0, 1, "prterun-here-10@1"), maps=MPI)
+    proc.add(12, 10, ["a"], {**ompi(0, 1, "prterun-here-10@2"), "OMPI_PARENT_PORT": "2309685249.0:1"}, maps=MPI)
+    found = job(proc, "10", table(Row("localhost", "a", 11)))
+    assert places(found) == [(0, 0, 11), (1, 0, 12)]
+    assert [entry.problem for entry in found.ranks] == [None, None]
+    assert found.worlds[1].parent == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--runtime-options", "output-proctable=table"],
+        ["--runtime-options=report-child-jobs-separately,output-proctable=table"],
+        ["--rtos", "output-proctable=table"],
+    ],
+)
+def test_the_file_that_prterun_was_told_to_write(proc: MadeUpProc, tmp_path: pathlib.Path, options: List[str]) -> None:
+    proc.add(10, 1, ["prterun", *options, "-n", "2", "a"])
+    (proc.root / "10" / "cwd").symlink_to(tmp_path)
+    (tmp_path / "table").write_text(
+        "(rank, host, exe, pid) = (0, vm, /a (b), c, 12)\nnoise\n(rank, host, exe, pid) = (1, vm, x, 9999999999)\n"
+    )
+    found = tables.written(ProcessTree(proc.root), 10)
+    assert found is not None
+    assert found.rows == {0: Row("vm", "/a (b), c", 12), 1: Row("vm", "x", None)}
+    (tmp_path / "table").write_bytes(b"\xff" * 1000)
+    found = tables.written(ProcessTree(proc.root), 10)
+    assert found is not None
+    assert not found.rows
+    assert "has no line of a process" in found.problems[0]
+    (tmp_path / "table").unlink()
+    found = tables.written(ProcessTree(proc.root), 10)
+    assert found is not None
+    assert "table cannot be read: No such file" in found.problems[0]
+
+
+@pytest.mark.parametrize("option", ["output-proctable", "output-proctable=-", "output-proctable=+", "x=y"])
+def test_a_table_that_is_not_in_a_file(proc: MadeUpProc, option: str) -> None:
+    proc.add(10, 1, ["prterun", "--runtime-options", option])
+    assert tables.written(ProcessTree(proc.root), 10) is None
+
+
+def test_which_hosts_are_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "node1")
+    for name in ("node1", "NODE1", "node1.example.org", "localhost", "127.0.0.1"):
+        assert tables.is_here(name), name
+    for other in (None, "", "node2", "node10", "node2.example.org", "192.0.2.250"):
+        assert not tables.is_here(other), other

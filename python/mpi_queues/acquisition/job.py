@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import socket
-from typing import Dict, List, Optional, Sequence
+from typing import Callable, List, Optional, Tuple
 
 from ..errors import UserError
-from . import finding, members, worlds
-from .members import Start
-from .model import Job, RankEntry, World
-from .selection import numbers
+from . import entries, finding, members, tables, worlds
+from .members import Found, Start
+from .model import Job, World
+from .tables import Table
 from .tree import ProcessTree
 
-#: Ranks that were not found and are listed one by one; more are told in one sentence.
-_MAX_MISSING = 4096
+#: What a launcher has written down, found by what is below it.
+_Tables = Callable[[ProcessTree, int, Found], Optional[Table]]
 
 
 def find(spec: Optional[str] = None) -> Job:
@@ -24,7 +24,7 @@ def find(spec: Optional[str] = None) -> Job:
         UserError: where there is none, or more than one, with what to type.
     """
     tree = ProcessTree()
-    return _job(tree, finding.find(tree, spec))
+    return job_of(tree, finding.find(tree, spec))
 
 
 def of(pid: int) -> Job:
@@ -34,86 +34,51 @@ def of(pid: int) -> Job:
         UserError: where there is none.
     """
     tree = ProcessTree()
-    return _job(tree, finding.of(tree, pid))
+    return job_of(tree, finding.of(tree, pid))
 
 
-def _job(tree: ProcessTree, launcher: int) -> Job:
-    host = socket.gethostname()
-    job = Job(launcher, tree.short_name(launcher), host)
+def _table(tree: ProcessTree, launcher: int, found: Found) -> Optional[Table]:
+    ranks = {pid: start.identity.rank for start in found.starts for pid in start.pids}
+    candidates = {pid: ranks.get(pid) for pid in found.attended}
+    first = tables.mpir(tree, launcher, candidates)
+    return first if first is not None and first.rows else tables.written(tree, launcher) or first
+
+
+def job_of(tree: ProcessTree, launcher: int, table_of: _Tables = _table) -> Job:
+    """The job of a launcher in a tree of processes.
+
+    Raises:
+        UserError: where no rank of it is known.
+    """
+    job = Job(launcher, tree.short_name(launcher), socket.gethostname())
     found = members.starts_of(tree, launcher)
-    job.problems += found.problems
-    for world, starts in worlds.grouped(tree, found.starts):
+    table = table_of(tree, launcher, found)
+    job.problems += [*found.problems, *(table.problems if table is not None else [])]
+    grouped = worlds.grouped(tree, found.starts)
+    rows = table.rows if table is not None else {}
+    if rows and not grouped:
+        # All its ranks are elsewhere, or have cleared their environment.
+        grouped = [(World(0, None, len(rows), 0), [])]
+    sources = entries.Sources(tree, job, set(found.attended))
+    described = _described(grouped, table) if rows else None
+    for number, (world, starts) in enumerate(grouped):
         job.worlds.append(world)
-        job.ranks += _ranks(tree, world, starts, job)
+        job.ranks += entries.of_world(sources, world, starts, table if number == described else None)
     if not job.ranks:
         raise UserError(
-            f"{finding.described(tree, launcher)}: no rank of it was found on this machine",
+            "\n".join([f"{finding.described(tree, launcher)}: no rank of it was found on this machine", *job.problems]),
             help="it may just be starting, or its ranks run on other hosts: type the same there",
             kind="no_ranks",
         )
     return job
 
 
-def _ranks(tree: ProcessTree, world: World, starts: List[Start], job: Job) -> List[RankEntry]:
-    found: Dict[int, RankEntry] = {}
-    for rank, mine in members.by_rank(starts):
-        found[rank] = _entry(tree, world, rank, mine, job)
-    here = _is_all_here(world, starts)
-    missing = [] if world.size is None else _absent(world.size, found)
-    for rank in missing:
-        text = "it has ended" if here else "it was not found on this machine: it has ended, or runs on another host"
-        found[rank] = RankEntry(
-            rank,
-            world.number,
-            None,
-            job.host if here else None,
-            None,
-            "ended" if here else "unknown",
-            here,
-            f"the size of its world: {world.size}",
-            text,
-        )
-    if world.size is not None and len(found) < world.size:
-        job.problems.append(f"of the {world.size} ranks of world {world.number} only {len(found)} are listed")
-    return [found[rank] for rank in sorted(found)]
+def _described(grouped: List[Tuple[World, List[Start]]], table: Optional[Table]) -> int:
+    """The world that the table is of: launchers write down the one that they started, not those that it spawned."""
+    rows = table.rows if table is not None else {}
 
+    def common(number: int) -> int:
+        pids = {(start.identity.rank, pid) for start in grouped[number][1] for pid in start.pids}
+        return sum((rank, row.pid) in pids for rank, row in rows.items())
 
-def _absent(size: int, found: Dict[int, RankEntry]) -> List[int]:
-    missing: List[int] = []
-    for rank in range(size):
-        if rank not in found:
-            missing.append(rank)
-            if len(missing) >= _MAX_MISSING:
-                break
-    return missing
-
-
-def _is_all_here(world: World, starts: Sequence[Start]) -> bool:
-    """Whether the launcher says that all ranks of the world were started on this host."""
-    return world.size is not None and any(start.identity.local_size == world.size for start in starts)
-
-
-def _entry(tree: ProcessTree, world: World, rank: int, starts: List[Start], job: Job) -> RankEntry:
-    choice = members.chosen(tree, starts)
-    identity = starts[0].identity
-    origin = identity.origin + (f"; {choice.note}" if choice.note else "")
-    problems = [choice.problem] if choice.problem else []
-    if identity.size is not None and identity.size != world.size:
-        problems.append(f"it says that its world has {identity.size} processes, and others say {world.size}")
-    tracer = tree.tracer(choice.pid)
-    if tracer:
-        problems.append(f"traced by pid {tracer} ({tree.short_name(tracer) or 'not known'})")
-    return RankEntry(
-        rank,
-        world.number,
-        choice.pid,
-        job.host,
-        tree.executable(choice.pid),
-        tree.state(choice.pid),
-        True,
-        origin,
-        "; ".join(problems) or None,
-    )
-
-
-__all__ = ["find", "numbers", "of"]
+    return max(range(len(grouped)), key=lambda number: (common(number), -number))

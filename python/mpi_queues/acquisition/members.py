@@ -44,14 +44,15 @@ class Found:
     """All starts of a job, and what to tell of how they were found."""
 
     starts: List[Start] = field(default_factory=list)
+    #: What is below the launcher or its daemons.
+    attended: List[int] = field(default_factory=list)
     problems: List[str] = field(default_factory=list)
 
 
 def starts_of(tree: ProcessTree, launcher: int) -> Found:
     """Everything that was started as a rank of the launcher's job."""
     found = Found()
-    attended = finding.below(tree, launcher)
-    attended += finding.outside(tree, launcher)
+    attended = found.attended = finding.below(tree, launcher) + finding.outside(tree, launcher)
     identities = {pid: one for pid in attended for one in [_identity(tree, pid, launcher, found)] if one is not None}
     orphans = _orphans(tree, launcher, identities)
     identities.update(orphans)
@@ -139,32 +140,37 @@ def _group(tree: ProcessTree, pid: int, launcher: int) -> Optional[int]:
 def chosen(tree: ProcessTree, starts: List[Start], known: Optional[int] = None) -> Choice:
     """The MPI process among all that were started as one rank. ``known`` is the one that the launcher's table names."""
     best = [start for start in starts if start.attended] or starts
-    pids = [pid for start in best for pid in start.pids]
     problem = None
     if not best[0].attended:
-        process = tree.get(pids[0])
+        process = tree.get(best[0].pids[0])
         parent = process.parent if process else 0
         problem = f"not below the launcher: its parent is pid {parent} ({tree.short_name(parent) or 'not known'})"
+    choice = among(tree, [pid for start in best for pid in start.pids], known)
+    return Choice(choice.pid, choice.note, problem or choice.problem)
+
+
+def among(tree: ProcessTree, pids: List[int], known: Optional[int] = None) -> Choice:
+    """The MPI process among a process, which stands first, and those that it has started."""
     if len(pids) == 1:
-        return Choice(pids[0], "", problem or _doubt(tree, pids[0]))
+        return Choice(pids[0], "", _doubt(tree, pids[0]))
     with_mpi = [pid for pid in pids if tree.has_mpi(pid)] or [pid for pid in pids if tree.is_mpi_program(pid)]
     if not with_mpi:
-        pid = known if known in pids else pids[0]
+        pid = known if known is not None and known in pids else pids[0]
         names = ", ".join(_named(tree, one) for one in pids[:5])
-        return Choice(pid, "", problem or f"nothing tells which of its processes uses MPI, if any does: {names}")
+        return Choice(pid, "", f"nothing tells which of its processes uses MPI, if any does: {names}")
     top = [pid for pid in with_mpi if not any(above in with_mpi for above in tree.ancestors(pid))]
     note = ""
     if top[0] != pids[0]:
         note = f"started through {_named(tree, pids[0])}"
     if known is not None and known in top:
-        return Choice(known, note, problem)
+        return Choice(known, note)
     if len(top) > 1:
         names = ", ".join(_named(tree, one) for one in top[:5])
-        problem = problem or f"several processes of this rank use MPI, and the first is taken: {names}"
-    elif len(with_mpi) > 1:
+        return Choice(top[0], note, f"several processes of this rank use MPI, and the first is taken: {names}")
+    if len(with_mpi) > 1:
         children = ", ".join(_named(tree, one) for one in with_mpi if one != top[0])
         note = ", ".join(part for part in (note, f"it has forked {_brief(children)}") if part)
-    return Choice(top[0], note, problem)
+    return Choice(top[0], note)
 
 
 def _doubt(tree: ProcessTree, pid: int) -> Optional[str]:

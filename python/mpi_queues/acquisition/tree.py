@@ -166,6 +166,13 @@ class ProcessTree:
             return None
         return printable(os.fsencode(path.removesuffix(" (deleted)")))
 
+    def directory(self, pid: int) -> Optional[str]:
+        """Where it works; None where that cannot be read."""
+        try:
+            return os.readlink(self._root / str(pid) / "cwd")
+        except OSError:
+            return None
+
     def script(self, pid: int) -> Optional[str]:
         """The path of the script that it runs, where it is an interpreter that was given one."""
         command = self.command(pid)

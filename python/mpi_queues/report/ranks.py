@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Match, Optional, Tuple
 
 from ..acquisition.model import Job, RankEntry, World
 from .words import WIDTH, clean, columns, counted, pad, ranks, shorten, wrapped
@@ -83,7 +84,15 @@ def _world(world: World) -> str:
 
 
 def _origins(job: Job) -> Dict[str, str]:
-    return _together(job, lambda entry: f"known from {entry.origin}")
+    # Each rank has been started through a process of its own; which one, the JSON tells.
+    return _together(job, lambda entry: f"known from {_STARTED.sub(_name, entry.origin)}")
+
+
+_STARTED = re.compile(r"\bpid \d+ \(([^()]*)\)")
+
+
+def _name(match: Match[str]) -> str:
+    return match[1]
 
 
 def _together(job: Job, fact: Callable[[RankEntry], Optional[str]]) -> Dict[str, str]:

@@ -1,0 +1,124 @@
+"""What launchers write down of their processes: MPIR_proctable in memory, and the file of Open MPI 5's launcher."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import stat
+from dataclasses import dataclass, field
+from typing import Dict, List, Mapping, Optional, Set
+
+from .. import _native
+from .._native import NativeError
+from .environment import number
+from .tree import ProcessTree, printable
+
+#: Files and lines of them that are larger are no process tables.
+_MAX_FILE = 64 << 20
+#: openpmix/prrte: src/mca/state/base/state_base_options.c; measured with Open MPI 5.0.11. The host and the path may
+#: hold anything but a comma, the path that, too.
+_LINE = re.compile(rb"^\(rank, host, exe, pid\) = \((\d{1,10}), ([^,\n]*), (.*), (\d{1,10})\)\r?$", re.M)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One process, as a launcher has written it down."""
+
+    host: Optional[str]
+    executable: Optional[str]
+    pid: Optional[int]
+    problem: Optional[str] = None
+
+
+@dataclass
+class Table:
+    """The processes of one world by rank."""
+
+    #: Whose table it is, for people.
+    origin: str
+    rows: Dict[int, Row]
+    problems: List[str] = field(default_factory=list)
+
+
+def mpir(tree: ProcessTree, launcher: int, candidates: Mapping[int, Optional[int]]) -> Optional[Table]:
+    """The launcher's MPIR_proctable; None where it has none that can be read.
+
+    ``candidates`` are processes below it with the rank that their environment tells, by which the table of a launcher
+    without symbols is found.
+    """
+    try:
+        said = _native.process_table(launcher, candidates)
+    except NativeError as error:
+        return Table("", {}, [f"its memory cannot be looked into for MPIR_proctable: {error}"])
+    if not said["entries"]:
+        return None
+    rows = {
+        rank: Row(entry["host"], entry["executable"], entry["pid"], entry["problem"])
+        for rank, entry in enumerate(said["entries"])
+    }
+    name = tree.short_name(launcher)
+    return Table(f"MPIR_proctable of {name} (pid {launcher})", rows, [f"{name}: {one}" for one in said["problems"]])
+
+
+def written(tree: ProcessTree, launcher: int) -> Optional[Table]:
+    """The file into which Open MPI 5's launcher was told to write its table; None where it was not."""
+    named = _named_file(tree, launcher)
+    if named is None:
+        return None
+    path = os.path.join(tree.directory(launcher) or "/", named)
+    try:
+        # A pipe of that name must not keep us waiting for whoever writes.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError("not a file")
+            content = file.read(_MAX_FILE)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return Table("", {}, [f"the launcher's process table {path} cannot be read: {reason}"])
+    rows: Dict[int, Row] = {}
+    for rank, host, executable, pid in _LINE.findall(content):
+        where = number(rank.decode())
+        if where is not None:
+            rows.setdefault(where, Row(printable(host), printable(executable), number(pid.decode()) or None))
+    if not rows:
+        return Table("", {}, [f"the launcher's process table {path} has no line of a process"])
+    return Table(f"{path}, which {tree.short_name(launcher)} has written", rows)
+
+
+def _named_file(tree: ProcessTree, launcher: int) -> Optional[str]:
+    """The value of ``output-proctable`` among the launcher's options: a file but for ``-`` and ``+``, which are its
+    standard streams, as none at all is."""
+    command = tree.command(launcher)
+    for word, following in zip(command, [*command[1:], ""]):
+        name, equals, value = word.partition("=")
+        if name in ("--runtime-options", "--rtos"):
+            for option in (value if equals else following).split(","):
+                key, _, path = option.partition("=")
+                if key == "output-proctable" and path not in ("", "-", "+"):
+                    return path
+        elif name == "--output-proctable" and value not in ("", "-", "+"):
+            return value
+    return None
+
+
+def is_here(host: Optional[str]) -> bool:
+    """Whether a launcher means this machine. Nobody is asked for the addresses of names: that may take minutes."""
+    if host is None:
+        return False
+    own = socket.gethostname().lower()
+    name = host.lower()
+    names = {own, own.split(".")[0], "localhost", "127.0.0.1", "::1"}
+    # node1 and node1.example.org are one machine; node1.a and node1.b may not be.
+    short = name.split(".")[0] if "." not in own else name
+    return name in names or (short == own and not name.replace(".", "").isdecimal()) or name in _own_addresses()
+
+
+def _own_addresses() -> Set[str]:
+    """The IPv4 addresses of this machine (/proc/net/fib_trie: those of which it says ``/32 host LOCAL``)."""
+    try:
+        with open("/proc/net/fib_trie", encoding="ascii", errors="replace") as file:
+            text = file.read(4 << 20)
+    except OSError:
+        return set()
+    return set(re.findall(r"\|-- (\d+\.\d+\.\d+\.\d+)\n\s+/32 host LOCAL", text))
