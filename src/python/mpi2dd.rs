@@ -9,8 +9,10 @@ use crate::acquisition::mpi2dd::{LocalProcesses, StartError, walk};
 /// What the directories of a job tell. Python threads go on while they are read.
 #[pyfunction]
 #[pyo3(signature = (pid, hosts = Vec::new()))]
-pub fn mpi2dd<'py>(py: Python<'py>, pid: i32, hosts: Vec<String>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    match py.detach(|| walk(&LocalProcesses::new(&hosts), pid)) {
+pub fn mpi2dd<'py>(py: Python<'py>, pid: i64, hosts: Vec<String>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // What is no process id of Linux at all names no process.
+    let process = i32::try_from(pid).unwrap_or_default();
+    match py.detach(|| walk(&LocalProcesses::new(&hosts), process)) {
         Ok(report) => report.map(|report| to_python(py, &report)).transpose(),
         Err(error) => {
             let kind = match error {

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* The draft has the debugger find these two by name. volatile: the debugger writes to it. */
-volatile struct MPI2DD_INFO MPI2DD_info;
+volatile struct MPI2DD_INFO MPI2DD_info = {.magic = {'M', 'P', 'I', '2', 0x7f}, .version = 1, .variant = 1};
 void MPI2DD_breakpoint(void);
 __attribute__((noinline)) void MPI2DD_breakpoint(void)
 {
@@ -61,7 +61,8 @@ static char *endless(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *text = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (text == MAP_FAILED || mprotect(text + page, page, PROT_NONE) != 0)
+    /* Not only protected: whoever reads through /proc would read zeros there all the same. */
+    if (text == MAP_FAILED || munmap(text + page, page) != 0)
         fail("mmap");
     memset(text, 'x', page);
     return text + page - 100;
@@ -131,9 +132,6 @@ static void entries(int metadirectories, const int *pids, int count)
 /* What the process is, in its own memory. */
 static void build(int role)
 {
-    memcpy((void *)MPI2DD_info.magic, "MPI2\x7f", 5);
-    MPI2DD_info.version = 1;
-    MPI2DD_info.variant = 1;
     MPI2DD_info.dll_name_32 = "/lib32/libqueues.so";
     MPI2DD_info.dll_name_64 = "/lib64/libqueues.so";
     if (role != META) {
@@ -207,6 +205,7 @@ static void become(int role)
         return;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    MPI2DD_info.debugger_flags = 0;
     if (role == ALPHA_1)
         for (int spawned = BETA_0; spawned <= BETA_1; spawned++)
             become(spawned);

@@ -6,7 +6,7 @@ import socket
 from typing import Callable, List, Optional, Tuple
 
 from ..errors import UserError
-from . import entries, finding, members, tables, worlds
+from . import directories, entries, finding, members, tables, worlds
 from .members import Found, Start
 from .model import Job, World
 from .tables import Table
@@ -24,7 +24,17 @@ def find(spec: Optional[str] = None) -> Job:
         UserError: where there is none, or more than one, with what to type.
     """
     tree = ProcessTree()
-    return job_of(tree, finding.find(tree, spec))
+    if spec is not None and spec.isascii() and spec.isdecimal():
+        return _of(tree, int(spec) if len(spec) <= 10 else 0)
+    try:
+        launcher = finding.find(tree, spec)
+    except UserError as error:
+        # Nothing but the job itself may tell what started it.
+        told = directories.named(tree, spec) if spec is not None and error.kind == "no_job" else None
+        if told is None or not told.ranks:
+            raise
+        return told
+    return _of(tree, launcher)
 
 
 def of(pid: int) -> Job:
@@ -33,8 +43,31 @@ def of(pid: int) -> Job:
     Raises:
         UserError: where there is none.
     """
-    tree = ProcessTree()
-    return job_of(tree, finding.of(tree, pid))
+    return _of(ProcessTree(), pid)
+
+
+def _of(tree: ProcessTree, pid: int) -> Job:
+    # What a job says of itself (MPI2DD) goes before what is found out from its launcher and its processes.
+    told = directories.job_of(tree, pid)
+    if told is not None and told.ranks:
+        return told
+    try:
+        launcher = finding.of(tree, pid)
+        by_launcher = directories.job_of(tree, launcher) if told is None and launcher != pid else None
+        job = by_launcher if by_launcher is not None and by_launcher.ranks else job_of(tree, launcher)
+    except UserError as error:
+        found = directories.below(tree, pid) if told is None and error.kind == "no_job" else None
+        if found is not None:
+            return found
+        if told is None:
+            raise
+        raise UserError(
+            f"{finding.described(tree, pid)}: its MPI2DD_info leads to no rank: {'; '.join(told.problems[:3])}",
+            help="name its ranks one by one: mpi-queues show --pid PID",
+            kind="no_ranks",
+        ) from None
+    job.problems += [] if told is None else told.problems
+    return job
 
 
 def _table(tree: ProcessTree, launcher: int, found: Found) -> Optional[Table]:
