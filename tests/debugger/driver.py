@@ -10,6 +10,7 @@ import select
 import signal
 import struct
 import subprocess
+import tempfile
 import termios
 import time
 from fcntl import ioctl
@@ -37,18 +38,19 @@ def batch(commands: Sequence[str], *, load: bool = True, environment: Optional[d
         command += ["-ex", f"source {LOADER}"]
     for one in commands:
         command += ["-ex", one]
-    run = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        timeout=TIMEOUT,
-        env={**os.environ, **(environment or {})},
-        check=False,
-    )
-    return run.stdout
+    # No pipe: a job that gdb has started and let go of still has it, and it would not end with gdb.
+    with tempfile.TemporaryFile() as output:
+        subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            timeout=TIMEOUT,
+            env={**os.environ, **(environment or {})},
+            check=False,
+        )
+        output.seek(0)
+        return output.read().decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 class Terminal:

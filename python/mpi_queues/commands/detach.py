@@ -10,7 +10,7 @@ from . import options as opt
 from .base import Command
 from .context import Context
 from .job_control import Held
-from .job_ranks import FAILURES, chosen, debugged_job, held_ranks, let_go, named
+from .job_ranks import FAILURES, chosen, debugged_job, having, held_ranks, let_go, named
 
 
 class DetachCommand(Command):
@@ -29,8 +29,7 @@ class DetachCommand(Command):
     def run(self, context: Context, arguments: opt.Arguments) -> None:
         held = held_ranks(context)
         if not arguments.words:
-            # The launcher last: its ranks may need it as soon as they run.
-            mine = sorted((one for one in held.values() if one.name or one.launcher), key=lambda one: one.launcher)
+            mine = [one for one in held.values() if one.name or one.launcher]
             if not mine:
                 raise UserError(
                     f"{self.full_name}: no rank was attached to by mpi attach or mpi launch",
@@ -41,14 +40,17 @@ class DetachCommand(Command):
             return
         job = debugged_job(context)
         asked = chosen(arguments.words[0], job, self.full_name)
-        found = [entry for entry in asked if entry.pid in held]
+        found = [one for one in (having(entry, held) for entry in asked) if one is not None]
         if not found:
             raise UserError(
                 f"{self.full_name}: of {named(asked)} none is attached to", help="type: mpi ranks", kind="not_attached"
             )
-        self._detach(context, [held[entry.pid] for entry in found if entry.pid is not None])
+        self._detach(context, found)
 
     def _detach(self, context: Context, held: List[Held]) -> None:
+        # Those that have ended first: debuggers can do little while they have them. The launcher last: its ranks may
+        # need it as soon as they run.
+        held = sorted(held, key=lambda one: (one.launcher, one.state != "ended"))
         for one in held:
             if one.launcher:
                 try:

@@ -6,7 +6,7 @@ from ..errors import UsageError, UserError
 from . import options as opt
 from .base import Command
 from .context import Context
-from .job_ranks import chosen, debugged_job, held_ranks, named, run_on, write_grouped
+from .job_ranks import chosen, debugged_job, having, held_ranks, named, run_on, write_grouped
 
 
 class ForeachCommand(Command):
@@ -37,12 +37,12 @@ class ForeachCommand(Command):
         job = debugged_job(context)
         held = held_ranks(context)
         asked = chosen(ranks, job, self.full_name)
-        entries = [entry for entry in asked if entry.pid in held]
+        entries = [entry for entry in asked if having(entry, held) is not None]
         if not entries:
             raise UserError(
                 f"{self.full_name}: of {named(asked)} none is attached to", help="type: mpi attach", kind="not_attached"
             )
         write_grouped(context, run_on(context, entries, lambda pid: context.jobs.execute(pid, command)))
-        missing = [entry for entry in asked if entry.pid not in held]
+        missing = [entry for entry in asked if entry not in entries]
         if missing:
             context.write(f"Not attached to, and left out: {named(missing)}\n")

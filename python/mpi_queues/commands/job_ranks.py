@@ -71,6 +71,13 @@ def held_ranks(context: Context) -> Dict[int, Held]:
     return {one.pid: one for one in context.jobs.held()}
 
 
+def having(entry: RankEntry, held: Dict[int, Held]) -> Optional[Held]:
+    """What has a rank; also one that has ended, of which nobody but the debugger knows the process id any more."""
+    if entry.pid is not None:
+        return held.get(entry.pid)
+    return next((one for one in held.values() if one.name == entry.name), None)
+
+
 def named(entries: Iterable[RankEntry]) -> str:
     """Ranks for people: ``rank 3``, ``ranks 0-2,5``, ``ranks 0-3 and ranks 0-1 of world 1``."""
     worlds: Dict[int, List[int]] = {}
@@ -157,12 +164,15 @@ def grouped(results: Iterable[Tuple[RankEntry, str]]) -> Dict[str, List[RankEntr
 
 
 def run_on(context: Context, entries: Sequence[RankEntry], act: Callable[[int], str]) -> Dict[str, List[RankEntry]]:
-    """What ``act`` gives of each process; an error is the answer of that process alone."""
+    """What ``act`` gives of each process that is held; an error is the answer of that process alone."""
     results: List[Tuple[RankEntry, str]] = []
+    held = held_ranks(context)
     for entry in entries:
-        assert entry.pid is not None
+        one = having(entry, held)
+        if one is None:
+            continue
         try:
-            text = act(entry.pid)
+            text = act(one.pid)
         except FAILURES as error:
             text = f"error: {as_user_error(error)}"
         results.append((entry, text.rstrip("\n")))
@@ -195,9 +205,10 @@ def as_held(job: Job, held: Dict[int, Held]) -> Job:
     them."""
 
     def told(entry: RankEntry) -> RankEntry:
-        if entry.pid not in held:
+        one = having(entry, held)
+        if one is None:
             return entry
         problems = [part for part in (entry.problem or "").split("; ") if part and not part.startswith("traced by pid")]
-        return replace(entry, state=held[entry.pid].state, problem="; ".join(problems) or None)
+        return replace(entry, state=one.state, problem="; ".join(problems) or None)
 
     return replace(job, ranks=[told(entry) for entry in job.ranks])

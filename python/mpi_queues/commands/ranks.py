@@ -12,7 +12,7 @@ from . import options as opt
 from .base import FORMAT, VERBOSE, Command
 from .context import Context
 from .job_control import Held
-from .job_ranks import FAILURES, as_held, debugged_job, held_ranks
+from .job_ranks import FAILURES, as_held, debugged_job, having, held_ranks
 
 
 class RanksCommand(Command):
@@ -30,8 +30,9 @@ class RanksCommand(Command):
         spoken = self._launcher(context, job, held) if arguments.has(VERBOSE.name) else None
         if arguments.get(FORMAT.name) == "json":
             found = job_json(job)
-            for process in found["processes"]:
-                process["held_by"] = held[process["pid"]].label if process["pid"] in held else None
+            for process, entry in zip(found["processes"], job.ranks):
+                one = having(entry, held)
+                process["held_by"] = one.label if one is not None else None
             if spoken is not None:
                 found["job"]["mpir"] = spoken
             context.write(json.dumps(found, indent=2) + "\n")

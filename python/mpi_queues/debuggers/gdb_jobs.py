@@ -37,6 +37,25 @@ class GdbJobs(JobControl):
         self._launchers: Dict[int, Optional[Watch]] = {}
         #: What ``schedule-multiple`` was before there was a job.
         self._before: Optional[str] = None
+        gdb.events.exited.connect(self._exited)
+
+    def _exited(self, event: Any) -> None:
+        if int(event.inferior.num) in self._names:
+            # Once gdb has told of it.
+            gdb.post_event(self._leave_ended)
+
+    def _leave_ended(self) -> None:
+        """Who is in a rank that has ended can do nothing there: to resume the others he has to be in one of them."""
+        selected = gdb.selected_inferior()
+        if selected.pid or int(selected.num) not in self._names:
+            return
+        for held in sorted(self.held(), key=lambda held: held.launcher):
+            if held.name and held.state == "stopped":
+                ended = self._names[int(selected.num)][1]
+                with Mute():
+                    self.select(held.pid)
+                gdb.write(f"{ended} has ended; you are in {held.name} ({held.label}).\n")
+                return
 
     def name_of(self, number: int, pid: int) -> Optional[str]:
         """The name that an inferior's process was given."""
@@ -50,15 +69,13 @@ class GdbJobs(JobControl):
             if not inferior.pid or _is_core(inferior):
                 continue
             number, pid = int(inferior.num), int(inferior.pid)
-            threads = inferior.threads()
-            runs = bool(threads) and all(thread.is_running() for thread in threads)
             found.append(
                 Held(
                     pid=pid,
                     label=f"inferior {number}",
                     name=self.name_of(number, pid),
                     selected=inferior == selected,
-                    state="running" if runs else "stopped",
+                    state=_state(inferior),
                     launcher=pid in self._launchers,
                 )
             )
@@ -75,6 +92,7 @@ class GdbJobs(JobControl):
         return next(held for held in self.held() if held.pid == pid)
 
     def _attached(self, pid: int) -> Any:
+        started, stopped = processes.start_time(pid), processes.state(pid) == "T"
         inferior = self._idle()
         try:
             gdb_stacks.select_inferior(inferior)
@@ -82,8 +100,9 @@ class GdbJobs(JobControl):
             if not inferior.pid:
                 raise UserError(f"pid {pid}: gdb did not attach to it", kind="not_attached")
         except BaseException as error:
-            # Also a Ctrl-C in the middle of it: what gdb has by then goes on running.
+            # Also a Ctrl-C in the middle of it: what gdb has by then goes on running, or stays stopped as it was.
             self._let_go(inferior)
+            processes.restore_state(pid, started, stopped, killed=True)
             if isinstance(error, gdb.error):
                 raise UserError(f"pid {pid}: gdb cannot attach to it: {error}", kind="not_attached") from None
             raise
@@ -107,8 +126,10 @@ class GdbJobs(JobControl):
         """Detaches from what an inferior has, and takes it away where it was made here; what gdb says against it."""
         number = int(inferior.num)
         if inferior.pid:
+            # Of one that has ended but was not waited for, gdb 13 fails an assertion when it is to detach from it.
+            how = "kill" if processes.state(int(inferior.pid)) == "Z" else "detach"
             try:
-                gdb.execute(f"detach inferiors {number}", to_string=True)
+                gdb.execute(f"{how} inferiors {number}", to_string=True)
             except gdb.error as error:
                 return str(error)
         self._names.pop(number, None)
@@ -180,6 +201,8 @@ class GdbJobs(JobControl):
                 help="type it by itself (continue), or select one rank before: inferior N",
                 kind="resumes",
             )
+        if processes.state(pid) in ("", "Z", "X"):
+            raise UserError("the process has ended", help="to be rid of it, type: mpi detach RANK", kind="gone")
         with self._in(pid), quietly():
             try:
                 printed: str = gdb.execute(command, to_string=True)
@@ -249,6 +272,14 @@ class GdbJobs(JobControl):
 
 def _having(pid: int) -> Any:
     return next((inferior for inferior in gdb.inferiors() if inferior.pid == pid and not _is_core(inferior)), None)
+
+
+def _state(inferior: Any) -> str:
+    if processes.state(int(inferior.pid)) in ("", "Z", "X"):
+        # gdb has it until it next waits for it.
+        return "ended"
+    threads = inferior.threads()
+    return "running" if threads and all(thread.is_running() for thread in threads) else "stopped"
 
 
 def _is_core(inferior: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Iterator, List, Tuple
 import gdb
 
 from .base import FrameDict, StackDict
+from .gdb_quiet import Mute
 from .names import without_parameters
 
 #: A stack deeper than this is not walked to its end; MPI's own part of a stack is a few dozen frames.
@@ -35,8 +36,7 @@ def selection_kept() -> Iterator[None]:
             if frame is not None and frame.is_valid() and gdb.selected_frame() != frame:
                 frame.select()
         elif inferior.is_valid() and gdb.selected_inferior() != inferior:
-            # An inferior without a thread can be selected by a command only.
-            gdb.execute(f"inferior {inferior.num}", to_string=True)
+            _select_by_command(inferior)
 
 
 def select_inferior(inferior: Any) -> None:
@@ -47,6 +47,12 @@ def select_inferior(inferior: Any) -> None:
     if threads:
         threads[0].switch()
     else:
+        _select_by_command(inferior)
+
+
+def _select_by_command(inferior: Any) -> None:
+    """For one without a thread there is nothing else; gdb tells of it past ``to_string``."""
+    with Mute():
         gdb.execute(f"inferior {inferior.num}", to_string=True)
 
 
