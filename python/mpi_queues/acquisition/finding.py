@@ -9,7 +9,7 @@ from typing import List, Optional, Sequence
 
 from .. import processes
 from ..errors import UserError
-from . import environment
+from . import environment, tables
 from .tree import ProcessTree
 
 #: Programs that start MPI jobs, and what distributions make of their names (mpirun.openmpi, mpiexec.hydra).
@@ -256,6 +256,10 @@ def of(tree: ProcessTree, pid: int) -> int:
     for one in found:
         if pid in (elsewhere := outside(tree, one)) or any(up in elsewhere for up in tree.ancestors(pid)):
             return one
+    # A launcher that nobody knows by name, whose ranks are not told theirs by it.
+    speaking = tables.owner(tree, pid)
+    if speaking is not None:
+        return speaking
     raise UserError(
         f"pid {pid} ({tree.short_name(pid)}): no MPI launcher, and none has started it or was started by it",
         help=_jobs_here(found),

@@ -61,6 +61,18 @@ def mpir(tree: ProcessTree, launcher: int, candidates: Mapping[int, Optional[int
     return Table(f"MPIR_proctable of {name} (pid {launcher})", rows, [f"{name}: {one}" for one in said["problems"]])
 
 
+def owner(tree: ProcessTree, pid: int) -> Optional[int]:
+    """The process that has an MPIR_proctable in which this one stands, or the process itself where it has one."""
+    for one in (pid, *tree.ancestors(pid)):
+        try:
+            entries = _native.process_table(one, {})["entries"]
+        except NativeError:
+            continue
+        if entries and (one == pid or any(entry["pid"] == pid for entry in entries)):
+            return one
+    return None
+
+
 def written(tree: ProcessTree, launcher: int) -> Optional[Table]:
     """The file into which Open MPI 5's launcher was told to write its table; None where it was not."""
     named = _named_file(tree, launcher)

@@ -117,11 +117,9 @@ class LaunchCommand(Command):
             write_grouped(context, run_on(context, here, lambda pid: context.jobs.execute(pid, "bt 1")))
         context.jobs.select(first.pid)
         if "MPIR_acquired_pre_main" in flags:
-            self._try(
-                context, first, "tbreak main", "The ranks were held before main, where a temporary breakpoint stands"
-            )
-        if "MPIR_acquired_pre_main" in flags or "MPIR_force_to_main" in flags:
-            self._try(context, first, "list main", "The launcher asks for main to be shown")
+            self._try(context, first, "tbreak main", "The ranks were held before main (MPIR_acquired_pre_main)")
+        if "MPIR_force_to_main" in flags:
+            self._try(context, first, "list main", "The launcher asks debuggers to show main (MPIR_force_to_main)")
         context.write(f"You are in {first.name} ({held[first.pid].label}).\n")
         context.write(context.jobs.release_launcher(launched.pid) + "\n")
 
