@@ -252,7 +252,9 @@ def test_a_part_of_the_ranks_where_each_waits_for_its_gate(starter: Callable[...
 def test_ranks_that_were_held_before_main(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", "ACQUIRED_PRE_MAIN", rank_flags=("-DGATE", "-DPRE_MAIN"))
     launched, reached, _ = run(job, f"mpi launch {job.command}", "continue", "mpi detach")
-    assert "The ranks were held before main (MPIR_acquired_pre_main)" in launched
+    assert "The ranks were held before main:\nTemporary breakpoint 1 at " in launched
+    assert "(MPIR_acquired_pre_main):\n" in launched
+    assert "int main(int argc, char **argv) {\n" in launched
     assert re.search(r"hit Temporary breakpoint 1\S*, main ", reached)
     job.touch("finish")
     job.await_files("ended")

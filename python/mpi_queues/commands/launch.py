@@ -116,10 +116,11 @@ class LaunchCommand(Command):
         if not launched.at_breakpoint:
             write_grouped(context, run_on(context, here, lambda pid: context.jobs.execute(pid, "bt 1")))
         context.jobs.select(first.pid)
+        asked = [name for name in ("MPIR_acquired_pre_main", "MPIR_force_to_main") if name in flags]
         if "MPIR_acquired_pre_main" in flags:
-            self._try(context, first, "tbreak main", "The ranks were held before main (MPIR_acquired_pre_main)")
-        if "MPIR_force_to_main" in flags:
-            self._try(context, first, "list main", "The launcher asks debuggers to show main (MPIR_force_to_main)")
+            self._try(context, first, "tbreak main", "The ranks were held before main")
+        if asked:
+            self._try(context, first, "list main", f"The launcher asks debuggers to show main ({', '.join(asked)})")
         context.write(f"You are in {first.name} ({held[first.pid].label}).\n")
         context.write(context.jobs.release_launcher(launched.pid) + "\n")
 
