@@ -4,9 +4,8 @@
 //! the launcher points to: that gives its true beginning, which an array found by its contents alone would not. Such a
 //! word counts only where
 //! - from there on stand entries as the document has them: a host's name, the executable's name or NULL, a process id;
-//! - how many of these stand there is the number in a variable beside it, MPIR_proctable_size: both are defined in the
-//!   same file (hydra: pmodels/mpich, src/pm/hydra/tools/debugger/debugger.c in 3.4 to 4.0, mpiexec/debugger.c later),
-//!   and linkers keep the variables of a file together;
+//! - how many of these stand there is the number beside that word, MPIR_proctable_size: the two are defined one after the
+//!   other (hydra: pmodels/mpich, src/pm/hydra/tools/debugger/debugger.c in 3.4 to 4.0, mpiexec/debugger.c later);
 //! - at least one process of the job that lives here stands in it at the index that is its rank, and none at another.
 //!
 //! The names of executables are not compared: the process may be a script, or something else that it has become since.
@@ -28,9 +27,6 @@ const MAX_LOOKED_AT: u64 = 2 * MAX_ENTRIES;
 
 /// Variables are read in pieces of this length, in bytes.
 const PIECE: u64 = 64 << 10;
-
-/// How far MPIR_proctable_size lies from MPIR_proctable at most, in bytes. The file has seven variables.
-const BESIDE: u64 = 128;
 
 /// Largest process id of Linux (PID_MAX_LIMIT, include/linux/threads.h).
 const MAX_PID: i64 = 4 << 20;
@@ -173,12 +169,15 @@ impl Search<'_> {
             }
             return;
         }
-        if self.is_beside(pointer, count, range) {
+        let sizes = self.sizes_beside(pointer, range);
+        // A larger number may be the size, and an entry in the middle be damaged.
+        let is_larger = sizes.iter().any(|size| *size > count);
+        if sizes.contains(&count) && (!is_larger || self.fills_its_block(start, count)) {
             self.found.insert(start, Located { pointer, start, count });
         } else {
             self.refuse(format!(
-                "how many entries the table at {start} has is not certain: {count} look like entries, and no variable \
-                 beside its pointer has that number"
+                "how many entries the table at {start} has is not certain: {count} look like entries, and the numbers \
+                 beside its pointer are {sizes:?}"
             ));
         }
     }
@@ -204,15 +203,28 @@ impl Search<'_> {
         (is_name && (executable == 0 || has_executable())).then_some((host, pid))
     }
 
-    /// Whether an `int` beside the variable has the value `count`.
-    fn is_beside(&self, pointer: TargetAddr, count: u64, range: Range) -> bool {
-        let from = pointer.get().saturating_sub(BESIDE).max(range.start.get());
-        let to = pointer.get().saturating_add(BESIDE).min(range.start.get().saturating_add(range.len));
-        let Some(bytes) = self.memory.read_bytes(TargetAddr::new(from), to.saturating_sub(from) as usize).ok() else {
-            return false;
-        };
-        let skip = (from.next_multiple_of(4) - from) as usize;
-        let numbers = bytes.get(skip..).unwrap_or_default().chunks_exact(4);
-        numbers.into_iter().any(|number| self.target.abi().uint(number) == count)
+    /// What MPIR_proctable_size may be: it is defined behind MPIR_proctable, and compilers lay out the variables of a file in
+    /// the order of their definitions or in its reverse. Of hydra's releases both were seen: the number stands directly
+    /// behind the pointer (MPICH 4.0), or directly before it (all others from 3.4 to 5.0).
+    fn sizes_beside(&self, pointer: TargetAddr, range: Range) -> Vec<u64> {
+        let width = self.target.abi().pointer_width.bytes();
+        let places = [pointer.get().checked_add(width), pointer.get().checked_sub(4), pointer.get().checked_sub(8)];
+        let inside = places.into_iter().flatten().map(TargetAddr::new).filter(|at| range.holds(*at, 4));
+        let numbers = inside.filter_map(|at| self.memory.read_uint(at, 4).ok());
+        numbers.filter(|number| (1..=MAX_ENTRIES).contains(number)).collect()
+    }
+
+    /// Whether the block of the heap in which the table lies has no room for more entries, by the size that glibc notes
+    /// before each block (malloc/malloc.c: `mchunk_size`, with flags in three bits). A block is up to a whole free block of
+    /// the smallest size larger than what was asked for; one that is mapped for itself ends with its page.
+    fn fills_its_block(&self, start: TargetAddr, count: u64) -> bool {
+        const IS_MMAPPED: u64 = 2;
+        let width = self.target.abi().pointer_width.bytes();
+        let noted = start.get().checked_sub(width).map(TargetAddr::new);
+        let Some(noted) = noted.and_then(|at| self.memory.read_uint(at, width).ok()) else { return false };
+        let needed = count * self.layout.stride;
+        let slack = if noted & IS_MMAPPED == 0 { 6 * width } else { 64 << 10 };
+        let usable = (noted & !7).saturating_sub(width);
+        usable >= needed && usable - needed < slack
     }
 }
