@@ -201,6 +201,14 @@ def test_quitting_ends_what_was_launched(starter: Callable[..., Starter]) -> Non
     job.await_end()
 
 
+def test_ranks_that_the_job_does_not_have(starter: Callable[..., Starter]) -> None:
+    job = starter("I_AM_STARTER")
+    output, listed = run(job, f"mpi launch -ranks 5 {job.command}", "info inferiors")
+    assert output.startswith("mpi launch: the job has no rank 5; it has 0-1\n")
+    assert inferiors(listed) == {}
+    job.await_end()
+
+
 # The variables of MPIR, one by one
 
 
@@ -500,6 +508,37 @@ def test_equal_output_is_told_once(four: Job) -> None:
     assert failed == 'ranks 0-3:\n  error: No symbol "no_such_variable" in current context.\n'
     assert where == "1"
     four.assert_running()
+
+
+def test_queues_of_some_ranks(four: Job) -> None:
+    _, some, comms, handles, none, abbreviated = GDB.run(
+        f"mpi attach {of(four)} -ranks 0-2",
+        "mpi queues -ranks 1-2 -format json",
+        "mpi comms -ranks 0,2 -format json",
+        "mpi handles comm -ranks 2 -format json",
+        "mpi queues -ranks 3",
+        "mpi comms -ran 1 -format json",
+    )
+    for text, ranks in ((some, [1, 2]), (comms, [0, 2]), (handles, [2]), (abbreviated, [1])):
+        assert [one["pid"] for one in json.loads(text)["processes"]] == [four.pids[rank] for rank in ranks]
+    assert none == "of rank 3 none is attached to\ntype: mpi ranks\n"
+    four.assert_running()
+
+
+def test_labels_have_the_names_of_ranks(four: Job) -> None:
+    _, info = GDB.run(f"mpi attach {of(four)} -ranks 2", "mpi info")
+    assert info.startswith(f"inferior 1 (rank 2, pid {four.pids[2]})")
+
+
+def test_ranks_that_want_queues_to_be_left_alone(debian_mpi: MpiBuild) -> None:
+    job = Started(debian_mpi, ranks=1, flags=["-DIGNORE_QUEUES"])
+    try:
+        _, queues, comms = run(job, f"mpi attach {job.launcher.pid}", "mpi queues", "mpi comms")
+        assert "rank 0 asks debuggers to leave message queues alone (MPIR_Ignore_queues)" in queues
+        assert "MPIR_Ignore_queues" not in comms
+        assert job.finish() == 0
+    finally:
+        job.end()
 
 
 def test_resuming_all_ranks_is_one_command(four: Job) -> None:

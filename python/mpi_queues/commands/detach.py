@@ -60,8 +60,8 @@ class DetachCommand(Command):
                     continue
         problems = let_go(context, [one.pid for one in held])
         for problem in problems:
-            context.write(problem + "\n")
+            context.tell(problem)
         names = ", ".join(one.name or f"pid {one.pid}" for one in held[:8])
         more = f" and {len(held) - 8} more" if len(held) > 8 else ""
         if len(problems) < len(held):
-            context.write(f"Let go of {names}{more}; the job runs on.\n")
+            context.tell(f"Let go of {names}{more}; the job runs on.")

@@ -152,7 +152,7 @@ def out_of_reach(entry: RankEntry) -> str:
 def tell_failures(context: Context, failed: Sequence[Tuple[RankEntry, str]]) -> None:
     """A line for each reason."""
     for text, entries in grouped(failed).items():
-        context.write(f"{named(entries)}: {text}\n")
+        context.tell(f"{named(entries)}: {text}")
 
 
 def grouped(results: Iterable[Tuple[RankEntry, str]]) -> Dict[str, List[RankEntry]]:
