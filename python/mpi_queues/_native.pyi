@@ -354,7 +354,7 @@ class Communicator:
 
     @property
     def elsewhere(self) -> List[Dict[str, Any]]:
-        """Members of the groups that are of other worlds: `remote`, `local_rank`, `count`, `world`, `rank`."""
+        """Members of the groups that are of other worlds: `remote`, `local_rank`, `count`, `world_key`, `rank`."""
 
     @property
     def pending_sends(self) -> Queue:
@@ -383,11 +383,11 @@ class Process:
         """Size of MPI_COMM_WORLD; None where it is not known."""
 
     @property
-    def world(self) -> Optional[str]:
+    def world_key(self) -> Optional[str]:
         """What the MPI library calls its world; None where nothing tells it from others."""
 
     @property
-    def world_number(self) -> Optional[int]:
+    def world(self) -> Optional[int]:
         """Number of its world in `Snapshot.worlds`; None where there is but one."""
 
     @property
@@ -522,8 +522,7 @@ def process_table(
     """What a launcher says by the MPIR interface: its table of processes, and the variables around it.
 
     ``process`` is a process id of this machine, whose memory is then read without stopping it, or a debugger's process.
-    ``candidates`` are living descendants of the launcher with their rank in MPI_COMM_WORLD where their environment tells it:
-    by these the table of a launcher that is stripped of its symbols is found in its memory, and verified.
+    ``candidates`` are living descendants of the launcher with their rank in MPI_COMM_WORLD where their environment tells it.
 
     A process without the interface, or with tables that cannot be read, is no error: see ``found`` and ``problems``.
 

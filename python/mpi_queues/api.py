@@ -177,4 +177,5 @@ def _read(
     snapshots, failures = asking.snapshots(targets, request, quiet=True)
     if not snapshots:
         asking.raise_all(failures)
-    return Snapshot.merged(snapshots, [str(failure).replace("\n", "; ") for failure in failures])
+    problems = [str(failure).replace("\n", "; ") for failure in failures]
+    return Snapshot.merged(snapshots, problems, worlds=asking.worlds(targets))

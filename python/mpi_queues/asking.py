@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any, Callable, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import recordings
 from ._native import NativeError, Session, Snapshot
@@ -64,6 +64,7 @@ def _unread(place: Place, error: UserError) -> Snapshot:
     process = {
         "rank": entry.rank,
         "world_size": place.world_size,
+        "world": entry.world if place.world else None,
         "pid": entry.pid,
         "host": entry.host,
         "executable": entry.executable,
@@ -75,6 +76,24 @@ def _unread(place: Place, error: UserError) -> Snapshot:
         "problems": [str(error).replace("\n", "; ")],
     }
     return Snapshot.from_json(json.dumps({"schema": "mpi-queues/1", "captured_at": None, "processes": [process]}))
+
+
+#: As ``Snapshot.merged`` takes a world.
+JobWorld = Tuple[int, Optional[str], Optional[int], Optional[int], Optional[int], List[int]]
+
+
+def worlds(wanted: Sequence[Target]) -> List[JobWorld]:
+    """The worlds of the job that is read, for ``Snapshot.merged``; none where it has one only, or jobs are several."""
+    places = [target.place for target in wanted if isinstance(target, (PidTarget, LostTarget)) and target.place]
+    found: Dict[int, JobWorld] = {}
+    for place in places if len({place.job for place in places}) == 1 else []:
+        if place.world is not None:
+            world = place.world
+            entry = found.setdefault(
+                world.number, (world.number, world.name, world.size, world.first, world.parent, [])
+            )
+            entry[-1].extend([place.entry.pid] if place.entry.pid is not None and place.entry.here else [])
+    return list(found.values())
 
 
 def facts(

@@ -106,7 +106,7 @@ def merged(
             # For programs the reasons stand where they always do; people read them on standard error.
             write_json(Snapshot.merged([], problems))
         asking.raise_all(failures)
-    return Snapshot.merged(snapshots, problems), failures
+    return Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted)), failures
 
 
 def _chosen(snapshot: Snapshot, options: argparse.Namespace) -> Snapshot:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 from .acquisition import job as acquisition
-from .acquisition.model import Job, RankEntry
+from .acquisition.model import Job, RankEntry, World
 from .errors import UsageError, UserError
 
 
@@ -23,6 +23,8 @@ class Place:
     universe_rank: Optional[int]
     #: Process id of the launcher.
     job: int
+    #: Its world, in a job of several.
+    world: Optional[World] = None
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,11 @@ Target = Union[PidTarget, CoreTarget, RecordingTarget, LostTarget]
 def of_job(job: Job) -> List[Target]:
     """Each rank of a job: those of this machine are read, of the others is told why they are not."""
     sizes = {world.number: world.size for world in job.worlds}
+    several = {world.number: world for world in job.worlds} if len(job.worlds) > 1 else {}
     found: List[Target] = []
     for entry in job.ranks:
         universe = job.universe_index(entry) if len(job.worlds) > 1 else None
-        place = Place(entry, sizes.get(entry.world), universe, job.pid)
+        place = Place(entry, sizes.get(entry.world), universe, job.pid, several.get(entry.world))
         if entry.here and entry.pid is not None and entry.state not in ("ended", "zombie"):
             found.append(PidTarget(entry.pid, place))
         else:

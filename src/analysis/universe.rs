@@ -38,7 +38,7 @@ pub fn number(snapshot: &mut Snapshot, job: &[JobWorld]) {
     let by_key: HashMap<&str, &World> =
         worlds.iter().filter_map(|world| Some((world.key.as_deref()?, world))).collect();
     for process in &mut snapshot.processes {
-        let own = process.world_number.and_then(|number| worlds.iter().find(|world| world.number == number));
+        let own = process.world.and_then(|number| worlds.iter().find(|world| world.number == number));
         if own.is_none() {
             process.notes.push(UNKNOWN.to_owned());
         }
@@ -56,9 +56,9 @@ pub fn number(snapshot: &mut Snapshot, job: &[JobWorld]) {
 /// Of a single world the name says nothing, unless members of others are named beside it.
 fn forget_only_world(snapshot: &mut Snapshot) {
     for process in &mut snapshot.processes {
-        process.world_number = None;
+        process.world = None;
         if process.communicators.iter().all(|communicator| communicator.elsewhere.is_empty()) {
-            process.world = None;
+            process.world_key = None;
         }
     }
 }
@@ -71,16 +71,18 @@ fn worlds_of(snapshot: &mut Snapshot, job: &[JobWorld]) -> Vec<World> {
     let by_pid: HashMap<i64, i64> =
         job.iter().flat_map(|known| known.pids.iter().map(|pid| (*pid, known.world.number))).collect();
     for process in &mut snapshot.processes {
-        process.world_number = process.pid.and_then(|pid| by_pid.get(&pid).copied());
-        let world = worlds.iter_mut().find(|world| Some(world.number) == process.world_number);
+        // A rank that could not be read has been given its number.
+        let told = process.world.filter(|number| worlds.iter().any(|world| world.number == *number));
+        process.world = process.pid.and_then(|pid| by_pid.get(&pid).copied()).or(told);
+        let world = worlds.iter_mut().find(|world| Some(world.number) == process.world);
         if let Some(world) = world.filter(|world| world.key.is_none()) {
-            world.key.clone_from(&process.world);
+            world.key.clone_from(&process.world_key);
         }
     }
     // Worlds that the job does not have: all, where none is known.
     let mut others: BTreeMap<&str, Order> = BTreeMap::new();
     for process in &snapshot.processes {
-        let Some(key) = process.world.as_deref().filter(|_| process.world_number.is_none()) else { continue };
+        let Some(key) = process.world_key.as_deref().filter(|_| process.world.is_none()) else { continue };
         if worlds.iter().any(|world| world.key.as_deref() == Some(key)) {
             continue;
         }
@@ -97,13 +99,13 @@ fn worlds_of(snapshot: &mut Snapshot, job: &[JobWorld]) -> Vec<World> {
     let numbers: HashMap<&str, i64> =
         worlds.iter().filter_map(|world| Some((world.key.as_deref()?, world.number))).collect();
     for process in &mut snapshot.processes {
-        let by_key = process.world.as_deref().and_then(|key| numbers.get(key).copied());
-        process.world_number = process.world_number.or(by_key);
+        let by_key = process.world_key.as_deref().and_then(|key| numbers.get(key).copied());
+        process.world = process.world.or(by_key);
     }
     let parents: HashMap<i64, i64> = snapshot
         .processes
         .iter()
-        .filter_map(|process| Some((process.world_number?, *numbers.get(process.parent_world.as_deref()?)?)))
+        .filter_map(|process| Some((process.world?, *numbers.get(process.parent_world_key.as_deref()?)?)))
         .collect();
     for world in &mut worlds {
         world.parent = world.parent.or_else(|| parents.get(&world.number).copied());
@@ -121,11 +123,11 @@ struct Order {
 /// How many worlds stand above that of a process, as far as processes of them were read.
 fn depth(processes: &[Process], process: &Process) -> usize {
     let parent_of = |key: &str| {
-        let mut own = processes.iter().filter(|process| process.world.as_deref() == Some(key));
-        own.find_map(|process| process.parent_world.as_deref())
+        let mut own = processes.iter().filter(|process| process.world_key.as_deref() == Some(key));
+        own.find_map(|process| process.parent_world_key.as_deref())
     };
     let mut depth = 0;
-    let mut at = process.world.as_deref();
+    let mut at = process.world_key.as_deref();
     // A chain is never longer than there are processes; damage may close it to a ring.
     while let Some(parent) = at.and_then(parent_of).filter(|_| depth < processes.len()) {
         depth += 1;
@@ -138,7 +140,7 @@ fn depth(processes: &[Process], process: &Process) -> usize {
 fn place(worlds: &mut [World], processes: &[Process]) {
     let mut first = Some(0_i64);
     for world in worlds {
-        let mut told = processes.iter().filter(|process| process.world_number == Some(world.number));
+        let mut told = processes.iter().filter(|process| process.world == Some(world.number));
         world.size = world.size.or_else(|| told.find_map(|process| process.world_size)).filter(|size| *size >= 0);
         world.first = world.first.filter(|first| *first >= 0).or(first);
         first = world.first.zip(world.size).and_then(|(first, size)| first.checked_add(size));
@@ -170,7 +172,7 @@ fn translate(communicator: &mut Communicator, own: &World, by_key: &HashMap<&str
             *member = index(own, *member);
         }
         for run in elsewhere.iter().filter(|run| run.remote == remote) {
-            let Some(world) = by_key.get(run.world.as_str()).filter(|world| world.number != own.number) else {
+            let Some(world) = by_key.get(run.world_key.as_str()).filter(|world| world.number != own.number) else {
                 continue;
             };
             let start = usize::try_from(run.local_rank).unwrap_or(usize::MAX);

@@ -14,13 +14,13 @@ pub struct Process {
     pub world_size: Option<i64>,
     /// What the MPI library calls its world, where there are several or members of others were met.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub world: Option<String>,
+    pub world_key: Option<String>,
     /// What the MPI library calls the world that spawned it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent_world: Option<String>,
+    pub parent_world_key: Option<String>,
     /// Number of its world in `Snapshot::worlds`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub world_number: Option<i64>,
+    pub world: Option<i64>,
     /// Its place among the processes of all worlds of the snapshot; `None` where there is but one, or it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub universe_rank: Option<i64>,
@@ -52,8 +52,8 @@ impl Process {
     #[must_use]
     pub fn clone_without_communicators(&self) -> Self {
         Self {
-            world: self.world.clone(),
-            parent_world: self.parent_world.clone(),
+            world_key: self.world_key.clone(),
+            parent_world_key: self.parent_world_key.clone(),
             host: self.host.clone(),
             executable: self.executable.clone(),
             mpi: self.mpi.clone(),

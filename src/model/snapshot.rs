@@ -49,7 +49,7 @@ impl Snapshot {
     /// Orders the processes by world, then by rank, those without one last, then by pid.
     pub fn sort(&mut self) {
         self.processes.sort_by_key(|process| {
-            let world = (process.world_number.is_none(), process.world_number);
+            let world = (process.world.is_none(), process.world);
             (world, process.rank.is_none(), process.rank, process.pid)
         });
     }

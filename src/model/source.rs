@@ -34,7 +34,7 @@ pub struct Source {
 pub struct QueueReport {
     /// The communicators with their queues.
     pub communicators: Vec<Communicator>,
-    /// What the MPI library calls the process's world (`Process::world`).
+    /// What the MPI library calls the process's world (`Process::world_key`).
     pub world: Option<String>,
     /// What it calls the world that spawned the process.
     pub parent_world: Option<String>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct World {
     /// Its number in the job, from 0.
     pub number: i64,
-    /// What the MPI library calls it (`Process::world`); `None` where none of its processes said.
+    /// What the MPI library calls it (`Process::world_key`); `None` where none of its processes said.
     pub key: Option<String>,
     /// What the launcher calls it.
     pub name: Option<String>,
@@ -31,7 +31,7 @@ pub struct Elsewhere {
     /// How many they are, with ranks that follow one another in both.
     pub count: i64,
     /// What the MPI library calls their world.
-    pub world: String,
+    pub world_key: String,
     /// The first one's rank in the MPI_COMM_WORLD of that world.
     pub rank: i64,
 }
@@ -43,13 +43,13 @@ impl Elsewhere {
         for (local_rank, world, rank) in members {
             match runs.last_mut() {
                 Some(run)
-                    if run.world == world
+                    if run.world_key == world
                         && run.local_rank.checked_add(run.count) == Some(local_rank)
                         && run.rank.checked_add(run.count) == Some(rank) =>
                 {
                     run.count += 1;
                 }
-                _ => runs.push(Self { remote, local_rank, count: 1, world, rank }),
+                _ => runs.push(Self { remote, local_rank, count: 1, world_key: world, rank }),
             }
         }
         runs
@@ -73,7 +73,8 @@ mod tests {
             true,
             [member(0, "a", 4), member(1, "a", 5), member(2, "a", 7), member(3, "b", 8), member(5, "b", 9)],
         );
-        let told: Vec<_> = runs.iter().map(|run| (run.local_rank, run.count, run.world.as_str(), run.rank)).collect();
+        let told: Vec<_> =
+            runs.iter().map(|run| (run.local_rank, run.count, run.world_key.as_str(), run.rank)).collect();
         assert_eq!(told, [(0, 2, "a", 4), (2, 1, "a", 7), (3, 1, "b", 8), (5, 1, "b", 9)]);
         assert_eq!((runs[0].rank_of(1), runs[0].rank_of(2), runs[3].rank_of(4)), (Some(5), None, None));
     }

@@ -40,13 +40,13 @@ impl Process {
     }
     /// What the MPI library calls its world; None where nothing tells it from others.
     #[getter]
-    fn world(&self) -> Option<&str> {
-        self.data().world.as_deref()
+    fn world_key(&self) -> Option<&str> {
+        self.data().world_key.as_deref()
     }
     /// Number of its world in `Snapshot.worlds`; None where there is but one.
     #[getter]
-    fn world_number(&self) -> Option<i64> {
-        self.data().world_number
+    fn world(&self) -> Option<i64> {
+        self.data().world
     }
     /// Its place among the processes of all worlds; None where there is but one world, or it is not known.
     #[getter]
@@ -192,7 +192,7 @@ impl Communicator {
     fn remote_group(&self) -> Option<Vec<Option<i64>>> {
         self.data().remote_group.clone()
     }
-    /// Members of the groups that are of other worlds: `remote`, `local_rank`, `count`, `world`, `rank`.
+    /// Members of the groups that are of other worlds: `remote`, `local_rank`, `count`, `world_key`, `rank`.
     #[getter]
     fn elsewhere<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.data().elsewhere)

@@ -199,8 +199,8 @@ impl<T: Target> Session<T> {
                 layouts: Some(detected.layouts_name.clone()),
                 ..Source::default()
             }),
-            world: report.world,
-            parent_world: report.parent_world,
+            world_key: report.world,
+            parent_world_key: report.parent_world,
             communicators: report.communicators,
             notes: report.notes,
             problems: report.problems,

@@ -159,8 +159,8 @@ impl<T: Target> Session<T> {
             problems: ours.problems.into_iter().chain(report.problems).collect(),
             rank: ours.rank,
             world_size: ours.world_size,
-            world: ours.world,
-            parent_world: ours.parent_world,
+            world_key: ours.world_key,
+            parent_world_key: ours.parent_world_key,
             ..Process::default()
         })
     }

@@ -9,16 +9,9 @@ from support.builds import MpiBuild
 from support.cli import show
 from support.compare import compare
 from support.jobs import Job
-from support.known import EXACT, PARTIAL, Known
+from support.known import OverNetwork
 
 StartJob = Callable[..., Job]
-
-
-class _Network(Known):
-    """Any fact of an operation may be null with a reason; those of communicators may not."""
-
-    def level(self, fact: str) -> str:
-        return EXACT if fact.startswith("communicators.") or fact.endswith(".listed") else PARTIAL
 
 
 def _unknown(difference: Any) -> bool:
@@ -44,7 +37,7 @@ def test_nothing_is_wrong_over_a_network(
     told = 0
     for rank, truth in job.truth.items():
         process = shown[job.pids[rank]]
-        differences = compare(truth, process, known=_Network({"communicators.empty_name": "not available"}))
+        differences = compare(truth, process, known=OverNetwork())
         names = [one for one in differences if not _unknown(one) and one.name != "name_set"]
         assert process["problems"] == [] and names == [], "\n".join(map(str, names))
         told += sum(len(comm["pending_receives"]["operations"]) for comm in process["communicators"])

@@ -73,6 +73,7 @@ static void be_child(char *program, MPI_Comm parents)
         truth_exchange_members(offspring);
         truth_irecv(2, MPI_INT, 0, 94, offspring, TRUTH_PENDING, NULL);
         truth_expect(offspring, 0, 95, 16);
+        MPI_Barrier(offspring);
     }
 }
 
@@ -82,6 +83,8 @@ static void be_grandchild(MPI_Comm parent)
     truth_exchange_members(parent);
     truth_irecv(3, MPI_INT, 0, 96, parent, TRUTH_PENDING, NULL);
     truth_isend(TRUTH_SYNCHRONOUS, 2, MPI_DOUBLE, 0, 95, parent, TRUTH_PENDING, NULL);
+    /* The message goes on its way while MPI is called. */
+    MPI_Barrier(parent);
 }
 
 int main(int argc, char **argv)

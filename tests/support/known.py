@@ -81,6 +81,16 @@ class Known:
         return "known" if level == NOT_AVAILABLE and value not in (None, False) else ""
 
 
+class OverNetwork(Known):
+    """Of messages that leave the node any fact may be null with a reason; those of communicators may not."""
+
+    def __init__(self) -> None:
+        super().__init__({"communicators.empty_name": NOT_AVAILABLE})
+
+    def level(self, fact: str) -> str:
+        return EXACT if fact.startswith("communicators.") or fact.endswith(".listed") else PARTIAL
+
+
 ALL_KNOWN = Known()
 
 #: What ``mpi info`` speaks of: the calls of threads are in no memory of the library's.

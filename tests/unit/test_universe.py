@@ -13,11 +13,11 @@ Json = Dict[str, Any]
 
 
 def _elsewhere(world: str, rank: int, count: int = 1, *, remote: bool = True, local: int = 0) -> Json:
-    return {"remote": remote, "local_rank": local, "count": count, "world": world, "rank": rank}
+    return {"remote": remote, "local_rank": local, "count": count, "world_key": world, "rank": rank}
 
 
 def _process(world: Optional[str], rank: Optional[int], size: Optional[int], pid: int, **more: Any) -> Json:
-    return {"world": world, "rank": rank, "world_size": size, "pid": pid, **more}
+    return {"world_key": world, "rank": rank, "world_size": size, "pid": pid, **more}
 
 
 def _comm(
@@ -42,7 +42,7 @@ CHILD = _process(
     0,
     1,
     50,
-    parent_world="a",
+    parent_world_key="a",
     communicators=[
         _comm(
             "MPI_COMM_PARENT",
@@ -95,7 +95,7 @@ def test_merging_what_was_numbered_changes_nothing() -> None:
 
 def test_one_world_shows_nothing_of_worlds() -> None:
     single = [_process("a", rank, 2, 10 + rank, communicators=[_comm("w", [0, 1])]) for rank in range(2)]
-    without = [{name: value for name, value in process.items() if name != "world"} for process in single]
+    without = [{name: value for name, value in process.items() if name != "world_key"} for process in single]
     assert _json(_merged(single)) == _json(_merged(without))
 
 
@@ -108,16 +108,19 @@ def test_a_world_after_one_of_unknown_size_has_no_place() -> None:
     merged = child.communicator("merged")
     # Of the first world all is known, of its own nothing but what is said beside it.
     assert merged.group == [0, 1, None]
-    assert [(run["local_rank"], run["world"], run["rank"]) for run in merged.elsewhere] == [(0, "a", 0), (2, "b", 0)]
+    assert [(run["local_rank"], run["world_key"], run["rank"]) for run in merged.elsewhere] == [
+        (0, "a", 0),
+        (2, "b", 0),
+    ]
     with pytest.raises(KeyError):
         snapshot.rank(2)
 
 
 def test_the_job_says_which_worlds_there_are() -> None:
-    keyless = [{**process, "world": None} for process in (*PARENTS, _process(None, 0, 1, 60))]
+    keyless = [{**process, "world_key": None} for process in (*PARENTS, _process(None, 0, 1, 60))]
     worlds = [(0, "first", 2, 0, None, [100, 101]), (1, "unread", 4, 2, 0, []), (2, None, 1, 6, 1, [60])]
     snapshot = _merged(keyless, worlds=worlds)
-    assert [(process.pid, process.world_number, process.universe_rank) for process in snapshot.processes] == [
+    assert [(process.pid, process.world, process.universe_rank) for process in snapshot.processes] == [
         (100, 0, 0),
         (101, 0, 1),
         (60, 2, 6),
@@ -125,7 +128,7 @@ def test_the_job_says_which_worlds_there_are() -> None:
     assert [world["name"] for world in snapshot.worlds] == ["first", "unread", None]
     # One that the job does not have follows.
     more = _merged([*keyless, _process("z", 3, 4, 999)], worlds=worlds)
-    assert [(process.pid, process.world_number, process.universe_rank) for process in more.processes][-1] == (
+    assert [(process.pid, process.world, process.universe_rank) for process in more.processes][-1] == (
         999,
         3,
         10,
@@ -149,7 +152,7 @@ def test_peers_within_a_local_group_are_not_those_of_the_remote_one() -> None:
         elsewhere=[_elsewhere("a", 1, remote=False)],
         pending_receives={"operations": operations},
     )
-    snapshot = _merged([*PARENTS, _process("b", 0, 2, 50, parent_world="a", communicators=[comm])])
+    snapshot = _merged([*PARENTS, _process("b", 0, 2, 50, parent_world_key="a", communicators=[comm])])
     (receive,) = snapshot.rank(2).communicator("between").pending_receives
     assert snapshot.rank(2).communicator("between").remote_group == [3]
     assert receive.desired_global_rank == 1
@@ -167,8 +170,8 @@ def test_peers_within_a_local_group_are_not_those_of_the_remote_one() -> None:
     ],
 )
 def test_damaged_names_are_null(damage: Json) -> None:
-    comm = _comm("c", [0], [None], elsewhere=[{"remote": True, "world": "a", **damage}])
-    snapshot = _merged([*PARENTS, _process("b", 0, 1, 50, parent_world="b", communicators=[comm])])
+    comm = _comm("c", [0], [None], elsewhere=[{"remote": True, "world_key": "a", **damage}])
+    snapshot = _merged([*PARENTS, _process("b", 0, 1, 50, parent_world_key="b", communicators=[comm])])
     child = next(process for process in snapshot.processes if process.pid == 50)
     assert child.communicator("c").remote_group == [None]
     shown: List[str] = []
@@ -179,9 +182,9 @@ def test_damaged_names_are_null(damage: Json) -> None:
 
 def test_parents_in_a_ring_and_absurd_sizes_are_survived() -> None:
     ring = [
-        _process("a", 0, 2**63 - 1, 1, parent_world="b"),
-        _process("b", 0, 2**63 - 1, 2, parent_world="a"),
-        _process("c", 0, 1, 3, parent_world="c"),
+        _process("a", 0, 2**63 - 1, 1, parent_world_key="b"),
+        _process("b", 0, 2**63 - 1, 2, parent_world_key="a"),
+        _process("c", 0, 1, 3, parent_world_key="c"),
     ]
     snapshot = _merged(ring)
     assert sorted(process.pid or 0 for process in snapshot.processes) == [1, 2, 3]

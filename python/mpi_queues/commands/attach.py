@@ -97,14 +97,14 @@ class AttachCommand(Command):
         mine = next((entry for entry in here if entry.pid in held and held[entry.pid].selected), here[0])
         assert mine.pid is not None
         others = len(job.ranks) - len(here)
-        context.tell(
+        context.write(
             f"{job.launcher} (pid {job.pid}): attached to {named(here)}"
             + (
                 f"; {others} more of the job {'are' if others > 1 else 'is'} not asked for or out of reach"
                 if others
                 else ""
             )
-            + f".\nYou are in {mine.name} ({held[mine.pid].label}). To let the job run on, type: mpi detach"
+            + f".\nYou are in {mine.name} ({held[mine.pid].label}). To let the job run on, type: mpi detach\n"
         )
 
     def _launcher(self, context: Context, job: Job, here: List[RankEntry]) -> None:
@@ -115,22 +115,22 @@ class AttachCommand(Command):
             try:
                 self._ask(context, job, here)
             finally:
-                context.tell(jobs.release_launcher(job.pid))
+                context.write(f"{jobs.release_launcher(job.pid)}\n")
         except FAILURES as error:
-            context.tell(f"launcher {job.launcher} (pid {job.pid}): {as_user_error(error)}")
+            context.write(f"launcher {job.launcher} (pid {job.pid}): {as_user_error(error)}\n")
 
     def _ask(self, context: Context, job: Job, here: List[RankEntry]) -> None:
         jobs = context.jobs
-        jobs.watch_launcher(job.pid, context.tell)
+        jobs.watch_launcher(job.pid, lambda text: context.write(text + "\n"))
         if not mpir.has(jobs, job.pid, mpir.BREAKPOINT):
-            context.tell(mpir.not_watched(job.launcher))
+            context.write(f"{mpir.not_watched(job.launcher)}\n")
             return
         mpir.set_being_debugged(jobs, job.pid, True)
         # Ranks that are held for a debugger wait for this one now.
         tell_failures(context, open_gates(context, here))
         fifo = mpir.attach_fifo(jobs, job.pid)
         if fifo is not None:
-            context.tell(told_through(fifo))
+            context.write(f"{told_through(fifo)}\n")
 
 
 def told_through(fifo: str) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-import signal
 import time
 from typing import List, Tuple
 
-from .. import processes
 from ..acquisition import job as acquisition
 from ..acquisition.model import Job, RankEntry
 from ..errors import UsageError, UserError
@@ -64,17 +62,11 @@ class LaunchCommand(Command):
                 kind="several_jobs",
             )
         try:
-            launched = context.jobs.launch(program, rest, context.tell)
+            launched = context.jobs.launch(program, rest, lambda text: context.write(text + "\n"))
         finally:
             context.progress("")
-        try:
-            job = started(launched)
-            wanted = chosen(arguments.get(RANKS.name), job, self.full_name)
-        except BaseException:
-            # It has no ranks that could be had, or none of those that were asked for.
-            processes.send(launched.pid, signal.SIGTERM)
-            let_go(context, [launched.pid])
-            raise
+        job = started(launched)
+        wanted = chosen(arguments.get(RANKS.name), job, self.full_name)
         self._have(context, launched, job, wanted)
 
     def _have(self, context: Context, launched: Launched, job: Job, wanted: List[RankEntry]) -> None:
@@ -84,7 +76,7 @@ class LaunchCommand(Command):
         every = partial and launched.at_breakpoint and "MPIR_partial_attach_ok" not in flags
         failed = attach_all(context, job.ranks if every else wanted)
         for note in launched.notes:
-            context.tell(note)
+            context.write(note + "\n")
         tell_failures(context, failed)
         held = held_ranks(context)
         here = [entry for entry in (job.ranks if every else wanted) if entry.pid in held]
@@ -92,9 +84,9 @@ class LaunchCommand(Command):
         if every:
             others = [entry for entry in here if entry not in wanted]
             let_go(context, [entry.pid for entry in others if entry.pid is not None and entry.pid != launcher])
-            context.tell(
+            context.write(
                 f"The launcher does not say MPIR_partial_attach_ok: {named(others)} were attached to as well, "
-                "to be released, and let go."
+                "to be released, and let go.\n"
             )
         tell_failures(context, unopened)
         here = [entry for entry in here if entry in wanted]
@@ -110,13 +102,17 @@ class LaunchCommand(Command):
         held = held_ranks(context)
         first = here[0]
         assert first.pid is not None
-        where = f", {held[job.pid].label}" if job.pid in held else ""
-        context.tell(f"{job.launcher} (pid {job.pid}{where}) has started {named(job.ranks)}; here are {named(here)}.")
+        context.write(
+            f"{job.launcher} (pid {launched.pid}, {held[launched.pid].label}) has started {named(job.ranks)}; "
+            f"here are {named(here)}.\n"
+        )
         if "MPIR_i_am_starter" not in flags and launched.at_breakpoint:
             itself = next((entry.name for entry in here if entry.pid == launched.pid), None)
-            context.tell(f"The launcher does not say MPIR_i_am_starter: it is {itself or 'a part of the job'} itself.")
+            context.write(
+                f"The launcher does not say MPIR_i_am_starter: it is {itself or 'a part of the job'} itself.\n"
+            )
         if any(name in flags for name in mpir.IGNORE_QUEUES):
-            context.tell("The launcher asks debuggers to leave message queues alone (MPIR_ignore_queues).")
+            context.write("The launcher asks debuggers to leave message queues alone (MPIR_ignore_queues).\n")
         if not launched.at_breakpoint:
             write_grouped(context, run_on(context, here, lambda pid: context.jobs.execute(pid, "bt 1")))
         context.jobs.select(first.pid)
@@ -125,8 +121,8 @@ class LaunchCommand(Command):
             self._try(context, first, "tbreak main", "The ranks were held before main")
         if asked:
             self._try(context, first, "list main", f"The launcher asks debuggers to show main ({', '.join(asked)})")
-        context.tell(f"You are in {first.name} ({held[first.pid].label}).")
-        context.tell(context.jobs.release_launcher(launched.pid))
+        context.write(f"You are in {first.name} ({held[first.pid].label}).\n")
+        context.write(context.jobs.release_launcher(launched.pid) + "\n")
 
     def _try(self, context: Context, entry: RankEntry, command: str, why: str) -> None:
         """A command of the debugger that the launcher asks for, which a rank without debug information cannot have."""

@@ -20,7 +20,7 @@ def who(process: Process) -> str:
 
 def of_world(process: Process) -> str:
     """`` of world 1``; empty for the first world, or where there is but one."""
-    return f" of world {process.world_number}" if process.world_number else ""
+    return f" of world {process.world}" if process.world else ""
 
 
 class Members:
@@ -32,7 +32,7 @@ class Members:
         self._groups = (communicator.group, communicator.remote_group)
         self._elsewhere: Tuple[Dict[int, _Place], Dict[int, _Place]] = ({}, {})
         for run in communicator.elsewhere:
-            number = numbers.get(run["world"])
+            number = numbers.get(run["world_key"])
             world = f"another world ({clean(run['world'])})" if number is None else f"world {number}" if number else ""
             group = self._groups[run["remote"]] or []
             first = run["local_rank"]

@@ -6,6 +6,7 @@ use super::groups::Groups;
 use super::handle_value::{HandleValue, ObjectKind, Place};
 use super::pools::Pools;
 use super::shapes::Shapes;
+use super::worlds::Worlds;
 use crate::address::TargetAddr;
 use crate::layouts::Layouts;
 use crate::model::Communicator;
@@ -50,6 +51,15 @@ impl Found {
         remote.map_or(self.facts.size.unwrap_or(0), |remote| i64::try_from(remote.len()).unwrap_or(0))
     }
 
+    /// Whether members of its groups are of other worlds, and nothing tells which.
+    pub fn has_nameless_members(&self) -> bool {
+        let facts = &self.facts;
+        [(false, facts.group.as_deref()), (true, facts.remote_group.as_deref())].into_iter().any(|(remote, members)| {
+            let named = |local| facts.elsewhere.iter().any(|run| run.remote == remote && run.rank_of(local).is_some());
+            (0..).zip(members.unwrap_or_default()).any(|(local, rank)| rank.is_none() && !named(local))
+        })
+    }
+
     /// The world rank of a rank in the group that it sends to and receives from.
     pub fn world_rank(&self, local: i64) -> Option<i64> {
         let peers = if self.inter { &self.facts.remote_group } else { &self.facts.group };
@@ -64,11 +74,20 @@ pub struct Communicators {
     pub found: Vec<Found>,
     /// What could not be read.
     pub problems: Vec<String>,
+    /// What the library calls the process's world.
+    pub world: Option<String>,
     by_address: HashMap<TargetAddr, usize>,
     by_context: HashMap<u64, usize>,
 }
 
 impl Communicators {
+    /// What the library calls the world that spawned this process: that of the remote group of MPI_Comm_get_parent's
+    /// communicator, which has the standard's name for it unless the program gave it another (`MPIR_Process.comm_parent`).
+    pub fn parent_world(&self) -> Option<String> {
+        let parent = self.found.iter().find(|found| found.inter && found.facts.name == "MPI_COMM_PARENT")?;
+        parent.facts.elsewhere.iter().find(|run| run.remote).map(|run| run.world_key.clone())
+    }
+
     /// These, to be found by address and by context.
     pub fn of(found: Vec<Found>, problems: Vec<String>) -> Self {
         let mut all = Self { problems, ..Self::default() };
@@ -146,7 +165,9 @@ pub fn read_all(
     let world = world.ok_or_else(|| ReaderError::Damaged("MPI_COMM_WORLD was not found in the library".to_owned()))?;
     let size = &shapes.communicator.group_size;
     let world_size = target.read_uint(world.wrapping_add(size.offset as u64), size.size as u64)?;
-    let groups = Groups::new(target, layouts, i64::try_from(world_size).unwrap_or(0))?;
+    let world_size = i64::try_from(world_size).unwrap_or(0);
+    let groups = Groups::new(target, layouts, world_size)?;
+    let worlds = Worlds::new(target, layouts, &pools.ranges, world_size)?;
     let mut buffer = Vec::new();
     let mut parts = HashSet::new();
     for (at, value) in live(target, shapes, pools, ObjectKind::Comm, &mut all.problems)? {
@@ -162,7 +183,13 @@ pub fn read_all(
         for part in [shape.local_comm, shape.node_comm, shape.node_roots_comm] {
             parts.insert(record.pointer(part));
         }
-        let found = describe(target, shapes, &groups, &record, value, abi, &mut all.problems);
+        if at == world {
+            let slots = [shape.local_group, shape.remote_group];
+            // Whoever it is, all of MPI_COMM_WORLD are of our world.
+            let first = groups.identities(&record, slots, false, false, world_size.min(1)).unwrap_or_default();
+            all.world = first.first().copied().flatten().and_then(|identity| worlds.name(identity.world));
+        }
+        let found = describe(target, shapes, &(&groups, &worlds), &record, value, abi, &mut all.problems);
         all.found.push(found);
     }
     for found in &mut all.found {
@@ -170,13 +197,14 @@ pub fn read_all(
         found.internal =
             parts.contains(&found.at) || (found.value.place() == Place::Builtin && found.value.index() > 1);
     }
-    Ok(Communicators::of(all.found, all.problems))
+    let world = all.world;
+    Ok(Communicators { world, ..Communicators::of(all.found, all.problems) })
 }
 
 fn describe(
     target: &dyn Target,
     shapes: &Shapes,
-    groups: &Groups<'_>,
+    (groups, worlds): &(&Groups<'_>, &Worlds<'_>),
     record: &Record<'_>,
     value: HandleValue,
     abi: bool,
@@ -191,6 +219,10 @@ fn describe(
         add_problem(problems, format!("the group of the communicator {:#x} ({name:?}): {problem}", value.0));
         (None, None)
     });
+    let mut elsewhere = Vec::new();
+    for (remote, members) in [(false, group.as_deref()), (true, remote_group.as_deref())] {
+        elsewhere.extend(worlds.elsewhere(groups, record, group_slots, inter, remote, members.unwrap_or_default()));
+    }
     let (send_context, receive_context) = (record.uint(shape.context), record.uint(shape.receive_context));
     let context = if inter { format!("{send_context}/{receive_context}") } else { receive_context.to_string() };
     let facts = Communicator {
@@ -208,6 +240,7 @@ fn describe(
             None
         },
         group,
+        elsewhere,
         ..Communicator::default()
     };
     let node_comm = record.pointer(shape.node_comm);

@@ -47,8 +47,8 @@ shape!(
     ConnectionTable = ["MPIDI_VCRT"] { count: "size", connections: "vcr_table" }
 );
 shape!(
-    /// A connection of ch3.
-    Connection = ["MPIDI_VC"] { lpid: "lpid" }
+    /// A connection of ch3: to which process of which process group.
+    Connection = ["MPIDI_VC"] { lpid: "lpid" } optional { group: "pg", rank: "pg_rank" }
 );
 
 /// Larger communicators are not described rank by rank.
@@ -80,6 +80,34 @@ struct Modes {
     blocks: [i64; 2],
     table: [i64; 2],
     tables: i64,
+}
+
+/// How the library refers to a world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum InLibrary {
+    /// Place in its table of worlds, since 5.0.
+    Index(i64),
+    /// A process group of ch3.
+    ProcessGroup(TargetAddr),
+}
+
+/// A process: its world, and its rank there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Its world.
+    pub world: InLibrary,
+    /// Its rank in that world's MPI_COMM_WORLD.
+    pub rank: i64,
+}
+
+impl Identity {
+    /// Of an lpid since 5.0 (`MPIR_LPID_WORLD_INDEX`, src/include/mpir_lpid.h); those of connections that are being made are
+    /// none.
+    fn of_lpid(lpid: i64) -> Option<Self> {
+        const DYNAMIC: i64 = 1 << 62;
+        let world = lpid >> 32;
+        (lpid >= 0 && lpid & DYNAMIC == 0).then_some(Self { world: InLibrary::Index(world), rank: lpid & 0xffff_ffff })
+    }
 }
 
 /// Reads the groups of communicators.
@@ -213,6 +241,11 @@ impl<'a> Groups<'a> {
         if at.is_null() {
             return Ok(None);
         }
+        let lpids = self.lpids(at, shape, size, fewer)?;
+        Ok(Some(lpids.into_iter().map(|lpid| self.world_rank(lpid?)).collect()))
+    }
+
+    fn lpids(&self, at: TargetAddr, shape: &MappedGroup, size: i64, fewer: bool) -> Result<Vec<Option<i64>>, String> {
         let mut buffer = Vec::new();
         let group = Record::read(self.target, at, shape.size, &mut buffer).map_err(|error| error.to_string())?;
         let count = group.int(shape.count);
@@ -222,10 +255,9 @@ impl<'a> Groups<'a> {
         if group.uint(shape.use_map) == 0 {
             let (offset, stride) = (group.int(shape.offset), group.int(shape.stride));
             let lpid = |rank: i64| rank.checked_mul(stride).and_then(|step| step.checked_add(offset));
-            return Ok(Some((0..size).map(|rank| lpid(rank).and_then(|lpid| self.world_rank(lpid))).collect()));
+            return Ok((0..size).map(lpid).collect());
         }
-        let lpids = self.numbers(group.pointer(shape.map), size, 8, 0, 8)?;
-        Ok(Some(lpids.into_iter().map(|lpid| self.world_rank(lpid)).collect()))
+        Ok(self.numbers(group.pointer(shape.map), size, 8, 0, 8)?.into_iter().map(Some).collect())
     }
 
     /// The processes that a map of ch4 says; `None` where it says nothing (yet).
@@ -288,6 +320,16 @@ impl<'a> Groups<'a> {
         if at.is_null() {
             return Ok(None);
         }
+        let lpid = |at: TargetAddr| {
+            let at = at.wrapping_add(connection.lpid.offset as u64);
+            self.target.read_uint(at, connection.lpid.size as u64).ok()
+        };
+        let connections = self.connections(at, shape, size)?.into_iter();
+        let rank = |at| self.world_rank(i64::try_from(lpid(at)?).ok()?);
+        Ok(Some(connections.map(rank).collect()))
+    }
+
+    fn connections(&self, at: TargetAddr, shape: &ConnectionTable, size: i64) -> Result<Vec<TargetAddr>, String> {
         let read = |offset: u64, size: u64| self.target.read_uint(at.wrapping_add(offset), size);
         let count = read(shape.count.offset as u64, shape.count.size as u64).map_err(|error| error.to_string())?;
         // A communicator of the first processes of another shares that one's table (src/mpid/ch3/src/ch3u_comm.c, v4.0.2).
@@ -296,18 +338,51 @@ impl<'a> Groups<'a> {
         }
         let width = self.target.abi().pointer_width.bytes();
         let first = at.wrapping_add(shape.connections.offset as u64);
-        let connections =
-            self.numbers(first, size, usize::try_from(width).unwrap_or(8), 0, usize::try_from(width).unwrap_or(8))?;
-        let lpid = |at: i64| {
-            let at = TargetAddr::new(at as u64).wrapping_add(connection.lpid.offset as u64);
-            self.target.read_uint(at, connection.lpid.size as u64).ok()
-        };
-        Ok(Some(
-            connections
-                .into_iter()
-                .map(|at| lpid(at).and_then(|lpid| i64::try_from(lpid).ok()).and_then(|lpid| self.world_rank(lpid)))
-                .collect(),
-        ))
+        let width = usize::try_from(width).unwrap_or(8);
+        Ok(self.numbers(first, size, width, 0, width)?.into_iter().map(|at| TargetAddr::new(at as u64)).collect())
+    }
+
+    /// Who the members of a communicator's local or remote group are, where the library has names of their worlds: by rank.
+    ///
+    /// # Errors
+    /// As [`Groups::of`].
+    pub fn identities(
+        &self,
+        comm: &Record<'_>,
+        groups: [Slot; 2],
+        inter: bool,
+        remote: bool,
+        size: i64,
+    ) -> Result<Vec<Option<Identity>>, String> {
+        if !(0..=MAX_GROUP).contains(&size) {
+            return Ok(Vec::new());
+        }
+        match &self.kept {
+            Some(Kept::Group(shape)) => {
+                let at = comm.pointer(groups[usize::from(remote)]);
+                if at.is_null() {
+                    return Ok(Vec::new());
+                }
+                let lpids = self.lpids(at, shape, size, !inter)?;
+                Ok(lpids.into_iter().map(|lpid| lpid.and_then(Identity::of_lpid)).collect())
+            }
+            Some(Kept::Tables { shape, connection, table, local_table }) => {
+                let at = comm.pointer(if inter && !remote { *local_table } else { *table });
+                let (Some(group), Some(rank)) = (connection.group, connection.rank) else { return Ok(Vec::new()) };
+                if at.is_null() {
+                    return Ok(Vec::new());
+                }
+                let read = |at: TargetAddr| {
+                    let number =
+                        |slot: Slot| self.target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).ok();
+                    let rank = i64::try_from(number(rank)?).ok()?;
+                    Some(Identity { world: InLibrary::ProcessGroup(TargetAddr::new(number(group)?)), rank })
+                };
+                Ok(self.connections(at, shape, size)?.into_iter().map(read).collect())
+            }
+            // ch4 numbers tables of addresses until 4.3, of which only the process itself knows whose they are.
+            Some(Kept::Maps(_)) | None => Ok(Vec::new()),
+        }
     }
 
     /// `count` numbers of `size` bytes, `stride` bytes apart, the first one `offset` bytes from `at`.

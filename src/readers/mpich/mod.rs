@@ -32,6 +32,7 @@ pub mod shapes;
 pub mod transport;
 pub mod ucx;
 pub mod verify;
+mod worlds;
 
 use self::library::Library;
 use self::pools::Pools;
@@ -50,6 +51,10 @@ pub struct MpichProcess {
     /// Whether C handles are pointers (the MPI-5 ABI, `libmpi_abi.so`), not integers.
     pub abi: bool,
 }
+
+/// What is said where members of groups are in no world that is known.
+const NAMELESS: &str = "communicators have members of whom this MPICH does not tell the world (as a rule that of a process that was \
+                        spawned or connected): their global ranks are not known";
 
 /// The built-in reader for one stopped process.
 pub struct MpichReader<'a> {
@@ -84,12 +89,12 @@ impl QueueSource for MpichReader<'_> {
                 }
             }
         }
+        if all.found.iter().any(|found| !found.internal && found.has_nameless_members()) {
+            notes.push(NAMELESS.to_owned());
+        }
+        let (world, parent_world) = (all.world.take(), all.parent_world());
         let shown = all.found.into_iter().filter(|found| !found.internal);
-        Ok(QueueReport {
-            communicators: shown.map(|found| found.facts).collect(),
-            notes,
-            problems: all.problems,
-            ..QueueReport::default()
-        })
+        let communicators = shown.map(|found| found.facts).collect();
+        Ok(QueueReport { world, parent_world, communicators, notes, problems: all.problems })
     }
 }

@@ -222,7 +222,7 @@ pub fn parent_world(target: &dyn Target, found: &[Found]) -> Option<String> {
     let parent = target.symbol("ompi_mpi_comm_parent").ok().flatten()?;
     let parent = target.read_pointer(parent.addr).ok()?;
     let parent = found.iter().find(|found| found.addr == parent)?;
-    parent.facts.elsewhere.iter().find(|run| run.remote).map(|run| run.world.clone())
+    parent.facts.elsewhere.iter().find(|run| run.remote).map(|run| run.world_key.clone())
 }
 
 impl Found {
