@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, Iterator, List, Tuple
 import pytest
 from debuggers import Gdb
 from driver import LOADER as GDB_LOADER
-from driver import Terminal
+from driver import PROMPT, Terminal
 from mpi_queues.jobs import Job as AnyJob
 from support import builds, processes
 from support.builds import MpiBuild, compile_alone
@@ -562,3 +562,44 @@ def test_who_is_in_a_rank_that_ends_is_taken_to_another(
         assert re.search(
             r"rank (0|1) has ended; you are in (rank (?!\1)\d|launcher mpir_starter) \(inferior \d\)\.", seen
         )
+
+
+def test_ctrl_c_leaves_nothing_half_attached(debian_mpi: MpiBuild, start_job: Callable[..., Job]) -> None:
+    job = start_job(debian_mpi, "truth_comms", ranks=12)
+    with Terminal() as gdb:
+        gdb.run(f"source {GDB_LOADER}")
+        gdb.run("set confirm off")
+        for rank in (0, 3, 9):
+            gdb.send(f"mpi attach {of(job)}\n")
+            processes.wait_until(lambda rank=rank: processes.tracer(job.pids[rank]) == gdb.pid, "the debugger")
+            gdb.send("\x03")
+            seen = gdb.read_until(PROMPT) + gdb.read_quiet()
+            held = list(inferiors(gdb.run("info inferiors")).values())
+            # It came too late, or everything has been let go.
+            assert held == (job.pids if "You are in rank 0" in seen else []), seen
+            assert "Traceback" not in seen
+            if held:
+                gdb.run("mpi detach")
+            job.assert_running()
+
+
+def test_ctrl_c_while_a_launcher_starts(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in place.environment.items():
+        monkeypatch.setenv(name, value)
+    with Terminal() as gdb:
+        gdb.run(f"source {GDB_LOADER}")
+        gdb.send("mpi launch sleep 1000\n")
+        processes.wait_until(lambda: any(is_asleep(pid) for pid in processes.children(gdb.pid)), "the launcher")
+        gdb.send("\x03")
+        seen = gdb.read_until(PROMPT)
+        assert "interrupted: sleep was told to end" in seen
+        assert inferiors(gdb.run("info inferiors")) == {}
+        processes.wait_until(lambda: not any(is_asleep(pid) for pid in processes.children(gdb.pid)), "its end")
+        # The next one starts as if nothing had been.
+        assert "false ended with status 1" in gdb.run("mpi launch false")
+
+
+def is_asleep(pid: int) -> bool:
+    """Whether a process is the one that sleeps, in its sleep."""
+    name = Path(f"/proc/{pid}/comm")
+    return name.exists() and name.read_text() == "sleep\n" and processes.state(pid) == "S"

@@ -103,7 +103,6 @@ def attach_all(context: Context, entries: Sequence[RankEntry]) -> List[Tuple[Ran
         UserError: after Ctrl-C, when what was attached to so far has been let go.
     """
     known = held_ranks(context)
-    fresh: List[int] = []
     failed: List[Tuple[RankEntry, str]] = []
     try:
         for at, entry in enumerate(entries):
@@ -115,11 +114,8 @@ def attach_all(context: Context, entries: Sequence[RankEntry]) -> List[Tuple[Ran
                 context.jobs.attach(entry.pid, entry.executable, entry.name)
             except FAILURES as error:
                 failed.append((entry, str(as_user_error(error)).replace("\n", "; ")))
-                continue
-            if entry.pid not in known:
-                fresh.append(entry.pid)
     except KeyboardInterrupt:
-        let_go(context, fresh)
+        let_go(context, [pid for pid in held_ranks(context) if pid not in known])
         raise UserError(
             "interrupted: the ranks that were attached to have been let go",
             help="type: mpi attach -ranks LIST",

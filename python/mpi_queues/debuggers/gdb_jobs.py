@@ -14,7 +14,7 @@ from ..commands.job_control import Held, JobControl, Launched
 from ..errors import UserError
 from . import gdb_events, gdb_stacks
 from .gdb_launch import Launch, Watch
-from .gdb_quiet import Mute, change, quietly, shown
+from .gdb_quiet import Mute, change, quietly, shown, uninterrupted
 
 #: gdb's commands that resume what is debugged, and their short forms (gdb manual, "Continuing and Stepping").
 _RESUMING = re.compile(
@@ -96,13 +96,15 @@ class GdbJobs(JobControl):
         inferior = self._idle()
         try:
             gdb_stacks.select_inferior(inferior)
-            gdb.execute(f"attach {pid}", to_string=True)
+            with uninterrupted():
+                gdb.execute(f"attach {pid}", to_string=True)
             if not inferior.pid:
                 raise UserError(f"pid {pid}: gdb did not attach to it", kind="not_attached")
         except BaseException as error:
             # Also a Ctrl-C in the middle of it: what gdb has by then goes on running, or stays stopped as it was.
-            self._let_go(inferior)
-            processes.restore_state(pid, started, stopped, killed=True)
+            with uninterrupted():
+                self._let_go(inferior)
+                processes.restore_state(pid, started, stopped, killed=True)
             if isinstance(error, gdb.error):
                 raise UserError(f"pid {pid}: gdb cannot attach to it: {error}", kind="not_attached") from None
             raise
@@ -115,7 +117,7 @@ class GdbJobs(JobControl):
         watch = self._launchers.pop(pid, None)
         if watch is not None:
             watch.end()
-        with quietly(), Mute():
+        with uninterrupted(), quietly(), Mute():
             problem = self._let_go(inferior)
         if problem is not None:
             raise UserError(f"pid {pid}: gdb cannot let go of it: {problem}", kind="not_detached")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from typing import Any, Dict, Iterator, Optional
 
 import gdb
@@ -70,6 +71,20 @@ def change(name: str, value: str) -> None:
     """Changes a setting; one that gdb refuses to change stays."""
     with contextlib.suppress(gdb.error):
         gdb.execute(f"set {name} {value}", to_string=True)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C counts only afterwards.
+
+    While gdb waits for a process it hands a Ctrl-C on to it (gdb 13, inflow.c, child_pass_ctrlc); the process
+    would have that SIGINT before it when it is let go, and end.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Mute:
