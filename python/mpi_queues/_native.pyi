@@ -522,7 +522,8 @@ def process_table(
     """What a launcher says by the MPIR interface: its table of processes, and the variables around it.
 
     ``process`` is a process id of this machine, whose memory is then read without stopping it, or a debugger's process.
-    ``candidates`` are living descendants of the launcher with their rank in MPI_COMM_WORLD where their environment tells it.
+    ``candidates`` are living descendants of the launcher with their rank in MPI_COMM_WORLD where their environment tells it:
+    by these the table of a launcher that is stripped of its symbols is found in its memory, and verified.
 
     A process without the interface, or with tables that cannot be read, is no error: see ``found`` and ``problems``.
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::procdesc::Place;
 use super::{Entry, ProcDesc};
 use crate::address::TargetAddr;
 use crate::target::{PageCache, Target, TargetAbi, TargetError, printable};
@@ -132,7 +133,7 @@ pub(super) fn read(
 }
 
 fn entry(abi: TargetAbi, bytes: &[u8], layout: &ProcDesc, texts: &mut Texts<'_>) -> Entry {
-    let field = |place: super::procdesc::Place| &bytes[place.offset as usize..(place.offset + place.size) as usize];
+    let field = |place: Place| &bytes[place.offset as usize..(place.offset + place.size) as usize];
     let mut problems = Vec::new();
     let mut text = |what: &str, place| {
         let addr = TargetAddr::new(abi.uint(field(place)));

@@ -2,18 +2,19 @@
 
 use std::path::PathBuf;
 
-use super::{ProcessTable, process_table};
+use super::{Candidates, ProcessTable, process_table};
 use crate::layouts::{LayoutSource, Layouts, ObjectTypes};
 use crate::target::{Image, LiveProcess, Target, TargetError};
 
-/// What the process `pid` of this machine says by the MPIR interface. It is neither stopped nor changed.
+/// What the process `pid` of this machine says by the MPIR interface. It is neither stopped nor changed. See
+/// [`process_table`].
 ///
 /// # Errors
 /// [`TargetError::Gone`] where there is no such process or it ends meanwhile, [`TargetError::Denied`] and
 /// [`TargetError::File`] where its memory may not or cannot be read.
-pub fn process_table_of(pid: u32) -> Result<ProcessTable, TargetError> {
+pub fn process_table_of(pid: u32, candidates: &Candidates) -> Result<ProcessTable, TargetError> {
     let process = LiveProcess::open(pid)?;
-    process_table(&process, &types_of(&process, "MPIR_proctable"))
+    process_table(&process, &types_of(&process, "MPIR_proctable"), candidates)
 }
 
 /// The types in the file that defines a variable of a live process, which is read when a type is asked for; none where

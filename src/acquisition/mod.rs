@@ -11,6 +11,7 @@ mod live;
 pub mod mpi2dd;
 mod mpir;
 mod procdesc;
+mod search;
 
 pub use live::process_table_of;
 pub use mpir::process_table;
@@ -26,13 +27,19 @@ use crate::address::TargetAddr;
 pub enum Found {
     /// By the symbols MPIR_proctable and MPIR_proctable_size.
     Symbols,
+    /// Without symbols, among the variables of the launcher; see [`process_table`].
+    Memory,
 }
+
+/// Living descendants of a launcher by process id, with their rank in MPI_COMM_WORLD where their environment tells it.
+pub type Candidates = BTreeMap<i64, Option<u64>>;
 
 impl Found {
     /// The word for it in Python.
     pub fn word(self) -> &'static str {
         match self {
             Self::Symbols => "symbols",
+            Self::Memory => "memory",
         }
     }
 }

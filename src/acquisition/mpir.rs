@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::entries::{self, signed, text};
-use super::{Found, Presence, ProcDesc, ProcessTable};
+use super::search::search;
+use super::{Candidates, Found, Presence, ProcDesc, ProcessTable};
 use crate::address::TargetAddr;
 use crate::layouts::Layouts;
 use crate::target::{Symbol, Target, TargetError, printable};
@@ -35,13 +36,18 @@ const MAX_TEXT: usize = 1 << 16;
 /// How often a table is read that changes meanwhile.
 const TRIES: usize = 3;
 
-/// What a process says by the MPIR interface. `layouts` is asked for MPIR_PROCDESC.
+/// What a process says by the MPIR interface. `layouts` is asked for MPIR_PROCDESC. Where there are no symbols, the table
+/// is searched for among the process's variables, by the `candidates` that must stand in it.
 ///
 /// A process without the interface is no error: then nothing is found, and the problems say so.
 ///
 /// # Errors
 /// [`TargetError::Gone`] where the process ends meanwhile.
-pub fn process_table(target: &dyn Target, layouts: &Layouts) -> Result<ProcessTable, TargetError> {
+pub fn process_table(
+    target: &dyn Target,
+    layouts: &Layouts,
+    candidates: &Candidates,
+) -> Result<ProcessTable, TargetError> {
     let mut reading = Reading { target, found: BTreeMap::new(), table: ProcessTable::default() };
     let known = reading.look_up()?;
     // Without any symbol of the interface it may be a stripped launcher.
@@ -64,6 +70,9 @@ pub fn process_table(target: &dyn Target, layouts: &Layouts) -> Result<ProcessTa
     reading.table.dll_name = reading.array("MPIR_dll_name")?;
     reading.table.server_arguments = reading.arguments("MPIR_server_arguments")?;
     reading.read_table(layouts, known)?;
+    if reading.table.found.is_none() && !candidates.is_empty() {
+        reading.search_table(candidates)?;
+    }
     Ok(reading.table)
 }
 
@@ -158,7 +167,7 @@ impl Reading<'_> {
                 self.table.problems.push(format!(
                     "it has no variable {} of the MPIR interface for debuggers: it is no launcher, one without that \
                      interface, or stripped of its symbols",
-                    lacking.join(" and ")
+                    lacking.join(" and no ")
                 ));
             }
             return Ok(());
@@ -195,6 +204,31 @@ impl Reading<'_> {
                     .to_owned(),
             );
         }
+        Ok(())
+    }
+
+    /// Reads the table of a launcher without symbols.
+    fn search_table(&mut self, candidates: &Candidates) -> Result<(), TargetError> {
+        let located = match search(self.target, candidates) {
+            Ok(located) => located,
+            Err(reason) => {
+                self.table.problems.push(format!("its table of processes was searched for in memory: {reason}"));
+                return Ok(());
+            }
+        };
+        let layout = ProcDesc::built_in(self.target.abi());
+        let mut problems = Vec::new();
+        let entries = entries::read(self.target, located.start, located.count, &layout, &mut problems)?;
+        if self.target.read_pointer(located.pointer)? != located.start {
+            self.table.problems.push("its table of processes has changed while it was read; read it again".to_owned());
+            return Ok(());
+        }
+        // That there are no symbols is no problem any more.
+        self.table.problems = problems;
+        self.table.found = Some(Found::Memory);
+        self.table.layout = Some(layout.origin);
+        self.table.size = i64::try_from(located.count).ok();
+        self.table.entries = entries;
         Ok(())
     }
 

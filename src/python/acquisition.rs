@@ -10,7 +10,7 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString};
 
 use super::session::native_error;
 use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
-use crate::acquisition::{self, Entry, ProcessTable};
+use crate::acquisition::{self, Candidates, Entry, ProcessTable};
 use crate::layouts::Layouts;
 use crate::target::{PageCache, TargetError};
 
@@ -33,19 +33,17 @@ fn failure(py: Python<'_>, process: &str, error: &TargetError) -> PyErr {
 
 /// What a process says by the MPIR interface.
 #[pyfunction]
-#[pyo3(signature = (process, candidates = HashMap::new()))]
+#[pyo3(signature = (process, candidates = Candidates::new()))]
 pub fn process_table<'py>(
     py: Python<'py>,
     process: &Bound<'py, PyAny>,
-    candidates: HashMap<i64, Option<u64>>,
+    candidates: Candidates,
 ) -> PyResult<Bound<'py, PyDict>> {
-    // What is searched for by them comes with the search in memory.
-    drop(candidates);
     if process.is_instance_of::<PyInt>() && !process.is_instance_of::<PyBool>() {
         // What is no process id of Linux at all names no process.
         let name = format!("process {process}");
         let pid = process.extract::<u32>().map_err(|_| failure(py, &name, &TargetError::Gone))?;
-        let table = py.detach(|| acquisition::process_table_of(pid));
+        let table = py.detach(|| acquisition::process_table_of(pid, &candidates));
         return dictionary(py, &table.map_err(|error| failure(py, &name, &error))?);
     }
     if !process.hasattr("read_memory")? {
@@ -56,7 +54,7 @@ pub fn process_table<'py>(
     let read = || {
         let target = PageCache::new(DebuggerTarget::new(Rc::clone(&debugger))?);
         let layouts = Layouts::new(vec![Box::new(DebuggerTypes::new(Rc::clone(&debugger)))]);
-        acquisition::process_table(&target, &layouts)
+        acquisition::process_table(&target, &layouts, &candidates)
     };
     let table = read();
     if let Some(interrupt) = urgent.take() {

@@ -31,7 +31,8 @@ class Gdb:
         """What each command prints."""
         marked = [line for command in commands for line in (command, 'printf "\\n==\\n"')]
         output = driver.batch(marked, environment=environment)
-        assert "Traceback" not in output and "Python Exception" not in output, output
+        for wrong in ("Traceback", "Python Exception", "Fatal signal", "internal-error"):
+            assert wrong not in output, output
         return output.split(self._MARK)[: len(commands)]
 
     def attach(self, pid: int, number: int = 0) -> List[str]:

@@ -115,7 +115,7 @@ def test_a_job_is_launched_with_all_its_ranks(build: MpiBuild, place: Place) -> 
     # The ranks were held before MPI_Init had returned.
     assert "hit Breakpoint 1" in reached
     assert "ranks 0-1:\n  2\n" in said or "rank 0:\n  2" in said or "rank 1:\n  2" in said
-    assert re.fullmatch(r"Let go of rank 0, rank 1, launcher \S+; the job runs on\.\n", released)
+    assert re.fullmatch(r"Let go of ranks 0-1 and launcher \S+; the job runs on\.\n", released)
     # What gdb had was what the ranks say of themselves, and the job goes on to its own end.
     place.await_files("rank.0", "rank.1")
     assert [one[2] for one in held] == [place.pid(0), place.pid(1)]
@@ -198,6 +198,14 @@ def test_quitting_ends_what_was_launched(starter: Callable[..., Starter]) -> Non
     job = starter("I_AM_STARTER")
     (launched,) = run(job, f"mpi launch {job.command}")
     assert "quit ends what gdb itself has started" in launched
+    job.await_end()
+
+
+def test_ranks_that_the_job_does_not_have(starter: Callable[..., Starter]) -> None:
+    job = starter("I_AM_STARTER")
+    output, listed = run(job, f"mpi launch -ranks 5 {job.command}", "info inferiors")
+    assert output.startswith("mpi launch: the job has no rank 5; it has 0-1\n")
+    assert inferiors(listed) == {}
     job.await_end()
 
 
@@ -355,7 +363,7 @@ def test_a_running_job_is_attached_to_and_ends_as_it_would(build: MpiBuild) -> N
         assert f"(pid {job.launcher.pid}): attached to ranks 0-1.\n" in attached
         assert ranks_of(table) == [(rank, 0, job.pids[rank], f"inferior {rank + 1}") for rank in range(2)]
         assert names.startswith(f"Rank 0 of 2, pid {job.pids[0]}")
-        assert released == "Let go of rank 0, rank 1; the job runs on.\n"
+        assert released == "Let go of ranks 0-1; the job runs on.\n"
         assert inferiors(listed) == {}
         job.assert_running()
         assert job.finish() == 0
@@ -456,7 +464,7 @@ def test_a_rank_that_is_killed_while_it_runs(debian_mpi: MpiBuild, start_job: Ca
     assert "terminated with signal SIGKILL" in ended
     assert [one[3] is not None for one in ranks_of(table)] == [True, False, True]
     assert said == "rank 0:\n  0\nrank 2:\n  2\nNot attached to, and left out: rank 1\n"
-    assert released == "Let go of rank 0, rank 2; the job runs on.\n"
+    assert released == "Let go of ranks 0,2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(job.pids[rank])
     os.kill(job.launcher_pid, signal.SIGCONT)
@@ -476,7 +484,7 @@ def test_a_rank_that_is_killed_while_it_is_stopped(debian_mpi: MpiBuild, start_j
     assert said == "rank 1:\n  error: the process has ended\n  to be rid of it, type: mpi detach RANK\n"
     assert one == "Let go of rank 1; the job runs on.\n"
     assert [held[3] is not None for held in ranks_of(table)] == [True, False, True]
-    assert released == "Let go of rank 0, rank 2; the job runs on.\n"
+    assert released == "Let go of ranks 0,2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(job.pids[rank])
     os.kill(job.launcher_pid, signal.SIGCONT)
@@ -502,6 +510,37 @@ def test_equal_output_is_told_once(four: Job) -> None:
     four.assert_running()
 
 
+def test_queues_of_some_ranks(four: Job) -> None:
+    _, some, comms, handles, none, abbreviated = GDB.run(
+        f"mpi attach {of(four)} -ranks 0-2",
+        "mpi queues -ranks 1-2 -format json",
+        "mpi comms -ranks 0,2 -format json",
+        "mpi handles comm -ranks 2 -format json",
+        "mpi queues -ranks 3",
+        "mpi comms -ran 1 -format json",
+    )
+    for text, ranks in ((some, [1, 2]), (comms, [0, 2]), (handles, [2]), (abbreviated, [1])):
+        assert [one["pid"] for one in json.loads(text)["processes"]] == [four.pids[rank] for rank in ranks]
+    assert none == "of rank 3 none is attached to\ntype: mpi ranks\n"
+    four.assert_running()
+
+
+def test_labels_have_the_names_of_ranks(four: Job) -> None:
+    _, info = GDB.run(f"mpi attach {of(four)} -ranks 2", "mpi info")
+    assert info.startswith(f"inferior 1 (rank 2, pid {four.pids[2]})")
+
+
+def test_ranks_that_want_queues_to_be_left_alone(debian_mpi: MpiBuild) -> None:
+    job = Started(debian_mpi, ranks=1, flags=["-DIGNORE_QUEUES"])
+    try:
+        _, queues, comms = run(job, f"mpi attach {job.launcher.pid}", "mpi queues", "mpi comms")
+        assert "rank 0 asks debuggers to leave message queues alone (MPIR_Ignore_queues)" in queues
+        assert "MPIR_Ignore_queues" not in comms
+        assert job.finish() == 0
+    finally:
+        job.end()
+
+
 def test_resuming_all_ranks_is_one_command(four: Job) -> None:
     _, said, states = GDB.run(f"mpi attach {of(four)}", "mpi foreach all continue", "mpi ranks -format json")
     assert said.startswith("ranks 0-3:\n  error: continue: gdb resumes all processes together\n")
@@ -513,9 +552,9 @@ def test_letting_go_of_some(four: Job) -> None:
     _, released, listed, rest, none, nothing = GDB.run(
         f"mpi attach {of(four)}", "mpi detach 0,2", "info inferiors", "mpi detach", "info inferiors", "mpi detach"
     )
-    assert released == "Let go of rank 0, rank 2; the job runs on.\n"
+    assert released == "Let go of ranks 0,2; the job runs on.\n"
     assert list(inferiors(listed).values()) == [four.pids[1], four.pids[3]]
-    assert rest == "Let go of rank 1, rank 3; the job runs on.\n"
+    assert rest == "Let go of ranks 1,3; the job runs on.\n"
     assert inferiors(none) == {}
     assert "mpi detach: no rank was attached to by mpi attach or mpi launch\n" in nothing
     four.assert_running()

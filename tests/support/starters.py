@@ -15,7 +15,7 @@ from typing import Dict, List, Optional, Sequence
 from mpi_queues.processes import environment
 
 from . import processes
-from .builds import MpiBuild, compile_alone, compile_with
+from .builds import MpiBuild, compile_with
 from .paths import PROGRAMS
 
 #: All processes of a job have it in their environment.
@@ -86,12 +86,12 @@ class Place:
 class Started(Place):
     """A real job, started beside the debugger; its ranks wait to be told to end."""
 
-    def __init__(self, build: MpiBuild, *, ranks: int, arguments: Sequence[str] = ()) -> None:
+    def __init__(self, build: MpiBuild, *, ranks: int, flags: Sequence[str] = ()) -> None:
         super().__init__()
         self.ranks = ranks
-        program = compile_alone(build, "job_until_told.c")
+        program = compile_with([str(build.mpicc)], build.id, [PROGRAMS / "job_until_told.c"], flags)
         self.launcher = subprocess.Popen(
-            [str(build.mpirun), "-n", str(ranks), str(program), str(self.directory), *arguments],
+            [str(build.mpirun), "-n", str(ranks), str(program), str(self.directory)],
             env={**os.environ, **self.environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -21,7 +21,7 @@ class TableEntryDict(TypedDict):
 class ProcessTableDict(TypedDict):
     """The variables of the MPIR interface of one process. See ``_native.process_table``."""
 
-    #: ``symbols``; None where there is no table, with the reason among the problems.
+    #: ``symbols``, or ``memory`` for that of a stripped launcher; None where there is no table: the problems say why.
     found: Optional[str]
     #: Who says where fields are: ``types of debug information`` or ``built-in layout``; None where no entry was read.
     layout: Optional[str]

@@ -97,14 +97,14 @@ class AttachCommand(Command):
         mine = next((entry for entry in here if entry.pid in held and held[entry.pid].selected), here[0])
         assert mine.pid is not None
         others = len(job.ranks) - len(here)
-        context.write(
+        context.tell(
             f"{job.launcher} (pid {job.pid}): attached to {named(here)}"
             + (
                 f"; {others} more of the job {'are' if others > 1 else 'is'} not asked for or out of reach"
                 if others
                 else ""
             )
-            + f".\nYou are in {mine.name} ({held[mine.pid].label}). To let the job run on, type: mpi detach\n"
+            + f".\nYou are in {mine.name} ({held[mine.pid].label}). To let the job run on, type: mpi detach"
         )
 
     def _launcher(self, context: Context, job: Job, here: List[RankEntry]) -> None:
@@ -115,22 +115,22 @@ class AttachCommand(Command):
             try:
                 self._ask(context, job, here)
             finally:
-                context.write(f"{jobs.release_launcher(job.pid)}\n")
+                context.tell(jobs.release_launcher(job.pid))
         except FAILURES as error:
-            context.write(f"launcher {job.launcher} (pid {job.pid}): {as_user_error(error)}\n")
+            context.tell(f"launcher {job.launcher} (pid {job.pid}): {as_user_error(error)}")
 
     def _ask(self, context: Context, job: Job, here: List[RankEntry]) -> None:
         jobs = context.jobs
-        jobs.watch_launcher(job.pid, lambda text: context.write(text + "\n"))
+        jobs.watch_launcher(job.pid, context.tell)
         if not mpir.has(jobs, job.pid, mpir.BREAKPOINT):
-            context.write(f"{mpir.not_watched(job.launcher)}\n")
+            context.tell(mpir.not_watched(job.launcher))
             return
         mpir.set_being_debugged(jobs, job.pid, True)
         # Ranks that are held for a debugger wait for this one now.
         tell_failures(context, open_gates(context, here))
         fifo = mpir.attach_fifo(jobs, job.pid)
         if fifo is not None:
-            context.write(f"{told_through(fifo)}\n")
+            context.tell(told_through(fifo))
 
 
 def told_through(fifo: str) -> str:

@@ -11,6 +11,7 @@ from ..errors import UsageError, UserError, as_user_error
 from ..handle_types import Teller
 from . import options as opt
 from .context import Context, DebuggedMpi, Dialect
+from .job_ranks import RANKS, chosen, debugged_job, named
 from .plugins import absolute, requested_plugin
 
 FORMAT = opt.Option(
@@ -151,6 +152,8 @@ def chosen_processes(context: Context, arguments: opt.Arguments) -> List[Debugge
     processes = context.processes()
     if arguments.has(SELECTED.name):
         processes = [process for process in processes if process.selected]
+    if processes and arguments.get(RANKS.name) is not None:
+        processes = _of_ranks(context, processes, arguments)
     if not processes:
         raise UserError(
             "no process: nothing is being debugged here",
@@ -163,6 +166,20 @@ def chosen_processes(context: Context, arguments: opt.Arguments) -> List[Debugge
         process.set_plugin_path(paths)
         process.set_layouts(absolute(layouts) if layouts else None)
     return processes
+
+
+def _of_ranks(context: Context, processes: List[DebuggedMpi], arguments: opt.Arguments) -> List[DebuggedMpi]:
+    """Those of the ranks that were asked for.
+
+    Raises:
+        UserError: where the debugger has none of them, or no job is known.
+    """
+    asked = chosen(arguments.get(RANKS.name), debugged_job(context), f"-{RANKS.name}")
+    pids = {entry.pid for entry in asked if entry.pid is not None}
+    found = [process for process in processes if process.pid in pids]
+    if not found:
+        raise UserError(f"of {named(asked)} none is attached to", help="type: mpi ranks", kind="not_attached")
+    return found
 
 
 def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool) -> Snapshot:

@@ -35,7 +35,7 @@ def members(context: Context, job: Job, among: Sequence[RankEntry], name: str) -
             continue
         group, several = found[0], len(found) > 1
         if several:
-            context.write(f"{entry.name} has {len(found)} communicators named {clean(name)}; the first is taken.\n")
+            context.tell(f"{entry.name} has {len(found)} communicators named {clean(name)}; the first is taken.")
         _tell_others(context, job, [one for one in order[at + 1 :] if one not in group], entry, name)
         return group
     if failure is not None:
@@ -100,8 +100,8 @@ def _tell_others(context: Context, job: Job, outside: List[RankEntry], entry: Ra
         except UserError:
             continue
         if found:
-            context.write(
+            context.tell(
                 f"{other.name} has another communicator named {clean(name)}, of {named(found[0])}; this is that of "
-                f"{entry.name}. To choose, type: mpi attach -comm {name} -ranks {other.rank}\n"
+                f"{entry.name}. To choose, type: mpi attach -comm {name} -ranks {other.rank}"
             )
             return

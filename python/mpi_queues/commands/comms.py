@@ -22,6 +22,7 @@ from .base import (
     write_json,
 )
 from .context import Context
+from .job_ranks import RANKS
 
 
 class CommsCommand(Command):
@@ -30,7 +31,7 @@ class CommsCommand(Command):
     name = "comms"
     summary = "Show the communicators: name, rank, size and the world ranks of their groups."
     description = "-verbose adds topologies, attributes, error handlers, hints, and what uses each communicator."
-    options = (FORMAT, COMM, RANK, VERBOSE, SOURCE, SELECTED, ALL)
+    options = (FORMAT, COMM, RANK, RANKS, VERBOSE, SOURCE, SELECTED, ALL)
     examples = (
         ("mpi comms", "the communicators of every process"),
         ("mpi comms -v -comm grid", "everything about one, with its topology"),

@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 from .._native import Snapshot
 from ..handle_types import HandleDict
 from ..report.progress import ProgressLine
+from ..report.words import wrapped
 from .job_control import JobControl
 
 #: The terminal of the debugger, whichever of its processes is read.
@@ -152,6 +153,10 @@ class Context(ABC):
     @abstractmethod
     def write(self, text: str) -> None:
         """Shows text; may page, and raises KeyboardInterrupt where the user has seen enough."""
+
+    def tell(self, text: str) -> None:
+        """Shows sentences in lines that are not too long."""
+        self.write("".join(wrapped(line, "", "  ") for line in text.split("\n")))
 
     def progress(self, text: str) -> None:
         """Shows how far something long is, where that can be shown; an empty text takes it away again."""

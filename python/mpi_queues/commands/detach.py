@@ -10,7 +10,7 @@ from . import options as opt
 from .base import Command
 from .context import Context
 from .job_control import Held
-from .job_ranks import FAILURES, chosen, debugged_job, having, held_ranks, let_go, named
+from .job_ranks import FAILURES, chosen, debugged_job, having, held_ranks, let_go, named, names_of
 
 
 class DetachCommand(Command):
@@ -60,8 +60,6 @@ class DetachCommand(Command):
                     continue
         problems = let_go(context, [one.pid for one in held])
         for problem in problems:
-            context.write(problem + "\n")
-        names = ", ".join(one.name or f"pid {one.pid}" for one in held[:8])
-        more = f" and {len(held) - 8} more" if len(held) > 8 else ""
+            context.tell(problem)
         if len(problems) < len(held):
-            context.write(f"Let go of {names}{more}; the job runs on.\n")
+            context.tell(f"Let go of {names_of(held)}; the job runs on.")

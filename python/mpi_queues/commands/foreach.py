@@ -45,4 +45,4 @@ class ForeachCommand(Command):
         write_grouped(context, run_on(context, entries, lambda pid: context.jobs.execute(pid, command)))
         missing = [entry for entry in asked if entry not in entries]
         if missing:
-            context.write(f"Not attached to, and left out: {named(missing)}\n")
+            context.tell(f"Not attached to, and left out: {named(missing)}")

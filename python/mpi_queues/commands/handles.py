@@ -9,8 +9,20 @@ from ..handle_types import ALL as EVERY_KIND
 from ..handle_types import KINDS, kind_of, wanted
 from ..report import handles, text
 from . import options as opt
-from .base import ALL, FORMAT, RANK, SELECTED, SOURCE, VERBOSE, Command, from_processes, requested_teller, write_json
+from .base import (
+    ALL,
+    FORMAT,
+    RANK,
+    SELECTED,
+    SOURCE,
+    VERBOSE,
+    Command,
+    from_processes,
+    requested_teller,
+    write_json,
+)
 from .context import Context
+from .job_ranks import RANKS
 
 
 class HandlesCommand(Command):
@@ -25,7 +37,7 @@ class HandlesCommand(Command):
     )
     usage_words = "KIND [VALUE]..."
     max_words = 64
-    options = (FORMAT, RANK, VERBOSE, SOURCE, SELECTED, ALL)
+    options = (FORMAT, RANK, RANKS, VERBOSE, SOURCE, SELECTED, ALL)
     examples = (
         ("mpi handles request", "the requests that are not complete, or complete and not waited for"),
         ("mpi handles datatype -verbose", "every datatype that can be found, with its type map"),

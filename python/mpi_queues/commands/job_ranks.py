@@ -56,14 +56,32 @@ def debugged_job(context: Context) -> Job:
 def _by_names(held: Sequence[Held]) -> Optional[Job]:
     """What is left of a job whose launcher is gone, by the names that its ranks were given."""
     job = Job(0, "?", os.uname().nodename, notes=["Its launcher is gone: only the ranks that are held are known."])
-    for one in held:
-        match = _NAME.match(one.name or "")
-        if match is not None:
-            rank, world = int(match[1]), int(match[2] or 0)
-            job.ranks.append(RankEntry(rank, world, one.pid, job.host, None, one.state, True, "its name here"))
-    job.ranks.sort(key=lambda entry: (entry.world, entry.rank))
+    job.ranks = [entry for entry in map(_by_name, held) if entry is not None]
+    job.ranks.sort(key=lambda entry: (entry.world, entry.rank or 0))
     job.worlds = [World(number, None, None, None) for number in sorted({entry.world for entry in job.ranks})]
     return job if job.ranks else None
+
+
+def _by_name(one: Held) -> Optional[RankEntry]:
+    """The rank whose name it was given."""
+    match = _NAME.match(one.name or "")
+    if match is None:
+        return None
+    host = os.uname().nodename
+    return RankEntry(int(match[1]), int(match[2] or 0), one.pid, host, None, one.state, True, "its name here")
+
+
+def names_of(held: Iterable[Held]) -> str:
+    """Processes of the debugger for people: ``ranks 0-3 and launcher mpirun``."""
+    ranks: List[RankEntry] = []
+    others: List[str] = []
+    for one in held:
+        entry = _by_name(one)
+        if entry is not None:
+            ranks.append(entry)
+        else:
+            others.append(one.name or f"pid {one.pid}")
+    return " and ".join([*([named(ranks)] if ranks else []), *others])
 
 
 def held_ranks(context: Context) -> Dict[int, Held]:
@@ -148,7 +166,7 @@ def out_of_reach(entry: RankEntry) -> str:
 def tell_failures(context: Context, failed: Sequence[Tuple[RankEntry, str]]) -> None:
     """A line for each reason."""
     for text, entries in grouped(failed).items():
-        context.write(f"{named(entries)}: {text}\n")
+        context.tell(f"{named(entries)}: {text}")
 
 
 def grouped(results: Iterable[Tuple[RankEntry, str]]) -> Dict[str, List[RankEntry]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+import signal
 import time
 from typing import List, Tuple
 
+from .. import processes
 from ..acquisition import job as acquisition
 from ..acquisition.model import Job, RankEntry
 from ..errors import UsageError, UserError
@@ -62,11 +64,17 @@ class LaunchCommand(Command):
                 kind="several_jobs",
             )
         try:
-            launched = context.jobs.launch(program, rest, lambda text: context.write(text + "\n"))
+            launched = context.jobs.launch(program, rest, context.tell)
         finally:
             context.progress("")
-        job = started(launched)
-        wanted = chosen(arguments.get(RANKS.name), job, self.full_name)
+        try:
+            job = started(launched)
+            wanted = chosen(arguments.get(RANKS.name), job, self.full_name)
+        except BaseException:
+            # It has no ranks that could be had, or none of those that were asked for.
+            processes.send(launched.pid, signal.SIGTERM)
+            let_go(context, [launched.pid])
+            raise
         self._have(context, launched, job, wanted)
 
     def _have(self, context: Context, launched: Launched, job: Job, wanted: List[RankEntry]) -> None:
@@ -76,7 +84,7 @@ class LaunchCommand(Command):
         every = partial and launched.at_breakpoint and "MPIR_partial_attach_ok" not in flags
         failed = attach_all(context, job.ranks if every else wanted)
         for note in launched.notes:
-            context.write(note + "\n")
+            context.tell(note)
         tell_failures(context, failed)
         held = held_ranks(context)
         here = [entry for entry in (job.ranks if every else wanted) if entry.pid in held]
@@ -84,9 +92,9 @@ class LaunchCommand(Command):
         if every:
             others = [entry for entry in here if entry not in wanted]
             let_go(context, [entry.pid for entry in others if entry.pid is not None and entry.pid != launcher])
-            context.write(
+            context.tell(
                 f"The launcher does not say MPIR_partial_attach_ok: {named(others)} were attached to as well, "
-                "to be released, and let go.\n"
+                "to be released, and let go."
             )
         tell_failures(context, unopened)
         here = [entry for entry in here if entry in wanted]
@@ -102,17 +110,13 @@ class LaunchCommand(Command):
         held = held_ranks(context)
         first = here[0]
         assert first.pid is not None
-        context.write(
-            f"{job.launcher} (pid {launched.pid}, {held[launched.pid].label}) has started {named(job.ranks)}; "
-            f"here are {named(here)}.\n"
-        )
+        where = f", {held[job.pid].label}" if job.pid in held else ""
+        context.tell(f"{job.launcher} (pid {job.pid}{where}) has started {named(job.ranks)}; here are {named(here)}.")
         if "MPIR_i_am_starter" not in flags and launched.at_breakpoint:
             itself = next((entry.name for entry in here if entry.pid == launched.pid), None)
-            context.write(
-                f"The launcher does not say MPIR_i_am_starter: it is {itself or 'a part of the job'} itself.\n"
-            )
+            context.tell(f"The launcher does not say MPIR_i_am_starter: it is {itself or 'a part of the job'} itself.")
         if any(name in flags for name in mpir.IGNORE_QUEUES):
-            context.write("The launcher asks debuggers to leave message queues alone (MPIR_ignore_queues).\n")
+            context.tell("The launcher asks debuggers to leave message queues alone (MPIR_ignore_queues).")
         if not launched.at_breakpoint:
             write_grouped(context, run_on(context, here, lambda pid: context.jobs.execute(pid, "bt 1")))
         context.jobs.select(first.pid)
@@ -121,8 +125,8 @@ class LaunchCommand(Command):
             self._try(context, first, "tbreak main", "The ranks were held before main")
         if asked:
             self._try(context, first, "list main", f"The launcher asks debuggers to show main ({', '.join(asked)})")
-        context.write(f"You are in {first.name} ({held[first.pid].label}).\n")
-        context.write(context.jobs.release_launcher(launched.pid) + "\n")
+        context.tell(f"You are in {first.name} ({held[first.pid].label}).")
+        context.tell(context.jobs.release_launcher(launched.pid))
 
     def _try(self, context: Context, entry: RankEntry, command: str, why: str) -> None:
         """A command of the debugger that the launcher asks for, which a rank without debug information cannot have."""

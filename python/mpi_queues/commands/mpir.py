@@ -187,6 +187,21 @@ def _arguments(jobs: JobControl, pid: int, address: int) -> List[str]:
     return [_printable(word) for word in words if word]
 
 
+def asking_to_ignore_queues(jobs: JobControl) -> Optional[str]:
+    """What to know where a launcher, or a rank, asks debuggers not to show message queues; None where none does."""
+    for one in jobs.held():
+        # In the launcher by MPIR 1.1; Open MPI's plug-in looks for the other spelling in the rank.
+        for name in IGNORE_QUEUES if one.launcher else IGNORE_QUEUES[-1:]:
+            try:
+                found = has(jobs, one.pid, name)
+            except UserError:
+                break
+            if found:
+                who = one.name or one.label
+                return f"{who} asks debuggers to leave message queues alone ({name}): what they show may mean nothing"
+    return None
+
+
 def not_held(name: str) -> str:
     """What to know of ranks whose launcher does not speak MPIR."""
     return (

@@ -136,8 +136,10 @@ def _option(name: str, known: Dict[str, Option], command: str, help_line: str) -
     if name in known:
         return known[name]
     matching = [option for key, option in known.items() if name and key.startswith(name)]
-    if len(matching) == 1:
-        return matching[0]
+    # Of -rank and -ranks the beginnings mean the shorter one, as they did when it was alone.
+    shortest = min(matching, key=lambda option: len(option.name), default=None)
+    if shortest is not None and all(option.name.startswith(shortest.name) for option in matching):
+        return shortest
     if matching:
         among = ", ".join(f"-{option.name}" for option in matching)
         raise UsageError(f"{command}: -{name} may mean {among}", help=help_line)

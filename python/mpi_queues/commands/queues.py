@@ -5,6 +5,8 @@ from __future__ import annotations
 from .._native import NativeError
 from ..errors import UserError, as_user_error
 from ..report import text
+from ..report.words import wrapped
+from . import mpir
 from . import options as opt
 from .base import (
     ALL,
@@ -21,6 +23,7 @@ from .base import (
     write_json,
 )
 from .context import Context
+from .job_ranks import RANKS
 
 COMPARE = opt.Option(
     "compare", "Read with the built-in reader and with the plug-in, and show where they differ.", short="C"
@@ -36,7 +39,7 @@ class QueuesCommand(Command):
         "Receives stand in the order in which MPI would match them. Ranks are those of the communicator; the rank in\n"
         "MPI_COMM_WORLD follows where it is another one. Nothing in the process is changed."
     )
-    options = (FORMAT, COMM, RANK, INTERNAL, SOURCE, COMPARE, SELECTED, ALL)
+    options = (FORMAT, COMM, RANK, RANKS, INTERNAL, SOURCE, COMPARE, SELECTED, ALL)
     examples = (
         ("mpi queues", "everything that the application posted"),
         ("mpi queues -comm halo -rank 1", "one communicator of one process"),
@@ -66,6 +69,9 @@ class QueuesCommand(Command):
                 every_communicator=arguments.get(COMM.name) is not None,
             ),
         )
+        asking = mpir.asking_to_ignore_queues(context.jobs)
+        if asking is not None:
+            context.write(wrapped(asking, "", "  "))
 
     def _compare(self, context: Context, arguments: opt.Arguments) -> None:
         if arguments.get(FORMAT.name) == "json":

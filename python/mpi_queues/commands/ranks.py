@@ -7,6 +7,7 @@ from typing import Any, Dict
 
 from ..acquisition.model import Job
 from ..report.ranks import job_json, write_job
+from ..report.words import wrapped
 from . import mpir
 from . import options as opt
 from .base import FORMAT, VERBOSE, Command
@@ -42,12 +43,14 @@ class RanksCommand(Command):
         write_job(job, context.write, held=(context.dialect.process, labels))
         launcher = held.get(job.pid)
         if launcher is not None:
-            context.write(f"The launcher is {launcher.label}, {launcher.state}.\n")
+            context.tell(f"The launcher is {launcher.label}, {launcher.state}.")
         for name, said in (spoken or {}).items():
-            context.write(f"  {name}: {said}\n")
-        if spoken is None and arguments.has(VERBOSE.name):
-            context.write(
-                "What the launcher says of itself (MPIR) is read where it is attached to: mpi attach -launcher\n"
+            context.write(wrapped(f"{name}: {said}", "  ", "    "))
+        if arguments.has(VERBOSE.name) and not spoken:
+            context.tell(
+                "What the launcher says of itself (MPIR) is read where it is attached to: mpi attach -launcher"
+                if spoken is None
+                else f"The launcher says nothing of itself: it does not have the MPIR interface ({mpir.BREAKPOINT})."
             )
 
     def _launcher(self, context: Context, job: Job, held: Dict[int, Held]) -> Any:

@@ -37,12 +37,8 @@ class GdbJobs(JobControl):
         self._launchers: Dict[int, Optional[Watch]] = {}
         #: What ``schedule-multiple`` was before there was a job.
         self._before: Optional[str] = None
-        gdb.events.exited.connect(self._exited)
-
-    def _exited(self, event: Any) -> None:
-        if int(event.inferior.num) in self._names:
-            # Once gdb has told of it.
-            gdb.post_event(self._leave_ended)
+        # Once gdb has told of it. What is posted to gdb instead, and not done before it ends, makes gdb 13 crash there.
+        gdb.events.before_prompt.connect(self._leave_ended)
 
     def _leave_ended(self) -> None:
         """Who is in a rank that has ended can do nothing there: to resume the others he has to be in one of them."""
