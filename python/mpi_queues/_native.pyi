@@ -399,6 +399,10 @@ class Process:
         """Process id on its host."""
 
     @property
+    def captured_at(self) -> Optional[str]:
+        """When it was stopped to be read, RFC 3339 in UTC; None where only the snapshot's time is known."""
+
+    @property
     def host(self) -> Optional[str]:
         """Name of the host; None where the target cannot tell."""
 
@@ -456,6 +460,10 @@ class Snapshot:
         """The worlds of the processes, where there are several: `number`, `key`, `name`, `size`, `first`, `parent`."""
 
     @property
+    def notes(self) -> List[str]:
+        """What to know of the whole, in sentences."""
+
+    @property
     def problems(self) -> List[str]:
         """What could not be read at all, in sentences."""
 
@@ -477,6 +485,7 @@ class Snapshot:
         problems: Sequence[str] = ...,
         *,
         worlds: Sequence[Tuple[int, Optional[str], Optional[int], Optional[int], Optional[int], Sequence[int]]] = ...,
+        notes: Sequence[str] = ...,
     ) -> Snapshot:
         """One snapshot of many, processes ordered by rank, then pid; those of several worlds by these first, and numbered
         through.
@@ -484,7 +493,14 @@ class Snapshot:
         Args:
             worlds: those of a job: number, name, size, place of its rank 0, number of its parent, pids of its processes
                 here. Worlds that are not among them, or all without any, are told apart by what the MPI calls them.
+            notes: what to know of the whole, in sentences.
         """
+
+    def placed(
+        self, pid: int, *, rank: Optional[int], world_size: Optional[int], captured_at: Optional[str]
+    ) -> Snapshot:
+        """With what its job knows of a process: its rank and the size of its world where the process did not tell them,
+        and when it was stopped (RFC 3339 in UTC)."""
 
     def filtered(self, *, comm: Optional[str] = None, rank: Optional[int] = None, internal: bool = True) -> Snapshot:
         """Only the communicators of that name, the process of that rank; without internal operations if asked."""

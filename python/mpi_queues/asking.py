@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import recordings
@@ -30,7 +31,7 @@ def snapshots(
     found: List[Snapshot] = []
     for answer in answers:
         try:
-            found.append(Snapshot.from_json(answer.text()))
+            found.append(_placed(Snapshot.from_json(answer.text()), answer))
         except ValueError as error:
             failures.append(UserError(f"{answer.target.label}: {request.via}'s answer is not complete: {error}"))
 
@@ -47,6 +48,9 @@ def snapshots(
             handles=[kind for kind, _ in request.wanted],
         )
 
+    note = _times(answers)
+    if note is not None:
+        found.append(Snapshot.merged([], notes=[note]))
     replayed, more = _replayed(wanted, read)
     found += [snapshot for _, snapshot in replayed]
     for target, reason in refused:
@@ -56,6 +60,34 @@ def snapshots(
         else:
             failures.append(reason)
     return found, failures + more
+
+
+def _times(answers: Sequence[via_debugger.Answer]) -> Optional[str]:
+    """How far apart in time the ranks of a job were stopped, and how long it took; None where they were not read
+    together."""
+    stopped = [answer.stopped for answer in answers if answer.stopped is not None]
+    ended = [answer.released for answer in answers if answer.released is not None]
+    if len(stopped) < 2 or not ended:
+        return None
+    whole = max(ended) - min(stopped)
+    alone = sum(answer.stopped is None for answer in answers)
+    return (
+        f"{len(stopped)} ranks were stopped within {max(stopped) - min(stopped):.2f} s and read in {whole:.2f} s, "
+        f"{whole / len(stopped) * 1000:.0f} ms a rank; what their queues say is of the time when each was stopped"
+        + (f". {alone} more were read one by one, later" if alone else "")
+    )
+
+
+def _placed(snapshot: Snapshot, answer: via_debugger.Answer) -> Snapshot:
+    """With what its job knows of the process, and when it was stopped."""
+    place = answer.target.place if isinstance(answer.target, PidTarget) else None
+    if place is None or place.entry.pid is None:
+        return snapshot
+    at = snapshot.captured_at
+    if answer.stopped is not None:
+        seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(answer.stopped))
+        at = f"{seconds}.{int(answer.stopped % 1 * 1000):03d}Z"
+    return snapshot.placed(place.entry.pid, rank=place.entry.rank, world_size=place.world_size, captured_at=at)
 
 
 def _unread(place: Place, error: UserError) -> Snapshot:

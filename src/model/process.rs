@@ -26,6 +26,9 @@ pub struct Process {
     pub universe_rank: Option<i64>,
     /// Process id on its host.
     pub pid: Option<i64>,
+    /// When it was stopped to be read, RFC 3339 in UTC, where that is known more exactly than the snapshot's time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub captured_at: Option<String>,
     /// Host name.
     pub host: Option<String>,
     /// Path of the executable.
@@ -54,6 +57,7 @@ impl Process {
         Self {
             world_key: self.world_key.clone(),
             parent_world_key: self.parent_world_key.clone(),
+            captured_at: self.captured_at.clone(),
             host: self.host.clone(),
             executable: self.executable.clone(),
             mpi: self.mpi.clone(),

@@ -20,6 +20,9 @@ pub struct Snapshot {
     /// The processes, by rank where known.
     #[serde(default)]
     pub processes: Vec<Process>,
+    /// What to know of the whole, in sentences: how far apart in time its processes were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What could not be read at all, in sentences.
     #[serde(default)]
     pub problems: Vec<String>,
@@ -27,8 +30,15 @@ pub struct Snapshot {
 
 impl Default for Snapshot {
     fn default() -> Self {
-        let (worlds, processes, problems) = (Vec::new(), Vec::new(), Vec::new());
-        Self { schema: SCHEMA.to_owned(), captured_at: None, worlds, processes, problems }
+        let (worlds, processes) = (Vec::new(), Vec::new());
+        Self {
+            schema: SCHEMA.to_owned(),
+            captured_at: None,
+            worlds,
+            processes,
+            notes: Vec::new(),
+            problems: Vec::new(),
+        }
     }
 }
 
@@ -38,12 +48,25 @@ impl Snapshot {
         let mut merged = Self::default();
         for part in parts {
             merged.processes.extend_from_slice(&part.processes);
+            merged.notes.extend_from_slice(&part.notes);
             merged.problems.extend_from_slice(&part.problems);
             // RFC 3339 in UTC sorts as text.
             merged.captured_at = merged.captured_at.max(part.captured_at.clone());
         }
         merged.sort();
         merged
+    }
+
+    /// Adds what the job of a process knows of it: its rank and the size of its world where the process did not tell
+    /// them, and when it was stopped.
+    pub fn place(&mut self, pid: i64, rank: Option<i64>, world_size: Option<i64>, captured_at: Option<String>) {
+        for process in self.processes.iter_mut().filter(|process| process.pid == Some(pid)) {
+            process.rank = process.rank.or(rank);
+            process.world_size = process.world_size.or(world_size);
+            if captured_at.is_some() {
+                process.captured_at.clone_from(&captured_at);
+            }
+        }
     }
 
     /// Orders the processes by world, then by rank, those without one last, then by pid.
@@ -91,6 +114,7 @@ impl Snapshot {
             captured_at: self.captured_at.clone(),
             worlds: self.worlds.clone(),
             processes: Vec::new(),
+            notes: self.notes.clone(),
             problems: self.problems.clone(),
         }
     }

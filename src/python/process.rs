@@ -58,6 +58,11 @@ impl Process {
     fn pid(&self) -> Option<i64> {
         self.data().pid
     }
+    /// When it was stopped to be read, RFC 3339 in UTC; None where only the snapshot's time is known.
+    #[getter]
+    fn captured_at(&self) -> Option<&str> {
+        self.data().captured_at.as_deref()
+    }
     /// Name of the host; None where the target cannot tell.
     #[getter]
     fn host(&self) -> Option<&str> {

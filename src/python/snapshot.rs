@@ -49,6 +49,12 @@ impl Snapshot {
         (0..self.0.processes.len()).map(|process| Process { snapshot: Arc::clone(&self.0), process }).collect()
     }
 
+    /// What to know of the whole, in sentences.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.0.notes.clone()
+    }
+
     /// What could not be read at all, in sentences.
     #[getter]
     fn problems(&self) -> Vec<String> {
@@ -85,19 +91,34 @@ impl Snapshot {
     }
 
     /// One snapshot of many, processes ordered by rank, then pid; with several worlds by these first, and numbered through.
-    /// `worlds`: those of a job, `(number, name, size, first, parent, pids)` each.
+    /// `worlds`: those of a job, `(number, name, size, first, parent, pids)` each; `notes`: what to know of the whole.
     #[staticmethod]
-    #[pyo3(signature = (snapshots, problems = Vec::new(), *, worlds = Vec::new()))]
-    fn merged(snapshots: Vec<Bound<'_, Self>>, problems: Vec<String>, worlds: Vec<WorldOfJob>) -> Self {
+    #[pyo3(signature = (snapshots, problems = Vec::new(), *, worlds = Vec::new(), notes = Vec::new()))]
+    fn merged(
+        snapshots: Vec<Bound<'_, Self>>,
+        problems: Vec<String>,
+        worlds: Vec<WorldOfJob>,
+        notes: Vec<String>,
+    ) -> Self {
         let parts = snapshots.iter().map(|snapshot| snapshot.get().0.as_ref());
         let mut merged = model::Snapshot::merged(parts);
         merged.problems.extend(problems);
+        merged.notes.extend(notes);
         let job = worlds.into_iter().map(|(number, name, size, first, parent, pids)| universe::JobWorld {
             world: model::World { number, key: None, name, size, first, parent },
             pids,
         });
         universe::number(&mut merged, &job.collect::<Vec<_>>());
         Self(Arc::new(merged))
+    }
+
+    /// With what its job knows of a process: its rank and the size of its world where the process did not tell them, and when
+    /// it was stopped (RFC 3339 in UTC).
+    #[pyo3(signature = (pid, *, rank, world_size, captured_at))]
+    fn placed(&self, pid: i64, rank: Option<i64>, world_size: Option<i64>, captured_at: Option<String>) -> Self {
+        let mut placed = self.0.as_ref().clone();
+        placed.place(pid, rank, world_size, captured_at);
+        Self(Arc::new(placed))
     }
 
     /// Only the communicators of that name, the process of that rank (as `rank()` has it); without internal operations if asked.

@@ -74,6 +74,10 @@ class Answer:
     #: Gives the body, once; of an answer that is no error.
     body: Optional[Callable[[], IO[bytes]]] = None
     error: Optional[UserError] = None
+    #: When the process was stopped, and when it went on or soon after, where several were stopped together: in seconds
+    #: since 1970.
+    stopped: Optional[float] = None
+    released: Optional[float] = None
 
     def opened(self) -> IO[bytes]:
         """The body of an answer that is no error; who takes it closes it."""

@@ -97,7 +97,7 @@ def _serve_together(
         _head(write, {"begin": pid})
         try:
             _answer(request, process, partial(opener.release, pid), piece)
-            _head(write, {"done": pid})
+            _head(write, {"done": pid, "at": time.time()})
         except expected as error:
             _head(write, {"failed": pid, **_error(error)})
         finally:

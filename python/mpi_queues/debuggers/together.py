@@ -12,7 +12,7 @@ import json
 import tempfile
 import threading
 from functools import partial
-from typing import IO, Any, Dict, List, Optional, Sequence, Set, Tuple
+from typing import IO, Any, Dict, List, Optional, Sequence, Tuple
 
 from .. import processes
 from ..errors import UserError, as_user_error
@@ -77,7 +77,12 @@ def _answer(debugger: Launcher, target: PidTarget, request: Request, reply: Repl
     if failure is not None:
         return Answer(target, error=said_error(target, failure))
     if target.pid in pieces.done and reply.answer is not None:
-        return Answer(target, partial(_body, reply.answer, pieces.places[target.pid], request.spool))
+        return Answer(
+            target,
+            partial(_body, reply.answer, pieces.places[target.pid], request.spool),
+            stopped=pieces.stopped.get(target.pid),
+            released=pieces.done[target.pid],
+        )
     if target.pid != pieces.begun:
         return None
     # The one that it was at when it ended, or took too long.
@@ -109,7 +114,8 @@ class _Pieces:
         self.told = told
         self.places: Dict[int, List[Tuple[int, int]]] = {}
         self.failed: Dict[int, Dict[str, Any]] = {}
-        self.done: Set[int] = set()
+        #: When each had been read, in seconds since 1970.
+        self.done: Dict[int, float] = {}
         #: When each was stopped, in seconds since 1970.
         self.stopped: Dict[int, float] = {}
         #: The process that the debugger is at.
@@ -158,6 +164,6 @@ class _Pieces:
             self.begun = None
             self.told.one_done()
         elif "done" in said:
-            self.done.add(int(said["done"]))
+            self.done[int(said["done"])] = float(said["at"])
             self.begun = None
             self.told.one_done()

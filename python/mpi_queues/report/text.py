@@ -93,6 +93,8 @@ def write_queues(snapshot: Snapshot, write: Write, options: Optional[Options] = 
         write("\n" + wrapped(f"{counted(options.hidden_internal, 'operation')} of MPI itself not shown{hint}", ""))
     write("\n")
     write_problems(snapshot, write, options)
+    for note in snapshot.notes:
+        write(wrapped(f"Note: {note}", "", "  "))
     incomplete = totals.unknown_line(_problems(snapshot))
     if incomplete:
         write(options.style("problem", incomplete) + "\n")
