@@ -44,7 +44,10 @@ class Launch:
         self.breakpoint: Any = None
         #: Its short name.
         self.name = ""
+        selected = debugger.GetSelectedTarget()
         self.target: Any = debugger.CreateTarget("")
+        #: Whose settings count: the user's own target, if there is one.
+        self._settings_of = selected if selected.IsValid() else self.target
 
     def run(self, program: str, arguments: str) -> Launched:
         """Runs it until its ranks are there.
@@ -70,8 +73,7 @@ class Launch:
         return Launched(waiting.pid, reached, notes)
 
     def _start(self, program: str, arguments: str) -> WaitingProgram:
-        selected = self._debugger.GetSelectedTarget()
-        own = selected if selected.IsValid() else self.target
+        own = self._settings_of
         information = own.GetLaunchInfo()
         if not program:
             program = own.GetExecutable().fullpath or ""
