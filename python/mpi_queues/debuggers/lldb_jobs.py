@@ -20,6 +20,9 @@ from .lldb_launch import Launch
 #: What lldb says of a process that it lets run, which would make equal outputs of ranks differ.
 _RESUMING = "Process {pid} resuming\n"
 
+#: The kernel's letters of a process of which nothing is left but its entry, if that.
+_ENDED = ("", "Z", "X")
+
 _HOW_ON = (
     "To resume all ranks, type: mpi foreach all continue\n"
     "To let the job run on without the debugger, type: mpi detach, or quit"
@@ -59,9 +62,18 @@ class LldbJobs(JobControl):
             label=f"target #{self._debugger.GetIndexOfTarget(target)}",
             name=self._names.get(_key(process)),
             selected=bool(target == selected),
-            state="stopped" if process.GetState() in STOPPED else "running",
+            state=self._state(process),
             launcher=pid in self._watched,
         )
+
+    def _state(self, process: Any) -> str:
+        """In the words of ``Held.state``."""
+        # lldb does not hear of the end of a process that was killed while it stood. What was attached to here is a
+        # process of this machine.
+        mine = _key(process) in self._made
+        if processes.state(int(process.GetProcessID())) in _ENDED if mine else LldbProcess(process).has_ended():
+            return "ended"
+        return "stopped" if process.GetState() in STOPPED else "running"
 
     def _targets(self) -> List[Any]:
         return [self._debugger.GetTargetAtIndex(index) for index in range(int(self._debugger.GetNumTargets()))]
@@ -117,7 +129,7 @@ class LldbJobs(JobControl):
         if watched is not None:
             target.BreakpointDelete(watched[0])
         error = process.Detach()
-        if error.Fail() and _has_process(target):
+        if error.Fail() and _has_process(target) and self._state(process) != "ended":
             raise UserError(f"pid {pid}: lldb cannot let go of it: {said(error)}", kind="not_detached")
         self._forget(target)
 
@@ -140,6 +152,8 @@ class LldbJobs(JobControl):
 
     def execute(self, pid: int, command: str) -> str:
         result = lldb.SBCommandReturnObject()
+        if self._state(self._target(pid).GetProcess()) == "ended":
+            raise UserError("the process has ended", help="to be rid of it, type: mpi detach RANK", kind="no_process")
         with self._in(pid) as target, self._asynchronous(True):
             # Where lldb waited, a command that resumes one rank would wait for what may need the other ranks.
             interpreter = self._debugger.GetCommandInterpreter()
@@ -257,12 +271,12 @@ def at_mpir_breakpoint(frame: Any, _location: Any, _: Any) -> bool:
 
 
 def _has_process(target: Any) -> bool:
-    """Whether it has a process that has not ended: lldb lists one that was killed until it next waits for it."""
+    """Whether it has a process, as far as lldb knows, and no core file."""
     process = target.GetProcess()
     if not process.IsValid() or process.GetState() not in ALIVE:
         return False
     plugin = str(process.GetPluginName() or "")
-    return not plugin.endswith("-core") and plugin != "minidump" and not LldbProcess(process).has_ended()
+    return not plugin.endswith("-core") and plugin != "minidump"
 
 
 def _until_running(process: Any) -> None:
