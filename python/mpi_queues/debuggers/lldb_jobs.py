@@ -152,13 +152,19 @@ class LldbJobs(JobControl):
 
     def execute(self, pid: int, command: str) -> str:
         result = lldb.SBCommandReturnObject()
-        if self._state(self._target(pid).GetProcess()) == "ended":
+        process = self._target(pid).GetProcess()
+        if self._state(process) == "ended":
             raise UserError("the process has ended", help="to be rid of it, type: mpi detach RANK", kind="no_process")
+        stop = process.GetStopID()
         with self._in(pid) as target, self._asynchronous(True):
             # Where lldb waited, a command that resumes one rank would wait for what may need the other ranks.
             interpreter = self._debugger.GetCommandInterpreter()
             interpreter.HandleCommand(command, _place_of(target), result, False)
-        printed = (result.GetOutput() or "").replace(_RESUMING.format(pid=pid), "resuming\n")
+        said_to_resume = _RESUMING.format(pid=pid)
+        printed = result.GetOutput() or ""
+        if said_to_resume in printed:
+            _until_running(process, stop)
+            printed = printed.replace(said_to_resume, "resuming\n")
         if not result.Succeeded():
             reason = (result.GetError() or "").strip().removeprefix("error: ")
             raise UserError(reason or f"{command}: lldb does not say why it failed", kind="command")
@@ -204,11 +210,12 @@ class LldbJobs(JobControl):
         if mpir.has(self, pid, mpir.BREAKPOINT) and not mpir.has(self, pid, "MPIR_i_am_starter"):
             return f"The launcher is a rank itself, and stopped as the others are. {_HOW_ON}"
         if process.GetState() in STOPPED:
+            stop = process.GetStopID()
             with self._asynchronous(True):
                 error = process.Continue()
             if error.Fail():
                 raise UserError(f"the launcher (pid {pid}) cannot go on: {said(error)}", kind="not_resumed")
-            _until_running(process)
+            _until_running(process, stop)
         return f"The launcher runs on by itself. {_HOW_ON}"
 
     def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
@@ -279,10 +286,11 @@ def _has_process(target: Any) -> bool:
     return not plugin.endswith("-core") and plugin != "minidump"
 
 
-def _until_running(process: Any) -> None:
-    """lldb tells that a process runs once somebody has taken the event; where nobody does, the wait is short."""
+def _until_running(process: Any, stop: int) -> None:
+    """Waits until a process that was resumed at this stop is seen to run, or to have stopped again: lldb tells of it
+    once somebody has taken the event. Where nobody does, the wait is short."""
     deadline = time.monotonic() + 1.0
-    while process.GetState() in STOPPED and time.monotonic() < deadline:
+    while process.GetState() in STOPPED and process.GetStopID() == stop and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
