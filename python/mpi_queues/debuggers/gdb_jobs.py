@@ -80,6 +80,7 @@ class GdbJobs(JobControl):
     def attach(self, pid: int, executable: Optional[str], name: str) -> Held:
         inferior = _having(pid)
         if inferior is None:
+            _refuse_non_stop()
             processes.check_readable(pid)
             with quietly(), gdb_stacks.selection_kept(), Mute():
                 inferior = self._attached(pid)
@@ -240,6 +241,7 @@ class GdbJobs(JobControl):
             yield inferior
 
     def launch(self, program: str, arguments: str, tell: Callable[[str], None]) -> Launched:
+        _refuse_non_stop()
         selected = gdb.selected_inferior()
         own = not program and not selected.pid
         with gdb_stacks.selection_kept():
@@ -266,6 +268,16 @@ class GdbJobs(JobControl):
         if self._launchers.get(pid) is None:
             speaks = mpir.has(self, pid, mpir.BREAKPOINT)
             self._launchers[pid] = Watch(self, pid, tell) if speaks else None
+
+
+def _refuse_non_stop() -> None:
+    # gdb 13 then attaches without waiting for the stop, and processes stay stopped where it ends meanwhile.
+    if shown("non-stop") == "on":
+        raise UserError(
+            "gdb is in non-stop mode, in which the ranks of a job cannot be had together",
+            help="before anything is debugged, type: set non-stop off",
+            kind="non_stop",
+        )
 
 
 def _having(pid: int) -> Any:
