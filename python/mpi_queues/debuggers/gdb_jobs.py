@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 import gdb
 
 from .. import processes
-from ..commands import mpir
+from ..commands import gates
 from ..commands.job_control import Held, JobControl, Launched
 from ..errors import UserError
 from . import gdb_events, gdb_stacks
@@ -266,7 +266,7 @@ class GdbJobs(JobControl):
 
     def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
         if self._launchers.get(pid) is None:
-            speaks = mpir.has(self, pid, mpir.BREAKPOINT)
+            speaks = gates.speaks(self, pid)
             self._launchers[pid] = Watch(self, pid, tell) if speaks else None
 
 

@@ -9,13 +9,13 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 import lldb
 
 from .. import processes
-from ..commands import mpir
+from ..commands import gates, mpir
 from ..commands.job_control import Held, JobControl, Launched
 from ..errors import UserError
 from . import base
 from .base import DebuggerError
 from .lldb_adapter import ALIVE, STOPPED, LldbProcess, said
-from .lldb_launch import Launch
+from .lldb_launch import Launch, breakpoint_at
 
 #: What lldb says of a process that it lets run, which would make equal outputs of ranks differ.
 _RESUMING = "Process {pid} resuming\n"
@@ -182,12 +182,32 @@ class LldbJobs(JobControl):
 
     def write(self, pid: int, address: int, content: bytes) -> None:
         error = lldb.SBError()
+        process = self._target(pid).GetProcess()
         try:
-            written = self._target(pid).GetProcess().WriteMemory(address, content, error)
+            with self._halted(process):
+                written = process.WriteMemory(address, content, error)
         except (OverflowError, TypeError, ValueError):
             raise UserError(f"pid {pid}: {address:#x} is no address", kind="memory") from None
         if error.Fail() or written != len(content):
             raise UserError(f"pid {pid}: cannot write to {address:#x}: {said(error)}", kind="memory")
+
+    @contextlib.contextmanager
+    def _halted(self, process: Any) -> Iterator[None]:
+        """lldb writes only to what is stopped: a launcher that runs beside its ranks is so for a moment."""
+        if process.GetState() != lldb.eStateRunning:
+            yield
+            return
+        with self._asynchronous(False):
+            error = process.Stop()
+        if error.Fail():
+            raise UserError(f"pid {process.GetProcessID()} cannot be stopped: {said(error)}", kind="memory")
+        stop = process.GetStopID()
+        try:
+            yield
+        finally:
+            with self._asynchronous(True):
+                process.Continue()
+            _until_running(process, stop)
 
     def launch(self, program: str, arguments: str, tell: Callable[[str], None]) -> Launched:
         # What is left of an earlier job.
@@ -222,7 +242,7 @@ class LldbJobs(JobControl):
         target = self._target(pid)
         if pid in self._watched:
             return
-        self._watch(target, target.BreakpointCreateByName(mpir.BREAKPOINT), tell)
+        self._watch(target, breakpoint_at(target, gates.BREAKPOINTS), tell)
 
     def _watch(self, target: Any, breakpoint: Any, tell: Callable[[str], None]) -> None:
         pid = int(target.GetProcess().GetProcessID())
@@ -230,12 +250,12 @@ class LldbJobs(JobControl):
         _watching[self._number] = self
         breakpoint.SetScriptCallbackFunction(f"{__name__}.at_mpir_breakpoint")
 
-    def reached(self, pid: int) -> bool:
-        """A launcher calls MPIR_Breakpoint; whether it is to stop there."""
+    def reached(self, pid: int, function: str) -> bool:
+        """A launcher calls MPIR_Breakpoint or its like; whether it is to stop there."""
         watched = self._watched.get(pid)
         if watched is None:
             return False
-        sentence = mpir.event(self, pid)
+        sentence = gates.event(self, pid, function)
         if sentence is not None:
             watched[1](sentence)
         return sentence is not None
@@ -274,7 +294,7 @@ def at_mpir_breakpoint(frame: Any, _location: Any, _: Any) -> bool:
     """lldb calls this where a launcher calls MPIR_Breakpoint, on the thread that takes its events."""
     process = frame.GetThread().GetProcess()
     jobs = _watching.get(int(process.GetTarget().GetDebugger().GetID()))
-    return jobs is not None and jobs.reached(int(process.GetProcessID()))
+    return jobs is not None and jobs.reached(int(process.GetProcessID()), str(frame.GetFunctionName() or ""))
 
 
 def _has_process(target: Any) -> bool:
