@@ -160,6 +160,9 @@ class Session:
     def trust_plugin(self, path: str) -> Dict[str, Any]:
         """``mpi plugin load PATH``: checks the plug-in in the child process and remembers that the user asked for it."""
 
+    def set_identity(self, identity: Optional[int]) -> None:
+        """The process's place in the universe of its job, which plug-ins for MPI-2 are told."""
+
     def set_plugin_path(self, paths: Sequence[str]) -> None:
         """The ``plugin-path`` setting: plug-ins, or directories with some; a file in a directory must be nobody else's."""
 
@@ -429,6 +432,14 @@ class Process:
     @property
     def handles(self) -> List[HandleListDict]:
         """The handles that were asked for: a list for each kind. Empty in a snapshot of queues."""
+
+    @property
+    def spawned(self) -> List[Dict[str, Any]]:
+        """Processes that it spawned or connected to, as its plug-in tells: `pid`, `host`, `executable`."""
+
+    @property
+    def spawn_breakpoint(self) -> Optional[str]:
+        """The function in which a debugger is to stop to see processes that are spawned, as its plug-in tells."""
 
     @property
     def notes(self) -> List[str]:

@@ -19,7 +19,7 @@ pub use exactness::{Exactness, Level};
 pub use facts::Facts;
 pub use handle::{Handle, HandleKind, HandleList, HandleState};
 pub use operation::{Operation, OperationStatus, Queue, QueueState};
-pub use process::{Call, Communicator, Mpi, Process};
+pub use process::{Call, Communicator, Mpi, Process, Spawned};
 pub use snapshot::{SCHEMA, Snapshot};
 pub use source::{QueueReport, QueueSource, Source, SourceKind};
 pub use stack::{Frame, Stack};

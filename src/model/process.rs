@@ -44,6 +44,12 @@ pub struct Process {
     /// The handles that were asked for, by kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handles: Vec<HandleList>,
+    /// Processes that this one spawned or connected to, as its plug-in tells (MPI-2).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spawned: Vec<Spawned>,
+    /// The function of the program in which a debugger is to stop to see processes that are spawned, as the plug-in tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawn_breakpoint: Option<String>,
     /// Facts in words that have no place elsewhere, such as messages for a communicator that does not exist yet.
     pub notes: Vec<String>,
     /// What could not be read, in sentences.
@@ -65,11 +71,25 @@ impl Process {
             calls: self.calls.clone(),
             communicators: Vec::new(),
             handles: self.handles.clone(),
+            spawned: self.spawned.clone(),
+            spawn_breakpoint: self.spawn_breakpoint.clone(),
             notes: self.notes.clone(),
             problems: self.problems.clone(),
             ..*self
         }
     }
+}
+
+/// A process that was spawned or connected to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spawned {
+    /// Process id on its host.
+    pub pid: i64,
+    /// Host name, empty where it was not told.
+    pub host: String,
+    /// Its executable, empty where it was not told.
+    pub executable: String,
 }
 
 /// The MPI library of a process.

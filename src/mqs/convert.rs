@@ -11,6 +11,9 @@ use crate::ffi::plugin::wire::Take;
 use crate::model::{Operation, OperationStatus, Queue, QueueState};
 use crate::target::printable;
 
+/// The room for the name of a function in bytes; a name that fills it is not terminated.
+pub const MAX_FUNCTION_NAME: usize = 1024;
+
 /// What is kept of an error text.
 const MAX_ERROR_TEXT: usize = 1024;
 
@@ -118,6 +121,13 @@ pub fn operation(take: &mut Take<'_>, class: Class, world_size: Option<i64>) -> 
         operation.actual_length = operation.desired_length;
     }
     Some(operation)
+}
+
+/// The name of a function, where it can be one of C: it becomes a part of a debugger's command.
+pub fn function_name(text: &[u8]) -> Option<String> {
+    let word = text.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.'));
+    let begins = text.first().is_some_and(|first| !first.is_ascii_digit());
+    (word && begins && text.len() < MAX_FUNCTION_NAME).then(|| printable(text))
 }
 
 /// State of a queue after the function that ended its reading returned `code`.

@@ -8,6 +8,7 @@ use std::os::fd::RawFd;
 use std::path::Path;
 
 use super::abi::{self, Function, Functions, Need};
+use super::convert::MAX_FUNCTION_NAME;
 use crate::ffi::plugin::callbacks::{self, image_handle, job_handle, process_handle, take_info};
 use crate::ffi::plugin::child::{Child, Facts};
 use crate::ffi::plugin::foreign;
@@ -18,8 +19,6 @@ use crate::ffi::plugin::wire::{Failure, Kind, MESSAGE_IMAGE, MESSAGE_IMAGE_FINE,
 
 /// Longest message that is taken from a plug-in.
 const MAX_MESSAGE: usize = 4096;
-/// Room for the name of the function that the debugger should stop at.
-const MAX_FUNCTION_NAME: usize = 1024;
 /// Ranks in one message.
 const GROUP_PIECE: usize = 8192;
 

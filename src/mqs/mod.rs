@@ -64,7 +64,7 @@ pub struct Universe {
     /// Size of MPI_COMM_WORLD.
     pub world_size: Option<i64>,
     /// The debugger's number of the process (MPI-2: its index in the universe of all processes, of which
-    /// MPI_COMM_WORLD is the beginning); by default its rank.
+    /// the first world's MPI_COMM_WORLD is the beginning); `None`: it is not known, and the plug-in is told none.
     pub identity: Option<i64>,
 }
 

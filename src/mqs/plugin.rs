@@ -28,7 +28,7 @@ pub fn read_with_plugin(
 ) -> PluginOutcome {
     let rank = |rank: Option<i64>| rank.and_then(|rank| i32::try_from(rank).ok()).filter(|rank| *rank >= 0);
     let global_rank = rank(request.universe.global_rank).unwrap_or(abi::INVALID_PROCESS);
-    let identity = rank(request.universe.identity).unwrap_or(global_rank);
+    let identity = rank(request.universe.identity).unwrap_or(abi::INVALID_PROCESS);
     let facts = child::Facts { global_rank, identity, ..child::Facts::of(target.abi()) };
     let dialect = dialect(&request.implementation);
     let asked = Asked { target, layouts, member: &|type_name, field| dialect.member(type_name, field) };

@@ -16,6 +16,9 @@ use crate::ffi::plugin::{foreign, library};
 use crate::model::{Communicator, Queue, QueueReport, QueueState};
 use crate::target::printable;
 
+/// Bytes that are shown of a name that is none.
+const LONGEST_SHOWN: usize = 64;
+
 /// Answers and collects.
 pub struct PluginServer<'a> {
     /// What the plug-in asked and said.
@@ -225,11 +228,24 @@ impl<'a> PluginServer<'a> {
                 }
                 let pid = take.i64()?;
                 let (image, host) = (take.text()?, take.text()?);
+                if !(1..=i64::from(i32::MAX)).contains(&pid) {
+                    self.report.problems.push(format!("the plug-in names a new process with the impossible pid {pid}"));
+                    return Some(Ok(Next::Continue));
+                }
                 let room = self.has_room(image.len() + host.len());
                 let (image, host) = if room { (printable(image), printable(host)) } else { Default::default() };
                 self.new_processes.push(NewProcess { pid, image, host });
             }
-            Kind::SpawnBreakpoint => self.spawn_breakpoint = Some(printable(take.text()?)),
+            Kind::SpawnBreakpoint => {
+                let name = take.text()?;
+                self.spawn_breakpoint = convert::function_name(name);
+                if self.spawn_breakpoint.is_none() {
+                    let shown = printable(&name[..name.len().min(LONGEST_SHOWN)]);
+                    let problem =
+                        format!("the plug-in names {shown:?} as the function to stop in, which is no function's name");
+                    self.report.problems.push(problem);
+                }
+            }
             Kind::BadFetch => {
                 let (addr, len) = (take.u64()?, take.u64()?);
                 self.answers.count_failed_read(addr, len);

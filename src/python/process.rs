@@ -98,6 +98,16 @@ impl Process {
     fn handles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.data().handles)
     }
+    /// Processes that it spawned or connected to, as its plug-in tells: `pid`, `host`, `executable`.
+    #[getter]
+    fn spawned<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.data().spawned)
+    }
+    /// The function in which a debugger is to stop to see processes that are spawned, as its plug-in tells.
+    #[getter]
+    fn spawn_breakpoint(&self) -> Option<&str> {
+        self.data().spawn_breakpoint.as_deref()
+    }
     /// Facts in words that have no place elsewhere.
     #[getter]
     fn notes(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! A session in Python: one process under a debugger.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -41,13 +41,20 @@ pub struct Session {
     pub(super) session: session::Session<Origin>,
     safe_path: RefCell<Vec<PathBuf>>,
     plugin_path: RefCell<Vec<PathBuf>>,
+    identity: Cell<Option<i64>>,
 }
 
 impl Session {
     /// A session over a process of whatever origin.
     fn over(urgent: Rc<Urgent>, origin: Origin, choice: LayoutChoice) -> Self {
         let (safe_path, plugin_path) = (RefCell::default(), RefCell::default());
-        Self { urgent, session: session::Session::new(origin, choice), safe_path, plugin_path }
+        Self {
+            urgent,
+            session: session::Session::new(origin, choice),
+            safe_path,
+            plugin_path,
+            identity: Cell::default(),
+        }
     }
 
     /// A session over a recorded process.
@@ -75,7 +82,8 @@ impl Session {
         let interrupted = || self.urgent.signalled();
         let explicit = plugin.as_deref();
         let (safe_path, set_paths) = (safe_path.as_slice(), set_paths.as_slice());
-        Ok(run(&PluginSettings { explicit, set_paths, safe_path, timeout, interrupted: &interrupted }))
+        let identity = self.identity.get();
+        Ok(run(&PluginSettings { explicit, set_paths, safe_path, identity, timeout, interrupted: &interrupted }))
     }
 
     /// A snapshot of what was read, with what the debugger knows.
@@ -258,10 +266,13 @@ impl Session {
         let looked = self.with_settings(plugin, timeout, |settings| {
             let choice = self.session.choose_plugin(settings);
             let inspected = choice.chosen.as_ref().map(|chosen| self.session.inspect_plugin(&chosen.path, settings));
-            (choice, inspected)
+            // One for MPI-2 tells of spawned processes, which only this process's memory has.
+            let has_mpi2 = inspected.as_ref().is_some_and(|found| found.as_ref().is_ok_and(|plugin| plugin.has_mpi2));
+            let read = has_mpi2.then(|| self.session.read_plugin(settings));
+            (choice, inspected, read)
         })?;
         self.interrupted()?;
-        let (choice, inspected) = looked;
+        let (choice, inspected, read) = looked;
         info.set_item("path", choice.chosen.as_ref().map(|chosen| chosen.path.clone()))?;
         info.set_item("how", choice.chosen.as_ref().map(|chosen| chosen.how.describe()))?;
         info.set_item("trusted", choice.chosen.is_some())?;
@@ -269,6 +280,14 @@ impl Session {
         match inspected {
             Some(Ok(inspected)) => set_plugin_facts(&info, inspected)?,
             Some(Err(error)) => info.set_item("reason", error.to_string())?,
+            None => {}
+        }
+        match read {
+            Some(Ok(process)) => {
+                info.set_item("spawn_breakpoint", process.spawn_breakpoint)?;
+                info.set_item("spawned", to_python(py, &process.spawned)?)?;
+            }
+            Some(Err(error)) => info.set_item("spawned_not_known", error.to_string())?,
             None => {}
         }
         info.set_item("candidates", choice.described())?;
@@ -287,6 +306,11 @@ impl Session {
             Named::Handles(plugin) => set_facts(&info, &plugin)?,
         }
         Ok(info)
+    }
+
+    /// The process's place in the universe of its job, which plug-ins for MPI-2 are told.
+    fn set_identity(&self, identity: Option<i64>) {
+        self.identity.set(identity);
     }
 
     /// The `plugin-path` setting: plug-ins, or directories with some; the files in a directory must be nobody else's.

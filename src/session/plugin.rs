@@ -11,9 +11,11 @@ use crate::analysis::compare::differences;
 use crate::ffi::plugin::candidate::How;
 use crate::ffi::plugin::library::exported_functions;
 use crate::handles::{HandlePluginInfo, inspect_handle_plugin, is_handle_plugin};
-use crate::model::{Communicator, Process, QueueReport, QueueSource, QueueState, Source, SourceKind};
+use crate::model::{Communicator, Process, QueueReport, QueueSource, QueueState, Source, SourceKind, Spawned};
 use crate::mqs::discovery::{Candidate, Search, candidates};
-use crate::mqs::{BadRead, PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin_within};
+use crate::mqs::{
+    BadRead, NewProcess, PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin_within,
+};
 use crate::readers::mpich::MpichProcess;
 use crate::target::{Target, TargetError};
 
@@ -28,6 +30,8 @@ pub struct PluginSettings<'a> {
     pub set_paths: &'a [PathBuf],
     /// Directories that the user trusts.
     pub safe_path: &'a [PathBuf],
+    /// The process's place in the universe of its job, where that is known.
+    pub identity: Option<i64>,
     /// Time limit, wall clock.
     pub timeout: Duration,
     /// Whether the user has interrupted.
@@ -79,6 +83,11 @@ impl PluginChoice {
 fn is_for_handles_only(path: &Path) -> bool {
     let of_queues = || exported_functions(path, |name| name.starts_with("mqs_"));
     is_handle_plugin(path) == Ok(true) && of_queues().is_ok_and(|found| found.is_empty())
+}
+
+/// Whether a process has the communicator of those that spawned it, under the name that the standard gives it.
+fn was_spawned(process: &Process) -> bool {
+    process.communicators.iter().any(|found| found.remote_group.is_some() && found.name == "MPI_COMM_PARENT")
 }
 
 /// Why a plug-in would print nonsense for this process, if so: none looks at what moves the messages.
@@ -139,8 +148,9 @@ impl<T: Target> Session<T> {
             Some(chosen) => chosen.path.clone(),
             None => return Err(choice.refusal("no plug-in was found for this MPI library".to_owned())),
         };
+        let mut told = Process::default();
         let mut report = match unfit(&detected) {
-            None => self.run_plugin(&path, &detected, &ours, settings)?,
+            None => self.run_plugin(&path, &detected, &ours, settings, &mut told)?,
             Some(reason) => {
                 // The reader says why there is nothing.
                 let refused = self.read_builtin(true)?;
@@ -157,6 +167,8 @@ impl<T: Target> Session<T> {
             communicators: report.communicators,
             notes: report.notes,
             problems: ours.problems.into_iter().chain(report.problems).collect(),
+            spawned: told.spawned,
+            spawn_breakpoint: told.spawn_breakpoint,
             rank: ours.rank,
             world_size: ours.world_size,
             world_key: ours.world_key,
@@ -171,11 +183,16 @@ impl<T: Target> Session<T> {
         detected: &Detected,
         ours: &Process,
         settings: &PluginSettings<'_>,
+        told: &mut Process,
     ) -> Result<QueueReport, SessionError> {
+        // The rank of a process of a later world is another one's place in the universe; and what our own reader does not
+        // translate back must not be told.
+        let first = ours.rank.filter(|_| ours.parent_world_key.is_none() && !was_spawned(ours));
+        let identity = if ours.communicators.is_empty() { first } else { settings.identity.or(first) };
         let request = PluginRequest {
             timeout: settings.timeout,
             interrupted: settings.interrupted,
-            universe: Universe { global_rank: ours.rank, world_size: ours.world_size, identity: ours.rank },
+            universe: Universe { global_rank: ours.rank, world_size: ours.world_size, identity },
             implementation: detected.mpi.implementation.clone(),
             library_version: detected.mpi.version.clone(),
             ..PluginRequest::new(path.to_owned())
@@ -197,6 +214,11 @@ impl<T: Target> Session<T> {
             report.notes.extend(outcome.messages.iter().cloned());
             let new = outcome.new_processes.iter();
             report.notes.extend(new.map(|new| format!("spawned process {} on {} ({})", new.pid, new.host, new.image)));
+            let new = outcome.new_processes.iter();
+            let spawned =
+                |new: &NewProcess| Spawned { pid: new.pid, host: new.host.clone(), executable: new.image.clone() };
+            told.spawned = new.map(spawned).collect();
+            told.spawn_breakpoint.clone_from(&outcome.spawn_breakpoint);
         }
         Ok(report)
     }

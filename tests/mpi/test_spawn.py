@@ -9,11 +9,12 @@ from typing import Callable, Dict, Iterator
 import mpi_queues
 import pytest
 from support import builds, processes
-from support.builds import MpiBuild
+from support.builds import MpiBuild, compile_with
 from support.cli import mpi_queues as run
 from support.cli import pid_options
 from support.compare import compare
 from support.known import ALL_KNOWN, Known, OverNetwork, known_of
+from support.paths import PROGRAMS
 from support.worlds import WorldsJob
 
 #: MPIs whose worlds have names in memory.
@@ -107,6 +108,30 @@ def test_the_job_is_read_by_its_launcher(spawned: WorldsJob) -> None:
     ranks = json.loads(run("ranks", str(spawned.launcher_pid), "--format", "json").out)
     listed = [(entry["world"], entry["rank"], entry["pid"]) for entry in ranks["processes"]]
     assert listed == [(*place, truth["pid"]) for place, truth in sorted(spawned.worlds.items())]
+
+
+@pytest.fixture(scope="module")
+def plugin() -> Path:
+    """Ours, which tells of spawned processes: no MPI ships one that does."""
+    return compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "worlds.c"], ["-shared", "-fPIC"])
+
+
+def test_a_plugin_tells_of_spawned_processes_and_is_told_its_place(spawned: WorldsJob, plugin: Path) -> None:
+    pids = spawned.all_pids
+    by_rank = {0: pids[2:5], 1: pids[2:5], 2: [pids[5]]}
+    options = ("--source", f"plugin={plugin}", "--format", "json")
+    result = run("show", "--job", str(spawned.launcher_pid), *options)
+    assert result.status == 0, str(result)
+    for place, process in enumerate(json.loads(result.out)["processes"]):
+        assert [one["pid"] for one in process.get("spawned", [])] == by_rank.get(place, [])
+        assert all((one["host"], one["executable"]) == ("here", "truth_spawn") for one in process.get("spawned", []))
+        assert process["spawn_breakpoint"] == "truth_have_spawned"
+        assert any(f"identity {place}" in note for note in process["notes"]), process["notes"]
+    # Without the job nobody knows the place of a process that was spawned: its rank is another one's.
+    alone = json.loads(run("show", *pid_options([pids[0], pids[3]]), *options).out)["processes"]
+    told = {process["pid"]: [note for note in process["notes"] if "identity" in note] for process in alone}
+    assert len(told[pids[0]]) == 1 and "identity 0" in told[pids[0]][0]
+    assert told[pids[3]] == []
 
 
 def test_one_world_alone_keeps_its_own_ranks(spawned: WorldsJob) -> None:

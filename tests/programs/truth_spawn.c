@@ -5,8 +5,25 @@
 #include "common/truth.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { PARENTS = 2, CHILDREN = 3 };
+
+/* The process ids of those that this process has spawned with others, for a plug-in; then zeros. */
+int truth_spawned[8];
+
+/* Where a debugger is to stop to see them. */
+__attribute__((noinline)) void truth_have_spawned(void)
+{
+    __asm__ volatile("");
+}
+
+/* Both sides: each tells the other its process id. */
+static void exchange_pids(MPI_Comm comm, int *theirs)
+{
+    int own = (int)getpid();
+    MPI_Allgather(&own, 1, MPI_INT, theirs, 1, MPI_INT, comm);
+}
 
 static MPI_Comm spawn(char *program, char *world, int count, MPI_Comm comm)
 {
@@ -14,6 +31,8 @@ static MPI_Comm spawn(char *program, char *world, int count, MPI_Comm comm)
     int failed[CHILDREN];
     MPI_Comm made;
     MPI_Comm_spawn(program, arguments, count, MPI_INFO_NULL, 0, comm, &made, failed);
+    exchange_pids(made, truth_spawned);
+    truth_have_spawned();
     return made;
 }
 
@@ -50,6 +69,8 @@ static void be_parent(char *program)
 static void be_child(char *program, MPI_Comm parents)
 {
     MPI_Comm merged;
+    int above[PARENTS];
+    exchange_pids(parents, above);
     /* The standard's own name for it. */
     truth_comm(parents, "MPI_COMM_PARENT");
     truth_exchange_members(parents);
@@ -79,6 +100,8 @@ static void be_child(char *program, MPI_Comm parents)
 
 static void be_grandchild(MPI_Comm parent)
 {
+    int above;
+    exchange_pids(parent, &above);
     truth_comm(parent, "MPI_COMM_PARENT");
     truth_exchange_members(parent);
     truth_irecv(3, MPI_INT, 0, 96, parent, TRUTH_PENDING, NULL);

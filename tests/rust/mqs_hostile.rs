@@ -157,6 +157,25 @@ fn endless_lists_are_cut() {
 }
 
 #[test]
+fn what_is_told_of_spawned_processes_is_bounded_and_checked() {
+    let outcome = run("unterminated-spawned -DCOMPATIBILITY=3");
+    assert_eq!(outcome.failure, None);
+    let [spawned] = &outcome.new_processes[..] else { panic!("{outcome:?}") };
+    assert_eq!((spawned.pid, spawned.host.as_str()), (4711, "h".repeat(64).as_str()));
+    assert_eq!(spawned.image, "i".repeat(libc::FILENAME_MAX as usize));
+    assert_eq!(outcome.spawn_breakpoint, None);
+    assert!(outcome.report.problems[0].contains("no function's name"), "{:?}", outcome.report.problems);
+
+    let outcome = run("absurd-spawned -DCOMPATIBILITY=3");
+    assert_eq!((outcome.failure, outcome.new_processes.len(), outcome.spawn_breakpoint), (None, 0, None));
+    let problems = outcome.report.problems.join("; ");
+    assert!(
+        problems.contains("\"main\\\\x0acall exit(0)\"") && problems.contains("the impossible pid -1"),
+        "{problems}"
+    );
+}
+
+#[test]
 fn a_million_operations_are_the_default_bound_and_take_seconds() {
     let start = Instant::now();
     let outcome = run_within("endless-operations", 60.0);

@@ -161,7 +161,7 @@ pub fn layouts() -> Layouts {
 pub fn request<'a>(path: &Path, seconds: f64) -> PluginRequest<'a> {
     PluginRequest {
         timeout: Duration::from_secs_f64(seconds),
-        universe: Universe { global_rank: Some(2), world_size: Some(4), identity: None },
+        universe: Universe { global_rank: Some(2), world_size: Some(4), identity: Some(2) },
         ..PluginRequest::new(path.to_owned())
     }
 }

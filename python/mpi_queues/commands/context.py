@@ -111,6 +111,10 @@ class DebuggedMpi(ABC):
         """As :meth:`Session.record`."""
 
     @abstractmethod
+    def set_identity(self, identity: Optional[int]) -> None:
+        """Its place in the universe of its job, which plug-ins for MPI-2 are told; None where that is its rank."""
+
+    @abstractmethod
     def set_plugin_path(self, paths: List[str]) -> None:
         """The ``plugin-path`` setting: plug-ins, or directories with some."""
 

@@ -153,6 +153,7 @@ def content(target: Union[DebuggedTarget, Sequence[PidTarget]], request: Request
     elif not isinstance(target, CoreTarget):
         # Each may take that long.
         content["pids"], content["until"] = [one.pid for one in target], None
+        content["identities"] = [one.place.universe_rank if one.place else None for one in target]
     else:
         content["core"], content["exe"] = checked_core(target.core, target.exe)
     return json.dumps(content).encode()

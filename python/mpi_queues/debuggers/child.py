@@ -81,10 +81,11 @@ def _serve_together(
 ) -> None:
     """Stops all, then reads one after the other."""
     held: Dict[int, DebuggedMpi] = {}
-    for pid in map(int, request["pids"]):
+    for pid, identity in zip(map(int, request["pids"]), request["identities"]):
         _head(write, {"begin": pid})
         try:
             held[pid] = opener.attach(pid)
+            held[pid].set_identity(identity)
             _head(write, {"stopped": pid, "at": time.time()})
         except expected as error:
             _head(write, {"failed": pid, **_error(error)})

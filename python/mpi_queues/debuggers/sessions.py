@@ -25,6 +25,7 @@ class ProcessSession(DebuggedMpi):
         self._safe_path: List[str] = []
         self.set_safe_path(safe_path)
         self._plugin_path: List[str] = []
+        self._identity: Optional[int] = None
         self._snapshots: Dict[Tuple[str, Optional[str], bool, Tuple[str, ...]], _native.Snapshot] = {}
         self._refused: Optional[UserError] = None
 
@@ -64,6 +65,13 @@ class ProcessSession(DebuggedMpi):
         self._session, self._layouts = session, path
         session.set_safe_path(self._safe_path)
         session.set_plugin_path(self._plugin_path)
+        session.set_identity(self._identity)
+
+    def set_identity(self, identity: Optional[int]) -> None:
+        if identity != self._identity:
+            self._identity = identity
+            self._session.set_identity(identity)
+            self._snapshots.clear()
 
     def set_plugin_path(self, paths: List[str]) -> None:
         if paths != self._plugin_path:

@@ -522,6 +522,12 @@ int mqs_set_process_identity(mqs_process *process, int identity)
 int mqs_spawn_breakpoint_name(mqs_process *process, char *name, int room)
 {
     (void)process;
+    if (IS("unterminated-spawned"))
+        memset(name, 'b', room);
+    if (IS("absurd-spawned"))
+        strcpy(name, "main\ncall exit(0)");
+    if (IS("unterminated-spawned") || IS("absurd-spawned"))
+        return mqs_ok;
     return snprintf(name, room, "toy_spawned_breakpoint") < room ? mqs_ok : 123;
 }
 
@@ -547,6 +553,14 @@ mqs_next_new_process
     location->pid = number(process, info->spawned + at->spawned_pid);
     text(process, info->spawned + at->spawned_image, location->image_name, 16);
     text(process, info->spawned + at->spawned_host, location->host_name, 16);
+    if (IS("unterminated-spawned")) {
+        memset(location->image_name, 'i', sizeof location->image_name);
+        memset(location->host_name, 'h', sizeof location->host_name);
+    }
+    if (IS("absurd-spawned")) {
+        location->pid = -1;
+        strcpy(location->image_name, "\033[2J\377");
+    }
     if (!IS("endless-spawned"))
         info->spawned = pointer(process, info->spawned + at->spawned_next);
     return mqs_ok;
