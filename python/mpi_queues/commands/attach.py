@@ -136,6 +136,9 @@ class AttachCommand(Command):
 def told_through(fifo: str) -> str:
     """Writes the byte that asks the launcher to look at MPIR_being_debugged; what came of it, in a sentence."""
     try:
+        # The name comes out of the launcher's memory: nothing else is opened for writing.
+        if not stat.S_ISFIFO(os.stat(fifo).st_mode):
+            return f"The launcher was not told of the debugger: MPIR_attach_fifo {fifo}: not a FIFO"
         # Without waiting for a reader that there may not be.
         descriptor = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
