@@ -69,7 +69,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="mpi-queues",
         description="Why is my MPI job stuck? Shows what each rank waits for and what nobody has received.",
-        epilog="example:\n  mpi-queues show --pid 4242 --pid 4243\n\nInside gdb: mpi-queues init gdb",
+        epilog="examples:\n  mpi-queues ranks\n  mpi-queues show --job mpirun --by difference\n\n"
+        "Inside gdb: mpi-queues init gdb",
     )
     parser.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
@@ -91,6 +92,8 @@ def _add_show(commands: Any) -> None:
         description="Shows the message queues of MPI processes: of core files, and of live ones, which are stopped\n"
         "while they are read, and go on.",
         epilog="examples:\n"
+        "  mpi-queues show --job mpirun --by difference\n"
+        "  mpi-queues show --job 4242 --by communicator\n"
         "  mpi-queues show --pid 4242\n"
         "  mpi-queues show $(pgrep -f my_solver | sed s/^/--pid=/) --comm halo\n"
         "  mpi-queues show --core core.4242 --exe ./my_solver\n"
@@ -106,6 +109,12 @@ def _add_show(commands: Any) -> None:
         default=show.DEFAULT_LIMIT,
         metavar="N",
         help="rows of a queue in text, or 'all' (default 200)",
+    )
+    parser.add_argument(
+        "--by",
+        choices=("rank", "communicator", "difference"),
+        default="rank",
+        help="text: each rank; each communicator once with all who wait in it; or only what differs (default: rank)",
     )
     parser.set_defaults(run=show.show)
 

@@ -12,7 +12,7 @@ from ._native import Snapshot
 from .commands.plugins import requested_plugin
 from .debuggers import via_debugger
 from .errors import UsageError, UserError
-from .report import handles, text, worlds
+from .report import grouped, handles, text, worlds
 
 DEFAULT_LIMIT = text.DEFAULT_LIMIT
 
@@ -30,7 +30,8 @@ def show(options: argparse.Namespace) -> int:
     if options.format == "json":
         write_json(shown)
     else:
-        text.write_queues(
+        views = {"communicator": grouped.write_by_communicator, "difference": grouped.write_by_difference}
+        views.get(options.by, text.write_queues)(
             shown,
             sys.stdout.write,
             text.Options(

@@ -194,6 +194,15 @@ def test_what_cannot_be_launched(place: Place, typed: str, message: str) -> None
     assert re.fullmatch(r" +Num .*\n\* 1 +<null> *\n", listed)
 
 
+@pytest.mark.parametrize("command", ["mpi launch false", "mpi attach {pid}"])
+def test_non_stop_mode_is_refused(four: Job, command: str) -> None:
+    _, output, listed = GDB.run("set non-stop on", command.format(pid=of(four)), "info inferiors")
+    assert "gdb is in non-stop mode" in output
+    assert "type: set non-stop off" in output
+    assert inferiors(listed) == {}
+    four.assert_running()
+
+
 def test_quitting_ends_what_was_launched(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER")
     (launched,) = run(job, f"mpi launch {job.command}")

@@ -6,8 +6,9 @@
  * handed over. All of them then wait, and note each change of their debugger_flags in flags.PID.
  *
  * usage: mpi2dd DIRECTORY [VARIANT]. The truth is written to DIRECTORY/truth.json. Each VARIANT breaks the tables in one
- * way, see main(); "events" waits for BEING_DEBUGGED and then goes through all debug states. All processes end with the
- * starter.
+ * way, see below. "start" calls MPI2DD_breakpoint at the start of the job, "late" does so and fills MPI2DD_info only then;
+ * "events" waits for BEING_DEBUGGED, and goes through all debug states when all ranks have seen their gate opened. All
+ * processes end with the starter.
  */
 #define _GNU_SOURCE
 #include "mpi2dd.h"
@@ -32,9 +33,9 @@ __attribute__((noinline)) void MPI2DD_breakpoint(void)
 enum { STARTER, META, DIR_A, DIR_B, ALPHA_0, ALPHA_1, ALPHA_2, BETA_0, BETA_1, ROLES };
 static const char *const ROLE_NAMES[] = {"starter", "metadirectory", "directory_a", "directory_b"};
 
-/* Process ids, and how many processes have their tables. */
+/* Process ids, how many processes have their tables, and a bit for each role whose gate is open. */
 static volatile struct roster {
-    int pids[ROLES], ready, dead, stranger;
+    int pids[ROLES], ready, dead, stranger, gates;
 } *roster;
 
 static const char *variant = "good", *directory;
@@ -132,6 +133,8 @@ static void entries(int metadirectories, const int *pids, int count)
 /* What the process is, in its own memory. */
 static void build(int role)
 {
+    MPI2DD_info.magic[0] = 'M';
+    MPI2DD_info.debugger_flags |= OTHER_FLAGS;
     MPI2DD_info.dll_name_32 = "/lib32/libqueues.so";
     MPI2DD_info.dll_name_64 = "/lib64/libqueues.so";
     if (role != META) {
@@ -180,11 +183,20 @@ static void note_flags(uint32_t flags)
         fail(path);
 }
 
-static void wait_for_the_end(void)
+/* A job that a debugger started outlives the debugger, but not for long. */
+static int is_launched(void)
 {
-    for (uint32_t last = MPI2DD_info.debugger_flags; getppid() != 1; nap())
+    return is("start") || is("late") || is("events");
+}
+
+static void wait_for_the_end(int role)
+{
+    for (uint32_t last = OTHER_FLAGS; is_launched() || getppid() != 1; nap()) {
         if (MPI2DD_info.debugger_flags != last)
             note_flags(last = MPI2DD_info.debugger_flags);
+        if (last & GATE)
+            __atomic_fetch_or(&roster->gates, 1 << role, __ATOMIC_SEQ_CST);
+    }
 }
 
 static void live(int role)
@@ -210,7 +222,7 @@ static void become(int role)
         for (int spawned = BETA_0; spawned <= BETA_1; spawned++)
             become(spawned);
     live(role);
-    wait_for_the_end();
+    wait_for_the_end(role);
     exit(0);
 }
 
@@ -236,12 +248,16 @@ static void write_truth(void)
 
 static void go_through_states(void)
 {
-    while (!(MPI2DD_info.debugger_flags & BEING_DEBUGGED))
+    while (is("events") && !(MPI2DD_info.debugger_flags & BEING_DEBUGGED))
         nap();
     MPI2DD_info.abort_string = "rank 2 has divided by zero";
-    for (uint8_t state = START; state <= ABORT; state++) {
+    for (uint8_t state = START; state <= (is("events") ? ABORT : START); state++) {
         MPI2DD_info.debug_state = state;
         MPI2DD_breakpoint();
+        if (is("events") && state == START)
+            for (int role = ALPHA_0; role <= BETA_1; role++)
+                while (!(roster->gates & 1 << role))
+                    nap();
     }
 }
 
@@ -253,7 +269,13 @@ int main(int argc, char **argv)
     }
     directory = argv[1];
     variant = argc == 3 ? argv[2] : variant;
+    if (is("late"))
+        MPI2DD_info.magic[0] = 0;
+    /* Whoever reads what the debugger prints waits for the end of all that could print there. */
+    if (is_launched() && (freopen("/dev/null", "w", stdout) == NULL || dup2(STDOUT_FILENO, STDERR_FILENO) < 0))
+        fail("/dev/null");
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    alarm(900);
     ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
     if (length < 0 || gethostname(host, sizeof host) != 0)
         fail("who am I");
@@ -283,8 +305,8 @@ int main(int argc, char **argv)
     while (roster->ready < ROLES)
         nap();
     write_truth();
-    if (is("events"))
+    if (is_launched())
         go_through_states();
-    wait_for_the_end();
+    wait_for_the_end(STARTER);
     return 0;
 }

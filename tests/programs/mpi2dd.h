@@ -10,6 +10,8 @@
 
 enum { START = 1, SPAWN, CONNECT, ACCEPT, JOIN, DIRECTORY_CHANGED, METADIRECTORY_CHANGED, ABORT };
 enum { GATE = 0x01, BEING_DEBUGGED = 0x02, REQUEST_DIRECTORY_EVENTS = 0x04 };
+/* Bits that the draft does not have are nobody's to change. */
+enum { OTHER_FLAGS = 0x100 };
 enum { I_AM_METADIR = 0x01, I_AM_DIR = 0x02, I_AM_STARTER = 0x04, PARTIAL_ATTACH_OK = 0x40 };
 
 struct PACKED MPI2DD_INFO {

@@ -9,10 +9,9 @@ use mpi_queues::target::mock::MockTarget;
 use mpi_queues::target::{Image, Symbol, Target, TargetAbi, TargetError};
 use proptest::prelude::{ProptestConfig, any};
 
-use super::mpir_launcher::{DATA, Launcher, Row, made, rows};
+use super::mpir_launcher::{DATA, Launcher, Row, fuzz, made, rows};
 use super::support::memory::PAGE;
 use super::support::process::ABIS;
-use super::support::rng::Rng;
 
 /// A process that ends after some reads.
 pub struct Ending {
@@ -197,48 +196,12 @@ fn a_table_that_changes_all_the_time_is_told() {
     assert!(table.problems.iter().any(|problem| problem.contains("has changed while it was read")));
 }
 
-/// A launcher in which words of the variables, the table and the texts are others.
-fn damaged(seed: u64, abi: TargetAbi) -> Launcher {
-    let mut rng = Rng::new(seed);
-    let mut launcher = Launcher::new(abi, &JOB);
-    launcher.array("MPIR_attach_fifo", 256, b"/tmp/fifo");
-    launcher.array("MPIR_server_arguments", 256, b"a\0b\0\0");
-    launcher.variable("MPIR_debug_abort_string", abi.pointer_width.bytes(), DATA as i64);
-    let objects = launcher.mem.objects.clone();
-    for _ in 0..1 + rng.below(20) {
-        let (start, len) = if rng.chance(50) {
-            (TargetAddr::new(DATA + 0x900), 256)
-        } else {
-            objects[rng.below(objects.len() as u64) as usize]
-        };
-        let at = start.wrapping_add(rng.below(len.saturating_sub(4).max(1)));
-        let value = match rng.below(4) {
-            0 => rng.next(),
-            1 => DATA + rng.below(4 * PAGE),
-            2 => rng.below(100_000),
-            _ => u64::MAX - rng.below(16),
-        };
-        if len >= 4 {
-            launcher.mem.put_int(at, 4, value as i64);
-        }
-    }
-    launcher
-}
-
 proptest::proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_damage_is_survived(seed in any::<u64>()) {
-        let launcher = damaged(seed, ABIS[seed as usize % 4]);
-        let table = launcher.read();
-        assert!(table.entries.len() <= 1 << 20);
-        let candidates = [(4242, Some(0)), (4243, Some(1)), (777, None)];
-        let found = launcher.search(&candidates);
-        // What was found in damaged memory has at least one of the processes at its place.
-        let agrees = |(index, row): (usize, &(String, String, i64))| candidates.contains(&(row.2, Some(index as u64)));
-        assert!(found.found.is_none() || rows(&found).iter().enumerate().any(agrees));
-        assert!(found.found.is_some() || !found.problems.is_empty());
+    fn any_damage_is_survived(data in proptest::collection::vec(any::<u8>(), 1..250)) {
+        fuzz(&data);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use mpi_queues::target::mock::MockTarget;
 use mpi_queues::target::{Image, PointerWidth, TargetAbi};
 
 use super::support::memory::{Memory, PAGE};
+use super::support::process::ABIS;
 
 /// Where the image of the launcher is loaded, and its variables.
 const BIAS: u64 = 0x1000_0000;
@@ -172,4 +173,40 @@ pub fn rows(table: &ProcessTable) -> Vec<(String, String, i64)> {
 /// Rows as [`rows`] tells them.
 pub fn made(rows: &[Row]) -> Vec<(String, String, i64)> {
     rows.iter().map(|(host, executable, pid)| ((*host).to_owned(), (*executable).to_owned(), *pid)).collect()
+}
+
+/// A launcher in which the input sets words of the variables, the table and the texts: reading it ends, and what is found
+/// by its processes has at least one of them at its place.
+pub fn fuzz(data: &[u8]) {
+    let Some((first, pieces)) = data.split_first() else { return };
+    let job = [("node1", "./solver", 4242), ("node1", "./solver", 4243), ("node2", "./io", 777)];
+    let abi = ABIS[usize::from(*first) % ABIS.len()];
+    let mut launcher = Launcher::new(abi, &job);
+    launcher.array("MPIR_attach_fifo", 256, b"/tmp/fifo");
+    launcher.array("MPIR_server_arguments", 256, b"a\0b\0\0");
+    launcher.variable("MPIR_debug_abort_string", abi.pointer_width.bytes(), DATA as i64);
+    let mut places = launcher.mem.objects.clone();
+    places.push((TargetAddr::new(DATA + 0x900), 256));
+    for piece in pieces.chunks_exact(12) {
+        let (start, len) = places[usize::from(piece[0]) % places.len()];
+        let at = start.wrapping_add(u64::from(piece[1]) % len.saturating_sub(8).max(1));
+        let number = u64::from_le_bytes(std::array::from_fn(|index| piece[4 + index]));
+        let value = match piece[2] % 5 {
+            0 => number,
+            1 => DATA + number % (4 * PAGE),
+            2 => number % 100_000,
+            3 => places[number as usize % places.len()].0.get(),
+            _ => u64::MAX - number % 16,
+        };
+        let size = if piece[3] % 2 == 0 { 4 } else { 8 };
+        if len >= size {
+            launcher.mem.put_int(at, size.min(len), value as i64);
+        }
+    }
+    assert!(launcher.read().entries.len() <= 1 << 20);
+    let candidates = [(4242, Some(0)), (4243, Some(1)), (777, None)];
+    let found = launcher.search(&candidates);
+    let agrees = |(index, row): (usize, &(String, String, i64))| candidates.contains(&(row.2, Some(index as u64)));
+    assert!(found.found.is_none() || rows(&found).iter().enumerate().any(agrees));
+    assert!(found.found.is_some() || !found.problems.is_empty());
 }

@@ -6,7 +6,9 @@ import contextlib
 import functools
 import hashlib
 import json
+import os
 import platform
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -95,3 +97,37 @@ def running(directory: Path, variant: str = "good", width: int = 8) -> Iterator[
         while any(processes.is_alive(one) for one in known):
             assert time.monotonic() < deadline, "processes of the job are left"
             time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def to_be_launched(directory: Path, variant: str) -> Iterator[str]:
+    """The words that start a job, for a debugger; whatever they have started has ended afterwards."""
+    try:
+        yield f"{program()} {directory} {variant}"
+    finally:
+        found = list(_of_directory(directory))
+        for one in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one.pid, signal.SIGKILL)
+        deadline = time.monotonic() + TIMEOUT
+        while any(processes.is_alive(one) for one in found):
+            assert time.monotonic() < deadline, "processes of the job are left"
+            time.sleep(0.01)
+
+
+def _of_directory(directory: Path) -> Iterator[processes.Identity]:
+    """The processes of a job, also where it has not got as far as to name them."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        known = processes.identity(int(entry.name))
+        if known is not None and words[:2] == [str(program()).encode(), str(directory).encode()]:
+            yield known
+
+
+def launched(directory: Path) -> DirectoryJob:
+    """The job that a debugger has started."""
+    truth = json.loads((directory / "truth.json").read_bytes())
+    return DirectoryJob(directory, truth["starter"])

@@ -63,7 +63,7 @@ def _from_environment(
 ) -> RankEntry:
     tree, identity = sources.tree, starts[0].identity
     choice = members.chosen(tree, starts, row.pid if row is not None else None)
-    problems = [choice.problem] if choice.problem else []
+    problems: List[str] = []
     origin = identity.origin
     if table is not None and row is None:
         problems.append(f"{table.origin} has no rank {rank}")
@@ -124,5 +124,5 @@ def _entry(
         tree.state(choice.pid),
         True,
         origin + (f"; {choice.note}" if choice.note else ""),
-        "; ".join([*problems, *traced]) or None,
+        "; ".join([*([choice.problem] if choice.problem else []), *problems, *traced]) or None,
     )

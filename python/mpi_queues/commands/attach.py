@@ -9,7 +9,7 @@ from typing import List
 from ..acquisition import job as acquisition
 from ..acquisition.model import Job, RankEntry
 from ..errors import UserError, as_user_error
-from . import mpir
+from . import gates, mpi2dd, mpir
 from . import options as opt
 from .base import COMM, Command
 from .comm_members import members
@@ -60,6 +60,8 @@ class AttachCommand(Command):
                 help=f"to see them, type in a shell: mpi-queues ranks {job.pid}",
                 kind="no_ranks",
             )
+        # By MPI2DD a rank may wait for whatever debugger comes, by MPIR for the one that its launcher knows of.
+        tell_failures(context, open_gates(context, here, mpi2dd.open_gate))
         if arguments.has(LAUNCHER.name):
             self._launcher(context, job, here)
         self._select(context, here)
@@ -122,10 +124,10 @@ class AttachCommand(Command):
     def _ask(self, context: Context, job: Job, here: List[RankEntry]) -> None:
         jobs = context.jobs
         jobs.watch_launcher(job.pid, context.tell)
-        if not mpir.has(jobs, job.pid, mpir.BREAKPOINT):
+        if not gates.speaks(jobs, job.pid):
             context.tell(mpir.not_watched(job.launcher))
             return
-        mpir.set_being_debugged(jobs, job.pid, True)
+        gates.set_being_debugged(jobs, job.pid, True)
         # Ranks that are held for a debugger wait for this one now.
         tell_failures(context, open_gates(context, here))
         fifo = mpir.attach_fifo(jobs, job.pid)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import List
 
 from ..errors import UserError
-from . import mpir
+from . import gates
 from . import options as opt
 from .base import Command
 from .context import Context
@@ -54,7 +54,7 @@ class DetachCommand(Command):
         for one in held:
             if one.launcher:
                 try:
-                    mpir.set_being_debugged(context.jobs, one.pid, False)
+                    gates.set_being_debugged(context.jobs, one.pid, False)
                 except FAILURES:
                     # It is running, or gone: then it does not ask any more.
                     continue

@@ -18,7 +18,7 @@ class Held:
     name: Optional[str]
     #: Whether the user is in it.
     selected: bool
-    #: running or stopped.
+    #: running, stopped, or ended where the debugger has not let go of it yet.
     state: str
     #: Whether it is a launcher that was started here or is watched.
     launcher: bool = False

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 import signal
 import time
-from typing import List, Tuple
+from typing import Callable, List, Tuple
 
 from .. import processes
 from ..acquisition import job as acquisition
 from ..acquisition.model import Job, RankEntry
 from ..errors import UsageError, UserError
-from . import mpir
+from . import gates, mpir
 from . import options as opt
 from .base import Command
 from .context import Context
-from .job_control import Launched
+from .job_control import JobControl, Launched
 from .job_ranks import (
     FAILURES,
     RANKS,
@@ -79,7 +80,10 @@ class LaunchCommand(Command):
 
     def _have(self, context: Context, launched: Launched, job: Job, wanted: List[RankEntry]) -> None:
         launcher = launched.pid
-        flags = [name for name in mpir.FLAGS if mpir.has(context.jobs, launcher, name)]
+        # One that has filled its variables only now was not told before.
+        with contextlib.suppress(*FAILURES):
+            gates.set_being_debugged(context.jobs, launcher, True)
+        flags = gates.flags(context.jobs, launcher)
         partial = len(wanted) < len(job.ranks)
         every = partial and launched.at_breakpoint and "MPIR_partial_attach_ok" not in flags
         failed = attach_all(context, job.ranks if every else wanted)
@@ -174,13 +178,16 @@ def started(launched: Launched) -> Job:
         time.sleep(0.02)
 
 
-def open_gates(context: Context, entries: List[RankEntry]) -> List[Tuple[RankEntry, str]]:
-    """Releases the ranks that wait for MPIR_debug_gate; those that could not be, with the reason."""
+def open_gates(
+    context: Context, entries: List[RankEntry], gate: Callable[[JobControl, int], bool] = gates.open_gate
+) -> List[Tuple[RankEntry, str]]:
+    """Releases the ranks that wait for MPIR_debug_gate, or for the gate of MPI2DD; those that could not be, with the
+    reason. ``gate`` opens that of one."""
     failed: List[Tuple[RankEntry, str]] = []
     for entry in entries:
         assert entry.pid is not None
         try:
-            mpir.open_gate(context.jobs, entry.pid)
+            gate(context.jobs, entry.pid)
         except FAILURES as error:
-            failed.append((entry, f"its MPIR_debug_gate could not be opened: {error}"))
+            failed.append((entry, f"its gate (MPIR_debug_gate, MPI2DD_FLAG_GATE) could not be opened: {error}"))
     return failed

@@ -102,12 +102,12 @@ def abort_string(jobs: JobControl, pid: int) -> Optional[str]:
     variable = jobs.symbol(pid, "MPIR_debug_abort_string")
     if variable is None:
         return None
-    width = _pointer_size(pid)
+    width = pointer_size(pid)
     address = int.from_bytes(jobs.read(pid, variable, width), sys.byteorder)
-    return _string(jobs, pid, address, _MAX_STRING) if address else None
+    return string(jobs, pid, address, _MAX_STRING) if address else None
 
 
-def _pointer_size(pid: int) -> int:
+def pointer_size(pid: int) -> int:
     """By the ELF class of the program (elf.h, EI_CLASS), 8 where that cannot be read."""
     try:
         with open(f"/proc/{pid}/exe", "rb") as file:
@@ -116,7 +116,12 @@ def _pointer_size(pid: int) -> int:
         return 8
 
 
-def _string(jobs: JobControl, pid: int, address: int, limit: int) -> str:
+def string(jobs: JobControl, pid: int, address: int, limit: int) -> str:
+    """Text of at most so many bytes as it can be shown.
+
+    Raises:
+        UserError: where nothing of it can be read.
+    """
     return _printable(_bytes(jobs, pid, address, limit).split(b"\0", 1)[0])
 
 
@@ -150,7 +155,7 @@ def attach_fifo(jobs: JobControl, pid: int) -> Optional[str]:
         UserError: where it cannot be read.
     """
     address = jobs.symbol(pid, "MPIR_attach_fifo")
-    return (_string(jobs, pid, address, _TEXT) or None) if address is not None else None
+    return (string(jobs, pid, address, _TEXT) or None) if address is not None else None
 
 
 def facts(jobs: JobControl, pid: int) -> Dict[str, str]:
@@ -167,7 +172,7 @@ def facts(jobs: JobControl, pid: int) -> Dict[str, str]:
     for name in ("MPIR_attach_fifo", "MPIR_executable_path"):
         address = jobs.symbol(pid, name)
         if address is not None:
-            found[name] = _string(jobs, pid, address, _TEXT) or "(empty)"
+            found[name] = string(jobs, pid, address, _TEXT) or "(empty)"
     address = jobs.symbol(pid, "MPIR_server_arguments")
     if address is not None:
         found["MPIR_server_arguments"] = " ".join(_arguments(jobs, pid, address)) or "(empty)"

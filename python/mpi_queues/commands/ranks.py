@@ -8,7 +8,7 @@ from typing import Any, Dict
 from ..acquisition.model import Job
 from ..report.ranks import job_json, write_job
 from ..report.words import wrapped
-from . import mpir
+from . import gates, mpir
 from . import options as opt
 from .base import FORMAT, VERBOSE, Command
 from .context import Context
@@ -57,6 +57,6 @@ class RanksCommand(Command):
         if job.pid not in held:
             return None
         try:
-            return mpir.facts(context.jobs, job.pid)
+            return gates.facts(context.jobs, job.pid)
         except FAILURES as error:
             return {"problem": str(error)}

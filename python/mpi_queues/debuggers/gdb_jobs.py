@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 import gdb
 
 from .. import processes
-from ..commands import mpir
+from ..commands import gates
 from ..commands.job_control import Held, JobControl, Launched
 from ..errors import UserError
 from . import gdb_events, gdb_stacks
@@ -80,6 +80,7 @@ class GdbJobs(JobControl):
     def attach(self, pid: int, executable: Optional[str], name: str) -> Held:
         inferior = _having(pid)
         if inferior is None:
+            _refuse_non_stop()
             processes.check_readable(pid)
             with quietly(), gdb_stacks.selection_kept(), Mute():
                 inferior = self._attached(pid)
@@ -240,6 +241,7 @@ class GdbJobs(JobControl):
             yield inferior
 
     def launch(self, program: str, arguments: str, tell: Callable[[str], None]) -> Launched:
+        _refuse_non_stop()
         selected = gdb.selected_inferior()
         own = not program and not selected.pid
         with gdb_stacks.selection_kept():
@@ -264,8 +266,18 @@ class GdbJobs(JobControl):
 
     def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
         if self._launchers.get(pid) is None:
-            speaks = mpir.has(self, pid, mpir.BREAKPOINT)
+            speaks = gates.speaks(self, pid)
             self._launchers[pid] = Watch(self, pid, tell) if speaks else None
+
+
+def _refuse_non_stop() -> None:
+    # gdb 13 then attaches without waiting for the stop, and processes stay stopped where it ends meanwhile.
+    if shown("non-stop") == "on":
+        raise UserError(
+            "gdb is in non-stop mode, in which the ranks of a job cannot be had together",
+            help="before anything is debugged, type: set non-stop off",
+            kind="non_stop",
+        )
 
 
 def _having(pid: int) -> Any:

@@ -6,13 +6,13 @@ import contextlib
 import os
 import shlex
 import signal
-from typing import Any, Callable, Iterator, Optional, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 import gdb
 
 from .. import processes
 from ..acquisition.appearing import Appearing
-from ..commands import mpir
+from ..commands import gates, mpir
 from ..commands.job_control import JobControl, Launched
 from ..errors import UserError
 from . import gdb_stacks, programs
@@ -24,39 +24,39 @@ _FATAL = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS", "SIGSTOP
 
 
 class _Breakpoint(gdb.Breakpoint):  # type: ignore[misc]  # gdb has no types
-    """One at MPIR_Breakpoint, wherever it will be; ``decide`` says whether gdb stops."""
+    """One at MPIR_Breakpoint or its like, wherever it will be; ``decide`` says whether gdb stops."""
 
-    def __init__(self, decide: Callable[[], bool]) -> None:
-        super().__init__(mpir.BREAKPOINT, internal=True)
+    def __init__(self, function: str, decide: Callable[[str], bool]) -> None:
+        super().__init__(function, internal=True)
+        self._function = function
         self._decide = decide
 
     def stop(self) -> bool:
         with symbols_in_events():
-            return self._decide()
+            return self._decide(self._function)
 
 
 class Watch:
-    """Tells why a launcher calls MPIR_Breakpoint."""
+    """Tells why a launcher calls MPIR_Breakpoint or MPI2DD_breakpoint."""
 
     def __init__(self, jobs: JobControl, pid: int, tell: Callable[[str], None]) -> None:
         self._jobs = jobs
         self._pid = pid
         self._tell = tell
-        self._breakpoint = _Breakpoint(self._decide)
+        self._breakpoints = _breakpoints(jobs, pid, self._decide)
 
-    def _decide(self) -> bool:
+    def _decide(self, function: str) -> bool:
         if gdb.selected_inferior().pid != self._pid:
             # MPI libraries have the function too, and ranks call it.
             return False
-        said = mpir.event(self._jobs, self._pid)
+        said = gates.event(self._jobs, self._pid, function)
         if said is not None:
             self._tell(said)
         return said is not None
 
     def end(self) -> None:
         """Not any more."""
-        if self._breakpoint.is_valid():
-            self._breakpoint.delete()
+        _delete(self._breakpoints)
 
 
 class Launch:
@@ -67,7 +67,7 @@ class Launch:
         self._inferior = inferior
         self._mute = Mute()
         self._appearing: Optional[Appearing] = None
-        self._breakpoint: Optional[_Breakpoint] = None
+        self._breakpoints: List[_Breakpoint] = []
         self._reached = False
         self._has_mpir = False
         self._pid: Optional[int] = None
@@ -101,8 +101,7 @@ class Launch:
                 if self._appearing is not None:
                     self._appearing.end()
                 self._mute.off()
-                if self._breakpoint is not None and self._breakpoint.is_valid():
-                    self._breakpoint.delete()
+                _delete(self._breakpoints)
                 for registry, handler in handlers:
                     registry.disconnect(handler)
         pid = int(self._inferior.pid)
@@ -147,10 +146,10 @@ class Launch:
                 raise UserError(f"{name} got {self._signal} before it had started its ranks", kind="no_job")
             # Anything else that gdb stops for is the launcher's own: a signal that it handles, a catchpoint.
 
-    def _decide(self) -> bool:
+    def _decide(self, _function: str) -> bool:
         if gdb.selected_inferior() != self._inferior:
             return False
-        if mpir.state(self._jobs, int(self._inferior.pid)) != mpir.SPAWNED:
+        if not gates.started(self._jobs, int(self._inferior.pid)):
             return False
         self._reached = True
         self._mute.on()
@@ -167,11 +166,11 @@ class Launch:
     def _find_mpir(self, pid: int) -> None:
         self._pid = pid
         self._has_mpir = mpir.has(self._jobs, pid, mpir.BREAKPOINT)
-        if self._has_mpir and self._breakpoint is None:
-            self._breakpoint = _Breakpoint(self._decide)
+        if not self._breakpoints:
+            self._breakpoints = _breakpoints(self._jobs, pid, self._decide)
         # Before libraries are relocated their variables are there already; this comes again with each of them.
         with contextlib.suppress(UserError):
-            mpir.set_being_debugged(self._jobs, pid, True)
+            gates.set_being_debugged(self._jobs, pid, True)
         if self._appearing is None:
             self._appearing = Appearing(pid, self._interrupt)
 
@@ -194,6 +193,17 @@ class Launch:
         """The launcher is told to end, with what it has started, when gdb lets go of it."""
         if self._inferior.is_valid() and self._inferior.pid:
             processes.send(int(self._inferior.pid), signal.SIGTERM)
+
+
+def _breakpoints(jobs: JobControl, pid: int, decide: Callable[[str], bool]) -> List[_Breakpoint]:
+    """At those functions that the process has."""
+    return [_Breakpoint(function, decide) for function in gates.BREAKPOINTS if mpir.has(jobs, pid, function)]
+
+
+def _delete(breakpoints: List[_Breakpoint]) -> None:
+    for one in breakpoints:
+        if one.is_valid():
+            one.delete()
 
 
 @contextlib.contextmanager

@@ -9,16 +9,19 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 import lldb
 
 from .. import processes
-from ..commands import mpir
+from ..commands import gates, mpir
 from ..commands.job_control import Held, JobControl, Launched
 from ..errors import UserError
 from . import base
 from .base import DebuggerError
 from .lldb_adapter import ALIVE, STOPPED, LldbProcess, said
-from .lldb_launch import Launch
+from .lldb_launch import Launch, breakpoint_at
 
 #: What lldb says of a process that it lets run, which would make equal outputs of ranks differ.
 _RESUMING = "Process {pid} resuming\n"
+
+#: The kernel's letters of a process of which nothing is left but its entry, if that.
+_ENDED = ("", "Z", "X")
 
 _HOW_ON = (
     "To resume all ranks, type: mpi foreach all continue\n"
@@ -59,9 +62,18 @@ class LldbJobs(JobControl):
             label=f"target #{self._debugger.GetIndexOfTarget(target)}",
             name=self._names.get(_key(process)),
             selected=bool(target == selected),
-            state="stopped" if process.GetState() in STOPPED else "running",
+            state=self._state(process),
             launcher=pid in self._watched,
         )
+
+    def _state(self, process: Any) -> str:
+        """In the words of ``Held.state``."""
+        # lldb does not hear of the end of a process that was killed while it stood. What was attached to here is a
+        # process of this machine.
+        mine = _key(process) in self._made
+        if processes.state(int(process.GetProcessID())) in _ENDED if mine else LldbProcess(process).has_ended():
+            return "ended"
+        return "stopped" if process.GetState() in STOPPED else "running"
 
     def _targets(self) -> List[Any]:
         return [self._debugger.GetTargetAtIndex(index) for index in range(int(self._debugger.GetNumTargets()))]
@@ -117,7 +129,7 @@ class LldbJobs(JobControl):
         if watched is not None:
             target.BreakpointDelete(watched[0])
         error = process.Detach()
-        if error.Fail() and _has_process(target):
+        if error.Fail() and _has_process(target) and self._state(process) != "ended":
             raise UserError(f"pid {pid}: lldb cannot let go of it: {said(error)}", kind="not_detached")
         self._forget(target)
 
@@ -140,11 +152,19 @@ class LldbJobs(JobControl):
 
     def execute(self, pid: int, command: str) -> str:
         result = lldb.SBCommandReturnObject()
+        process = self._target(pid).GetProcess()
+        if self._state(process) == "ended":
+            raise UserError("the process has ended", help="to be rid of it, type: mpi detach RANK", kind="no_process")
+        stop = process.GetStopID()
         with self._in(pid) as target, self._asynchronous(True):
             # Where lldb waited, a command that resumes one rank would wait for what may need the other ranks.
             interpreter = self._debugger.GetCommandInterpreter()
             interpreter.HandleCommand(command, _place_of(target), result, False)
-        printed = (result.GetOutput() or "").replace(_RESUMING.format(pid=pid), "resuming\n")
+        said_to_resume = _RESUMING.format(pid=pid)
+        printed = result.GetOutput() or ""
+        if said_to_resume in printed:
+            _until_running(process, stop)
+            printed = printed.replace(said_to_resume, "resuming\n")
         if not result.Succeeded():
             reason = (result.GetError() or "").strip().removeprefix("error: ")
             raise UserError(reason or f"{command}: lldb does not say why it failed", kind="command")
@@ -162,12 +182,32 @@ class LldbJobs(JobControl):
 
     def write(self, pid: int, address: int, content: bytes) -> None:
         error = lldb.SBError()
+        process = self._target(pid).GetProcess()
         try:
-            written = self._target(pid).GetProcess().WriteMemory(address, content, error)
+            with self._halted(process):
+                written = process.WriteMemory(address, content, error)
         except (OverflowError, TypeError, ValueError):
             raise UserError(f"pid {pid}: {address:#x} is no address", kind="memory") from None
         if error.Fail() or written != len(content):
             raise UserError(f"pid {pid}: cannot write to {address:#x}: {said(error)}", kind="memory")
+
+    @contextlib.contextmanager
+    def _halted(self, process: Any) -> Iterator[None]:
+        """lldb writes only to what is stopped: a launcher that runs beside its ranks is so for a moment."""
+        if process.GetState() != lldb.eStateRunning:
+            yield
+            return
+        with self._asynchronous(False):
+            error = process.Stop()
+        if error.Fail():
+            raise UserError(f"pid {process.GetProcessID()} cannot be stopped: {said(error)}", kind="memory")
+        stop = process.GetStopID()
+        try:
+            yield
+        finally:
+            with self._asynchronous(True):
+                process.Continue()
+            _until_running(process, stop)
 
     def launch(self, program: str, arguments: str, tell: Callable[[str], None]) -> Launched:
         # What is left of an earlier job.
@@ -190,18 +230,19 @@ class LldbJobs(JobControl):
         if mpir.has(self, pid, mpir.BREAKPOINT) and not mpir.has(self, pid, "MPIR_i_am_starter"):
             return f"The launcher is a rank itself, and stopped as the others are. {_HOW_ON}"
         if process.GetState() in STOPPED:
+            stop = process.GetStopID()
             with self._asynchronous(True):
                 error = process.Continue()
             if error.Fail():
                 raise UserError(f"the launcher (pid {pid}) cannot go on: {said(error)}", kind="not_resumed")
-            _until_running(process)
+            _until_running(process, stop)
         return f"The launcher runs on by itself. {_HOW_ON}"
 
     def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
         target = self._target(pid)
         if pid in self._watched:
             return
-        self._watch(target, target.BreakpointCreateByName(mpir.BREAKPOINT), tell)
+        self._watch(target, breakpoint_at(target, gates.BREAKPOINTS), tell)
 
     def _watch(self, target: Any, breakpoint: Any, tell: Callable[[str], None]) -> None:
         pid = int(target.GetProcess().GetProcessID())
@@ -209,12 +250,12 @@ class LldbJobs(JobControl):
         _watching[self._number] = self
         breakpoint.SetScriptCallbackFunction(f"{__name__}.at_mpir_breakpoint")
 
-    def reached(self, pid: int) -> bool:
-        """A launcher calls MPIR_Breakpoint; whether it is to stop there."""
+    def reached(self, pid: int, function: str) -> bool:
+        """A launcher calls MPIR_Breakpoint or its like; whether it is to stop there."""
         watched = self._watched.get(pid)
         if watched is None:
             return False
-        sentence = mpir.event(self, pid)
+        sentence = gates.event(self, pid, function)
         if sentence is not None:
             watched[1](sentence)
         return sentence is not None
@@ -253,22 +294,23 @@ def at_mpir_breakpoint(frame: Any, _location: Any, _: Any) -> bool:
     """lldb calls this where a launcher calls MPIR_Breakpoint, on the thread that takes its events."""
     process = frame.GetThread().GetProcess()
     jobs = _watching.get(int(process.GetTarget().GetDebugger().GetID()))
-    return jobs is not None and jobs.reached(int(process.GetProcessID()))
+    return jobs is not None and jobs.reached(int(process.GetProcessID()), str(frame.GetFunctionName() or ""))
 
 
 def _has_process(target: Any) -> bool:
-    """Whether it has a process that has not ended: lldb lists one that was killed until it next waits for it."""
+    """Whether it has a process, as far as lldb knows, and no core file."""
     process = target.GetProcess()
     if not process.IsValid() or process.GetState() not in ALIVE:
         return False
     plugin = str(process.GetPluginName() or "")
-    return not plugin.endswith("-core") and plugin != "minidump" and not LldbProcess(process).has_ended()
+    return not plugin.endswith("-core") and plugin != "minidump"
 
 
-def _until_running(process: Any) -> None:
-    """lldb tells that a process runs once somebody has taken the event; where nobody does, the wait is short."""
+def _until_running(process: Any, stop: int) -> None:
+    """Waits until a process that was resumed at this stop is seen to run, or to have stopped again: lldb tells of it
+    once somebody has taken the event. Where nobody does, the wait is short."""
     deadline = time.monotonic() + 1.0
-    while process.GetState() in STOPPED and time.monotonic() < deadline:
+    while process.GetState() in STOPPED and process.GetStopID() == stop and time.monotonic() < deadline:
         time.sleep(0.01)
 
 

@@ -6,12 +6,12 @@ import contextlib
 import os
 import shlex
 import threading
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import lldb
 
 from ..acquisition.appearing import Appearing
-from ..commands import mpir
+from ..commands import gates, mpir
 from ..commands.job_control import JobControl, Launched
 from ..errors import UserError
 from . import base
@@ -44,7 +44,10 @@ class Launch:
         self.breakpoint: Any = None
         #: Its short name.
         self.name = ""
+        selected = debugger.GetSelectedTarget()
         self.target: Any = debugger.CreateTarget("")
+        #: Whose settings count: the user's own target, if there is one.
+        self._settings_of = selected if selected.IsValid() else self.target
 
     def run(self, program: str, arguments: str) -> Launched:
         """Runs it until its ranks are there.
@@ -70,8 +73,7 @@ class Launch:
         return Launched(waiting.pid, reached, notes)
 
     def _start(self, program: str, arguments: str) -> WaitingProgram:
-        selected = self._debugger.GetSelectedTarget()
-        own = selected if selected.IsValid() else self.target
+        own = self._settings_of
         information = own.GetLaunchInfo()
         if not program:
             program = own.GetExecutable().fullpath or ""
@@ -93,7 +95,7 @@ class Launch:
                 f"{self.name}: lldb cannot attach to it: {error.GetCString() or 'it does not say why'}",
                 kind="no_launch",
             )
-        self.breakpoint = self.target.BreakpointCreateByName(mpir.BREAKPOINT)
+        self.breakpoint = breakpoint_at(self.target, gates.BREAKPOINTS)
         waiting.let_go()
         while True:
             error = _continued(process)
@@ -107,7 +109,7 @@ class Launch:
                 self._at_exec()
             elif lldb.eStopReasonBreakpoint in stopped:
                 self._prepare(waiting.pid)
-                if mpir.state(self._jobs, waiting.pid) == mpir.SPAWNED:
+                if gates.started(self._jobs, waiting.pid):
                     return True
             elif self._appeared:
                 return False
@@ -124,7 +126,7 @@ class Launch:
 
     def _prepare(self, pid: int) -> None:
         self._has_mpir = self._jobs.symbol(pid, mpir.BREAKPOINT) is not None
-        mpir.set_being_debugged(self._jobs, pid, True)
+        gates.set_being_debugged(self._jobs, pid, True)
 
     def _at_signal(self, thread: Any) -> None:
         signals = thread.GetProcess().GetUnixSignals()
@@ -194,6 +196,12 @@ class Launch:
         if waiting is not None:
             waiting.end()
         self._debugger.DeleteTarget(self.target)
+
+
+def breakpoint_at(target: Any, functions: Sequence[str]) -> Any:
+    """One breakpoint at all functions of these names, also in libraries that come later."""
+    nowhere = lldb.SBFileSpecList()
+    return target.BreakpointCreateByNames(list(functions), lldb.eFunctionNameTypeFull, nowhere, nowhere)
 
 
 def _continued(process: Any) -> Any:

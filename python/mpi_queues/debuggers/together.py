@@ -65,21 +65,26 @@ def read_together(
             return answers + [Answer(target, error=as_user_error(error)) for target in ready]
         if not reply.whole or reply.status:
             raise _Broken
+    if reply is None:
+        return answers
+    spool = _Spool(reply.answer, sum(target.pid in pieces.done for target in ready))
     for target in ready:
-        answer = _answer(debugger, target, request, reply, pieces) if reply is not None else None
+        answer = _answer(debugger, target, request, reply, pieces, spool)
         if answer is not None:
             answers.append(answer)
     return answers
 
 
-def _answer(debugger: Launcher, target: PidTarget, request: Request, reply: Reply, pieces: _Pieces) -> Optional[Answer]:
+def _answer(
+    debugger: Launcher, target: PidTarget, request: Request, reply: Reply, pieces: _Pieces, spool: _Spool
+) -> Optional[Answer]:
     failure = pieces.failed.get(target.pid)
     if failure is not None:
         return Answer(target, error=said_error(target, failure))
-    if target.pid in pieces.done and reply.answer is not None:
+    if target.pid in pieces.done:
         return Answer(
             target,
-            partial(_body, reply.answer, pieces.places[target.pid], request.spool),
+            partial(spool.body, pieces.places[target.pid], request.spool),
             stopped=pieces.stopped.get(target.pid),
             released=pieces.done[target.pid],
         )
@@ -90,21 +95,36 @@ def _answer(debugger: Launcher, target: PidTarget, request: Request, reply: Repl
     return Answer(target, error=died(debugger, target, reply) if reply.whole else late(target, request))
 
 
-def _body(spool: IO[bytes], places: Sequence[Tuple[int, int]], directory: Optional[str]) -> IO[bytes]:
-    """One process's answer without its first line, as a file of its own."""
-    body = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 - it is the caller's
-    try:
-        for offset, length in places:
-            spool.seek(offset)
-            while length > 0 and (piece := spool.read(min(length, 1 << 20))):
-                body.write(piece)
-                length -= len(piece)
-        body.seek(0)
-        body.readline(MAX_HEAD)
-    except BaseException:
-        body.close()
-        raise
-    return body
+class _Spool:
+    """What the debugger has said about all processes, until each one's answer has been taken."""
+
+    def __init__(self, file: Optional[IO[bytes]], answers: int) -> None:
+        self._file = file
+        self._left = answers
+        self._close_at_end()
+
+    def _close_at_end(self) -> None:
+        if self._file is not None and self._left <= 0:
+            self._file.close()
+
+    def body(self, places: Sequence[Tuple[int, int]], directory: Optional[str]) -> IO[bytes]:
+        """One process's answer without its first line, as a file of its own; once for each."""
+        assert self._file is not None
+        body = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 - it is the caller's
+        try:
+            for offset, length in places:
+                self._file.seek(offset)
+                while length > 0 and (piece := self._file.read(min(length, 1 << 20))):
+                    body.write(piece)
+                    length -= len(piece)
+            body.seek(0)
+            body.readline(MAX_HEAD)
+        except BaseException:
+            body.close()
+            raise
+        self._left -= 1
+        self._close_at_end()
+        return body
 
 
 class _Pieces:

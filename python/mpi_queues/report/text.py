@@ -88,10 +88,20 @@ def write_queues(snapshot: Snapshot, write: Write, options: Optional[Options] = 
         if number:
             write("\n")
         _write_process(process, write, options, totals)
+    write("\n")
+    write_end(snapshot, write, options, totals)
+
+
+def write_end(snapshot: Snapshot, write: Write, options: Options, totals: Optional[_Totals] = None) -> None:
+    """What was left out, the problems, and one line of totals last."""
+    if totals is None:
+        totals = _Totals()
+        for process in snapshot.processes:
+            for communicator in process.communicators:
+                totals.add(communicator)
     if options.hidden_internal:
         hint = f" (to see them: {options.show_internal})" if options.show_internal else ""
-        write("\n" + wrapped(f"{counted(options.hidden_internal, 'operation')} of MPI itself not shown{hint}", ""))
-    write("\n")
+        write(wrapped(f"{counted(options.hidden_internal, 'operation')} of MPI itself not shown{hint}", "") + "\n")
     write_problems(snapshot, write, options)
     for note in snapshot.notes:
         write(wrapped(f"Note: {note}", "", "  "))
@@ -115,8 +125,8 @@ def write_communicators(snapshot: Snapshot, write: Write, options: Optional[Opti
         write(f"  {pad('name', width)}  {'rank':>6}  {'size':>6}  {'id':<12}  world ranks\n")
         for found in communicators:
             line = (
-                f"  {pad(shorten(_name(found), width), width)}  {_number(found.local_rank):>6}"
-                f"  {_number(found.size):>6}  {shorten(found.context_id or str(found.unique_id), 12):<12}  "
+                f"  {pad(shorten(_name(found), width), width)}  {shown_number(found.local_rank):>6}"
+                f"  {shown_number(found.size):>6}  {shorten(found.context_id or str(found.unique_id), 12):<12}  "
             )
             write(line + shorten(Members(found, snapshot.worlds).groups(), WIDTH - columns(line)) + "\n")
     write("\n")
@@ -185,7 +195,8 @@ def _queues(communicator: Communicator) -> List[Queue]:
     return [communicator.pending_sends, communicator.pending_receives, communicator.unexpected_messages]
 
 
-def _number(value: Optional[int]) -> str:
+def shown_number(value: Optional[int]) -> str:
+    """A number, or a question mark."""
     return "?" if value is None else str(value)
 
 
@@ -197,7 +208,7 @@ def process_head(process: Process, options: Options) -> str:
     """Rank, pid, host and executable, as one line."""
     parts = []
     if process.rank is not None:
-        parts.append(f"Rank {process.rank} of {_number(process.world_size)}{of_world(process)}")
+        parts.append(f"Rank {process.rank} of {shown_number(process.world_size)}{of_world(process)}")
     if process.pid is not None:
         parts.append(f"pid {process.pid}" + (f" on {process.host}" if process.host else ""))
     line = clean(", ".join(parts) or "Process")
@@ -208,11 +219,11 @@ def process_head(process: Process, options: Options) -> str:
 
 def _write_process(process: Process, write: Write, options: Options, totals: _Totals) -> None:
     write(process_head(process, options))
-    for sentence in (_mpi_line(process), _source_line(process)):
+    for sentence in (mpi_line(process), _source_line(process)):
         if sentence:
             write(wrapped(sentence, "  ", "    "))
     for call in process.calls:
-        write(wrapped(_call_line(process, call), "  ", "    "))
+        write(wrapped(call_line(process, call), "  ", "    "))
     communicators = process.communicators
     unknown = _unknown_everywhere(communicators)
     if unknown:
@@ -238,7 +249,8 @@ def _write_process(process: Process, write: Write, options: Options, totals: _To
         write(wrapped(f"Note: {note}", "  ", "    "))
 
 
-def _mpi_line(process: Process) -> str:
+def mpi_line(process: Process) -> str:
+    """The MPI library in a few words; empty where there is none."""
     mpi = process.mpi
     if not mpi:
         return ""
@@ -263,7 +275,8 @@ def _source_line(process: Process) -> str:
     return f"{line}, via {source['via']}" if source.get("via") else line
 
 
-def _call_line(process: Process, call: dict[str, object]) -> str:
+def call_line(process: Process, call: dict[str, object]) -> str:
+    """Where a thread stands in MPI."""
     line = f"in {call.get('function')}"
     if len(process.calls) > 1 or call.get("thread") not in (1, None):
         line = f"thread {call.get('thread')} {line}"
@@ -298,7 +311,7 @@ def _unknown_everywhere(communicators: Sequence[Communicator]) -> Dict[str, str]
 
 
 def _write_communicator(communicator: Communicator, write: Write, options: Options, unknown: Dict[str, str]) -> None:
-    title = f"rank {_number(communicator.local_rank)} of {_number(communicator.size)}"
+    title = f"rank {shown_number(communicator.local_rank)} of {shown_number(communicator.size)}"
     if communicator.remote_group is not None:
         title += f", remote group of {len(communicator.remote_group)}"
     name = shorten(_name(communicator), WIDTH - columns(title) - 4)
@@ -348,7 +361,7 @@ def _row(peer: str, tag: str, length: str, data: str, call: str, status: str) ->
 
 def _write_operation(operation: Operation, title: str, members: Members, write: Write) -> None:
     unexpected = title.startswith("unexpected")
-    tag = "any" if operation.tag_wild else _number(operation.desired_tag)
+    tag = "any" if operation.tag_wild else shown_number(operation.desired_tag)
     data = ""
     if operation.datatype or operation.count is not None:
         data = f"{'' if operation.count is None else operation.count} {operation.datatype or 'elements'}".strip()
@@ -367,7 +380,7 @@ def _write_operation(operation: Operation, title: str, members: Members, write: 
         # Marks that do not fit go below, with what the source has to say.
         status, overflow = operation.status, ", ".join(marks[1:])
     other = members.name(operation.desired_local_rank, operation.desired_global_rank)
-    write(_row(_peer(operation, other), tag, size(length), data, operation.call or "", status))
+    write(_row(peer(operation, other), tag, size(length), data, operation.call or "", status))
     taken = _taken_from(operation, members) if not unexpected else ""
     below = "; ".join(note for note in [other, overflow, taken, *notes] if note)
     if below:
@@ -387,14 +400,14 @@ def _remarks(operation: Operation) -> Iterator[str]:
         yield f"found by: {clean(operation.evidence)}"
 
 
-def _peer(operation: Operation, other: str) -> str:
+def peer(operation: Operation, other: str) -> str:
     """The peer; ``other`` says below who it is where it is not of the first world."""
     if operation.any_source:
         return "any"
     local = operation.desired_local_rank
     world = operation.desired_global_rank
     if other:
-        return _number(local)
+        return shown_number(local)
     if local is None:
         return "?" if world is None else f"? (world {world})"
     return str(local) if world is None or world == local else f"{local} (world {world})"
