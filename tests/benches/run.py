@@ -17,6 +17,7 @@ from typing import Dict, List, Sequence
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from inside import Row, in_gdb, in_lldb, many
+from of_jobs import figure_jobs
 from of_mpich import figure_mpich
 from of_recordings import figure_recordings
 from of_start import figure_start
@@ -204,6 +205,7 @@ FIGURES = {
     "memory": figure_memory,
     "recordings": figure_recordings,
     "start": figure_start,
+    "jobs": figure_jobs,
     "mpich": figure_mpich,
 }
 
