@@ -651,3 +651,25 @@ def is_asleep(pid: int) -> bool:
     """Whether a process is the one that sleeps, in its sleep."""
     name = Path(f"/proc/{pid}/comm")
     return name.exists() and name.read_text() == "sleep\n" and processes.state(pid) == "S"
+
+
+def test_completion(four: Job) -> None:
+    # What gdb's own `complete` lists is what the Tab key offers.
+    launchers, _, options, ranks, command, expression, lists, files = GDB.run(
+        f"complete mpi attach {of(four)[:-1]}",
+        f"mpi attach {of(four)}",
+        "complete mpi attach -l",
+        "complete mpi foreach ",
+        "complete mpi foreach all backtr",
+        "complete mpi foreach all print truth_ran",
+        "complete mpi queues -ranks ",
+        "complete mpi launch /dev/nul",
+    )
+    assert f"mpi attach {of(four)}" in launchers.splitlines()
+    assert options == "mpi attach -launcher\n"
+    assert ranks.splitlines() == [f"mpi foreach {one}" for one in ("0", "1", "2", "3", "all")]
+    assert command == "mpi foreach all backtrace\n"
+    assert expression == "mpi foreach all print truth_rank\n"
+    assert lists.splitlines() == [f"mpi queues -ranks {one}" for one in ("0", "1", "2", "3", "all")]
+    assert files == "mpi launch /dev/null\n"
+    four.assert_running()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import List
+from typing import List, Sequence
 
+from ..acquisition import finding
 from ..acquisition import job as acquisition
 from ..acquisition.model import Job, RankEntry
+from ..acquisition.tree import ProcessTree
 from ..errors import UserError, as_user_error
 from . import gates, mpi2dd, mpir
 from . import options as opt
@@ -39,6 +41,9 @@ class AttachCommand(Command):
         ("mpi attach 4242 -ranks 0,3-5", "some ranks of the job of that process"),
         ("mpi attach -comm halo", "the members of a communicator"),
     )
+
+    def words(self, context: Context) -> Sequence[str]:
+        return [str(pid) for pid in finding.launchers(ProcessTree())]
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
         job = self._job(context, arguments)

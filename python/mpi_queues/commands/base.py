@@ -11,7 +11,7 @@ from ..errors import UsageError, UserError, as_user_error
 from ..handle_types import Teller
 from . import options as opt
 from .context import Context, DebuggedMpi, Dialect
-from .job_ranks import RANKS, chosen, debugged_job, named
+from .job_ranks import RANKS, chosen, debugged_job, named, rank_words
 from .plugins import absolute, requested_plugin
 
 FORMAT = opt.Option(
@@ -49,6 +49,8 @@ class Command(ABC):
     max_words: ClassVar[int] = 0
     #: Whether an expression of the debugger stands after the options; it is the only word then, as it was typed.
     takes_expression: ClassVar[bool] = False
+    #: What that is, for completion: an ``expression``, a ``program`` with its arguments, or ranks and a ``command``.
+    completes: ClassVar[str] = "expression"
     #: What to type, and what it does.
     examples: ClassVar[Tuple[Tuple[str, str], ...]]
 
@@ -92,6 +94,8 @@ class Command(ABC):
     def _values(self, context: Context, option: opt.Option) -> Sequence[str]:
         if option.name == COMM.name:
             return communicator_names(context)
+        if option.name == RANKS.name:
+            return rank_words(context)
         if option.name == RANK.name:
             ranks = (process.identity().get("rank") for process in context.processes())
             return [str(rank) for rank in ranks if rank is not None]

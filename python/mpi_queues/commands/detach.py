@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List
+from typing import List, Sequence
 
 from ..errors import UserError
 from . import gates
@@ -10,7 +10,7 @@ from . import options as opt
 from .base import Command
 from .context import Context
 from .job_control import Held
-from .job_ranks import FAILURES, chosen, debugged_job, having, held_ranks, let_go, named, names_of
+from .job_ranks import FAILURES, chosen, debugged_job, having, held_ranks, let_go, named, names_of, rank_words
 
 
 class DetachCommand(Command):
@@ -25,6 +25,9 @@ class DetachCommand(Command):
         ("mpi detach", "the job runs on without the debugger"),
         ("mpi detach 1-3", "these run on, the others stay"),
     )
+
+    def words(self, context: Context) -> Sequence[str]:
+        return rank_words(context)
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
         held = held_ranks(context)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from ..errors import UsageError, UserError
 from . import options as opt
 from .base import Command
 from .context import Context
-from .job_ranks import chosen, debugged_job, having, held_ranks, named, run_on, write_grouped
+from .job_ranks import chosen, debugged_job, having, held_ranks, named, rank_words, run_on, write_grouped
 
 
 class ForeachCommand(Command):
@@ -21,10 +23,14 @@ class ForeachCommand(Command):
     usage_words = "RANKS COMMAND"
     max_words = 1
     takes_expression = True
+    completes = "command"
     examples = (
         ("mpi foreach all bt 3", "where every rank is"),
         ("mpi foreach 0,3-5 print step", "a variable of some ranks"),
     )
+
+    def words(self, context: Context) -> Sequence[str]:
+        return rank_words(context)
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
         ranks, _, command = (arguments.words[0] if arguments.words else "").partition(" ")

@@ -84,6 +84,12 @@ def names_of(held: Iterable[Held]) -> str:
     return " and ".join([*([named(ranks)] if ranks else []), *others])
 
 
+def rank_words(context: Context) -> List[str]:
+    """Lists of ranks for completion: all, and each that is here."""
+    entries = [entry for entry in map(_by_name, context.jobs.held()) if entry is not None]
+    return ["all", *(f"{entry.world}:{entry.rank}" if entry.world else f"{entry.rank}" for entry in entries)]
+
+
 def held_ranks(context: Context) -> Dict[int, Held]:
     """The processes of the debugger by their ids."""
     return {one.pid: one for one in context.jobs.held()}

@@ -49,6 +49,7 @@ class LaunchCommand(Command):
     usage_words = "LAUNCHER [ARGUMENT]..."
     max_words = 1
     takes_expression = True
+    completes = "program"
     options = (RANKS,)
     examples = (
         ("mpi launch mpirun -n 4 ./a.out", "four ranks, stopped in MPI_Init"),

@@ -106,6 +106,8 @@ class _GdbCommand(gdb.Command):
 
     def complete(self, text: str, word: Optional[str]) -> Any:
         try:
+            if self._command.completes != "expression" and not text.lstrip().startswith("-"):
+                return self._completions_of_rest(text, word)
             if self._command.takes_expression:
                 if not text.lstrip().startswith("-"):
                     return gdb.COMPLETE_EXPRESSION
@@ -119,12 +121,19 @@ class _GdbCommand(gdb.Command):
         kept = len(unfinished) - len(word) if word is not None and unfinished.endswith(word) else 0
         return [candidate[kept:] for candidate in candidates]
 
+    def _completions_of_rest(self, text: str, word: Optional[str]) -> Any:
+        if self._command.completes == "program":
+            return gdb.COMPLETE_FILENAME
+        ranks, space, rest = text.lstrip().partition(" ")
+        if space:
+            return _completions(rest.lstrip(), word, typed="")
+        return [one for one in self._command.words(self._context) if one.startswith(ranks)]
 
-def _completions(expression: str, word: Optional[str]) -> List[str]:
-    """What gdb would offer in place of ``word``, the end of an expression that follows options."""
+
+def _completions(expression: str, word: Optional[str], typed: str = "print -- ") -> List[str]:
+    """What gdb would offer in place of ``word``, the end of what follows ``typed``."""
     if word is None or not expression.endswith(word):
         return []
-    typed = "print -- "
     kept = len(typed) + len(expression) - len(word)
     lines = gdb.execute(f"complete {typed}{expression}", to_string=True).splitlines()
     # gdb says in a line of its own that there are more than max-completions.
