@@ -1,8 +1,8 @@
 """Inside the debugger that the command line starts: opens its targets and hands the answers back through a pipe.
 
 An answer is one line of JSON, ``{"ok": KIND}`` or ``{"error": …, "kind": …, "help": …}``; what was asked for follows.
-Where the ranks of a job are asked for together, all are stopped before the first is read, and each goes on as soon as
-it has been read; their answers come one after the other in pieces, between lines of JSON (``debuggers/together.py``).
+Where the ranks of a job are asked for together, all are stopped before the first is read, and go on when all have been
+read; their answers come one after the other in pieces, between lines of JSON (``debuggers/together.py``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from functools import partial
-from typing import Any, Callable, Dict, Optional, Tuple, Type
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type
 
 from .. import _native
 from ..commands.context import DebuggedMpi
@@ -21,6 +21,8 @@ from .base import DebuggerError
 
 Write = Callable[[bytes], None]
 
+#: Seconds for which processes are held that have been read while others of their job are not.
+_MAX_HELD = 10.0
 #: Behind a recorded process stands JSON, and behind that its length in so many bytes.
 TRAILER_SIZE = 8
 
@@ -79,8 +81,10 @@ def serve(opener: Opener) -> None:
 def _serve_together(
     opener: Opener, request: Dict[str, Any], write: Write, expected: Tuple[Type[BaseException], ...]
 ) -> None:
-    """Stops all, then reads one after the other."""
+    """Stops all, then reads one after the other. None goes on before all have been read: it would change memory that
+    the others share with it, and take processor time from the reading."""
     held: Dict[int, DebuggedMpi] = {}
+    read: List[int] = []
     for pid, identity in zip(map(int, request["pids"]), request["identities"]):
         _head(write, {"begin": pid})
         try:
@@ -94,15 +98,20 @@ def _serve_together(
         _head(write, {"piece": len(content)})
         write(content)
 
+    started = time.monotonic()
     for pid, process in held.items():
         _head(write, {"begin": pid})
         try:
-            _answer(request, process, partial(opener.release, pid), piece)
+            _answer(request, process, lambda: None, piece)
             _head(write, {"done": pid, "at": time.time()})
         except expected as error:
             _head(write, {"failed": pid, **_error(error)})
-        finally:
-            opener.release(pid)
+        read.append(pid)
+        if time.monotonic() - started > _MAX_HELD:
+            # Something takes long: a plug-in, or very many operations.
+            for one in read:
+                opener.release(one)
+            read.clear()
 
 
 def _error(error: BaseException) -> Dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reads the processes of a job through one debugger: it stops all, then reads each and lets it go on at once.
+"""Reads the processes of a job through one debugger: it stops all, reads each, and lets all go on.
 
 So what the queues of different ranks say is of the same time, but for the moments between the first stop and the last;
 and what the processes have in common, such as symbols, is read once. Between lines of JSON (``begin``, ``stopped``,
