@@ -19,7 +19,7 @@ from .gdb_quiet import Mute, change, quietly, shown, uninterrupted
 #: gdb's commands that resume what is debugged, and their short forms (gdb manual, "Continuing and Stepping").
 _RESUMING = re.compile(
     r"(?:c|cont|continu?e?|fg|r|run|start|starti|s|step|si|stepi|n|next|ni|nexti|fin|fini|finis|finish|u|until|"
-    r"adv|advance|j|jump|signal|queue-signal|call|reverse-\w+|rc|rn|rs|rsi|rni)(?:\s|&|$)"
+    r"adv|advance|j|jump|signal|reverse-\w+|rc|rn|rs|rsi|rni)(?:\s|&|$)"
 )
 
 
