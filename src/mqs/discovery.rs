@@ -1,13 +1,14 @@
 //! Where the plug-in of a process may be.
 //!
-//! In this order: the one that the user named, the `plugin-path` setting, `MPIR_dll_name` of the target, and the
-//! names that the document lists as defaults, beside the MPI library. A name from the target is only a suggestion;
+//! In this order: the one that the user named, the `plugin-path` setting, `MPIR_dll_name` of the target or what its
+//! `MPI2DD_info` names, and the names that the document lists as defaults, beside the MPI library. A name from the target is only a suggestion;
 //! see `trust`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use crate::acquisition::mpi2dd::{self, strings::Strings};
 pub use crate::ffi::plugin::candidate::{Candidate, How, Search};
 use crate::ffi::plugin::candidate::{by_name, by_rule, directories_beside, drop_doubles, existing};
 use crate::target::{Image, Target};
@@ -26,9 +27,10 @@ pub fn candidates(target: &dyn Target, search: &Search<'_>) -> Vec<Candidate> {
         return vec![by_name(path, How::Explicit)];
     }
     let images = target.images().unwrap_or_default();
-    let named = mpir_dll_name(target);
+    let mpir = mpir_dll_name(target).map(|path| (path, How::MpirDllName));
+    let named = mpir.or_else(|| mpi2dd_dll_name(target).map(|path| (path, How::Mpi2ddInfo)));
     let mut names: Vec<PathBuf> = Vec::new();
-    if let Some(name) = named.as_deref().and_then(Path::file_name) {
+    if let Some(name) = named.as_ref().and_then(|(path, _)| path.file_name()) {
         names.push(PathBuf::from(name));
     }
     names.extend(default_names(&images).iter().map(PathBuf::from));
@@ -46,13 +48,13 @@ pub fn candidates(target: &dyn Target, search: &Search<'_>) -> Vec<Candidate> {
         }
     }
     match &named {
-        Some(path) if path.is_absolute() => {
-            found.push(by_rule(path.clone(), How::MpirDllName, search.safe_path));
+        Some((path, how)) if path.is_absolute() => {
+            found.push(by_rule(path.clone(), *how, search.safe_path));
         }
-        Some(path) => {
+        Some((path, how)) => {
             // A bare name: the dynamic linker would search for it; we look beside the MPI library.
             let name = path.file_name().map(PathBuf::from).unwrap_or_default();
-            found.extend(existing(&beside, &[name]).map(|path| by_rule(path, How::MpirDllName, search.safe_path)));
+            found.extend(existing(&beside, &[name]).map(|path| by_rule(path, *how, search.safe_path)));
         }
         None => {}
     }
@@ -67,6 +69,11 @@ pub fn mpir_dll_name(target: &dyn Target) -> Option<PathBuf> {
     let room = symbol.size.filter(|size| *size > 0).map_or(MAX_PATH, |size| size.min(MAX_PATH));
     let bytes = target.read_c_string(symbol.addr, usize::try_from(room).ok()?).ok()?;
     (!bytes.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&bytes)))
+}
+
+/// The plug-in for debuggers of our width that the target's `MPI2DD_info` names, `None` where it names none.
+fn mpi2dd_dll_name(target: &dyn Target) -> Option<PathBuf> {
+    mpi2dd::find(&Strings::new(target)).ok().flatten()?.dll_name.map(PathBuf::from)
 }
 
 fn default_names(images: &[Image]) -> Vec<&'static str> {
@@ -86,6 +93,8 @@ fn default_names(images: &[Image]) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
     use crate::address::TargetAddr;
     use crate::target::TargetAbi;
     use crate::target::mock::MockTarget;
@@ -110,6 +119,27 @@ mod tests {
         assert_eq!(mpir_dll_name(&target(Some(b"/a/b.so"), "/x/libmpi.so")), Some(PathBuf::from("/a/b.so")));
         assert_eq!(mpir_dll_name(&target(Some(b"\0junk"), "/x/libmpi.so")), None);
         assert_eq!(mpir_dll_name(&target(None, "/x/libmpi.so")), None);
+    }
+
+    #[test]
+    fn mpi2dd_info_names_a_plugin_for_each_width_and_mpir_goes_before_it() {
+        let mut told = target(None, "/x/libmpi.so");
+        let mut info = b"MPI2\x7f\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+        info.extend([0x2100_u64, 0x2200].iter().flat_map(|address| address.to_le_bytes()));
+        info.resize(128, 0);
+        told.add_segment(TargetAddr::new(0x2000), info).add_symbol("MPI2DD_info", TargetAddr::new(0x2000), Some(128));
+        told.add_segment(TargetAddr::new(0x2100), b"/a/32.so\0".to_vec());
+        told.add_segment(TargetAddr::new(0x2200), b"/a/64.so\0".to_vec());
+        let ours = if cfg!(target_pointer_width = "64") { "/a/64.so" } else { "/a/32.so" };
+        let search = Search { explicit: None, set_paths: &[], safe_path: &[] };
+        let found = candidates(&told, &search);
+        assert_eq!((found[0].path.as_path(), found[0].how), (Path::new(ours), How::Mpi2ddInfo));
+        assert!(!found[0].usable());
+        told.add_segment(TargetAddr::new(0x1000), b"/a/mpir.so\0".to_vec());
+        told.add_symbol("MPIR_dll_name", TargetAddr::new(0x1000), Some(11));
+        let found = candidates(&told, &search);
+        assert_eq!((found[0].path.as_path(), found[0].how), (Path::new("/a/mpir.so"), How::MpirDllName));
+        assert!(found.iter().all(|one| one.how != How::Mpi2ddInfo));
     }
 
     #[test]

@@ -24,7 +24,7 @@ RUST_ALLOWED: Dict[str, Set[str]] = {
     "frames": {"layouts", "target"},
     "readers": {"layouts", "target"},
     "acquisition": {"layouts", "target"},
-    "mqs": {"ffi", "layouts", "target"},
+    "mqs": {"acquisition", "ffi", "layouts", "target"},
     "handles": {"ffi", "layouts", "target"},
     "analysis": set(),
     "session": _BELOW_SESSION,

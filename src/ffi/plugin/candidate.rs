@@ -20,6 +20,8 @@ pub enum How {
     Setting,
     /// The target's `MPIR_dll_name`.
     MpirDllName,
+    /// The target's `MPI2DD_info`.
+    Mpi2ddInfo,
     /// The target's `mpidbg_dll_locations`.
     DllLocations,
     /// A default name beside the MPI library.
@@ -33,6 +35,7 @@ impl How {
             Self::Explicit => "named by the user",
             Self::Setting => "found on plugin-path",
             Self::MpirDllName => "named by the program (MPIR_dll_name)",
+            Self::Mpi2ddInfo => "named by the program (MPI2DD_info)",
             Self::DllLocations => "named by the MPI library (mpidbg_dll_locations)",
             Self::DefaultName => "found beside the MPI library",
         }
