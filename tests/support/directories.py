@@ -123,7 +123,8 @@ def _of_directory(directory: Path) -> Iterator[processes.Identity]:
         except OSError:
             continue
         known = processes.identity(int(entry.name))
-        if known is not None and words[:2] == [str(program()).encode(), str(directory).encode()]:
+        # Debuggers start programs by their true paths.
+        if known is not None and words[1:2] == [str(directory).encode()]:
             yield known
 
 
