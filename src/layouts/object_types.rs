@@ -1,8 +1,12 @@
 //! The types of one object file as a layout source.
 
+use std::fs;
 use std::path::PathBuf;
 
 use super::{LayoutSource, MakeError, MakeRequest, TypeLayout, profile_from_objects};
+
+/// Larger files are not read, in bytes: one type is not worth more than the second or two that this takes.
+const MAX_FILE: u64 = 256 << 20;
 
 /// The debug information of an executable or library. The file is read anew for each type that is asked for.
 pub struct ObjectTypes {
@@ -22,6 +26,10 @@ impl LayoutSource for ObjectTypes {
     }
 
     fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String> {
+        let len = fs::metadata(&self.path).map_or(0, |file| file.len());
+        if len > MAX_FILE {
+            return Err(format!("{} has {len} bytes; types are read from files up to {MAX_FILE}", self.path.display()));
+        }
         let (objects, types) = (vec![self.path.clone()], vec![type_name.to_owned()]);
         match profile_from_objects(&MakeRequest { objects, types, ..MakeRequest::default() }) {
             Ok(mut made) => Ok(made.types.remove(type_name)),

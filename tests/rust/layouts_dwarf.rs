@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mpi_queues::layouts::{FieldKind, MakeError, MakeRequest, Profile, profile_from_objects};
+use mpi_queues::layouts::{
+    FieldKind, LayoutSource, MakeError, MakeRequest, ObjectTypes, Profile, profile_from_objects,
+};
 use mpi_queues::target::{ByteOrder, PointerWidth};
 
 /// One of everything that a layout can meet. No headers: it must also compile for 32 bits.
@@ -292,6 +294,26 @@ fn split_debug_information_is_named() {
     let object = compile("split", SOURCE, &["-c", "-g", "-gsplit-dwarf"]);
     let error = profile_from_objects(&request(&[&object], &["outer_t"])).unwrap_err().to_string();
     assert!(error.contains("-gsplit-dwarf"), "{error}");
+}
+
+#[test]
+fn the_types_of_a_file_are_a_layout_source() {
+    let object = compile("source", SOURCE, &["-c", "-g"]);
+    let types = ObjectTypes::new(object.clone());
+    let layout = types.type_layout("outer_t").unwrap().unwrap();
+    assert_eq!(layout, make(&object).types["outer_t"]);
+    assert_eq!(types.type_layout("no_such_t"), Ok(None));
+    assert_eq!(types.constant("RED"), Ok(None));
+    let bare = compile("source-bare", SOURCE, &["-c", "-g0"]);
+    assert_eq!(ObjectTypes::new(bare.clone()).type_layout("outer_t"), Ok(None));
+
+    // Only its length counts.
+    std::fs::OpenOptions::new().write(true).open(&bare).unwrap().set_len(300 << 20).unwrap();
+    let refused = ObjectTypes::new(bare.clone()).type_layout("outer_t").unwrap_err();
+    assert!(refused.contains("has 314572800 bytes"), "{refused}");
+    std::fs::remove_file(&bare).unwrap();
+    let refused = ObjectTypes::new(bare).type_layout("outer_t").unwrap_err();
+    assert!(refused.contains("cannot read"), "{refused}");
 }
 
 #[test]
