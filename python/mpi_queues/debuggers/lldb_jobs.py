@@ -20,6 +20,9 @@ from .lldb_launch import Launch, breakpoint_at
 #: What lldb says of a process that it lets run, which would make equal outputs of ranks differ.
 _RESUMING = "Process {pid} resuming\n"
 
+#: How often a process that runs is stopped anew, to let go of it.
+_TRIES = 3
+
 #: The kernel's letters of a process of which nothing is left but its entry, if that.
 _ENDED = ("", "Z", "X")
 
@@ -112,6 +115,11 @@ class LldbJobs(JobControl):
         self._debugger.DeleteTarget(target)
         raise UserError(f"pid {pid}: lldb cannot attach to it: {said(error)}", kind="not_attached")
 
+    def _made_for(self, pid: int) -> Any:
+        """The target that was made for a process, also where lldb has heard of its end by now; None without one."""
+        made = [target for target in self._targets() if _key(target.GetProcess()) in self._made]
+        return next((target for target in made if target.GetProcess().GetProcessID() == pid), None)
+
     def _label(self, target: Any, name: str) -> None:
         """``target select "rank 3"`` then works, and ``target list`` shows it."""
         # SBTarget.SetLabel came with LLDB 16. Labels are unique: one may still be that of a process that has ended.
@@ -123,12 +131,17 @@ class LldbJobs(JobControl):
         target.SetLabel(name)
 
     def detach(self, pid: int) -> None:
-        target = self._target(pid)
+        target = self._made_for(pid) or self._target(pid)
         process = target.GetProcess()
         watched = self._watched.pop(pid, None)
         if watched is not None:
             target.BreakpointDelete(watched[0])
         error = process.Detach()
+        for _ in range(_TRIES):
+            if error.Success() or process.GetState() not in (lldb.eStateRunning, lldb.eStateStepping):
+                break
+            # Seen once in many: the stop that lldb asks for first did not come within its time limit.
+            error = process.Detach()
         if error.Fail() and _has_process(target) and self._state(process) != "ended":
             raise UserError(f"pid {pid}: lldb cannot let go of it: {said(error)}", kind="not_detached")
         self._forget(target)
