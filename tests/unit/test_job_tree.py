@@ -384,3 +384,15 @@ def test_which_hosts_are_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
         assert tables.is_here(name), name
     for other in (None, "", "node2", "node10", "node2.example.org", "192.0.2.250"):
         assert not tables.is_here(other), other
+
+
+def test_processes_of_others_are_told_with_what_to_type(proc: MadeUpProc) -> None:
+    plain_job(proc)
+    (proc.root / "12" / "environ").unlink()
+    found = job(proc, "10")
+    assert any("pid 12 (a) below the launcher may not be looked at" in problem for problem in found.problems)
+    assert places(found) == [(0, 0, 11), (0, 1, None)]
+    (proc.root / "10" / "environ").unlink()
+    said = refused(proc, "10")
+    assert "pid 10 (mpirun): belongs to root (uid 0), and the kernel does not let you look at it" in said
+    assert said.endswith("type: sudo mpi-queues ranks 10")
