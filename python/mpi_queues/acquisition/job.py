@@ -74,7 +74,7 @@ def _table(tree: ProcessTree, launcher: int, found: Found) -> Optional[Table]:
     ranks = {pid: start.identity.rank for start in found.starts for pid in start.pids}
     candidates = {pid: ranks.get(pid) for pid in found.attended}
     first = tables.mpir(tree, launcher, candidates)
-    return first if first is not None and first.rows else tables.written(tree, launcher) or first
+    return first if first.rows else tables.written(tree, launcher) or first
 
 
 def job_of(tree: ProcessTree, launcher: int, table_of: _Tables = _table) -> Job:
@@ -87,6 +87,7 @@ def job_of(tree: ProcessTree, launcher: int, table_of: _Tables = _table) -> Job:
     found = members.starts_of(tree, launcher)
     table = table_of(tree, launcher, found)
     job.problems += [*found.problems, *(table.problems if table is not None else [])]
+    job.notes += table.notes if table is not None else []
     grouped = worlds.grouped(tree, found.starts)
     rows = table.rows if table is not None else {}
     if rows and not grouped:
@@ -98,8 +99,9 @@ def job_of(tree: ProcessTree, launcher: int, table_of: _Tables = _table) -> Job:
         job.worlds.append(world)
         job.ranks += entries.of_world(sources, world, starts, table if number == described else None)
     if not job.ranks:
+        said = f"{finding.described(tree, launcher)}: no rank of it was found on this machine"
         raise UserError(
-            "\n".join([f"{finding.described(tree, launcher)}: no rank of it was found on this machine", *job.problems]),
+            "\n".join([said, *job.problems, *job.notes]),
             help="it may just be starting, or its ranks run on other hosts: type the same there",
             kind="no_ranks",
         )

@@ -39,10 +39,12 @@ class Table:
     origin: str
     rows: Dict[int, Row]
     problems: List[str] = field(default_factory=list)
+    #: Why there are no rows, where that is no fault: the ranks may be known otherwise.
+    notes: List[str] = field(default_factory=list)
 
 
-def mpir(tree: ProcessTree, launcher: int, candidates: Mapping[int, Optional[int]]) -> Optional[Table]:
-    """The launcher's MPIR_proctable; None where it has none that can be read.
+def mpir(tree: ProcessTree, launcher: int, candidates: Mapping[int, Optional[int]]) -> Table:
+    """The launcher's MPIR_proctable; without rows where it has none that can be read, and then with the reason.
 
     ``candidates`` are processes below it with the rank that their environment tells, by which the table of a launcher
     without symbols is found.
@@ -51,14 +53,16 @@ def mpir(tree: ProcessTree, launcher: int, candidates: Mapping[int, Optional[int
         said = _native.process_table(launcher, candidates)
     except NativeError as error:
         return Table("", {}, [f"its memory cannot be looked into for MPIR_proctable: {error}"])
+    name = tree.short_name(launcher)
+    told = [f"{name}: {one}" for one in said["problems"]]
     if not said["entries"]:
-        return None
+        # The last sentence has the most to say: that a table was searched for in memory, and why none counts.
+        return Table("", {}, notes=told[-1:])
     rows = {
         rank: Row(entry["host"], entry["executable"], entry["pid"], entry["problem"])
         for rank, entry in enumerate(said["entries"])
     }
-    name = tree.short_name(launcher)
-    return Table(f"MPIR_proctable of {name} (pid {launcher})", rows, [f"{name}: {one}" for one in said["problems"]])
+    return Table(f"MPIR_proctable of {name} (pid {launcher})", rows, told)
 
 
 def owner(tree: ProcessTree, pid: int) -> Optional[int]:
