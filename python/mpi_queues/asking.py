@@ -115,10 +115,10 @@ JobWorld = Tuple[int, Optional[str], Optional[int], Optional[int], Optional[int]
 
 
 def worlds(wanted: Sequence[Target]) -> List[JobWorld]:
-    """The worlds of the job that is read, for ``Snapshot.merged``; none where it has one only, or jobs are several."""
+    """The worlds of the jobs that are read, for ``Snapshot.merged``; none where there is only one."""
     places = [target.place for target in wanted if isinstance(target, (PidTarget, LostTarget)) and target.place]
     found: Dict[int, JobWorld] = {}
-    for place in places if len({place.job for place in places}) == 1 else []:
+    for place in places:
         if place.world is not None:
             world = place.world
             entry = found.setdefault(

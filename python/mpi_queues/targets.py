@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from .acquisition import job as acquisition
-from .acquisition.model import Job, RankEntry, World
+from .acquisition.model import Job, RankEntry, World, numbered_through
 from .errors import UsageError, UserError
 
 
@@ -89,14 +89,18 @@ class JobTarget:
 Target = Union[PidTarget, CoreTarget, RecordingTarget, LostTarget]
 
 
-def of_job(job: Job) -> List[Target]:
-    """Each rank of a job: those of this machine are read, of the others is told why they are not."""
+def of_job(job: Job, *, several: Optional[bool] = None) -> List[Target]:
+    """Each rank of a job: those of this machine are read, of the others is told why they are not.
+
+    ``several``: whether there are several worlds, where other jobs are read with it.
+    """
     sizes = {world.number: world.size for world in job.worlds}
-    several = {world.number: world for world in job.worlds} if len(job.worlds) > 1 else {}
+    several = len(job.worlds) > 1 if several is None else several
+    worlds = {world.number: world for world in job.worlds} if several else {}
     found: List[Target] = []
     for entry in job.ranks:
-        universe = job.universe_index(entry) if len(job.worlds) > 1 else None
-        place = Place(entry, sizes.get(entry.world), universe, job.pid, several.get(entry.world))
+        universe = job.universe_index(entry) if several else None
+        place = Place(entry, sizes.get(entry.world), universe, job.pid, worlds.get(entry.world))
         if entry.here and entry.pid is not None and entry.state not in ("ended", "zombie"):
             found.append(PidTarget(entry.pid, place))
         else:
@@ -180,13 +184,29 @@ def requested(options: argparse.Namespace) -> List[Target]:
             "no target is named", help="name some: --job JOB, --pid PID, --core CORE --exe EXE, --recording FILE"
         )
     wanted: Dict[Tuple[str, Any], Target] = {}
+    jobs = _jobs([target.job for target in options.targets if isinstance(target, JobTarget)])
     for target in options.targets:
-        for one in of_job(acquisition.find(target.job)) if isinstance(target, JobTarget) else [target]:
+        for one in jobs.pop(target.job, []) if isinstance(target, JobTarget) else [target]:
             # A process that is named alone, too, is read as the rank that it is.
             key = ("pid", one.pid) if isinstance(one, PidTarget) else ("other", one)
             if wanted.get(key) is None or (isinstance(one, PidTarget) and one.place is not None):
                 wanted[key] = one
     return list(wanted.values())
+
+
+def _jobs(names: Sequence[str]) -> Dict[str, List[Target]]:
+    """The ranks of each job, by what it was called; of one that has several names by the first of these.
+
+    The worlds of several jobs are numbered through, those of the first job first: they may have connected to each other.
+    """
+    found: Dict[str, Job] = {}
+    for name in dict.fromkeys(names):
+        job = acquisition.find(name)
+        if all(job.pid != other.pid for other in found.values()):
+            found[name] = job
+    numbered = numbered_through(list(found.values()))
+    several = sum(len(job.worlds) for job in numbered) > 1
+    return {name: of_job(job, several=several) for name, job in zip(found, numbered)}
 
 
 @dataclass(frozen=True)

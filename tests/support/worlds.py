@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from .builds import MpiBuild
 from .jobs import Job, Truth
@@ -38,9 +38,14 @@ class WorldsJob(Job):
         return [truth["pid"] for _, truth in sorted(self.worlds.items())]
 
     def in_universe(self) -> Dict[int, Truth]:
-        """What each process says, by pid, with the global ranks of the mqs interface: places in the universe of all
-        worlds, the first of which is its beginning."""
-        return {truth["pid"]: _in_universe(truth, place, self.sizes) for place, truth in self.worlds.items()}
+        """As :func:`in_universe`."""
+        return in_universe(self.worlds, self.sizes)
+
+
+def in_universe(worlds: Mapping[Place, Truth], sizes: Sequence[int]) -> Dict[int, Truth]:
+    """What each process says, by pid, with the global ranks of the mqs interface: places in the universe of all
+    worlds, the first of which is its beginning."""
+    return {truth["pid"]: _in_universe(truth, place, sizes) for place, truth in worlds.items()}
 
 
 def _in_universe(truth: Truth, place: Place, sizes: Sequence[int]) -> Truth:

@@ -189,3 +189,11 @@ def test_parents_in_a_ring_and_absurd_sizes_are_survived() -> None:
     snapshot = _merged(ring)
     assert sorted(process.pid or 0 for process in snapshot.processes) == [1, 2, 3]
     assert len({process.universe_rank for process in snapshot.processes if process.universe_rank is not None}) >= 1
+
+
+def test_the_text_names_worlds_that_were_not_read() -> None:
+    parts = [_process("b", 0, 1, 50, communicators=CHILD["communicators"])]
+    written: List[str] = []
+    text.write_communicators(_merged(parts), written.append, text.Options())
+    assert "  0 | remote another world (a): 0,1\n" in "".join(written)
+    assert "  another world (a): 0,1; 0\n" in "".join(written)

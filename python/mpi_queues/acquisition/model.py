@@ -7,8 +7,8 @@ job of one world a process's place in the universe is its rank (mqs interface, "
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import List, Optional
+from dataclasses import dataclass, field, replace
+from typing import List, Optional, Sequence
 
 
 @dataclass(frozen=True)
@@ -85,3 +85,20 @@ class Job:
     def reachable(self) -> List[RankEntry]:
         """The processes of this machine that have not ended."""
         return [entry for entry in self.ranks if entry.here and entry.pid is not None and entry.state != "ended"]
+
+
+def numbered_through(jobs: Sequence[Job]) -> List[Job]:
+    """The same jobs as parts of one universe: the worlds of the first are numbered first, then those of the others."""
+    numbered: List[Job] = []
+    shift = 0
+    first: Optional[int] = 0
+    for job in jobs:
+        worlds: List[World] = []
+        for world in job.worlds:
+            parent = None if world.parent is None else world.parent + shift
+            worlds.append(replace(world, number=world.number + shift, first=first, parent=parent))
+            first = None if first is None or world.size is None else first + world.size
+        ranks = [replace(entry, world=entry.world + shift) for entry in job.ranks]
+        numbered.append(replace(job, worlds=worlds, ranks=ranks))
+        shift += len(worlds)
+    return numbered

@@ -33,7 +33,8 @@ class Members:
         self._elsewhere: Tuple[Dict[int, _Place], Dict[int, _Place]] = ({}, {})
         for run in communicator.elsewhere:
             number = numbers.get(run["world_key"])
-            world = f"another world ({clean(run['world'])})" if number is None else f"world {number}" if number else ""
+            other = f"another world ({clean(run['world_key'])})"
+            world = other if number is None else f"world {number}" if number else ""
             group = self._groups[run["remote"]] or []
             first = run["local_rank"]
             for local in range(max(0, first), min(len(group), first + run["count"])):
