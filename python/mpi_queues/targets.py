@@ -197,7 +197,7 @@ def requested(options: argparse.Namespace) -> List[Target]:
 def _jobs(names: Sequence[str]) -> Dict[str, List[Target]]:
     """The ranks of each job, by what it was called; of one that has several names by the first of these.
 
-    The worlds of several jobs are numbered through, those of the first job first: they may have connected to each other.
+    The worlds of several jobs are numbered through, those of the first job first: they may have connected.
     """
     found: Dict[str, Job] = {}
     for name in dict.fromkeys(names):
