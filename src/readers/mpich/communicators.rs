@@ -180,8 +180,13 @@ pub fn read_all(
                 continue;
             }
         };
-        for part in [shape.local_comm, shape.node_comm, shape.node_roots_comm] {
+        for part in [shape.node_comm, shape.node_roots_comm] {
             parts.insert(record.pointer(part));
+        }
+        // An intracommunicator may still have the one of an intercommunicator that was at its place: MPII_Comm_init leaves the
+        // field as it is (src/mpi/comm/commutil.c, v4.0 to v5.0), and what it points to may be the application's now.
+        if record.int(shape.kind) == shapes.intercommunicator {
+            parts.insert(record.pointer(shape.local_comm));
         }
         if at == world {
             let slots = [shape.local_group, shape.remote_group];
