@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import recordings
 from ._native import NativeError, Session, Snapshot
+from .acquisition.model import JobWorld
 from .debuggers import via_debugger
 from .errors import UserError, as_user_error
 from .report.progress import CLEAR
@@ -108,10 +109,6 @@ def _unread(place: Place, error: UserError) -> Snapshot:
         "problems": [str(error).replace("\n", "; ")],
     }
     return Snapshot.from_json(json.dumps({"schema": "mpi-queues/1", "captured_at": None, "processes": [process]}))
-
-
-#: As ``Snapshot.merged`` takes a world.
-JobWorld = Tuple[int, Optional[str], Optional[int], Optional[int], Optional[int], List[int]]
 
 
 def worlds(wanted: Sequence[Target]) -> List[JobWorld]:

@@ -58,6 +58,9 @@ class Memory(JobControl):
     def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
         raise NotImplementedError
 
+    def watch_spawning(self, pid: int, function: str, reached: Callable[[], None]) -> bool:
+        raise NotImplementedError
+
     def release_launcher(self, pid: int) -> str:
         raise NotImplementedError
 

@@ -8,7 +8,10 @@ job of one world a process's place in the universe is its rank (mqs interface, "
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import List, Optional, Sequence
+from typing import Dict, List, Optional, Sequence, Tuple
+
+#: As ``Snapshot.merged`` takes a world: its number, name, size, first place and parent, and its processes here.
+JobWorld = Tuple[int, Optional[str], Optional[int], Optional[int], Optional[int], List[int]]
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,16 @@ class Job:
     def reachable(self) -> List[RankEntry]:
         """The processes of this machine that have not ended."""
         return [entry for entry in self.ranks if entry.here and entry.pid is not None and entry.state != "ended"]
+
+    def for_snapshots(self) -> List[JobWorld]:
+        """Its worlds, for ``Snapshot.merged``."""
+        here: Dict[int, List[int]] = {}
+        for entry in self.reachable:
+            here.setdefault(entry.world, []).extend([entry.pid] if entry.pid is not None else [])
+        return [
+            (world.number, world.name, world.size, world.first, world.parent, here.get(world.number, []))
+            for world in self.worlds
+        ]
 
 
 def numbered_through(jobs: Sequence[Job]) -> List[Job]:

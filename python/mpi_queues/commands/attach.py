@@ -11,7 +11,7 @@ from ..acquisition import job as acquisition
 from ..acquisition.model import Job, RankEntry
 from ..acquisition.tree import ProcessTree
 from ..errors import UserError, as_user_error
-from . import gates, mpi2dd, mpir
+from . import gates, mpi2dd, mpir, spawning
 from . import options as opt
 from .base import COMM, Command
 from .comm_members import members
@@ -31,7 +31,7 @@ class AttachCommand(Command):
     description = (
         "One {process} has each. JOB is the process id of the launcher or of anything of the job, or the launcher's\n"
         "name; without it the job that is debugged already, or the only one of this machine. Ranks that are attached\n"
-        "to already stay."
+        "to already stay.\n" + spawning.HELP
     )
     usage_words = "[JOB]"
     max_words = 1
@@ -69,6 +69,7 @@ class AttachCommand(Command):
         tell_failures(context, open_gates(context, here, mpi2dd.open_gate))
         if arguments.has(LAUNCHER.name):
             self._launcher(context, job, here)
+        spawning.watch(context, here)
         self._select(context, here)
         self._tell(context, job, here)
 

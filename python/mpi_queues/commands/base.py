@@ -10,6 +10,7 @@ from .._native import NativeError, Snapshot
 from ..errors import UsageError, UserError, as_user_error
 from ..handle_types import Teller
 from . import options as opt
+from . import universe
 from .context import Context, DebuggedMpi, Dialect
 from .job_ranks import RANKS, chosen, debugged_job, named, rank_words
 from .plugins import absolute, requested_plugin
@@ -164,12 +165,21 @@ def chosen_processes(context: Context, arguments: opt.Arguments) -> List[Debugge
             help=context.dialect.start,
             kind="no_process",
         )
+    prepare(context, processes)
+    return processes
+
+
+def prepare(context: Context, processes: Sequence[DebuggedMpi]) -> None:
+    """Tells processes the settings by which they are read.
+
+    Raises:
+        UserError: where the layout profile is none.
+    """
     paths = [absolute(entry) for entry in str(context.setting("plugin-path") or "").split(os.pathsep) if entry]
     layouts = str(context.setting("layouts") or "")
     for process in processes:
         process.set_plugin_path(paths)
         process.set_layouts(absolute(layouts) if layouts else None)
-    return processes
 
 
 def _of_ranks(context: Context, processes: List[DebuggedMpi], arguments: opt.Arguments) -> List[DebuggedMpi]:
@@ -209,7 +219,9 @@ def from_processes(context: Context, arguments: opt.Arguments, read: Callable[[D
     """
     snapshots: List[Snapshot] = []
     failures: List[Tuple[DebuggedMpi, UserError]] = []
-    for process in chosen_processes(context, arguments):
+    processes = chosen_processes(context, arguments)
+    worlds = universe.place(context, processes)
+    for process in processes:
         try:
             snapshots.append(read(process))
         except (NativeError, UserError) as error:
@@ -221,7 +233,7 @@ def from_processes(context: Context, arguments: opt.Arguments, read: Callable[[D
         for process, failure in failures
         if failure.kind != "not_mpi" or arguments.has(ALL.name)
     ]
-    return Snapshot.merged(snapshots, told)
+    return Snapshot.merged(snapshots, told, worlds=worlds)
 
 
 def write_json(context: Context, snapshot: Snapshot) -> None:

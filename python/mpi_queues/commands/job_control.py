@@ -118,6 +118,15 @@ class JobControl(ABC):
         """
 
     @abstractmethod
+    def watch_spawning(self, pid: int, function: str, reached: Callable[[], None]) -> bool:
+        """A rank will stop in this function of its own from now on, and ``reached`` is called when it has stopped
+        there; False where it has none of that name. What was asked of this rank before counts no more.
+
+        Raises:
+            UserError: where the debugger does not have it, or cannot stop it there.
+        """
+
+    @abstractmethod
     def release_launcher(self, pid: int) -> str:
         """All the ranks that were wanted are had: the launcher goes on at once where the debugger lets one process run
         beside stopped ones (lldb), or with the next command that resumes the ranks (gdb). Returns sentences that say

@@ -13,7 +13,7 @@ from .. import processes
 from ..acquisition import job as acquisition
 from ..acquisition.model import Job, RankEntry
 from ..errors import UsageError, UserError
-from . import gates, mpir
+from . import gates, mpir, spawning
 from . import options as opt
 from .base import Command
 from .context import Context
@@ -44,7 +44,8 @@ class LaunchCommand(Command):
     summary = "Start an MPI job under the debugger, with all its ranks, stopped."
     description = (
         "The launcher is started as the debugger starts programs, with the arguments as they are typed, and told that\n"
-        "a debugger is there (MPIR). You are then in rank 0. Without a launcher the debugger's own program is started."
+        "a debugger is there (MPIR). You are then in rank 0. Without a launcher the debugger's own program is\n"
+        "started.\n" + spawning.HELP
     )
     usage_words = "LAUNCHER [ARGUMENT]..."
     max_words = 1
@@ -124,6 +125,7 @@ class LaunchCommand(Command):
             context.tell("The launcher asks debuggers to leave message queues alone (MPIR_ignore_queues).")
         if not launched.at_breakpoint:
             write_grouped(context, run_on(context, here, lambda pid: context.jobs.execute(pid, "bt 1")))
+        spawning.watch(context, here)
         context.jobs.select(first.pid)
         asked = [name for name in ("MPIR_acquired_pre_main", "MPIR_force_to_main") if name in flags]
         if "MPIR_acquired_pre_main" in flags:

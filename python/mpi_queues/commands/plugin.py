@@ -7,6 +7,7 @@ from typing import Sequence
 from ..errors import UsageError
 from ..report import facts
 from . import options as opt
+from . import universe
 from .base import SELECTED, Command, chosen_processes, requested_source
 from .context import Context
 from .plugins import existing_plugin
@@ -47,7 +48,9 @@ class PluginCommand(Command):
     def _info(self, context: Context, arguments: opt.Arguments) -> None:
         _, plugin = requested_source_of_plugin(context)
         timeout = float(context.setting("timeout"))
-        for process in chosen_processes(context, arguments):
+        processes = chosen_processes(context, arguments)
+        universe.place(context, processes)
+        for process in processes:
             info = process.plugin_info(plugin=plugin, timeout=timeout)
             info["for_handles"] = process.handle_plugin_info(plugin=plugin, timeout=timeout)
             facts.write_facts(process.label, info, context.write)

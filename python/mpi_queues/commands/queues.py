@@ -6,7 +6,7 @@ from .._native import NativeError
 from ..errors import UserError, as_user_error
 from ..report import text
 from ..report.words import wrapped
-from . import mpir
+from . import mpir, universe
 from . import options as opt
 from .base import (
     ALL,
@@ -81,7 +81,9 @@ class QueuesCommand(Command):
         _, plugin = requested_source(context, arguments)
         timeout = float(context.setting("timeout"))
         failed = None
-        for process in chosen_processes(context, arguments):
+        processes = chosen_processes(context, arguments)
+        universe.place(context, processes)
+        for process in processes:
             try:
                 differences = process.compare(plugin=plugin, timeout=timeout)
             except (NativeError, UserError) as error:

@@ -8,7 +8,7 @@ from typing import Any, Dict
 from ..acquisition.model import Job
 from ..report.ranks import job_json, write_job
 from ..report.words import wrapped
-from . import gates, mpir
+from . import gates, mpir, spawning
 from . import options as opt
 from .base import FORMAT, VERBOSE, Command
 from .context import Context
@@ -21,13 +21,16 @@ class RanksCommand(Command):
 
     name = "ranks"
     summary = "Show the ranks of the job that is debugged: what has each here, its pid, host and state."
-    description = "-verbose adds what the launcher says of itself (MPIR), where it is being debugged."
+    description = (
+        "-verbose adds what the launcher says of itself (MPIR), where it is being debugged.\n"
+        "With '{set} source plugin' processes are shown, too, that only the plug-in of a stopped rank tells of."
+    )
     options = (FORMAT, VERBOSE)
     examples = (("mpi ranks", "of the job that is being debugged"),)
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
         held = held_ranks(context)
-        job = as_held(debugged_job(context), held)
+        job = as_held(spawning.with_told(context, debugged_job(context), held), held)
         spoken = self._launcher(context, job, held) if arguments.has(VERBOSE.name) else None
         if arguments.get(FORMAT.name) == "json":
             found = job_json(job)

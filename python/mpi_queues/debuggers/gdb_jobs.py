@@ -13,7 +13,7 @@ from ..commands import gates
 from ..commands.job_control import Held, JobControl, Launched
 from ..errors import UserError
 from . import gdb_events, gdb_stacks
-from .gdb_launch import Launch, Watch
+from .gdb_launch import Launch, Spawning, Watch
 from .gdb_quiet import Mute, change, quietly, shown, uninterrupted
 
 #: gdb's commands that resume what is debugged, and their short forms (gdb manual, "Continuing and Stepping").
@@ -35,6 +35,7 @@ class GdbJobs(JobControl):
         self._lent: Set[int] = set()
         #: Process ids of launchers, with what watches MPIR_Breakpoint in those that have it.
         self._launchers: Dict[int, Optional[Watch]] = {}
+        self._spawning = Spawning()
         #: What ``schedule-multiple`` was before there was a job.
         self._before: Optional[str] = None
         # Once gdb has told of it. What is posted to gdb instead, and not done before it ends, makes gdb 13 crash there.
@@ -114,6 +115,7 @@ class GdbJobs(JobControl):
         watch = self._launchers.pop(pid, None)
         if watch is not None:
             watch.end()
+        self._spawning.remove(pid)
         with uninterrupted(), quietly(), Mute():
             problem = self._let_go(inferior)
         if problem is not None:
@@ -268,6 +270,16 @@ class GdbJobs(JobControl):
         if self._launchers.get(pid) is None:
             speaks = gates.speaks(self, pid)
             self._launchers[pid] = Watch(self, pid, tell) if speaks else None
+
+    def watch_spawning(self, pid: int, function: str, reached: Callable[[], None]) -> bool:
+        if self.symbol(pid, function) is None:
+            return False
+        try:
+            with self._in(pid):
+                self._spawning.add(pid, function, reached)
+        except (gdb.error, RuntimeError) as error:
+            raise UserError(f"gdb cannot stop it there: {error}", kind="breakpoint") from None
+        return True
 
 
 def _refuse_non_stop() -> None:

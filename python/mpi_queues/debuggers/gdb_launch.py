@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 import signal
-from typing import Any, Callable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import gdb
 
@@ -57,6 +57,49 @@ class Watch:
     def end(self) -> None:
         """Not any more."""
         _delete(self._breakpoints)
+
+
+class Spawning:
+    """Ranks that stop in functions that their plug-ins name, where they have spawned processes."""
+
+    def __init__(self) -> None:
+        self._breakpoints: Dict[str, _Breakpoint] = {}
+        #: By the id of the process: the function, and who is told.
+        self._ranks: Dict[int, Tuple[str, Callable[[], None]]] = {}
+        self._reached: Optional[Callable[[], None]] = None
+
+    def add(self, pid: int, function: str, reached: Callable[[], None]) -> None:
+        """A rank stops there from now on."""
+        self.remove(pid)
+        if function not in self._breakpoints:
+            # One for all ranks: gdb has a place of it in each program.
+            self._breakpoints[function] = _Breakpoint(function, self._decide)
+        if not self._ranks:
+            gdb.events.stop.connect(self._stopped)
+        self._ranks[pid] = function, reached
+
+    def remove(self, pid: int) -> None:
+        """Not any more."""
+        known = self._ranks.pop(pid, None)
+        if known is None:
+            return
+        if not self._ranks:
+            gdb.events.stop.disconnect(self._stopped)
+        if all(function != known[0] for function, _ in self._ranks.values()):
+            _delete([self._breakpoints.pop(known[0])])
+
+    def _decide(self, function: str) -> bool:
+        known = self._ranks.get(int(gdb.selected_inferior().pid))
+        if known is None or known[0] != function:
+            return False
+        self._reached = known[1]
+        return True
+
+    def _stopped(self, _event: Any) -> None:
+        # Only now does gdb read what the plug-in asks for, and may commands of it fail.
+        reached, self._reached = self._reached, None
+        if reached is not None:
+            reached()
 
 
 class Launch:

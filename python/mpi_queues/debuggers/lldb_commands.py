@@ -81,7 +81,12 @@ class LldbContext(Context):
             self._result.write(text[start : start + _PIECE])
 
     def processes(self) -> List[DebuggedMpi]:
-        live = self._sessions.here().live(self._debugger)
+        sessions, debugger = self._sessions.here(), self._debugger
+        if debugger is None or threading.get_ident() != self._thread:
+            # No command's: what happens to a rank, on the thread that takes lldb's events.
+            debugger = lldb.SBDebugger.FindDebuggerWithID(self._number)
+            sessions.begin()
+        live = sessions.live(debugger)
         return [process for process in live if not self.jobs.runs_beside(process.pid)]
 
     def evaluate(self, expression: str, kind: Optional[str]) -> List[HandleValue]:

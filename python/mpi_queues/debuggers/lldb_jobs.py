@@ -44,6 +44,8 @@ class LldbJobs(JobControl):
         self._made: Set[Tuple[int, int]] = set()
         #: By the id of the launcher's process: the number of the breakpoint, and who is told.
         self._watched: Dict[int, Tuple[int, Callable[[str], None]]] = {}
+        #: By the key of a rank: the breakpoint where it has spawned processes, and who is told.
+        self._spawning: Dict[Tuple[int, int], Tuple[int, Callable[[], None]]] = {}
 
     @property
     def _debugger(self) -> Any:
@@ -136,6 +138,9 @@ class LldbJobs(JobControl):
         watched = self._watched.pop(pid, None)
         if watched is not None:
             target.BreakpointDelete(watched[0])
+        spawning = self._spawning.pop(_key(process), None)
+        if spawning is not None:
+            target.BreakpointDelete(spawning[0])
         error = process.Detach()
         for _ in range(_TRIES):
             if error.Success() or process.GetState() not in (lldb.eStateRunning, lldb.eStateStepping):
@@ -150,6 +155,7 @@ class LldbJobs(JobControl):
         """A target without a process: its name is free again, and it goes where it was made here."""
         key = _key(target.GetProcess())
         self._names.pop(key, None)
+        self._spawning.pop(key, None)
         if key in self._made:
             self._made.remove(key)
             self._debugger.DeleteTarget(target)
@@ -273,6 +279,28 @@ class LldbJobs(JobControl):
             watched[1](sentence)
         return sentence is not None
 
+    def watch_spawning(self, pid: int, function: str, reached: Callable[[], None]) -> bool:
+        target = self._target(pid)
+        if self.symbol(pid, function) is None:
+            return False
+        key = _key(target.GetProcess())
+        before = self._spawning.pop(key, None)
+        if before is not None:
+            target.BreakpointDelete(before[0])
+        breakpoint = breakpoint_at(target, [function])
+        if not breakpoint.IsValid() or not breakpoint.GetNumLocations():
+            raise UserError(f"lldb finds no place to stop in {function}", kind="breakpoint")
+        self._spawning[key] = int(breakpoint.GetID()), reached
+        _watching[self._number] = self
+        breakpoint.SetScriptCallbackFunction(f"{__name__}.at_spawn_breakpoint")
+        return True
+
+    def spawned(self, process: Any) -> None:
+        """A rank stands where it has spawned processes."""
+        known = self._spawning.get(_key(process))
+        if known is not None:
+            known[1]()
+
     @contextlib.contextmanager
     def _in(self, pid: int) -> Iterator[Any]:
         target = self._target(pid)
@@ -308,6 +336,15 @@ def at_mpir_breakpoint(frame: Any, _location: Any, _: Any) -> bool:
     process = frame.GetThread().GetProcess()
     jobs = _watching.get(int(process.GetTarget().GetDebugger().GetID()))
     return jobs is not None and jobs.reached(int(process.GetProcessID()), str(frame.GetFunctionName() or ""))
+
+
+def at_spawn_breakpoint(frame: Any, _location: Any, _: Any) -> bool:
+    """lldb calls this where a rank has spawned processes, on the thread that takes its events. The rank stays there."""
+    process = frame.GetThread().GetProcess()
+    jobs = _watching.get(int(process.GetTarget().GetDebugger().GetID()))
+    if jobs is not None:
+        jobs.spawned(process)
+    return True
 
 
 def _has_process(target: Any) -> bool:

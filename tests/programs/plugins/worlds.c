@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { REFUSED = 101, MOST = 8 };
 
@@ -163,6 +164,6 @@ int next_new_process(mqs_process *process, mqs_process_location *location)
         return mqs_end_of_list;
     location->pid = pids[next++];
     strcpy(location->image_name, "truth_spawn");
-    strcpy(location->host_name, "here");
+    gethostname(location->host_name, sizeof location->host_name);
     return mqs_ok;
 }
