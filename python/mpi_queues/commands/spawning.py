@@ -114,9 +114,12 @@ def with_told(context: Context, job: Job, held: Dict[int, Held]) -> Job:
     """The job with the processes that nothing but a plug-in in use tells of: each spawner's in a world of their own."""
     worlds, ranks, problems = list(job.worlds), list(job.ranks), list(job.problems)
     known = {_key(entry.host, entry.here, entry.pid) for entry in ranks}
-    tree = ProcessTree()
     of = {entry.pid: entry for entry in ranks if entry.pid is not None and entry.pid in held and entry.here}
-    for process, told in _asked(context, of):
+    asked = _asked(context, of)
+    if not asked:
+        return job
+    tree = ProcessTree()
+    for process, told in asked:
         assert process.pid is not None
         spawner = of[process.pid]
         if told["problem"]:

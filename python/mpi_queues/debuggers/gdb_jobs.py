@@ -159,6 +159,7 @@ class GdbJobs(JobControl):
 
     def _tidy(self) -> None:
         """After the last process of a job: nothing stays of it but what gdb cannot be without."""
+        self._spawning.keep(())
         for inferior in gdb.inferiors():
             if not inferior.pid:
                 self._names.pop(int(inferior.num), None)
@@ -276,6 +277,7 @@ class GdbJobs(JobControl):
             return False
         try:
             with self._in(pid):
+                self._spawning.keep(held.pid for held in self.held())
                 self._spawning.add(pid, function, reached)
         except (gdb.error, RuntimeError) as error:
             raise UserError(f"gdb cannot stop it there: {error}", kind="breakpoint") from None

@@ -6,16 +6,17 @@ import contextlib
 import os
 import shlex
 import signal
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import gdb
 
-from .. import processes
+from .. import _native, processes
 from ..acquisition.appearing import Appearing
 from ..commands import gates, mpir
 from ..commands.job_control import JobControl, Launched
-from ..errors import UserError
+from ..errors import UserError, as_user_error
 from . import gdb_stacks, programs
+from .base import DebuggerError
 from .gdb_events import symbols_in_events
 from .gdb_quiet import FOLLOWING, Mute, quietly
 
@@ -78,6 +79,11 @@ class Spawning:
             gdb.events.stop.connect(self._stopped)
         self._ranks[pid] = function, reached
 
+    def keep(self, pids: Iterable[int]) -> None:
+        """Only these are there still: the others have ended, and their ids may come again."""
+        for pid in set(self._ranks) - set(pids):
+            self.remove(pid)
+
     def remove(self, pid: int) -> None:
         """Not any more."""
         known = self._ranks.pop(pid, None)
@@ -98,8 +104,13 @@ class Spawning:
     def _stopped(self, _event: Any) -> None:
         # Only now does gdb read what the plug-in asks for, and may commands of it fail.
         reached, self._reached = self._reached, None
-        if reached is not None:
+        if reached is None:
+            return
+        try:
             reached()
+        except (UserError, _native.NativeError, DebuggerError, gdb.error, KeyboardInterrupt) as error:
+            why = "interrupted" if isinstance(error, KeyboardInterrupt) else as_user_error(error)
+            gdb.write(f"The rank has spawned processes; which cannot be told: {why}\n")
 
 
 class Launch:

@@ -8,10 +8,10 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 import lldb
 
-from .. import processes
+from .. import _native, processes
 from ..commands import gates, mpir
 from ..commands.job_control import Held, JobControl, Launched
-from ..errors import UserError
+from ..errors import UserError, as_user_error
 from . import base
 from .base import DebuggerError
 from .lldb_adapter import ALIVE, STOPPED, LldbProcess, said
@@ -298,8 +298,15 @@ class LldbJobs(JobControl):
     def spawned(self, process: Any) -> None:
         """A rank stands where it has spawned processes."""
         known = self._spawning.get(_key(process))
-        if known is not None:
+        if known is None:
+            return
+        try:
             known[1]()
+        except (UserError, _native.NativeError, DebuggerError, KeyboardInterrupt) as error:
+            why = "interrupted" if isinstance(error, KeyboardInterrupt) else as_user_error(error)
+            out = self._debugger.GetOutputFile()
+            out.Write(f"The rank has spawned processes; which cannot be told: {why}\n".encode("utf-8", "replace"))
+            out.Flush()
 
     @contextlib.contextmanager
     def _in(self, pid: int) -> Iterator[Any]:
