@@ -280,7 +280,9 @@ def _not_readable(tree: ProcessTree, pid: int) -> UserError:
     who = processes.user_name(owner)
     return UserError(
         f"pid {pid} ({tree.short_name(pid)}): belongs to {who}, and the kernel does not let you look at it",
-        help=f"type: sudo mpi-queues ranks {pid}",
+        help=f"type: sudo mpi-queues ranks {pid}"
+        if os.geteuid()
+        else "in a container, start it with: --cap-add=SYS_PTRACE",
         kind="no_permission",
     )
 
