@@ -386,7 +386,11 @@ def test_which_hosts_are_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not tables.is_here(other), other
 
 
-def test_processes_of_others_are_told_with_what_to_type(proc: MadeUpProc) -> None:
+@pytest.mark.parametrize(("user", "remedy"), [(1000, "type: sudo mpi-queues ranks 10"), (0, "--cap-add=SYS_PTRACE")])
+def test_processes_of_others_are_told_with_what_to_type(
+    proc: MadeUpProc, monkeypatch: pytest.MonkeyPatch, user: int, remedy: str
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: user)
     plain_job(proc)
     (proc.root / "12" / "environ").unlink()
     found = job(proc, "10")
@@ -395,4 +399,4 @@ def test_processes_of_others_are_told_with_what_to_type(proc: MadeUpProc) -> Non
     (proc.root / "10" / "environ").unlink()
     said = refused(proc, "10")
     assert "pid 10 (mpirun): belongs to root (uid 0), and the kernel does not let you look at it" in said
-    assert said.endswith("type: sudo mpi-queues ranks 10")
+    assert said.endswith(remedy)
