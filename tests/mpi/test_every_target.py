@@ -91,7 +91,9 @@ def _stopped(pid: int) -> Iterator[None]:
 def _mocked(pid: int, calls: List[Dict[str, Any]]) -> Any:
     with _stopped(pid):
         process = MockProcess(pid, stacks_of_calls(calls))
-    return json.loads(mpi_queues.Session(process).read().to_json())["processes"][0]
+    # As every reader of several processes does: those of one job of one world need no names of worlds.
+    read = mpi_queues.Snapshot.merged([mpi_queues.Session(process).read()])
+    return json.loads(read.to_json())["processes"][0]
 
 
 def _comparable(process: Any) -> Any:
