@@ -156,7 +156,7 @@ def test_launchers_that_are_scripts(debian_mpi: MpiBuild, place: Place) -> None:
         assert "here are ranks 0-1." in said
         # One that only starts a launcher knows nothing of MPIR; one that becomes it does.
         assert ("does not have the MPIR interface" in said) == (script == python)
-        processes.wait_until(lambda at=inner: (at / "rank.1").exists(), "the ranks")
+        processes.wait_until(lambda at=inner: all((at / f"rank.{rank}").exists() for rank in range(2)), "the ranks")
         pids = [int((inner / f"rank.{rank}").read_text()) for rank in range(2)]
         assert [ranks_of(listed)[rank]["pid"] for rank in range(2)] == pids
         assert (inner / "output").read_text().startswith("through a script\n")
