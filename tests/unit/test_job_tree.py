@@ -6,7 +6,7 @@ import pathlib
 from typing import Dict, List, Optional, Tuple
 
 import pytest
-from mpi_queues.acquisition import finding, tables
+from mpi_queues.acquisition import finding, hosts, tables
 from mpi_queues.acquisition.job import job_of
 from mpi_queues.acquisition.model import Job
 from mpi_queues.acquisition.tables import Row, Table
@@ -381,9 +381,9 @@ def test_a_table_that_is_not_in_a_file(proc: MadeUpProc, option: str) -> None:
 def test_which_hosts_are_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "node1")
     for name in ("node1", "NODE1", "node1.example.org", "localhost", "127.0.0.1"):
-        assert tables.is_here(name), name
+        assert hosts.is_here(name), name
     for other in (None, "", "node2", "node10", "node2.example.org", "192.0.2.250"):
-        assert not tables.is_here(other), other
+        assert not hosts.is_here(other), other
 
 
 @pytest.mark.parametrize(("user", "remedy"), [(1000, "type: sudo mpi-queues ranks 10"), (0, "--cap-add=SYS_PTRACE")])

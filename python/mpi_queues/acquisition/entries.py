@@ -3,13 +3,14 @@ both are told."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence, Set
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Callable, Dict, List, Optional, Sequence, Set
 
-from . import finding, members
+from . import finding, hosts, members
 from .members import Choice, Start
 from .model import Job, RankEntry, World
-from .tables import Row, Table, is_here
+from .tables import Row, Table
 from .tree import ProcessTree
 
 #: Ranks that were not found and are listed one by one; more are told in one sentence.
@@ -24,6 +25,8 @@ class Sources:
     job: Job
     #: What is below the launcher or its daemons.
     attended: Set[int]
+    #: Asked once for each host: large tables name few.
+    is_here: Callable[[Optional[str]], bool] = field(default_factory=lambda: lru_cache(maxsize=None)(hosts.is_here))
 
 
 def of_world(sources: Sources, world: World, starts: List[Start], table: Optional[Table]) -> List[RankEntry]:
@@ -72,8 +75,8 @@ def _from_environment(
             origin = f"{table.origin}, and {origin}"
         else:
             names = f"pid {row.pid}" if row.pid is not None else f"no process ({row.problem or 'without a reason'})"
-            gone = "" if row.pid is None or not is_here(row.host) or tree.get(row.pid) else ", which is gone"
-            where = "" if is_here(row.host) else f" on host {row.host}"
+            gone = "" if row.pid is None or not sources.is_here(row.host) or tree.get(row.pid) else ", which is gone"
+            where = "" if sources.is_here(row.host) else f" on host {row.host}"
             problems.append(f"{table.origin} names {names}{where}{gone}, and its environment leads to pid {choice.pid}")
     if identity.size is not None and identity.size != world.size:
         problems.append(f"it says that its world has {identity.size} processes, and others say {world.size}")
@@ -83,7 +86,7 @@ def _from_environment(
 def _from_table(sources: Sources, world: World, rank: int, row: Row, table: Table) -> RankEntry:
     """A rank that only the launcher's table tells: on another host, or one that has cleared its environment."""
     tree, number = sources.tree, world.number
-    if row.pid is None or not is_here(row.host):
+    if row.pid is None or not sources.is_here(row.host):
         problem = row.problem or (None if row.pid is not None else "the table has no process id for it")
         return RankEntry(rank, number, row.pid, row.host, row.executable, "unknown", False, table.origin, problem)
     process = tree.get(row.pid)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import List, Set
+from typing import List, Optional, Set
 
 #: Files larger than this are read up to here.
 _LIMIT = 1 << 20
@@ -17,6 +17,18 @@ def own() -> List[str]:
         names += [name, name.partition(".")[0]]
     addresses = _addresses_v4() | _addresses_v6()
     return [*dict.fromkeys(name for name in names if name), *sorted(addresses), *_aliases(addresses)]
+
+
+def is_here(host: Optional[str]) -> bool:
+    """Whether a launcher means this machine by a host's name, or by an address of IPv4."""
+    if host is None:
+        return False
+    mine = socket.gethostname().lower()
+    name = host.lower()
+    names = {mine, mine.split(".")[0], "localhost", "127.0.0.1", "::1"}
+    # node1 and node1.example.org are one machine; node1.a and node1.b may not be.
+    short = name.split(".")[0] if "." not in mine else name
+    return name in names or (short == mine and not name.replace(".", "").isdecimal()) or name in _addresses_v4()
 
 
 def _lines(path: str) -> List[str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import stat
 from dataclasses import dataclass, field
-from typing import Dict, List, Mapping, Optional, Set
+from typing import Dict, List, Mapping, Optional
 
 from .. import _native
 from .._native import NativeError
@@ -116,25 +115,3 @@ def _named_file(tree: ProcessTree, launcher: int) -> Optional[str]:
         elif name == "--output-proctable" and value not in ("", "-", "+"):
             return value
     return None
-
-
-def is_here(host: Optional[str]) -> bool:
-    """Whether a launcher means this machine. Nobody is asked for the addresses of names: that may take minutes."""
-    if host is None:
-        return False
-    own = socket.gethostname().lower()
-    name = host.lower()
-    names = {own, own.split(".")[0], "localhost", "127.0.0.1", "::1"}
-    # node1 and node1.example.org are one machine; node1.a and node1.b may not be.
-    short = name.split(".")[0] if "." not in own else name
-    return name in names or (short == own and not name.replace(".", "").isdecimal()) or name in _own_addresses()
-
-
-def _own_addresses() -> Set[str]:
-    """The IPv4 addresses of this machine (/proc/net/fib_trie: those of which it says ``/32 host LOCAL``)."""
-    try:
-        with open("/proc/net/fib_trie", encoding="ascii", errors="replace") as file:
-            text = file.read(4 << 20)
-    except OSError:
-        return set()
-    return set(re.findall(r"\|-- (\d+\.\d+\.\d+\.\d+)\n\s+/32 host LOCAL", text))

@@ -8,7 +8,7 @@ from typing import Dict, List, Optional
 
 from ..errors import UserError
 from .job_control import JobControl
-from .mpir import pointer_size, string
+from .mpir import MAX_STRING, aborted, pointer_size, string
 
 BREAKPOINT = "MPI2DD_breakpoint"
 _INFO = "MPI2DD_info"
@@ -25,8 +25,6 @@ START, ABORT = 1, 8
 #: Bits of debugger_flags.
 GATE, BEING_DEBUGGED, REQUEST_DIRECTORY_EVENTS = 0x01, 0x02, 0x04
 _I_AM_METADIR, _I_AM_DIR = 0x01, 0x02
-#: The longest abort string that is shown.
-_MAX_STRING = 4096
 
 _STATES: Dict[int, str] = {
     START: "The job has started its processes (MPI2DD_DEBUG_START)",
@@ -113,12 +111,7 @@ def event(jobs: JobControl, pid: int) -> Optional[str]:
     """Why a process stands at MPI2DD_breakpoint; None where it does not say."""
     value = state(jobs, pid)
     if value == ABORT:
-        try:
-            text = _abort_string(jobs, pid)
-        except UserError:
-            text = None
-        said = "; it says no reason" if not text else f": {text}"
-        return f"The job is being aborted (MPI2DD_DEBUG_ABORT){said}"
+        return aborted("MPI2DD_DEBUG_ABORT", lambda: _abort_string(jobs, pid))
     said_of = _STATES.get(value or 0)
     return None if said_of is None else f"{said_of}; to have processes that are new, type: mpi attach"
 
@@ -130,7 +123,7 @@ def _abort_string(jobs: JobControl, pid: int) -> Optional[str]:
     width = pointer_size(pid)
     field = jobs.read(pid, info + _ADDRESSES + _ABORT_STRING * width, width)
     address = int.from_bytes(field, sys.byteorder)
-    return string(jobs, pid, address, _MAX_STRING) if address else None
+    return string(jobs, pid, address, MAX_STRING) if address else None
 
 
 def flags(jobs: JobControl, pid: int) -> List[str]:

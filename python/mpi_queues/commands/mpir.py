@@ -4,7 +4,7 @@ written into them. Names are those of the MPIR document (version 1.1) and of its
 from __future__ import annotations
 
 import sys
-from typing import Dict, List, Optional
+from typing import Callable, Dict, List, Optional
 
 from ..errors import UserError
 from .job_control import JobControl
@@ -16,7 +16,7 @@ SPAWNED, ABORTING = 1, 2
 #: MPIR_executable_path and MPIR_attach_fifo are of 256 bytes, MPIR_server_arguments of 1024 (MPIR 1.1).
 _TEXT, _ARGUMENTS = 256, 1024
 #: The longest abort string that is shown.
-_MAX_STRING = 4096
+MAX_STRING = 4096
 _INT = 4
 
 #: What only counts by being there.
@@ -82,15 +82,20 @@ def event(jobs: JobControl, pid: int) -> Optional[str]:
     """Why a launcher stands at MPIR_Breakpoint; None where that is nothing to stop for."""
     value = state(jobs, pid)
     if value == ABORTING:
-        try:
-            text = abort_string(jobs, pid)
-        except UserError:
-            text = None
-        said = "; it says no reason" if not text else f": {text}"
-        return f"The job is being aborted (MPIR_DEBUG_ABORTING){said}"
+        return aborted("MPIR_DEBUG_ABORTING", lambda: abort_string(jobs, pid))
     if value == SPAWNED:
         return "The launcher has started processes (MPIR_DEBUG_SPAWNED); to have those that are new, type: mpi attach"
     return None
+
+
+def aborted(state_name: str, reason: Callable[[], Optional[str]]) -> str:
+    """That the job ends, and why, where ``reason`` can tell."""
+    try:
+        text = reason()
+    except UserError:
+        text = None
+    said = "; it says no reason" if not text else f": {text}"
+    return f"The job is being aborted ({state_name}){said}"
 
 
 def abort_string(jobs: JobControl, pid: int) -> Optional[str]:
@@ -104,7 +109,7 @@ def abort_string(jobs: JobControl, pid: int) -> Optional[str]:
         return None
     width = pointer_size(pid)
     address = int.from_bytes(jobs.read(pid, variable, width), sys.byteorder)
-    return string(jobs, pid, address, _MAX_STRING) if address else None
+    return string(jobs, pid, address, MAX_STRING) if address else None
 
 
 def pointer_size(pid: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
-from ..acquisition import tables
+from ..acquisition import hosts
 from ..acquisition.model import Job, RankEntry, World
 from ..acquisition.tree import ProcessTree
 from ..errors import UserError, as_user_error
@@ -127,7 +127,7 @@ def with_told(context: Context, job: Job, held: Dict[int, Held]) -> Job:
         world = max((one.number for one in worlds), default=-1) + 1
         added = 0
         for one in told.get("spawned") or ():
-            here = not one["host"] or tables.is_here(one["host"])
+            here = not one["host"] or hosts.is_here(one["host"])
             key = _key(one["host"], here, one["pid"])
             if key in known:
                 continue
