@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Any, Callable, Iterator, List
 
 import pytest
 from support.builds import MpiBuild
 from support.jobs import Job
+from support.starters import Place, Starter
 from support.variables import Program
 
 
@@ -54,3 +55,25 @@ def cxx_program(debian_mpi: MpiBuild) -> Iterator[Program]:
 def fortran_program(debian_mpi: MpiBuild) -> Iterator[Program]:
     with Program(debian_mpi, "printers.f90") as job:
         yield job
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    """Where a job that a debugger launches writes; the job ends with the test."""
+    made = Place()
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def starter(preflight: None) -> Iterator[Callable[..., Starter]]:
+    """Makes launchers that speak MPIR variable by variable; they end with the test."""
+    made: List[Starter] = []
+
+    def make(*flags: str, **options: Any) -> Starter:
+        made.append(Starter(*flags, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()

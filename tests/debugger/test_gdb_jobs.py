@@ -37,26 +37,6 @@ def build(request: pytest.FixtureRequest, preflight: None) -> MpiBuild:
         pytest.fail(str(missing))
 
 
-@pytest.fixture
-def place() -> Iterator[Place]:
-    found = Place()
-    yield found
-    found.end()
-
-
-@pytest.fixture
-def starter(preflight: None) -> Iterator[Callable[..., Starter]]:
-    made: List[Starter] = []
-
-    def make(*flags: str, **options: Any) -> Starter:
-        made.append(Starter(*flags, **options))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.end()
-
-
 @pytest.fixture(scope="module")
 def four(debian_mpi: MpiBuild) -> Iterator[Job]:
     """Four ranks with communicators of every kind; all hang in pause()."""

@@ -27,13 +27,6 @@ LAUNCHERS = ("debian-4.1.4", "mpich-ch3-4.0.2", builds.DEBIAN_MPICH, builds.WHEE
 MPIR = LAUNCHERS[:2]
 
 
-@pytest.fixture
-def place() -> Iterator[Place]:
-    made = Place()
-    yield made
-    made.end()
-
-
 @pytest.fixture(params=LAUNCHERS)
 def build(request: pytest.FixtureRequest, preflight: None) -> MpiBuild:
     return builds.BUILDS[request.param]()
@@ -292,19 +285,6 @@ def test_a_rank_that_is_killed_while_it_runs(three: Job) -> None:
     assert outputs[6] == "Let go of ranks 0,2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(three.pids[rank])
-
-
-@pytest.fixture
-def starter(preflight: None) -> Iterator[Callable[..., Starter]]:
-    made: List[Starter] = []
-
-    def make(*flags: str, **options: Any) -> Starter:
-        made.append(Starter(*flags, **options))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.end()
 
 
 def run_starter(job: Starter, *commands: str, options: str = "") -> List[str]:

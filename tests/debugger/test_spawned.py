@@ -26,13 +26,6 @@ def plugin(preflight: None) -> Path:
     return compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "worlds.c"], ["-shared", "-fPIC"])
 
 
-@pytest.fixture
-def place() -> Iterator[Place]:
-    found = Place()
-    yield found
-    found.end()
-
-
 @pytest.fixture(scope="module")
 def spawned(debian_mpi: MpiBuild) -> Iterator[WorldsJob]:
     with WorldsJob(debian_mpi, "truth_spawn", sizes=(2, 3, 1)) as job:
