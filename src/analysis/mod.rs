@@ -1,4 +1,14 @@
-//! What follows from snapshots alone: never touches memory.
+//! What follows from snapshots alone, without the processes that they were read from.
+//!
+//! [`diagnose`] answers why a job is stuck, in steps of which each knows only those before it: [`job`] (who is there, and which
+//! communicators of different processes are one), [`matching`] (which sends and receives belong together), [`waits`] (what each
+//! thread waits for), [`graph`] (who can never go on), [`findings`] (what to tell of it).
 
 pub mod compare;
+pub mod diagnose;
+pub mod findings;
+pub mod graph;
+pub mod job;
+pub mod matching;
 pub mod universe;
+pub mod waits;

@@ -5,8 +5,10 @@
 //! worlds it is a place in the universe of all, of which the first world is the beginning (the mqs document, "The Process
 //! naming problem"). Lengths are bytes.
 
+mod call;
 mod exactness;
 mod facts;
+mod finding;
 mod handle;
 mod operation;
 mod process;
@@ -15,11 +17,13 @@ mod source;
 mod stack;
 mod world;
 
+pub use call::{Argument, Call, CallRequest, Outside, RequestState};
 pub use exactness::{Exactness, Level};
 pub use facts::Facts;
+pub use finding::{Finding, FindingKind, RankCall, RankMovement, State, Verdict};
 pub use handle::{Handle, HandleKind, HandleList, HandleState};
 pub use operation::{Operation, OperationStatus, Queue, QueueState};
-pub use process::{Call, Communicator, Mpi, Process, Spawned};
+pub use process::{Communicator, Mpi, Process, Spawned, Stage, Traffic};
 pub use snapshot::{SCHEMA, Snapshot};
 pub use source::{QueueReport, QueueSource, Source, SourceKind};
 pub use stack::{Frame, Stack};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Elsewhere, HandleList, Queue, Source};
+use super::{Call, Elsewhere, HandleList, Outside, Queue, Source};
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -37,8 +37,21 @@ pub struct Process {
     pub mpi: Option<Mpi>,
     /// How the facts were obtained.
     pub source: Option<Source>,
+    /// How far it is with MPI, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<Stage>,
+    /// What the kernel says of it: running, sleeping, stopped, zombie, ended (`acquisition.model.RankEntry.state`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
     /// Where the threads stand in MPI.
     pub calls: Vec<Call>,
+    /// Where the other threads stand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<Outside>,
+    /// Whether `calls` and `outside` are all threads, and the stack of each was seen down to its end: only then does a
+    /// thread that is not in `calls` stand outside MPI for sure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_threads: Option<bool>,
     /// The communicators.
     pub communicators: Vec<Communicator>,
     /// The handles that were asked for, by kind.
@@ -68,7 +81,9 @@ impl Process {
             executable: self.executable.clone(),
             mpi: self.mpi.clone(),
             source: self.source.clone(),
+            state: self.state.clone(),
             calls: self.calls.clone(),
+            outside: self.outside.clone(),
             communicators: Vec::new(),
             handles: self.handles.clone(),
             spawned: self.spawned.clone(),
@@ -108,20 +123,35 @@ pub struct Mpi {
     pub transport: Option<String>,
 }
 
-/// A thread inside MPI.
+/// How far a process is with MPI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// MPI_Init has not been called or has not finished.
+    NotInitialized,
+    /// Between MPI_Init and MPI_Finalize.
+    Initialized,
+    /// Inside MPI_Finalize.
+    Finalizing,
+    /// MPI_Finalize is done.
+    Finalized,
+    /// The process has ended.
+    Ended,
+}
+
+/// Messages to and from one member of a communicator, as the MPI library numbers them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Call {
-    /// The debugger's number of the thread.
-    pub thread: i64,
-    /// The outermost MPI function on the stack, such as `MPI_Recv`.
-    pub function: String,
-    /// Source file of the application's call, where debug information says it.
-    pub file: Option<String>,
-    /// Line of that call.
-    pub line: Option<i64>,
-    /// The application's function that called MPI.
-    pub caller: Option<String>,
+pub struct Traffic {
+    /// The peer's rank in the communicator (in the remote group of an intercommunicator).
+    pub local_rank: i64,
+    /// Number of messages that were sent to it, modulo `modulus`.
+    pub sent: Option<u64>,
+    /// Number of messages from it that have arrived and were put into order, modulo `modulus`. Where it equals the peer's
+    /// `sent`, no message is on its way.
+    pub arrived: Option<u64>,
+    /// What the library counts by, such as 65536.
+    pub modulus: u64,
 }
 
 /// A communicator with its queues.
@@ -149,6 +179,9 @@ pub struct Communicator {
     /// Members of the groups that are of other worlds, by group and rank.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<Elsewhere>,
+    /// How many messages went to and came from members, where the library counts them; members without any are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<Traffic>,
     /// Sends that are not complete, or complete and not waited for.
     pub pending_sends: Queue,
     /// Receives that are not complete, or complete and not waited for.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Communicator, Process, Queue, World};
+use super::{Communicator, Finding, Process, Queue, Verdict, World};
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "mpi-queues/1";
@@ -26,6 +26,12 @@ pub struct Snapshot {
     /// What could not be read at all, in sentences.
     #[serde(default)]
     pub problems: Vec<String>,
+    /// What was found to be wrong, the causes first; null where nobody has looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagnosis: Option<Vec<Finding>>,
+    /// What is said of the whole, where somebody has looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
 }
 
 impl Default for Snapshot {
@@ -38,6 +44,8 @@ impl Default for Snapshot {
             processes,
             notes: Vec::new(),
             problems: Vec::new(),
+            diagnosis: None,
+            verdict: None,
         }
     }
 }
@@ -116,6 +124,8 @@ impl Snapshot {
             processes: Vec::new(),
             notes: self.notes.clone(),
             problems: self.problems.clone(),
+            diagnosis: self.diagnosis.clone(),
+            verdict: self.verdict.clone(),
         }
     }
 }
@@ -133,6 +143,7 @@ fn shown(communicator: &Communicator, internal: bool) -> Communicator {
         group: communicator.group.clone(),
         remote_group: communicator.remote_group.clone(),
         elsewhere: communicator.elsewhere.clone(),
+        traffic: communicator.traffic.clone(),
         pending_sends: queue(&communicator.pending_sends),
         pending_receives: queue(&communicator.pending_receives),
         unexpected_messages: queue(&communicator.unexpected_messages),

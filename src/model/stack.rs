@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Call;
+use super::{Argument, Call, Outside};
 
 /// One frame of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -26,6 +26,15 @@ pub struct Stack {
     pub complete: bool,
     /// Innermost first.
     pub frames: Vec<Frame>,
+    /// What the application gave the outermost MPI function on the stack, in the order of its parameters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<Argument>,
+    /// Why `arguments` is empty, where the thread is in MPI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments_unknown: Option<String>,
+    /// `Call::fingerprint`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
 }
 
 impl Stack {
@@ -42,6 +51,27 @@ impl Stack {
             file: caller.and_then(|frame| frame.file.clone()),
             line: caller.and_then(|frame| frame.line),
             caller: caller.and_then(|frame| frame.function.clone()),
+            arguments: self.arguments.clone(),
+            arguments_unknown: self.arguments_unknown.clone(),
+            fingerprint: self.fingerprint.clone(),
+            ..Call::default()
+        })
+    }
+
+    /// Where a thread stands that is not in MPI: its innermost function, and the innermost frame with a source file.
+    pub fn outside(&self) -> Option<Outside> {
+        let innermost = self.frames.first()?;
+        if self.call().is_some() {
+            return None;
+        }
+        let own = self.frames.iter().find(|frame| frame.file.is_some());
+        Some(Outside {
+            thread: self.thread,
+            function: innermost.function.clone(),
+            caller: own.and_then(|frame| frame.function.clone()),
+            file: own.and_then(|frame| frame.file.clone()),
+            line: own.and_then(|frame| frame.line),
+            fingerprint: self.fingerprint.clone(),
         })
     }
 }
@@ -70,7 +100,7 @@ mod tests {
 
     fn stack(functions: &[&str]) -> Stack {
         let frame = |name: &&str| Frame { function: Some((*name).to_owned()), file: None, line: Some(7) };
-        Stack { thread: 1, complete: true, frames: functions.iter().map(frame).collect() }
+        Stack { thread: 1, complete: true, frames: functions.iter().map(frame).collect(), ..Stack::default() }
     }
 
     #[test]

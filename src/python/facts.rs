@@ -79,6 +79,7 @@ fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool)> {
             thread: stack.get_item("thread")?.extract()?,
             complete: stack.get_item("complete")?.extract()?,
             frames,
+            ..Stack::default()
         });
     }
     let every = object.getattr("stacks_complete").and_then(|value| value.extract()).unwrap_or(false);

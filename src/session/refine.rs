@@ -28,6 +28,8 @@ pub fn add_facts(process: &mut Process, facts: &Facts) {
     process.rank = process.rank.or_else(|| number(rank)).or_else(|| number(hydra_rank));
     process.world_size = process.world_size.or_else(|| number(size)).or_else(|| number(hydra_size));
     process.calls = facts.stacks.iter().filter_map(crate::model::Stack::call).collect();
+    process.outside = facts.stacks.iter().filter_map(crate::model::Stack::outside).collect();
+    process.all_threads = Some(facts.all_threads);
     process.problems.extend(facts.problems.iter().cloned());
     name_calls(process, facts.all_threads);
 }

@@ -230,12 +230,13 @@ def test_a_launcher_whose_ranks_are_not_below_it(tmp_path: pathlib.Path) -> None
             assert lines == [b"ready\n"] * 4
             found = acquisition.of(running.pid)
             assert (found.launcher, [entry.rank for entry in found.ranks]) == ("srun", [0, 1, 2])
+            # A rank that has written its line may not have gone to sleep yet.
+            processes.wait_until(
+                lambda: {entry.state for entry in acquisition.of(running.pid).ranks} == {"sleeping"},
+                "all ranks asleep",
+            )
             for entry in found.ranks:
-                assert (
-                    entry.pid is not None
-                    and entry.state == "sleeping"
-                    and entry.executable == os.path.realpath(program)
-                )
+                assert entry.pid is not None and entry.executable == os.path.realpath(program)
                 assert entry.pid not in {below.pid for below in processes.descendants(running.pid)}
                 assert entry.origin.startswith(f"MPIR_proctable of srun (pid {running.pid})")
                 assert "no MPI library is loaded in it" in (entry.problem or "")

@@ -1,0 +1,1 @@
+//! What to tell of what was found: one file a family of kinds.

@@ -1,0 +1,43 @@
+//! Who takes part in a job: the processes that were read, and those that others have as members of their groups.
+
+use std::collections::HashMap;
+
+use crate::model::{Process, Snapshot};
+
+/// A place in [`super::Job::parties`]; those that were read come first, at their place in `Snapshot::processes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PartyId(pub usize);
+
+/// A process of the job.
+#[derive(Debug, Clone, Copy)]
+pub struct Party<'a> {
+    /// Its global rank (`Snapshot::rank_of`); `None` for a process that was read and does not tell it.
+    pub rank: Option<i64>,
+    /// What was read of it; `None` for one that is only a member of a group.
+    pub process: Option<&'a Process>,
+}
+
+/// All parties, and which rank each has.
+pub(super) fn all(snapshot: &Snapshot) -> (Vec<Party<'_>>, HashMap<i64, PartyId>) {
+    let mut parties: Vec<Party<'_>> = Vec::with_capacity(snapshot.processes.len());
+    let mut by_rank = HashMap::new();
+    for process in &snapshot.processes {
+        let rank = snapshot.rank_of(process);
+        if let Some(rank) = rank {
+            by_rank.entry(rank).or_insert(PartyId(parties.len()));
+        }
+        parties.push(Party { rank, process: Some(process) });
+    }
+    for process in &snapshot.processes {
+        for communicator in &process.communicators {
+            let groups = [communicator.group.as_deref(), communicator.remote_group.as_deref()];
+            for rank in groups.into_iter().flatten().flatten().copied().flatten() {
+                by_rank.entry(rank).or_insert_with(|| {
+                    parties.push(Party { rank: Some(rank), process: None });
+                    PartyId(parties.len() - 1)
+                });
+            }
+        }
+    }
+    (parties, by_rank)
+}

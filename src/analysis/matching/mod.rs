@@ -1,0 +1,1 @@
+//! Which sends and receives belong together, by the rules of the standard.
