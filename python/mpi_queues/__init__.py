@@ -5,6 +5,7 @@
     >>> for operation in snapshot.rank(1).communicator("halo").pending_receives:
     ...     print(operation.call, operation.desired_local_rank, operation.desired_tag, operation.desired_length)
     MPI_Irecv 2 20 8000
+    >>> print(snapshot.diagnose())
 
 Lengths are in bytes, addresses are those in the process that was read, ranks are those of the communicator unless they
 are called global: those are of MPI_COMM_WORLD.
@@ -14,6 +15,8 @@ from __future__ import annotations
 
 from ._native import (
     Communicator,
+    Diagnosis,
+    Finding,
     NativeError,
     Operation,
     Process,
@@ -27,6 +30,8 @@ from .errors import UsageError, UserError
 
 __all__ = [
     "Communicator",
+    "Diagnosis",
+    "Finding",
     "NativeError",
     "Operation",
     "Process",

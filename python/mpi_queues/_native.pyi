@@ -24,6 +24,8 @@ from .handle_types import HandleDict, HandleListDict
 __version__: str
 __all__ = [
     "Communicator",
+    "Diagnosis",
+    "Finding",
     "NativeError",
     "Operation",
     "Process",
@@ -426,6 +428,24 @@ class Process:
         """The threads that are inside MPI: `thread`, `function`, `file`, `line`, `caller`."""
 
     @property
+    def outside(self) -> List[Dict[str, Any]]:
+        """Where the other threads stand: `thread`, `function`, `caller`, `file`, `line`."""
+
+    @property
+    def all_threads(self) -> Optional[bool]:
+        """Whether these are all threads, each seen down to its end; None where that is not known."""
+
+    @property
+    def stage(self) -> Optional[str]:
+        """How far it is with MPI: ``not_initialized``, ``initialized``, ``finalizing``, ``finalized``, ``ended``; None where
+        that is not known."""
+
+    @property
+    def state(self) -> Optional[str]:
+        """What the kernel says of it: ``running``, ``sleeping``, ``stopped``, ``zombie``, ``ended``; None where that is not
+        known."""
+
+    @property
     def communicators(self) -> List[Communicator]:
         """The communicators that the process knows."""
 
@@ -516,9 +536,111 @@ class Snapshot:
     def filtered(self, *, comm: Optional[str] = None, rank: Optional[int] = None, internal: bool = True) -> Snapshot:
         """Only the communicators of that name, the process of that rank; without internal operations if asked."""
 
+    def only(self, pids: Sequence[int]) -> Snapshot:
+        """Only the processes with these process ids, without a diagnosis."""
+
+    def diagnose(self, earlier: Optional[Snapshot] = None, *, interval_ms: Optional[int] = None) -> Diagnosis:
+        """Why it is stuck: who waits for whom, and what does not fit.
+
+        Args:
+            earlier: another snapshot of the same job, read before this one. With it is told what moved, and a deadlock is
+                certain where one look leaves open whether messages are on their way.
+            interval_ms: for how long the job ran between the two, in milliseconds; None where that is not known.
+
+        Other Python threads run meanwhile. Never fails on account of what was read: what is not known limits it.
+        """
+
+    @property
+    def diagnosis(self) -> Optional[Diagnosis]:
+        """The diagnosis that came with it in its JSON; None where nobody has looked."""
+
     def to_json(self, *, indent: Optional[int] = None) -> str: ...
     def write_json(self, write: Callable[[str], Any], *, indent: Optional[int] = None) -> None:
         """The JSON in pieces of about 64 KiB, so that a large snapshot needs no second copy in memory."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class Finding:
+    """One thing that was found."""
+
+    @property
+    def kind(self) -> str:
+        """What kind of thing, such as ``deadlock`` or ``tag mismatch``; docs/diagnosis.md has all."""
+
+    @property
+    def summary(self) -> str:
+        """One sentence that names ranks, and what is wrong."""
+
+    @property
+    def ranks(self) -> List[int]:
+        """The ranks it is about, as ``Snapshot.rank`` takes them; of a cycle in the order in which they wait for one
+        another, else ascending."""
+
+    @property
+    def calls(self) -> List[Dict[str, Any]]:
+        """Where these stand: ``rank``, ``function`` (empty outside MPI), ``file``, ``line``, ``caller``, ``waits_for``."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether it follows from what was read; else it is possible, and ``evidence`` says what is not known."""
+
+    @property
+    def evidence(self) -> List[str]:
+        """What it follows from, in sentences, the strongest first; and what is not known."""
+
+    @property
+    def advice(self) -> Optional[str]:
+        """What to look at or to do, in a sentence; may be None."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class Diagnosis:
+    """Why a job is stuck: a sequence of findings, the causes first. ``str()`` gives it as text for people."""
+
+    @property
+    def findings(self) -> List[Finding]:
+        """What was found, the causes first."""
+
+    @property
+    def state(self) -> str:
+        """What is said of the whole: ``deadlock``, ``suspect`` (perhaps a deadlock), ``waiting`` (for ranks that are at
+        work), ``running``, ``unknown``."""
+
+    @property
+    def headline(self) -> str:
+        """What is said of the whole, in a sentence."""
+
+    @property
+    def limits(self) -> List[str]:
+        """What limits it: what could not be read or told apart, in sentences."""
+
+    @property
+    def interval_ms(self) -> Optional[int]:
+        """Time between two looks in milliseconds; None for a single one, or where it is not known."""
+
+    @property
+    def movement(self) -> List[Dict[str, Any]]:
+        """How ranks moved between two looks: ``rank``, ``state`` (``stuck``, ``slow``, ``spinning``, ``moved``,
+        ``unknown``), ``how`` (sentences)."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot that it is of."""
+
+    def to_json(self, *, indent: Optional[int] = None) -> str:
+        """The JSON of the snapshot with ``diagnosis`` and ``verdict``."""
+
+    def write_json(self, write: Callable[[str], Any], *, indent: Optional[int] = None) -> None:
+        """The same in pieces of about 64 KiB."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> Finding: ...
+    def __iter__(self) -> Iterator[Finding]: ...
+    def __bool__(self) -> bool:
+        """Always true: a diagnosis without findings is one, too."""
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 

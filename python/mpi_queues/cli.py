@@ -12,7 +12,7 @@ import signal
 import sys
 from typing import Any, NoReturn, Optional, Sequence
 
-from . import __version__, demo, handles, init, layouts, ranks, record, show, targets
+from . import __version__, demo, diagnose, handles, init, layouts, ranks, record, show, targets
 from .errors import UsageError, UserError
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
@@ -68,12 +68,15 @@ def _terminated(number: int, frame: object) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="mpi-queues",
-        description="Why is my MPI job stuck? Shows what each rank waits for and what nobody has received.",
-        epilog="examples:\n  mpi-queues ranks\n  mpi-queues show --job mpirun --by difference\n\n"
+        description="Why is my MPI job stuck? Names the cause, and shows what each rank waits for and what nobody has\n"
+        "received.",
+        epilog="examples:\n  mpi-queues ranks\n  mpi-queues diagnose --job mpirun\n"
+        "  mpi-queues show --job mpirun --by difference\n\n"
         "Inside gdb: mpi-queues init gdb",
     )
     parser.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    diagnose.add_command(commands, _source)
     _add_show(commands)
     _add_comms(commands)
     handles.add_command(commands, _row_limit, _source)

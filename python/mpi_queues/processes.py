@@ -58,6 +58,18 @@ def start_time(pid: int) -> Optional[int]:
         return None
 
 
+def computed(pid: int) -> Optional[float]:
+    """For how long all threads of a process have had a processor, in seconds; None where the kernel does not tell."""
+    total = 0
+    try:
+        for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            # In nanoseconds (Linux, Documentation/scheduler/sched-stats.rst).
+            total += int((thread / "schedstat").read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+    return total / 1e9
+
+
 def name_of(pid: int) -> str:
     """The short name of a process for messages."""
     name = status(pid).get("Name", "")

@@ -145,8 +145,11 @@ def write_json(snapshot: Snapshot) -> None:
     sys.stdout.write("\n")
 
 
-def finish(snapshot: Snapshot, failures: List[UserError], options: argparse.Namespace) -> int:
-    """Tells on standard error what could not be read, unless the report has just said so on the same terminal."""
+def finish(
+    snapshot: Snapshot, failures: List[UserError], options: argparse.Namespace, *, told: Optional[bool] = None
+) -> int:
+    """Tells on standard error what could not be read, unless the report has just said so on the same terminal (``told``
+    says whether it did, where that is not what reports do)."""
     problems = [f"{failure}" for failure in failures]
     for process in snapshot.processes:
         who = worlds.who(process)
@@ -156,7 +159,8 @@ def finish(snapshot: Snapshot, failures: List[UserError], options: argparse.Name
             for queue in (communicator.pending_sends, communicator.pending_receives, communicator.unexpected_messages):
                 if queue.state == "error":
                     problems.append(f"{who}, {communicator.name}: {queue.detail}")
-    told = options.format == "text" and sys.stdout.isatty() and sys.stderr.isatty()
+    if told is None:
+        told = options.format == "text" and sys.stdout.isatty() and sys.stderr.isatty()
     if not told:
         sys.stdout.flush()
         for problem in dict.fromkeys(problems):
@@ -166,7 +170,7 @@ def finish(snapshot: Snapshot, failures: List[UserError], options: argparse.Name
 
 def terminal_style() -> Callable[[str, str], str]:
     """Emphasis on a terminal that wants it (https://no-color.org), none elsewhere."""
-    codes = {"process": "1", "communicator": "36", "problem": "33"}
+    codes = {"process": "1", "communicator": "36", "problem": "33", "headline": "1", "deadlock": "1;31"}
     wanted: Optional[str] = os.environ.get("NO_COLOR")
     if wanted or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         return lambda kind, shown: shown

@@ -108,6 +108,19 @@ impl Snapshot {
         out
     }
 
+    /// Only the processes with these process ids, without a diagnosis.
+    #[must_use]
+    pub fn only(&self, pids: &[i64]) -> Self {
+        let pids: std::collections::HashSet<i64> = pids.iter().copied().collect();
+        let wanted = |process: &&Process| process.pid.is_some_and(|pid| pids.contains(&pid));
+        Self {
+            processes: self.processes.iter().filter(wanted).cloned().collect(),
+            diagnosis: None,
+            verdict: None,
+            ..self.clone_without_processes()
+        }
+    }
+
     /// Whether any operation is one that the MPI library posted for itself.
     pub fn has_internal(&self) -> bool {
         let communicators = self.processes.iter().flat_map(|process| &process.communicators);

@@ -1,6 +1,7 @@
 //! The Python extension module `mpi_queues._native`: PyO3 only, no logic. Its contract is `_native.pyi`.
 
 mod acquisition;
+mod diagnosis;
 mod facts;
 mod frames;
 mod handles;
@@ -25,6 +26,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<session::Session>()?;
     module.add_class::<recording::Recording>()?;
     module.add_class::<snapshot::Snapshot>()?;
+    module.add_class::<diagnosis::Diagnosis>()?;
+    module.add_class::<diagnosis::Finding>()?;
     module.add_class::<process::Process>()?;
     module.add_class::<process::Communicator>()?;
     module.add_class::<queue::Queue>()?;

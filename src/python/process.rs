@@ -88,6 +88,28 @@ impl Process {
     fn calls<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.data().calls)
     }
+    /// Where the other threads stand: `thread`, `function`, `caller`, `file`, `line`.
+    #[getter]
+    fn outside<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.data().outside)
+    }
+    /// Whether these are all threads, each seen down to its end; None where that is not known.
+    #[getter]
+    fn all_threads(&self) -> Option<bool> {
+        self.data().all_threads
+    }
+    /// How far it is with MPI: ``not_initialized``, ``initialized``, ``finalizing``, ``finalized``, ``ended``; None where
+    /// that is not known.
+    #[getter]
+    fn stage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.data().stage)
+    }
+    /// What the kernel says of it: ``running``, ``sleeping``, ``stopped``, ``zombie``, ``ended``; None where that is not
+    /// known.
+    #[getter]
+    fn state(&self) -> Option<&str> {
+        self.data().state.as_deref()
+    }
     /// The communicators that the process knows.
     #[getter]
     fn communicators(&self) -> Vec<Communicator> {

@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use super::diagnosis::Diagnosis;
 use super::process::Process;
 use super::queue::counted;
 use crate::analysis::universe;
@@ -131,27 +132,35 @@ impl Snapshot {
         Self(Arc::new(self.0.filtered(comm, rank, internal)))
     }
 
+    /// Only the processes with these process ids, without a diagnosis.
+    fn only(&self, pids: Vec<i64>) -> Self {
+        Self(Arc::new(self.0.only(&pids)))
+    }
+
+    /// Why it is stuck. `earlier`: another snapshot of the same job, which ran on for `interval_ms` milliseconds after it.
+    #[pyo3(signature = (earlier = None, *, interval_ms = None))]
+    fn diagnose(&self, py: Python<'_>, earlier: Option<Bound<'_, Self>>, interval_ms: Option<u64>) -> Diagnosis {
+        Diagnosis::of(py, Arc::clone(&self.0), earlier.as_ref().map(|earlier| &earlier.get().0), interval_ms)
+    }
+
+    /// The diagnosis that came with it in its JSON; None where nobody has looked.
+    #[getter]
+    fn diagnosis(&self) -> Option<Diagnosis> {
+        Diagnosis::in_snapshot(&self.0)
+    }
+
     /// The JSON as one string.
     #[pyo3(signature = (*, indent = None))]
-    fn to_json(&self, indent: Option<usize>) -> PyResult<String> {
+    pub(super) fn to_json(&self, indent: Option<usize>) -> PyResult<String> {
         let mut out = Vec::new();
-        self.serialise(&mut out, indent).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        serialise(&self.0, &mut out, indent).map_err(|error| PyValueError::new_err(error.to_string()))?;
         String::from_utf8(out).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     /// The JSON in pieces of about 64 KiB, each handed to `write`.
     #[pyo3(signature = (write, *, indent = None))]
     fn write_json(&self, write: Bound<'_, PyAny>, indent: Option<usize>) -> PyResult<()> {
-        let mut pieces = Pieces { write, buffer: Vec::with_capacity(PIECE), failure: None };
-        let result = self.serialise(&mut pieces, indent);
-        if result.is_ok() {
-            pieces.flush_all();
-        }
-        match (pieces.failure, result) {
-            (Some(error), _) => Err(error),
-            (None, Err(error)) => Err(PyValueError::new_err(error.to_string())),
-            (None, Ok(())) => Ok(()),
-        }
+        write_json(&self.0, write, indent)
     }
 
     fn __eq__(&self, other: &Self) -> bool {
@@ -163,16 +172,28 @@ impl Snapshot {
     }
 }
 
-impl Snapshot {
-    fn serialise(&self, out: impl std::io::Write, indent: Option<usize>) -> serde_json::Result<()> {
-        use serde::Serialize as _;
-        match indent {
-            None => serde_json::to_writer(out, self.0.as_ref()),
-            Some(width) => {
-                let indent = " ".repeat(width.min(16));
-                let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
-                self.0.serialize(&mut serde_json::Serializer::with_formatter(out, formatter))
-            }
+/// Hands the JSON to `write` in pieces.
+pub(super) fn write_json(snapshot: &model::Snapshot, write: Bound<'_, PyAny>, indent: Option<usize>) -> PyResult<()> {
+    let mut pieces = Pieces { write, buffer: Vec::with_capacity(PIECE), failure: None };
+    let result = serialise(snapshot, &mut pieces, indent);
+    if result.is_ok() {
+        pieces.flush_all();
+    }
+    match (pieces.failure, result) {
+        (Some(error), _) => Err(error),
+        (None, Err(error)) => Err(PyValueError::new_err(error.to_string())),
+        (None, Ok(())) => Ok(()),
+    }
+}
+
+fn serialise(snapshot: &model::Snapshot, out: impl std::io::Write, indent: Option<usize>) -> serde_json::Result<()> {
+    use serde::Serialize as _;
+    match indent {
+        None => serde_json::to_writer(out, snapshot),
+        Some(width) => {
+            let indent = " ".repeat(width.min(16));
+            let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
+            snapshot.serialize(&mut serde_json::Serializer::with_formatter(out, formatter))
         }
     }
 }

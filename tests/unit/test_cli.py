@@ -15,6 +15,7 @@ from mpi_queues import cli
 
 COMMANDS: List[List[str]] = [
     [],
+    ["diagnose"],
     ["show"],
     ["comms"],
     ["record"],

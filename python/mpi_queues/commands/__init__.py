@@ -9,6 +9,7 @@ from .base import Command
 from .comms import CommsCommand
 from .context import Context, DebuggedMpi, Dialect
 from .detach import DetachCommand
+from .diagnose import DiagnoseCommand
 from .foreach import ForeachCommand
 from .handles import HandlesCommand
 from .help import HelpCommand
@@ -26,6 +27,7 @@ __all__ = ["Command", "Context", "DebuggedMpi", "Dialect", "all_commands"]
 def all_commands(*further: Command) -> List[Command]:
     """Every command, in the order of the help; ``further`` are those that only this debugger has."""
     commands: List[Command] = [
+        DiagnoseCommand(),
         QueuesCommand(),
         CommsCommand(),
         HandlesCommand(),

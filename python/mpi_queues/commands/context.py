@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from .._native import Snapshot
 from ..handle_types import HandleDict
 from ..report.progress import ProgressLine
 from ..report.words import wrapped
 from .job_control import JobControl
+
+if TYPE_CHECKING:
+    from .diagnose import Look
 
 #: The terminal of the debugger, whichever of its processes is read.
 _LINE = ProgressLine()
@@ -153,6 +156,8 @@ class Context(ABC):
     dialect: Dialect
     #: What starts launchers and has the ranks of jobs.
     jobs: JobControl
+    #: What ``mpi diagnose`` saw last.
+    last_look: Optional[Look] = None
 
     @abstractmethod
     def write(self, text: str) -> None:

@@ -1,0 +1,94 @@
+"""``mpi diagnose``: why is it stuck, over all processes that the debugger has."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Dict, Optional
+
+from .. import processes
+from .._native import Snapshot
+from ..report import diagnosis as report
+from . import options as opt
+from .base import ALL, FORMAT, SELECTED, SOURCE, Command, read_processes
+from .context import Context
+from .job_ranks import RANKS
+
+VERBOSE = opt.Option("verbose", "Also the evidence, all calls, and how each rank moved.", short="v")
+
+#: A process counts as read twice where it computed (or waited busily, as MPI does) for so many seconds in between: one
+#: that was only stepped, or that the debugger did not resume, stands where it stood for that reason.
+_RAN = 0.2
+
+
+@dataclass(frozen=True)
+class Look:
+    """What ``mpi diagnose`` saw, for the next one."""
+
+    snapshot: Snapshot
+    #: By the clock of ``time.monotonic``.
+    at: float
+    #: The time for which each process had computed, in seconds, by process id.
+    computed: Dict[int, float]
+
+
+class DiagnoseCommand(Command):
+    """The diagnosis."""
+
+    name = "diagnose"
+    summary = "Say why the job is stuck: the cause, the ranks, the calls with file and line."
+    description = (
+        "Reads every {process} that is an MPI process. The more ranks are attached to, the more it can tell:\n"
+        "'mpi attach' has all of a job. Where one look leaves open whether messages are on their way, let the job run\n"
+        "for a second or more, interrupt it and type it again: it compares with the last look. Nothing in the process\n"
+        "is changed."
+    )
+    options = (FORMAT, VERBOSE, RANKS, SOURCE, SELECTED, ALL)
+    examples = (
+        ("mpi diagnose", "what is wrong, who waits for whom and where"),
+        ("mpi diagnose -verbose", "with the evidence"),
+        ("mpi diagnose -format json", "for a program"),
+    )
+
+    def run(self, context: Context, arguments: opt.Arguments) -> None:
+        snapshot = read_processes(context, arguments, queues=True)
+        look = Look(snapshot, time.monotonic(), _computed(snapshot))
+        last, context.last_look = context.last_look, look
+        ran = _ran_since(last, look)
+        earlier = last.snapshot.only(list(ran)) if last is not None and ran else None
+        diagnosis = snapshot.diagnose(earlier, interval_ms=int(min(ran.values()) * 1000) if ran else None)
+        if arguments.get(FORMAT.name) == "json":
+            diagnosis.write_json(context.write, indent=2)
+            context.write("\n")
+            return
+        since = f"since the last look, {report.seconds((look.at - last.at) * 1000)} ago" if last and ran else ""
+        report.write_diagnosis(
+            diagnosis,
+            context.write,
+            report.Options(
+                verbose=arguments.has(VERBOSE.name),
+                more="mpi diagnose -verbose",
+                queues_of=lambda rank: f"mpi queues -rank {rank}",
+                others="mpi attach, then: mpi diagnose",
+                since=since,
+            ),
+        )
+
+
+def _computed(snapshot: Snapshot) -> Dict[int, float]:
+    """For how long each live process has computed, where the kernel tells it."""
+    found: Dict[int, float] = {}
+    for process in snapshot.processes:
+        live = (process.source or {}).get("via") in ("gdb", "lldb")
+        used = processes.computed(process.pid) if live and process.pid is not None else None
+        if process.pid is not None and used is not None:
+            found[process.pid] = used
+    return found
+
+
+def _ran_since(last: Optional[Look], look: Look) -> Dict[int, float]:
+    """The processes that went on since the last look, and for how long at least, in seconds."""
+    if last is None:
+        return {}
+    ran = {pid: used - last.computed[pid] for pid, used in look.computed.items() if pid in last.computed}
+    return {pid: seconds for pid, seconds in ran.items() if seconds >= _RAN}

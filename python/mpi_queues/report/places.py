@@ -1,0 +1,81 @@
+"""Where a thread stands, in few words: the MPI function with what it was given, and the place in the source."""
+
+from __future__ import annotations
+
+from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
+
+from .._native import Process
+from .words import clean, shorten
+
+#: What tells calls of one place apart; the buffer, the count and the datatype do not.
+_TELLING = ("source", "dest", "root", "tag", "sendtag", "recvtag", "comm", "win", "rank")
+
+#: Words for what has no place in MPI any more, or not yet.
+_STAGES = {
+    "not_initialized": "before MPI_Init",
+    "finalizing": "in MPI_Finalize",
+    "finalized": "after MPI_Finalize",
+    "ended": "has ended",
+}
+
+
+class Place(NamedTuple):
+    """Where a process stands."""
+
+    call: str
+    where: str
+
+
+def call_text(call: Mapping[str, Any]) -> str:
+    """``MPI_Recv(source 1, tag 17, comm halo)``, with what is known of it."""
+    parts: List[str] = []
+    for argument in call.get("arguments") or []:
+        name = str(argument.get("name") or "")
+        if name in _TELLING:
+            value = argument.get("meaning")
+            value = argument.get("value") if value is None else value
+            parts.append(f"{name} {'?' if value is None else value}")
+    function = str(call.get("function") or "")
+    return clean(f"{function}({', '.join(parts)})" if parts else function)
+
+
+def where(call: Mapping[str, Any], *, full: bool = False) -> str:
+    """``exchange at halo.c:42``; with ``full`` the file with its directories. Empty where nothing is known."""
+    caller, file, line = call.get("caller"), call.get("file"), call.get("line")
+    place = ""
+    if file:
+        name = str(file) if full else str(file).rsplit("/", 1)[-1]
+        place = shorten(name, 200 if full else 40, keep_end=True) + (f":{line}" if line is not None else "")
+    parts = [shorten(str(caller), 200 if full else 40)] if caller else []
+    return " at ".join([*parts, *([place] if place else [])])
+
+
+def of_process(process: Process, *, full: bool = False) -> Place:
+    """Where a process stands: in MPI where any of its threads does, else where its thread with a known place does."""
+    calls = process.calls
+    if calls:
+        return Place(f"in {call_text(calls[0])}", where(calls[0], full=full))
+    outside = _outside(process)
+    stage = process.stage
+    if stage in _STAGES:
+        return Place(_STAGES[stage], outside[1])
+    if outside != ("", ""):
+        function, place = outside
+        return Place("outside MPI" + (f", in {function}" if function else ""), place)
+    if process.state == "ended":
+        return Place("has ended", "")
+    if process.problems:
+        return Place("could not be read", "")
+    return Place("not known where", "")
+
+
+def _outside(process: Process) -> Tuple[str, str]:
+    """The innermost function and the place of the thread of which most is known."""
+    best: Optional[Mapping[str, Any]] = None
+    for one in process.outside:
+        if best is None or (one.get("file") and not best.get("file")):
+            best = one
+    if best is None:
+        return "", ""
+    function = clean(str(best.get("function") or ""))
+    return ("" if function == best.get("caller") else function), where(best)
