@@ -58,14 +58,16 @@ def start_time(pid: int) -> Optional[int]:
         return None
 
 
-def computed(pid: int) -> Optional[float]:
-    """For how long all threads of a process have had a processor, in seconds; None where the kernel does not tell."""
+def active_time(pid: int) -> Optional[float]:
+    """For how long threads of a process have had a processor or waited for one, in seconds: neither grows while a
+    debugger holds it, nor while it sleeps. None where the kernel does not tell."""
     total = 0
     try:
         for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
-            # In nanoseconds (Linux, Documentation/scheduler/sched-stats.rst).
-            total += int((thread / "schedstat").read_text(encoding="ascii").split()[0])
-    except (OSError, ValueError, IndexError):
+            # Both in nanoseconds (Linux, Documentation/scheduler/sched-stats.rst).
+            running, ready = (thread / "schedstat").read_text(encoding="ascii").split()[:2]
+            total += int(running) + int(ready)
+    except (OSError, ValueError):
         return None
     return total / 1e9
 

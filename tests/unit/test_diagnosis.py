@@ -195,7 +195,9 @@ def test_without_findings_it_says_where_the_ranks_are() -> None:
     outside = {"thread": 1, "function": "clock_nanosleep", "caller": "work", "file": "a.c", "line": 9}
     what = snapshot(
         process(rank=0, world_size=5, calls=[inside]),
-        process(rank=1, world_size=5, outside=[{"thread": 2, "function": "poll"}, outside]),
+        process(
+            rank=1, world_size=5, outside=[{"thread": 2, "function": "poll", "file": "poll.c", "line": 1}, outside]
+        ),
         process(rank=2, world_size=5, outside=[outside]),
         process(rank=3, world_size=5, stage="finalized"),
         process(rank=4, world_size=5, problems=["gone"]),

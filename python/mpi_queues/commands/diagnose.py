@@ -16,8 +16,8 @@ from .job_ranks import RANKS
 
 VERBOSE = opt.Option("verbose", "Also the evidence, all calls, and how each rank moved.", short="v")
 
-#: A process counts as read twice where it computed (or waited busily, as MPI does) for so many seconds in between: one
-#: that was only stepped, or that the debugger did not resume, stands where it stood for that reason.
+#: A process counts as read twice where it was active (as it is while it waits busily in MPI) for so many seconds in
+#: between: one that was only stepped, or that the debugger did not resume, stands where it stood for that reason.
 _RAN = 0.2
 
 
@@ -28,8 +28,8 @@ class Look:
     snapshot: Snapshot
     #: By the clock of ``time.monotonic``.
     at: float
-    #: The time for which each process had computed, in seconds, by process id.
-    computed: Dict[int, float]
+    #: ``processes.active_time`` of each, by process id.
+    active: Dict[int, float]
 
 
 class DiagnoseCommand(Command):
@@ -52,7 +52,7 @@ class DiagnoseCommand(Command):
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
         snapshot = read_processes(context, arguments, queues=True)
-        look = Look(snapshot, time.monotonic(), _computed(snapshot))
+        look = Look(snapshot, time.monotonic(), _active(snapshot))
         last, context.last_look = context.last_look, look
         ran = _ran_since(last, look)
         earlier = last.snapshot.only(list(ran)) if last is not None and ran else None
@@ -75,12 +75,12 @@ class DiagnoseCommand(Command):
         )
 
 
-def _computed(snapshot: Snapshot) -> Dict[int, float]:
-    """For how long each live process has computed, where the kernel tells it."""
+def _active(snapshot: Snapshot) -> Dict[int, float]:
+    """For how long each live process has been active, where the kernel tells it."""
     found: Dict[int, float] = {}
     for process in snapshot.processes:
         live = (process.source or {}).get("via") in ("gdb", "lldb")
-        used = processes.computed(process.pid) if live and process.pid is not None else None
+        used = processes.active_time(process.pid) if live and process.pid is not None else None
         if process.pid is not None and used is not None:
             found[process.pid] = used
     return found
@@ -90,5 +90,5 @@ def _ran_since(last: Optional[Look], look: Look) -> Dict[int, float]:
     """The processes that went on since the last look, and for how long at least, in seconds."""
     if last is None:
         return {}
-    ran = {pid: used - last.computed[pid] for pid, used in look.computed.items() if pid in last.computed}
+    ran = {pid: used - last.active[pid] for pid, used in look.active.items() if pid in last.active}
     return {pid: seconds for pid, seconds in ran.items() if seconds >= _RAN}

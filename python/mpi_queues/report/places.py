@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, List, Mapping, NamedTuple, Tuple
 
 from .._native import Process
 from .words import clean, shorten
@@ -51,7 +51,7 @@ def where(call: Mapping[str, Any], *, full: bool = False) -> str:
 
 
 def of_process(process: Process, *, full: bool = False) -> Place:
-    """Where a process stands: in MPI where any of its threads does, else where its thread with a known place does."""
+    """Where a process stands: in MPI where any of its threads does, else where its first one does."""
     calls = process.calls
     if calls:
         return Place(f"in {call_text(calls[0])}", where(calls[0], full=full))
@@ -70,12 +70,9 @@ def of_process(process: Process, *, full: bool = False) -> Place:
 
 
 def _outside(process: Process) -> Tuple[str, str]:
-    """The innermost function and the place of the thread of which most is known."""
-    best: Optional[Mapping[str, Any]] = None
-    for one in process.outside:
-        if best is None or (one.get("file") and not best.get("file")):
-            best = one
-    if best is None:
+    """The innermost function and the place of the first thread: the others are mostly libraries' helpers."""
+    threads = sorted(process.outside, key=lambda one: int(one.get("thread") or 0))
+    if not threads:
         return "", ""
-    function = clean(str(best.get("function") or ""))
-    return ("" if function == best.get("caller") else function), where(best)
+    function = clean(str(threads[0].get("function") or ""))
+    return ("" if function == threads[0].get("caller") else function), where(threads[0])
