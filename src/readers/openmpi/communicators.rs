@@ -199,12 +199,18 @@ pub fn read_one(
     Ok(Found { addr, pml_comm: record.pointer(shape.pml_comm), peers, local_comm, facts })
 }
 
-/// The number that ob1 sends with each message, and the context id as people see it.
+/// The number that ob1 sends with each message, and the context id as people see it: the same on all members. Since 5.0 the
+/// number is that where the members have agreed on it, and the extended id is then that of every such communicator;
+/// only where the number is each process's own does the extended id tell them apart (`ompi_comm_nextcid_nb` in
+/// ompi/communicator/comm_cid.c, v5.0.0 to v5.0.8 and v6.0.x).
 pub fn ids(shapes: &Shapes, record: &Record<'_>) -> (u64, Option<String>) {
     let shape = &shapes.communicator;
     match (shape.context_base, shape.context_sub, shape.index) {
         (Some(base), Some(sub), Some(index)) => {
-            (record.uint(index), Some(format!("{:#x}:{:#x}", record.uint(base), record.uint(sub))))
+            let (index, flags) = (record.uint(index), record.uint(shape.flags));
+            let agreed = shapes.constants.comm_global_index.is_some_and(|agreed| flags & agreed != 0);
+            let extended = || format!("{:#x}:{:#x}", record.uint(base), record.uint(sub));
+            (index, Some(if agreed { index.to_string() } else { extended() }))
         }
         _ => shape.context.map_or((0, None), |context| {
             let id = record.uint(context);

@@ -218,6 +218,8 @@ pub struct Constants {
     pub comm_inter: u64,
     pub comm_name_is_set: u64,
     pub comm_intrinsic: u64,
+    /// Since 5.0.
+    pub comm_global_index: Option<u64>,
     pub group_dense: u64,
     pub group_sporadic: u64,
     pub group_strided: u64,
@@ -247,6 +249,7 @@ impl Shapes {
                 comm_inter: flag("OMPI_COMM_INTER")?,
                 comm_name_is_set: flag("OMPI_COMM_NAMEISSET")?,
                 comm_intrinsic: flag("OMPI_COMM_INTRINSIC")?,
+                comm_global_index: flag("OMPI_COMM_GLOBAL_INDEX").ok(),
                 group_dense: flag("OMPI_GROUP_DENSE")?,
                 group_sporadic: flag("OMPI_GROUP_SPORADIC")?,
                 group_strided: flag("OMPI_GROUP_STRIDED")?,
