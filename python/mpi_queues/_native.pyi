@@ -39,6 +39,8 @@ __all__ = [
     "layouts_make",
     "layouts_show",
     "mpi2dd",
+    "mpi_frame",
+    "own_variables",
     "process_table",
     "recording_end",
     "recording_start",
@@ -697,6 +699,14 @@ def source_names(path: str, wanted: Sequence[Tuple[str, str]]) -> List[Optional[
 def is_outermost(path: str, address: int) -> bool:
     """Whether the code at an address of an executable or library (in the file's own addresses) was called by nobody: the
     call frame information says that there is no return address. False where it does not say anything."""
+
+def mpi_frame(functions: Sequence[Optional[str]]) -> Optional[Tuple[int, str]]:
+    """The outermost MPI function of C or Fortran among the functions of a stack, innermost first: its place, and its name in
+    C. None where there is none. The bindings of C++ are functions around those of C."""
+
+def own_variables(path: str) -> List[Tuple[int, int]]:
+    """Where an executable keeps variables of its own (address in the file, length in bytes): without those of libraries that
+    the linker copied into it. Empty where the file cannot be read."""
 
 def symbol_names(path: str, starts: Sequence[int]) -> List[Optional[str]]:
     """The symbol of an executable or library that stands for the code at each address (of the file): of several the one

@@ -4,7 +4,9 @@
 mod functions;
 mod outermost;
 mod source_names;
+mod variables;
 
 pub use functions::{scoped_names, symbol_names};
 pub use outermost::is_outermost;
 pub use source_names::{SourcePath, source_names};
+pub use variables::own_variables;

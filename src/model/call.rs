@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::function_names::c_name;
+
 /// A thread inside MPI.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -35,16 +37,10 @@ pub struct Call {
 }
 
 impl Call {
-    /// The function's name in C: `MPI_Recv` also for `mpi_recv_`, `mpi_recv_f08_`, `mpi_recv_f08ts_`; of a name with several
-    /// words only the first letter is a capital (`MPI_Comm_dup`).
+    /// The function's name in C: `MPI_Recv` also for `mpi_recv_`, `mpi_recv_f08_`, `mpi_recv_f08ts_`, `MPI::Comm::Recv`; of a
+    /// name with several words only the first letter is a capital (`MPI_Comm_dup`).
     pub fn c_name(&self) -> String {
-        let Some(fortran) = self.function.strip_prefix("mpi_") else { return self.function.clone() };
-        let word = fortran.trim_end_matches('_');
-        let word = ["_f08ts", "_f08", "_fts"].iter().find_map(|suffix| word.strip_suffix(suffix)).unwrap_or(word);
-        let mut letters = word.chars();
-        letters
-            .next()
-            .map_or_else(String::new, |first| format!("MPI_{}{}", first.to_ascii_uppercase(), letters.as_str()))
+        c_name(&self.function)
     }
 
     /// The argument of that name.

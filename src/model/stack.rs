@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::function_names::mpi_function;
 use super::{Argument, Call, Outside};
 
 /// One frame of a stack.
@@ -14,6 +15,9 @@ pub struct Frame {
     pub file: Option<String>,
     /// Line in it.
     pub line: Option<i64>,
+    /// Whether it is code of the application: of the executable, or of a library that is none of the system's and of the MPI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub application: Option<bool>,
 }
 
 /// The stack of one thread.
@@ -58,13 +62,17 @@ impl Stack {
         })
     }
 
-    /// Where a thread stands that is not in MPI: its innermost function, and the innermost frame with a source file.
+    /// Where a thread stands that is not in MPI: its innermost function, and the application's innermost one; of these one
+    /// with a source file goes before others (in a static program those of the C library are the executable's too).
     pub fn outside(&self) -> Option<Outside> {
         let innermost = self.frames.first()?;
         if self.call().is_some() {
             return None;
         }
-        let own = self.frames.iter().find(|frame| frame.file.is_some());
+        // Older recordings do not tell which frames are the application's.
+        let told = self.frames.iter().any(|frame| frame.application.is_some());
+        let own = || self.frames.iter().filter(|frame| !told || frame.application == Some(true));
+        let own = own().find(|frame| frame.file.is_some()).or_else(|| own().find(|_| told));
         Some(Outside {
             thread: self.thread,
             function: innermost.function.clone(),
@@ -76,30 +84,12 @@ impl Stack {
     }
 }
 
-/// The name by which the application calls an MPI function, `None` for other functions: C's, the profiling names that
-/// libraries export (a stripped library shows `PMPI_Recv` at the address of both), and Fortran's spellings (`mpi_recv_`,
-/// `mpi_recv__`, `mpi_recv_f08_`).
-fn mpi_function(name: &str) -> Option<String> {
-    let (prefix, public) = match name.as_bytes().first()? {
-        b'P' | b'p' => (1, &name[1..]),
-        _ => (0, name),
-    };
-    let letter = public.as_bytes().get(4)?;
-    let word = public.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let c = public.starts_with("MPI_") && letter.is_ascii_uppercase() && (prefix == 0 || name.starts_with('P'));
-    let fortran = public.starts_with("mpi_")
-        && letter.is_ascii_lowercase()
-        && public.ends_with('_')
-        && (prefix == 0 || name.starts_with('p'));
-    (word && (c || fortran)).then(|| public.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn stack(functions: &[&str]) -> Stack {
-        let frame = |name: &&str| Frame { function: Some((*name).to_owned()), file: None, line: Some(7) };
+        let frame = |name: &&str| Frame { function: Some((*name).to_owned()), line: Some(7), ..Frame::default() };
         Stack { thread: 1, complete: true, frames: functions.iter().map(frame).collect(), ..Stack::default() }
     }
 
@@ -112,24 +102,27 @@ mod tests {
     }
 
     #[test]
-    fn names_of_mpi_functions() {
-        for (name, public) in [
-            ("MPI_Recv", Some("MPI_Recv")),
-            ("PMPI_Recv", Some("MPI_Recv")),
-            ("mpi_recv_", Some("mpi_recv_")),
-            ("pmpi_recv_f08_", Some("mpi_recv_f08_")),
-            ("mpi_recv", None),
-            ("pMPI_Recv", None),
-            ("Pmpi_recv_", None),
-            ("MPI_recv", None),
-            ("MPI_", None),
-            ("MPI_Récv", None),
-            ("é", None),
-            ("", None),
-            ("MPI_Recv(int)", None),
-            ("ompi_MPI_Recv", None),
-        ] {
-            assert_eq!(mpi_function(name).as_deref(), public, "{name}");
-        }
+    fn a_library_with_a_source_file_is_not_the_application() {
+        let frame = |function: &str, file: Option<&str>, application| Frame {
+            function: Some(function.to_owned()),
+            file: file.map(ToOwned::to_owned),
+            line: Some(7),
+            application,
+        };
+        let of = |frames: &[Frame]| {
+            let outside = Stack { frames: frames.to_vec(), ..Stack::default() }.outside().unwrap_or_default();
+            (outside.caller.unwrap_or_default(), outside.file)
+        };
+        let libc = frame("poll", Some("poll.c"), Some(false));
+        let step = frame("step", None, Some(true));
+        let main = frame("main", Some("main.c"), Some(true));
+        assert_eq!(of(&[libc.clone(), step.clone()]), ("step".to_owned(), None));
+        assert_eq!(of(&[libc.clone(), step, main]), ("main".to_owned(), Some("main.c".to_owned())));
+        assert_eq!(of(&[libc]), (String::new(), None));
+        assert_eq!(
+            of(&[frame("f", None, None), frame("g", Some("g.c"), None)]),
+            ("g".to_owned(), Some("g.c".to_owned()))
+        );
+        assert_eq!(of(&[frame("f", None, None)]), (String::new(), None));
     }
 }

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use super::target::Debugger;
-use crate::model::{Facts, Frame, Stack};
+use crate::model::{Argument, Facts, Frame, Stack};
 use crate::recording::{Range, Region};
 use crate::target::TargetError;
 
@@ -73,15 +73,48 @@ fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool)> {
                 function: frame.get_item("function")?.extract()?,
                 file: frame.get_item("file")?.extract()?,
                 line: frame.get_item("line")?.extract()?,
+                application: optional(&frame, "application")?,
             });
         }
         stacks.push(Stack {
             thread: stack.get_item("thread")?.extract()?,
             complete: stack.get_item("complete")?.extract()?,
             frames,
-            ..Stack::default()
+            arguments: arguments(&stack)?,
+            arguments_unknown: optional(&stack, "arguments_unknown")?,
+            fingerprint: optional(&stack, "fingerprint")?,
         });
     }
     let every = object.getattr("stacks_complete").and_then(|value| value.extract()).unwrap_or(false);
     Ok((stacks, every))
+}
+
+/// What the application gave an MPI function, where the debugger's adapter found it.
+fn arguments(stack: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
+    let mut arguments = Vec::new();
+    let Ok(found) = stack.get_item("arguments") else { return Ok(arguments) };
+    for argument in found.try_iter()? {
+        let argument = argument?;
+        arguments.push(Argument {
+            name: argument.get_item("name")?.extract()?,
+            expression: optional(&argument, "expression")?,
+            value: optional(&argument, "value")?,
+            values: optional(&argument, "values")?,
+            meaning: optional(&argument, "meaning")?,
+            unknown: optional(&argument, "unknown")?,
+        });
+    }
+    Ok(arguments)
+}
+
+/// A field that need not be there.
+fn optional<'py, T>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<T>>
+where
+    T: for<'a> FromPyObject<'a, 'py>,
+    for<'a> <T as FromPyObject<'a, 'py>>::Error: Into<PyErr>,
+{
+    match object.get_item(name) {
+        Ok(value) if !value.is_none() => value.extract().map(Some).map_err(Into::into),
+        _ => Ok(None),
+    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
-use crate::frames;
+use crate::{frames, model};
 
 /// Names of source files as the compiler was given them. Python threads go on while the file is read.
 #[pyfunction]
@@ -29,4 +29,16 @@ pub fn symbol_names(py: Python<'_>, path: PathBuf, starts: Vec<u64>) -> Vec<Opti
 #[pyfunction]
 pub fn scoped_names(py: Python<'_>, path: PathBuf, unit: &str, starts: Vec<u64>) -> Vec<Option<String>> {
     py.detach(|| frames::scoped_names(&path, unit, &starts))
+}
+
+/// The outermost MPI function of C or Fortran among functions, innermost first: its place, and its name in C.
+#[pyfunction]
+pub fn mpi_frame(functions: Vec<Option<String>>) -> Option<(usize, String)> {
+    model::outermost_mpi_function(&functions).map(|found| (found.index, found.c_name))
+}
+
+/// Where an executable has variables of its own.
+#[pyfunction]
+pub fn own_variables(py: Python<'_>, path: PathBuf) -> Vec<(u64, u64)> {
+    py.detach(|| frames::own_variables(&path))
 }

@@ -37,6 +37,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;
     module.add_function(wrap_pyfunction!(mpi2dd::mpi2dd, module)?)?;
     module.add_function(wrap_pyfunction!(frames::is_outermost, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::mpi_frame, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::own_variables, module)?)?;
     module.add_function(wrap_pyfunction!(frames::scoped_names, module)?)?;
     module.add_function(wrap_pyfunction!(frames::source_names, module)?)?;
     module.add_function(wrap_pyfunction!(frames::symbol_names, module)?)?;

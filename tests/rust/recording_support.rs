@@ -31,7 +31,12 @@ impl Drop for TempFile {
 }
 
 pub fn description(target: &dyn Target, rank: i64) -> ProcessDescription {
-    let frame = Frame { function: Some("MPI_Recv".to_owned()), file: Some("a.c".to_owned()), line: Some(7) };
+    let frame = Frame {
+        function: Some("MPI_Recv".to_owned()),
+        file: Some("a.c".to_owned()),
+        line: Some(7),
+        application: Some(true),
+    };
     let stack = Stack { thread: 1, complete: true, frames: vec![frame], ..Stack::default() };
     let facts = Facts { pid: Some(4242), via: "gdb".to_owned(), stacks: vec![stack], ..Facts::default() };
     ProcessDescription {

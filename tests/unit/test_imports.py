@@ -36,6 +36,7 @@ DEBUGGER_IMPORTS = {
     "gdb": {
         "debuggers/gdb_adapter.py",
         "debuggers/gdb_stacks.py",
+        "debuggers/gdb_calls.py",
         "debuggers/gdb_child.py",
         "debuggers/gdb_commands.py",
         "debuggers/gdb_expressions.py",
@@ -51,6 +52,7 @@ DEBUGGER_IMPORTS = {
         "data/gdb-scripts/mpi_queues.py",
     },
     "lldb": {
+        "debuggers/lldb_calls.py",
         "debuggers/lldb_child.py",
         "debuggers/lldb_adapter.py",
         "debuggers/lldb_commands.py",

@@ -70,9 +70,7 @@ class TypeDict(TypedDict):
     fields: dict[str, FieldDict]
 
 
-class FrameDict(TypedDict):
-    """One frame of a stack."""
-
+class _Frame(TypedDict):
     #: Without parameters; None where the debugger knows no function there.
     function: Optional[str]
     #: Source file as the compiler was given it (DW_AT_name), None without debug information.
@@ -80,15 +78,51 @@ class FrameDict(TypedDict):
     line: Optional[int]
 
 
-class StackDict(TypedDict):
-    """The stack of one thread."""
+class FrameDict(_Frame, total=False):
+    """One frame of a stack."""
 
+    #: Whether it is code of the application: see ``system_libraries``. Not there: not known.
+    application: bool
+
+
+class _Argument(TypedDict):
+    #: The parameter's name in the MPI standard.
+    name: str
+    #: As the source has it; None where that is not known.
+    expression: Optional[str]
+    #: An integer, a handle, or an address: 64 bits with a sign.
+    value: Optional[int]
+
+
+class ArgumentDict(_Argument, total=False):
+    """One argument of an MPI function; see ``src/model/call.rs``."""
+
+    #: Elements of an array, or the handle at an address.
+    values: List[int]
+    #: The constant of MPI that it is.
+    meaning: str
+    #: Why the value, or some elements, are not known.
+    unknown: str
+
+
+class _Stack(TypedDict):
     #: The debugger's number of the thread; the main thread's is 1.
     thread: int
     #: Whether it was seen down to its outermost frame.
     complete: bool
     #: Innermost first.
     frames: List[FrameDict]
+
+
+class StackDict(_Stack, total=False):
+    """The stack of one thread."""
+
+    #: What the application gave the outermost MPI function on it, in the order of its parameters.
+    arguments: List[ArgumentDict]
+    #: Why these are not known, where it is in MPI.
+    arguments_unknown: Optional[str]
+    #: Differs where the application has moved on since another look at the thread; None where it could not be taken.
+    fingerprint: Optional[str]
 
 
 class RegionDict(TypedDict):

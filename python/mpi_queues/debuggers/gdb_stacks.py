@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Iterator, List, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 import gdb
 
 from .base import FrameDict, StackDict
+from .gdb_calls import Calls, guarded
 from .gdb_quiet import Mute
 from .names import without_parameters
 
@@ -56,11 +57,13 @@ def _select_by_command(inferior: Any) -> None:
         gdb.execute(f"inferior {inferior.num}", to_string=True)
 
 
-def stacks(inferior: Any) -> Tuple[List[StackDict], bool]:
-    """The stack of each thread of ``inferior``, by thread number; and whether every thread has one."""
+def stacks(inferior: Any, symbol: Callable[[str], Optional[int]]) -> Tuple[List[StackDict], bool]:
+    """The stack of each thread of ``inferior``, by thread number; and whether every thread has one. ``symbol`` finds
+    the address of a symbol."""
     found: List[StackDict] = []
     every = True
-    with selection_kept():
+    calls = Calls(inferior, symbol)
+    with selection_kept(), guarded():
         threads = sorted(inferior.threads(), key=lambda thread: int(thread.num))
         for thread in threads[:MAX_THREADS]:
             if not thread.is_valid() or thread.is_running() or thread.is_exited():
@@ -68,21 +71,23 @@ def stacks(inferior: Any) -> Tuple[List[StackDict], bool]:
                 continue
             try:
                 thread.switch()
-                found.append(_stack(int(thread.num)))
+                found.append(_stack(int(thread.num), calls))
             except gdb.error:
                 # A stack that cannot be unwound says nothing about MPI.
                 every = False
     return found, every and 0 < len(threads) <= MAX_THREADS
 
 
-def _stack(number: int) -> StackDict:
+def _stack(number: int, calls: Calls) -> StackDict:
     """The selected thread's stack."""
     frame = gdb.newest_frame()
+    walked = []
     frames: List[FrameDict] = []
     complete = False
     for _ in range(MAX_FRAMES):
         try:
-            frames.append(_frame(frame))
+            frames.append(_frame(frame, calls))
+            walked.append(frame)
             older = frame.older()
         except gdb.error:
             break
@@ -94,10 +99,12 @@ def _stack(number: int) -> StackDict:
             complete = known and frame.unwind_stop_reason() in ends
             break
         frame = older
-    return {"thread": number, "complete": complete, "frames": frames}
+    stack: StackDict = {"thread": number, "complete": complete, "frames": frames}
+    calls.tell(stack, walked)
+    return stack
 
 
-def _frame(frame: Any) -> FrameDict:
+def _frame(frame: Any, calls: Calls) -> FrameDict:
     # Without debug information gdb gives a C++ function as it was demangled, with its parameters.
     name = frame.name()
     where = frame.find_sal()
@@ -106,4 +113,5 @@ def _frame(frame: Any) -> FrameDict:
         "function": without_parameters(name) if name else None,
         "file": str(where.symtab.filename) if known else None,
         "line": int(where.line) if known else None,
+        "application": calls.is_application(frame),
     }

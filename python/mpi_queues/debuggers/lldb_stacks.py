@@ -10,6 +10,7 @@ import lldb
 from .. import _native
 from .base import FrameDict, StackDict
 from .names import without_parameters
+from .system_libraries import is_application
 
 #: As in ``gdb_stacks``.
 MAX_FRAMES = 256
@@ -61,6 +62,7 @@ class _Raw:
     scope: Optional[Tuple[Tuple[str, str], int]]
     #: The file of the code, and the place in it.
     code: Optional[Tuple[str, int]]
+    application: bool
 
 
 class Stacks:
@@ -101,6 +103,7 @@ class Stacks:
                     # lldb resolves a name to a path; where the file does not tell the name, the path has to do.
                     "file": self._sources.get(frame.source) or path,
                     "line": frame.line,
+                    "application": frame.application,
                 }
             )
         # lldb does not tell why a stack ends: where nobody called, or where it got lost.
@@ -143,6 +146,7 @@ def _raw(frame: Any, *, innermost: bool) -> _Raw:
         scope=scope,
         # In all but the innermost frame the counter stands after the call.
         code=(file, int(address.GetFileAddress()) - (0 if innermost else 1)) if file else None,
+        application=is_application(file, _path(frame.GetThread().GetProcess().GetTarget().GetExecutable())),
     )
 
 

@@ -1,0 +1,57 @@
+"""What an argument's text is, before a debugger evaluates it."""
+
+from __future__ import annotations
+
+import re
+from typing import Optional
+
+from .constants import CONSTANT
+from .source import Unknown
+
+_ASSIGNMENT = re.compile(r"(?<![=!<>/])=(?!=)|<<=|>>=|\+\+|--")
+_QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
+_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_CAST = re.compile(r"\(\s*(?:const\s+)?(?:MPIX?_[A-Z]\w*|void|int|char|(?:unsigned\s+)?long)\s*\**\s*\)\s*(?=[(\w])")
+#: What looks like a call and is none.
+_OPERATORS = frozenset(("sizeof", "alignof", "if", "and", "or", "not"))
+
+
+def constant_in(text: str) -> Optional[str]:
+    """The constant of MPI that an expression is, in parentheses and behind casts or not."""
+    for _ in range(8):
+        text = text.strip()
+        bare = _CAST.sub("", text, count=1)
+        if bare == text and text.startswith("(") and text.endswith(")") and text.count("(") == 1:
+            bare = text[1:-1]
+        if bare == text:
+            break
+        text = bare
+    name = text.split("::")[-1]
+    return name if CONSTANT.match(name) else None
+
+
+def constant_in_fortran(text: str) -> Optional[str]:
+    """As :func:`constant_in`: names of Fortran may be in any letters."""
+    name = text.strip().upper()
+    return name if CONSTANT.match(name) else None
+
+
+def is_name(text: str) -> bool:
+    """Whether an expression is one name."""
+    return re.fullmatch(r"[A-Za-z_]\w*", text) is not None
+
+
+def check(text: str) -> None:
+    """Refuses an expression of C whose value now need not be what the function was given, or that runs code.
+
+    Raises:
+        Unknown: with what it does.
+    """
+    bare = _QUOTED.sub('""', text)
+    if _ASSIGNMENT.search(bare):
+        raise Unknown("the expression changes variables")
+    if "$" in bare:
+        raise Unknown("a name with a dollar sign means something else to debuggers")
+    for match in _CALL.finditer(bare):
+        if match[1] not in _OPERATORS:
+            raise Unknown(f"the expression calls {match[1]}")

@@ -1,0 +1,213 @@
+"""What the application gave an MPI function: the call in the source, and its expressions in the frame of the caller.
+
+Nothing in the program is called or written. What cannot be known is null, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import time
+from abc import ABC, abstractmethod
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ..calls import expressions, macros, source
+from ..calls.constants import Family
+from ..calls.signatures import Parameter, parameters
+from ..calls.source import CallText, Unknown
+from .base import ArgumentDict
+
+#: The arguments of one call may take so long (seconds); what is not known by then stays unknown.
+TIME_LIMIT = 0.2
+
+#: An array with more elements is read so far.
+MAX_ELEMENTS = 100_000
+
+#: How an argument of Fortran names its parameter.
+_KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)\s*")
+
+_NULL = frozenset(("NULL", "nullptr"))
+
+
+class Evaluated(NamedTuple):
+    """The value of an expression."""
+
+    #: An integer, a handle, or an address: what a pointer holds, where an array begins.
+    number: int
+    #: Bytes of an element of what it points at; None for what is no pointer and no array.
+    width: Optional[int]
+    #: Where the value itself lies, None where in no memory.
+    place: Optional[int]
+
+
+class Caller(ABC):
+    """The frame that called an MPI function, as a debugger has it."""
+
+    #: Path of the source file and line of the call, None where there is no debug information.
+    file: Optional[str]
+    line: Optional[int]
+    #: When the program or library of the frame was built (modification time of its file), None where that is not known.
+    built: Optional[float]
+    byte_order: str
+
+    @abstractmethod
+    def evaluate(self, text: str, *, fortran: bool) -> Evaluated:
+        """The value of an expression of the frame's language.
+
+        Raises:
+            Unknown: where it has none.
+        """
+
+    @abstractmethod
+    def read(self, address: int, length: int) -> bytes:
+        """Memory of the process.
+
+        Raises:
+            Unknown: where it cannot be read.
+        """
+
+
+def arguments(function: str, caller: Caller, family: Family) -> Tuple[List[ArgumentDict], Optional[str]]:
+    """The arguments of the call of ``function`` (its name in C), or why they are not known."""
+    try:
+        return _Call(function, caller, family).arguments(), None
+    except Unknown as unknown:
+        return [], str(unknown)
+
+
+class _Call:
+    """One call, with the time that is left for it."""
+
+    def __init__(self, function: str, caller: Caller, family: Family) -> None:
+        self._caller = caller
+        self._family = family
+        self._width: Optional[int] = None
+        self._end = time.monotonic() + TIME_LIMIT
+        known = parameters(function)
+        if known is None:
+            raise Unknown(f"the parameters of {function} are not known here")
+        if caller.file is None or caller.line is None:
+            raise Unknown("the application has no debug information there")
+        self._source = source.read(caller.file, caller.built)
+        self._fortran = self._source.fortran
+        found = source.find(self._source, function, caller.line)
+        self._matched = _matched(found, known, function)
+
+    def arguments(self) -> List[ArgumentDict]:
+        found: List[ArgumentDict] = []
+        for parameter, text in self._matched:
+            found.append(self._argument(parameter, text, found))
+        return found
+
+    def _argument(self, parameter: Parameter, text: str, before: List[ArgumentDict]) -> ArgumentDict:
+        argument: ArgumentDict = {"name": parameter.name, "expression": text, "value": None}
+        try:
+            if time.monotonic() > self._end:
+                raise Unknown("finding it out would take too long")
+            self._value(argument, parameter, text)
+            value = argument["value"]
+            if parameter.length is not None and value is not None:
+                self._elements(argument, parameter.length, before)
+            elif value is not None and "meaning" not in argument and not parameter.address:
+                meaning = self._family.meaning(parameter.name, value)
+                if meaning is not None:
+                    argument["meaning"] = meaning
+        except Unknown as unknown:
+            argument["unknown"] = str(unknown)
+        return argument
+
+    def _value(self, argument: ArgumentDict, parameter: Parameter, text: str) -> None:
+        constant, evaluated = self._evaluated(text)
+        if constant is not None:
+            argument["meaning"] = constant
+            if not parameter.address:
+                argument["value"] = _signed(self._family.value(constant, fortran=self._fortran))
+            return
+        assert evaluated is not None
+        self._width = evaluated.width
+        if self._fortran and evaluated.width is None and parameter.address:
+            # Fortran gives the address of everything.
+            argument["value"] = _signed(evaluated.place)
+            if parameter.handle:
+                argument["values"] = [evaluated.number]
+            elif evaluated.place is None:
+                raise Unknown("its address is not known")
+            return
+        argument["value"] = _signed(evaluated.number)
+        if parameter.handle:
+            argument["values"] = self._read(evaluated.number, 1)
+
+    def _evaluated(self, text: str) -> Tuple[Optional[str], Optional[Evaluated]]:
+        """The constant of MPI that an expression is, or its value."""
+        constant = (expressions.constant_in_fortran if self._fortran else expressions.constant_in)(text)
+        if constant is not None:
+            return constant, None
+        if self._fortran:
+            return None, self._caller.evaluate(text, fortran=True)
+        if text in _NULL:
+            return None, Evaluated(0, None, None)
+        expressions.check(text)
+        if not expressions.is_name(text):
+            try:
+                return None, self._caller.evaluate(text, fortran=False)
+            except Unknown:
+                # A name that only the preprocessor knew may be in it.
+                pass
+        # With -g3 a debugger knows the value of the preprocessor's names, but not that it is a constant of MPI.
+        other = macros.expanded(self._source, text, self._caller.built)
+        constant = expressions.constant_in(other or text)
+        if constant is not None:
+            return constant, None
+        if other is not None:
+            expressions.check(other)
+        return None, self._caller.evaluate(other or text, fortran=False)
+
+    def _elements(self, argument: ArgumentDict, length: str, before: List[ArgumentDict]) -> None:
+        count = next((one["value"] for one in before if one["name"] == length), None)
+        address = argument["value"]
+        if count is None or address is None:
+            raise Unknown(f"its elements are not known, as {length} is not")
+        if count <= 0:
+            argument["values"] = []
+            return
+        argument["values"] = self._read(address, min(count, MAX_ELEMENTS))
+        if count > MAX_ELEMENTS:
+            argument["unknown"] = f"of {count:,} elements the first {MAX_ELEMENTS:,} were read"
+
+    def _read(self, address: int, count: int) -> List[int]:
+        """Handles that lie one after another."""
+        width = 4 if self._fortran else self._width
+        if width not in (4, 8):
+            raise Unknown("the size of what it points at is that of no handle")
+        content = self._caller.read(address, width * count)
+        mark = "<" if self._caller.byte_order == "little" else ">"
+        return list(struct.unpack(f"{mark}{count}{'i' if width == 4 else 'q'}", content))
+
+
+def _matched(found: CallText, known: List[Parameter], function: str) -> List[Tuple[Parameter, str]]:
+    """The parameters of a call, each with its argument."""
+    if not found.source.fortran:
+        if len(found.arguments) != len(known):
+            raise Unknown(
+                f"the call of {function} has {len(found.arguments)} arguments in the source, not {len(known)}"
+            )
+        return list(zip(known, found.arguments))
+    # mpi_init and mpi_init_thread have no arguments of a command line.
+    if not function.startswith("MPI_Comm_spawn"):
+        known = [one for one in known if one.name not in ("argc", "argv")]
+    known = [*known, Parameter("ierror", True, None, False)]
+    by_name: Dict[str, str] = {}
+    for at, text in enumerate(found.arguments):
+        keyword = _KEYWORD.match(text)
+        name = keyword[1].lower() if keyword is not None else known[at].name if at < len(known) else ""
+        by_name[name] = text[keyword.end() :] if keyword is not None else text
+    # With the module mpi_f08 ierror need not be given.
+    missing = [one.name for one in known if one.name not in by_name and one.name != "ierror"]
+    if missing or len(by_name) != len(found.arguments) or not {one.name for one in known} >= set(by_name):
+        raise Unknown(f"the arguments of the call of {function} in the source are not those of the standard")
+    return [(one, by_name[one.name]) for one in known if one.name in by_name]
+
+
+def _signed(number: Optional[int]) -> Optional[int]:
+    """As a number of 64 bits with a sign."""
+    return None if number is None else ((number + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)

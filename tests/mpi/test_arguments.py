@@ -1,0 +1,140 @@
+"""What MPI functions were given: as the debuggers tell it, against what the programs say of themselves."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
+
+import pytest
+from mpi_queues import jobs
+from support import cli, processes
+from support.builds import LANGUAGES, PROGRAMS, MpiBuild
+
+
+class Said(NamedTuple):
+    """What a rank says before its call."""
+
+    function: str
+    line: int
+    given: Dict[str, List[int]]
+    means: Dict[str, str]
+
+
+def said(output: str) -> Said:
+    given: Dict[str, List[int]] = {}
+    means: Dict[str, str] = {}
+    call = ("", 0)
+    for line in output.splitlines():
+        word, *rest = line.split()
+        if word == "given":
+            given[rest[0]] = [int(number) for number in rest[1:]]
+        elif word == "means":
+            means[rest[0]] = rest[1]
+        elif word == "call":
+            call = (rest[0], int(rest[1]))
+    return Said(*call, given, means)
+
+
+StartCalls = Callable[..., jobs.Job]
+
+
+@pytest.fixture
+def start_calls(tmp_path: pathlib.Path) -> Iterator[StartCalls]:
+    """``start_calls(build, source, *flags, ranks=4)``: compiled here, so that its source is older."""
+    with jobs_ended() as running:
+
+        def start(build: MpiBuild, source: str, *flags: str, ranks: int = 4) -> jobs.Job:
+            for file in PROGRAMS.glob("calls.*"):
+                shutil.copyfile(file, tmp_path / file.name)
+            compiler, language = LANGUAGES[pathlib.Path(source).suffix]
+            command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
+            environment = {
+                name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "MPICH_"))
+            }
+            subprocess.run(
+                [command, *language, *flags, source, "-o", "calls"], check=True, cwd=tmp_path, env=environment
+            )
+            running.append(jobs.Job(tmp_path / "calls", ranks=ranks, launcher=build.mpirun))
+            return running[-1]
+
+        yield start
+
+
+class jobs_ended:
+    """The jobs of a test, which end with it."""
+
+    def __enter__(self) -> List[jobs.Job]:
+        self._jobs: List[jobs.Job] = []
+        return self._jobs
+
+    def __exit__(self, *_: object) -> None:
+        for job in self._jobs:
+            job.end()
+
+
+def calls_of(job: jobs.Job, *options: str) -> List[Dict[str, Any]]:
+    """The call of each rank, once all are in theirs."""
+    found: List[Dict[str, Any]] = []
+
+    def all_there() -> bool:
+        found.clear()
+        shown = cli.show(job.pids, *options)
+        found.extend(call for pid in job.pids for call in shown[pid]["calls"])
+        return len(found) == len(job.pids)
+
+    processes.wait_until(all_there, "every rank in its call")
+    return found
+
+
+def rank_output(job: jobs.Job, rank: int) -> str:
+    return (job.directory / f"stdout.{rank}").read_text()
+
+
+def agree(call: Dict[str, Any], truth: Said) -> None:
+    """A call is what its rank says of it, whatever more is told of it."""
+    assert (call["function"], call["line"]) == (truth.function, truth.line)
+    arguments = {one["name"]: one for one in call["arguments"]}
+    for name, value in truth.given.items():
+        argument = arguments[name]
+        assert argument.get("values", [argument["value"]]) == value, argument
+        assert "unknown" not in argument
+    for name, meaning in truth.means.items():
+        assert arguments[name]["meaning"] == meaning
+
+
+FLAGS: List[Tuple[str, ...]] = [("-O0",), ("-O0", "-g3")]
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
+@pytest.mark.parametrize("via", ["gdb"])
+def test_arguments_of_c(mpi_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]) -> None:
+    check_c(start_calls(mpi_build, "calls.c", *flags), via)
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
+@pytest.mark.parametrize("via", ["gdb"])
+def test_arguments_of_c_in_mpich(
+    mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
+) -> None:
+    check_c(start_calls(mpich_build, "calls.c", *flags), via)
+
+
+def check_c(job: jobs.Job, via: str) -> None:
+    calls = calls_of(job, "--via", via)
+    for rank, call in enumerate(calls):
+        agree(call, said(rank_output(job, rank)))
+    world = {one["name"]: one for one in calls[0]["arguments"]}["comm"]
+    # The handle of the constant is a number that is known.
+    assert world["value"] is not None and world["expression"] == "WORLD"
+
+
+def test_a_source_that_changed_is_not_believed(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
+    job = start_calls(debian_mpi, "calls.c", "-O0")
+    source = pathlib.Path(job.program).with_name("calls.c")
+    source.write_text("\n" + source.read_text())
+    for call in calls_of(job):
+        assert "arguments" not in call
+        assert "changed after the program was built" in call["arguments_unknown"]
