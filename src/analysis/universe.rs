@@ -5,6 +5,7 @@
 //! naming problem"). Which worlds there are, the job says, or the keys that the MPI library has for them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use crate::model::{Communicator, Elsewhere, Operation, Process, Snapshot, World};
 
@@ -50,6 +51,7 @@ pub fn number(snapshot: &mut Snapshot, job: &[JobWorld]) {
         }
     }
     snapshot.worlds = worlds;
+    snapshot.share_groups();
     snapshot.sort();
 }
 
@@ -168,6 +170,7 @@ fn translate(communicator: &mut Communicator, own: &World, by_key: &HashMap<&str
     }
     for (remote, members) in [(false, &mut *group), (true, &mut *remote_group)] {
         let Some(members) = members else { continue };
+        let members = Arc::make_mut(members);
         for member in members.iter_mut() {
             *member = index(own, *member);
         }

@@ -25,7 +25,7 @@ pub use finding::{Finding, FindingKind, RankCall, RankMovement, State, Verdict};
 pub use function_names::{MpiFrame, outermost_mpi_function};
 pub use handle::{Handle, HandleKind, HandleList, HandleState};
 pub use operation::{Operation, OperationStatus, Queue, QueueState};
-pub use process::{Communicator, Mpi, Process, Spawned, Stage, Traffic};
+pub use process::{Communicator, Group, Mpi, Process, Spawned, Stage, Traffic};
 pub use snapshot::{SCHEMA, Snapshot};
 pub use source::{QueueReport, QueueSource, Source, SourceKind};
 pub use stack::{Frame, Stack};

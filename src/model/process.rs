@@ -1,5 +1,7 @@
 //! One process of a job: its MPI, its communicators and where it stands.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Elsewhere, HandleList, Outside, Queue, Source};
@@ -154,6 +156,10 @@ pub struct Traffic {
     pub modulus: u64,
 }
 
+/// The members of a group in rank order. Every process of a job has those of MPI_COMM_WORLD: where snapshots are merged, equal
+/// ones are kept once (`Snapshot::share_groups`).
+pub type Group = Arc<[Option<i64>]>;
+
 /// A communicator with its queues.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -173,9 +179,9 @@ pub struct Communicator {
     /// Number of processes in its local group.
     pub size: Option<i64>,
     /// World ranks of the local group in rank order; an element is null where that process's world rank is not known.
-    pub group: Option<Vec<Option<i64>>>,
+    pub group: Option<Group>,
     /// World ranks of the remote group of an intercommunicator; `None` for an intracommunicator.
-    pub remote_group: Option<Vec<Option<i64>>>,
+    pub remote_group: Option<Group>,
     /// Members of the groups that are of other worlds, by group and rank.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<Elsewhere>,

@@ -1,8 +1,11 @@
 //! All that was read at one time.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Communicator, Finding, Process, Queue, Verdict, World};
+use super::{Communicator, Finding, Group, Process, Queue, Verdict, World};
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "mpi-queues/1";
@@ -61,8 +64,21 @@ impl Snapshot {
             // RFC 3339 in UTC sorts as text.
             merged.captured_at = merged.captured_at.max(part.captured_at.clone());
         }
+        merged.share_groups();
         merged.sort();
         merged
+    }
+
+    /// Keeps equal groups of its communicators once: each of n processes has the n members of MPI_COMM_WORLD.
+    pub fn share_groups(&mut self) {
+        let mut known: HashSet<Group> = HashSet::new();
+        let communicators = self.processes.iter_mut().flat_map(|process| &mut process.communicators);
+        for group in communicators.flat_map(|found| [&mut found.group, &mut found.remote_group]).flatten() {
+            match known.get(&*group) {
+                Some(same) => *group = Arc::clone(same),
+                None => _ = known.insert(Arc::clone(group)),
+            }
+        }
     }
 
     /// Adds what the job of a process knows of it: its rank and the size of its world where the process did not tell

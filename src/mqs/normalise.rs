@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn comm(name: &str, unique_id: u64, group: &[i64], remote: Option<&[i64]>) -> Communicator {
-        let ranks = |ranks: &[i64]| ranks.iter().copied().map(Some).collect::<Vec<_>>();
+        let ranks = |ranks: &[i64]| ranks.iter().copied().map(Some).collect();
         Communicator {
             name: name.to_owned(),
             unique_id,
@@ -130,7 +130,7 @@ mod tests {
         });
         let ranks: Vec<_> = ranks.collect();
         assert_eq!(ranks, [(Some(0), Some(0)), (Some(3), Some(3))]);
-        assert_eq!(report.communicators[1].remote_group, Some(vec![Some(1), Some(3)]));
+        assert_eq!(report.communicators[1].remote_group, Some([Some(1), Some(3)].into()));
         assert_eq!(report.problems, [""; 0]);
     }
 

@@ -141,11 +141,13 @@ fn outcome(mut server: PluginServer<'_>, stderr: &Stderr, failure: Option<Plugin
         ));
     }
     server.report.problems.extend(problems);
-    let groups = server.report.communicators.iter().map(|communicator| communicator.group.clone()).collect();
+    for (communicator, group) in server.report.communicators.iter_mut().zip(&server.groups) {
+        communicator.group = group.as_deref().map(Into::into);
+    }
     PluginOutcome {
         info: server.info,
         report: server.report,
-        groups,
+        groups: server.groups,
         asked: server.answers.take_asked_types(),
         new_processes: server.new_processes,
         spawn_breakpoint: server.spawn_breakpoint,

@@ -33,6 +33,8 @@ pub struct PluginServer<'a> {
     pub info: PluginInfo,
     /// What was read.
     pub report: QueueReport,
+    /// The group of each communicator of the report.
+    pub groups: Vec<Option<Vec<Option<i64>>>>,
     /// Where the communicator and the queue at hand stand.
     open: Option<Option<Class>>,
     operations: usize,
@@ -61,6 +63,7 @@ impl<'a> PluginServer<'a> {
             library_version: None,
             info,
             report: QueueReport::default(),
+            groups: Vec::new(),
             open: None,
             operations: 0,
             ranks: 0,
@@ -161,6 +164,7 @@ impl<'a> PluginServer<'a> {
                 }
                 let (unique_id, local_rank, size) = (take.u64()?, take.i64()?, take.i64()?);
                 let name = foreign::until_nul(take.text()?);
+                self.groups.push(None);
                 self.report.communicators.push(Communicator {
                     name: printable(&name[..name.len().min(super::abi::TEXT)]),
                     unique_id,
@@ -177,7 +181,7 @@ impl<'a> PluginServer<'a> {
                     return Some(Err(self.too_much("ranks of groups", self.limits.group_ranks)));
                 }
                 let world = self.universe.world_size;
-                let group = self.report.communicators.last_mut()?.group.get_or_insert_default();
+                let group = self.groups.last_mut()?.get_or_insert_default();
                 while let Some(rank) = take.i32() {
                     let rank = convert::rank(i64::from(rank));
                     group.push(rank.filter(|rank| world.is_none_or(|size| *rank < size)));

@@ -222,12 +222,12 @@ impl Communicator {
     /// World rank of each local rank; None where it is not known.
     #[getter]
     fn group(&self) -> Option<Vec<Option<i64>>> {
-        self.data().group.clone()
+        self.data().group.as_deref().map(<[_]>::to_vec)
     }
     /// World ranks of the remote group of an intercommunicator.
     #[getter]
     fn remote_group(&self) -> Option<Vec<Option<i64>>> {
-        self.data().remote_group.clone()
+        self.data().remote_group.as_deref().map(<[_]>::to_vec)
     }
     /// Members of the groups that are of other worlds: `remote`, `local_rank`, `count`, `world_key`, `rank`.
     #[getter]

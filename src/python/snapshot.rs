@@ -79,7 +79,7 @@ impl Snapshot {
     /// A snapshot from its JSON; ValueError where the text is not of the schema `mpi-queues/1`.
     #[staticmethod]
     fn from_json(text: &str) -> PyResult<Self> {
-        let snapshot: model::Snapshot = serde_json::from_str(text)
+        let mut snapshot: model::Snapshot = serde_json::from_str(text)
             .map_err(|error| PyValueError::new_err(format!("not a snapshot of schema {}: {error}", model::SCHEMA)))?;
         if snapshot.schema != model::SCHEMA {
             return Err(PyValueError::new_err(format!(
@@ -88,6 +88,7 @@ impl Snapshot {
                 model::SCHEMA
             )));
         }
+        snapshot.share_groups();
         Ok(Self(Arc::new(snapshot)))
     }
 

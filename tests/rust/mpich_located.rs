@@ -157,7 +157,7 @@ fn names_ranks_and_sizes_are_those_of_the_objects_and_queues_are_not_known() {
         ];
         assert_eq!(found, expected);
         let groups: Vec<_> = report.communicators.iter().map(|comm| comm.group.clone()).collect();
-        assert_eq!(groups, [Some((0..4).map(Some).collect()), Some(vec![Some(2)]), None, None]);
+        assert_eq!(groups, [Some((0..4).map(Some).collect()), Some([Some(2)].into()), None, None]);
         for comm in &report.communicators {
             for queue in [&comm.pending_sends, &comm.pending_receives, &comm.unexpected_messages] {
                 assert_eq!((queue.state, queue.detail.as_deref()), (QueueState::NoInformation, Some("nobody knows")));
@@ -175,7 +175,7 @@ fn intercommunicators_are_told_only_where_their_mark_makes_sense_everywhere() {
         let note =
             told.notes.iter().any(|note| note.contains("which communicators are intercommunicators is not known"));
         match library.order {
-            Order::Older => assert_eq!((remote, note), (Some(vec![None; 3]), false)),
+            Order::Older => assert_eq!((remote, note), (Some([None; 3].into()), false)),
             Order::Newer => assert_eq!((remote, note), (None, true)),
         }
         // Another number in one place: that it stands there everywhere was chance.

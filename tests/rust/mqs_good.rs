@@ -18,7 +18,7 @@ fn check(outcome: &mpi_queues::mqs::PluginOutcome) {
     let [first, second] = &outcome.report.communicators[..] else { panic!("{:?}", outcome.report) };
     assert_eq!((first.name.as_str(), first.unique_id), ("halo\\x1b exchange", 5));
     assert_eq!((first.local_rank, first.size), (Some(1), Some(3)));
-    assert_eq!(first.group, Some(vec![Some(0), Some(2), None]));
+    assert_eq!(first.group, Some([Some(0), Some(2), None].into()));
     assert_eq!(outcome.groups.len(), 2);
     assert_eq!(second.name, "second");
     assert_eq!(second.unique_id, -7_i64 as u64);
@@ -132,7 +132,7 @@ fn a_source_of_queues_translates_by_known_communicators() {
         unique_id: 5,
         local_rank: Some(1),
         size: Some(3),
-        group: Some(vec![Some(3), Some(1), Some(0)]),
+        group: Some([Some(3), Some(1), Some(0)].into()),
         ..Default::default()
     }];
     let mut source = PluginSource::new(&target, &layouts, &image, request(&path, 20.0), &known);

@@ -62,7 +62,7 @@ fn world_ranks_and_names_are_those_of_our_own_communicators() {
         unique_id: 0x8400_0004,
         handle: Some("0x84000004".to_owned()),
         size: Some(2),
-        group: Some(vec![Some(3), Some(2)]),
+        group: Some([Some(3), Some(2)].into()),
         ..Communicator::default()
     }];
     let report = process.read("", None, &known).expect("a report");

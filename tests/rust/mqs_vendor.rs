@@ -84,7 +84,7 @@ fn it_reads_a_real_job() {
         report.communicators.iter().find(|comm| comm.name == name).cloned().unwrap_or_else(|| panic!("{report:?}"))
     };
     let dup = comm(&outcome.report, "my dup");
-    assert_eq!((dup.local_rank, dup.size, dup.group.clone()), (Some(0), Some(2), Some(vec![Some(0), Some(1)])));
+    assert_eq!((dup.local_rank, dup.size, dup.group.clone()), (Some(0), Some(2), Some([Some(0), Some(1)].into())));
     let mut receives = dup.pending_receives.operations.clone();
     receives.sort_by_key(|op| op.desired_length);
     let [any, tagged] = &receives[..] else { panic!("{dup:?}") };
@@ -101,7 +101,7 @@ fn it_reads_a_real_job() {
     assert_eq!(world.unexpected_messages.state, QueueState::NoInformation);
 
     let reversed = comm(&outcome.report, "reversed");
-    assert_eq!((reversed.local_rank, reversed.group.clone()), (Some(1), Some(vec![Some(1), Some(0)])));
+    assert_eq!((reversed.local_rank, reversed.group.clone()), (Some(1), Some([Some(1), Some(0)].into())));
     let [send] = &reversed.pending_sends.operations[..] else { panic!("{reversed:?}") };
     assert_eq!((send.desired_local_rank, send.desired_global_rank), (Some(0), Some(1)));
     assert_eq!(send.actual_global_rank, Some(0), "the plug-in's own mistake");

@@ -1,7 +1,7 @@
 //! Communicators, their names and groups, and whose operations are shown where.
 
 use mpi_queues::address::TargetAddr;
-use mpi_queues::model::QueueState;
+use mpi_queues::model::{Group, QueueState};
 
 use super::support::openmpi_types::Build;
 use super::support::process::{ABIS, Member, Message, Process, Receive, Send, named, says};
@@ -9,7 +9,7 @@ use super::{everywhere, one};
 
 const COMM: &str = "ompi_communicator_t";
 
-fn ranks(numbers: &[i64]) -> Option<Vec<Option<i64>>> {
+fn ranks(numbers: &[i64]) -> Option<Group> {
     Some(numbers.iter().map(|rank| Some(*rank)).collect())
 }
 

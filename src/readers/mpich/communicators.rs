@@ -240,11 +240,12 @@ fn describe(
         size: Some(size),
         // The sizes of a remote group of which no member is known are still known.
         remote_group: if inter {
-            remote_group.or_else(|| Some(vec![None; usize::try_from(remote_size).unwrap_or(0).min(1 << 20)]))
+            let unknown = || vec![None; usize::try_from(remote_size).unwrap_or(0).min(1 << 20)];
+            Some(remote_group.unwrap_or_else(unknown).into())
         } else {
             None
         },
-        group,
+        group: group.map(Into::into),
         elsewhere,
         ..Communicator::default()
     };

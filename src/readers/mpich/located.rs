@@ -245,10 +245,10 @@ pub fn read(
         let size = object.int(offsets.numbers.size, abi);
         let inter = offsets.kind && object.int(offsets.name.saturating_sub(4), abi) == Some(1);
         let remote = offsets.numbers.remote_size.and_then(|at| object.int(at, abi)).filter(|_| inter);
-        let unknown = |size: i64| vec![None; usize::try_from(size).unwrap_or(0).min(1 << 20)];
+        let unknown = |size: i64| vec![None; usize::try_from(size).unwrap_or(0).min(1 << 20)].into();
         let group = match (predefined, object.value.index(), size) {
             (true, 0, Some(size @ 0..=0x10_0000)) => Some((0..size).map(Some).collect()),
-            (true, 1, _) => Some(vec![world_rank]),
+            (true, 1, _) => Some([world_rank].into()),
             _ => None,
         };
         let name = printable(object.name(offsets.name));

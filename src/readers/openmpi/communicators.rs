@@ -188,8 +188,8 @@ pub fn read_one(
         handle: Some(addr.to_string()),
         local_rank: (my_rank >= 0).then_some(my_rank),
         size: local.as_ref().map(|ranks| ranks.len() as i64),
-        group: local.as_deref().cloned(),
-        remote_group: remote.as_deref().cloned(),
+        group: local.as_deref().map(|ranks| ranks.as_slice().into()),
+        remote_group: remote.as_deref().map(|ranks| ranks.as_slice().into()),
         elsewhere,
         name,
         ..model::Communicator::default()

@@ -78,11 +78,11 @@ fn more(
             let inter = handle.facts.get("inter") == Some(&Value::Bool(true));
             let not_kept = "the library has no list of these processes in a form that is read here";
             match found.and_then(|found| found.facts.group.clone()) {
-                Some(ranks) => handle.fact("group", ranks),
+                Some(ranks) => handle.fact("group", &*ranks),
                 None => handle.unknown("group", not_kept),
             }
             match found.and_then(|found| found.facts.remote_group.clone()) {
-                Some(ranks) => handle.fact("remote_group", ranks),
+                Some(ranks) => handle.fact("remote_group", &*ranks),
                 None if inter => handle.unknown("remote_group", not_kept),
                 None => handle.fact("remote_group", Value::Null),
             }
