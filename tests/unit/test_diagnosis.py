@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Dict, List, Optional
 
 import mpi_queues
@@ -11,6 +12,7 @@ from mpi_queues import Diagnosis, Snapshot
 from mpi_queues.report import diagnosis as report
 from mpi_queues.report import words
 from samples import communicator, process, snapshot
+from support.paths import PROJECT
 
 
 def call(rank: Optional[int], waits_for: Optional[str], line: int, function: str = "MPI_Recv", **more: Any) -> Any:
@@ -248,3 +250,15 @@ def test_a_typical_deadlock_fits_a_screen() -> None:
     )
     lines = shown(found, width=80, more="mpi diagnose -verbose", queues_of=lambda rank: "mpi queues").splitlines()
     assert len(lines) <= 24 and max(map(words.columns, lines)) <= 80
+
+
+def test_the_page_on_diagnoses_has_every_kind_and_state() -> None:
+    source = (PROJECT / "src" / "model" / "finding.rs").read_text(encoding="utf-8")
+    page = (PROJECT / "docs" / "diagnosis.md").read_text(encoding="utf-8")
+    kinds, states = (source[source.index(f"pub enum {name} ") :].split("\n}\n")[0] for name in ("FindingKind", "State"))
+    wanted = re.findall(r'rename = "([^"]+)"', kinds) + [
+        word.lower() for word in re.findall(r"^    (\w+),$", states, re.M)
+    ]
+    told = re.findall(r"^\| `([^`]+)` \|", page, re.M)
+    assert len(wanted) == 25
+    assert told[: len(wanted)] == [*wanted[-5:], *wanted[:-5]]
