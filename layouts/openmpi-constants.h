@@ -30,6 +30,9 @@ MQ(OMPI_COMM_GLOBAL_INDEX)
 MQ(OMPI_COMM_SENTINEL)
 #endif
 
+/* What the application asserts of a communicator, in its c_assertions */
+MQ(OMPI_COMM_ASSERT_ALLOW_OVERTAKE)
+
 /* Tags of the communicator code: ompi/communicator/communicator.h in 4.1, ompi/mca/coll/base/coll_tags.h in 5.0. */
 MQ(OMPI_COMM_ALLGATHER_TAG)
 MQ(OMPI_COMM_BARRIER_TAG)

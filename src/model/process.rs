@@ -142,11 +142,19 @@ pub enum Stage {
 }
 
 /// Messages to and from one member of a communicator, as the MPI library numbers them.
+///
+/// Processes are stopped one after the other, and equal counts still mean that nothing was on its way when they stood: no
+/// message that was sent after a process stopped can have been counted by another. A library may count a message a few
+/// instructions before it is in a queue, though, so who builds on equal counts must not do so of a process that was just
+/// then at work on one: two looks at a job that moves differ in their counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Traffic {
     /// The peer's rank in the communicator (in the remote group of an intercommunicator).
     pub local_rank: i64,
+    /// Whether the peer is of the local group of an intercommunicator, in which its collectives begin.
+    #[serde(skip_serializing_if = "is_false")]
+    pub within_local_group: bool,
     /// Number of messages that were sent to it, modulo `modulus`.
     pub sent: Option<u64>,
     /// Number of messages from it that have arrived and were put into order, modulo `modulus`. Where it equals the peer's
@@ -188,6 +196,9 @@ pub struct Communicator {
     /// How many messages went to and came from members, where the library counts them; members without any are left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<Traffic>,
+    /// Whether `traffic` tells of all members: one that it lacks was sent nothing, and nothing came from it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub traffic_complete: bool,
     /// Sends that are not complete, or complete and not waited for.
     pub pending_sends: Queue,
     /// Receives that are not complete, or complete and not waited for.
@@ -201,4 +212,8 @@ impl Communicator {
     pub fn queues_mut(&mut self) -> [&mut Queue; 3] {
         [&mut self.pending_sends, &mut self.pending_receives, &mut self.unexpected_messages]
     }
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }

@@ -6,6 +6,7 @@ mod openmpi_damage;
 mod openmpi_detect;
 mod openmpi_messages;
 mod openmpi_requests;
+mod openmpi_traffic;
 mod support;
 
 use mpi_queues::target::TargetAbi;

@@ -30,6 +30,8 @@ pub struct Found {
     pub peers: Option<WorldRanks>,
     /// The internal communicator of an intercommunicator's local group, null otherwise. Collectives use it.
     pub local_comm: TargetAddr,
+    /// Whether ob1 numbers all of its messages: not where the application lets them overtake one another.
+    pub numbered: bool,
     /// Its facts; the queues are still empty.
     pub facts: model::Communicator,
 }
@@ -196,7 +198,9 @@ pub fn read_one(
     };
     let peers = if inter { remote } else { local };
     let local_comm = if inter { record.pointer(shape.local_comm) } else { TargetAddr::NULL };
-    Ok(Found { addr, pml_comm: record.pointer(shape.pml_comm), peers, local_comm, facts })
+    let assertions = shape.assertions.map(|slot| record.uint(slot));
+    let numbered = assertions.zip(constants.comm_may_overtake).is_some_and(|(found, overtake)| found & overtake == 0);
+    Ok(Found { addr, pml_comm: record.pointer(shape.pml_comm), peers, local_comm, numbered, facts })
 }
 
 /// The number that ob1 sends with each message, and the context id as people see it: the same on all members. Since 5.0 the

@@ -11,7 +11,7 @@ use super::shapes::{Ob1Shapes, Shapes};
 use super::tags::InternalTags;
 use super::unexpected::Fragments;
 use crate::address::TargetAddr;
-use crate::model::Operation;
+use crate::model::{Operation, Traffic};
 use crate::readers::record::Record;
 use crate::target::Target;
 
@@ -20,6 +20,9 @@ const MAX_PEERS: u64 = 1 << 22;
 
 /// All communicators together never have more peers than this (64 Mi) in their tables.
 const MAX_ALL_PEERS: u64 = 1 << 26;
+
+/// Sequence numbers travel in 16 bits (`hdr_seq`, ompi/mca/pml/ob1/pml_ob1_hdr.h, v4.1.4 and v5.0.7).
+const SEQUENCE_NUMBERS: u64 = 1 << 16;
 
 /// A problem is told this many times for each communicator.
 const MAX_SAME_PROBLEM: usize = 4;
@@ -94,6 +97,7 @@ impl<'a> Peers<'a> {
         let mut state = CommState::default();
         if found.pml_comm.is_null() {
             // The communicator is being made, or ob1 has already let go of it: no message can be for it.
+            found.facts.traffic_complete = found.numbered;
             return state;
         }
         let shape = &self.ob1.pml_comm;
@@ -120,6 +124,7 @@ impl<'a> Peers<'a> {
         };
         match table {
             Ok(table) => {
+                found.facts.traffic_complete = found.numbered;
                 for (peer, pointer) in (0..).zip(table.chunks_exact(width as usize)) {
                     let at = TargetAddr::new(self.target.abi().uint(pointer));
                     if !at.is_null() {
@@ -132,10 +137,25 @@ impl<'a> Peers<'a> {
         state
     }
 
+    /// Notes how many messages went to a peer and came from it: ob1 numbers them from 1 on, when a send begins and when a
+    /// message is taken in order (`mca_pml_ob1_comm_proc_t` in ompi/mca/pml/ob1/pml_ob1_comm.{c,h},
+    /// `mca_pml_ob1_recv_frag_match` in pml_ob1_recvfrag.c, v4.1.4 and v5.0.7).
+    fn count(&self, found: &mut Found, local_rank: i64, record: &Record<'_>) {
+        let shape = &self.ob1.pml_proc;
+        let sent = record.uint(shape.send_sequence) % SEQUENCE_NUMBERS;
+        let arrived = record.uint(shape.expected_sequence).wrapping_sub(1) % SEQUENCE_NUMBERS;
+        if found.numbered && (sent, arrived) != (0, 0) {
+            let (sent, arrived) = (Some(sent), Some(arrived));
+            let traffic = Traffic { local_rank, sent, arrived, modulus: SEQUENCE_NUMBERS, ..Traffic::default() };
+            found.facts.traffic.push(traffic);
+        }
+    }
+
     fn read_peer(&self, found: &mut Found, peer: i64, at: TargetAddr, state: &mut CommState, room: &mut usize) {
         let shape = &self.ob1.pml_proc;
         if !self.seen.borrow_mut().insert(at) {
             state.problems.both(&format!("peer {peer}: another peer's state is there, at {at}"));
+            found.facts.traffic_complete = false;
             return;
         }
         let mut buffer = Vec::new();
@@ -143,9 +163,11 @@ impl<'a> Peers<'a> {
             Ok(record) => record,
             Err(error) => {
                 state.problems.both(&format!("peer {peer}: {error}"));
+                found.facts.traffic_complete = false;
                 return;
             }
         };
+        self.count(found, peer, &record);
         state.send_sequences.insert(peer, record.uint(shape.send_sequence));
         state.posted.add(peer, record.address_of(shape.specific_receives));
         let problems = &mut state.problems.unexpected;

@@ -13,7 +13,7 @@ use super::tags::InternalTags;
 use super::unexpected::{Fragments, HeaderKinds};
 use crate::address::TargetAddr;
 use crate::layouts::Layouts;
-use crate::model::{Operation, Queue, QueueState};
+use crate::model::{Operation, Queue, QueueState, Traffic};
 use crate::readers::walk::circular_list;
 use crate::readers::{ReaderError, add_problem};
 use crate::target::Target;
@@ -119,6 +119,8 @@ pub fn read_all(
         append_internal(&mut own.pending_sends, facts.pending_sends);
         append_internal(&mut own.pending_receives, facts.pending_receives);
         append_internal(&mut own.unexpected_messages, facts.unexpected_messages);
+        own.traffic_complete &= facts.traffic_complete;
+        own.traffic.extend(facts.traffic.into_iter().map(|traffic| Traffic { within_local_group: true, ..traffic }));
     }
     homeless(target, shapes, layouts, &fragments, communicators);
     Ok(())

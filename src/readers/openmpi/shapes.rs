@@ -55,6 +55,9 @@ shape!(
         context_base: "c_contextid.cid_base",
         context_sub: "c_contextid.cid_sub.u64",
         index: "c_index",
+        // Only the bits to which a component has subscribed mean anything: nobody clears the others when a communicator is
+        // made (ompi/communicator/comm_init.c, v4.1.4).
+        assertions: "c_assertions",
     }
 );
 shape!(
@@ -220,6 +223,8 @@ pub struct Constants {
     pub comm_intrinsic: u64,
     /// Since 5.0.
     pub comm_global_index: Option<u64>,
+    /// Profiles of users that were made earlier do not have it.
+    pub comm_may_overtake: Option<u64>,
     pub group_dense: u64,
     pub group_sporadic: u64,
     pub group_strided: u64,
@@ -250,6 +255,7 @@ impl Shapes {
                 comm_name_is_set: flag("OMPI_COMM_NAMEISSET")?,
                 comm_intrinsic: flag("OMPI_COMM_INTRINSIC")?,
                 comm_global_index: flag("OMPI_COMM_GLOBAL_INDEX").ok(),
+                comm_may_overtake: flag("OMPI_COMM_ASSERT_ALLOW_OVERTAKE").ok(),
                 group_dense: flag("OMPI_GROUP_DENSE")?,
                 group_sporadic: flag("OMPI_GROUP_SPORADIC")?,
                 group_strided: flag("OMPI_GROUP_STRIDED")?,

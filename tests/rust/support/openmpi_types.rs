@@ -70,6 +70,7 @@ fn handles(types: &mut Types, build: Build) {
         ("c_name", if build.name_pointers { Ptr } else { Chars(64) }),
         ("c_my_rank", I(4)),
         ("c_flags", U(4)),
+        ("c_assertions", U(4)),
         ("c_local_group", Ptr),
         ("c_remote_group", Ptr),
         ("c_local_comm", Ptr),
@@ -254,6 +255,7 @@ fn constants(types: &mut Types, build: Build, seed: u64) {
     };
     let bit = |value: u64| 1 << (value + 1);
     number(&["OMPI_COMM_INTER", "OMPI_COMM_NAMEISSET", "OMPI_COMM_INTRINSIC", "OMPI_COMM_ISFREED"], &bit);
+    number(&["OMPI_COMM_ASSERT_ALLOW_OVERTAKE"], &bit);
     number(&["OMPI_GROUP_DENSE", "OMPI_GROUP_SPORADIC", "OMPI_GROUP_STRIDED", "OMPI_GROUP_BITMAP"], &bit);
     let plain = |value: u64| value as i64 + 3;
     number(&["OMPI_REQUEST_PML", "OMPI_REQUEST_IO"], &plain);
