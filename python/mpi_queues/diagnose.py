@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
 import shutil
 import sys
@@ -79,8 +80,8 @@ def run(options: argparse.Namespace) -> int:
     if interval is None and running and not options.once and diagnosis.state in ("deadlock", "suspect"):
         interval = AGAIN_AFTER
     if interval is not None:
-        diagnosis, failures = _again(_Look(first, time.monotonic(), running), wanted, request, interval)
-    _show(diagnosis, wanted, options)
+        diagnosis, failures = _again(_Look(first, time.monotonic(), running), options, wanted, request, interval)
+    _show(diagnosis, options)
     return show.finish(diagnosis.snapshot, failures, options, told=False)
 
 
@@ -103,11 +104,18 @@ def _running(wanted: Sequence[targets.Target]) -> Dict[int, int]:
 
 
 def _again(
-    first: _Look, wanted: Sequence[targets.Target], request: via_debugger.Request, interval: float
+    first: _Look,
+    options: argparse.Namespace,
+    wanted: Sequence[targets.Target],
+    request: via_debugger.Request,
+    interval: float,
 ) -> Tuple[Diagnosis, List[UserError]]:
     """Lets the processes run on and reads them again: the diagnosis of both looks, and what could not be read."""
     time.sleep(max(0.0, first.ended + interval - time.monotonic()))
     ran = time.monotonic() - first.ended
+    # The ranks of a job as they are now: some may have ended. Where all of it has, those that there were.
+    with contextlib.suppress(UserError):
+        wanted = targets.requested(options)
     still = _running(wanted)
     same = [pid for pid, started in first.running.items() if still.get(pid) == started]
     snapshots, failures = asking.snapshots(wanted, request)
@@ -119,7 +127,7 @@ def _again(
     return second.diagnose(first.snapshot.only(same), interval_ms=int(ran * 1000)), failures
 
 
-def _show(diagnosis: Diagnosis, wanted: Sequence[targets.Target], options: argparse.Namespace) -> None:
+def _show(diagnosis: Diagnosis, options: argparse.Namespace) -> None:
     if options.format == "json":
         diagnosis.write_json(sys.stdout.write, indent=2)
         sys.stdout.write("\n")
@@ -133,6 +141,7 @@ def _show(diagnosis: Diagnosis, wanted: Sequence[targets.Target], options: argpa
             verbose=options.verbose,
             more=f"mpi-queues diagnose {named} -v",
             queues_of=lambda rank: f"mpi-queues show {named} --rank {rank}",
+            again=f"mpi-queues diagnose {named} --twice 1" if options.once else "",
             others="mpi-queues diagnose --job JOB (which jobs there are: mpi-queues ranks)",
             style=show.terminal_style(),
         ),

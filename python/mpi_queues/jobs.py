@@ -28,8 +28,8 @@ import tempfile
 import time
 from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence, Union
 
-from . import api, job_keeper
-from ._native import Snapshot
+from . import api, job_keeper, processes
+from ._native import Diagnosis, Snapshot
 from .errors import UsageError, UserError
 
 #: Seconds that a loaded machine may need to start a small job.
@@ -292,6 +292,24 @@ class Job:
         if snapshot.problems:
             raise UserError("\n".join(snapshot.problems), kind="not_read")
         return snapshot
+
+    def diagnose(
+        self, via: str = "gdb", *, interval: float = 0.5, source: str = "auto", timeout: float = 60.0
+    ) -> Diagnosis:
+        """Why it is stuck, from two looks: all ranks are read, go on for ``interval`` seconds, and are read again.
+
+        Args:
+            via, source, timeout: as for ``snapshot``.
+
+        Raises:
+            UserError: as ``snapshot``.
+        """
+        first = self.snapshot(via, source=source, timeout=timeout)
+        # A rank that somebody has stopped does not move, whatever it waits for.
+        running = [pid for pid in self._pids if processes.state(pid) not in ("T", "t")]
+        time.sleep(interval)
+        second = self.snapshot(via, source=source, timeout=timeout)
+        return second.diagnose(first.only(running), interval_ms=int(interval * 1000))
 
     def end(self) -> None:
         """Ends every process of the job and removes its directory. What it printed stays in ``output``."""

@@ -217,6 +217,13 @@ def test_one_rank_of_many_is_told_how_to_read_the_others() -> None:
     assert "were read" not in shown(snapshot(process(world_size=1)).diagnose(), others="mpi attach")
 
 
+def test_a_second_look_is_told_of_where_one_is_not_enough() -> None:
+    told = "A second look may tell more: type it again\n"
+    assert told in shown(diagnosed(finding(certain=False)), again="type it again")
+    assert told not in shown(diagnosed(finding()), again="type it again")
+    assert told not in shown(diagnosed(finding(certain=False), interval_ms=500), again="type it again")
+
+
 def test_str_is_the_text() -> None:
     found = diagnosed(finding())
     assert str(found) == shown(found).rstrip("\n")

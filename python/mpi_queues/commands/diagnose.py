@@ -52,7 +52,8 @@ class DiagnoseCommand(Command):
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
         snapshot = read_processes(context, arguments, queues=True)
-        look = Look(snapshot, time.monotonic(), _active(snapshot))
+        active = _active(snapshot)
+        look = Look(snapshot, time.monotonic(), active)
         last, context.last_look = context.last_look, look
         ran = _ran_since(last, look)
         earlier = last.snapshot.only(list(ran)) if last is not None and ran else None
@@ -70,6 +71,9 @@ class DiagnoseCommand(Command):
                 more="mpi diagnose -verbose",
                 queues_of=lambda rank: f"mpi queues -rank {rank}",
                 others="mpi attach, then: mpi diagnose",
+                again="let all ranks run for a second or more, interrupt them, and type: mpi diagnose"
+                if active
+                else "",
                 since=since,
             ),
         )

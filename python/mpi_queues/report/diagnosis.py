@@ -40,6 +40,8 @@ class Options:
     queues_of: Optional[Callable[[int], str]] = None
     #: What to type to read the other ranks of the job; told where some were not read.
     others: str = ""
+    #: What to do for a second look; told where one look is not enough.
+    again: str = ""
     #: When the earlier look was, such as ``since the last look, 12 s ago``.
     since: str = ""
     #: Emphasis on a terminal, as in ``report.text.Options``; ``headline`` and ``deadlock``, too.
@@ -297,6 +299,9 @@ def _write_next(diagnosis: Diagnosis, write: Write, options: Options) -> None:
         lines.append(f"The queues of rank {concerned[0]}: {options.queues_of(concerned[0])}")
     if findings and options.more and not options.verbose:
         lines.append(f"The evidence: {options.more}")
+    one_look = diagnosis.interval_ms is None and not diagnosis.movement
+    if options.again and one_look and not all(finding.certain for finding in findings):
+        lines.append(f"A second look may tell more: {options.again}")
     processes = diagnosis.snapshot.processes
     size = max((process.world_size or 0 for process in processes), default=0)
     if options.others and len(processes) < size:
