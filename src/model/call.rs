@@ -101,6 +101,16 @@ pub struct CallRequest {
     pub state: RequestState,
     /// What it is, as `mpi print` says it: `MPI_Irecv from 3 (any tag) on "halo", 4096 bytes, pending`.
     pub summary: Option<String>,
+    /// `Communicator::unique_id` of the communicator of a non-blocking or persistent collective; of messages the queues tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub communicator: Option<u64>,
+    /// The function of that collective, where the library keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collective: Option<String>,
+    /// By what the library tells such collectives of a communicator apart, equal on all members for the same one; later ones
+    /// have greater numbers until the library begins anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<i64>,
 }
 
 /// A thread that is not inside MPI.

@@ -94,6 +94,7 @@ impl Session {
             via.clone_into(&mut facts.via);
         }
         session::add_facts(&mut process, &facts);
+        self.session.resolve_calls(&mut process);
         session::tell_missing(&mut process, &self.session.target().missing());
         self.interrupted()?;
         let captured_at = match self.session.target().captured_at() {

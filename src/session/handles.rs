@@ -94,7 +94,7 @@ impl<T: Target> Session<T> {
         self.with_handles(|reader| reader.list(kind))
     }
 
-    fn with_handles<R>(&self, read: impl FnOnce(&dyn HandleSource) -> R) -> Result<R, SessionError> {
+    pub(super) fn with_handles<R>(&self, read: impl FnOnce(&dyn HandleSource) -> R) -> Result<R, SessionError> {
         let detected = self.detected()?;
         match &detected.family {
             Family::OpenMpi => {

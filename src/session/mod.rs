@@ -1,5 +1,6 @@
 //! One process, held across stops: detects its MPI, chooses who reads it, and builds the model.
 
+mod calls;
 mod datatypes;
 mod debug_info;
 mod detection;

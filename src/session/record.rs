@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::{PluginSettings, Session, SessionError};
 use crate::layouts::{LayoutSource, Profile, TypeLayout, shipped_profiles, wanted_of};
-use crate::model::{Facts, HandleKind, Process, QueueState, SourceKind};
+use crate::model::{Facts, HandleKind, Process, QueueState, SourceKind, Stack};
 use crate::recording::{ImageDescription, Parts, ProcessDescription, Range, Recorder, write_process};
 use crate::target::{Target, TargetError};
 
@@ -55,6 +55,11 @@ impl<T: Target> Session<T> {
         if let Err(error @ (SessionError::NotMpi { .. } | SessionError::NoImages)) = read {
             return Err(error.into());
         }
+        // What the arguments of calls mean.
+        noting.resolve_calls(&mut Process {
+            calls: request.facts.stacks.iter().filter_map(Stack::call).collect(),
+            ..Process::default()
+        });
         // What of handles cannot be read is told when the recording is read.
         let all: Vec<_> = HandleKind::listed().map(|kind| (kind, None)).collect();
         let _ = noting.read_handles(&all);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Facts, Operation, OperationStatus, Process, QueueState, SourceKind};
+use crate::model::{Call, Communicator, Facts, Operation, OperationStatus, Process, QueueState, SourceKind};
 
 /// Fills in the process's rank and the size of its world from MPI_COMM_WORLD.
 pub fn set_identity(process: &mut Process) {
@@ -31,7 +31,6 @@ pub fn add_facts(process: &mut Process, facts: &Facts) {
     process.outside = facts.stacks.iter().filter_map(crate::model::Stack::outside).collect();
     process.all_threads = Some(facts.all_threads);
     process.problems.extend(facts.problems.iter().cloned());
-    name_calls(process, facts.all_threads);
 }
 
 /// MPI functions that post a receive and wait for it.
@@ -47,19 +46,20 @@ const SYNCHRONOUS: &str = "synchronous send";
 /// Names the function that made each request, where the stacks leave only one answer.
 ///
 /// A request does not say whether a blocking call made it. But a blocking call's request exists only while a thread
-/// stands in that call: where no thread does, every receive comes from MPI_Irecv, and where exactly one receive is pending
-/// while one thread stands in MPI_Recv, it is that thread's. `all_threads` says that every thread's stack was read.
-fn name_calls(process: &mut Process, all_threads: bool) {
+/// stands in that call: where no thread does, every receive comes from MPI_Irecv; where one thread stands in MPI_Recv, its
+/// receive is the only one that is pending, or the only one that is as the call's arguments say.
+pub(super) fn name_calls(process: &mut Process) {
     // MPICH's requests do not tell a standard send from one of another mode.
     let modes_known = process.mpi.as_ref().is_some_and(|mpi| mpi.implementation == "Open MPI");
     // A plug-in does not tell a synchronous send from a standard one, nor whether a request is persistent.
     let builtin = process.source.as_ref().is_some_and(|source| source.kind == SourceKind::Builtin);
-    if !all_threads || !builtin {
+    if process.all_threads != Some(true) || !builtin {
         return;
     }
+    let calls = std::mem::take(&mut process.calls);
     let standing = |names: &[&str]| {
-        let mut found = process.calls.iter().filter(|call| names.contains(&call.function.as_str()));
-        (found.next().map(|call| call.function.clone()), found.next().is_some())
+        let mut found = calls.iter().filter(|call| names.contains(&call.c_name().as_str()));
+        (found.next(), found.next().is_some())
     };
     let (in_receive, more_receives) = standing(BLOCKING_RECEIVES);
     let (in_send, more_sends) = standing(BLOCKING_SENDS);
@@ -74,23 +74,79 @@ fn name_calls(process: &mut Process, all_threads: bool) {
     let unmatched = |operation: &&mut Operation| operation.status == OperationStatus::Pending;
     // The one that the thread waits for may be in a queue that cannot be read.
     let all_seen = process.communicators.iter().all(|found| found.pending_receives.state == QueueState::Ok);
-    let mut receives: Vec<&mut Operation> = Vec::new();
-    let mut sends: Vec<&mut Operation> = Vec::new();
-    for communicator in &mut process.communicators {
-        receives.extend(communicator.pending_receives.operations.iter_mut().filter(unnamed).filter(unmatched));
-        let sent = communicator.pending_sends.operations.iter_mut().filter(unnamed);
-        sends.extend(sent.filter(|send| modes_known || send.extra_text.iter().any(|text| text == SYNCHRONOUS)));
+    let mut receives: Vec<(u64, &mut Operation)> = Vec::new();
+    let mut sends: Vec<(u64, &mut Operation)> = Vec::new();
+    for Communicator { unique_id, pending_receives, pending_sends, .. } in &mut process.communicators {
+        let received = pending_receives.operations.iter_mut().filter(unnamed).filter(unmatched);
+        receives.extend(received.map(|receive| (*unique_id, receive)));
+        let sent = pending_sends.operations.iter_mut().filter(unnamed);
+        let sent = sent.filter(|send| modes_known || send.extra_text.iter().any(|text| text == SYNCHRONOUS));
+        sends.extend(sent.map(|send| (*unique_id, send)));
     }
-    match (in_receive, more_receives, receives.as_mut_slice()) {
-        (None, _, all) => all.iter_mut().for_each(|receive| receive.call = Some(Cow::Borrowed("MPI_Irecv"))),
-        (Some(function), false, [only]) if all_seen => only.call = Some(Cow::Owned(function)),
-        _ => {}
+    if !more_receives && (in_receive.is_none() || all_seen) {
+        name(&mut receives, in_receive, &RECEIVE, |_| Some("MPI_Irecv"));
     }
-    match (in_send, more_sends, sends.as_mut_slice()) {
-        (None, _, all) => all.iter_mut().for_each(|send| send.call = non_blocking_send(send).map(Cow::Borrowed)),
-        (Some(function), false, [only]) if modes_known => only.call = Some(Cow::Owned(function)),
-        _ => {}
+    if !more_sends && (in_send.is_none() || modes_known) {
+        name(&mut sends, in_send, &SEND, non_blocking_send);
     }
+    process.calls = calls;
+}
+
+/// Parameters of blocking calls that say what the request is: where several are named, the first that a call has.
+struct Parameters {
+    peer: &'static [&'static str],
+    tag: &'static [&'static str],
+    buffer: &'static [&'static str],
+}
+
+const RECEIVE: Parameters = Parameters { peer: &["source"], tag: &["recvtag", "tag"], buffer: &["recvbuf", "buf"] };
+const SEND: Parameters = Parameters { peer: &["dest"], tag: &["sendtag", "tag"], buffer: &["sendbuf", "buf"] };
+
+/// Names the one that the blocking `call` made, and then the others, which `otherwise` names.
+fn name(
+    operations: &mut [(u64, &mut Operation)],
+    call: Option<&Call>,
+    parameters: &Parameters,
+    otherwise: impl Fn(&Operation) -> Option<&'static str>,
+) {
+    let own = match (call, &*operations) {
+        (None, _) => None,
+        (Some(_), [_]) => Some(0),
+        (Some(call), several) => {
+            let mut fitting =
+                (0..several.len()).filter(|index| fits(call, parameters, several[*index].0, several[*index].1));
+            match (fitting.next(), fitting.next()) {
+                (Some(only), None) => Some(only),
+                _ => return,
+            }
+        }
+    };
+    for (index, (_, operation)) in operations.iter_mut().enumerate() {
+        operation.call = match call {
+            Some(call) if Some(index) == own => Some(Cow::Owned(call.c_name())),
+            _ => otherwise(operation).map(Cow::Borrowed),
+        };
+    }
+}
+
+/// Whether an operation is as the arguments of a call say; where these are not known, any is.
+fn fits(call: &Call, parameters: &Parameters, communicator: u64, operation: &Operation) -> bool {
+    let value = |names: &[&str]| names.iter().find_map(|name| call.argument(name)).and_then(|argument| argument.value);
+    let is = |value: Option<i64>, wild: bool, known: Option<i64>| match value {
+        // The wildcards are negative numbers, which differ from MPI to MPI.
+        Some(value) => {
+            if wild {
+                value < 0
+            } else {
+                known.is_none_or(|known| known == value)
+            }
+        }
+        None => true,
+    };
+    call.communicator.is_none_or(|known| known == communicator)
+        && is(value(parameters.peer), operation.any_source, operation.desired_local_rank)
+        && is(value(parameters.tag), operation.tag_wild, operation.desired_tag)
+        && operation.buffer.is_none_or(|buffer| value(parameters.buffer).is_none_or(|value| value as u64 == buffer))
 }
 
 fn non_blocking_send(send: &Operation) -> Option<&'static str> {

@@ -1,0 +1,266 @@
+//! What the arguments of calls mean: the communicator that a call is on, and how far the requests are that it waits for.
+
+use super::{Family, Session, refine};
+use crate::model::{
+    Argument, Call, CallRequest, Communicator, Handle, HandleKind, HandleState, Operation, OperationStatus, Process,
+    RequestState,
+};
+use crate::readers::{Depth, HandleSource};
+use crate::target::Target;
+
+/// Parameters of MPI functions that are handles, by their names in the standard (MPI-4.1, annex A). Those through which a
+/// function returns a handle, such as `newcomm`, hold nothing yet.
+const PARAMETERS: &[(&str, HandleKind)] = &[
+    ("comm", HandleKind::Comm),
+    ("comm_old", HandleKind::Comm),
+    ("local_comm", HandleKind::Comm),
+    ("peer_comm", HandleKind::Comm),
+    ("intercomm", HandleKind::Comm),
+    ("datatype", HandleKind::Datatype),
+    ("sendtype", HandleKind::Datatype),
+    ("recvtype", HandleKind::Datatype),
+    ("origin_datatype", HandleKind::Datatype),
+    ("target_datatype", HandleKind::Datatype),
+    ("op", HandleKind::Op),
+    ("win", HandleKind::Win),
+    ("group", HandleKind::Group),
+    ("fh", HandleKind::File),
+    ("request", HandleKind::Request),
+    ("message", HandleKind::Message),
+];
+
+/// The functions that wait for requests or test them.
+const OF_REQUESTS: &[&str] = &[
+    "MPI_Wait",
+    "MPI_Waitany",
+    "MPI_Waitall",
+    "MPI_Waitsome",
+    "MPI_Test",
+    "MPI_Testany",
+    "MPI_Testall",
+    "MPI_Testsome",
+    "MPI_Request_get_status",
+    "MPI_Request_free",
+    "MPI_Cancel",
+    "MPI_Start",
+    "MPI_Startall",
+    "MPI_Parrived",
+    "MPI_Pready",
+];
+
+/// How handles look in the application's variables.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    /// Bytes of a handle in C.
+    bytes: u64,
+}
+
+impl Form {
+    /// The value of a C handle as `Communicator::handle` has it: an integer may have been widened with its sign.
+    fn c_value(self, value: i64) -> u64 {
+        if self.bytes == 4 { u64::from(value as u32) } else { value as u64 }
+    }
+
+    fn c_text(self, value: i64) -> String {
+        format!("{:#x}", self.c_value(value))
+    }
+}
+
+impl<T: Target> Session<T> {
+    /// Says of the calls of `process` which communicator each is on and how far its requests are, and names the functions
+    /// that made operations as far as the calls tell. Never fails: what is not known stays null.
+    pub fn resolve_calls(&self, process: &mut Process) {
+        let mut calls = std::mem::take(&mut process.calls);
+        if calls.iter().any(|call| !call.arguments.is_empty())
+            && let Ok(detected) = self.detected()
+        {
+            let form = match &detected.family {
+                Family::Mpich(found) if !found.abi => Form { bytes: 4 },
+                Family::Located(found) if !found.process.abi => Form { bytes: 4 },
+                _ => Form { bytes: self.target.abi().pointer_width.bytes() },
+            };
+            let communicators = &process.communicators;
+            let resolved = self.with_handles(|reader| {
+                calls.iter_mut().for_each(|call| resolve(call, communicators, form, Some(reader)));
+            });
+            if resolved.is_err() {
+                calls.iter_mut().for_each(|call| resolve(call, communicators, form, None));
+            }
+        }
+        infer_communicators(&mut calls, &process.communicators);
+        process.calls = calls;
+        refine::name_calls(process);
+    }
+}
+
+fn resolve(call: &mut Call, communicators: &[Communicator], form: Form, reader: Option<&dyn HandleSource>) {
+    let fortran = call.function.starts_with("mpi_");
+    let about_requests = OF_REQUESTS.contains(&call.c_name().as_str());
+    let describe = |kind: HandleKind, value: i64, depth: Depth| -> Option<Handle> {
+        let reader = reader?;
+        Some(if fortran {
+            reader.describe_fortran(kind, value, depth)
+        } else {
+            reader.describe(kind, form.c_value(value), depth)
+        })
+    };
+    let mut requests: Vec<i64> = Vec::new();
+    let mut communicator = None;
+    for argument in &mut call.arguments {
+        if argument.name == "array_of_requests" {
+            requests.extend(argument.values.iter().flatten());
+            continue;
+        }
+        let Some((name, kind)) = PARAMETERS.iter().find(|(name, _)| *name == argument.name) else { continue };
+        if *kind == HandleKind::Request {
+            requests.extend(handle_in(argument).filter(|_| about_requests));
+            continue;
+        }
+        let found = if *kind == HandleKind::Comm {
+            let (found, called) = communicator_of(argument, communicators, form, fortran, &describe);
+            if *name == "comm" || communicator.is_none() {
+                communicator = found.map(|found| found.unique_id).or(communicator);
+            }
+            called
+        } else {
+            handle_in(argument).and_then(|value| called(&describe(*kind, value, Depth::Short)?))
+        };
+        if argument.meaning.is_none() {
+            argument.meaning = found;
+        }
+    }
+    call.communicator = call.communicator.or(communicator);
+    if about_requests && call.requests.is_empty() {
+        let one = |(index, value): (i64, i64)| request(index, value, &describe, form, communicators);
+        call.requests = (0..).zip(requests).map(one).collect();
+    }
+}
+
+/// The handle that an argument is; of one that is given by its address the one that stands there.
+fn handle_in(argument: &Argument) -> Option<i64> {
+    match &argument.values {
+        Some(values) => values.first().copied(),
+        None => argument.value.filter(|_| argument.unknown.is_none()),
+    }
+}
+
+/// The communicator that an argument is, and what it is called.
+fn communicator_of<'c>(
+    argument: &Argument,
+    communicators: &'c [Communicator],
+    form: Form,
+    fortran: bool,
+    describe: &dyn Fn(HandleKind, i64, Depth) -> Option<Handle>,
+) -> (Option<&'c Communicator>, Option<String>) {
+    let by_handle = |handle: &str| communicators.iter().find(|found| found.handle.as_deref() == Some(handle));
+    let described = |found: &'c Communicator| (Some(found), Some(found.name.clone()));
+    let Some(value) = handle_in(argument) else {
+        // A name of the standard's stands for one communicator only, which has that name unless it was given another.
+        let meaning = argument.meaning.as_deref().filter(|meaning| meaning.starts_with("MPI_COMM_"));
+        let found = meaning.and_then(|meaning| communicators.iter().find(|found| found.name == meaning));
+        return found.map_or((None, None), described);
+    };
+    if !fortran && let Some(found) = by_handle(&form.c_text(value)) {
+        return described(found);
+    }
+    let Some(handle) = describe(HandleKind::Comm, value, Depth::Short) else { return (None, None) };
+    match handle.handle.as_deref().filter(|_| handle.state == HandleState::Live).and_then(by_handle) {
+        Some(found) => described(found),
+        None => (None, called(&handle)),
+    }
+}
+
+/// What an object is called: its name, else what it is.
+fn called(handle: &Handle) -> Option<String> {
+    match handle.state {
+        HandleState::Unknown => None,
+        HandleState::Live | HandleState::Null => {
+            handle.name.clone().filter(|name| !name.is_empty()).or_else(|| Some(handle.summary.clone()))
+        }
+        _ => Some(handle.summary.clone()),
+    }
+}
+
+fn request(
+    index: i64,
+    value: i64,
+    describe: &dyn Fn(HandleKind, i64, Depth) -> Option<Handle>,
+    form: Form,
+    communicators: &[Communicator],
+) -> CallRequest {
+    let Some(mut handle) = describe(HandleKind::Request, value, Depth::Short) else {
+        return CallRequest { index, handle: Some(form.c_text(value)), ..CallRequest::default() };
+    };
+    let word = |handle: &Handle, name: &str| handle.facts.get(name).and_then(|fact| fact.as_str()).map(str::to_owned);
+    let state = match (handle.state, word(&handle, "status_word").as_deref()) {
+        (HandleState::Null, _) => RequestState::Null,
+        (HandleState::Freed | HandleState::Invalid, _) => RequestState::Invalid,
+        (HandleState::Live, Some("inactive")) => RequestState::Inactive,
+        (HandleState::Live, Some("complete" | "cancelled")) => RequestState::Complete,
+        (HandleState::Live, Some(_)) => RequestState::Open,
+        _ => RequestState::Unknown,
+    };
+    let mut found = CallRequest { index, state, ..CallRequest::default() };
+    if word(&handle, "type").as_deref() == Some("collective") {
+        // The short form names no communicator.
+        if let Some(full) = describe(HandleKind::Request, value, Depth::Full) {
+            handle = full;
+        }
+        let named = handle.facts.get("communicator").and_then(|reference| reference.get("handle")?.as_str());
+        let of = |comm: &&Communicator| named.is_some() && comm.handle.as_deref() == named;
+        found.communicator = communicators.iter().find(of).map(|comm| comm.unique_id);
+        found.collective = word(&handle, "call");
+        // libnbc counts its tags down.
+        found.sequence = handle.facts.get("tag").and_then(|tag| tag.as_i64()).map(i64::wrapping_neg);
+    }
+    CallRequest { handle: handle.handle, summary: Some(handle.summary), ..found }
+}
+
+/// Blocking collectives whose messages are their communicator's own.
+const COLLECTIVES: &[&str] = &[
+    "MPI_Allgather",
+    "MPI_Allgatherv",
+    "MPI_Allreduce",
+    "MPI_Alltoall",
+    "MPI_Alltoallv",
+    "MPI_Alltoallw",
+    "MPI_Barrier",
+    "MPI_Bcast",
+    "MPI_Exscan",
+    "MPI_Gather",
+    "MPI_Gatherv",
+    "MPI_Reduce",
+    "MPI_Reduce_scatter",
+    "MPI_Reduce_scatter_block",
+    "MPI_Scan",
+    "MPI_Scatter",
+    "MPI_Scatterv",
+];
+
+/// How Open MPI's reader begins what it says of a message of a blocking collective. Of other MPIs' messages it is not known
+/// whether a non-blocking one sent them.
+const OF_BLOCKING: &str = "part of a collective: ";
+
+/// The communicator of a blocking collective whose arguments are not known, where only one has messages of such that are
+/// under way, and only one thread stands in one.
+fn infer_communicators(calls: &mut [Call], communicators: &[Communicator]) {
+    let mut standing = calls.iter_mut().filter(|call| COLLECTIVES.contains(&call.c_name().as_str()));
+    let (Some(call), None) = (standing.next(), standing.next()) else { return };
+    if call.communicator.is_some() || call.argument("comm").and_then(handle_in).is_some() {
+        return;
+    }
+    let under_way = |operation: &Operation| {
+        let of_blocking = operation.extra_text.iter().any(|text| text.starts_with(OF_BLOCKING));
+        operation.internal && operation.status != OperationStatus::Complete && of_blocking
+    };
+    let mut found = communicators.iter().filter(|found| {
+        let pending = found.pending_receives.operations.iter().chain(&found.pending_sends.operations);
+        pending.into_iter().any(under_way)
+    });
+    if let (Some(only), None) = (found.next(), found.next()) {
+        call.communicator = Some(only.unique_id);
+    }
+}
+
+#[cfg(test)]
+mod tests;
