@@ -95,14 +95,48 @@ const NO_MEMBERS: &str = "its members are not known, so it may be several commun
 const TWICE: &str = "several of the processes that were read say that they are the same member of it";
 const OTHER: &str = "a process says that it is another member of it than its rank in the group";
 
-type Group<'a> = Option<&'a [Option<i64>]>;
+/// A group by its number among all that differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct GroupId(usize);
+
+/// The groups of all communicators, each once: those of processes of one world are the same memory, and are looked at once.
+#[derive(Default)]
+struct Groups<'a> {
+    by_place: HashMap<(usize, usize), GroupId>,
+    by_members: HashMap<&'a [Option<i64>], GroupId>,
+    /// Their members, and whether all of these are known.
+    all: Vec<(&'a [Option<i64>], bool)>,
+}
+
+impl<'a> Groups<'a> {
+    fn number(&mut self, group: &'a [Option<i64>]) -> GroupId {
+        let all = &mut self.all;
+        let by_members = &mut self.by_members;
+        *self.by_place.entry((group.as_ptr() as usize, group.len())).or_insert_with(|| {
+            *by_members.entry(group).or_insert_with(|| {
+                all.push((group, group.iter().all(Option::is_some)));
+                GroupId(all.len() - 1)
+            })
+        })
+    }
+
+    fn members(&self, id: GroupId) -> &'a [Option<i64>] {
+        self.all.get(id.0).map_or(&[], |(members, _)| members)
+    }
+
+    fn is_whole(&self, id: GroupId) -> bool {
+        self.all.get(id.0).is_some_and(|(_, whole)| *whole)
+    }
+}
+
+type Pair = (Option<GroupId>, Option<GroupId>);
 
 /// What communicators that are the same have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key<'a> {
     /// The ids of the two sides in their order; an intracommunicator has one.
     context: Option<(&'a str, &'a str)>,
-    groups: (Group<'a>, Group<'a>),
+    groups: Pair,
     /// What else must be equal where id and members do not say it all.
     more: More<'a>,
 }
@@ -133,18 +167,25 @@ pub(super) fn identify<'a>(
     parties: &[Party<'a>],
     by_rank: &HashMap<i64, PartyId>,
 ) -> (Vec<Shared<'a>>, Vec<Vec<CommunicatorId>>) {
-    let mut all = Identities { found: Vec::new(), by_key: HashMap::new(), joined: HashSet::new(), by_rank };
+    let mut all = Identities {
+        found: Vec::new(),
+        by_key: HashMap::new(),
+        joined: HashSet::new(),
+        groups: Groups::default(),
+        fitting: HashMap::new(),
+        by_rank,
+    };
     let mut by_place: Vec<Vec<CommunicatorId>> = Vec::with_capacity(snapshot.processes.len());
     let mut partial: Vec<Seen<'a>> = Vec::new();
     // How many communicators without an id each process has of the same members, as far as it matters: names, or several.
-    let mut without_id: HashMap<(Group<'a>, Group<'a>), (&'a str, Option<PartyId>, bool)> = HashMap::new();
-    let mut doubtful: Vec<(CommunicatorId, (Group<'a>, Group<'a>))> = Vec::new();
+    let mut without_id: HashMap<Pair, (&'a str, Option<PartyId>, bool)> = HashMap::new();
+    let mut doubtful: Vec<(CommunicatorId, Pair)> = Vec::new();
     for (index, process) in snapshot.processes.iter().enumerate() {
         let mut places = Vec::with_capacity(process.communicators.len());
         for (place, communicator) in process.communicators.iter().enumerate() {
-            let mut seen = look(PartyId(index), process, place, communicator);
-            let whole = |group: Group<'_>| group.is_none_or(|group| group.iter().all(Option::is_some));
+            let mut seen = all.look(PartyId(index), process, place, communicator);
             let groups = seen.key.groups;
+            let whole = |group: Option<GroupId>| group.is_none_or(|group| all.groups.is_whole(group));
             if groups.0.is_none() || !whole(groups.0) || !whole(groups.1) {
                 partial.push(seen);
                 places.push(CommunicatorId(usize::MAX));
@@ -180,23 +221,6 @@ pub(super) fn identify<'a>(
     (all.found, by_place)
 }
 
-/// Reads what a process says of a communicator into one order for all.
-fn look<'a>(party: PartyId, process: &'a Process, place: usize, communicator: &'a Communicator) -> Seen<'a> {
-    let (own, other) = (communicator.group.as_deref(), communicator.remote_group.as_deref());
-    // Both sides of an intercommunicator name the same two groups, the other way round.
-    let swapped = other.is_some_and(|other| own.is_some_and(|own| other < own));
-    let side = if swapped { Side::Second } else { Side::First };
-    let groups = if swapped { (other, own) } else { (own, other) };
-    let context = communicator.context_id.as_deref().map(|id| match id.split_once('/').filter(|_| other.is_some()) {
-        // MPICH: the one it sends with, which is the other side's, and its own.
-        Some((sends, receives)) if swapped => (receives, sends),
-        Some((sends, receives)) => (sends, receives),
-        None => (id, ""),
-    });
-    let view = View { party, side, place, communicator };
-    Seen { process, view, key: Key { context, groups, more: More::Nothing } }
-}
-
 /// Communicators by the ids of their sides, in no order, and a member.
 type ByMember<'a> = HashMap<((&'a str, &'a str), PartyId), Vec<(CommunicatorId, Side)>>;
 
@@ -215,10 +239,33 @@ struct Identities<'a, 'b> {
     by_key: HashMap<Key<'a>, Same>,
     /// Who has a view of which.
     joined: HashSet<(CommunicatorId, PartyId)>,
+    groups: Groups<'a>,
+    /// Whether what some members say of a group is not against the one that is known.
+    fitting: HashMap<(GroupId, CommunicatorId, Side), bool>,
     by_rank: &'b HashMap<i64, PartyId>,
 }
 
 impl<'a> Identities<'a, '_> {
+    /// Reads what a process says of a communicator into one order for all.
+    fn look(&mut self, party: PartyId, process: &'a Process, place: usize, communicator: &'a Communicator) -> Seen<'a> {
+        let (own, other) = (communicator.group.as_deref(), communicator.remote_group.as_deref());
+        // Both sides of an intercommunicator name the same two groups, the other way round.
+        let swapped = other.is_some_and(|other| own.is_some_and(|own| other < own));
+        let side = if swapped { Side::Second } else { Side::First };
+        let mut number = |group: Option<&'a [Option<i64>]>| group.map(|group| self.groups.number(group));
+        let (own, other_one) = (number(own), number(other));
+        let groups = if swapped { (other_one, own) } else { (own, other_one) };
+        let context =
+            communicator.context_id.as_deref().map(|id| match id.split_once('/').filter(|_| other.is_some()) {
+                // MPICH: the one it sends with, which is the other side's, and its own.
+                Some((sends, receives)) if swapped => (receives, sends),
+                Some((sends, receives)) => (sends, receives),
+                None => (id, ""),
+            });
+        let view = View { party, side, place, communicator };
+        Seen { process, view, key: Key { context, groups, more: More::Nothing } }
+    }
+
     /// Adds a view to the communicator of its key: the first that this process does not have yet.
     fn put(&mut self, seen: Seen<'a>) -> CommunicatorId {
         let party = seen.view.party;
@@ -232,8 +279,8 @@ impl<'a> Identities<'a, '_> {
         let id = CommunicatorId(self.found.len());
         same.ids.push(id);
         let first = same.ids.first().copied();
-        let members = |group: &[Option<i64>]| -> Vec<Option<PartyId>> {
-            group.iter().map(|rank| self.by_rank.get(&(*rank)?).copied()).collect()
+        let members = |group: GroupId| -> Vec<Option<PartyId>> {
+            self.groups.members(group).iter().map(|rank| self.by_rank.get(&(*rank)?).copied()).collect()
         };
         let (first_group, second) = seen.key.groups;
         let groups = first_group.map(|group| std::iter::once(group).chain(second).map(members).collect());
@@ -287,11 +334,14 @@ impl<'a> Identities<'a, '_> {
         let rank = parties.get(seen.view.party.0).and_then(|party| party.rank);
         let own = rank.and_then(|rank| self.by_rank.get(&rank).copied());
         if let (Some(context), Some(own)) = (seen.key.context, own) {
-            let mut fitting = members.get(&(unordered(context), own)).into_iter().flatten().filter(|(id, side)| {
-                !self.joined.contains(&(*id, seen.view.party))
-                    && self.found.get(id.0).is_some_and(|shared| self.fits(shared, *side, communicator))
-            });
-            if let (Some((id, side)), None) = (fitting.next().copied(), fitting.next()) {
+            let known = members.get(&(unordered(context), own)).map_or(&[][..], Vec::as_slice);
+            let mut fitting = Vec::new();
+            for (id, side) in known {
+                if !self.joined.contains(&(*id, seen.view.party)) && self.fits(*id, *side, &seen) {
+                    fitting.push((*id, *side));
+                }
+            }
+            if let [(id, side)] = fitting[..] {
                 self.join(id, View { side, ..seen.view });
                 return id;
             }
@@ -314,20 +364,28 @@ impl<'a> Identities<'a, '_> {
     }
 
     /// Whether what a process of `side` knows of a communicator's members is not against it.
-    fn fits(&self, shared: &Shared<'a>, side: Side, communicator: &Communicator) -> bool {
-        let inter = communicator.remote_group.is_some();
-        let agrees = |side: Side, group: Group<'_>, size: Option<i64>| {
-            let members = shared.group(side);
-            let known = |rank: Option<i64>| rank.and_then(|rank| self.by_rank.get(&rank).copied());
-            let same = group.is_none_or(|group| {
-                group.len() == members.len()
-                    && group.iter().zip(members).all(|(rank, member)| rank.is_none() || known(*rank) == *member)
-            });
-            same && size.is_none_or(|size| usize::try_from(size) == Ok(members.len()))
-        };
-        inter == shared.is_inter()
-            && agrees(side, communicator.group.as_deref(), communicator.size)
-            && (!inter || agrees(shared.peers(side), communicator.remote_group.as_deref(), None))
+    fn fits(&mut self, id: CommunicatorId, side: Side, seen: &Seen<'a>) -> bool {
+        let communicator = seen.view.communicator;
+        let Some(shared) = self.found.get(id.0) else { return false };
+        let (peers, len) = (shared.peers(side), shared.group(side).len());
+        let same_sort = communicator.remote_group.is_some() == shared.is_inter();
+        let (own, other) =
+            if seen.view.side == Side::First { seen.key.groups } else { (seen.key.groups.1, seen.key.groups.0) };
+        same_sort
+            && communicator.size.is_none_or(|size| usize::try_from(size) == Ok(len))
+            && own.is_none_or(|group| self.agrees(group, id, side))
+            && other.is_none_or(|group| self.agrees(group, id, peers))
+    }
+
+    fn agrees(&mut self, group: GroupId, id: CommunicatorId, side: Side) -> bool {
+        let (by_rank, groups, found) = (self.by_rank, &self.groups, &self.found);
+        *self.fitting.entry((group, id, side)).or_insert_with(|| {
+            let (said, known) = (groups.members(group), found.get(id.0).map_or(&[][..], |shared| shared.group(side)));
+            let member = |rank: i64| by_rank.get(&rank).copied();
+            let agree =
+                |(rank, known): (&Option<i64>, &Option<PartyId>)| rank.is_none_or(|rank| member(rank) == *known);
+            said.len() == known.len() && said.iter().zip(known).all(agree)
+        })
     }
 
     /// Orders the views, fills members in that only their own processes tell, and doubts what contradicts itself.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::{Entry, Matching, Which};
-use crate::analysis::job::{CommunicatorId, Job, PartyId};
-use crate::model::{Queue, QueueState};
+use crate::analysis::job::{CommunicatorId, Job, PartyId, View};
+use crate::model::{Operation, Queue, QueueState};
 
 impl Matching<'_> {
     /// Why nothing follows from an operation having no counterpart; `None` where all that could be one was read. Of
@@ -41,6 +41,43 @@ impl Matching<'_> {
                 .map(|why| format!("pending receives of {}: {why}", name(job, entry.place.party))),
         }
     }
+}
+
+/// How many messages of each sender to each receiver are seen only as pending sends.
+pub(super) type Unsent = HashMap<(CommunicatorId, PartyId, PartyId), u64>;
+
+impl Matching<'_> {
+    /// How many messages on a communicator are on their way from one party to another and are seen nowhere; `None` where the
+    /// library does not count, or one of them was not read.
+    pub fn unseen(&self, job: &Job<'_>, communicator: CommunicatorId, from: PartyId, to: PartyId) -> Option<u64> {
+        let shared = job.communicators.get(communicator.0).filter(|shared| shared.doubt.is_none())?;
+        let (sender, receiver) = (shared.view(from)?, shared.view(to)?);
+        let count = |one: &View<'_>, other: &View<'_>| {
+            let rank = other.communicator.local_rank;
+            let mut counted = one.communicator.traffic.iter();
+            counted.find(|count| Some(count.local_rank) == rank && !count.within_local_group).cloned()
+        };
+        let (sent, arrived) = (count(sender, receiver)?, count(receiver, sender)?);
+        let modulus = sent.modulus;
+        let (sent, arrived) = (sent.sent.filter(|_| modulus == arrived.modulus)?, arrived.arrived?);
+        if sent >= modulus || arrived >= modulus {
+            return None;
+        }
+        let coming = if sent >= arrived { sent - arrived } else { sent + (modulus - arrived) };
+        coming.checked_sub(self.unsent.get(&(communicator, from, to)).copied().unwrap_or_default())
+    }
+}
+
+/// Counts the sends that have not arrived.
+pub(super) fn unsent(entries: &[Entry<'_>]) -> Unsent {
+    let mut unsent = Unsent::new();
+    for entry in entries.iter().filter(|entry| entry.place.queue == Which::Sends) {
+        let within = entry.operation.extra_text.iter().any(|text| text == Operation::WITHIN_LOCAL_GROUP);
+        if let (Some(to), true) = (entry.peer, entry.waits() && entry.same.is_none() && !within) {
+            *unsent.entry((entry.communicator, entry.place.party, to)).or_default() += 1;
+        }
+    }
+    unsent
 }
 
 /// How a party is named in sentences.

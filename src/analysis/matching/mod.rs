@@ -119,6 +119,8 @@ pub struct Matching<'a> {
     starts: Vec<Vec<[usize; 3]>>,
     /// Why sends of members of each communicator are not known.
     unknown_sends: HashMap<CommunicatorId, String>,
+    /// Messages that are seen only at their senders.
+    unsent: blind::Unsent,
 }
 
 impl<'a> Matching<'a> {
@@ -131,7 +133,8 @@ impl<'a> Matching<'a> {
             deal::deal(bucket, &mut entries);
         }
         let unknown_sends = blind::unknown_sends(job);
-        Self { entries, starts, unknown_sends }
+        let unsent = blind::unsent(&entries);
+        Self { entries, starts, unknown_sends, unsent }
     }
 
     /// The operation at a place.
