@@ -125,9 +125,13 @@ def test_what_does_not_fit_one_line_takes_two() -> None:
     ) in text
 
 
-def test_the_headline_is_not_said_twice() -> None:
-    text = shown(diagnosed(finding(), headline="ranks 0 and 1 wait for one another"))
+def test_the_headline_is_not_said_twice_and_its_calls_stand_below_it() -> None:
+    other = finding("tag mismatch", "the tags differ", calls=[call(3, None, 99)])
+    cycle = finding(summary="perhaps ranks 0 and 1 wait for one another", certain=False)
+    text = shown(diagnosed(other, cycle, headline="Possible deadlock: ranks 0 and 1 wait for one another."))
+    assert text.startswith("Possible deadlock: ranks 0 and 1 wait for one another.\n\n  rank 0  MPI_Recv  exchange at")
     assert text.count("wait for one another") == 1
+    assert text.index("halo.c:43") < text.index("tag mismatch: the tags differ\n  rank 3  ")
 
 
 def test_ranks_at_one_place_are_one_line() -> None:
@@ -188,7 +192,10 @@ def test_movement_limits_and_what_to_type() -> None:
     )
     assert "Between the two looks, 0.5 s apart:\n" in text
     assert "  ranks 0-2  stuck: did not move\n  rank 3     slow: its counter moved\n" in text
-    assert "Not known: rank 7 was not read\n" in text and "… and 3 more that limit it (to see all: mpi diag" in text
+    assert (
+        "Not all is known. rank 7 was not read. a. b. c.\n" in text
+        and "… and 3 more that limit it (to see all: mpi diag" in text
+    )
     assert "The queues of rank 0: mpi queues -rank 0\nThe evidence: mpi diagnose -verbose\n" in text
 
 

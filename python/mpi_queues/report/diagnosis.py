@@ -61,20 +61,20 @@ def as_text(diagnosis: Diagnosis) -> str:
 
 def write_diagnosis(diagnosis: Diagnosis, write: Write, options: Options) -> None:
     """The headline, the findings with their places, how ranks moved, what limits it, what to type next."""
-    findings = diagnosis.findings
     state = diagnosis.state
     headline = _cut(diagnosis.headline or _STATES[state], options)
     kind = "deadlock" if state in ("deadlock", "suspect") else "headline"
     write(options.style(kind, wrapped(headline, "", width=options.width).rstrip("\n")) + "\n")
+    findings, told = _ordered(diagnosis.findings, headline)
     shown: Set[Tuple[Any, ...]] = set()
     count = options.of(_FURTHER) + 1
     for number, finding in enumerate(findings[:count]):
         write("\n")
-        _write_finding(finding, number, headline, shown, write, options)
+        _write_finding(finding, number, told and number == 0, shown, write, options)
     if len(findings) > count:
         write("\n")
         _write_more(f"… and {counted(len(findings) - count, 'more finding')}", write, options)
-    if options.verbose or not any(finding.calls for finding in findings[:1]):
+    if options.verbose or not any(finding.calls for finding in findings):
         _write_places(diagnosis.snapshot, write, options)
     _write_movement(diagnosis, write, options)
     _write_worlds(diagnosis.snapshot, write, options)
@@ -82,17 +82,22 @@ def write_diagnosis(diagnosis: Diagnosis, write: Write, options: Options) -> Non
     _write_next(diagnosis, write, options)
 
 
+def _ordered(findings: Sequence[Finding], headline: str) -> Tuple[List[Finding], bool]:
+    """The finding that the headline is about first, so that its calls stand below it; and whether there is one."""
+    for place, finding in enumerate(findings):
+        if finding.summary and finding.summary.removeprefix("perhaps ") in headline:
+            return [finding, *findings[:place], *findings[place + 1 :]], True
+    return list(findings), False
+
+
 def _write_finding(
-    finding: Finding, number: int, headline: str, shown: Set[Tuple[Any, ...]], write: Write, options: Options
+    finding: Finding, number: int, told: bool, shown: Set[Tuple[Any, ...]], write: Write, options: Options
 ) -> None:
-    summary = _cut(finding.summary, options)
-    title = finding.kind if finding.certain else f"{finding.kind} (possible)"
+    """A finding; of one that the headline has ``told`` the calls only."""
     calls = finding.calls
-    if number == 0 and summary == headline and finding.certain:
-        # It has just been said.
-        title = ""
-    if title:
-        write(wrapped(f"{title}: {summary}", "", "  ", width=options.width))
+    if not told:
+        title = finding.kind if finding.certain else f"{finding.kind} (possible)"
+        write(wrapped(f"{title}: {_cut(finding.summary, options)}", "", "  ", width=options.width))
     # What stood under an earlier finding need not be told again.
     new = [call for call in calls if options.verbose or (_key(call)[:1] + _key(call)[2:5]) not in shown]
     shown.update(_key(call)[:1] + _key(call)[2:5] for call in calls)
@@ -274,13 +279,18 @@ def _write_limits(diagnosis: Diagnosis, write: Write, options: Options) -> None:
     """What is not known, and what "possible" means where it was said."""
     limits = diagnosis.limits
     shown = limits[: options.of(_LIMITS)]
-    if shown or not all(finding.certain for finding in diagnosis.findings):
+    possible = not all(finding.certain for finding in diagnosis.findings)
+    if shown or possible:
         write("\n")
-    for sentence in shown:
-        write(options.style("problem", wrapped(f"Not known: {_cut(sentence, options)}", "", "  ", width=options.width)))
+    if shown:
+        sentences = " ".join(_cut(sentence, options).rstrip(".") + "." for sentence in shown)
+        style = options.style(
+            "problem", wrapped(f"Not all is known. {sentences}", "", width=options.width).rstrip("\n")
+        )
+        write(style + "\n")
     if len(limits) > len(shown):
         _write_more(f"… and {len(limits) - len(shown):,} more that limit it", write, options)
-    if not all(finding.certain for finding in diagnosis.findings):
+    if possible:
         see = f"; for what is not known, type: {options.more}" if options.more and not options.verbose else ""
         text = f"Possible: it fits what was read, which does not prove it{see}."
         write(wrapped(text, "", "  ", width=options.width))
