@@ -704,9 +704,9 @@ def mpi_frame(functions: Sequence[Optional[str]]) -> Optional[Tuple[int, str]]:
     """The outermost MPI function of C or Fortran among the functions of a stack, innermost first: its place, and its name in
     C. None where there is none. The bindings of C++ are functions around those of C."""
 
-def own_variables(path: str) -> List[Tuple[int, int]]:
-    """Where an executable keeps variables of its own (address in the file, length in bytes): without those of libraries that
-    the linker copied into it. Empty where the file cannot be read."""
+def own_variables(path: str) -> Optional[Tuple[int, List[Tuple[int, int]]]]:
+    """Where an executable has its program headers (address in the file), and variables of its own (address and length in
+    bytes): without those of libraries that the linker copied into it. None where the file cannot be read."""
 
 def symbol_names(path: str, starts: Sequence[int]) -> List[Optional[str]]:
     """The symbol of an executable or library that stands for the code at each address (of the file): of several the one

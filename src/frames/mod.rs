@@ -9,4 +9,4 @@ mod variables;
 pub use functions::{scoped_names, symbol_names};
 pub use outermost::is_outermost;
 pub use source_names::{SourcePath, source_names};
-pub use variables::own_variables;
+pub use variables::{OwnVariables, own_variables};

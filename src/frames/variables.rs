@@ -2,16 +2,26 @@
 
 use std::path::Path;
 
-use object::read::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
+use object::read::{Object, ObjectSection, ObjectSegment, ObjectSymbol, RelocationTarget};
 use object::{Architecture, RelocationFlags, SectionFlags, SectionKind, elf};
 
 use crate::layouts::read_file;
 
-/// The ranges of the file `path` (address in the file and length) that hold its variables: `.data`, `.bss` and the like, without
-/// what it only keeps for its libraries (variables of theirs that the linker copied into it). Empty where it cannot be read.
-pub fn own_variables(path: &Path) -> Vec<(u64, u64)> {
-    let Ok(bytes) = read_file(path) else { return Vec::new() };
-    let Ok(file) = object::File::parse(bytes.as_slice()) else { return Vec::new() };
+/// The variables of a program, in the addresses of its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnVariables {
+    /// Where the program headers come to lie (AT_PHDR, less the load bias).
+    pub headers: u64,
+    /// Addresses and lengths.
+    pub ranges: Vec<(u64, u64)>,
+}
+
+/// Where the file `path` has variables: `.data`, `.bss` and the like, without what it only keeps for its libraries (variables of
+/// theirs that the linker copied into it). `None` where it cannot be read.
+pub fn own_variables(path: &Path) -> Option<OwnVariables> {
+    let bytes = read_file(path).ok()?;
+    let file = object::File::parse(bytes.as_slice()).ok()?;
+    let headers = program_headers(&file, &bytes)?;
     let copies = copied(&file);
     let mut found = Vec::new();
     for section in file.sections() {
@@ -25,7 +35,22 @@ pub fn own_variables(path: &Path) -> Vec<(u64, u64)> {
         }
     }
     found.sort_unstable();
-    found
+    Some(OwnVariables { headers, ranges: found })
+}
+
+/// The address of the program headers (e_phoff of the ELF header, System V ABI) in the segment that has them.
+fn program_headers(file: &object::File<'_>, bytes: &[u8]) -> Option<u64> {
+    let number = |bytes: &[u8]| {
+        let digits = bytes.iter().map(|byte| u64::from(*byte));
+        let value = |sum: u64, digit: u64| (sum << 8) | digit;
+        if file.is_little_endian() { digits.rev().fold(0, value) } else { digits.fold(0, value) }
+    };
+    let place = number(bytes.get(if file.is_64() { 32..40 } else { 28..32 })?);
+    file.segments().find_map(|segment| {
+        let (start, length) = segment.file_range();
+        let within = place.checked_sub(start).filter(|within| *within < length)?;
+        segment.address().checked_add(within)
+    })
 }
 
 /// The variables of libraries that lie in the file, by address: start and end.
@@ -87,7 +112,9 @@ mod tests {
         static mut OWN: u64 = 7;
         let program = std::env::current_exe().unwrap_or_default();
         let _ = &raw mut OWN;
-        assert!(!own_variables(&program).is_empty());
-        assert!(own_variables(Path::new("/nix")).is_empty());
+        let found = own_variables(&program).unwrap_or(OwnVariables { headers: 0, ranges: Vec::new() });
+        assert_eq!(found.headers % 0x1000, 0x40);
+        assert!(!found.ranges.is_empty());
+        assert_eq!(own_variables(Path::new("/nix")), None);
     }
 }

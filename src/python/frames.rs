@@ -37,8 +37,8 @@ pub fn mpi_frame(functions: Vec<Option<String>>) -> Option<(usize, String)> {
     model::outermost_mpi_function(&functions).map(|found| (found.index, found.c_name))
 }
 
-/// Where an executable has variables of its own.
+/// Where an executable has its program headers, and variables of its own.
 #[pyfunction]
-pub fn own_variables(py: Python<'_>, path: PathBuf) -> Vec<(u64, u64)> {
-    py.detach(|| frames::own_variables(&path))
+pub fn own_variables(py: Python<'_>, path: PathBuf) -> Option<(u64, Vec<(u64, u64)>)> {
+    py.detach(|| frames::own_variables(&path)).map(|found| (found.headers, found.ranges))
 }

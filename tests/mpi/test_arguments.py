@@ -109,13 +109,13 @@ FLAGS: List[Tuple[str, ...]] = [("-O0",), ("-O0", "-g3")]
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
-@pytest.mark.parametrize("via", ["gdb"])
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
 def test_arguments_of_c(mpi_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]) -> None:
     check_c(start_calls(mpi_build, "calls.c", *flags), via)
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
-@pytest.mark.parametrize("via", ["gdb"])
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
 def test_arguments_of_c_in_mpich(
     mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
 ) -> None:

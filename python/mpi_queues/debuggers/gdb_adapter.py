@@ -100,7 +100,7 @@ class GdbProcess(TracedProcess):
             raise DebuggerError(f"gdb cannot describe the type {name}: {error}") from None
 
     def stacks(self) -> List[StackDict]:
-        found, self._stacks_complete = gdb_stacks.stacks(self._inferior, symbol_address)
+        found, self._stacks_complete = gdb_stacks.stacks(self._inferior, self)
         return found
 
     @property

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List, Optional, cast
+from typing import Any, Dict, Iterator, List, Optional, cast
 
 import gdb
 
@@ -13,7 +14,8 @@ from ..calls import constants
 from ..calls.source import Unknown
 from . import arguments, gdb_handles, gdb_quiet
 from .arguments import Caller, Evaluated
-from .base import StackDict
+from .base import DebuggedProcess, StackDict
+from .fingerprints import Fingerprints, Place, kept_registers
 from .system_libraries import is_application
 
 #: Nothing is called, written or fetched, and each frame has the language of its source, whatever the user has set.
@@ -34,6 +36,10 @@ _NUMBERS = (
 )
 
 
+#: The first line of `info frame` (gdb/stack.c: info_frame_command_core).
+_FRAME_AT = re.compile(r"frame at (0x[0-9a-f]+)")
+
+
 @contextmanager
 def guarded() -> Iterator[None]:
     """For everything in this file."""
@@ -44,9 +50,10 @@ def guarded() -> Iterator[None]:
 class Calls:
     """The calls in the stacks of one inferior, which is selected, at one stop."""
 
-    def __init__(self, inferior: Any, symbol: Callable[[str], Optional[int]]) -> None:
+    def __init__(self, inferior: Any, process: DebuggedProcess) -> None:
         self._inferior = inferior
-        self._symbol = symbol
+        self._process = process
+        self._fingerprints = Fingerprints(process)
         self._executable = str(inferior.progspace.filename or "")
         self._family: Optional[constants.Family] = None
         self._ours: Dict[str, bool] = {}
@@ -60,15 +67,22 @@ class Calls:
         return known
 
     def tell(self, stack: StackDict, frames: List[Any]) -> None:
-        """Adds what the outermost MPI function was given."""
+        """Adds what the outermost MPI function was given, and the fingerprint."""
         found = _native.mpi_frame([frame["function"] for frame in stack["frames"]])
-        if found is None or found[0] + 1 >= len(frames):
+        ours = [at for at, frame in enumerate(stack["frames"]) if frame.get("application")]
+        at = found[0] + 1 if found is not None else ours[0] if ours else len(frames)
+        if at >= len(frames):
             return
-        index, function = found
         try:
-            frame = frames[index + 1]
-            caller = _GdbCaller(self._inferior, frame)
-            stack["arguments"], stack["arguments_unknown"] = arguments.arguments(function, caller, self._known_family())
+            stack["fingerprint"] = self._fingerprints.of(_place(frames, at, max(ours, default=at)))
+        except (gdb.error, ValueError):
+            stack["fingerprint"] = None
+        if found is None:
+            return
+        try:
+            caller = _GdbCaller(self._inferior, frames[at])
+            family = self._known_family()
+            stack["arguments"], stack["arguments_unknown"] = arguments.arguments(found[1], caller, family)
         except gdb.error as error:
             stack["arguments_unknown"] = _sentence(error)
 
@@ -76,6 +90,37 @@ class Calls:
         if self._family is None:
             self._family = constants.family(self._symbol, _libraries)
         return self._family
+
+    def _symbol(self, name: str) -> Optional[int]:
+        found = self._process.symbol(name)
+        return None if found is None else found[0]
+
+
+def _place(frames: List[Any], at: int, outermost: int) -> Place:
+    """What there is in a frame; the stack ends with that of the frame ``outermost``."""
+    frame = frames[at]
+    kept = kept_registers(str(frame.architecture().name()))
+    registers = tuple(_register(frame, name) for name in kept)
+    return Place(int(frame.pc()), _register(frame, "sp") or 0, _end(frames[max(at, outermost)]), registers)
+
+
+def _register(frame: Any, name: str) -> Optional[int]:
+    try:
+        return int(frame.read_register(name)) & ((1 << 64) - 1)
+    except (gdb.error, ValueError):
+        # Not saved by whom it has called.
+        return None
+
+
+def _end(frame: Any) -> int:
+    """Where the stack of a frame ends: its canonical frame address."""
+    older = frame.older()
+    if older is not None:
+        return _register(older, "sp") or 0
+    # gdb walks no further than main.
+    frame.select()
+    found = _FRAME_AT.search(gdb.execute("info frame", to_string=True))
+    return int(found[1], 16) if found is not None else 0
 
 
 def _libraries() -> str:

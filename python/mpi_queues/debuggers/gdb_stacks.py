@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, List, Optional, Tuple
+from typing import Any, Iterator, List, Tuple
 
 import gdb
 
-from .base import FrameDict, StackDict
+from .base import DebuggedProcess, FrameDict, StackDict
 from .gdb_calls import Calls, guarded
 from .gdb_quiet import Mute
 from .names import without_parameters
@@ -57,12 +57,12 @@ def _select_by_command(inferior: Any) -> None:
         gdb.execute(f"inferior {inferior.num}", to_string=True)
 
 
-def stacks(inferior: Any, symbol: Callable[[str], Optional[int]]) -> Tuple[List[StackDict], bool]:
-    """The stack of each thread of ``inferior``, by thread number; and whether every thread has one. ``symbol`` finds
-    the address of a symbol."""
+def stacks(inferior: Any, process: DebuggedProcess) -> Tuple[List[StackDict], bool]:
+    """The stack of each thread of ``inferior``, by thread number; and whether every thread has one. ``process`` is
+    the same."""
     found: List[StackDict] = []
     every = True
-    calls = Calls(inferior, symbol)
+    calls = Calls(inferior, process)
     with selection_kept(), guarded():
         threads = sorted(inferior.threads(), key=lambda thread: int(thread.num))
         for thread in threads[:MAX_THREADS]:

@@ -112,7 +112,7 @@ class LldbProcess(TracedProcess):
         return lldb_types.type_layout(self._target, name)
 
     def stacks(self) -> List[StackDict]:
-        found, self._stacks_complete = self._stacks.read()
+        found, self._stacks_complete = self._stacks.read(self)
         return found
 
     @property

@@ -8,7 +8,8 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 import lldb
 
 from .. import _native
-from .base import FrameDict, StackDict
+from .base import DebuggedProcess, FrameDict, StackDict
+from .lldb_calls import Calls
 from .names import without_parameters
 from .system_libraries import is_application
 
@@ -75,8 +76,8 @@ class Stacks:
         self._scopes = _Answers(lambda file, starts: _native.scoped_names(file[0], file[1], starts))
         self._outermost = _Answers(lambda file, places: [_native.is_outermost(file, place) for place in places])
 
-    def read(self) -> Tuple[List[StackDict], bool]:
-        """The stack of each thread, by thread number; and whether every thread has one."""
+    def read(self, debugged: DebuggedProcess) -> Tuple[List[StackDict], bool]:
+        """The stack of each thread, by thread number; and whether every thread has one. ``debugged`` is the process."""
         threads = sorted(self._process, key=lambda thread: int(thread.GetIndexID()))
         raw = [(int(thread.GetIndexID()), _frames(thread)) for thread in threads[:MAX_THREADS]]
         frames = [frame for _, stack in raw for frame in stack]
@@ -85,6 +86,10 @@ class Stacks:
         self._scopes.learn(frame.scope for frame in frames)
         self._outermost.learn(stack[-1].code for _, stack in raw if stack)
         found = [self._stack(number, stack) for number, stack in raw if stack]
+        calls = Calls(debugged, self._process.GetTarget())
+        by_number = {int(thread.GetIndexID()): thread for thread in threads[:MAX_THREADS]}
+        for stack in found:
+            calls.tell(stack, by_number[stack["thread"]])
         return found, 0 < len(found) == len(threads)
 
     def _symbol(self, frame: _Raw) -> Optional[str]:

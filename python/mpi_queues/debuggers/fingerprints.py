@@ -1,0 +1,116 @@
+"""One word for what the application has at one place: the same at two looks where it has not moved on in between.
+
+It is made of the caller's registers, its stack from there on, and the program's own variables. The MPI library's, which
+change while it merely waits, are not in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
+
+from .. import _native
+from .base import DebuggedProcess, DebuggerError
+
+#: So much of a stack, and of the program's variables, is looked at (bytes).
+MAX_STACK = 64 << 10
+MAX_VARIABLES = 1 << 20
+
+#: The registers that a function must leave as they were, by the architecture's name in gdb and in lldb's triples
+#: (System V ABI for AMD64, 3.2.1; AAPCS64, 6.1.1). What the others hold is lost in a call.
+_KEPT: Mapping[str, Tuple[str, ...]] = {
+    "x86_64": ("rbx", "rbp", "r12", "r13", "r14", "r15"),
+    "aarch64": tuple(f"x{number}" for number in range(19, 30)),
+}
+
+
+def kept_registers(architecture: str) -> Tuple[str, ...]:
+    """The registers of a frame that a debugger knows while a function that it has called runs."""
+    return _KEPT.get("x86_64" if "x86-64" in architecture else architecture, ())
+
+
+class Place(NamedTuple):
+    """A frame of the application."""
+
+    pc: int
+    #: The stack pointer in it, and the end of the stack of the application's outermost frame.
+    sp: int
+    end: int
+    #: None: not known.
+    registers: Tuple[Optional[int], ...]
+
+
+class Fingerprints:
+    """Those of the threads of one process at one stop, which has the program's variables read once."""
+
+    def __init__(self, process: DebuggedProcess) -> None:
+        self._process = process
+        self._variables: Optional[bytes] = None
+        self._looked = False
+
+    def of(self, place: Place) -> Optional[str]:
+        """The word for a frame, None where what it is made of cannot be read."""
+        variables = self._own_variables()
+        if variables is None or place.end <= place.sp:
+            return None
+        try:
+            stack = self._process.read_memory(place.sp, min(place.end - place.sp, MAX_STACK))
+        except DebuggerError:
+            return None
+        word = hashlib.blake2b(variables, digest_size=8)
+        word.update(repr(place).encode())
+        word.update(stack)
+        return word.hexdigest()
+
+    def _own_variables(self) -> Optional[bytes]:
+        """A digest of the program's own variables."""
+        if not self._looked:
+            self._looked = True
+            try:
+                self._variables = self._digest()
+            except DebuggerError:
+                self._variables = None
+        return self._variables
+
+    def _digest(self) -> Optional[bytes]:
+        headers = self._process.program_headers()
+        path = self._path()
+        found = _own_variables_of(path) if path is not None else None
+        if headers is None or found is None:
+            return None
+        bias = headers[0] - found[0]
+        digest, left = hashlib.blake2b(), MAX_VARIABLES
+        for start, length in found[1]:
+            if left <= 0:
+                break
+            piece = min(length, left)
+            digest.update(self._process.read_memory(start + bias, piece))
+            left -= piece
+        return digest.digest()
+
+    def _path(self) -> Optional[str]:
+        """The executable's file, as this machine names it."""
+        name = self._process.executable
+        # Also of a program that was deleted or replaced since it was started.
+        if getattr(self._process, "local", False):
+            return f"/proc/{self._process.pid}/exe"
+        return name
+
+
+_MOST_KNOWN = 16
+_known: Dict[Tuple[int, ...], Optional[Tuple[int, List[Tuple[int, int]]]]] = {}
+
+
+def _own_variables_of(path: str) -> Optional[Tuple[int, List[Tuple[int, int]]]]:
+    """Where a program has its own variables; all ranks of a job run the same file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    identity = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+    if identity not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[identity] = _native.own_variables(path)
+    return _known[identity]

@@ -1,0 +1,158 @@
+"""What the application gave MPI functions, in lldb: expressions in the frames of the callers."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Optional, cast
+
+import lldb
+
+from .. import _native
+from ..calls import arithmetic, constants
+from ..calls.source import Unknown
+from ..errors import UserError
+from . import arguments, lldb_expressions, lldb_handles
+from .arguments import Caller, Evaluated
+from .base import DebuggedProcess, DebuggerError, StackDict
+from .fingerprints import Fingerprints, Place, kept_registers
+from .lldb_expressions import Problem
+
+_MASK = (1 << 64) - 1
+
+
+class Calls:
+    """The calls in the stacks of one process at one stop."""
+
+    def __init__(self, process: DebuggedProcess, target: Any) -> None:
+        self._process = process
+        self._target = target
+        self._fingerprints = Fingerprints(process)
+        self._family: Optional[constants.Family] = None
+
+    def tell(self, stack: StackDict, thread: Any) -> None:
+        """Adds what the outermost MPI function was given, and the fingerprint."""
+        frames = stack["frames"]
+        found = _native.mpi_frame([frame["function"] for frame in frames])
+        ours = [at for at, frame in enumerate(frames) if frame.get("application")]
+        at = found[0] + 1 if found is not None else ours[0] if ours else len(frames)
+        if at >= len(frames):
+            return
+        frame = thread.GetFrameAtIndex(at)
+        outermost = thread.GetFrameAtIndex(max(at, *ours) if ours else at)
+        stack["fingerprint"] = self._fingerprints.of(_place(frame, outermost, self._target))
+        if found is not None:
+            caller = _LldbCaller(self._process, self._target, frame)
+            family = self._known_family()
+            stack["arguments"], stack["arguments_unknown"] = arguments.arguments(found[1], caller, family)
+
+    def _known_family(self) -> constants.Family:
+        if self._family is None:
+            self._family = constants.family(self._symbol, self._libraries)
+        return self._family
+
+    def _symbol(self, name: str) -> Optional[int]:
+        found = self._process.symbol(name)
+        return None if found is None else found[0]
+
+    def _libraries(self) -> str:
+        return " ".join(str(module.GetFileSpec().GetFilename()) for module in self._target.module_iter())
+
+
+def _place(frame: Any, outermost: Any, target: Any) -> Place:
+    kept = kept_registers(str(target.GetTriple()).split("-", 1)[0])
+    registers = tuple(_register(frame, name) for name in kept)
+    return Place(int(frame.GetPC()), int(frame.GetSP()), int(outermost.GetCFA()), registers)
+
+
+def _register(frame: Any, name: str) -> Optional[int]:
+    found = frame.FindRegister(name)
+    error = lldb.SBError()
+    value = found.GetValueAsUnsigned(error) if found.IsValid() else 0
+    return int(value) if found.IsValid() and error.Success() else None
+
+
+class _LldbCaller(Caller):
+    def __init__(self, process: DebuggedProcess, target: Any, frame: Any) -> None:
+        self._process = process
+        self._target = target
+        self._frame = frame
+        entry = frame.GetLineEntry()
+        known = entry.IsValid() and 0 < int(entry.GetLine()) < lldb.LLDB_INVALID_LINE_NUMBER
+        path = str(entry.GetFileSpec().fullpath or "") if known else ""
+        self.file = path or None
+        self.line = int(entry.GetLine()) if path else None
+        self.built = _built(frame.GetModule())
+        self.byte_order = process.byte_order
+
+    def evaluate(self, text: str, *, fortran: bool) -> Evaluated:
+        if fortran:
+            return Evaluated(arithmetic.value_of(text, _no_variables), None, None)
+        try:
+            return _evaluated(lldb_expressions.value_of(self._target, self._frame, text))
+        except (Problem, UserError) as problem:
+            reason = Unknown(_sentence(problem))
+        try:
+            return Evaluated(arithmetic.value_of(text, self._leaf), None, None)
+        except Unknown as unknown:
+            # What the parts lack says more than that the whole is not understood.
+            raise (unknown if "not understood" not in str(unknown) else reason) from None
+
+    def _leaf(self, text: str) -> int:
+        try:
+            found = _evaluated(lldb_expressions.value_of(self._target, self._frame, text))
+        except (Problem, UserError) as problem:
+            raise Unknown(_sentence(problem)) from None
+        if found.width is not None:
+            raise Unknown(f"{text[:60]} is no integer")
+        return found.number
+
+    def read(self, address: int, length: int) -> bytes:
+        try:
+            return bytes(self._process.read_memory(address & _MASK, length))
+        except DebuggerError:
+            raise Unknown(f"the memory at {address & _MASK:#x} cannot be read") from None
+
+
+def _no_variables(name: str) -> int:
+    raise Unknown(f"lldb knows no variables of Fortran, such as {name[:60]}")
+
+
+def _evaluated(value: Any) -> Evaluated:
+    if isinstance(value, int):
+        return Evaluated(value, None, None)
+    type_ = lldb_handles.without_typedefs(value.GetType())
+    real = type_.GetCanonicalType()
+    kind = real.GetTypeClass()
+    place = _address(value)
+    if kind == lldb.eTypeClassArray:
+        if place is None:
+            raise Unknown("the array is in no memory")
+        return Evaluated(place, int(type_.GetArrayElementType().GetByteSize()), place)
+    if kind == lldb.eTypeClassPointer:
+        return Evaluated(lldb_handles.integer_of(value), int(type_.GetPointeeType().GetByteSize()), place)
+    if kind == lldb.eTypeClassEnumeration or lldb_handles.is_integer(real):
+        return Evaluated(lldb_handles.integer_of(value), None, place)
+    wrapper = lldb_handles.kind_of(value.GetType())
+    if wrapper is not None and wrapper.kind != "status":
+        return Evaluated(cast(int, lldb_handles.handle_in(value, wrapper)[1]), None, place)
+    raise Unknown(f"a value of the type {lldb_expressions.type_name(value.GetType())[:60]} is no number")
+
+
+def _address(value: Any) -> Optional[int]:
+    address = value.GetLoadAddress()
+    return None if address == lldb.LLDB_INVALID_ADDRESS else int(address)
+
+
+def _built(module: Any) -> Optional[float]:
+    """When the file with the code was built."""
+    path = str(module.GetFileSpec().fullpath or "")
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return None
+
+
+def _sentence(problem: Exception) -> str:
+    text = " ".join(str(problem).split()).rstrip(".")
+    gone = "optimized out" in text or "not available" in text
+    return "optimised away" if gone else text or "lldb does not say why"
