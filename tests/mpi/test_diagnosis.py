@@ -1,0 +1,93 @@
+"""Why programs with known bugs are stuck, and that nothing of the kind is said of correct ones."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+from support import builds, diagnosis, processes
+from support.builds import MpiBuild
+from support.cli import mpi_queues
+from support.installs import Missing
+
+#: Ranks that have said that they are ready come to the place within this; only keeps a failing test from taking long.
+REST_TIMEOUT = 20.0
+
+MPIS = {"openmpi": "debian-4.1.4", "mpich": builds.DEBIAN_MPICH}
+
+#: How often a correct program is looked at, at moments that its own pace decides.
+LOOKS = 3
+
+
+def _cases(folder: str) -> List[Any]:
+    return [
+        pytest.param(path, name, id=f"{name}-{path.stem}")
+        for name in MPIS
+        for path in diagnosis.programs(folder)
+        if diagnosis.load(path, name == "mpich") is not None
+    ]
+
+
+def _load(path: Path, mpi: str) -> diagnosis.Program:
+    program = diagnosis.load(path, mpi == "mpich")
+    assert program is not None
+    return program
+
+
+def _build(mpi: str) -> MpiBuild:
+    try:
+        return builds.BUILDS[MPIS[mpi]]()
+    except Missing as missing:
+        pytest.fail(str(missing))
+
+
+def _diagnose(*target: str) -> Dict[str, Any]:
+    """What is said of a target; of one of which nothing could be read that nothing is known."""
+    result = mpi_queues("diagnose", *target, "--format", "json")
+    assert result.status in (0, 1, 3), str(result)
+    assert "Traceback" not in result.err, str(result)
+    if result.status == 3:
+        return {"diagnosis": [], "verdict": {"state": "unknown"}, "said": result.err}
+    said: Dict[str, Any] = json.loads(result.out)
+    return said
+
+
+def _shown(said: Dict[str, Any]) -> str:
+    calls = {one["rank"]: [(c["function"], c["line"]) for c in one["calls"]] for one in said.get("processes", [])}
+    return json.dumps({"calls": calls, "verdict": said["verdict"], "findings": said["diagnosis"]}, indent=1)
+
+
+def _assert_found(program: diagnosis.Program, *target: str) -> Dict[str, Any]:
+    """Looks until what must be found is: the ranks may still be on their way to the place, for a while."""
+    deadline = time.monotonic() + REST_TIMEOUT
+    while True:
+        said = _diagnose(*target)
+        missing = program.missing(said)
+        if not missing:
+            return said
+        assert time.monotonic() < deadline, "\n".join(missing) + "\n" + _shown(said)
+
+
+@pytest.mark.parametrize(("path", "mpi"), _cases("bugs"))
+def test_the_bug_is_found(path: Path, mpi: str, preflight: None) -> None:
+    program = _load(path, mpi)
+    with program.start(_build(mpi)) as job:
+        _assert_found(program, "--job", str(job.launcher_pid))
+
+
+@pytest.mark.parametrize(("path", "mpi"), _cases("fine"))
+def test_nothing_is_wrong_with_a_correct_program(path: Path, mpi: str, preflight: None) -> None:
+    program = _load(path, mpi)
+    with program.start(_build(mpi)) as job:
+        deadline, looks, missing = time.monotonic() + REST_TIMEOUT, 0, ["not looked at"]
+        while looks < LOOKS or missing:
+            said = _diagnose("--job", str(job.launcher_pid))
+            looks += 1
+            assert program.untrue(said) == [], _shown(said)
+            missing = program.missing(said)
+            assert not missing or time.monotonic() < deadline, "\n".join(missing) + "\n" + _shown(said)
+        for pid in job.pids:
+            processes.assert_running(pid)

@@ -1,0 +1,159 @@
+"""Programs with known bugs, and correct ones: what must be found in them stands in the comment at their head.
+
+    ranks: 3                          how many processes
+    mpis: openmpi (reason)            the only implementation on which it is run
+    verdict: deadlock                 what is said of the whole (one of several: ``waiting | running``)
+    expect: KIND [ranks=0,1] [lines=0:RECV,1:SEND] [certain] [words="17","halo"] | KIND ...
+    expect-not: KIND, KIND            findings that there must not be
+    may: KIND                         for a correct program: a finding that may be certain
+
+Each ``expect`` needs a finding of that kind whose ranks and calls contain those that are named; ``|`` separates what is equally
+true. A line is named by the marker in a comment on it (``/* @RECV */``, ``! @RECV``). ``expect``, ``verdict`` and the others
+may begin with ``openmpi`` or ``mpich`` where the MPIs differ, with the reason beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+from mpi_queues import jobs
+
+from .builds import LANGUAGES, MpiBuild, compile_with
+from .jobs import READY_TIMEOUT
+from .paths import PROGRAMS
+
+#: gcc takes the value of MPICH's MPI_STATUSES_IGNORE, 1, for the address of an array.
+_C_FLAGS = ("-Wno-stringop-overflow", "-Wno-stringop-overread")
+
+#: Keywords of the head of a program.
+_LINE = re.compile(r"^[\s/*!]*(?:(openmpi|mpich) )?(ranks|mpis|verdict|expect|expect-not|may): (.*?)(?:\s*\*/)?$")
+_ALTERNATIVE = re.compile(
+    r"^(?P<kind>[a-zA-Z -]+?)"
+    r"(?: ranks=(?P<ranks>[\d,]+))?(?: lines=(?P<lines>[\w:,]+))?(?: (?P<certain>certain))?(?: words=(?P<words>.+))?$"
+)
+
+
+class WrongHead(Exception):
+    """The head of a program is not as the module says."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One thing that must be found."""
+
+    kind: str
+    ranks: Tuple[int, ...]
+    #: Rank and line of calls.
+    calls: Tuple[Tuple[int, int], ...]
+    certain: bool
+    words: Tuple[str, ...]
+
+    def is_met_by(self, finding: Dict[str, Any]) -> bool:
+        at = {(call["rank"], call["line"]) for call in finding["calls"]}
+        about = {*finding["ranks"], *(rank for rank, _ in at)}
+        return (
+            finding["kind"] == self.kind
+            and about.issuperset(self.ranks)
+            and at.issuperset(self.calls)
+            and (finding["certain"] or not self.certain)
+            and all(word in finding["summary"] for word in self.words)
+        )
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of ``tests/programs/bugs`` or ``fine``, and what must be found in it."""
+
+    path: Path
+    ranks: int
+    expected: List[List[Wanted]] = field(default_factory=list)
+    verdicts: Tuple[str, ...] = ()
+    unexpected: Tuple[str, ...] = ()
+    may: Tuple[str, ...] = ()
+
+    def start(self, build: MpiBuild, optimisation: str = "-O0") -> jobs.Job:
+        """Starts it, and waits until all its ranks have come to the place."""
+        compiler, language = LANGUAGES[self.path.suffix]
+        command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
+        flags = [optimisation if flag == "-O0" else flag for flag in language]
+        flags += _C_FLAGS if self.path.suffix == ".c" else ()
+        program = compile_with([str(command)], build.id, [self.path], ["-lpthread"], language=flags)
+        return jobs.Job(program, ranks=self.ranks, launcher=build.mpirun, timeout=READY_TIMEOUT)
+
+    def missing(self, diagnosis: Dict[str, Any]) -> List[str]:
+        """What is not found as it must be, in sentences; empty where all is as expected."""
+        findings, verdict = diagnosis["diagnosis"], diagnosis["verdict"]
+        out = []
+        for alternatives in self.expected:
+            if not any(wanted.is_met_by(finding) for wanted in alternatives for finding in findings):
+                out.append(f"not found: {' or '.join(map(str, alternatives))}")
+        if self.verdicts and verdict["state"] not in self.verdicts:
+            out.append(f"the verdict is {verdict['state']}, not {' or '.join(self.verdicts)}")
+        out += [f"there is a finding {one['kind']!r}" for one in findings if one["kind"] in self.unexpected]
+        return out
+
+    def untrue(self, diagnosis: Dict[str, Any]) -> List[str]:
+        """What is claimed of a correct program and cannot be true, in sentences."""
+        findings, state = diagnosis["diagnosis"], diagnosis["verdict"]["state"]
+        out = [f"the verdict is {state}"] if state == "deadlock" else []
+        for finding in findings:
+            certain = finding["certain"] and finding["kind"] not in ("slow rank", *self.may)
+            if finding["kind"] == "deadlock" or certain:
+                out.append(f"{finding['kind']}: {finding['summary']}")
+        return out
+
+
+def load(path: Path, build_is_mpich: bool) -> Optional[Program]:
+    """Reads the head of a program; ``None`` where it is not for this MPI.
+
+    Raises:
+        WrongHead: where it is not as the module says.
+    """
+    lines = path.read_text().splitlines()
+    markers = {match[1]: number for number, line in enumerate(lines, 1) if (match := re.search(r"@(\w+)", line))}
+    own = "mpich" if build_is_mpich else "openmpi"
+    head: Dict[str, List[str]] = {}
+    for line in lines:
+        match = _LINE.match(line)
+        if match and match[1] in (None, own):
+            head.setdefault(match[2], []).append(match[3])
+    if "ranks" not in head:
+        raise WrongHead(f"{path}: no ranks")
+    if "mpis" in head and not head["mpis"][0].startswith(own):
+        return None
+    return Program(
+        path,
+        int(head["ranks"][0]),
+        [[_wanted(path, part.strip(), markers) for part in text.split(" | ")] for text in head.get("expect", [])],
+        _words(head.get("verdict", []), "|"),
+        _words(head.get("expect-not", []), ","),
+        _words(head.get("may", []), ","),
+    )
+
+
+def _words(texts: List[str], separator: str) -> Tuple[str, ...]:
+    return tuple(word.strip() for text in texts for word in text.split(separator))
+
+
+def _wanted(path: Path, text: str, markers: Dict[str, int]) -> Wanted:
+    match = _ALTERNATIVE.match(text)
+    if match is None:
+        raise WrongHead(f"{path}: expect: {text}")
+    calls = []
+    for call in (match["lines"] or "").split(","):
+        if call:
+            rank, marker = call.split(":")
+            if marker not in markers:
+                raise WrongHead(f"{path}: no line has the marker @{marker}")
+            calls.append((int(rank), markers[marker]))
+    ranks = tuple(int(rank) for rank in (match["ranks"] or "").split(",") if rank)
+    words = tuple(re.findall(r'"([^"]*)"', match["words"] or ""))
+    return Wanted(match["kind"].strip(), ranks, tuple(calls), match["certain"] is not None, words)
+
+
+def programs(folder: str) -> List[Path]:
+    """The programs of a folder of ``tests/programs``."""
+    return sorted(path for path in (PROGRAMS / folder).iterdir() if path.suffix in LANGUAGES)
