@@ -7,9 +7,9 @@
     expect-not: KIND, KIND            findings that there must not be
     may: KIND                         for a correct program: a finding that may be certain
 
-Each ``expect`` needs a finding of that kind whose ranks and calls contain those that are named; ``|`` separates what is equally
-true. A line is named by the marker in a comment on it (``/* @RECV */``, ``! @RECV``). ``expect``, ``verdict`` and the others
-may begin with ``openmpi`` or ``mpich`` where the MPIs differ, with the reason beside it.
+Each ``expect`` needs a finding of that kind whose ranks and calls contain those that are named; ``|`` separates what is
+equally true. A line is named by the marker in a comment on it (``/* @RECV */``, ``! @RECV``). ``expect``, ``verdict``
+and the others may begin with ``openmpi`` or ``mpich`` where the MPIs differ, with the reason beside it.
 """
 
 from __future__ import annotations
