@@ -6,7 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 import pytest
 from mpi_queues import jobs
@@ -46,8 +46,8 @@ def start_calls(tmp_path: pathlib.Path) -> Iterator[StartCalls]:
     """``start_calls(build, source, *flags, ranks=4)``: compiled here, so that its source is older."""
     with jobs_ended() as running:
 
-        def start(build: MpiBuild, source: str, *flags: str, ranks: int = 4) -> jobs.Job:
-            for file in PROGRAMS.glob("calls.*"):
+        def start(build: MpiBuild, source: str, *flags: str, ranks: int = 4, arguments: Sequence[str] = ()) -> jobs.Job:
+            for file in PROGRAMS.glob("calls*"):
                 shutil.copyfile(file, tmp_path / file.name)
             compiler, language = LANGUAGES[pathlib.Path(source).suffix]
             command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
@@ -55,9 +55,9 @@ def start_calls(tmp_path: pathlib.Path) -> Iterator[StartCalls]:
                 name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "MPICH_"))
             }
             subprocess.run(
-                [command, *language, *flags, source, "-o", "calls"], check=True, cwd=tmp_path, env=environment
+                [command, *language, *flags, source, "-o", "program"], check=True, cwd=tmp_path, env=environment
             )
-            running.append(jobs.Job(tmp_path / "calls", ranks=ranks, launcher=build.mpirun))
+            running.append(jobs.Job(tmp_path / "program", ranks=ranks, args=arguments, launcher=build.mpirun))
             return running[-1]
 
         yield start
@@ -138,3 +138,29 @@ def test_a_source_that_changed_is_not_believed(debian_mpi: MpiBuild, start_calls
     for call in calls_of(job):
         assert "arguments" not in call
         assert "changed after the program was built" in call["arguments_unknown"]
+
+
+#: A loop without anything of its own that changes is told from a wait by what the MPI's shared memory has.
+@pytest.mark.parametrize(("via", "flags"), [("gdb", "-O2"), ("lldb", "-O0")])
+def test_a_fingerprint_tells_a_loop_from_a_wait(
+    mpi_build: MpiBuild, start_calls: StartCalls, via: str, flags: str
+) -> None:
+    check_fingerprints(mpi_build, start_calls, via, flags)
+
+
+@pytest.mark.parametrize(("via", "flags"), [("gdb", "-O2"), ("lldb", "-O0")])
+def test_a_fingerprint_tells_a_loop_from_a_wait_in_mpich(
+    mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: str
+) -> None:
+    check_fingerprints(mpich_build, start_calls, via, flags)
+
+
+def check_fingerprints(build: MpiBuild, start_calls: StartCalls, via: str, flags: str) -> None:
+    waiting = start_calls(build, "calls_pingpong.c", flags, ranks=2, arguments=["wait"])
+    first, second = [calls_of(waiting, "--via", via) for _ in range(2)]
+    assert first == second
+    assert all(call["fingerprint"] for call in first)
+    waiting.end()
+    running = start_calls(build, "calls_pingpong.c", flags, ranks=2)
+    words = [looked["fingerprint"] for _ in range(2) for looked in calls_of(running, "--via", via)]
+    assert None not in words and len(set(words)) == len(words)

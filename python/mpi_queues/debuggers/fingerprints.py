@@ -1,17 +1,19 @@
 """One word for what the application has at one place: the same at two looks where it has not moved on in between.
 
-It is made of the caller's registers, its stack from there on, and the program's own variables. The MPI library's, which
-change while it merely waits, are not in it.
+It is made of the caller's registers, its stack from there on, the program's own variables, and the memory through which
+messages come to it. The MPI library's variables, which change while it merely waits, are not in it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .. import _native
 from .base import DebuggedProcess, DebuggerError
+from .shared_memory import message_memory
 
 #: So much of a stack, and of the program's variables, is looked at (bytes).
 MAX_STACK = 64 << 10
@@ -64,7 +66,7 @@ class Fingerprints:
         return word.hexdigest()
 
     def _own_variables(self) -> Optional[bytes]:
-        """A digest of the program's own variables."""
+        """A digest of the program's own variables, and of the memory through which messages come."""
         if not self._looked:
             self._looked = True
             try:
@@ -87,7 +89,15 @@ class Fingerprints:
             piece = min(length, left)
             digest.update(self._process.read_memory(start + bias, piece))
             left -= piece
+        for start, length in self._message_memory():
+            with contextlib.suppress(DebuggerError):
+                # What cannot be read at one look cannot be at the other.
+                digest.update(self._process.read_memory(start, length))
         return digest.digest()
+
+    def _message_memory(self) -> List[Tuple[int, int]]:
+        pid = self._process.pid
+        return message_memory(pid) if pid is not None and getattr(self._process, "local", False) else []
 
     def _path(self) -> Optional[str]:
         """The executable's file, as this machine names it."""
