@@ -1,8 +1,14 @@
 //! Why is it stuck: from one snapshot, or from two looks at the same job.
 
-use crate::model::{Finding, Snapshot, Verdict};
+use std::collections::HashSet;
 
-use super::job::Job;
+use super::findings::{Context, deadlock, finished, messages, slow};
+use super::job::{Job, PartyId};
+use super::matching::Matching;
+use super::stuck::{Reading, Stuck};
+use super::waits::Waits;
+use super::{movement, verdict};
+use crate::model::{Finding, Snapshot, Verdict};
 
 /// An earlier look at the same job.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +21,33 @@ pub struct Earlier<'a> {
 
 /// Finds what is wrong; the findings that explain most come first.
 pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Finding>, Verdict) {
-    let _job = Job::new(snapshot);
-    let verdict = Verdict { interval_ms: earlier.and_then(|earlier| earlier.interval_ms), ..Verdict::default() };
-    (Vec::new(), verdict)
+    let job = Job::new(snapshot);
+    let matching = Matching::new(&job);
+    let waits = Waits::new(&job, &matching);
+    let movement = earlier.map(|earlier| movement::compare(earlier.snapshot, snapshot)).unwrap_or_default();
+    let seen: Vec<_> = movement.iter().map(|(_, seen)| *seen).collect();
+    let sure = Stuck::new(&job, &waits, Reading::Hopeful, &seen, |_| false);
+    let possible = Stuck::new(&job, &waits, Reading::Strict, &seen, |party: PartyId| sure.is_stuck(party));
+    let context =
+        Context { job: &job, matching: &matching, waits: &waits, sure: &sure, possible: &possible, seen: &seen };
+    let mut findings = deadlock::find(&context);
+    findings.extend(finished::find(&context));
+    findings.extend(messages_of(&context));
+    findings.extend(slow::find(&context));
+    let mut verdict = verdict::of(&context, &findings);
+    verdict.interval_ms = earlier.and_then(|earlier| earlier.interval_ms);
+    verdict.movement = movement.into_iter().map(|(movement, _)| movement).collect();
+    (findings, verdict)
+}
+
+/// Findings about messages, which ask who is stuck and for which operations.
+fn messages_of(context: &Context<'_>) -> Vec<Finding> {
+    let all = || (0..context.job.parties.len()).map(PartyId);
+    let fates: Vec<messages::Fate> = all().map(|party| context.fate(party)).collect();
+    let waited: HashSet<_> = all()
+        .flat_map(|party| context.threads(party))
+        .flat_map(|thread| &thread.operations)
+        .map(|op| op.matched_at())
+        .collect();
+    messages::find(&messages::Context { job: context.job, matching: context.matching, fates: &fates, waited: &waited })
 }

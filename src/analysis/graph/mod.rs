@@ -81,6 +81,11 @@ impl Graph {
         self.gates.get(node.0).copied().unwrap_or(Gate::All)
     }
 
+    /// Who waits for whom, in the order in which it was told.
+    pub fn edges(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+        self.edges.iter().copied()
+    }
+
     /// Lets go on whoever can, until nobody more can: the least fixpoint.
     pub fn reduce(&self) -> Reduction {
         self.reduce_among(|_, _| Edge::Counts)

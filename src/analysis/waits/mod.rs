@@ -4,7 +4,27 @@
 //! under the hopeful one it waits for any of them, under the strict one for all. What is stuck even under the hopeful reading
 //! is stuck for certain.
 
-use super::job::{CommunicatorId, PartyId, Side};
+mod collectives;
+mod functions;
+mod lifecycle;
+mod one_sided;
+mod point_to_point;
+mod posted;
+mod probes;
+mod requests;
+mod standing;
+mod traffic;
+mod words;
+
+pub use collectives::{Collective, CollectiveId, Collectives};
+pub use functions::{Reach, Way, way};
+pub use posted::{Op, Open, Own, Peer, Posted, peer};
+pub use standing::{Finished, Free, Standing, in_lock, reads_input};
+pub use traffic::Traffic;
+
+use super::job::{CommunicatorId, Job, PartyId, Side};
+use super::matching::Matching;
+use crate::model::{Call, Process};
 
 /// What must happen before a thread goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +37,8 @@ pub enum Need {
     AnyOf(CommunicatorId, Side),
     /// The members of a communicator that are not in this collective operation must go on.
     Others(CollectiveId),
+    /// Any of these members must.
+    AnyOther(CollectiveId),
     /// All of these.
     All(Vec<Need>),
     /// Any one of these.
@@ -29,6 +51,129 @@ pub enum Need {
     Unknown(&'static str),
 }
 
-/// A place in the list of collective operations in which parties wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CollectiveId(pub usize);
+/// A thread in an MPI function that may wait.
+#[derive(Debug)]
+pub struct Thread<'a> {
+    /// Where it stands.
+    pub call: &'a Call,
+    /// How its function waits.
+    pub way: Way,
+    /// What it waits for.
+    pub need: Need,
+    /// Why what it waits for may be on its way all the same; `None` where nothing is.
+    pub in_flight: Option<&'static str>,
+    /// The operations that it waits for, as far as they are known.
+    pub operations: Vec<Op<'a>>,
+    /// The collective operation in which it stands.
+    pub collective: Option<CollectiveId>,
+}
+
+/// What everybody waits for.
+#[derive(Debug)]
+pub struct Waits<'a> {
+    /// By party.
+    pub standing: Vec<Standing<'a>>,
+    /// The collective operations in which parties stand.
+    pub collectives: Collectives,
+    /// What is on its way.
+    pub traffic: Traffic,
+}
+
+impl<'a> Waits<'a> {
+    /// Works out what each thread of each party waits for.
+    pub fn new(job: &Job<'a>, matching: &Matching<'a>) -> Self {
+        let traffic = Traffic::new(job);
+        let mut standing: Vec<Standing<'a>> = job.parties.iter().map(standing::of).collect();
+        let open: Vec<Open<'a>> = (job.parties.iter().enumerate())
+            .map(|(index, party)| match party.process {
+                Some(process) => Open::new(job, PartyId(index), process),
+                None => Open::default(),
+            })
+            .collect();
+        let collectives = Collectives::new(job, &standing, &open);
+        let inside: Vec<bool> =
+            standing.iter().map(|standing| !matches!(standing, Standing::Free(Free::Outside(_)))).collect();
+        for (index, standing) in standing.iter_mut().enumerate() {
+            let (Standing::Blocked(threads), Some(process)) = (standing, job.parties[index].process) else { continue };
+            let context = Context {
+                job,
+                matching,
+                traffic: &traffic,
+                collectives: &collectives,
+                inside: &inside,
+                party: PartyId(index),
+                process,
+                open: &open[index],
+            };
+            for thread in threads {
+                context.fill(thread);
+            }
+        }
+        Self { standing, collectives, traffic }
+    }
+}
+
+/// What is known when the need of a thread is worked out.
+struct Context<'a, 'b> {
+    job: &'b Job<'a>,
+    matching: &'b Matching<'a>,
+    traffic: &'b Traffic,
+    collectives: &'b Collectives,
+    /// By party: whether it may be in an MPI call, where the library moves messages.
+    inside: &'b [bool],
+    party: PartyId,
+    process: &'a Process,
+    open: &'b Open<'a>,
+}
+
+/// What is found out of one need.
+#[derive(Debug)]
+struct Found<'a> {
+    need: Need,
+    in_flight: Option<&'static str>,
+    operations: Vec<Op<'a>>,
+}
+
+impl<'a> Found<'a> {
+    fn only(need: Need) -> Self {
+        Self { need, in_flight: None, operations: Vec::new() }
+    }
+
+    /// Several needs as one.
+    fn joined(parts: Vec<Self>, join: impl FnOnce(Vec<Need>) -> Need) -> Self {
+        let mut needs = Vec::with_capacity(parts.len());
+        let (mut in_flight, mut operations) = (None, Vec::new());
+        for part in parts {
+            needs.push(part.need);
+            in_flight = in_flight.or(part.in_flight);
+            operations.extend(part.operations);
+        }
+        let need = if needs.len() == 1 { needs.swap_remove(0) } else { join(needs) };
+        Self { need, in_flight, operations }
+    }
+}
+
+impl<'a> Context<'a, '_> {
+    fn fill(&self, thread: &mut Thread<'a>) {
+        let call = thread.call;
+        let found = match thread.way {
+            Way::Local | Way::Poll | Way::Abort => Found::only(Need::Nothing),
+            Way::Receive | Way::MatchedReceive => self.receive(call),
+            Way::Send => self.send(call),
+            Way::SendReceive => Found::joined(vec![self.receive(call), self.send(call)], Need::All),
+            Way::WaitAll => self.wait(call, true),
+            Way::WaitAny => self.wait(call, false),
+            Way::Probe => self.probe(call),
+            Way::Collective(reach) => self.collective(call, reach),
+            Way::Epoch => self.epoch(call),
+            Way::Init | Way::Finalize => self.lifecycle(call),
+            Way::BufferDetach => self.buffered(),
+            Way::Connect => Found::only(Need::Unknown("it waits for processes outside this job")),
+            Way::Unknown => Found::only(Need::Unknown("it is not known what this function waits for")),
+        };
+        thread.need = found.need;
+        thread.in_flight = found.in_flight;
+        thread.operations = found.operations;
+        thread.collective = self.collectives.of(self.party, call.thread);
+    }
+}

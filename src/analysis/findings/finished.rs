@@ -1,0 +1,112 @@
+//! Ranks that wait for one that has finished.
+
+use std::collections::BTreeMap;
+
+use super::Context;
+use super::deadlock::capital;
+use crate::analysis::graph::NodeId;
+use crate::analysis::job::PartyId;
+use crate::analysis::stuck::{Seen, Stuck};
+use crate::analysis::waits::{Finished, Standing, Way};
+use crate::analysis::words;
+use crate::model::{Finding, FindingKind};
+
+/// One finding for each way in which ranks finished for which others wait.
+pub fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut found = of(context, context.sure, true);
+    found.extend(of(context, context.possible, false));
+    found
+}
+
+/// How a party has finished.
+pub fn finished(context: &Context<'_>, party: PartyId) -> Option<Finished> {
+    match context.waits.standing.get(party.0)? {
+        Standing::Finished(how) => Some(*how),
+        Standing::Blocked(threads) if threads.iter().any(|thread| thread.way == Way::Finalize) => {
+            Some(Finished::Finalizing)
+        }
+        _ => None,
+    }
+}
+
+fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
+    let knots = stuck.knots();
+    // By how they finished: who did, and who waits for them, directly or through others.
+    let mut groups: BTreeMap<Finished, (Vec<PartyId>, Vec<PartyId>, Vec<PartyId>)> = BTreeMap::new();
+    for index in 0..context.job.parties.len() {
+        let party = PartyId(index);
+        let node = stuck.node(party);
+        if !stuck.is_stuck(party) {
+            continue;
+        }
+        let way: Vec<NodeId> = knots.way(node).collect();
+        let Some(end) = way.last().and_then(|end| stuck.party(*end)) else { continue };
+        let Some(how) =
+            finished(context, end).filter(|_| end != party && Some(stuck.helping(end)) == way.last().copied())
+        else {
+            continue;
+        };
+        let entry = groups.entry(how).or_default();
+        if !entry.0.contains(&end) {
+            entry.0.push(end);
+        }
+        // Between it and the one that has finished stand only groups: it waits for that one itself.
+        let direct = way[..way.len() - 1].iter().all(|node| stuck.party(*node).is_none());
+        if direct { entry.1.push(party) } else { entry.2.push(party) }
+    }
+    let found = groups.into_iter().map(|(how, (mut ended, direct, through))| {
+        ended.sort_unstable();
+        finding(context, how, &ended, &direct, &through, certain)
+    });
+    found.collect()
+}
+
+fn finding(
+    context: &Context<'_>,
+    how: Finished,
+    ended: &[PartyId],
+    direct: &[PartyId],
+    through: &[PartyId],
+    certain: bool,
+) -> Finding {
+    let job = context.job;
+    let verb = if direct.len() == 1 { "waits" } else { "wait" };
+    let which = if ended.len() == 1 { "which" } else { "of which each" };
+    let who = words::parties(job, ended);
+    let summary = format!("{} {verb} for {who}, {which} {}", words::parties(job, direct), how.words());
+    let mut evidence: Vec<String> = Vec::new();
+    for party in direct.iter().take(4) {
+        for thread in context.threads(*party).iter().take(1) {
+            if let Some(waits_for) = context.waits.words(job, *party, thread) {
+                let place = thread.call.c_name();
+                evidence
+                    .push(format!("{} is in {place} and waits for {waits_for}.", capital(&words::party(job, *party))));
+            }
+        }
+    }
+    evidence.push(format!("{} sends and receives nothing more.", capital(&who)));
+    if !through.is_empty() {
+        let verb = if through.len() == 1 { "waits" } else { "wait" };
+        evidence.push(format!("{} {verb} for these in turn.", capital(&words::parties(job, through))));
+    }
+    if direct.iter().all(|party| context.seen.get(party.0) == Some(&Seen::Still)) {
+        evidence.push("Between two looks nothing of the ranks that wait moved.".to_owned());
+    } else if !certain {
+        evidence.extend(context.doubts(direct));
+    }
+    let mut ranks = context.ranks(direct);
+    ranks.extend(context.ranks(ended));
+    ranks.sort_unstable();
+    ranks.dedup();
+    let mut calls = context.calls(direct);
+    calls.extend(context.calls(ended));
+    Finding {
+        kind: FindingKind::FinishedRank,
+        summary: if certain { summary } else { format!("perhaps {summary}") },
+        ranks,
+        calls,
+        certain,
+        evidence,
+        advice: Some("Look why that rank came to its end before the others were done with it.".to_owned()),
+    }
+}

@@ -1,0 +1,227 @@
+//! The operations of one process that are not complete, and which of them a blocking call waits for.
+
+use std::collections::HashMap;
+
+use crate::analysis::job::{CommunicatorId, Job, PartyId};
+use crate::analysis::matching::{Place, Which};
+use crate::model::{Argument, Call, Communicator, Operation, OperationStatus, Process, QueueState};
+
+use super::functions::{self, Way};
+
+/// Which of the two queues of what a process has posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Posted {
+    /// `Communicator::pending_sends`.
+    Sends,
+    /// `Communicator::pending_receives`.
+    Receives,
+}
+
+/// An operation with its place.
+#[derive(Debug, Clone, Copy)]
+pub struct Op<'a> {
+    /// Whose.
+    pub party: PartyId,
+    /// Place in `Process::communicators`.
+    pub place: usize,
+    /// The same communicator among all of the job.
+    pub shared: CommunicatorId,
+    /// The queue.
+    pub queue: Posted,
+    /// Place in it.
+    pub index: usize,
+    /// What was read.
+    pub operation: &'a Operation,
+}
+
+impl Op<'_> {
+    /// Where matching has it.
+    pub fn matched_at(&self) -> Place {
+        let queue = match self.queue {
+            Posted::Sends => Which::Sends,
+            Posted::Receives => Which::Receives,
+        };
+        Place { party: self.party, communicator: self.place, queue, index: self.index }
+    }
+}
+
+/// What one process has posted that is not complete.
+#[derive(Debug, Default)]
+pub struct Open<'a> {
+    /// The application's receives.
+    pub receives: Vec<Op<'a>>,
+    /// The application's sends.
+    pub sends: Vec<Op<'a>>,
+    /// What the MPI library posted for itself.
+    pub internal: Vec<Op<'a>>,
+    /// Whether all queues of receives could be read whole.
+    pub receives_whole: bool,
+    /// Whether all queues of sends could be.
+    pub sends_whole: bool,
+    by_request: HashMap<u64, (Posted, bool, usize)>,
+}
+
+/// Which operations a call waits for.
+#[derive(Debug)]
+pub enum Own<'a> {
+    /// Exactly this one.
+    One(Op<'a>),
+    /// One of these.
+    Among(Vec<Op<'a>>),
+    /// None is pending: the call is about to post it, or it is done.
+    None,
+    /// The queues could not be read.
+    Hidden,
+}
+
+impl<'a> Open<'a> {
+    /// Looks through the queues of a process once.
+    pub fn new(job: &Job<'a>, party: PartyId, process: &'a Process) -> Self {
+        let mut open = Self { receives_whole: true, sends_whole: true, ..Self::default() };
+        for (place, communicator) in process.communicators.iter().enumerate() {
+            let Some(shared) = job.communicator(party.0, place) else { continue };
+            open.receives_whole &= communicator.pending_receives.state == QueueState::Ok;
+            open.sends_whole &= communicator.pending_sends.state == QueueState::Ok;
+            for (queue, operations) in [
+                (Posted::Sends, &communicator.pending_sends.operations),
+                (Posted::Receives, &communicator.pending_receives.operations),
+            ] {
+                for (index, operation) in operations.iter().enumerate() {
+                    if operation.status != OperationStatus::Complete {
+                        open.add(Op { party, place, shared, queue, index, operation });
+                    }
+                }
+            }
+        }
+        open
+    }
+
+    fn add(&mut self, op: Op<'a>) {
+        let list = match (op.operation.internal, op.queue) {
+            (true, _) => &mut self.internal,
+            (false, Posted::Sends) => &mut self.sends,
+            (false, Posted::Receives) => &mut self.receives,
+        };
+        if let Some(request) = op.operation.request {
+            self.by_request.insert(request, (op.queue, op.operation.internal, list.len()));
+        }
+        list.push(op);
+    }
+
+    /// The operation of a request, by its handle.
+    pub fn request(&self, handle: u64) -> Option<Op<'a>> {
+        let (queue, internal, at) = *self.by_request.get(&handle)?;
+        let list = match (internal, queue) {
+            (true, _) => &self.internal,
+            (false, Posted::Sends) => &self.sends,
+            (false, Posted::Receives) => &self.receives,
+        };
+        list.get(at).copied()
+    }
+
+    /// The operation that a blocking call has posted itself, in one of the two queues.
+    pub fn own(&self, process: &Process, call: &Call, queue: Posted) -> Own<'a> {
+        let (list, whole) = match queue {
+            Posted::Sends => (&self.sends, self.sends_whole),
+            Posted::Receives => (&self.receives, self.receives_whole),
+        };
+        let c_name = call.c_name();
+        let named =
+            |op: &&Op<'a>| op.operation.call.as_deref().is_some_and(|made| made == call.function || made == c_name);
+        // A request of which nothing is told may be that of the call; persistent ones were made by other functions.
+        let unnamed = |op: &&Op<'a>| op.operation.call.is_none() && !op.operation.persistent;
+        let mut found: Vec<Op<'a>> = list.iter().filter(named).copied().collect();
+        if found.is_empty() {
+            found = list.iter().filter(unnamed).copied().collect();
+        }
+        if found.len() > 1 {
+            let wanted = Wanted::new(process, call, queue);
+            let fitting: Vec<Op<'a>> = found.iter().filter(|op| wanted.fits(process, op)).copied().collect();
+            if !fitting.is_empty() {
+                found = fitting;
+            }
+        }
+        match (found.as_slice(), whole) {
+            ([only], true) => Own::One(*only),
+            ([], true) => Own::None,
+            ([], false) => Own::Hidden,
+            _ => Own::Among(found),
+        }
+    }
+}
+
+/// Whom an argument names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// A rank in the communicator of the call.
+    Rank(i64),
+    /// MPI_ANY_SOURCE.
+    Any,
+    /// MPI_PROC_NULL.
+    Null,
+    /// Not told.
+    Unknown,
+}
+
+/// Whom an argument names, by its meaning or by the values of constants in this MPI.
+pub fn peer(process: &Process, argument: Option<&Argument>) -> Peer {
+    let Some(argument) = argument else { return Peer::Unknown };
+    match argument.meaning.as_deref() {
+        Some("MPI_ANY_SOURCE") => return Peer::Any,
+        Some("MPI_PROC_NULL") => return Peer::Null,
+        _ => {}
+    }
+    let implementation = process.mpi.as_ref().map(|mpi| mpi.implementation.as_str());
+    match (argument.value, implementation) {
+        (Some(rank), _) if rank >= 0 => Peer::Rank(rank),
+        // ompi/include/mpi.h.in and src/include/mpi.h.in of MPICH.
+        (Some(-1), Some("Open MPI")) | (Some(-2), Some("MPICH")) => Peer::Any,
+        (Some(-2), Some("Open MPI")) | (Some(-1), Some("MPICH")) => Peer::Null,
+        _ => Peer::Unknown,
+    }
+}
+
+/// What a call's arguments say of the operation that it posts; what they do not say is not compared.
+struct Wanted {
+    communicator: Option<u64>,
+    peer: Peer,
+    tag: Option<i64>,
+}
+
+impl Wanted {
+    fn new(process: &Process, call: &Call, queue: Posted) -> Self {
+        let both = functions::way(&call.c_name()) == Way::SendReceive;
+        let (peer_name, tag_name) = match queue {
+            Posted::Sends => ("dest", if both { "sendtag" } else { "tag" }),
+            Posted::Receives => ("source", if both { "recvtag" } else { "tag" }),
+        };
+        let tag = call.argument(tag_name).and_then(|tag| tag.value).filter(|tag| *tag >= 0);
+        Self { communicator: call.communicator, peer: peer(process, call.argument(peer_name)), tag }
+    }
+
+    fn fits(&self, process: &Process, op: &Op<'_>) -> bool {
+        let unique_id = process.communicators.get(op.place).map(|communicator| communicator.unique_id);
+        let operation = op.operation;
+        let peer = match self.peer {
+            Peer::Rank(rank) => {
+                operation.desired_local_rank.is_none_or(|desired| desired == rank) && !operation.any_source
+            }
+            Peer::Any => operation.any_source,
+            Peer::Null => false,
+            Peer::Unknown => true,
+        };
+        let tag = self.tag.is_none_or(|tag| operation.desired_tag.is_none_or(|desired| desired == tag));
+        self.communicator.is_none_or(|wanted| unique_id == Some(wanted)) && peer && tag
+    }
+}
+
+/// The communicators on which a call may be: the one that it names, else all of the process with more than one member.
+pub fn communicators<'a>(process: &'a Process, call: &Call) -> Vec<(usize, &'a Communicator)> {
+    let all = || process.communicators.iter().enumerate();
+    let named = |(_, communicator): &(usize, &Communicator)| call.communicator == Some(communicator.unique_id);
+    let found: Vec<_> = all().filter(named).take(1).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    all().filter(|(_, communicator)| communicator.remote_group.is_some() || communicator.size != Some(1)).collect()
+}

@@ -1,0 +1,252 @@
+//! What threads wait for and what is told of it, on snapshots built by hand.
+
+use mpi_queues::analysis::diagnose::{Earlier, diagnose};
+use mpi_queues::model::{
+    Argument, Call, Communicator, Finding, FindingKind, Operation, Outside, Process, Snapshot, Stage, State, Traffic,
+    Verdict,
+};
+
+/// A job of `size` ranks that stand nowhere yet, with MPI_COMM_WORLD.
+fn job(size: i64) -> Snapshot {
+    let world = |rank| Communicator {
+        name: "MPI_COMM_WORLD".to_owned(),
+        name_set: Some(true),
+        context_id: Some("0".to_owned()),
+        local_rank: Some(rank),
+        size: Some(size),
+        group: Some((0..size).map(Some).collect()),
+        ..Communicator::default()
+    };
+    let process = |rank| Process {
+        rank: Some(rank),
+        world_size: Some(size),
+        pid: Some(1000 + rank),
+        stage: Some(Stage::Initialized),
+        all_threads: Some(true),
+        communicators: vec![world(rank)],
+        ..Process::default()
+    };
+    Snapshot { processes: (0..size).map(process).collect(), ..Snapshot::default() }
+}
+
+fn call(snapshot: &mut Snapshot, rank: usize, function: &str, line: i64) {
+    snapshot.processes[rank].calls.push(Call {
+        thread: 1,
+        function: function.to_owned(),
+        file: Some("a.c".to_owned()),
+        line: Some(line),
+        caller: Some("main".to_owned()),
+        fingerprint: Some("f".to_owned()),
+        ..Call::default()
+    });
+}
+
+fn outside(snapshot: &mut Snapshot, rank: usize, function: &str) {
+    snapshot.processes[rank].outside.push(Outside {
+        thread: 1,
+        function: Some(function.to_owned()),
+        caller: Some("work".to_owned()),
+        file: Some("a.c".to_owned()),
+        line: Some(99),
+        fingerprint: Some("g".to_owned()),
+    });
+}
+
+/// A pending receive of a rank, in MPI_COMM_WORLD.
+fn receive(snapshot: &mut Snapshot, rank: usize, from: Option<i64>, tag: i64) {
+    let request = 0x1000 + tag as u64;
+    snapshot.processes[rank].communicators[0].pending_receives.operations.push(Operation {
+        desired_local_rank: from,
+        desired_global_rank: from,
+        any_source: from.is_none(),
+        desired_tag: Some(tag),
+        request: Some(request),
+        ..Operation::default()
+    });
+}
+
+fn send(snapshot: &mut Snapshot, rank: usize, to: i64, tag: i64, arrived: bool) {
+    let message = Operation { desired_tag: Some(tag), actual_tag: Some(tag), ..Operation::default() };
+    let peer = |rank| Operation {
+        desired_local_rank: Some(rank),
+        desired_global_rank: Some(rank),
+        actual_local_rank: Some(rank),
+        actual_global_rank: Some(rank),
+        ..message.clone()
+    };
+    snapshot.processes[rank].communicators[0].pending_sends.operations.push(peer(to));
+    if arrived {
+        snapshot.processes[to as usize].communicators[0].unexpected_messages.operations.push(peer(rank as i64));
+    }
+}
+
+/// Lets everybody have sent nothing to anybody.
+fn counted(snapshot: &mut Snapshot) {
+    let size = snapshot.processes.len() as i64;
+    for process in &mut snapshot.processes {
+        let entry =
+            |local_rank| Traffic { local_rank, sent: Some(0), arrived: Some(0), modulus: 65536, ..Traffic::default() };
+        process.communicators[0].traffic = (0..size).map(entry).collect();
+        process.communicators[0].traffic_complete = true;
+    }
+}
+
+fn of_kind(findings: &[Finding], kind: FindingKind) -> Vec<&Finding> {
+    findings.iter().filter(|finding| finding.kind == kind).collect()
+}
+
+fn twice(snapshot: &Snapshot) -> (Vec<Finding>, Verdict) {
+    diagnose(snapshot, Some(Earlier { snapshot, interval_ms: Some(500) }))
+}
+
+#[test]
+fn two_receives_of_each_other() {
+    let mut snapshot = job(3);
+    for (rank, from) in [(0, 1), (1, 0), (2, 0)] {
+        call(&mut snapshot, rank, "MPI_Recv", 10);
+        receive(&mut snapshot, rank, Some(from), 17);
+    }
+    let (findings, verdict) = diagnose(&snapshot, None);
+    assert_eq!((findings[0].kind, findings[0].certain, verdict.state), (FindingKind::Deadlock, false, State::Suspect));
+    counted(&mut snapshot);
+    for (findings, verdict) in [diagnose(&snapshot, None), twice(&snapshot)] {
+        assert_eq!(verdict.state, State::Deadlock, "{verdict:?}");
+        let [deadlock] = findings.as_slice() else { panic!("{findings:?}") };
+        assert_eq!(deadlock.summary, "ranks 0 and 1 wait for one another (MPI_Recv, MPI_Recv)");
+        assert_eq!((deadlock.ranks.as_slice(), deadlock.certain), (&[0, 1][..], true));
+        assert_eq!(deadlock.calls[0].waits_for.as_deref(), Some("rank 1 to send tag 17 on MPI_COMM_WORLD"));
+        assert!(deadlock.evidence.iter().any(|sentence| sentence == "Rank 2 waits for these."), "{deadlock:?}");
+    }
+}
+
+#[test]
+fn a_message_on_its_way_is_no_deadlock_for_certain() {
+    let mut snapshot = job(2);
+    for (rank, from) in [(0, 1), (1, 0)] {
+        call(&mut snapshot, rank, "MPI_Recv", 10);
+        receive(&mut snapshot, rank, Some(from), 17);
+    }
+    counted(&mut snapshot);
+    snapshot.processes[0].communicators[0].traffic[1].sent = Some(1);
+    let (findings, verdict) = diagnose(&snapshot, None);
+    assert!(findings.iter().all(|finding| !finding.certain), "{findings:?}");
+    assert_eq!(verdict.state, State::Suspect);
+}
+
+#[test]
+fn a_rank_that_moved_is_in_no_deadlock() {
+    let mut snapshot = job(2);
+    for (rank, from) in [(0, 1), (1, 0)] {
+        call(&mut snapshot, rank, "MPI_Recv", 10);
+        receive(&mut snapshot, rank, Some(from), 17);
+    }
+    let mut earlier = snapshot.clone();
+    earlier.processes[1].calls[0].fingerprint = Some("other".to_owned());
+    let (findings, verdict) = diagnose(&snapshot, Some(Earlier { snapshot: &earlier, interval_ms: None }));
+    assert_eq!((findings.len(), verdict.state), (0, State::Running), "{findings:?}");
+    let states: Vec<&str> = verdict.movement.iter().map(|movement| movement.state.as_str()).collect();
+    assert_eq!(states, ["stuck", "moved"]);
+}
+
+#[test]
+fn sends_that_nobody_receives() {
+    let mut snapshot = job(2);
+    for (rank, to) in [(0, 1), (1, 0)] {
+        call(&mut snapshot, rank, "MPI_Ssend", 5);
+        send(&mut snapshot, rank, to, 3, true);
+    }
+    let (findings, _) = diagnose(&snapshot, None);
+    let deadlock = of_kind(&findings, FindingKind::Deadlock);
+    assert_eq!((deadlock.len(), deadlock[0].certain), (1, true), "{findings:?}");
+    // One that was not seen at its receiver may just have been taken.
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Ssend", 5);
+    send(&mut snapshot, 0, 1, 3, false);
+    call(&mut snapshot, 1, "MPI_Recv", 5);
+    receive(&mut snapshot, 1, Some(0), 4);
+    counted(&mut snapshot);
+    let (findings, _) = diagnose(&snapshot, None);
+    assert!(findings.iter().all(|finding| !finding.certain), "{findings:?}");
+}
+
+#[test]
+fn a_send_that_fits_a_receive_moves() {
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Ssend", 5);
+    send(&mut snapshot, 0, 1, 3, false);
+    call(&mut snapshot, 1, "MPI_Recv", 5);
+    receive(&mut snapshot, 1, Some(0), 3);
+    counted(&mut snapshot);
+    let (findings, verdict) = diagnose(&snapshot, None);
+    assert_eq!((findings.len(), verdict.state), (0, State::Running), "{findings:?}");
+}
+
+#[test]
+fn a_receive_from_anybody_is_stuck_only_with_all_others() {
+    let mut snapshot = job(3);
+    for rank in 0..3 {
+        call(&mut snapshot, rank, "MPI_Recv", 10);
+        receive(&mut snapshot, rank, (rank > 0).then_some(0), 17);
+    }
+    counted(&mut snapshot);
+    let (findings, _) = diagnose(&snapshot, None);
+    assert_eq!((findings[0].ranks.len(), findings[0].certain), (3, true), "{findings:?}");
+    snapshot.processes[2].calls.clear();
+    snapshot.processes[2].communicators[0].pending_receives.operations.clear();
+    outside(&mut snapshot, 2, "compute");
+    let (findings, verdict) = diagnose(&snapshot, None);
+    let [slow] = findings.as_slice() else { panic!("{findings:?}") };
+    assert_eq!((slow.kind, slow.ranks.as_slice(), verdict.state), (FindingKind::SlowRank, &[2][..], State::Waiting));
+    assert_eq!(slow.summary, "rank 2 is outside MPI in work at a.c:99 (compute); ranks 0 and 1 wait for it");
+}
+
+#[test]
+fn a_rank_that_has_finished_sends_nothing() {
+    for stage in [Stage::Finalized, Stage::Ended, Stage::Finalizing] {
+        let mut snapshot = job(3);
+        call(&mut snapshot, 0, "MPI_Recv", 10);
+        receive(&mut snapshot, 0, Some(1), 17);
+        if stage == Stage::Finalizing {
+            call(&mut snapshot, 1, "MPI_Finalize", 12);
+        }
+        snapshot.processes[1].stage = Some(stage);
+        call(&mut snapshot, 2, "MPI_Recv", 10);
+        receive(&mut snapshot, 2, Some(0), 17);
+        let (findings, verdict) = twice(&snapshot);
+        let [finished, ..] = findings.as_slice() else { panic!("{findings:?}") };
+        assert!(of_kind(&findings, FindingKind::Deadlock).is_empty(), "{findings:?}");
+        assert_eq!((finished.kind, finished.certain), (FindingKind::FinishedRank, true), "{stage:?}");
+        assert_eq!((finished.ranks.as_slice(), verdict.state), (&[0, 1][..], State::Deadlock));
+    }
+}
+
+#[test]
+fn a_collective_without_operations_waits_for_who_is_missing() {
+    let mut snapshot = job(4);
+    for rank in 0..3 {
+        call(&mut snapshot, rank, "MPI_Barrier", 20);
+    }
+    call(&mut snapshot, 3, "MPI_Recv", 30);
+    receive(&mut snapshot, 3, Some(0), 1);
+    let (findings, _) = twice(&snapshot);
+    let deadlock = of_kind(&findings, FindingKind::Deadlock);
+    assert_eq!((deadlock.len(), deadlock[0].certain), (1, true), "{findings:?}");
+    let told = deadlock[0].calls.iter().find(|call| call.rank == Some(0)).and_then(|call| call.waits_for.clone());
+    assert_eq!(told.as_deref(), Some("rank 3 to enter MPI_Barrier on MPI_COMM_WORLD"));
+    assert!(of_kind(&diagnose(&snapshot, None).0, FindingKind::Deadlock).iter().all(|finding| !finding.certain));
+}
+
+#[test]
+fn arguments_say_which_receive_a_call_waits_for() {
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Recv", 10);
+    receive(&mut snapshot, 0, Some(1), 1);
+    receive(&mut snapshot, 0, Some(0), 2);
+    let argument = |name: &str, value| Argument { name: name.to_owned(), value: Some(value), ..Argument::default() };
+    snapshot.processes[0].calls[0].arguments = vec![argument("source", 0), argument("tag", 2)];
+    outside(&mut snapshot, 1, "compute");
+    counted(&mut snapshot);
+    let (findings, _) = diagnose(&snapshot, None);
+    let deadlock = of_kind(&findings, FindingKind::Deadlock);
+    assert_eq!(deadlock.first().map(|finding| finding.summary.as_str()), Some("rank 0 waits for itself (MPI_Recv)"));
+}
