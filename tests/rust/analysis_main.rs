@@ -2,4 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod analysis_graph;
+mod analysis_identity;
+mod analysis_matching;
+mod analysis_messages;
+mod analysis_support;
 mod analysis_waits;
