@@ -78,8 +78,9 @@ class Program:
         """Starts it, and waits until all its ranks have come to the place."""
         compiler, language = LANGUAGES[self.path.suffix]
         command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
-        flags = [optimisation if flag == "-O0" else flag for flag in language]
-        flags += _C_FLAGS if self.path.suffix == ".c" else ()
+        # mpif.h of MPICH has extensions of its own, and its module mpi knows no buffers of any type.
+        flags = [*language, *_C_FLAGS] if self.path.suffix == ".c" else ["-g", "-fallow-argument-mismatch"]
+        flags.append(optimisation)
         program = compile_with([str(command)], build.id, [self.path], ["-lpthread"], language=flags)
         return jobs.Job(program, ranks=self.ranks, launcher=build.mpirun, timeout=READY_TIMEOUT)
 

@@ -101,7 +101,9 @@ def _place(frames: List[Any], at: int, outermost: int) -> Place:
     frame = frames[at]
     kept = kept_registers(str(frame.architecture().name()))
     registers = tuple(_register(frame, name) for name in kept)
-    return Place(int(frame.pc()), _register(frame, "sp") or 0, _end(frames[max(at, outermost)]), registers)
+    # A Fortran program's stack goes on to its first frame, which has no end.
+    ends = (_end(frames[index]) for index in range(max(at, outermost), at - 1, -1))
+    return Place(int(frame.pc()), _register(frame, "sp") or 0, next(filter(None, ends), 0), registers)
 
 
 def _register(frame: Any, name: str) -> Optional[int]:
