@@ -205,3 +205,80 @@ def test_a_transport_that_tells_nothing() -> None:
     assert report.count("use --mca pml ob1") == 3
     assert "  Communicators: a, b\n" in report
     assert "none" not in report
+
+
+def argument(name: str, value: object = None, **more: object) -> dict[str, object]:
+    return {"name": name, "expression": name, "value": value, **more}
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (
+            {
+                "function": "MPI_Recv",
+                "arguments": [
+                    argument("buf", 4096),
+                    argument("count", 9),
+                    argument("datatype", meaning="MPI_INT"),
+                    argument("source", -1, meaning="MPI_ANY_SOURCE"),
+                    argument("tag", 17),
+                    argument("comm", 5),
+                ],
+                "communicator": 7,
+            },
+            'in MPI_Recv(from any, tag 17, 9 MPI_INT, on "halo")',
+        ),
+        (
+            {
+                "function": "MPI_Sendrecv",
+                "arguments": [
+                    argument("sendcount", 1),
+                    argument("dest", None, unknown="optimised away"),
+                    argument("sendtag", 3),
+                    argument("recvcount", 2),
+                    argument("source", 4),
+                    argument("recvtag", -1, meaning="MPI_ANY_TAG"),
+                    argument("comm", None, meaning="MPI_COMM_WORLD"),
+                ],
+            },
+            'in MPI_Sendrecv(to ? (dest), tag 3, count 1, from 4, any tag, count 2, on "MPI_COMM_WORLD")',
+        ),
+        (
+            {"function": "MPI_Bcast", "arguments": [argument("count", 2), argument("root", 0)]},
+            "in MPI_Bcast(root 0, count 2)",
+        ),
+        (
+            {
+                "function": "MPI_Waitall",
+                "arguments": [argument("count", 2), argument("array_of_requests", 4096)],
+                "requests": [{"index": 0, "state": "open"}, {"index": 1, "state": "complete"}],
+            },
+            "in MPI_Waitall(1 of 2 requests open)",
+        ),
+        ({"function": "MPI_Wait", "requests": [{"state": "open"}]}, "in MPI_Wait"),
+        ({"function": "MPI_Wait", "requests": [{"state": "inactive"}]}, "in MPI_Wait(request inactive)"),
+        ({"function": "MPI_Waitany", "requests": [{"state": "open"}, {"state": "unknown"}]}, "in MPI_Waitany"),
+    ],
+)
+def test_what_a_call_was_given(call: dict[str, object], line: str) -> None:
+    (found,) = snapshot(process(communicator("halo", unique_id=7), calls=[{"thread": 1, **call}])).processes
+    assert text.call_line(found, found.calls[0]) == line
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        (
+            {"thread": 2, "function": "nanosleep", "caller": "compute", "file": "/src/work.c", "line": 40},
+            "thread 2 is outside MPI: in nanosleep, called by compute at work.c:40",
+        ),
+        (
+            {"thread": 1, "function": "compute", "caller": "compute", "file": "work.c", "line": 40},
+            "thread 1 is outside MPI: in compute at work.c:40",
+        ),
+        ({"thread": 1, "function": "read", "caller": "step"}, "thread 1 is outside MPI: in read, called by step"),
+    ],
+)
+def test_a_thread_outside_mpi(place: dict[str, object], line: str) -> None:
+    assert f"  {line}\n" in shown(snapshot(process(communicator("halo"), outside=[place])))

@@ -21,13 +21,23 @@ def constant_in(text: str) -> Optional[str]:
     for _ in range(8):
         text = text.strip()
         bare = _CAST.sub("", text, count=1)
-        if bare == text and text.startswith("(") and text.endswith(")") and text.count("(") == 1:
+        if bare == text and _is_wrapped(text):
             bare = text[1:-1]
         if bare == text:
             break
         text = bare
     name = text.split("::")[-1]
     return name if CONSTANT.match(name) else None
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether the first parenthesis is closed by the last character."""
+    depth = 0
+    for at, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return at > 0 and at == len(text) - 1
+    return False
 
 
 def constant_in_fortran(text: str) -> Optional[str]:

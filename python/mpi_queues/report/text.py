@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 
 from .._native import Communicator, Operation, Process, Queue, Snapshot
 from ..errors import UserError
+from .call_words import given
 from .words import WIDTH, clean, columns, counted, listed, pad, shorten, size, wrapped
 from .worlds import Members, of_world, who
 
@@ -224,6 +225,10 @@ def _write_process(process: Process, write: Write, options: Options, totals: _To
             write(wrapped(sentence, "  ", "    "))
     for call in process.calls:
         write(wrapped(call_line(process, call), "  ", "    "))
+    for place in process.outside:
+        # Threads of the MPI library itself have no caller.
+        if place.get("caller"):
+            write(wrapped(outside_line(place), "  ", "    "))
     communicators = process.communicators
     unknown = _unknown_everywhere(communicators)
     if unknown:
@@ -275,16 +280,31 @@ def _source_line(process: Process) -> str:
     return f"{line}, via {source['via']}" if source.get("via") else line
 
 
-def call_line(process: Process, call: dict[str, object]) -> str:
+def call_line(process: Process, call: Mapping[str, Any]) -> str:
     """Where a thread stands in MPI."""
-    line = f"in {call.get('function')}"
+    arguments = given(process, call)
+    line = f"in {call.get('function')}" + (f"({arguments})" if arguments else "")
     if len(process.calls) > 1 or call.get("thread") not in (1, None):
         line = f"thread {call.get('thread')} {line}"
-    if call.get("caller"):
-        line += f", called by {call['caller']}"
-    if call.get("file"):
-        line += f" at {str(call['file']).rsplit('/', 1)[-1]}:{call.get('line')}"
-    return line
+    return line + _called_by(call)
+
+
+def outside_line(place: Mapping[str, Any]) -> str:
+    """Where a thread stands that is not in MPI."""
+    line = f"thread {place.get('thread')} is outside MPI"
+    if place.get("function") and place["function"] != place.get("caller"):
+        return f"{line}: in {place['function']}{_called_by(place)}"
+    where = f" at {_place(place)}" if place.get("file") else ""
+    return f"{line}: in {place['caller']}{where}" if place.get("caller") else line
+
+
+def _called_by(call: Mapping[str, Any]) -> str:
+    caller = f", called by {call['caller']}" if call.get("caller") else ""
+    return caller + (f" at {_place(call)}" if call.get("file") else "")
+
+
+def _place(call: Mapping[str, Any]) -> str:
+    return f"{str(call['file']).rsplit('/', 1)[-1]}:{call.get('line')}"
 
 
 def _titled_queues(communicator: Communicator) -> List[Tuple[str, str, Queue]]:
