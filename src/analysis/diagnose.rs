@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::findings::{Context, deadlock, finished, messages, slow};
+use super::findings::{self, Context, collectives, deadlock, epochs, finished, messages, slow};
 use super::job::{Job, PartyId};
 use super::matching::Matching;
 use super::stuck::{Reading, Stuck};
@@ -28,11 +28,16 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let seen: Vec<_> = movement.iter().map(|(_, seen)| *seen).collect();
     let sure = Stuck::new(&job, &waits, Reading::Hopeful, &seen, |_| false);
     let possible = Stuck::new(&job, &waits, Reading::Strict, &seen, |party: PartyId| sure.is_stuck(party));
-    let context =
-        Context { job: &job, matching: &matching, waits: &waits, sure: &sure, possible: &possible, seen: &seen };
+    let ignored = |party: PartyId| sure.is_stuck(party) || possible.is_stuck(party);
+    let polling = Stuck::new(&job, &waits, Reading::Polling, &seen, ignored);
+    let (job, waits, matching, seen) = (&job, &waits, &matching, seen.as_slice());
+    let context = Context { job, matching, waits, sure: &sure, possible: &possible, polling: &polling, seen };
     let mut findings = deadlock::find(&context);
     findings.extend(finished::find(&context));
+    findings.extend(collectives::find(&context));
     findings.extend(messages_of(&context));
+    findings.extend(epochs::find(&context));
+    findings.extend(findings::polling::find(&context));
     findings.extend(slow::find(&context));
     let mut verdict = verdict::of(&context, &findings);
     verdict.interval_ms = earlier.and_then(|earlier| earlier.interval_ms);

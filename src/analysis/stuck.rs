@@ -2,7 +2,7 @@
 
 use super::graph::{Gate, Graph, Knots, NodeId, Reduction};
 use super::job::{CommunicatorId, Job, PartyId, Side};
-use super::waits::{CollectiveId, Free, Need, Standing, Waits, Way};
+use super::waits::{CollectiveId, Need, Standing, Waits, Way};
 
 use std::collections::HashMap;
 
@@ -13,6 +13,8 @@ pub enum Reading {
     Hopeful,
     /// Against it: nothing is on its way that was not seen, and it waits for all.
     Strict,
+    /// The same, and who polls does nothing else until it finds something.
+    Polling,
 }
 
 /// What two looks tell of a process.
@@ -79,8 +81,11 @@ impl Stuck {
         for (index, standing) in waits.standing.iter().enumerate() {
             let party = PartyId(index);
             let free = ignored(party) || seen(party) == Seen::Moved;
-            let node = builder
-                .node(if free || matches!(standing, Standing::Free(_)) { Gate::All } else { Gate::Any }, Some(party));
+            let polls = reading == Reading::Polling && waits.polling.contains_key(&party);
+            let node = builder.node(
+                if free || (matches!(standing, Standing::Free(_)) && !polls) { Gate::All } else { Gate::Any },
+                Some(party),
+            );
             own.push(node);
             let finalizing = matches!(standing, Standing::Blocked(threads) if threads.iter().any(|thread| thread.way == Way::Finalize));
             // A process in MPI_Finalize may go on, but sends and receives nothing more.
@@ -88,13 +93,17 @@ impl Stuck {
             builder.help.push(help);
         }
         for (index, standing) in waits.standing.iter().enumerate() {
-            let Standing::Blocked(threads) = standing else { continue };
             let party = PartyId(index);
+            let threads = match standing {
+                Standing::Blocked(threads) => threads.as_slice(),
+                _ if reading == Reading::Polling => waits.polling.get(&party).map_or(&[][..], std::slice::from_ref),
+                _ => continue,
+            };
             if ignored(party) || seen(party) == Seen::Moved {
                 continue;
             }
             for thread in threads {
-                let settled = thread.in_flight.is_none() || seen(party) == Seen::Still || reading == Reading::Strict;
+                let settled = thread.in_flight.is_none() || seen(party) == Seen::Still || reading != Reading::Hopeful;
                 let node = if settled { builder.lower(&thread.need) } else { builder.free };
                 builder.graph.wait(own[index], node);
             }
@@ -220,9 +229,4 @@ impl Builder<'_, '_> {
         }
         node
     }
-}
-
-/// Whether a party may go on by itself though it is outside MPI or polls; for whom others wait is told by it.
-pub fn is_free(standing: &Standing<'_>) -> bool {
-    matches!(standing, Standing::Free(free) if !matches!(free, Free::NotRead))
 }

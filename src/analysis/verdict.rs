@@ -10,17 +10,16 @@ use crate::model::{Finding, FindingKind, QueueState, State, Verdict};
 /// How many sentences of one kind the limits have.
 const SHOWN: usize = 4;
 
+/// Kinds of findings of which each says that some ranks never go on.
+const STUCK: [FindingKind; 3] = [FindingKind::Deadlock, FindingKind::FinishedRank, FindingKind::Polling];
+
 /// The verdict, without what two looks add.
 pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     let limits = limits(context);
-    let stuck = |certain: bool| {
-        findings.iter().find(|finding| {
-            finding.certain == certain && matches!(finding.kind, FindingKind::Deadlock | FindingKind::FinishedRank)
-        })
-    };
-    let waiting = findings.iter().find(|finding| {
-        matches!(finding.kind, FindingKind::SlowRank | FindingKind::StuckOutside | FindingKind::Polling)
-    });
+    let stuck =
+        |certain: bool| findings.iter().find(|finding| finding.certain == certain && STUCK.contains(&finding.kind));
+    let waiting =
+        findings.iter().find(|finding| matches!(finding.kind, FindingKind::SlowRank | FindingKind::StuckOutside));
     let (state, headline) = if let Some(finding) = stuck(true) {
         (State::Deadlock, headline("Deadlock", &finding.summary))
     } else if let Some(finding) = stuck(false) {

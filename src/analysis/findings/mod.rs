@@ -1,8 +1,11 @@
 //! What to tell of what was found: one file a family of kinds.
 
+pub mod collectives;
 pub mod deadlock;
+pub mod epochs;
 pub mod finished;
 pub mod messages;
+pub mod polling;
 pub mod slow;
 
 use std::collections::HashMap;
@@ -27,6 +30,8 @@ pub struct Context<'a> {
     pub sure: &'a Stuck,
     /// Who is perhaps stuck, of those that are not so for certain.
     pub possible: &'a Stuck,
+    /// Who is perhaps stuck if those that poll do nothing else.
+    pub polling: &'a Stuck,
     /// By party: what two looks tell of it.
     pub seen: &'a [Seen],
 }

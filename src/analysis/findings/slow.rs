@@ -34,6 +34,7 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     for (index, standing) in context.waits.standing.iter().enumerate() {
         if let Standing::Free(free) = standing
             && let Some(place) = place(free)
+            && !context.polling.is_stuck(PartyId(index))
         {
             places.entry(place).or_default().push(PartyId(index));
         }

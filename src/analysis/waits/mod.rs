@@ -22,6 +22,8 @@ pub use posted::{Op, Open, Own, Peer, Posted, peer};
 pub use standing::{Finished, Free, Standing, in_lock, reads_input};
 pub use traffic::Traffic;
 
+use std::collections::BTreeMap;
+
 use super::job::{CommunicatorId, Job, PartyId, Side};
 use super::matching::Matching;
 use crate::model::{Call, Process};
@@ -73,6 +75,8 @@ pub struct Thread<'a> {
 pub struct Waits<'a> {
     /// By party.
     pub standing: Vec<Standing<'a>>,
+    /// What those wait for who poll, if they do nothing else meanwhile.
+    pub polling: BTreeMap<PartyId, Thread<'a>>,
     /// The collective operations in which parties stand.
     pub collectives: Collectives,
     /// What is on its way.
@@ -93,8 +97,9 @@ impl<'a> Waits<'a> {
         let collectives = Collectives::new(job, &standing, &open);
         let inside: Vec<bool> =
             standing.iter().map(|standing| !matches!(standing, Standing::Free(Free::Outside(_)))).collect();
+        let mut polling = BTreeMap::new();
         for (index, standing) in standing.iter_mut().enumerate() {
-            let (Standing::Blocked(threads), Some(process)) = (standing, job.parties[index].process) else { continue };
+            let Some(process) = job.parties[index].process else { continue };
             let context = Context {
                 job,
                 matching,
@@ -105,11 +110,17 @@ impl<'a> Waits<'a> {
                 process,
                 open: &open[index],
             };
-            for thread in threads {
-                context.fill(thread);
+            match standing {
+                Standing::Blocked(threads) => threads.iter_mut().for_each(|thread| context.fill(thread)),
+                Standing::Free(Free::Polling(call)) => {
+                    let mut thread = standing::thread(call, Way::Poll);
+                    context.fill(&mut thread);
+                    polling.insert(PartyId(index), thread);
+                }
+                _ => {}
             }
         }
-        Self { standing, collectives, traffic }
+        Self { standing, polling, collectives, traffic }
     }
 }
 
@@ -154,10 +165,21 @@ impl<'a> Found<'a> {
 }
 
 impl<'a> Context<'a, '_> {
+    /// What a loop waits for that calls this function until it finds something.
+    fn poll(&self, call: &'a Call) -> Found<'a> {
+        match call.c_name().as_str() {
+            "MPI_Iprobe" | "MPI_Improbe" => self.probe(call),
+            "MPI_Test" | "MPI_Testall" => self.wait(call, true),
+            "MPI_Testany" | "MPI_Testsome" => self.wait(call, false),
+            _ => Found::only(Need::Unknown("it is not known for what it polls")),
+        }
+    }
+
     fn fill(&self, thread: &mut Thread<'a>) {
         let call = thread.call;
         let found = match thread.way {
-            Way::Local | Way::Poll | Way::Abort => Found::only(Need::Nothing),
+            Way::Local | Way::Abort => Found::only(Need::Nothing),
+            Way::Poll => self.poll(call),
             Way::Receive | Way::MatchedReceive => self.receive(call),
             Way::Send => self.send(call),
             Way::SendReceive => Found::joined(vec![self.receive(call), self.send(call)], Need::All),

@@ -1,7 +1,8 @@
 //! What calls wait for that were given requests.
 
+use super::point_to_point::NOT_COUNTED;
 use super::{Context, Found, Need, Op, Posted};
-use crate::model::{Call, RequestState};
+use crate::model::{Call, CallRequest, RequestState};
 
 const NO_REQUEST: &str = "what its request is was not found among what is pending";
 const INCOMPLETE: &str = "which requests it waits for is not known";
@@ -22,7 +23,7 @@ impl<'a> Context<'a, '_> {
                 RequestState::Open => {
                     let handle = request.handle.as_deref().and_then(number);
                     let op = handle.and_then(|handle| self.open.request(handle));
-                    parts.push(op.map_or_else(|| self.without_operation(), |op| self.operation(op)));
+                    parts.push(op.map_or_else(|| self.without_operation(request), |op| self.operation(op)));
                 }
                 RequestState::Unknown | RequestState::Invalid => parts.push(Found::only(Need::Unknown(INCOMPLETE))),
                 RequestState::Complete | RequestState::Inactive | RequestState::Null => {}
@@ -35,10 +36,22 @@ impl<'a> Context<'a, '_> {
     }
 
     /// An open request that is no send and no receive: that of a non-blocking collective, perhaps.
-    fn without_operation(&self) -> Found<'a> {
-        let parts: Vec<Found<'a>> =
-            self.open.internal.iter().filter(|op| non_blocking(op)).map(|op| self.operation(*op)).collect();
-        if parts.is_empty() { Found::only(Need::Unknown(NO_REQUEST)) } else { Found::joined(parts, Need::Unclear) }
+    fn without_operation(&self, request: &CallRequest) -> Found<'a> {
+        let place = request.communicator.and_then(|id| self.job.by_unique_id(self.party.0, id));
+        let here = |op: &&Op<'a>| non_blocking(op) && place.is_none_or(|(_, place)| op.place == place);
+        let parts: Vec<Found<'a>> = self.open.internal.iter().filter(here).map(|op| self.operation(*op)).collect();
+        if !parts.is_empty() {
+            return Found::joined(parts, Need::Unclear);
+        }
+        match place {
+            // Nothing of it is pending here; without another member it goes no further.
+            Some((shared, _)) if request.collective.is_some() => Found {
+                need: Need::AnyOf(shared, self.other_side(shared)),
+                in_flight: Some(NOT_COUNTED),
+                operations: Vec::new(),
+            },
+            _ => Found::only(Need::Unknown(NO_REQUEST)),
+        }
     }
 
     /// Which requests it was given is not known: any of those that are open.

@@ -76,14 +76,7 @@ pub(super) fn of<'a>(party: &Party<'a>) -> Standing<'a> {
         match way(&call.c_name()) {
             Way::Poll => return Standing::Free(Free::Polling(call)),
             Way::Local => return Standing::Free(Free::Local(call)),
-            way => threads.push(Thread {
-                call,
-                way,
-                need: Need::Nothing,
-                in_flight: None,
-                operations: Vec::new(),
-                collective: None,
-            }),
+            way => threads.push(thread(call, way)),
         }
     }
     if let Some(outside) = at_work(process, threads.is_empty()) {
@@ -95,6 +88,11 @@ pub(super) fn of<'a>(party: &Party<'a>) -> Standing<'a> {
         (true, Some(Stage::NotInitialized)) => Standing::Free(Free::NotStarted),
         (true, _) => Standing::Free(Free::Unknown),
     }
+}
+
+/// A thread whose need is filled in later.
+pub(super) fn thread(call: &Call, way: Way) -> Thread<'_> {
+    Thread { call, way, need: Need::Nothing, in_flight: None, operations: Vec::new(), collective: None }
 }
 
 /// A thread outside MPI that may do something for others. `alone`: no thread of the process is in MPI; then one that waits

@@ -1,0 +1,48 @@
+//! Ranks that poll for what nobody will send.
+
+use super::Context;
+use super::deadlock::capital;
+use crate::analysis::job::PartyId;
+use crate::analysis::words;
+use crate::model::{Finding, FindingKind};
+
+/// How many findings are told.
+const SHOWN: usize = 16;
+
+/// One finding for each rank that polls for what can come only from ranks that wait for it, if it does nothing else. Never
+/// certain: what else a loop around MPI_Test does is not known.
+pub fn find(context: &Context<'_>) -> Vec<Finding> {
+    let stuck = |party: &&PartyId| context.polling.is_stuck(**party);
+    let found = context.waits.polling.iter().filter(|(party, _)| stuck(party)).take(SHOWN).map(|(party, thread)| {
+        let job = context.job;
+        let who = words::party(job, *party);
+        let waits_for = context.waits.words(job, *party, thread);
+        let function = thread.call.c_name();
+        let for_what = waits_for.map_or_else(String::new, |words| format!(" and waits for {words}"));
+        let others: Vec<PartyId> = (0..job.parties.len())
+            .map(PartyId)
+            .filter(|other| other != party && context.polling.is_stuck(*other) && !context.threads(*other).is_empty())
+            .collect();
+        let mut evidence = vec![format!("{} polls with {function}{for_what}.", capital(&who))];
+        if !others.is_empty() {
+            let verb = if others.len() == 1 { "waits" } else { "wait" };
+            evidence.push(format!("{} {verb} for it, or for others that do.", capital(&words::parties(job, &others))));
+        }
+        evidence.push("Not certain: what else the loop around this call does is not known.".to_owned());
+        let mut calls = context.calls(&[*party]);
+        if let Some(own) = calls.first_mut() {
+            own.waits_for = context.waits.words(job, *party, thread);
+        }
+        calls.extend(context.calls(&others));
+        Finding {
+            kind: FindingKind::Polling,
+            summary: format!("perhaps {who} polls with {function} for what nobody will send"),
+            ranks: context.ranks(&[*party]),
+            calls,
+            certain: false,
+            evidence,
+            advice: Some("Look at the loop around that call: what ends it?".to_owned()),
+        }
+    });
+    found.collect()
+}
