@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::findings::{self, Context, collectives, deadlock, epochs, finished, messages, slow};
+use super::findings::{self, Context, collectives, deadlock, epochs, finished, messages, requests, slow};
 use super::job::{Job, PartyId};
 use super::matching::Matching;
 use super::stuck::{Reading, Stuck};
@@ -38,6 +38,7 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     findings.extend(messages_of(&context));
     findings.extend(epochs::find(&context));
     findings.extend(findings::polling::find(&context));
+    findings.extend(requests::find(&context));
     findings.extend(slow::find(&context));
     let mut verdict = verdict::of(&context, &findings);
     verdict.interval_ms = earlier.and_then(|earlier| earlier.interval_ms);

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from support import builds, diagnosis, processes
+from support import builds, cores, diagnosis, processes
 from support.builds import MpiBuild
 from support.cli import mpi_queues
 from support.installs import Missing
+from support.paths import PROGRAMS
 
 #: Ranks that have said that they are ready come to the place within this; only keeps a failing test from taking long.
 REST_TIMEOUT = 20.0
@@ -20,6 +21,18 @@ MPIS = {"openmpi": "debian-4.1.4", "mpich": builds.DEBIAN_MPICH}
 
 #: How often a correct program is looked at, at moments that its own pace decides.
 LOOKS = 3
+
+#: Programs that are looked at through lldb too, and whose recordings are.
+ELSEWHERE = (
+    "head_to_head_recv.c",
+    "wrong_tag.c",
+    "waitall_before_sends.c",
+    "two_communicators.c",
+    "finalize_while_others_wait.c",
+    "missing_in_barrier.c",
+    "stuck_in_mutex.c",
+    "f_ring.f90",
+)
 
 
 def _cases(folder: str) -> List[Any]:
@@ -76,6 +89,32 @@ def test_the_bug_is_found(path: Path, mpi: str, preflight: None) -> None:
     program = _load(path, mpi)
     with program.start(_build(mpi)) as job:
         _assert_found(program, "--job", str(job.launcher_pid))
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_the_bug_is_found_in_lldb_and_in_a_recording(name: str, mpi: str, preflight: None, tmp_path: Path) -> None:
+    program = _load(PROGRAMS / "bugs" / name, mpi)
+    recording = tmp_path / "hang.mpirec"
+    with program.start(_build(mpi)) as job:
+        target = ("--job", str(job.launcher_pid))
+        _assert_found(program, *target, "--via", "lldb")
+        result = mpi_queues("record", *target, "-o", str(recording))
+        assert result.status == 0, str(result)
+    said = _diagnose("--recording", str(recording))
+    assert program.at_one_look().missing(said) == [], _shown(said)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+@pytest.mark.parametrize("name", ["head_to_head_recv.c", "wrong_tag.c"])
+def test_the_bug_is_found_in_cores(name: str, mpi: str, preflight: None, tmp_path: Path) -> None:
+    program = _load(PROGRAMS / "bugs" / name, mpi)
+    with program.start(_build(mpi)) as job:
+        _assert_found(program, "--job", str(job.launcher_pid))
+        dumped = [cores.gcore(pid, tmp_path / "core") for pid in job.pids]
+        options = [part for core in dumped for part in ("--core", str(core), "--exe", job.program)]
+        said = _diagnose(*options)
+        assert program.at_one_look().missing(said) == [], _shown(said)
 
 
 @pytest.mark.parametrize(("path", "mpi"), _cases("fine"))

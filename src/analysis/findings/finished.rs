@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use super::Context;
 use super::deadlock::capital;
 use crate::analysis::graph::NodeId;
-use crate::analysis::job::PartyId;
+use crate::analysis::job::{PartyId, Side};
 use crate::analysis::stuck::{Seen, Stuck};
-use crate::analysis::waits::{Finished, Standing, Way};
+use crate::analysis::waits::{Finished, Posted, Standing, Way};
 use crate::analysis::words;
 use crate::model::{Finding, FindingKind};
+
+/// Of so many ranks that wait it is looked for all others that have finished and could have sent.
+const SHOWN_WAITING: usize = 8;
 
 /// One finding for each way in which ranks finished for which others wait.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -55,10 +58,27 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
         if direct { entry.1.push(party) } else { entry.2.push(party) }
     }
     let found = groups.into_iter().map(|(how, (mut ended, direct, through))| {
+        for party in direct.iter().take(SHOWN_WAITING) {
+            ended.extend(also_ended(context, *party, how));
+        }
         ended.sort_unstable();
+        ended.dedup();
         finding(context, how, &ended, &direct, &through, certain)
     });
     found.collect()
+}
+
+/// Those that have finished in the same way among all from which a party would take a message.
+fn also_ended(context: &Context<'_>, party: PartyId, how: Finished) -> Vec<PartyId> {
+    let operations = context.threads(party).iter().flat_map(|thread| &thread.operations);
+    let any = operations.filter(|op| op.operation.any_source && op.queue == Posted::Receives);
+    let members = any.filter_map(|op| {
+        let shared = context.job.communicators.get(op.shared.0)?;
+        let side = shared.view(party).map_or(Side::First, |view| shared.peers(view.side));
+        Some(shared.group(side))
+    });
+    let others = members.flatten().copied().flatten().filter(|other| *other != party);
+    others.filter(|other| finished(context, *other) == Some(how)).collect()
 }
 
 fn finding(
@@ -85,9 +105,10 @@ fn finding(
         }
     }
     evidence.push(format!("{} sends and receives nothing more.", capital(&who)));
+    let through: Vec<PartyId> = through.iter().filter(|party| !ended.contains(party)).copied().collect();
     if !through.is_empty() {
         let verb = if through.len() == 1 { "waits" } else { "wait" };
-        evidence.push(format!("{} {verb} for these in turn.", capital(&words::parties(job, through))));
+        evidence.push(format!("{} {verb} for these in turn.", capital(&words::parties(job, &through))));
     }
     if direct.iter().all(|party| context.seen.get(party.0) == Some(&Seen::Still)) {
         evidence.push("Between two looks nothing of the ranks that wait moved.".to_owned());

@@ -6,6 +6,7 @@ pub mod epochs;
 pub mod finished;
 pub mod messages;
 pub mod polling;
+pub mod requests;
 pub mod slow;
 
 use std::collections::HashMap;

@@ -167,6 +167,10 @@ impl<'a> Context<'a, '_> {
             let parts = posted.into_iter().map(|op| self.operation(op)).collect();
             return Found::joined(parts, if exact { Need::All } else { Need::Unclear });
         }
+        let met = self.leaders(call);
+        if !met.is_empty() {
+            return Found::joined(met, Need::Unclear);
+        }
         let needs: Vec<Need> = ids.iter().map(|id| self.semantics(call, reach, *id)).collect();
         let need = match needs.len() {
             0 => Need::Unknown("it is not known on which communicator it is"),
@@ -174,6 +178,20 @@ impl<'a> Context<'a, '_> {
             _ => Need::Any(needs),
         };
         Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+    }
+
+    /// What the leaders of MPI_Intercomm_create wait for on the communicator that both are in. Open MPI sends and receives
+    /// there with the tag that was given, as applications do; MPICH marks its own messages.
+    fn leaders(&self, call: &'a Call) -> Vec<Found<'a>> {
+        if call.c_name() != "MPI_Intercomm_create" {
+            return Vec::new();
+        }
+        let given = |name: &str| call.argument(name).and_then(|argument| argument.value);
+        let (Some(leader), Some(tag)) = (given("remote_leader"), given("tag")) else { return Vec::new() };
+        let own = |op: &&Op<'a>| op.operation.desired_tag == Some(tag) && !op.operation.persistent;
+        let posted = self.open.receives.iter().chain(&self.open.sends).filter(own).chain(&self.open.internal);
+        let with_leader = posted.filter(|op| op.operation.desired_local_rank == Some(leader));
+        with_leader.map(|op| self.operation(*op)).collect()
     }
 
     /// What a collective waits for by its meaning.

@@ -3,7 +3,7 @@
  *
  * ranks: 3
  * verdict: deadlock
- * expect: deadlock ranks=0,2 lines=2:LEFT
+ * expect: deadlock ranks=2 lines=2:LEFT
  */
 #include "common/diagnosed.h"
 

@@ -2,7 +2,7 @@
  *
  * ranks: 4
  * verdict: deadlock
- * expect: deadlock ranks=0,1,2,3 lines=0:CREATE,2:CREATE | tag mismatch ranks=0,2 lines=0:CREATE,2:CREATE
+ * expect: deadlock ranks=0,2 lines=0:CREATE,2:CREATE | tag mismatch ranks=0,2 lines=0:CREATE,2:CREATE
  */
 #include "common/diagnosed.h"
 

@@ -1,9 +1,8 @@
 /* A persistent receive is started in each step; the persistent send of rank 1 was made and never started: waiting for
- * such a one is over at once.
+ * such a one is over at once, so that nothing tells of it later.
  *
  * ranks: 2
  * verdict: deadlock
- * expect: never started ranks=1
  * expect: deadlock ranks=0,1 lines=0:WAIT,1:BARRIER
  */
 #include "common/diagnosed.h"
