@@ -131,6 +131,36 @@ def check_c(job: jobs.Job, via: str) -> None:
     assert world["value"] is not None and world["expression"] == "WORLD"
 
 
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
+def test_arguments_of_cxx(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
+    job = start_calls(debian_mpi, "calls.cc", "-O0")
+    for rank, call in enumerate(calls_of(job, "--via", via)):
+        agree(call, said(rank_output(job, rank)))
+
+
+@pytest.mark.parametrize(
+    ("source", "ranks", "flags"), [("calls.f90", 3, "-O0"), ("calls.f90", 3, "-O2"), ("calls_integers.f90", 2, "-O0")]
+)
+def test_arguments_of_fortran(
+    debian_mpi: MpiBuild, start_calls: StartCalls, source: str, ranks: int, flags: str
+) -> None:
+    check_fortran(start_calls(debian_mpi, source, flags, ranks=ranks))
+
+
+@pytest.mark.parametrize(("source", "ranks"), [("calls.f90", 3), ("calls_integers.f90", 2)])
+def test_arguments_of_fortran_in_mpich(
+    debian_mpich: MpiBuild, start_calls: StartCalls, source: str, ranks: int
+) -> None:
+    check_fortran(start_calls(debian_mpich, source, "-O0", ranks=ranks))
+
+
+def check_fortran(job: jobs.Job) -> None:
+    for rank, call in enumerate(calls_of(job)):
+        # mpi_recv_, mpi_recv__, mpi_recv_f08_ or mpi_recv_f08ts_.
+        function = call["function"].rstrip("_").removesuffix("_f08ts").removesuffix("_f08")
+        agree({**call, "function": function}, said(rank_output(job, rank)))
+
+
 def test_a_source_that_changed_is_not_believed(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(debian_mpi, "calls.c", "-O0")
     source = pathlib.Path(job.program).with_name("calls.c")

@@ -112,6 +112,13 @@ def test_calls_of_fortran(sources: pathlib.Path, line: int) -> None:
     assert source.find(opened(sources, "a.f90"), "MPI_Barrier", 6).arguments == ("comm", "ierr")
 
 
+def test_the_only_call_of_fortran_may_be_told_with_another_line(sources: pathlib.Path) -> None:
+    assert source.find(opened(sources, "a.f90"), "MPI_Barrier", 2).arguments == ("comm", "ierr")
+    (sources / "b.F90").write_text(FORTRAN)
+    with pytest.raises(Unknown):
+        source.find(opened(sources, "b.F90"), "MPI_Barrier", 2)
+
+
 def test_calls_of_fortran_in_fixed_form(sources: pathlib.Path) -> None:
     found = source.find(opened(sources, "a.f"), "MPI_Recv", 4).arguments
     assert list(found) == ["X", "1", "MPI_REAL", "0", "TAG", "COMM", "ST", "IERR"]
@@ -182,7 +189,7 @@ def test_what_may_be_evaluated() -> None:
         expressions.check(text)
 
 
-VALUES: Dict[str, int] = {"a": 5, "b": 3, "x->n": 7, "v[i + 1]": 11, "*p": 2, "(c).d[2]": 9, "(int)a": 5}
+VALUES: Dict[str, int] = {"a": 5, "b": 3, "x->n": 7, "v[i + 1]": 11, "*p": 2, "(c).d[2]": 9, "(int)a": 5, "req(2)": 77}
 SUMS: List[Tuple[str, int]] = [
     ("(a + 1) % b", 0),
     ("a-b*2", -1),
@@ -200,6 +207,11 @@ SUMS: List[Tuple[str, int]] = [
     ("0x10 + 010 + 1UL", 25),
     ("(a)-(b)", 2),
     ("-(a)", -5),
+    ("(int)(a + b) * 2", 16),
+    ("mod(a + 1, b)", 0),
+    ("MODULO(-a, b) + max(1, a, 2)", 6),
+    ("min(a,b)", 3),
+    ("req(2)", 77),
 ]
 
 
@@ -210,7 +222,26 @@ def test_integer_expressions(text: str, value: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a b", "a +", "(a", "a[", "1.5", '"s"', "a/0", "a<<99", "(" * 80 + "a" + ")" * 80, "", "*", "a?b", "é", "x->"],
+    [
+        "a b",
+        "a +",
+        "(a",
+        "a[",
+        "1.5",
+        '"s"',
+        "a/0",
+        "a<<99",
+        "(" * 80 + "a" + ")" * 80,
+        "",
+        "*",
+        "a?b",
+        "é",
+        "x->",
+        "mod(a)",
+        "mod(a, 0)",
+        "max()",
+        "max(a b)",
+    ],
 )
 def test_what_is_no_integer_expression(text: str) -> None:
     with pytest.raises(Unknown):

@@ -29,6 +29,18 @@ _BINDING: Dict[str, int] = {
     "&&": 2,
     "||": 1,
 }
+#: Functions of Fortran on integers: how many numbers they need, and their value.
+_FUNCTIONS: Dict[str, Tuple[int, Callable[[List[int]], int]]] = {
+    "mod": (2, lambda given: _applied("%", given[0], given[1])),
+    "modulo": (2, lambda given: given[0] % given[1]),
+    "min": (1, min),
+    "max": (1, max),
+    "abs": (1, lambda given: abs(given[0])),
+    "int": (1, lambda given: given[0]),
+}
+
+#: Types of integers that a cast may name.
+_INTEGERS = frozenset(("const", "signed", "unsigned", "short", "int", "long", "size_t", "MPI_Count", "MPI_Aint"))
 _DEEPEST = 50
 _MOST_TOKENS = 200
 
@@ -98,6 +110,10 @@ class _Parser:
             self._at += 1
             operand = self._unary()
             value = {"-": -operand, "+": operand, "!": int(not operand), "~": ~operand}[sign]
+        elif self._is_cast() and {word for _, word, _, _ in self._inside()} <= _INTEGERS:
+            # Wider and narrower numbers are the same as long as they fit, as ranks, tags and counts do.
+            self._at = self._closing(self._at) + 1
+            value = self._unary()
         elif sign == "(" and not self._is_cast() and not self._goes_on(self._closing(self._at) + 1):
             self._at += 1
             value = self.choice()
@@ -117,6 +133,12 @@ class _Parser:
         kind, word, _, _ = self._tokens[self._at]
         if kind == "sign" and word != "(":
             raise Unknown("the expression is not understood")
+        if kind == "name" and self._tokens[self._at + 1 : self._at + 2] and self._tokens[self._at + 1][1] == "(":
+            # A function of Fortran, or an element of an array of it; C's calls do not come here.
+            if word.lower() in _FUNCTIONS:
+                return self._function(word.lower())
+            self._at = self._closing(self._at + 1) + 1
+            return self._leaf(self._text[self._tokens[start][2] : self._tokens[self._at - 1][3]])
         self._at = self._closing(self._at) + 1 if word == "(" else self._at + 1
         while self._goes_on(self._at):
             bracket = self._tokens[self._at][1] == "["
@@ -129,6 +151,22 @@ class _Parser:
             return ord(word)
         return self._leaf(self._text[self._tokens[start][2] : self._tokens[self._at - 1][3]])
 
+    def _function(self, name: str) -> int:
+        end = self._closing(self._at + 1)
+        given: List[int] = []
+        self._at += 1
+        while self._at < end:
+            # Past the parenthesis or the comma.
+            self._at += 1
+            given.append(self.choice())
+            if self._at != end and self._sign() != ",":
+                raise Unknown("the expression is not understood")
+        self._at = end + 1
+        least, function = _FUNCTIONS[name]
+        if len(given) < least or (name in ("mod", "modulo") and (len(given) != 2 or given[1] == 0)):
+            raise Unknown(f"{name} is not understood with what it is given")
+        return function(given)
+
     def _goes_on(self, at: int) -> bool:
         return at < len(self._tokens) and self._tokens[at][1] in ("[", ".", "->") and self._tokens[at][0] == "sign"
 
@@ -136,13 +174,16 @@ class _Parser:
         """Whether ``(TYPE)`` begins here: words and stars, and something to cast after it."""
         if self._sign() != "(":
             return False
-        end = self._closing(self._at)
-        inside = self._tokens[self._at + 1 : end]
+        end, inside = self._closing(self._at), self._inside()
         words = [word for kind, word, _, _ in inside if kind == "name"]
         stars = [word for kind, word, _, _ in inside if kind != "name"]
         following = self._tokens[end + 1] if end + 1 < len(self._tokens) else ("", "", 0, 0)
         operand = following[0] in ("name", "number", "letter") or following[1] == "("
         return bool(words) and inside[0][0] == "name" and set(stars) <= {"*"} and operand
+
+    def _inside(self) -> List[Tuple[str, str, int, int]]:
+        """What stands in the parentheses that begin here."""
+        return self._tokens[self._at + 1 : self._closing(self._at)]
 
     def _closing(self, at: int) -> int:
         """The place of the parenthesis or bracket that closes the one at ``at``."""

@@ -12,6 +12,10 @@ _ASSIGNMENT = re.compile(r"(?<![=!<>/])=(?!=)|<<=|>>=|\+\+|--")
 _QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
 _CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _CAST = re.compile(r"\(\s*(?:const\s+)?(?:MPIX?_[A-Z]\w*|void|int|char|(?:unsigned\s+)?long)\s*\**\s*\)\s*(?=[(\w])")
+_CXX_CAST = re.compile(r"\b(?:static|reinterpret|const)_cast\s*<([^<>]*)>\s*(?=\()")
+#: A variable or member, with what is asked of it as a std::vector.
+VECTOR_CALL = re.compile(r"(?<![\w.>])((?:[A-Za-z_]\w*(?:\.|->))*[A-Za-z_]\w*)\.(data|size)\s*\(\s*\)")
+VECTOR_ELEMENT = re.compile(r"&\s*((?:[A-Za-z_]\w*(?:\.|->))*[A-Za-z_]\w*)\[([^\[\]]*)\]")
 #: What looks like a call and is none.
 _OPERATORS = frozenset(("sizeof", "alignof", "if", "and", "or", "not"))
 
@@ -44,6 +48,11 @@ def constant_in_fortran(text: str) -> Optional[str]:
     """As :func:`constant_in`: names of Fortran may be in any letters."""
     name = text.strip().upper()
     return name if CONSTANT.match(name) else None
+
+
+def plain_casts(text: str) -> str:
+    """Casts of C++ as those of C."""
+    return _CXX_CAST.sub(r"(\1)", text)
 
 
 def is_name(text: str) -> bool:

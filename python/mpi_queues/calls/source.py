@@ -89,18 +89,21 @@ def find(source: Source, function: str, line: int) -> CallText:
         raise Unknown(f"the source {os.path.basename(source.path)} has no line {line}")
     inside: List[Tuple[str, ...]] = []
     around: List[Tuple[str, ...]] = []
+    anywhere: List[Tuple[str, ...]] = []
     for match in re.finditer(rf"\bP?{re.escape(function)}\s*\(", source.code, flags):
         first = lines.of(match.start())
-        if abs(first - line) > 1000:
-            continue
         arguments, end = _arguments(source, match.end())
         if arguments is None:
             continue
+        anywhere.append(arguments)
         if first <= line <= lines.of(end):
             inside.append(arguments)
         elif _statement(source, lines, match.start(), end, line):
             around.append(arguments)
     found = set(inside or around)
+    if not found and len(anywhere) == 1 and source.fortran and os.path.splitext(source.path)[1].islower():
+        # Optimised code may have the line of another statement. Without a preprocessor the only call is the one.
+        found = set(anywhere)
     where = f"line {line} of {os.path.basename(source.path)}"
     if not found:
         raise Unknown(f"no call of {function} stands in {where}")

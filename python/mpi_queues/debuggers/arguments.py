@@ -5,6 +5,7 @@ Nothing in the program is called or written. What cannot be known is null, with 
 
 from __future__ import annotations
 
+import contextlib
 import re
 import struct
 import time
@@ -146,6 +147,7 @@ class _Call:
             return None, self._caller.evaluate(text, fortran=True)
         if text in _NULL:
             return None, Evaluated(0, None, None)
+        text = self._without_containers(expressions.plain_casts(text))
         expressions.check(text)
         if not expressions.is_name(text):
             try:
@@ -161,6 +163,23 @@ class _Call:
         if other is not None:
             expressions.check(other)
         return None, self._caller.evaluate(other or text, fortran=False)
+
+    def _without_containers(self, text: str) -> str:
+        """An expression with what a std::vector has in place of its calls (libstdc++: bits/stl_vector.h)."""
+        for match in reversed(list(expressions.VECTOR_CALL.finditer(text))):
+            vector, asked = match[1], match[2]
+            with contextlib.suppress(Unknown):
+                first = self._caller.evaluate(f"{vector}._M_impl._M_start", fortran=False)
+                last = self._caller.evaluate(f"{vector}._M_impl._M_finish", fortran=False)
+                count = (last.number - first.number) // (first.width or 1)
+                new = str(count) if asked == "size" else f"{vector}._M_impl._M_start"
+                text = text[: match.start()] + new + text[match.end() :]
+        element = expressions.VECTOR_ELEMENT.fullmatch(text)
+        if element is not None:
+            with contextlib.suppress(Unknown):
+                self._caller.evaluate(f"{element[1]}._M_impl._M_start", fortran=False)
+                text = f"{element[1]}._M_impl._M_start + ({element[2]})"
+        return text
 
     def _elements(self, argument: ArgumentDict, length: str, before: List[ArgumentDict]) -> None:
         count = next((one["value"] for one in before if one["name"] == length), None)

@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterator, List, Optional, cast
 import gdb
 
 from .. import _native
-from ..calls import constants
+from ..calls import arithmetic, constants
 from ..calls.source import Unknown
 from . import arguments, gdb_handles, gdb_quiet
 from .arguments import Caller, Evaluated
@@ -148,7 +148,34 @@ class _GdbCaller(Caller):
                 self._selected = True
             return _evaluated(gdb.parse_and_eval(text))
         except (gdb.error, ValueError, OverflowError) as error:
-            raise Unknown(_sentence(error)) from None
+            reason = Unknown(_sentence(error))
+        if not fortran:
+            raise reason
+        # To gdb names of functions of Fortran are no variables: rank, size, kind, shape (gdb/f-exp.y, f_intrinsics).
+        variable = self._variable(text)
+        if variable is not None:
+            return variable
+        try:
+            return Evaluated(arithmetic.value_of(text, self._leaf), None, None)
+        except Unknown:
+            raise reason from None
+
+    def _variable(self, name: str) -> Optional[Evaluated]:
+        try:
+            return _evaluated(self._frame.read_var(name.lower()))
+        except (gdb.error, ValueError, TypeError):
+            return None
+
+    def _leaf(self, text: str) -> int:
+        found = self._variable(text)
+        if found is None:
+            try:
+                found = _evaluated(gdb.parse_and_eval(text))
+            except (gdb.error, ValueError, OverflowError) as error:
+                raise Unknown(_sentence(error)) from None
+        if found.width is not None:
+            raise Unknown(f"{text[:60]} is no integer")
+        return found.number
 
     def read(self, address: int, length: int) -> bytes:
         try:

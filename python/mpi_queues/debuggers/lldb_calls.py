@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Optional, cast
+from typing import Any, Dict, Optional, Tuple, cast
 
 import lldb
 
@@ -101,6 +101,9 @@ class _LldbCaller(Caller):
         try:
             found = _evaluated(lldb_expressions.value_of(self._target, self._frame, text))
         except (Problem, UserError) as problem:
+            value = _enumerators(self._frame.GetModule()).get(text)
+            if value is not None:
+                return value
             raise Unknown(_sentence(problem)) from None
         if found.width is not None:
             raise Unknown(f"{text[:60]} is no integer")
@@ -111,6 +114,29 @@ class _LldbCaller(Caller):
             return bytes(self._process.read_memory(address & _MASK, length))
         except DebuggerError:
             raise Unknown(f"the memory at {address & _MASK:#x} cannot be read") from None
+
+
+#: The enumerators of each file with debug information.
+_known_enumerators: Dict[Tuple[str, float], Dict[str, int]] = {}
+
+
+def _enumerators(module: Any) -> Dict[str, int]:
+    """The constants of all enumerations of a file, also with their scopes; lldb finds none by its name."""
+    key = (str(module.GetFileSpec().fullpath or ""), _built(module) or 0.0)
+    if key not in _known_enumerators:
+        found: Dict[str, int] = {}
+        clashing = set()
+        for type_ in module.GetTypes(lldb.eTypeClassEnumeration):
+            name = str(type_.GetName() or "")
+            scope = name if not name.startswith("(") else ""
+            for member in type_.GetEnumMembers():
+                word, value = str(member.GetName()), int(member.GetValueAsSigned())
+                outer = scope.rpartition("::")[0]
+                for spelled in {word, f"{scope}::{word}" if scope else word, f"{outer}::{word}" if outer else word}:
+                    if found.setdefault(spelled, value) != value:
+                        clashing.add(spelled)
+        _known_enumerators[key] = {word: value for word, value in found.items() if word not in clashing}
+    return _known_enumerators[key]
 
 
 def _no_variables(name: str) -> int:
