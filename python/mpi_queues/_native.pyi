@@ -89,6 +89,10 @@ class Session:
         ``no_plugin``, ``plugin_refused``, ``plugin_failed``, ``gone``, ``fault``.
         """
 
+    def outline(self) -> Optional[Snapshot]:
+        """A process that cannot be read because MPI_Init is not done, or MPI_Finalize is: one snapshot with one process
+        that has its ``stage`` and where it stands; None for all others."""
+
     def describe(
         self,
         kind: str,
@@ -530,10 +534,16 @@ class Snapshot:
         """
 
     def placed(
-        self, pid: int, *, rank: Optional[int], world_size: Optional[int], captured_at: Optional[str]
+        self,
+        pid: int,
+        *,
+        rank: Optional[int],
+        world_size: Optional[int],
+        captured_at: Optional[str],
+        state: Optional[str] = None,
     ) -> Snapshot:
-        """With what its job knows of a process: its rank and the size of its world where the process did not tell them,
-        and when it was stopped (RFC 3339 in UTC)."""
+        """With what is known of a process from outside: its rank and the size of its world where the process did not tell
+        them, when it was stopped (RFC 3339 in UTC), and what the kernel said of it before (``running``, ``sleeping``)."""
 
     def filtered(self, *, comm: Optional[str] = None, rank: Optional[int] = None, internal: bool = True) -> Snapshot:
         """Only the communicators of that name, the process of that rank; without internal operations if asked."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from . import recordings
+from . import processes, recordings
 from ._native import NativeError, Session, Snapshot
 from .acquisition.model import JobWorld
 from .debuggers import via_debugger
+from .debuggers.asked import Unreadable
 from .errors import UserError, as_user_error
 from .report.progress import CLEAR
 from .report.words import size
@@ -27,12 +28,14 @@ def snapshots(
 
     A rank of a job that could not be read is a process in the snapshots, with its reason, where any other was read.
     """
+    # A debugger stops what it reads.
+    states = {target.pid: processes.state_word(target.pid) for target in wanted if isinstance(target, PidTarget)}
     answers, refused = _asked(wanted, request, quiet=quiet)
     failures: List[UserError] = []
     found: List[Snapshot] = []
     for answer in answers:
         try:
-            found.append(_placed(Snapshot.from_json(answer.text()), answer))
+            found.append(_placed(Snapshot.from_json(answer.text()), answer, states))
         except ValueError as error:
             failures.append(UserError(f"{answer.target.label}: {request.via}'s answer is not complete: {error}"))
 
@@ -57,7 +60,7 @@ def snapshots(
     for target, reason in refused:
         place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
         if found and place is not None:
-            found.append(_unread(place, reason))
+            found.append(_unread(place, reason, states))
         else:
             failures.append(reason)
     return found, failures + more
@@ -79,36 +82,48 @@ def _times(answers: Sequence[via_debugger.Answer]) -> Optional[str]:
     )
 
 
-def _placed(snapshot: Snapshot, answer: via_debugger.Answer) -> Snapshot:
-    """With what its job knows of the process, and when it was stopped."""
-    place = answer.target.place if isinstance(answer.target, PidTarget) else None
-    if place is None or place.entry.pid is None:
+def _placed(snapshot: Snapshot, answer: via_debugger.Answer, states: Mapping[int, str]) -> Snapshot:
+    """With what its job knows of the process, when it was stopped, and what it was at before."""
+    if not isinstance(answer.target, PidTarget):
         return snapshot
+    pid, place = answer.target.pid, answer.target.place
+    if place is None:
+        return snapshot.placed(pid, rank=None, world_size=None, captured_at=None, state=states.get(pid))
     at = snapshot.captured_at
     if answer.stopped is not None:
         seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(answer.stopped))
         at = f"{seconds}.{int(answer.stopped % 1 * 1000):03d}Z"
-    return snapshot.placed(place.entry.pid, rank=place.entry.rank, world_size=place.world_size, captured_at=at)
+    return snapshot.placed(
+        pid, rank=place.entry.rank, world_size=place.world_size, captured_at=at, state=states.get(pid)
+    )
 
 
-def _unread(place: Place, error: UserError) -> Snapshot:
-    """A rank of a job of which nothing is known but its place."""
+def _unread(place: Place, error: UserError, states: Mapping[int, str]) -> Snapshot:
+    """A rank of a job of which little is known but its place."""
     entry = place.entry
+    outline = error.outline if isinstance(error, Unreadable) else None
+    captured_at = None
+    process: Dict[str, Any] = {}
+    if outline is not None:
+        # Of MPI_Init or MPI_Finalize: how far it is and where it stands.
+        captured_at, (process,) = (json.loads(outline)[name] for name in ("captured_at", "processes"))
+    elif entry.here and (entry.state in ("zombie", "ended") or error.kind == "gone"):
+        process = {"stage": "ended"}
     process = {
+        **process,
         "rank": entry.rank,
         "world_size": place.world_size,
         "world": entry.world if place.world else None,
         "pid": entry.pid,
         "host": entry.host,
         "executable": entry.executable,
+        "state": states.get(entry.pid or 0, entry.state if entry.here else None),
         "mpi": None,
         "source": None,
-        "calls": [],
-        "communicators": [],
-        "notes": [],
         "problems": [str(error).replace("\n", "; ")],
     }
-    return Snapshot.from_json(json.dumps({"schema": "mpi-queues/1", "captured_at": None, "processes": [process]}))
+    content = {"schema": "mpi-queues/1", "captured_at": captured_at, "processes": [process]}
+    return Snapshot.from_json(json.dumps(content))
 
 
 def worlds(wanted: Sequence[Target]) -> List[JobWorld]:

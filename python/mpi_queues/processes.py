@@ -48,6 +48,26 @@ def state(pid: int) -> str:
     return status(pid).get("State", "")[:1]
 
 
+#: The kernel's letters of states in words (Linux, fs/proc/array.c).
+STATES = {
+    "R": "running",
+    "S": "sleeping",
+    "I": "sleeping",
+    "D": "waiting",
+    "T": "stopped",
+    "t": "traced",
+    "Z": "zombie",
+    "X": "ended",
+    "x": "ended",
+}
+
+
+def state_word(pid: int) -> str:
+    """The state of a process in a word; ``ended`` where there is none."""
+    letter = state(pid)
+    return STATES.get(letter, "unknown") if letter else "ended"
+
+
 def start_time(pid: int) -> Optional[int]:
     """When the process started, in clock ticks: with the pid this names a process, the pid alone does not."""
     try:

@@ -24,9 +24,13 @@ pub struct Call {
     /// Why `arguments` is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments_unknown: Option<String>,
-    /// `Communicator::unique_id` of the communicator that the call is on, where the arguments or the library tell it.
+    /// `Communicator::unique_id` of the communicator that the call is on, where the arguments or the library tell it; of a call
+    /// on a window the one that the library made for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub communicator: Option<u64>,
+    /// `Window::handle` of the window that it is on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<String>,
     /// The requests that it waits for or tests, in the order of the array that was given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<CallRequest>,

@@ -16,6 +16,7 @@ mod process;
 mod snapshot;
 mod source;
 mod stack;
+mod window;
 mod world;
 
 pub use call::{Argument, Call, CallRequest, Outside, RequestState};
@@ -29,4 +30,5 @@ pub use process::{Communicator, Group, Mpi, Process, Spawned, Stage, Traffic};
 pub use snapshot::{SCHEMA, Snapshot};
 pub use source::{QueueReport, QueueSource, Source, SourceKind};
 pub use stack::{Frame, Stack};
+pub use window::Window;
 pub use world::{Elsewhere, World};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Elsewhere, HandleList, Outside, Queue, Source};
+use super::{Call, Elsewhere, HandleList, Outside, Queue, Source, Window};
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -56,6 +56,9 @@ pub struct Process {
     pub all_threads: Option<bool>,
     /// The communicators.
     pub communicators: Vec<Communicator>,
+    /// The windows that its calls are on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<Window>,
     /// The handles that were asked for, by kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handles: Vec<HandleList>,
@@ -87,6 +90,7 @@ impl Process {
             calls: self.calls.clone(),
             outside: self.outside.clone(),
             communicators: Vec::new(),
+            windows: self.windows.clone(),
             handles: self.handles.clone(),
             spawned: self.spawned.clone(),
             spawn_breakpoint: self.spawn_breakpoint.clone(),

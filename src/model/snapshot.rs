@@ -81,14 +81,24 @@ impl Snapshot {
         }
     }
 
-    /// Adds what the job of a process knows of it: its rank and the size of its world where the process did not tell
-    /// them, and when it was stopped.
-    pub fn place(&mut self, pid: i64, rank: Option<i64>, world_size: Option<i64>, captured_at: Option<String>) {
+    /// Adds what is known of a process from outside: its rank and the size of its world where the process did not tell
+    /// them, when it was stopped, and what the kernel said of it before.
+    pub fn place(
+        &mut self,
+        pid: i64,
+        rank: Option<i64>,
+        world_size: Option<i64>,
+        captured_at: Option<String>,
+        state: Option<String>,
+    ) {
         for process in self.processes.iter_mut().filter(|process| process.pid == Some(pid)) {
             process.rank = process.rank.or(rank);
             process.world_size = process.world_size.or(world_size);
             if captured_at.is_some() {
                 process.captured_at.clone_from(&captured_at);
+            }
+            if state.is_some() {
+                process.state.clone_from(&state);
             }
         }
     }

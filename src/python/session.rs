@@ -195,6 +195,17 @@ impl Session {
         self.finished(py, process)
     }
 
+    /// A process that cannot be read because MPI_Init is not done, or MPI_Finalize is: one snapshot with one process that has its
+    /// `stage` and where it stands; None for all others.
+    fn outline(&self, py: Python<'_>) -> PyResult<Option<Snapshot>> {
+        self.session.target().begin();
+        let Some(stage) = self.session.stage_without_mpi() else {
+            self.interrupted()?;
+            return Ok(None);
+        };
+        self.finished(py, model::Process { stage: Some(stage), ..model::Process::default() }).map(Some)
+    }
+
     /// What one handle means, as a dictionary: the fields of `model::Handle`.
     #[pyo3(signature = (
         kind, value, *, fortran = false, full = false, source = "auto", plugin = None, timeout = 60.0, cxx = None

@@ -114,12 +114,19 @@ impl Snapshot {
         Self(Arc::new(merged))
     }
 
-    /// With what its job knows of a process: its rank and the size of its world where the process did not tell them, and when
-    /// it was stopped (RFC 3339 in UTC).
-    #[pyo3(signature = (pid, *, rank, world_size, captured_at))]
-    fn placed(&self, pid: i64, rank: Option<i64>, world_size: Option<i64>, captured_at: Option<String>) -> Self {
+    /// With what is known of a process from outside: its rank and the size of its world where the process did not tell them,
+    /// when it was stopped (RFC 3339 in UTC), and what the kernel said of it before (`running`, `sleeping`, ...).
+    #[pyo3(signature = (pid, *, rank, world_size, captured_at, state = None))]
+    fn placed(
+        &self,
+        pid: i64,
+        rank: Option<i64>,
+        world_size: Option<i64>,
+        captured_at: Option<String>,
+        state: Option<String>,
+    ) -> Self {
         let mut placed = self.0.as_ref().clone();
-        placed.place(pid, rank, world_size, captured_at);
+        placed.place(pid, rank, world_size, captured_at, state);
         Self(Arc::new(placed))
     }
 

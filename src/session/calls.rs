@@ -1,9 +1,9 @@
 //! What the arguments of calls mean: the communicator that a call is on, and how far the requests are that it waits for.
 
-use super::{Family, Session, refine};
+use super::{Family, Session, refine, windows};
 use crate::model::{
     Argument, Call, CallRequest, Communicator, Handle, HandleKind, HandleState, Operation, OperationStatus, Process,
-    RequestState,
+    RequestState, Window,
 };
 use crate::readers::{Depth, HandleSource};
 use crate::target::Target;
@@ -79,9 +79,12 @@ impl<T: Target> Session<T> {
                 Family::Located(found) if !found.process.abi => Form { bytes: 4 },
                 _ => Form { bytes: self.target.abi().pointer_width.bytes() },
             };
-            let communicators = &process.communicators;
+            let (communicators, windows) = (&process.communicators, &mut process.windows);
             let resolved = self.with_handles(|reader| {
-                calls.iter_mut().for_each(|call| resolve(call, communicators, form, Some(reader)));
+                for call in &mut calls {
+                    resolve(call, communicators, form, Some(reader));
+                    resolve_window(call, communicators, form, reader, windows);
+                }
             });
             if resolved.is_err() {
                 calls.iter_mut().for_each(|call| resolve(call, communicators, form, None));
@@ -97,12 +100,7 @@ fn resolve(call: &mut Call, communicators: &[Communicator], form: Form, reader: 
     let fortran = call.function.starts_with("mpi_");
     let about_requests = OF_REQUESTS.contains(&call.c_name().as_str());
     let describe = |kind: HandleKind, value: i64, depth: Depth| -> Option<Handle> {
-        let reader = reader?;
-        Some(if fortran {
-            reader.describe_fortran(kind, value, depth)
-        } else {
-            reader.describe(kind, form.c_value(value), depth)
-        })
+        Some(described(reader?, form, fortran, kind, value, depth))
     };
     let mut requests: Vec<i64> = Vec::new();
     let mut communicator = None;
@@ -136,6 +134,41 @@ fn resolve(call: &mut Call, communicators: &[Communicator], form: Form, reader: 
     }
 }
 
+/// Says which window a call is on, and adds that to `windows`.
+fn resolve_window(
+    call: &mut Call,
+    communicators: &[Communicator],
+    form: Form,
+    reader: &dyn HandleSource,
+    windows: &mut Vec<Window>,
+) {
+    let Some(value) = call.argument("win").and_then(handle_in) else { return };
+    let fortran = call.function.starts_with("mpi_");
+    let handle = described(reader, form, fortran, HandleKind::Win, value, Depth::Full);
+    let Some(window) = windows::of_handle(&handle, communicators, reader) else { return };
+    call.window.clone_from(&window.handle);
+    call.communicator = call.communicator.or(window.communicator);
+    if windows.iter().all(|known| known.handle != window.handle) {
+        windows.push(window);
+    }
+}
+
+/// What a handle means that the application has, in C or in Fortran.
+fn described(
+    reader: &dyn HandleSource,
+    form: Form,
+    fortran: bool,
+    kind: HandleKind,
+    value: i64,
+    depth: Depth,
+) -> Handle {
+    if fortran {
+        reader.describe_fortran(kind, value, depth)
+    } else {
+        reader.describe(kind, form.c_value(value), depth)
+    }
+}
+
 /// The handle that an argument is; of one that is given by its address the one that stands there.
 fn handle_in(argument: &Argument) -> Option<i64> {
     match &argument.values {
@@ -153,19 +186,19 @@ fn communicator_of<'c>(
     describe: &dyn Fn(HandleKind, i64, Depth) -> Option<Handle>,
 ) -> (Option<&'c Communicator>, Option<String>) {
     let by_handle = |handle: &str| communicators.iter().find(|found| found.handle.as_deref() == Some(handle));
-    let described = |found: &'c Communicator| (Some(found), Some(found.name.clone()));
+    let known = |found: &'c Communicator| (Some(found), Some(found.name.clone()));
     let Some(value) = handle_in(argument) else {
         // A name of the standard's stands for one communicator only, which has that name unless it was given another.
         let meaning = argument.meaning.as_deref().filter(|meaning| meaning.starts_with("MPI_COMM_"));
         let found = meaning.and_then(|meaning| communicators.iter().find(|found| found.name == meaning));
-        return found.map_or((None, None), described);
+        return found.map_or((None, None), known);
     };
     if !fortran && let Some(found) = by_handle(&form.c_text(value)) {
-        return described(found);
+        return known(found);
     }
     let Some(handle) = describe(HandleKind::Comm, value, Depth::Short) else { return (None, None) };
     match handle.handle.as_deref().filter(|_| handle.state == HandleState::Live).and_then(by_handle) {
-        Some(found) => described(found),
+        Some(found) => known(found),
         None => (None, called(&handle)),
     }
 }

@@ -11,6 +11,7 @@ mod mpich;
 mod plugin;
 mod record;
 mod refine;
+mod windows;
 
 pub use detection::{Detected, Family, LayoutChoice};
 pub use handles::Designator;
@@ -22,7 +23,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::layouts::ProfileError;
-use crate::model::{Process, QueueReport, QueueSource, Source, SourceKind};
+use crate::model::{Process, QueueReport, QueueSource, Source, SourceKind, Stage};
 use crate::mqs::PluginError;
 use crate::readers::mpich::handles::SharedOperations;
 use crate::readers::mpich::{MpichReader, located};
@@ -210,8 +211,19 @@ impl<T: Target> Session<T> {
         if detected.lifetime == Lifetime::Finalizing {
             process.notes.push("the process is in MPI_Finalize".to_owned());
         }
+        process.stage = Some(stage_of(detected.lifetime));
         refine::set_identity(&mut process);
         Ok(process)
+    }
+
+    /// How far a process is whose MPI cannot be read for that reason: MPI_Init is not done, or MPI_Finalize is. `None` for all
+    /// others.
+    pub fn stage_without_mpi(&self) -> Option<Stage> {
+        match self.detected() {
+            Err(SessionError::NotInitialized) => Some(Stage::NotInitialized),
+            Err(SessionError::Finalized) => Some(Stage::Finalized),
+            _ => None,
+        }
     }
 
     fn read_family(&self, detected: &Detected, with_queues: bool) -> Result<QueueReport, ReaderError> {
@@ -232,5 +244,14 @@ impl<T: Target> Session<T> {
                 reader.read_queues()
             }
         }
+    }
+}
+
+fn stage_of(lifetime: Lifetime) -> Stage {
+    match lifetime {
+        Lifetime::NotInitialized => Stage::NotInitialized,
+        Lifetime::Active => Stage::Initialized,
+        Lifetime::Finalizing => Stage::Finalizing,
+        Lifetime::Finalized => Stage::Finalized,
     }
 }

@@ -169,6 +169,7 @@ impl<T: Target> Session<T> {
             problems: ours.problems.into_iter().chain(report.problems).collect(),
             spawned: told.spawned,
             spawn_breakpoint: told.spawn_breakpoint,
+            stage: ours.stage,
             rank: ours.rank,
             world_size: ours.world_size,
             world_key: ours.world_key,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Call, Communicator, Facts, Operation, OperationStatus, Process, QueueState, SourceKind};
+use crate::model::{Call, Communicator, Facts, Operation, OperationStatus, Process, QueueState, SourceKind, Stage};
 
 /// Fills in the process's rank and the size of its world from MPI_COMM_WORLD.
 pub fn set_identity(process: &mut Process) {
@@ -30,6 +30,11 @@ pub fn add_facts(process: &mut Process, facts: &Facts) {
     process.calls = facts.stacks.iter().filter_map(crate::model::Stack::call).collect();
     process.outside = facts.stacks.iter().filter_map(crate::model::Stack::outside).collect();
     process.all_threads = Some(facts.all_threads);
+    // Not every library marks the beginning of MPI_Finalize, and its structures go before the function returns.
+    let finalizing = process.calls.iter().any(|call| call.c_name() == "MPI_Finalize");
+    if finalizing && matches!(process.stage, None | Some(Stage::Initialized | Stage::Finalized)) {
+        process.stage = Some(Stage::Finalizing);
+    }
     process.problems.extend(facts.problems.iter().cloned());
 }
 

@@ -12,22 +12,12 @@ import re
 from dataclasses import dataclass
 from typing import Dict, Iterator, List, Mapping, Optional, Set, Tuple
 
+from ..processes import STATES
+
 #: An environment or a command line larger than this is read up to here (Linux allows 6 MB for both together, exec.c).
 _MAX_STRINGS = 6 << 20
 #: Programs larger than this are not searched for MPI's names.
 _MAX_PROGRAM = 1 << 30
-
-_STATES = {
-    "R": "running",
-    "S": "sleeping",
-    "I": "sleeping",
-    "D": "waiting",
-    "T": "stopped",
-    "t": "traced",
-    "Z": "zombie",
-    "X": "ended",
-    "x": "ended",
-}
 
 #: File names of MPI libraries: Open MPI's, MPICH's and those of its ABI, Intel's, Cray's, MVAPICH's.
 _MPI_LIBRARY = re.compile(rb"/lib(?:mpi|mpich|mpi_abi|mpi_[a-z0-9]+|mpich_[a-z0-9]+|mpi-[a-z0-9]+)\.so[.0-9]*$")
@@ -197,7 +187,7 @@ class ProcessTree:
             return "ended"
         if self.tracer(pid) and not process.ended:
             return "traced"
-        return _STATES.get(process.letter, "unknown")
+        return STATES.get(process.letter, "unknown")
 
     def tracer(self, pid: int) -> int:
         """The process that traces it, 0 where none does."""

@@ -59,6 +59,10 @@ class DebuggedMpi(ABC):
         """What :meth:`Session.read` gives; asked again at the same stop, the answer is remembered."""
 
     @abstractmethod
+    def outline(self) -> Optional[Snapshot]:
+        """As :meth:`Session.outline`."""
+
+    @abstractmethod
     def identity(self) -> Dict[str, Optional[int]]:
         """Rank and size in MPI_COMM_WORLD."""
 

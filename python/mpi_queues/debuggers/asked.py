@@ -45,6 +45,14 @@ class Request:
     spool: Optional[str] = None
 
 
+class Unreadable(UserError):
+    """A process could not be read. ``outline`` is the JSON of what is known of it all the same; None: nothing is."""
+
+    def __init__(self, message: str, *, help: str = "", kind: str = "error", outline: Optional[str] = None) -> None:
+        super().__init__(message, help=help, kind=kind)
+        self.outline = outline
+
+
 class Told:
     """How far all is, for the progress that is shown."""
 
@@ -128,7 +136,8 @@ def said_error(target: DebuggedTarget, said: Dict[str, Any]) -> UserError:
         return ended(target)
     error, kind = str(said["error"]), str(said.get("kind", "error"))
     named = error if target.label in error else f"{target.label}: {error}"
-    return UserError(named, help=str(said.get("help", "")), kind=kind)
+    outline = said.get("outline")
+    return Unreadable(named, help=str(said.get("help", "")), kind=kind, outline=str(outline) if outline else None)
 
 
 def content(target: Union[DebuggedTarget, Sequence[PidTarget]], request: Request) -> bytes:

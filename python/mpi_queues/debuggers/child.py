@@ -65,11 +65,15 @@ def serve(opener: Opener) -> None:
         try:
             if request.get("pids") is not None:
                 _serve_together(opener, request, write, expected)
-            elif request["pid"] is not None:
-                _answer(request, opener.attach(int(request["pid"])), opener.release, write)
+                return
+            if request["pid"] is not None:
+                process = opener.attach(int(request["pid"]))
             else:
                 process = opener.open_core(str(request["core"]), str(request["exe"]))
+            try:
                 _answer(request, process, opener.release, write)
+            except expected as error:
+                _head(write, {**_error(error), **_outline(request, process, expected)})
         finally:
             opener.release()
     except expected as error:
@@ -105,7 +109,7 @@ def _serve_together(
             _answer(request, process, lambda: None, piece)
             _head(write, {"done": pid, "at": time.time()})
         except expected as error:
-            _head(write, {"failed": pid, **_error(error)})
+            _head(write, {"failed": pid, **_error(error), **_outline(request, process, expected)})
         read.append(pid)
         if time.monotonic() - started > _MAX_HELD:
             # Something takes long: a plug-in, or very many operations.
@@ -117,6 +121,20 @@ def _serve_together(
 def _error(error: BaseException) -> Dict[str, Any]:
     shown = as_user_error(error)
     return {"error": shown.args[0], "kind": shown.kind, "help": shown.help}
+
+
+def _outline(
+    request: Dict[str, Any], process: DebuggedMpi, expected: Tuple[Type[BaseException], ...]
+) -> Dict[str, Any]:
+    """What is known of a process that is before MPI_Init or after MPI_Finalize, beside the error that says so."""
+    if request["action"] != "read":
+        return {}
+    try:
+        outline = process.outline()
+    except expected:
+        # The first error says more.
+        return {}
+    return {} if outline is None else {"outline": outline.to_json()}
 
 
 def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[], None], write: Write) -> None:

@@ -95,6 +95,9 @@ class ProcessSession(DebuggedMpi):
             self._snapshots[key] = known
         return known
 
+    def outline(self) -> Optional[_native.Snapshot]:
+        return self.reached(self._session.outline)
+
     def identity(self) -> Dict[str, Optional[int]]:
         return self.reached(self._session.identity)
 
