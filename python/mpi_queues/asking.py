@@ -39,24 +39,31 @@ def snapshots(
         except ValueError as error:
             failures.append(UserError(f"{answer.target.label}: {request.via}'s answer is not complete: {error}"))
 
+    outlines: List[Snapshot] = []
+
     def read(session: Session) -> Snapshot:
         if request.action == "handles":
             return session.handles(
                 request.wanted, source=request.source, plugin=request.plugin, timeout=request.timeout
             )
-        return session.read(
-            source=request.source,
-            plugin=request.plugin,
-            timeout=request.timeout,
-            queues=request.queues,
-            handles=[kind for kind, _ in request.wanted],
-        )
+        try:
+            return session.read(
+                source=request.source,
+                plugin=request.plugin,
+                timeout=request.timeout,
+                queues=request.queues,
+                handles=[kind for kind, _ in request.wanted],
+            )
+        except NativeError:
+            outlines.extend(recordings.outline_of(session))
+            raise
 
     note = _times(answers)
     if note is not None:
         found.append(Snapshot.merged([], notes=[note]))
     replayed, more = _replayed(wanted, read)
     found += [snapshot for _, snapshot in replayed]
+    found += outlines if found else []
     for target, reason in refused:
         place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
         if found and place is not None:

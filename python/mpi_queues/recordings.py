@@ -168,6 +168,7 @@ def load(
     """
     replayed, problems = sessions(open_recording(path), path)
     snapshots: List[Snapshot] = []
+    outlines: List[Snapshot] = []
     failures: List[UserError] = []
     for session in replayed:
         try:
@@ -177,8 +178,15 @@ def load(
         except NativeError as error:
             failures.append(as_user_error(error))
             problems.append(str(error))
+            outlines += outline_of(session)
     if not snapshots:
         help_text = failures[0].help if failures else f"to see what is left, type: mpi-queues recording info {path}"
         what = "\n".join(problems) or f"{os.fspath(path)}: it has no process"
         raise UserError(what, help=help_text, kind="recording")
-    return Snapshot.merged(snapshots, problems)
+    return Snapshot.merged([*snapshots, *outlines], problems)
+
+
+def outline_of(session: Session) -> List[Snapshot]:
+    """A process that was recorded before MPI_Init or after MPI_Finalize, with where it stood; nothing of others."""
+    outline = session.outline()
+    return [] if outline is None else [outline]

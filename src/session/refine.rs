@@ -167,3 +167,87 @@ fn non_blocking_send(send: &Operation) -> Option<&'static str> {
         Some("MPI_Isend")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Argument, Communicator, Frame, Queue, Source, Stack};
+
+    fn in_call(function: &str) -> Facts {
+        let frame = |name: &str| Frame { function: Some(name.to_owned()), ..Frame::default() };
+        let frames = vec![frame("poll"), frame(function), frame("main")];
+        Facts { stacks: vec![Stack { thread: 1, complete: true, frames, ..Stack::default() }], ..Facts::default() }
+    }
+
+    #[test]
+    fn a_thread_in_mpi_finalize_says_how_far_the_process_is() {
+        for function in ["MPI_Finalize", "PMPI_Finalize", "mpi_finalize_"] {
+            for stage in [None, Some(Stage::Initialized), Some(Stage::Finalized), Some(Stage::Finalizing)] {
+                let mut process = Process { stage, ..Process::default() };
+                add_facts(&mut process, &in_call(function));
+                assert_eq!(process.stage, Some(Stage::Finalizing), "{function} {stage:?}");
+            }
+        }
+        for stage in [None, Some(Stage::Initialized), Some(Stage::Finalized), Some(Stage::NotInitialized)] {
+            let mut process = Process { stage, ..Process::default() };
+            add_facts(&mut process, &in_call("MPI_Recv"));
+            assert_eq!(process.stage, stage);
+        }
+    }
+
+    fn receive(source: Option<i64>, tag: Option<i64>, buffer: u64) -> Operation {
+        Operation {
+            desired_local_rank: source,
+            any_source: source.is_none(),
+            desired_tag: tag,
+            tag_wild: tag.is_none(),
+            buffer: Some(buffer),
+            ..Operation::default()
+        }
+    }
+
+    fn waiting(receives: Vec<Operation>, arguments: &[(&str, i64)]) -> Process {
+        let argument = |(name, value): &(&str, i64)| Argument {
+            name: (*name).to_owned(),
+            value: Some(*value),
+            ..Argument::default()
+        };
+        let arguments = arguments.iter().map(argument).collect();
+        let call = Call { function: "MPI_Recv".to_owned(), arguments, communicator: Some(3), ..Call::default() };
+        let queue = Queue { operations: receives, ..Queue::default() };
+        Process {
+            all_threads: Some(true),
+            source: Some(Source { kind: SourceKind::Builtin, ..Source::default() }),
+            calls: vec![call],
+            communicators: vec![Communicator { unique_id: 3, pending_receives: queue, ..Communicator::default() }],
+            ..Process::default()
+        }
+    }
+
+    fn named(mut process: Process) -> Vec<Option<String>> {
+        name_calls(&mut process);
+        let receives = &process.communicators[0].pending_receives.operations;
+        receives.iter().map(|receive| receive.call.as_deref().map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn of_several_receives_the_one_that_is_as_the_arguments_say_is_the_blocking_calls() {
+        let (own, other) = (Some("MPI_Recv".to_owned()), Some("MPI_Irecv".to_owned()));
+        let receives =
+            || vec![receive(Some(1), Some(18), 8), receive(Some(1), Some(17), 16), receive(None, Some(17), 24)];
+        let expected = [other.clone(), own.clone(), other.clone()];
+        assert_eq!(named(waiting(receives(), &[("source", 1), ("tag", 17)])), expected);
+        // The wildcards differ from MPI to MPI, but are negative.
+        let expected = [other.clone(), other, own];
+        assert_eq!(named(waiting(receives(), &[("source", -2), ("tag", 17)])), expected);
+        assert_eq!(named(waiting(receives(), &[("buf", 24)])), expected);
+    }
+
+    #[test]
+    fn where_several_or_none_fit_nothing_is_named() {
+        let twice = || vec![receive(Some(1), Some(17), 8), receive(Some(1), Some(17), 8)];
+        assert_eq!(named(waiting(twice(), &[("source", 1), ("tag", 17), ("buf", 8)])), [None, None]);
+        assert_eq!(named(waiting(twice(), &[])), [None, None]);
+        assert_eq!(named(waiting(twice(), &[("tag", 5)])), [None, None]);
+    }
+}

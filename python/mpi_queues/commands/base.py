@@ -196,8 +196,9 @@ def _of_ranks(context: Context, processes: List[DebuggedMpi], arguments: opt.Arg
     return found
 
 
-def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool) -> Snapshot:
-    """Reads the chosen processes into one snapshot.
+def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool, outlines: bool = False) -> Snapshot:
+    """Reads the chosen processes into one snapshot; with ``outlines`` also those that are before MPI_Init or after
+    MPI_Finalize, as far as they are known.
 
     Raises:
         UserError: where none of them could be read.
@@ -208,10 +209,17 @@ def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool) 
         context,
         arguments,
         lambda process: process.read(source=source, plugin=plugin, timeout=timeout, queues=queues),
+        outlines=outlines,
     )
 
 
-def from_processes(context: Context, arguments: opt.Arguments, read: Callable[[DebuggedMpi], Snapshot]) -> Snapshot:
+def from_processes(
+    context: Context,
+    arguments: opt.Arguments,
+    read: Callable[[DebuggedMpi], Snapshot],
+    *,
+    outlines: bool = False,
+) -> Snapshot:
     """What ``read`` gives of the chosen processes, in one snapshot.
 
     Raises:
@@ -228,6 +236,9 @@ def from_processes(context: Context, arguments: opt.Arguments, read: Callable[[D
             failures.append((process, as_user_error(error)))
     if not snapshots:
         raise reason_of(failures)
+    for process, failure in failures if outlines else ():
+        outline = process.outline() if failure.kind in ("not_initialized", "finalized") else None
+        snapshots += [] if outline is None else [outline]
     told = [
         f"{process.label}: {str(failure).replace(chr(10), '; ')}"
         for process, failure in failures

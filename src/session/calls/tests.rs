@@ -200,3 +200,65 @@ fn a_collective_whose_arguments_are_not_known_is_where_its_messages_are() {
     let other = with_internal(halo, text, OperationStatus::Pending);
     assert_eq!(inferred(&[world, other], &mut [call("MPI_Barrier", vec![])]), None);
 }
+
+#[test]
+fn a_call_on_a_window_names_it_and_its_epochs() {
+    let mut library = Library::default().with(HandleKind::Win, 0x50, HandleState::Live, "ghost cells", "").with(
+        HandleKind::Group,
+        0x60,
+        HandleState::Live,
+        "",
+        "",
+    );
+    if let Some(window) = library.c.get_mut(&(HandleKind::Win, 0x50)) {
+        window.fact("communicator", serde_json::json!({ "kind": "comm", "handle": "0x84000001" }));
+        window.fact("group", serde_json::json!({ "kind": "group", "handle": "0x60" }));
+        window.fact("epoch", "start+post");
+        window.fact("lock_all", false);
+        window.fact("locks", serde_json::json!([{ "rank": 2, "type": "shared" }]));
+        window.fact("started", serde_json::json!([1, null]));
+        window.unknown("posted", "it is not kept");
+    }
+    if let Some(group) = library.c.get_mut(&(HandleKind::Group, 0x60)) {
+        group.fact("ranks", serde_json::json!([4, 5]));
+    }
+    let mut wait = call("MPI_Win_wait", vec![argument("win", 0x50)]);
+    let mut windows = Vec::new();
+    for _ in 0..2 {
+        resolve_window(&mut wait, &two(), POINTERS, &library, &mut windows);
+    }
+    let [window] = windows.as_slice() else { panic!("{windows:?}") };
+    assert_eq!((wait.window.as_deref(), wait.communicator), (Some("0x50"), Some(4)));
+    assert_eq!((window.name.as_deref(), window.communicator), (Some("ghost cells"), Some(4)));
+    assert_eq!((window.group.as_deref(), window.epoch.as_deref()), (Some(&[Some(4), Some(5)][..]), Some("start+post")));
+    assert_eq!((window.lock_all, window.locks.as_deref()), (Some(false), Some(&[2][..])));
+    assert_eq!((window.started.as_deref(), window.posted.as_deref()), (Some(&[Some(1), None][..]), None));
+    assert_eq!(window.unknown.keys().collect::<Vec<_>>(), ["posted"]);
+}
+
+#[test]
+fn a_value_that_is_no_window_adds_none() {
+    let library = Library::default().with(HandleKind::Win, 0x51, HandleState::Freed, "", "");
+    for value in [0x51, 0x52] {
+        let mut fence = call("MPI_Win_fence", vec![argument("win", value)]);
+        let mut windows = Vec::new();
+        resolve_window(&mut fence, &two(), POINTERS, &library, &mut windows);
+        assert_eq!((fence.window, fence.communicator, windows), (None, None, Vec::new()));
+    }
+}
+
+#[test]
+fn requests_of_collectives_have_their_place_on_the_communicator() {
+    let mut library = Library::default().with(HandleKind::Request, 17, HandleState::Live, "", "pending");
+    if let Some(request) = library.c.get_mut(&(HandleKind::Request, 17)) {
+        request.fact("type", "collective");
+        request.fact("tag", -31);
+        request.fact("communicator", serde_json::json!({ "kind": "comm", "handle": "0x44000000" }));
+        request.unknown("call", "it is not kept");
+    }
+    let mut wait = call("MPI_Waitall", vec![requests(&[17])]);
+    resolve(&mut wait, &two(), POINTERS, Some(&library));
+    let [only] = wait.requests.as_slice() else { panic!("{:?}", wait.requests) };
+    assert_eq!((only.communicator, only.sequence, only.collective.as_deref()), (Some(3), Some(31), None));
+    assert_eq!(only.state, RequestState::Open);
+}
