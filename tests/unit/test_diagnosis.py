@@ -218,6 +218,12 @@ def test_without_findings_it_says_where_the_ranks_are() -> None:
     assert "  rank 3     after MPI_Finalize\n  rank 4     could not be read\n" in places
 
 
+def test_ranks_that_no_finding_names_are_told_where_they_are() -> None:
+    text = shown(diagnosed(finding(), processes=3))
+    assert "\nThe other ranks:\n  rank 2  not known where\n" in text
+    assert "other ranks" not in shown(diagnosed(finding(), processes=2))
+
+
 def test_one_rank_of_many_is_told_how_to_read_the_others() -> None:
     text = shown(snapshot(process(world_size=64)).diagnose(), others="mpi attach")
     assert "1 of 64 ranks were read; to read all: mpi attach\n" in text

@@ -74,8 +74,7 @@ def write_diagnosis(diagnosis: Diagnosis, write: Write, options: Options) -> Non
     if len(findings) > count:
         write("\n")
         _write_more(f"… and {counted(len(findings) - count, 'more finding')}", write, options)
-    if options.verbose or not any(finding.calls for finding in findings):
-        _write_places(diagnosis.snapshot, write, options)
+    _write_places(diagnosis.snapshot, {rank for one in findings if one.calls for rank in one.ranks}, write, options)
     _write_movement(diagnosis, write, options)
     _write_worlds(diagnosis.snapshot, write, options)
     _write_limits(diagnosis, write, options)
@@ -201,13 +200,15 @@ def _write_rows(rows: Sequence[_Row], write: Write, options: Options) -> None:
             write(wrapped(row.full, "      ", "        ", width=width))
 
 
-def _write_places(snapshot: Snapshot, write: Write, options: Options) -> None:
-    """Where all ranks are, those at one place together."""
+def _write_places(snapshot: Snapshot, told: Set[int], write: Write, options: Options) -> None:
+    """Where the ranks are that no finding has told, those at one place together."""
     groups: Dict[Place, List[int]] = {}
     nameless: Dict[Place, int] = {}
     several = bool(snapshot.worlds)
     for process in snapshot.processes:
         rank = process.universe_rank if several else process.rank
+        if rank in told:
+            continue
         place = of_process(process, full=options.verbose)
         if rank is None:
             nameless[place] = nameless.get(place, 0) + 1
@@ -217,8 +218,8 @@ def _write_places(snapshot: Snapshot, write: Write, options: Options) -> None:
     rows += [_Row(counted(count, "process"), place.call, place.where, "") for place, count in nameless.items()]
     if not rows:
         return
-    limit = options.of(_ROWS)
-    write("\nWhere they are:\n")
+    limit = 4 if told and not options.verbose else options.of(_ROWS)
+    write("\nThe other ranks:\n" if told else "\nWhere they are:\n")
     _write_rows(rows[:limit], write, options)
     if len(rows) > limit:
         _write_more(f"  … and {counted(len(rows) - limit, 'more place')}", write, options)
