@@ -71,7 +71,9 @@ impl Stack {
         }
         // Older recordings do not tell which frames are the application's.
         let told = self.frames.iter().any(|frame| frame.application.is_some());
-        let own = || self.frames.iter().filter(|frame| !told || frame.application == Some(true));
+        let application =
+            |frame: &&Frame| if told { frame.application == Some(true) } else { !of_the_c_library(frame) };
+        let own = || self.frames.iter().filter(application);
         let own = own().find(|frame| frame.file.is_some()).or_else(|| own().find(|_| told));
         Some(Outside {
             thread: self.thread,
@@ -84,9 +86,43 @@ impl Stack {
     }
 }
 
+/// Whether a source file is one of glibc, which names them from where it is built (DW_AT_name of Debian's debug information
+/// of glibc 2.36: `../sysdeps/unix/sysv/linux/poll.c`, `./nptl/pthread_create.c`).
+fn of_the_c_library(frame: &Frame) -> bool {
+    const PLACES: &[&str] = &[
+        "../sysdeps/",
+        "../nptl/",
+        "./nptl/",
+        "./csu/",
+        "./io/",
+        "./misc/",
+        "./posix/",
+        "./signal/",
+        "./socket/",
+        "./time/",
+    ];
+    frame.file.as_deref().is_some_and(|file| PLACES.iter().any(|place| file.starts_with(place)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn in_an_older_recording_the_c_library_is_not_the_application() {
+        let frame = |function: &str, file: &str| Frame {
+            function: Some(function.to_owned()),
+            file: Some(file.to_owned()),
+            ..Frame::default()
+        };
+        let library = [frame("__GI___poll", "../sysdeps/unix/sysv/linux/poll.c"), frame("start_thread", "./nptl/p.c")];
+        let mut frames = library.to_vec();
+        let outside = |frames: &[Frame]| Stack { frames: frames.to_vec(), ..Stack::default() }.outside();
+        let alone = outside(&frames).unwrap_or_default();
+        assert_eq!((alone.function.as_deref(), alone.caller), (Some("__GI___poll"), None));
+        frames.insert(1, frame("wait_for_input", "input.c"));
+        assert_eq!(outside(&frames).unwrap_or_default().caller.as_deref(), Some("wait_for_input"));
+    }
 
     fn stack(functions: &[&str]) -> Stack {
         let frame = |name: &&str| Frame { function: Some((*name).to_owned()), line: Some(7), ..Frame::default() };
