@@ -14,11 +14,13 @@ import tempfile
 from typing import Any, List
 
 from . import api
-from ._native import Snapshot
+from ._native import Diagnosis
 from .debuggers.launchers import installed
+from .diagnose import terminal_width
 from .errors import UserError
 from .jobs import Job
-from .report import explain, text
+from .report import diagnosis as report
+from .report import text
 from .show import terminal_style
 
 _DATA = pathlib.Path(__file__).resolve().parent / "data"
@@ -61,8 +63,10 @@ def _run_job(via: str) -> None:
         say(f"Starting {RANKS} ranks of a program that deadlocks (its source: {SOURCE}).")
         with Job(program, ranks=RANKS) as job:
             say("It hangs. This reads it, here and on any job of yours:\n")
-            say("  mpi-queues show " + " ".join(f"--pid {pid}" for pid in job.pids) + "\n")
-            _tell(job.snapshot(via=via))
+            named = " ".join(f"--pid {pid}" for pid in job.pids)
+            say(f"  mpi-queues show {named}")
+            say(f"  mpi-queues diagnose {named}\n")
+            _tell(job.diagnose(via=via))
     say("\nThe job was ended.")
 
 
@@ -74,16 +78,17 @@ def _replay(missing: List[str], debugger: bool) -> None:
     say(f"It shows a recording instead, made earlier of the same program (its source: {SOURCE}).")
     say(f"For the real one, type: sudo apt install {' '.join(packages)}; mpi-queues demo\n")
     say("This reads the recording, and needs neither an MPI nor a debugger:\n")
-    say(f"  mpi-queues show --recording {RECORDING}\n")
-    _tell(api.load(RECORDING))
+    say(f"  mpi-queues show --recording {RECORDING}")
+    say(f"  mpi-queues diagnose --recording {RECORDING}\n")
+    _tell(api.load(RECORDING).diagnose())
     say("\nThis was a recording: nothing was started.")
 
 
-def _tell(snapshot: Snapshot) -> None:
-    shown = snapshot.filtered(internal=False)
-    text.write_queues(shown, sys.stdout.write, text.Options(style=terminal_style()))
-    say("\nIn words:\n")
-    explain.write_explanation(shown, sys.stdout.write)
+def _tell(diagnosis: Diagnosis) -> None:
+    style = terminal_style()
+    text.write_queues(diagnosis.snapshot.filtered(internal=False), sys.stdout.write, text.Options(style=style))
+    say("\nWhy it is stuck:\n")
+    report.write_diagnosis(diagnosis, sys.stdout.write, report.Options(width=terminal_width(), style=style))
 
 
 def say(line: str) -> None:

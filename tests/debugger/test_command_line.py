@@ -301,7 +301,7 @@ def test_the_demo(debian_mpi: object) -> None:
     result = mpi_queues("demo")
     assert result.status == 0, str(result)
     said = " ".join(result.out.split())
-    assert "A message from rank 2 has arrived, but with tag 21: the receive asks for tag 20" in said
+    assert 'rank 2 sends tag 21 on "halo", rank 1 waits for tag 20' in said
     pids = [int(pid) for pid in re.findall(r"--pid (\d+)", result.out)]
     assert len(pids) == 3
     assert [pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()] == []

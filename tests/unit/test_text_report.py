@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from mpi_queues import Snapshot, UserError
-from mpi_queues.report import explain, text, words
+from mpi_queues.report import text, words
 from samples import communicator, operation, process, queue, snapshot
 
 
@@ -107,7 +107,6 @@ def test_no_line_is_wider_than_100_columns() -> None:
     pieces: list[str] = [report]
     text.write_communicators(snapshot(what), pieces.append)
     text.write_differences("inferior 1", [long], pieces.append)
-    explain.write_explanation(snapshot(what), pieces.append)
     too_wide = [line for line in "".join(pieces).splitlines() if words.columns(line) > 100]
     assert too_wide == []
 
@@ -163,25 +162,6 @@ def test_an_empty_snapshot() -> None:
     assert shown(snapshot()).strip() == (
         "0 processes, 0 communicators: 0 pending sends, 0 pending receives, 0 unexpected messages"
     )
-
-
-def test_the_explanation_names_a_wrong_tag() -> None:
-    pieces: list[str] = []
-    explain.write_explanation(
-        snapshot(
-            process(
-                communicator(
-                    "halo",
-                    pending_receives=queue([operation(desired_tag=20)]),
-                    unexpected_messages=queue([operation(desired_tag=21)]),
-                )
-            )
-        ),
-        pieces.append,
-    )
-    said = " ".join("".join(pieces).split())
-    assert "Rank 0 waits for a message from rank 1 with tag 20 in halo." in said
-    assert "A message from rank 1 has arrived, but with tag 21: the receive asks for tag 20" in said
 
 
 def test_what_no_communicator_knows_is_said_once() -> None:
