@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import shutil
@@ -161,6 +162,32 @@ def check_fortran(job: jobs.Job) -> None:
         # mpi_recv_, mpi_recv__, mpi_recv_f08_ or mpi_recv_f08ts_.
         function = call["function"].rstrip("_").removesuffix("_f08ts").removesuffix("_f08")
         agree({**call, "function": function}, said(rank_output(job, rank)))
+
+
+def test_a_recording_tells_the_same(debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path) -> None:
+    job = start_calls(debian_mpich, "calls.c", "-O2")
+    live = calls_of(job)
+    path = str(tmp_path / "calls.mpirec")
+    recorded = cli.mpi_queues("record", *cli.pid_options(job.pids), "-o", path)
+    assert recorded.status == 0, str(recorded)
+    shown = cli.mpi_queues("show", "--recording", path, "--format", "json")
+    calls = [call for process in json.loads(shown.out)["processes"] for call in process["calls"]]
+    assert [call["arguments"] for call in calls] == [call["arguments"] for call in live]
+    # Nothing has moved.
+    assert [call["fingerprint"] for call in calls] == [call["fingerprint"] for call in live]
+
+
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
+def test_a_core_file_tells_the_same(
+    debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str
+) -> None:
+    job = start_calls(debian_mpich, "calls.c", "-O0")
+    calls_of(job)
+    core = f"{tmp_path}/core.{job.pids[1]}"
+    subprocess.run(["gcore", "-o", f"{tmp_path}/core", str(job.pids[1])], check=True, capture_output=True)
+    shown = cli.mpi_queues("show", "--core", core, "--exe", str(job.program), "--via", via, "--format", "json")
+    ((call,),) = [process["calls"] for process in json.loads(shown.out)["processes"]]
+    agree(call, said(rank_output(job, 1)))
 
 
 def test_a_source_that_changed_is_not_believed(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:

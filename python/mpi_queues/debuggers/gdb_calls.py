@@ -18,11 +18,11 @@ from .base import DebuggedProcess, StackDict
 from .fingerprints import Fingerprints, Place, kept_registers
 from .system_libraries import is_application
 
-#: Nothing is called, written or fetched, and each frame has the language of its source, whatever the user has set.
+#: Nothing is called, written or fetched, and each frame has the language of its source, whatever the user has set. gdb
+#: lets nobody forbid writes to registers while there is a process: ``expressions.check`` refuses assignments before.
 _GUARDS = {
     "may-call-functions": "off",
     "may-write-memory": "off",
-    "may-write-registers": "off",
     "debuginfod enabled": "off",
     "language": "auto",
 }
