@@ -121,9 +121,12 @@ fn limits(context: &Context<'_>) -> Vec<String> {
             limits.push(doubt.to_owned());
         }
     }
-    let lost = context.seen.iter().filter(|seen| **seen == Seen::Once).count();
-    if lost > 0 && lost < context.seen.len() {
-        limits.push(format!("Of {} two looks tell nothing more than one.", words::counted(lost, "rank")));
+    let lost: Vec<PartyId> = (0..context.seen.len())
+        .map(PartyId)
+        .filter(|party| context.seen[party.0] == Seen::Once && !context.threads(*party).is_empty())
+        .collect();
+    if !lost.is_empty() {
+        limits.push(format!("Two looks tell no more than one of {}.", words::parties(job, &lost)));
     }
     limits
 }

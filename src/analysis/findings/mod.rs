@@ -112,7 +112,7 @@ impl<'a> Context<'a> {
                 let calls = process.map_or(&[][..], |process| &process.calls);
                 let rest = process.map_or(&[][..], |process| &process.outside);
                 let inside = calls.iter().map(|call| RankCall { rank, call: call.clone(), waits_for: None });
-                inside.chain(rest.iter().take(1).map(outside)).take(2).collect()
+                inside.chain(rest.iter().map(outside)).take(1).collect()
             }
         }
     }
