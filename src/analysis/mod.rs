@@ -2,7 +2,8 @@
 //!
 //! [`diagnose`] answers why a job is stuck, in steps of which each knows only those before it: [`job`] (who is there, and which
 //! communicators of different processes are one), [`matching`] (which sends and receives belong together), [`waits`] (what each
-//! thread waits for), [`graph`] (who can never go on), [`findings`] (what to tell of it).
+//! thread waits for), [`graph`] and [`stuck`] (who can never go on), [`findings`] (what to tell of it), [`verdict`]. What two looks tell
+//! of each process says [`movement`].
 
 pub mod compare;
 pub mod diagnose;

@@ -250,3 +250,64 @@ fn arguments_say_which_receive_a_call_waits_for() {
     let deadlock = of_kind(&findings, FindingKind::Deadlock);
     assert_eq!(deadlock.first().map(|finding| finding.summary.as_str()), Some("rank 0 waits for itself (MPI_Recv)"));
 }
+
+#[test]
+fn ranks_in_different_collectives() {
+    let mut snapshot = job(3);
+    for (rank, function) in ["MPI_Barrier", "MPI_Allreduce", "MPI_Barrier"].into_iter().enumerate() {
+        call(&mut snapshot, rank, function, 20);
+    }
+    let (findings, _) = twice(&snapshot);
+    let mismatch = of_kind(&findings, FindingKind::CollectiveMismatch);
+    assert_eq!((mismatch.len(), mismatch[0].certain), (1, true), "{findings:?}");
+    let words = "on MPI_COMM_WORLD rank 1 is in MPI_Allreduce and ranks 0 and 2 are in MPI_Barrier";
+    assert_eq!(mismatch[0].summary, words);
+    // One look alone cannot tell a mismatch from ranks that are a step apart.
+    assert!(diagnose(&snapshot, None).0.iter().all(|finding| !finding.certain), "{findings:?}");
+}
+
+#[test]
+fn a_rank_that_left_a_broadcast_is_a_step_ahead() {
+    // Rank 0, the root, has left MPI_Bcast; rank 1 still waits in it for rank 2, which is missing in it.
+    let mut snapshot = job(3);
+    call(&mut snapshot, 0, "MPI_Barrier", 21);
+    call(&mut snapshot, 1, "MPI_Bcast", 20);
+    call(&mut snapshot, 2, "MPI_Recv", 10);
+    receive(&mut snapshot, 2, Some(0), 4);
+    let (findings, _) = twice(&snapshot);
+    assert!(of_kind(&findings, FindingKind::CollectiveMismatch).is_empty(), "{findings:?}");
+    assert_eq!(of_kind(&findings, FindingKind::Deadlock).len(), 1, "{findings:?}");
+}
+
+#[test]
+fn who_polls_is_never_stuck_for_certain() {
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Test", 10);
+    receive(&mut snapshot, 0, Some(1), 4);
+    call(&mut snapshot, 1, "MPI_Recv", 12);
+    receive(&mut snapshot, 1, Some(0), 5);
+    counted(&mut snapshot);
+    let (findings, verdict) = twice(&snapshot);
+    assert_eq!(verdict.state, State::Suspect, "{findings:?}");
+    let polling = of_kind(&findings, FindingKind::Polling);
+    assert_eq!((polling.len(), polling[0].certain, polling[0].ranks.as_slice()), (1, false, &[0][..]));
+    assert!(of_kind(&findings, FindingKind::Deadlock).is_empty(), "{findings:?}");
+}
+
+#[test]
+fn damaged_numbers_end_in_an_answer() {
+    let mut snapshot = job(3);
+    for (rank, value) in [i64::MIN, -1, i64::MAX].into_iter().enumerate() {
+        call(&mut snapshot, rank, if rank == 1 { "MPI_Bcast" } else { "MPI_Recv" }, value);
+        receive(&mut snapshot, rank, Some(value), 3);
+        let communicator = &mut snapshot.processes[rank].communicators[0];
+        communicator.local_rank = Some(value);
+        communicator.size = Some(value);
+        communicator.group = Some(vec![None, Some(value), Some(value), Some(0)].into());
+        communicator.traffic =
+            vec![Traffic { local_rank: value, sent: Some(u64::MAX), modulus: 0, ..Traffic::default() }];
+    }
+    snapshot.processes[2].rank = Some(0);
+    let (_, verdict) = twice(&snapshot);
+    assert!(!verdict.headline.is_empty());
+}

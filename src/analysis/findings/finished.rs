@@ -32,10 +32,13 @@ pub fn finished(context: &Context<'_>, party: PartyId) -> Option<Finished> {
     }
 }
 
+/// Who has finished, who waits for these itself, and who does through others.
+type Three = (Vec<PartyId>, Vec<PartyId>, Vec<PartyId>);
+
 fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     let knots = stuck.knots();
     // By how they finished: who did, and who waits for them, directly or through others.
-    let mut groups: BTreeMap<Finished, (Vec<PartyId>, Vec<PartyId>, Vec<PartyId>)> = BTreeMap::new();
+    let mut groups: BTreeMap<Finished, Three> = BTreeMap::new();
     for index in 0..context.job.parties.len() {
         let party = PartyId(index);
         let node = stuck.node(party);
