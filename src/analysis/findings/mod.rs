@@ -76,17 +76,22 @@ impl<'a> Context<'a> {
 
     /// Where parties stand: of many at the same place some.
     pub fn calls(&self, parties: &[PartyId]) -> Vec<RankCall> {
-        let mut shown: HashMap<(String, Option<String>, Option<i64>), usize> = HashMap::new();
+        // Counted before anything is put into words: ranks at one place may be tens of thousands.
+        let mut shown: HashMap<(&str, Option<&str>, Option<i64>), usize> = HashMap::new();
         let mut calls = Vec::new();
         for party in parties {
-            let rank = words::rank(self.job, *party);
-            for call in self.places(*party, rank) {
-                let number =
-                    shown.entry((call.call.function.clone(), call.call.file.clone(), call.call.line)).or_default();
-                *number += 1;
-                if *number <= SHOWN_CALLS {
-                    calls.push(call);
-                }
+            let process = self.job.parties.get(party.0).and_then(|party| party.process);
+            let inside = process.and_then(|process| process.calls.first());
+            let outside = process.and_then(|process| process.outside.first());
+            let key = match (inside, outside) {
+                (Some(call), _) => (call.function.as_str(), call.file.as_deref(), call.line),
+                (None, Some(thread)) => ("", thread.file.as_deref(), thread.line),
+                (None, None) => continue,
+            };
+            let number = shown.entry(key).or_default();
+            *number += 1;
+            if *number <= SHOWN_CALLS {
+                calls.extend(self.places(*party, words::rank(self.job, *party)));
             }
         }
         calls

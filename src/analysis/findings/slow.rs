@@ -1,6 +1,6 @@
 //! Ranks for which others wait, and which are at work, or stand outside MPI in something that may never end.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::Context;
 use super::deadlock::capital;
@@ -104,6 +104,7 @@ impl<'a> Waiters<'a> {
                 }
             }
         }
+        let slow: HashSet<PartyId> = parties.iter().copied().collect();
         let mut waiting = Vec::new();
         while let Some(on) = next.pop_front() {
             for node in &self.waiters[self.starts[on.0]..self.starts[on.0 + 1]] {
@@ -112,7 +113,7 @@ impl<'a> Waiters<'a> {
                 }
                 if let Some(party) = self.stuck.party(*node) {
                     let moved = context.seen.get(party.0) == Some(&Seen::Moved);
-                    if !moved && !context.perhaps_stuck(party) && !parties.contains(&party) {
+                    if !moved && !context.perhaps_stuck(party) && !slow.contains(&party) {
                         waiting.push(party);
                     }
                 }
