@@ -123,6 +123,29 @@ impl Stuck {
         Knots::new(&self.graph, &self.reduction)
     }
 
+    /// By node: where the shortest way of one that merely waits ends. Ways share their ends, so each step is taken once.
+    pub fn ends(&self, knots: &Knots) -> Vec<Option<NodeId>> {
+        let mut ends: Vec<Option<NodeId>> = vec![None; self.graph.len()];
+        let mut path = Vec::new();
+        for node in self.own.iter().copied().filter(|node| self.reduction.is_stuck(*node)) {
+            let mut at = node;
+            let end = loop {
+                if let Some(end) = ends[at.0] {
+                    break end;
+                }
+                path.push(at);
+                match knots.way(at).next() {
+                    Some(next) => at = next,
+                    None => break at,
+                }
+            };
+            for passed in path.drain(..) {
+                ends[passed.0] = Some(end);
+            }
+        }
+        ends
+    }
+
     /// Whose a node is.
     pub fn party(&self, node: NodeId) -> Option<PartyId> {
         self.party.get(node.0).copied().flatten()

@@ -24,6 +24,7 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
 
 fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     let knots = stuck.knots();
+    let ends = stuck.ends(&knots);
     let mut waiting: Vec<Vec<PartyId>> = vec![Vec::new(); knots.knots.len()];
     for index in 0..context.job.parties.len() {
         let party = PartyId(index);
@@ -31,7 +32,7 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
         if !stuck.is_stuck(party) || knots.of(node).is_some() {
             continue;
         }
-        if let Some(knot) = knots.way(node).last().and_then(|end| knots.of(end)) {
+        if let Some(knot) = ends[node.0].and_then(|end| knots.of(end)) {
             waiting[knot].push(party);
         }
     }

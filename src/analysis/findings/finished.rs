@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use super::deadlock::capital;
-use crate::analysis::graph::NodeId;
 use crate::analysis::job::{PartyId, Side};
 use crate::analysis::stuck::{Seen, Stuck};
 use crate::analysis::waits::{Finished, Posted, Standing, Way};
@@ -37,6 +36,7 @@ type Three = (Vec<PartyId>, Vec<PartyId>, Vec<PartyId>);
 
 fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     let knots = stuck.knots();
+    let ends = stuck.ends(&knots);
     // By how they finished: who did, and who waits for them, directly or through others.
     let mut groups: BTreeMap<Finished, Three> = BTreeMap::new();
     for index in 0..context.job.parties.len() {
@@ -45,20 +45,14 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
         if !stuck.is_stuck(party) {
             continue;
         }
-        let way: Vec<NodeId> = knots.way(node).collect();
-        let Some(end) = way.last().and_then(|end| stuck.party(*end)) else { continue };
-        let Some(how) =
-            finished(context, end).filter(|_| end != party && Some(stuck.helping(end)) == way.last().copied())
-        else {
-            continue;
-        };
+        let Some(last) = ends[node.0].filter(|last| *last != node) else { continue };
+        let Some(end) = stuck.party(last) else { continue };
+        let Some(how) = finished(context, end).filter(|_| end != party && stuck.helping(end) == last) else { continue };
         let entry = groups.entry(how).or_default();
-        if !entry.0.contains(&end) {
-            entry.0.push(end);
-        }
+        entry.0.push(end);
         // Between it and the one that has finished stand only groups: it waits for that one itself.
-        let direct = way[..way.len() - 1].iter().all(|node| stuck.party(*node).is_none());
-        if direct { entry.1.push(party) } else { entry.2.push(party) }
+        let next = knots.way(node).find(|node| stuck.party(*node).is_some());
+        if next == Some(last) { entry.1.push(party) } else { entry.2.push(party) }
     }
     let found = groups.into_iter().map(|(how, (mut ended, direct, through))| {
         for party in direct.iter().take(SHOWN_WAITING) {
