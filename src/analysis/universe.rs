@@ -156,8 +156,16 @@ fn index(world: &World, rank: Option<i64>) -> Option<i64> {
 }
 
 fn translate(communicator: &mut Communicator, own: &World, by_key: &HashMap<&str, &World>) {
-    let Communicator { group, remote_group, elsewhere, pending_sends, pending_receives, unexpected_messages, .. } =
-        communicator;
+    let Communicator {
+        group,
+        remote_group,
+        elsewhere,
+        pending_sends,
+        pending_receives,
+        unexpected_messages,
+        inactive,
+        ..
+    } = communicator;
     // Where the first world's size is not known, the ranks of our own have no number: they are named as others' are.
     if own.first.is_none()
         && let Some(key) = &own.key
@@ -185,8 +193,9 @@ fn translate(communicator: &mut Communicator, own: &World, by_key: &HashMap<&str
             }
         }
     }
-    for queue in [pending_sends, pending_receives, unexpected_messages] {
-        for operation in &mut queue.operations {
+    let queues = [pending_sends, pending_receives, unexpected_messages].map(|queue| &mut queue.operations);
+    for operations in queues.into_iter().chain([inactive]) {
+        for operation in operations {
             let local = operation.extra_text.iter().any(|text| text == Operation::WITHIN_LOCAL_GROUP);
             let peers = if local { &*group } else { remote_group.as_ref().map_or(&*group, |_| &*remote_group) };
             let peer = |rank: Option<i64>| peers.as_ref()?.get(usize::try_from(rank?).ok()?).copied().flatten();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Elsewhere, HandleList, Outside, Queue, Source, Window};
+use super::{Call, Elsewhere, HandleList, Operation, Outside, Queue, Source, Window};
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -209,6 +209,10 @@ pub struct Communicator {
     pub pending_receives: Queue,
     /// Messages that have arrived and that no receive has taken.
     pub unexpected_messages: Queue,
+    /// Persistent requests that are not started, or whose last run was completed, as they would start: what they send and
+    /// receive nobody will, unless they are started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inactive: Vec<Operation>,
 }
 
 impl Communicator {

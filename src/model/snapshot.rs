@@ -186,6 +186,7 @@ fn shown(communicator: &Communicator, internal: bool) -> Communicator {
         pending_sends: queue(&communicator.pending_sends),
         pending_receives: queue(&communicator.pending_receives),
         unexpected_messages: queue(&communicator.unexpected_messages),
+        inactive: communicator.inactive.clone(),
         ..*communicator
     }
 }

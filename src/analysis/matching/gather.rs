@@ -97,7 +97,7 @@ fn class(operation: &Operation) -> Class {
 }
 
 /// The peer of an operation. Its global rank is right also where the ranks are those of another communicator below.
-fn peer(job: &Job<'_>, shared: &Shared<'_>, view: &View<'_>, operation: &Operation) -> Option<PartyId> {
+pub fn peer(job: &Job<'_>, shared: &Shared<'_>, view: &View<'_>, operation: &Operation) -> Option<PartyId> {
     if operation.any_source {
         return None;
     }

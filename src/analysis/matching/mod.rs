@@ -11,6 +11,7 @@ mod gather;
 mod same;
 
 pub use blind::name;
+pub use gather::peer;
 
 use std::collections::HashMap;
 

@@ -25,6 +25,8 @@ pub enum Outcome {
     Rows(Vec<Row>),
     /// A persistent request that has started another one.
     Persistent(Persistent),
+    /// A persistent request that is not started, on a communicator.
+    Inactive(usize, Box<Operation>),
     /// A message for a communicator that does not exist, with its context.
     Homeless(u64),
     /// A request on a communicator that has been freed, by its context.
@@ -194,7 +196,15 @@ impl Decoder {
 
     fn persistent(&self, request: &Request<'_>, around: &mut Around<'_>) -> Outcome {
         let persistent = self.persistent.read(request, self.handle(request), around);
-        if persistent.started.is_null() { Outcome::Nothing } else { Outcome::Persistent(persistent) }
+        match request.comm {
+            _ if !persistent.started.is_null() => Outcome::Persistent(persistent),
+            None => Outcome::Nothing,
+            Some(comm) => {
+                let mut operation = Operation::default();
+                self.persistent.complete(&persistent, &mut operation);
+                Outcome::Inactive(comm, Box::new(operation))
+            }
+        }
     }
 
     /// What a persistent request was made with, also of one that is not started.

@@ -61,7 +61,7 @@ pub fn read_all(
         } else {
             found.take(decoder.decode(&request, &mut *network, &mut around));
         }
-        found.rows.len() < MAX_OPERATIONS
+        found.rows.len() + found.inactive.len() < MAX_OPERATIONS
     })?;
     found.persistent(&decoder);
     let debug = DebugLists::read(target, layouts, MAX_OPERATIONS);
@@ -122,6 +122,12 @@ pub fn read_all(
         add_problem(&mut all.problems, problem);
     }
     fill(all, sorted, &states);
+    for (comm, mut operation) in found.inactive {
+        if let Some(found) = all.found.get_mut(comm) {
+            operation.desired_global_rank = operation.desired_local_rank.and_then(|rank| found.world_rank(rank));
+            found.facts.inactive.push(operation);
+        }
+    }
     notes.extend(by_context(found.homeless, "messages for", "this process has not created yet"));
     notes.extend(by_context(found.abandoned, "requests on", "has been freed"));
     Ok(())

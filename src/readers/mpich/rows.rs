@@ -18,6 +18,8 @@ pub(super) type Unknown = HashMap<(Kept, Option<usize>), u64>;
 pub(super) struct Rows {
     pub(super) rows: Vec<Row>,
     persistent: Vec<Persistent>,
+    /// Persistent requests that are not started, by the place of their communicator.
+    pub(super) inactive: Vec<(usize, Operation)>,
     /// Messages for communicators that do not exist, by context.
     pub(super) homeless: BTreeMap<u64, u64>,
     /// Requests on communicators that have been freed, by context.
@@ -38,6 +40,7 @@ impl Rows {
             Outcome::Homeless(context) => *self.homeless.entry(context).or_default() += 1,
             Outcome::Abandoned(context) => *self.abandoned.entry(context).or_default() += 1,
             Outcome::Unknown(queue, comm) => *self.unknown.entry((queue, comm)).or_default() += 1,
+            Outcome::Inactive(comm, operation) => self.inactive.push((comm, *operation)),
             Outcome::Nothing => {}
         }
     }

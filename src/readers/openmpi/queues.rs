@@ -47,10 +47,20 @@ pub fn read_all(
     let send_pool = required(target, "mca_pml_base_send_requests")?.addr;
     let receive_pool = required(target, "mca_pml_base_recv_requests")?.addr;
     let walked = pool::walk(target, shapes, ob1, send_pool, ob1.send.size, |record| {
+        if let Some(inactive) = decoder.inactive(&record) {
+            return keep(Some(inactive), &mut room, |found| {
+                by_comm.entry(found.comm).or_default().inactive.push(found)
+            });
+        }
         keep(decoder.send(&record), &mut room, |send| by_comm.entry(send.comm).or_default().sends.push(send))
     });
     let mut sends_problem = pool_problem(walked, decoder.take_impossible(), &mut communicators.problems);
     let walked = pool::walk(target, shapes, ob1, receive_pool, ob1.receive.size, |record| {
+        if let Some(inactive) = decoder.inactive(&record) {
+            return keep(Some(inactive), &mut room, |found| {
+                by_comm.entry(found.comm).or_default().inactive.push(found)
+            });
+        }
         keep(decoder.receive(&record), &mut room, |found| by_comm.entry(found.comm).or_default().receives.push(found))
     });
     let mut receives_problem = pool_problem(walked, decoder.take_impossible(), &mut communicators.problems);
@@ -72,7 +82,7 @@ pub fn read_all(
     }
 
     for found in &mut communicators.found {
-        let Requests { mut sends, mut receives } = by_comm.remove(&found.addr).unwrap_or_default();
+        let Requests { mut sends, mut receives, inactive } = by_comm.remove(&found.addr).unwrap_or_default();
         let mut state = peers.read(found, &mut room);
         if found.pml_comm.is_null() && receives.iter().any(|receive| receive.posted) {
             state
@@ -95,6 +105,7 @@ pub fn read_all(
         };
         found.facts.pending_sends.operations = finish(sends, found);
         found.facts.pending_receives.operations = finish(receives, found);
+        found.facts.inactive = finish(inactive, found);
         fail(&mut found.facts.pending_sends, sends_problem.as_deref());
         fail(&mut found.facts.pending_receives, receives_problem.as_deref());
         fail(&mut found.facts.pending_receives, state.problems.receives.first().map(String::as_str));
@@ -131,6 +142,7 @@ pub fn read_all(
 struct Requests {
     sends: Vec<Decoded>,
     receives: Vec<Decoded>,
+    inactive: Vec<Decoded>,
 }
 
 fn keep(decoded: Option<Decoded>, room: &mut usize, push: impl FnOnce(Decoded)) -> bool {

@@ -141,6 +141,29 @@ impl<'a> Decoder<'a> {
         possible
     }
 
+    /// What a persistent request that is not active would start; `None` for any other.
+    pub fn inactive(&mut self, record: &Record<'_>) -> Option<Decoded> {
+        let (shape, constants) = (&self.ob1.request, &self.constants);
+        let is_inactive = record.uint(shape.state) == constants.state_inactive
+            && record.uint(shape.persistent) != 0
+            && record.uint(shape.kind) == constants.kind_pml
+            && record.uint(shape.free_called) == 0;
+        if !is_inactive {
+            return None;
+        }
+        let mut decoded = if record.uint(shape.pml_kind) == constants.pml_send {
+            self.any_send(record)
+        } else {
+            self.any_receive(record)?
+        };
+        // Of its last run, if there was one.
+        let operation = &mut decoded.operation;
+        operation.status = OperationStatus::Pending;
+        (operation.actual_local_rank, operation.actual_tag, operation.actual_length) = (None, None, None);
+        operation.extra_text.retain(|text| !text.starts_with("complete with") && text != "cancelled");
+        Some(decoded)
+    }
+
     /// The send that a request stands for; `None` for one that is not in use.
     pub fn send(&mut self, record: &Record<'_>) -> Option<Decoded> {
         if !self.in_use(record) {

@@ -4,6 +4,7 @@ mod lengths;
 mod lonely;
 mod near;
 mod piles;
+mod started;
 mod text;
 
 use std::collections::HashSet;
@@ -70,6 +71,7 @@ pub fn find(context: &Context<'_, '_>) -> Vec<Finding> {
     let near = near::find(context);
     let mut findings = near.findings;
     findings.extend(lengths::find(context));
+    findings.extend(started::find(context));
     findings.extend(lonely::find(context, &near.told));
     findings.extend(piles::find(context));
     findings
