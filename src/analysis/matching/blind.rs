@@ -53,13 +53,18 @@ impl Matching<'_> {
         let shared = job.communicators.get(communicator.0).filter(|shared| shared.doubt.is_none())?;
         let (sender, receiver) = (shared.view(from)?, shared.view(to)?);
         let count = |one: &View<'_>, other: &View<'_>| {
-            let rank = other.communicator.local_rank;
+            let rank = other.communicator.local_rank?;
             let mut counted = one.communicator.traffic.iter();
-            counted.find(|count| Some(count.local_rank) == rank && !count.within_local_group).cloned()
+            let found = counted.find(|count| count.local_rank == rank && !count.within_local_group);
+            let none = one.communicator.traffic_complete.then_some((Some(0), Some(0), None));
+            found.map(|count| (count.sent, count.arrived, Some(count.modulus))).or(none)
         };
-        let (sent, arrived) = (count(sender, receiver)?, count(receiver, sender)?);
-        let modulus = sent.modulus;
-        let (sent, arrived) = (sent.sent.filter(|_| modulus == arrived.modulus)?, arrived.arrived?);
+        let ((sent, _, one), (_, arrived, two)) = (count(sender, receiver)?, count(receiver, sender)?);
+        let (sent, arrived) = (sent?, arrived?);
+        let Some(modulus) = one.or(two) else { return Some(0) };
+        if one.is_some_and(|one| two.is_some_and(|two| one != two)) {
+            return None;
+        }
         if sent >= modulus || arrived >= modulus {
             return None;
         }
