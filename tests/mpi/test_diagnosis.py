@@ -15,7 +15,7 @@ from support.installs import Missing
 from support.paths import PROGRAMS
 
 #: Ranks that have said that they are ready come to the place within this; only keeps a failing test from taking long.
-REST_TIMEOUT = 20.0
+REST_TIMEOUT = 60.0
 
 MPIS = {"openmpi": "debian-4.1.4", "mpich": builds.DEBIAN_MPICH}
 

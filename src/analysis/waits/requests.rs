@@ -23,7 +23,7 @@ impl<'a> Context<'a, '_> {
                 RequestState::Open => {
                     let handle = request.handle.as_deref().and_then(number);
                     let op = handle.and_then(|handle| self.open.request(handle));
-                    parts.push(op.map_or_else(|| self.without_operation(request), |op| self.operation(op)));
+                    parts.push(op.map_or_else(|| self.without_operation(call, request), |op| self.operation(op)));
                 }
                 RequestState::Unknown | RequestState::Invalid => parts.push(Found::only(Need::Unknown(INCOMPLETE))),
                 RequestState::Complete | RequestState::Inactive | RequestState::Null => {}
@@ -36,7 +36,7 @@ impl<'a> Context<'a, '_> {
     }
 
     /// An open request that is no send and no receive: that of a non-blocking collective, perhaps.
-    fn without_operation(&self, request: &CallRequest) -> Found<'a> {
+    fn without_operation(&self, call: &Call, request: &CallRequest) -> Found<'a> {
         let place = request.communicator.and_then(|id| self.job.by_unique_id(self.party.0, id));
         let here = |op: &&Op<'a>| non_blocking(op) && place.is_none_or(|(_, place)| op.place == place);
         let parts: Vec<Found<'a>> = self.open.internal.iter().filter(here).map(|op| self.operation(*op)).collect();
@@ -50,6 +50,8 @@ impl<'a> Context<'a, '_> {
                 in_flight: Some(NOT_COUNTED),
                 operations: Vec::new(),
             },
+            // The queues do not hold it; the other side, whoever that is, or another thread of this one must go on.
+            _ if partitioned(request) => self.by_arguments(call, "", NOT_COUNTED),
             _ => Found::only(Need::Unknown(NO_REQUEST)),
         }
     }
@@ -86,6 +88,11 @@ impl<'a> Context<'a, '_> {
 /// Whether an internal operation may be one of a non-blocking collective: not where the library names a blocking one.
 pub(super) fn non_blocking(op: &Op<'_>) -> bool {
     !op.operation.extra_text.iter().any(|text| text.starts_with("part of a collective: "))
+}
+
+fn partitioned(request: &CallRequest) -> bool {
+    let made = ["MPI_Psend_init ", "MPI_Precv_init "];
+    request.summary.as_deref().is_some_and(|summary| made.iter().any(|start| summary.starts_with(start)))
 }
 
 /// A handle's value.
