@@ -79,12 +79,15 @@ pub(super) fn of<'a>(party: &Party<'a>) -> Standing<'a> {
             way => threads.push(thread(call, way)),
         }
     }
+    if threads.is_empty() && process.stage == Some(Stage::Finalizing) {
+        // Open MPI's MPI_Finalize jumps to where it sleeps, and leaves no frame of its own.
+        return Standing::Finished(Finished::Finalizing);
+    }
     if let Some(outside) = at_work(process, threads.is_empty()) {
         return Standing::Free(Free::Outside(outside));
     }
     match (threads.is_empty(), process.stage) {
         (false, _) => Standing::Blocked(threads),
-        (true, Some(Stage::Finalizing)) => Standing::Finished(Finished::Finalizing),
         (true, Some(Stage::NotInitialized)) => Standing::Free(Free::NotStarted),
         (true, _) => Standing::Free(Free::Unknown),
     }
