@@ -123,7 +123,8 @@ def test_every_kind_of_target_gives_the_same_on_the_wheel(
 def _compare_all(job: Job, tmp_path: Path) -> None:
     pids = pid_options(job.pids)
     found: Dict[str, Processes] = {"gdb": _shown(*pids, "--via", "gdb"), "lldb": _shown(*pids, "--via", "lldb")}
-    found["mock"] = {pid: _mocked(pid, found["gdb"][pid]["calls"]) for pid in job.pids}
+    stacks = {pid: [*shown["calls"], *shown.get("outside", [])] for pid, shown in found["gdb"].items()}
+    found["mock"] = {pid: _mocked(pid, stacks[pid]) for pid in job.pids}
     cores = _cores(job, tmp_path)
     for debugger in ("gdb", "lldb"):
         found[f"{debugger} core"] = _shown(*cores, "--via", debugger)

@@ -108,15 +108,21 @@ class MockProcess(DebuggedProcess):
 
 
 def stacks_of_calls(calls: List[Dict[str, Any]]) -> List[StackDict]:
-    """Stacks in which the core finds these calls."""
+    """Stacks in which the core finds these calls, and threads outside MPI."""
+    told = ("arguments", "arguments_unknown", "fingerprint")
     return [
         {
             "thread": call["thread"],
             "complete": True,
             "frames": [
-                {"function": call["function"], "file": None, "line": None},
-                {"function": call["caller"], "file": call["file"], "line": call["line"]},
+                {"function": call["function"], "file": None, "line": None, "application": False},
+                *(
+                    [{"function": call["caller"], "file": call["file"], "line": call["line"], "application": True}]
+                    if call["caller"] is not None
+                    else []
+                ),
             ],
+            **{name: call[name] for name in told if name in call},
         }
         for call in calls
     ]
