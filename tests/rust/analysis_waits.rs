@@ -311,3 +311,14 @@ fn damaged_numbers_end_in_an_answer() {
     let (_, verdict) = twice(&snapshot);
     assert!(!verdict.headline.is_empty());
 }
+
+#[test]
+fn who_finalizes_without_a_frame_of_mpi_finalize_has_finished() {
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Recv", 10);
+    receive(&mut snapshot, 0, Some(1), 17);
+    outside(&mut snapshot, 1, "clock_nanosleep");
+    snapshot.processes[1].stage = Some(Stage::Finalizing);
+    let (findings, _) = twice(&snapshot);
+    assert_eq!((findings[0].kind, findings[0].certain), (FindingKind::FinishedRank, true), "{findings:?}");
+}
