@@ -1,6 +1,6 @@
 //! Who takes part in a job: the processes that were read, and those that others have as members of their groups.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::model::{Process, Snapshot};
 
@@ -28,15 +28,18 @@ pub(super) fn all(snapshot: &Snapshot) -> (Vec<Party<'_>>, HashMap<i64, PartyId>
         }
         parties.push(Party { rank, process: Some(process) });
     }
-    for process in &snapshot.processes {
-        for communicator in &process.communicators {
-            let groups = [communicator.group.as_deref(), communicator.remote_group.as_deref()];
-            for rank in groups.into_iter().flatten().flatten().copied().flatten() {
-                by_rank.entry(rank).or_insert_with(|| {
-                    parties.push(Party { rank: Some(rank), process: None });
-                    PartyId(parties.len() - 1)
-                });
-            }
+    // Groups that are kept once are looked at once: each of n processes has the n members of MPI_COMM_WORLD.
+    let mut seen = HashSet::new();
+    let communicators = snapshot.processes.iter().flat_map(|process| &process.communicators);
+    for group in communicators.flat_map(|found| [found.group.as_deref(), found.remote_group.as_deref()]).flatten() {
+        if !seen.insert((group.as_ptr().addr(), group.len())) {
+            continue;
+        }
+        for rank in group.iter().copied().flatten() {
+            by_rank.entry(rank).or_insert_with(|| {
+                parties.push(Party { rank: Some(rank), process: None });
+                PartyId(parties.len() - 1)
+            });
         }
     }
     (parties, by_rank)
