@@ -3,7 +3,11 @@
 
 mod analysis_graph;
 mod analysis_identity;
+mod analysis_machine;
 mod analysis_matching;
 mod analysis_messages;
+mod analysis_model;
+mod analysis_programs;
+mod analysis_snapshot;
 mod analysis_support;
 mod analysis_waits;

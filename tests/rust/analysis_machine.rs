@@ -1,0 +1,409 @@
+//! MPI as a machine of a few ranks: what programs do, in all orders in which they may do it.
+
+use std::collections::HashSet;
+
+/// One call of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Call {
+    Send {
+        comm: usize,
+        to: usize,
+        tag: i64,
+        sync: bool,
+    },
+    Recv {
+        comm: usize,
+        from: Option<usize>,
+        tag: Option<i64>,
+    },
+    Isend {
+        comm: usize,
+        to: usize,
+        tag: i64,
+        sync: bool,
+    },
+    Irecv {
+        comm: usize,
+        from: Option<usize>,
+        tag: Option<i64>,
+    },
+    /// Requests by the order in which they were made.
+    Wait {
+        any: bool,
+        requests: Vec<usize>,
+    },
+    Probe {
+        comm: usize,
+        from: Option<usize>,
+        tag: Option<i64>,
+    },
+    Barrier {
+        comm: usize,
+    },
+    Bcast {
+        comm: usize,
+        root: usize,
+    },
+    Reduce {
+        comm: usize,
+        root: usize,
+    },
+    Finalize,
+}
+
+impl Call {
+    pub fn function(&self) -> &'static str {
+        match self {
+            Self::Send { sync: false, .. } => "MPI_Send",
+            Self::Send { sync: true, .. } => "MPI_Ssend",
+            Self::Recv { .. } => "MPI_Recv",
+            Self::Isend { sync: false, .. } => "MPI_Isend",
+            Self::Isend { sync: true, .. } => "MPI_Issend",
+            Self::Irecv { .. } => "MPI_Irecv",
+            Self::Wait { any: false, .. } => "MPI_Waitall",
+            Self::Wait { any: true, .. } => "MPI_Waitany",
+            Self::Probe { .. } => "MPI_Probe",
+            Self::Barrier { .. } => "MPI_Barrier",
+            Self::Bcast { .. } => "MPI_Bcast",
+            Self::Reduce { .. } => "MPI_Reduce",
+            Self::Finalize => "MPI_Finalize",
+        }
+    }
+
+    /// The tag of what the library sends for it, as Open MPI's coll_tags.h has it.
+    fn collective_tag(&self) -> i64 {
+        match self {
+            Self::Barrier { .. } => -16,
+            Self::Bcast { .. } => -17,
+            _ => -21,
+        }
+    }
+
+    /// What it does one after the other, in a job of `size` ranks. Collectives are linear, made of sends and receives.
+    fn steps(&self, me: usize, size: usize) -> Vec<Step> {
+        let (tag, internal) = (self.collective_tag(), true);
+        let others = |root: usize| (0..size).filter(move |rank| *rank != root);
+        let send = |comm: usize, to: usize| {
+            Step::Post(Post { comm, peer: Some(to), tag: Some(tag), internal, kind: Kind::Eager })
+        };
+        let receive = |comm: usize, from: usize| {
+            let post = Post { comm, peer: Some(from), tag: Some(tag), internal, kind: Kind::Receive };
+            Step::Blocking(post)
+        };
+        let kind = |sync: bool| if sync { Kind::Sync } else { Kind::Eager };
+        match *self {
+            Self::Send { comm, to, tag, sync } => {
+                vec![Step::Blocking(Post { comm, peer: Some(to), tag: Some(tag), internal: false, kind: kind(sync) })]
+            }
+            Self::Recv { comm, from, tag } => {
+                vec![Step::Blocking(Post { comm, peer: from, tag, internal: false, kind: Kind::Receive })]
+            }
+            Self::Isend { comm, to, tag, sync } => {
+                vec![Step::Post(Post { comm, peer: Some(to), tag: Some(tag), internal: false, kind: kind(sync) })]
+            }
+            Self::Irecv { comm, from, tag } => {
+                vec![Step::Post(Post { comm, peer: from, tag, internal: false, kind: Kind::Receive })]
+            }
+            Self::Wait { any, ref requests } => vec![Step::Wait { any, requests: requests.clone() }],
+            Self::Probe { comm, from, tag } => {
+                vec![Step::Probe(Post { comm, peer: from, tag, internal: false, kind: Kind::Receive })]
+            }
+            Self::Barrier { comm } if me == 0 => {
+                others(0).map(|from| receive(comm, from)).chain(others(0).map(|to| send(comm, to))).collect()
+            }
+            Self::Barrier { comm } => vec![send(comm, 0), receive(comm, 0)],
+            Self::Bcast { comm, root } if me == root => others(root).map(|to| send(comm, to)).collect(),
+            Self::Bcast { comm, root } => vec![receive(comm, root)],
+            Self::Reduce { comm, root } if me == root => others(root).map(|from| receive(comm, from)).collect(),
+            Self::Reduce { comm, root } => vec![send(comm, root)],
+            Self::Finalize => vec![Step::Never],
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Step {
+    /// Posts, and goes on at once.
+    Post(Post),
+    /// Posts, and waits for it.
+    Blocking(Post),
+    Wait {
+        any: bool,
+        requests: Vec<usize>,
+    },
+    Probe(Post),
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Receive,
+    /// A send that is complete at once.
+    Eager,
+    /// A send that is complete when it is received.
+    Sync,
+}
+
+/// A send or a receive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Post {
+    pub comm: usize,
+    /// `None`: any source.
+    pub peer: Option<usize>,
+    /// `None`: any tag.
+    pub tag: Option<i64>,
+    pub internal: bool,
+    pub kind: Kind,
+}
+
+/// What a rank has posted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Operation {
+    pub post: Post,
+    pub function: &'static str,
+    pub done: bool,
+    /// Its number among the rank's requests; `None` of a blocking one.
+    pub request: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Message {
+    pub from: usize,
+    pub to: usize,
+    pub comm: usize,
+    pub tag: i64,
+    pub internal: bool,
+    /// The operation that is complete when it is received.
+    pub sync: Option<usize>,
+}
+
+impl Message {
+    pub fn fits(&self, post: &Post) -> bool {
+        (self.comm, self.internal) == (post.comm, post.internal)
+            && post.peer.is_none_or(|peer| peer == self.from)
+            && post.tag.is_none_or(|tag| tag == self.tag)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Rank {
+    /// The call that it is in, or makes next.
+    pub call: usize,
+    /// The step of it; `None` outside MPI.
+    pub step: Option<usize>,
+    pub operations: Vec<Operation>,
+    pub requests: Vec<usize>,
+}
+
+/// The job at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct State {
+    pub ranks: Vec<Rank>,
+    /// Sent, and not arrived.
+    pub flying: Vec<Message>,
+    /// Arrived, and not received.
+    pub unexpected: Vec<Message>,
+    /// How many messages were sent, and how many arrived, by communicator, sender and receiver.
+    pub sent: Vec<u64>,
+    pub arrived: Vec<u64>,
+}
+
+/// What a job runs: the calls of each rank; where they are over, it computes for ever.
+pub type Programs = [Vec<Call>];
+
+pub const COMMS: usize = 2;
+
+impl State {
+    pub fn new(size: usize) -> Self {
+        let none = vec![0; COMMS * size * size];
+        let ranks = vec![Rank::default(); size];
+        Self { ranks, flying: Vec::new(), unexpected: Vec::new(), sent: none.clone(), arrived: none }
+    }
+
+    pub fn count(&self, comm: usize, from: usize, to: usize) -> usize {
+        (comm * self.ranks.len() + from) * self.ranks.len() + to
+    }
+
+    /// All that can happen next.
+    pub fn next(&self, programs: &Programs) -> Vec<Self> {
+        let mut all = Vec::new();
+        for at in 0..self.flying.len() {
+            let ends = |message: &Message| (message.from, message.to);
+            if !self.flying[..at].iter().any(|earlier| ends(earlier) == ends(&self.flying[at])) {
+                let mut next = self.clone();
+                next.deliver(at);
+                all.push(next);
+            }
+        }
+        for rank in 0..self.ranks.len() {
+            let mut next = self.clone();
+            let moved = match self.ranks[rank].step {
+                Some(_) => next.go_on(programs, rank),
+                None if self.ranks[rank].call < programs[rank].len() => {
+                    next.enter(programs, rank, 0);
+                    true
+                }
+                None => false,
+            };
+            if moved {
+                all.push(next);
+            }
+        }
+        all
+    }
+
+    /// Lets everything arrive and everybody leave MPI who can; nobody enters.
+    pub fn settle(&mut self, programs: &Programs) {
+        loop {
+            while !self.flying.is_empty() {
+                self.deliver(0);
+            }
+            if !(0..self.ranks.len()).any(|rank| self.ranks[rank].step.is_some() && self.go_on(programs, rank)) {
+                break;
+            }
+        }
+    }
+
+    /// Enters a step and those after it that do not block.
+    fn enter(&mut self, programs: &Programs, rank: usize, step: usize) {
+        let call = &programs[rank][self.ranks[rank].call];
+        let steps = call.steps(rank, self.ranks.len());
+        for (at, step) in steps.iter().enumerate().skip(step) {
+            self.ranks[rank].step = Some(at);
+            match step {
+                Step::Post(post) => self.post(rank, *post, call.function(), !post.internal),
+                Step::Blocking(post) => {
+                    self.post(rank, *post, call.function(), false);
+                    return;
+                }
+                Step::Wait { .. } | Step::Probe(_) | Step::Never => return,
+            }
+        }
+        self.leave(rank);
+    }
+
+    fn leave(&mut self, rank: usize) {
+        self.ranks[rank].call += 1;
+        self.ranks[rank].step = None;
+    }
+
+    /// Goes on if what its step waits for has come about.
+    fn go_on(&mut self, programs: &Programs, rank: usize) -> bool {
+        let (own, call) = (&self.ranks[rank], &programs[rank][self.ranks[rank].call]);
+        let Some(at) = own.step else { return false };
+        let done = |request: &usize| own.requests.get(*request).is_none_or(|operation| own.operations[*operation].done);
+        let ready = match &call.steps(rank, self.ranks.len())[at] {
+            Step::Post(_) => true,
+            Step::Blocking(_) => own.operations.last().is_some_and(|operation| operation.done),
+            Step::Wait { any: false, requests } => requests.iter().all(done),
+            Step::Wait { any: true, requests } => requests.is_empty() || requests.iter().any(done),
+            Step::Probe(post) => self.unexpected.iter().any(|message| message.to == rank && message.fits(post)),
+            Step::Never => false,
+        };
+        if ready {
+            self.enter(programs, rank, at + 1);
+        }
+        ready
+    }
+
+    fn post(&mut self, rank: usize, post: Post, function: &'static str, request: bool) {
+        let own = &mut self.ranks[rank];
+        let (index, number) = (own.operations.len(), own.requests.len());
+        if request {
+            own.requests.push(index);
+        }
+        let done = post.kind == Kind::Eager;
+        own.operations.push(Operation { post, function, done, request: request.then_some(number) });
+        match (post.kind, post.peer, post.tag) {
+            (Kind::Receive, ..) => {
+                let found = self.unexpected.iter().position(|message| message.to == rank && message.fits(&post));
+                if let Some(at) = found {
+                    let message = self.unexpected.remove(at);
+                    self.receive(&message, index);
+                }
+            }
+            (kind, Some(to), Some(tag)) => {
+                let (comm, internal) = (post.comm, post.internal);
+                let sync = (kind == Kind::Sync).then_some(index);
+                self.flying.push(Message { from: rank, to, comm, tag, internal, sync });
+                let count = self.count(comm, rank, to);
+                self.sent[count] += 1;
+            }
+            _ => panic!("a send without destination"),
+        }
+    }
+
+    fn deliver(&mut self, at: usize) {
+        let message = self.flying.remove(at);
+        let count = self.count(message.comm, message.from, message.to);
+        self.arrived[count] += 1;
+        let waits = |operation: &Operation| {
+            !operation.done && operation.post.kind == Kind::Receive && message.fits(&operation.post)
+        };
+        match self.ranks[message.to].operations.iter().position(waits) {
+            Some(index) => self.receive(&message, index),
+            None => self.unexpected.push(message),
+        }
+    }
+
+    fn receive(&mut self, message: &Message, index: usize) {
+        self.ranks[message.to].operations[index].done = true;
+        if let Some(send) = message.sync {
+            self.ranks[message.from].operations[send].done = true;
+        }
+    }
+
+    /// Who never leaves the call that it is in, whatever those outside MPI do: the largest set of ranks in which each waits for
+    /// others of the set. Nothing may be on its way.
+    pub fn stuck(&self, programs: &Programs) -> Vec<bool> {
+        assert!(self.flying.is_empty());
+        let size = self.ranks.len();
+        let mut free: Vec<bool> = self.ranks.iter().map(|rank| rank.step.is_none()).collect();
+        loop {
+            let from = |me: usize, peer: Option<usize>| match peer {
+                Some(peer) => free[peer],
+                None => (0..size).any(|rank| rank != me && free[rank]),
+            };
+            let comes = |me: usize, operation: &Operation| operation.done || from(me, operation.post.peer);
+            let goes = |me: usize| {
+                let (own, call) = (&self.ranks[me], &programs[me][self.ranks[me].call]);
+                let request = |request: &usize| {
+                    own.requests.get(*request).is_none_or(|operation| comes(me, &own.operations[*operation]))
+                };
+                match &call.steps(me, size)[own.step.unwrap_or_default()] {
+                    Step::Post(_) => true,
+                    Step::Blocking(_) => own.operations.last().is_some_and(|operation| comes(me, operation)),
+                    Step::Wait { any: false, requests } => requests.iter().all(request),
+                    Step::Wait { any: true, requests } => requests.is_empty() || requests.iter().any(request),
+                    Step::Probe(post) => {
+                        from(me, post.peer)
+                            || self.unexpected.iter().any(|message| message.to == me && message.fits(post))
+                    }
+                    Step::Never => false,
+                }
+            };
+            let Some(rank) = (0..size).find(|rank| !free[*rank] && goes(*rank)) else { break };
+            free[rank] = true;
+        }
+        free.into_iter().map(|free| !free).collect()
+    }
+
+    /// Whether a rank leaves the call that it is in, in any order in which things may happen, as far as `most` states tell.
+    pub fn leaves(&self, programs: &Programs, most: usize) -> Vec<bool> {
+        let mut seen: HashSet<Self> = HashSet::new();
+        let mut left = vec![false; self.ranks.len()];
+        let mut next = vec![self.clone()];
+        while let Some(state) = next.pop() {
+            for (rank, left) in left.iter_mut().enumerate() {
+                *left |= state.ranks[rank].call > self.ranks[rank].call;
+            }
+            for state in state.next(programs) {
+                if seen.len() < most && !seen.contains(&state) {
+                    seen.insert(state.clone());
+                    next.push(state);
+                }
+            }
+        }
+        left
+    }
+}
