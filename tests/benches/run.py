@@ -17,6 +17,7 @@ from typing import Dict, List, Sequence
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from inside import Row, in_gdb, in_lldb, many
+from of_diagnosis import figure_diagnosis
 from of_jobs import figure_jobs
 from of_mpich import figure_mpich
 from of_recordings import figure_recordings
@@ -207,6 +208,7 @@ FIGURES = {
     "start": figure_start,
     "jobs": figure_jobs,
     "mpich": figure_mpich,
+    "diagnosis": figure_diagnosis,
 }
 
 
