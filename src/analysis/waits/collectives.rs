@@ -212,13 +212,9 @@ impl<'a> Context<'a, '_> {
         };
         match (reach, root) {
             (Reach::All, _) => Need::Others(id),
-            (Reach::ToRoot, Some(root)) if root == self.party => Need::Others(id),
-            (Reach::FromRoot, Some(root)) if root != self.party => {
-                if collective.missing.binary_search(&root).is_ok() {
-                    Need::Party(root)
-                } else {
-                    Need::Nothing
-                }
+            // Who has given the root its part, or was the root, may have left it: of those that are missing some have not entered.
+            (Reach::FromRoot, Some(root)) if root != self.party && collective.missing.binary_search(&root).is_err() => {
+                Need::Nothing
             }
             _ => some,
         }
