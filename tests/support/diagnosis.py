@@ -141,7 +141,7 @@ def load(path: Path, build_is_mpich: bool) -> Optional[Program]:
 
 
 def _words(texts: List[str], separator: str) -> Tuple[str, ...]:
-    return tuple(word.strip() for text in texts for word in text.split(separator))
+    return tuple(word.split("(")[0].strip() for text in texts for word in text.split(separator))
 
 
 def _wanted(path: Path, text: str, markers: Dict[str, int]) -> Wanted:
