@@ -149,11 +149,16 @@ def compile_with(
     digest = hashlib.sha256()
     for part in (*compiler, *language, *flags):
         digest.update(part.encode() + b"\0")
-    for source in (*sources, *sorted((PROGRAMS / "common").glob("*.h"))):
-        digest.update(source.read_bytes())
+    read = (*sources, *sorted((PROGRAMS / "common").glob("*.h")))
+    for source in read:
+        # Debug information has the path.
+        digest.update(os.fsencode(source) + b"\0" + source.read_bytes())
     name = sources[-1].stem
     result = CACHE / "programs" / label / f"{name}-{digest.hexdigest()[:16]}" / name
     if result.exists():
+        # A checkout writes the same text anew; a program older than its source is not taken for built from it.
+        if result.stat().st_mtime < max(source.stat().st_mtime for source in read):
+            os.utime(result)
         return result
     with installs.locked("programs"):
         if result.exists():

@@ -12,7 +12,7 @@ import gdb
 from .. import _native
 from ..calls import arithmetic, constants
 from ..calls.source import Unknown
-from . import arguments, gdb_handles, gdb_quiet
+from . import arguments, called, gdb_handles, gdb_quiet
 from .arguments import Caller, Evaluated
 from .base import DebuggedProcess, StackDict
 from .fingerprints import Fingerprints, Place, kept_registers
@@ -38,6 +38,9 @@ _NUMBERS = (
 
 #: The first line of `info frame` (gdb/stack.c: info_frame_command_core).
 _FRAME_AT = re.compile(r"frame at (0x[0-9a-f]+)")
+
+#: What `info symbol` says of the beginning of a function; of other places it has `name + offset`.
+_FUNCTION = re.compile(r"(\w+) in section ")
 
 
 @contextmanager
@@ -70,6 +73,13 @@ class Calls:
         """Adds what the outermost MPI function was given, and the fingerprint."""
         found = _native.mpi_frame([frame["function"] for frame in stack["frames"]])
         ours = [at for at, frame in enumerate(stack["frames"]) if frame.get("application")]
+        if found is None:
+            hidden = called.mpi_call(stack["frames"], self._process, lambda at: int(frames[at].pc()), _name_of)
+            if hidden is not None:
+                stack["frames"].insert(hidden[0], called.frame(hidden[1]))
+                frames.insert(hidden[0], None)
+                self.tell(stack, frames)
+                return
         at = found[0] + 1 if found is not None else ours[0] if ours else len(frames)
         if at >= len(frames):
             return
@@ -123,6 +133,11 @@ def _end(frame: Any) -> int:
     frame.select()
     found = _FRAME_AT.search(gdb.execute("info frame", to_string=True))
     return int(found[1], 16) if found is not None else 0
+
+
+def _name_of(address: int) -> Optional[str]:
+    found = _FUNCTION.match(gdb.execute(f"info symbol {address:#x}", to_string=True))
+    return found[1] if found is not None else None
 
 
 def _libraries() -> str:

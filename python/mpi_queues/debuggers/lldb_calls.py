@@ -11,7 +11,7 @@ from .. import _native
 from ..calls import arithmetic, constants
 from ..calls.source import Unknown
 from ..errors import UserError
-from . import arguments, lldb_expressions, lldb_handles
+from . import arguments, called, lldb_expressions, lldb_handles
 from .arguments import Caller, Evaluated
 from .base import DebuggedProcess, DebuggerError, StackDict
 from .fingerprints import Fingerprints, Place, kept_registers
@@ -33,12 +33,22 @@ class Calls:
         """Adds what the outermost MPI function was given, and the fingerprint."""
         frames = stack["frames"]
         found = _native.mpi_frame([frame["function"] for frame in frames])
+        hidden = None
+        if found is None:
+            hidden = called.mpi_call(
+                frames, self._process, lambda at: int(thread.GetFrameAtIndex(at).GetPC()), self._name_of
+            )
+        if hidden is not None:
+            # lldb's own frames are one fewer from here on.
+            frames.insert(hidden[0], called.frame(hidden[1]))
+            found = _native.mpi_frame([frame["function"] for frame in frames])
+        shift = int(hidden is not None)
         ours = [at for at, frame in enumerate(frames) if frame.get("application")]
         at = found[0] + 1 if found is not None else ours[0] if ours else len(frames)
         if at >= len(frames):
             return
-        frame = thread.GetFrameAtIndex(at)
-        outermost = thread.GetFrameAtIndex(max(at, *ours) if ours else at)
+        frame = thread.GetFrameAtIndex(at - shift)
+        outermost = thread.GetFrameAtIndex((max(at, *ours) if ours else at) - shift)
         stack["fingerprint"] = self._fingerprints.of(_place(frame, outermost, self._target))
         if found is not None:
             caller = _LldbCaller(self._process, self._target, frame)
@@ -49,6 +59,12 @@ class Calls:
         if self._family is None:
             self._family = constants.family(self._symbol, self._libraries)
         return self._family
+
+    def _name_of(self, address: int) -> Optional[str]:
+        place = self._target.ResolveLoadAddress(address)
+        symbol = place.GetSymbol()
+        begins = symbol.IsValid() and symbol.GetStartAddress() == place
+        return str(symbol.GetName()) if begins else None
 
     def _symbol(self, name: str) -> Optional[int]:
         found = self._process.symbol(name)

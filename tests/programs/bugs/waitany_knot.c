@@ -1,9 +1,8 @@
 /* Each of three ranks goes on as soon as one of the two others has sent; nobody sends before it goes on.
  *
  * ranks: 3
- * mpich verdict: running | unknown | suspect | deadlock (in a stripped MPICH this call has no name on the stack)
- * openmpi verdict: deadlock
- * openmpi expect: deadlock ranks=0,1,2 lines=0:WAIT,1:WAIT,2:WAIT certain
+ * verdict: deadlock
+ * expect: deadlock ranks=0,1,2 lines=0:WAIT,1:WAIT,2:WAIT certain
  */
 #include "common/diagnosed.h"
 

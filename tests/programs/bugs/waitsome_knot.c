@@ -2,9 +2,8 @@
  * one input only, of rank 0.
  *
  * ranks: 4
- * mpich verdict: running | unknown | suspect | deadlock (in a stripped MPICH this call has no name on the stack)
- * openmpi verdict: deadlock
- * openmpi expect: deadlock ranks=0,1,2 lines=0:WAIT,1:WAIT,2:WAIT certain
+ * verdict: deadlock
+ * expect: deadlock ranks=0,1,2 lines=0:WAIT,1:WAIT,2:WAIT certain
  */
 #include "common/diagnosed.h"
 
