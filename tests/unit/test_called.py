@@ -27,7 +27,7 @@ class Memory:
         for start, content in self.pieces.items():
             if start <= address and address + length <= start + len(content):
                 return content[address - start : address - start + length]
-        raise MemoryFault(address, "made up")
+        raise MemoryFault(address, length)
 
 
 def _distance(target: int, after: int) -> bytes:
