@@ -11,6 +11,7 @@ import pytest
 from debuggers import DEBUGGERS, Gdb
 from mpi_queues.commands import all_commands
 from support.builds import MpiBuild
+from support.compare import lasting
 from support.jobs import Job
 
 
@@ -153,8 +154,7 @@ def same(text: str) -> Dict[str, Any]:
     """The JSON without what may differ between debuggers."""
     snapshot: Dict[str, Any] = json.loads(text)
     del snapshot["captured_at"]
-    for process in snapshot["processes"]:
-        del process["source"]["via"]
+    snapshot["processes"] = [lasting(process) for process in snapshot["processes"]]
     return snapshot
 
 

@@ -12,7 +12,7 @@ import pytest
 from support import cores
 from support.builds import MpiBuild
 from support.cli import Result, mpi_queues, pid_options
-from support.compare import assert_equal
+from support.compare import assert_equal, lasting
 from support.jobs import Job
 from support.paths import PROJECT
 
@@ -24,8 +24,7 @@ def without_origin(text: str) -> Any:
     """A snapshot without what differs between a process and its core file."""
     snapshot = json.loads(text)
     snapshot["captured_at"] = None
-    for process in snapshot["processes"]:
-        process["source"]["via"] = None
+    snapshot["processes"] = [lasting(process) for process in snapshot["processes"]]
     return snapshot
 
 

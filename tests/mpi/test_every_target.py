@@ -6,7 +6,6 @@ Only how memory was read (``source.via``) and the time may differ.
 from __future__ import annotations
 
 import contextlib
-import copy
 import json
 import os
 import signal
@@ -20,7 +19,7 @@ from support import processes
 from support.builds import MpiBuild
 from support.cli import mpi_queues as command_line
 from support.cli import pid_options
-from support.compare import assert_equal
+from support.compare import assert_equal, lasting
 from support.jobs import Job
 from support.mock_process import MockProcess, stacks_of_calls
 
@@ -97,11 +96,7 @@ def _mocked(pid: int, calls: List[Dict[str, Any]]) -> Any:
 
 
 def _comparable(process: Any) -> Any:
-    process = copy.deepcopy(process)
-    del process["source"]["via"]
-    # What the kernel says of a live process: nobody has stopped the rank between two looks, but it may sleep or not.
-    process.pop("state", None)
-    return process
+    return lasting(process)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=_name)

@@ -20,6 +20,7 @@ from mpi_queues import Snapshot, UsageError, UserError, demo
 from mpi_queues.jobs import Job
 from support import processes
 from support.builds import MpiBuild
+from support.compare import lasting
 from support.paths import PROJECT
 
 pytest_plugins = ["pytester"]
@@ -53,9 +54,7 @@ def core(job: Job, place: Path) -> Path:
 def same(snapshot: Snapshot) -> List[object]:
     """What is equal however a process is read: all but the time and who reads."""
     content = json.loads(snapshot.to_json())
-    for process in content["processes"]:
-        del process["source"]["via"]
-    return [content["processes"], content["problems"]]
+    return [[lasting(process) for process in content["processes"]], content["problems"]]
 
 
 @pytest.mark.parametrize("via", ["gdb", "lldb"])

@@ -19,6 +19,7 @@ from mpi_queues.acquisition import job as acquisition
 from mpi_queues.errors import UserError
 from support import builds, cli, processes
 from support.builds import C_FLAGS, MpiBuild, compile_program, compile_with
+from support.compare import lasting
 from support.jobs import Job
 from support.paths import MPI_QUEUES, PROGRAMS
 
@@ -31,17 +32,13 @@ def show(job: int, *options: str, status: int = 0, environment: Any = None) -> A
     return json.loads(result.out)
 
 
-def without_times(process: Dict[str, Any]) -> Dict[str, Any]:
-    return {name: value for name, value in process.items() if name != "captured_at"}
-
-
 def assert_read_as_a_job(job: Job, via: str) -> None:
     single = cli.show(job.pids, "--via", via)
     together = show(job.launcher_pid, "--via", via)
     assert [process["pid"] for process in together["processes"]] == job.pids
     assert [process["rank"] for process in together["processes"]] == list(range(job.ranks))
     for process in together["processes"]:
-        assert without_times(process) == without_times(single[process["pid"]])
+        assert lasting(process) == lasting(single[process["pid"]])
         assert process["captured_at"].endswith("Z")
     assert f"{job.ranks} ranks were stopped within" in together["notes"][0]
     assert together["problems"] == []

@@ -293,3 +293,15 @@ def unexplained(
         else:
             seen[cause.name] += 1
     return rest, seen
+
+
+def lasting(process: Json) -> Json:
+    """A process of the JSON without what differs between looks at one that is stuck, or between kinds of targets:
+    who reads, when, whether the kernel said that it ran or slept, and fingerprints, which have memory in them that core
+    files may lack."""
+    left = {name: value for name, value in process.items() if name not in ("captured_at", "state")}
+    left["source"] = {name: value for name, value in (process["source"] or {}).items() if name != "via"}
+    for place in ("calls", "outside"):
+        threads = left.get(place, [])
+        left[place] = [{name: value for name, value in one.items() if name != "fingerprint"} for one in threads]
+    return left
