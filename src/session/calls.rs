@@ -114,6 +114,10 @@ fn resolve(call: &mut Call, communicators: &[Communicator], form: Form, reader: 
             requests.extend(handle_in(argument).filter(|_| about_requests));
             continue;
         }
+        if *kind == HandleKind::Message && call.function.to_ascii_lowercase().contains("probe") {
+            // A probe writes it when it is done.
+            continue;
+        }
         let found = if *kind == HandleKind::Comm {
             let (found, called) = communicator_of(argument, communicators, form, fortran, &describe);
             if *name == "comm" || communicator.is_none() {
@@ -186,7 +190,7 @@ fn communicator_of<'c>(
     describe: &dyn Fn(HandleKind, i64, Depth) -> Option<Handle>,
 ) -> (Option<&'c Communicator>, Option<String>) {
     let by_handle = |handle: &str| communicators.iter().find(|found| found.handle.as_deref() == Some(handle));
-    let known = |found: &'c Communicator| (Some(found), Some(found.name.clone()));
+    let known = |found: &'c Communicator| (Some(found), Some(found.name.clone()).filter(|name| !name.is_empty()));
     let Some(value) = handle_in(argument) else {
         // A name of the standard's stands for one communicator only, which has that name unless it was given another.
         let meaning = argument.meaning.as_deref().filter(|meaning| meaning.starts_with("MPI_COMM_"));

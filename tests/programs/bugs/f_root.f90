@@ -1,8 +1,10 @@
-! The root of the reduction is counted from 1 on one rank only, which is then its own root. Nobody sends rank 0 its part.
+! The root of the reduction is counted from 1 on one rank only, which is then its own root. Rank 1 never has all parts. Rank
+! 0 has not either, or, where the algorithm lets it take what rank 1 sends as a root, goes on to the barrier (MPICH).
 !
 ! ranks: 3
 ! verdict: deadlock
-! expect: root mismatch ranks=0,1 | collective mismatch ranks=0,1 lines=0:REDUCE | deadlock ranks=0,1 lines=0:REDUCE
+! openmpi expect: root mismatch ranks=0,1 | collective mismatch ranks=0,1 lines=0:REDUCE | deadlock ranks=0,1 lines=0:REDUCE
+! mpich expect: root mismatch ranks=0,1 | collective mismatch ranks=0,1 lines=1:REDUCE
 program f_root
   use mpi
   implicit none

@@ -4,6 +4,7 @@ mod lengths;
 mod lonely;
 mod near;
 mod piles;
+mod probed;
 mod started;
 mod text;
 

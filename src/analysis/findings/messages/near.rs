@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::probed;
 use super::text::{Told, communicator, counted, place, receiver, sender, sent, tag, wants, where_it_is};
 use super::{Context, MAX_FINDINGS};
 use crate::analysis::job::{CommunicatorId, PartyId};
@@ -101,9 +102,9 @@ impl Index {
 }
 
 /// One near miss, and how many are like it.
-struct Miss {
+struct Miss<'e> {
     kind: FindingKind,
-    receive: OperationId,
+    receive: Entry<'e>,
     message: OperationId,
     certain: bool,
     /// How many receives miss messages in the same way.
@@ -117,12 +118,17 @@ type Alike = (FindingKind, String, Option<i64>, Option<i64>, Option<(String, i64
 
 pub(super) fn find(context: &Context<'_, '_>) -> Near {
     let index = Index::new(context);
-    let mut misses: Vec<Miss> = Vec::new();
+    let mut misses: Vec<Miss<'_>> = Vec::new();
     let mut alike: HashMap<Alike, usize> = HashMap::new();
     let mut told: HashSet<Place> = HashSet::new();
-    for (at, receive) in context.matching.entries.iter().enumerate() {
+    let posted = context.matching.entries.iter().filter_map(|receive| {
         let waits = receive.place.queue == Which::Receives && receive.is_own() && receive.outcome == Outcome::Unmatched;
-        let Some(stuck) = waits.then(|| context.is_stuck_in(receive)).flatten() else { continue };
+        Some((receive.clone(), waits.then(|| context.is_stuck_in(receive)).flatten()?))
+    });
+    let probes = probed::all(context);
+    let probes = probes.iter().filter_map(|probe| Some((probe.entry(context)?, probe.stuck)));
+    for (receive, stuck) in posted.chain(probes) {
+        let receive = &receive;
         for (kind, id) in index.of(context, receive) {
             let Some(message) = context.matching.entry(id) else { continue };
             let certain = stuck
@@ -140,7 +146,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
             let next = misses.len();
             let miss = *alike.entry(key).or_insert(next);
             if miss == next {
-                let (receive, parties) = (OperationId(at), Vec::new());
+                let (receive, parties) = (receive.clone(), Vec::new());
                 misses.push(Miss { kind, receive, message: id, certain, count: 0, parties });
             }
             if let Some(miss) = misses.get_mut(miss) {
@@ -161,8 +167,8 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
     Near { findings, told }
 }
 
-fn finding(context: &Context<'_, '_>, miss: Miss) -> Option<Finding> {
-    let (receive, message) = (context.matching.entry(miss.receive)?, context.matching.entry(miss.message)?);
+fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
+    let (receive, message) = (&miss.receive, context.matching.entry(miss.message)?);
     let own = name(context.job, receive.place.party);
     let mut summary = format!("{}, {own} waits for {}", sent(context, message), wants(context, receive));
     if miss.kind == FindingKind::TagMismatch && !receive.operation.any_source {
