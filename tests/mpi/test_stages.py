@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Optional
 
 import pytest
 from support import cli, processes
@@ -43,8 +43,8 @@ def _assert_finalized(job: Job, process: Json) -> None:
     assert "main" in [thread["caller"] for thread in process["outside"]]
 
 
-def _assert_ended(job: Job, process: Json) -> None:
-    assert (process["stage"], process["pid"]) == ("ended", job.pids[1])
+def _assert_ended(process: Json, pid: Optional[int]) -> None:
+    assert (process["stage"], process["pid"]) == ("ended", pid)
     assert process["state"] in ("ended", "zombie") and len(process["problems"]) == 1
     assert process["calls"] == [] and process["communicators"] == []
 
@@ -82,10 +82,11 @@ def test_a_rank_after_mpi_finalize(debian_mpi: MpiBuild, start_job: StartJob, vi
 
 def test_a_rank_that_has_ended(mpi_build: MpiBuild, start_job: StartJob) -> None:
     job = start_job(mpi_build, "finished", "exit", ranks=2, mca=ALONE)
-    processes.wait_until(lambda: processes.state(job.pids[1]) in ("", "Z"), "rank 1 to end")
+    processes.wait_until(lambda: processes.state(job.pids[1]) in (None, "Z"), "rank 1 to end")
     found = _shown(job)
     _assert_waiting(found[0])
-    _assert_ended(job, found[1])
+    # prterun, the launcher of Open MPI 5, has no table of processes that would tell whom the rank was.
+    _assert_ended(found[1], None if mpi_build.version.startswith("5.") else job.pids[1])
 
 
 def test_a_rank_of_mpich_after_mpi_finalize(mpich_build: MpiBuild, start_job: StartJob) -> None:
