@@ -3,6 +3,7 @@
 use super::Context;
 use crate::analysis::job::PartyId;
 use crate::analysis::matching::{Entry, Which, name};
+pub(super) use crate::analysis::words::counted;
 use crate::model::{Call, Finding, RankCall};
 
 /// So many calls are shown with one finding.
@@ -109,9 +110,4 @@ pub(super) fn place(context: &Context<'_, '_>, finding: &mut Finding, parties: &
             finding.calls.push(RankCall { rank, call, waits_for });
         }
     }
-}
-
-/// `1 message`, `2 messages`.
-pub(super) fn counted(number: usize, one: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
