@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -422,8 +423,9 @@ def test_ctrl_c_ends_a_launch(terminal: Terminal, place: Place) -> None:
 def commands_of(place: Place) -> List[str]:
     found = []
     for pid in place.members():
-        path = Path(f"/proc/{pid}/comm")
-        found += [path.read_text().strip()] if path.exists() else []
+        # It may end while it is asked.
+        with contextlib.suppress(OSError):
+            found.append(Path(f"/proc/{pid}/comm").read_text().strip())
     return found
 
 

@@ -107,8 +107,12 @@ def decompressed(data: bytes) -> Iterator[bytes]:
 
 
 def story(out: str) -> List[str]:
-    """What the demo says, without what differs from run to run and from target to target."""
+    """What the demo says, without what differs from run to run and from target to target.
+
+    A live job is looked at twice, which a recording of one look cannot be.
+    """
     text = out[out.index("Rank 0 of 3") : out.rindex("\n\n")]
+    text = re.sub(r"Between the two looks, .*:\n(?:  .*\n)+\n?", "", text)
     text = re.sub(r"pid \d+ on \S+, \S+", "pid P on HOST, PROGRAM", text)
     return re.sub(r"via \w+", "via V", text).splitlines()
 

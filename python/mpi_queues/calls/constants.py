@@ -83,11 +83,11 @@ class Family(NamedTuple):
 def family(symbol: Callable[[str], Optional[int]], libraries: Callable[[], str]) -> Family:
     """The MPI of a program, by symbols of its library; ``libraries`` are the names of all that are loaded.
 
-    MPICH exports its version whatever was stripped (src/mpi/init/mpi_init.h, MPII_Version_string).
+    A variable of mpi.h, which all that keep MPICH's ABI export whatever was stripped, tells MPICH
+    (src/include/mpi.h.in, MPI_UNWEIGHTED); the version that older ones export is not there since 4.3.
     """
     if "libmpi_abi" in libraries():
         return Family("abi", symbol)
     if symbol("ompi_mpi_comm_world") is not None:
         return Family("openmpi", symbol)
-    mpich = any(symbol(name) is not None for name in ("MPII_Version_string", "MPIR_Version_string"))
-    return Family("mpich" if mpich else "", symbol)
+    return Family("mpich" if symbol("MPI_UNWEIGHTED") is not None else "", symbol)

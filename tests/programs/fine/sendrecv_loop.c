@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     diagnosed_ready();
     for (int step = 0;; step++) {
-        int count = step * 7919 % LARGEST;
+        int count = (int)(step * 7919L % LARGEST);
         MPI_Sendrecv(out, count, MPI_CHAR, (rank + 1) % size, step % 1000, in, LARGEST, MPI_CHAR,
                      (rank + size - 1) % size, step % 1000, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
