@@ -26,7 +26,7 @@ from .jobs import READY_TIMEOUT
 from .paths import PROGRAMS
 
 #: gcc takes the value of MPICH's MPI_STATUSES_IGNORE, 1, for the address of an array.
-_C_FLAGS = ("-Wno-stringop-overflow", "-Wno-stringop-overread")
+C_FLAGS = ("-Wno-stringop-overflow", "-Wno-stringop-overread")
 
 #: Keywords of the head of a program.
 _LINE = re.compile(r"^[\s/*!]*(?:(openmpi|mpich) )?(ranks|mpis|verdict|expect|expect-not|may): (.*?)(?:\s*\*/)?$")
@@ -79,7 +79,7 @@ class Program:
         compiler, language = LANGUAGES[self.path.suffix]
         command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
         # mpif.h of MPICH has extensions of its own, and its module mpi knows no buffers of any type.
-        flags = [*language, *_C_FLAGS] if self.path.suffix == ".c" else ["-g", "-fallow-argument-mismatch"]
+        flags = [*language, *C_FLAGS] if self.path.suffix == ".c" else ["-g", "-fallow-argument-mismatch"]
         flags.append(optimisation)
         program = compile_with([str(command)], build.id, [self.path], ["-lpthread"], language=flags)
         return jobs.Job(program, ranks=self.ranks, launcher=build.mpirun, timeout=READY_TIMEOUT)

@@ -1,0 +1,61 @@
+"""Diagnoses of random programs, against what the rules of MPI say of these.
+
+``MPI_QUEUES_SEEDS=100-300`` takes other programs than the usual ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import List, Sequence
+
+import pytest
+from support import builds, script_maker, scripted
+from support.builds import MpiBuild
+from support.scripts import Script
+
+MPIS = {"openmpi": "debian-4.1.4", "mpich": builds.DEBIAN_MPICH}
+
+#: How often a program that never ends is looked at, at moments that its own pace decides.
+LOOKS = 2
+
+
+def _seeds(usual: int) -> List[int]:
+    first, _, last = os.environ.get("MPI_QUEUES_SEEDS", f"0-{usual}").partition("-")
+    return list(range(int(first), int(last)))
+
+
+def _build(mpi: str) -> MpiBuild:
+    try:
+        return builds.BUILDS[MPIS[mpi]]()
+    except builds.Missing as missing:
+        pytest.fail(str(missing))
+
+
+def _shown(scripts: Sequence[Script], *more: object) -> str:
+    return "\n".join([*(" ".join(map(str, script)) for script in scripts), *map(str, more)])
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+@pytest.mark.parametrize("seed", _seeds(7))
+def test_what_is_said_of_ranks_at_rest_is_so(seed: int, mpi: str, preflight: None, tmp_path: Path) -> None:
+    scripts = script_maker.stuck_scripts(seed)
+    with scripted.ScriptedJob(_build(mpi), scripts, tmp_path) as job:
+        end = scripted.rest(job, scripts, seed)
+        places = [job.last(rank) for rank in range(len(scripts))]
+        assert end is not None, _shown(scripts, "the ranks are not where they must be", places)
+        wrong, said = scripted.disagreements(job, end)
+        assert not wrong, _shown(scripts, *wrong, json.dumps(said["diagnosis"], indent=1), said["verdict"])
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+@pytest.mark.parametrize("seed", _seeds(2))
+def test_nobody_who_goes_on_is_told_to_be_stuck(seed: int, mpi: str, preflight: None, tmp_path: Path) -> None:
+    scripts = script_maker.endless_scripts(seed)
+    with scripted.ScriptedJob(_build(mpi), scripts, tmp_path) as job:
+        for _ in range(LOOKS):
+            said = job.diagnose_all()
+            told = [one for one in said["diagnosis"] if one["kind"] != "slow rank"]
+            assert said["verdict"]["state"] in ("running", "waiting"), _shown(scripts, said["verdict"])
+            assert not told, _shown(scripts, json.dumps(told, indent=1))

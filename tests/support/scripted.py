@@ -1,0 +1,88 @@
+"""Jobs that run scripts (``tests/programs/scripted.c``), and their diagnoses."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from mpi_queues import jobs
+
+from .builds import LANGUAGES, MpiBuild, compile_with
+from .cli import mpi_queues
+from .diagnosis import C_FLAGS
+from .jobs import READY_TIMEOUT
+from .paths import PROGRAMS
+from .scripts import ROOTED, Machine, Script, outcome
+from .truth_of_scripts import Check, Truth
+
+#: Ranks come to the end of what they can do within this; only keeps a script of which we are wrong from taking long.
+REST_TIMEOUT = 20.0
+#: A last step is entered within this; a diagnosis that misses something is then asked for again, until REST_TIMEOUT.
+ENTERED = 0.2
+
+
+class ScriptedJob(jobs.Job):
+    """A job that runs scripts."""
+
+    def __init__(self, build: MpiBuild, scripts: Sequence[Script], notes: Path) -> None:
+        self.notes = notes
+        flags = [*LANGUAGES[".c"][1], *C_FLAGS]
+        program = compile_with([str(build.mpicc)], build.id, [PROGRAMS / "scripted.c"], [], language=flags)
+        texts = [" ".join(map(str, script)) for script in scripts]
+        super().__init__(
+            program, ranks=len(scripts), args=[str(notes), *texts], launcher=build.mpirun, timeout=READY_TIMEOUT
+        )
+
+    def last(self, rank: int) -> Tuple[int, str, int]:
+        """The place in its script, the function and the line at which a rank says that it is."""
+        path = self.notes / str(rank)
+        lines = path.read_text().splitlines() if path.exists() else []
+        place, function, line = lines[-1].split() if lines else ("-1", "", "0")
+        return int(place), function, int(line)
+
+    def diagnose_all(self) -> Dict[str, Any]:
+        """What ``mpi-queues diagnose`` says."""
+        result = mpi_queues("diagnose", "--job", str(self.launcher_pid), "--format", "json")
+        assert result.status in (0, 1), str(result)
+        said: Dict[str, Any] = json.loads(result.out)
+        return said
+
+
+def rest(job: ScriptedJob, scripts: Sequence[Script], seed: int) -> Optional[Machine]:
+    """Waits until all ranks are where the rules of MPI say; ``None`` where they do not come there.
+
+    In collectives with a root ranks may stay, as the library has it, though MPI lets them leave.
+    """
+    deadline = time.monotonic() + REST_TIMEOUT
+    expected = outcome(scripts, seed)
+    while time.monotonic() < deadline:
+        places = [job.last(rank)[0] for rank in range(len(scripts))]
+        if expected is not None and places == expected.at:
+            return expected
+        in_rooted = frozenset(
+            (rank, place)
+            for rank, place in enumerate(places)
+            if 0 <= place < len(scripts[rank]) and scripts[rank][place].name in ROOTED
+        )
+        other = outcome(scripts, seed, observed=in_rooted) if in_rooted else None
+        if other is not None and places == other.at:
+            time.sleep(2 * ENTERED)
+            if places == [job.last(rank)[0] for rank in range(len(scripts))]:
+                return other
+        time.sleep(ENTERED)
+    return None
+
+
+def disagreements(job: ScriptedJob, end: Machine) -> Tuple[List[str], Dict[str, Any]]:
+    """What a diagnosis claims and is not so, and what it misses though it is asked again; and the last diagnosis."""
+    deadline = time.monotonic() + REST_TIMEOUT / 2
+    while True:
+        time.sleep(ENTERED)
+        said = job.diagnose_all()
+        lines = [job.last(rank)[1:] for rank in range(end.size)]
+        check = Check(Truth(end), said, lines)
+        untrue, missing = check.untrue(), check.missing()
+        if untrue or not missing or time.monotonic() > deadline:
+            return untrue + missing, said
