@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import asking, processes, show, targets
 from ._native import Diagnosis, Snapshot
@@ -21,6 +21,12 @@ from .report.words import WIDTH
 
 #: How long live processes run on before the second look, in seconds, where one look suspects a deadlock.
 AGAIN_AFTER = 0.5
+
+#: A process that wants a processor must have had one for so long between two looks, in seconds: else it could not move.
+RAN = 0.005
+
+#: For how long it is waited for that, in seconds.
+PATIENCE = 10.0
 
 
 def add_command(commands: Any, source: Callable[[str], str]) -> None:
@@ -111,20 +117,46 @@ def _again(
     interval: float,
 ) -> Tuple[Diagnosis, List[UserError]]:
     """Lets the processes run on and reads them again: the diagnosis of both looks, and what could not be read."""
+    used = {pid: processes.run_time(pid) for pid in first.running}
     time.sleep(max(0.0, first.ended + interval - time.monotonic()))
+    hungry = starved(used, PATIENCE)
     ran = time.monotonic() - first.ended
     # The ranks of a job as they are now: some may have ended. Where all of it has, those that there were.
     with contextlib.suppress(UserError):
         wanted = targets.requested(options)
     still = _running(wanted)
-    same = [pid for pid, started in first.running.items() if still.get(pid) == started]
+    same = [pid for pid, started in first.running.items() if still.get(pid) == started and pid not in hungry]
     snapshots, failures = asking.snapshots(wanted, request)
     problems = [str(failure).replace("\n", "; ") for failure in failures]
     if not snapshots and not still:
         problems.append("all processes have ended between the two looks: they were not stuck")
         failures.append(UserError(problems[-1], kind="gone"))
+    problems += [
+        f"pid {pid}: it had no processor between the two looks, so that it did not move tells nothing: "
+        "look again with --twice 30"
+        for pid in hungry
+    ]
     second = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
     return second.diagnose(first.snapshot.only(same), interval_ms=int(ran * 1000)), failures
+
+
+def starved(used: Dict[int, Optional[float]], patience: float) -> List[int]:
+    """Those that want a processor and have had none since they had used so much of it (``processes.run_time``), after
+    ``patience`` seconds; not those of which it is not known."""
+    deadline = time.monotonic() + patience
+    while True:
+        now = {pid: processes.run_time(pid) for pid in used}
+        found = [
+            pid
+            for pid, before in used.items()
+            if before is not None
+            and (after := now[pid]) is not None
+            and after - before < RAN
+            and processes.wants_processor(pid)
+        ]
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.05)
 
 
 def _show(diagnosis: Diagnosis, options: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import pathlib
@@ -81,15 +82,42 @@ def start_time(pid: int) -> Optional[int]:
 def active_time(pid: int) -> Optional[float]:
     """For how long threads of a process have had a processor or waited for one, in seconds: neither grows while a
     debugger holds it, nor while it sleeps. None where the kernel does not tell."""
-    total = 0
+    times = _times(pid)
+    return None if times is None else sum(times)
+
+
+def run_time(pid: int) -> Optional[float]:
+    """For how long threads of a process have had a processor, in seconds. None where the kernel does not tell."""
+    times = _times(pid)
+    return None if times is None else times[0]
+
+
+def _times(pid: int) -> Optional[Tuple[float, float]]:
+    """For how long threads of a process have had a processor and have waited for one, in seconds."""
+    total = [0, 0]
     try:
         for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
             # Both in nanoseconds (Linux, Documentation/scheduler/sched-stats.rst).
             running, ready = (thread / "schedstat").read_text(encoding="ascii").split()[:2]
-            total += int(running) + int(ready)
+            total[0] += int(running)
+            total[1] += int(ready)
     except (OSError, ValueError):
         return None
-    return total / 1e9
+    return total[0] / 1e9, total[1] / 1e9
+
+
+def wants_processor(pid: int) -> bool:
+    """Whether a thread of a process has a processor or waits for one."""
+    try:
+        tasks = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return False
+    for task in tasks:
+        with contextlib.suppress(OSError, IndexError):
+            # The command name in parentheses may hold anything, also a closing parenthesis.
+            if (task / "stat").read_bytes().rpartition(b")")[2].split()[0] == b"R":
+                return True
+    return False
 
 
 def name_of(pid: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List
 import mpi_queues as package
 import pytest
 from debuggers import DEBUGGERS, Gdb
-from mpi_queues import demo
+from mpi_queues import cli, demo, diagnose
 from mpi_queues.jobs import Job
 from recordings import keep
 from support import processes
@@ -67,6 +67,22 @@ def test_a_live_job_is_looked_at_twice(stuck: Job) -> None:
     assert {one["rank"]: one["state"] for one in movement} == dict.fromkeys(range(demo.RANKS), "stuck")
     for pid in stuck.pids:
         processes.assert_running(pid)
+
+
+def test_who_had_no_processor_between_two_looks_is_not_stuck_for_that(
+    stuck: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(diagnose, "RAN", 1e9)
+    monkeypatch.setattr(diagnose, "PATIENCE", 0.0)
+    assert cli.main(["diagnose", *pid_options(stuck.pids), "--format", "json"]) in (0, 1)
+    content = json.loads(capsys.readouterr().out)
+    movement = {one["rank"]: one["state"] for one in content["verdict"]["movement"]}
+    # Some sleep for a moment where Open MPI yields the processor.
+    starved = [
+        pid for pid in stuck.pids if any(f"pid {pid}: it had no processor" in one for one in content["problems"])
+    ]
+    assert starved
+    assert sorted(movement.values()) == sorted(["unknown"] * len(starved) + ["stuck"] * (demo.RANKS - len(starved)))
 
 
 def test_text_of_a_live_job(stuck: Job) -> None:

@@ -6,11 +6,12 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 from typing import Iterator
 
 import pytest
-from mpi_queues import UserError, processes
+from mpi_queues import UserError, diagnose, processes
 
 
 @pytest.fixture
@@ -93,3 +94,23 @@ def test_the_sysctl_that_forbids_attaching_is_named(
         processes._check_permission(child.pid, fields)
     assert named in str(error.value)
     assert str(yama) in str(error.value)
+
+
+def test_who_computes_has_had_a_processor_and_who_sleeps_wants_none(child: subprocess.Popen[bytes]) -> None:
+    wait_for(child.pid, "S")
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        before = processes.run_time(busy.pid)
+        deadline = time.monotonic() + 30
+        while (processes.run_time(busy.pid) or 0.0) < (before or 0.0) + diagnose.RAN:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        assert diagnose.starved({busy.pid: before, child.pid: processes.run_time(child.pid)}, patience=0.0) == []
+        # As if it had run for the rest of its life already.
+        assert diagnose.starved({busy.pid: 1e9, child.pid: 1e9}, patience=0.0) == [busy.pid]
+        assert diagnose.starved({busy.pid: None}, patience=0.0) == []
+    finally:
+        busy.kill()
+        busy.wait()
+    assert processes.run_time(busy.pid) is None
+    assert not processes.wants_processor(busy.pid)
