@@ -40,11 +40,16 @@ def _shown(scripts: Sequence[Script], *more: object) -> str:
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("seed", _seeds(7))
 def test_what_is_said_of_ranks_at_rest_is_so(seed: int, mpi: str, preflight: None, tmp_path: Path) -> None:
-    scripts = script_maker.stuck_scripts(seed)
+    # Ranks of every second one are at times outside MPI for a moment, and looked at on their way too.
+    scripts = script_maker.stuck_scripts(seed, naps=seed % 2 == 0)
     with scripted.ScriptedJob(_build(mpi), scripts, tmp_path) as job:
+        early = job.diagnose_all() if seed % 2 == 0 else None
         end = scripted.rest(job, scripts, seed)
         places = [job.last(rank) for rank in range(len(scripts))]
         assert end is not None, _shown(scripts, "the ranks are not where they must be", places)
+        if early is not None:
+            wrong = scripted.not_so_later(job, early, end)
+            assert not wrong, _shown(scripts, *wrong, json.dumps(early["diagnosis"], indent=1), early["verdict"])
         wrong, said = scripted.disagreements(job, end)
         assert not wrong, _shown(scripts, *wrong, json.dumps(said["diagnosis"], indent=1), said["verdict"])
 

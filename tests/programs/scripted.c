@@ -4,8 +4,8 @@
  *
  * A script has steps between spaces, a step its name and numbers between commas: `send,0,1,17,64`. Communicators are 0
  * MPI_COMM_WORLD, 1 its duplicate, 2 one of the halves of even and odd ranks, 3 the world in reversed order; peers are
- * ranks in these, -1 any; requests are places in a table. DIRECTORY/RANK has a line for each step that was begun: its place
- * in the script, the function, the line of the call in this file. */
+ * ranks in these, -1 any, -2 none; requests are places in a table. DIRECTORY/RANK has a line for each step that was
+ * begun: its place in the script, the function, the line of the call in this file. */
 #include <mpi.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -77,6 +77,16 @@ static void prepare(const char *directory)
     MPI_Buffer_attach(malloc((size_t)room), room);
 }
 
+static int peer_of(int number)
+{
+    return number == -1 ? MPI_ANY_SOURCE : number == -2 ? MPI_PROC_NULL : number;
+}
+
+static int tag_of(int number)
+{
+    return number == -1 ? MPI_ANY_TAG : number;
+}
+
 /* The line of what follows on the next one, and its name. */
 #define AT(function) note(function, __LINE__ + 1)
 #define IS(word) (strcmp(name, word) == 0)
@@ -85,8 +95,8 @@ static void prepare(const char *directory)
 static void run(const char *name)
 {
     MPI_Comm comm = comms[numbers[0] >= 0 && numbers[0] < COMMS ? numbers[0] : 0];
-    int peer = numbers[1], tag = numbers[2], bytes = numbers[3], root = numbers[1], own = numbers[4], flag = 0, index;
-    int source = peer < 0 ? MPI_ANY_SOURCE : peer, wanted = tag < 0 ? MPI_ANY_TAG : tag, value = 1;
+    int peer = peer_of(numbers[1]), tag = tag_of(numbers[2]), bytes = numbers[3], root = numbers[1], own = numbers[4];
+    int from = peer_of(numbers[4]), other = tag_of(numbers[5]), flag = 0, index, value = 1;
     char *into = inbox[REQUESTS], many[64] = "", all[256];
     MPI_Request chosen[NUMBERS];
     MPI_Message message;
@@ -102,33 +112,37 @@ static void run(const char *name)
         MPI_Bsend(outbox, bytes, MPI_BYTE, peer, tag, comm);
     } else if (IS("recv")) {
         AT("MPI_Recv");
-        MPI_Recv(into, LARGE, MPI_BYTE, source, wanted, comm, MPI_STATUS_IGNORE);
+        MPI_Recv(into, LARGE, MPI_BYTE, peer, tag, comm, MPI_STATUS_IGNORE);
     } else if (IS("sendrecv")) {
-        int from = numbers[4], other = numbers[5];
         AT("MPI_Sendrecv");
         MPI_Sendrecv(outbox, bytes, MPI_BYTE, peer, tag, into, LARGE, MPI_BYTE, from, other, comm, MPI_STATUS_IGNORE);
+    } else if (IS("replace")) {
+        AT("MPI_Sendrecv_replace");
+        MPI_Sendrecv_replace(into, bytes, MPI_BYTE, peer, tag, from, other, comm, MPI_STATUS_IGNORE);
     } else if (IS("probe")) {
         AT("MPI_Probe");
-        MPI_Probe(source, wanted, comm, MPI_STATUS_IGNORE);
+        MPI_Probe(peer, tag, comm, MPI_STATUS_IGNORE);
     } else if (IS("mprobe")) {
         AT("MPI_Mprobe");
-        MPI_Mprobe(source, wanted, comm, &message, MPI_STATUS_IGNORE);
+        MPI_Mprobe(peer, tag, comm, &message, MPI_STATUS_IGNORE);
         MPI_Mrecv(into, LARGE, MPI_BYTE, &message, MPI_STATUS_IGNORE);
     } else if (IS("iprobe")) {
         AT("MPI_Iprobe");
-        MPI_Iprobe(source, wanted, comm, &flag, MPI_STATUS_IGNORE);
+        MPI_Iprobe(peer, tag, comm, &flag, MPI_STATUS_IGNORE);
     } else if (IS("isend")) {
         MPI_Isend(outbox, bytes, MPI_BYTE, peer, tag, comm, &requests[own]);
     } else if (IS("issend")) {
         MPI_Issend(outbox, bytes, MPI_BYTE, peer, tag, comm, &requests[own]);
     } else if (IS("irecv")) {
-        MPI_Irecv(inbox[own], LARGE, MPI_BYTE, source, wanted, comm, &requests[own]);
+        MPI_Irecv(inbox[own], LARGE, MPI_BYTE, peer, tag, comm, &requests[own]);
     } else if (IS("psend")) {
         MPI_Send_init(outbox, bytes, MPI_BYTE, peer, tag, comm, &requests[own]);
     } else if (IS("precv")) {
-        MPI_Recv_init(inbox[own], LARGE, MPI_BYTE, source, wanted, comm, &requests[own]);
+        MPI_Recv_init(inbox[own], LARGE, MPI_BYTE, peer, tag, comm, &requests[own]);
     } else if (IS("start")) {
         MPI_Start(&requests[numbers[0]]);
+    } else if (IS("ibarrier")) {
+        MPI_Ibarrier(comm, &requests[own]);
     } else if (IS("wait")) {
         AT("MPI_Wait");
         MPI_Wait(&requests[numbers[0]], MPI_STATUS_IGNORE);
@@ -138,6 +152,9 @@ static void run(const char *name)
     } else if (IS("poll")) {
         AT("MPI_Test");
         while (!flag) MPI_Test(&requests[numbers[0]], &flag, MPI_STATUS_IGNORE);
+    } else if (IS("until")) {
+        AT("MPI_Iprobe");
+        while (!flag) MPI_Iprobe(peer, tag, comm, &flag, MPI_STATUS_IGNORE);
     } else if (IS("waitall") || IS("waitany") || IS("waitsome")) {
         for (int i = 0; i < given; i++)
             chosen[i] = requests[numbers[i]];
@@ -166,6 +183,13 @@ static void run(const char *name)
     } else if (IS("alltoall")) {
         AT("MPI_Alltoall");
         MPI_Alltoall(many, 1, MPI_INT, all, 1, MPI_INT, comm);
+    } else if (IS("dup")) {
+        MPI_Comm copy;
+        AT("MPI_Comm_dup");
+        MPI_Comm_dup(comm, &copy);
+    } else if (IS("scan")) {
+        AT("MPI_Scan");
+        MPI_Scan(&value, &index, 1, MPI_INT, MPI_SUM, comm);
     } else if (IS("bcast")) {
         AT("MPI_Bcast");
         MPI_Bcast(&value, 1, MPI_INT, root, comm);

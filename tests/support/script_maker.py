@@ -5,10 +5,14 @@ from __future__ import annotations
 import random
 from typing import Callable, Dict, List, Optional
 
+from .mpi_rules import outcome
 from .scripts import (
+    ANY,
     COPY,
+    EXCHANGES,
     HALF,
     LARGE,
+    NOBODY,
     OUTSIDE,
     RECEIVES,
     REVERSED,
@@ -20,7 +24,6 @@ from .scripts import (
     Script,
     Step,
     members,
-    outcome,
     step,
 )
 
@@ -33,12 +36,14 @@ TAGS = (17, 18, 19, 40)
 class Maker:
     """Makes correct scripts: what happens between ranks happens in one order for all of them."""
 
-    def __init__(self, choose: random.Random, size: int, wildcards: bool) -> None:
+    def __init__(self, choose: random.Random, size: int, wildcards: bool, naps: bool = False) -> None:
         self.choose, self.size, self.wildcards = choose, size, wildcards
         self.scripts: List[Script] = [[] for _ in range(size)]
         self.open: List[List[int]] = [[] for _ in range(size)]
         self.slots = [0] * size
         self.roots: Dict[int, int] = {}
+        #: Whether ranks are outside MPI for a moment at times.
+        self.naps = naps
 
     def make(self, events: int) -> List[Script]:
         for _ in range(events):
@@ -46,6 +51,9 @@ class Maker:
             for rank in range(self.size):
                 if self.open[rank] and self.choose.random() < 0.4:
                     self._wait(rank)
+            if self.naps and self.choose.random() < 0.4:
+                nap = step(self.choose.choice(OUTSIDE), self.choose.randint(1, 3))
+                self.scripts[self.choose.randrange(self.size)].append(nap)
         for rank in range(self.size):
             if self.open[rank]:
                 self._wait(rank)
@@ -86,12 +94,18 @@ class Maker:
         self._post(sender, name, numbers)
         wanted = -1 if self.wildcards and self.choose.random() < 0.15 else tag
         source = -1 if self.wildcards and self.choose.random() < 0.15 else from_
-        name = self.choose.choices(list(RECEIVES), [8, 6, 1, 1, 1])[0]
+        name = self.choose.choices(RECEIVES, [16, 12, 2, 2, 2, 1])[0]
         if self.slots[receiver] >= 12 and name in ("irecv", "precv"):
             name = "recv"
         self._post(receiver, name, [comm, source, wanted, LARGE])
-        if name == "probe":
+        if name in ("probe", "until"):
             self.scripts[receiver].append(step("recv", comm, source, wanted, LARGE))
+
+    def _barrier(self, rank: int, comm: int) -> None:
+        if self.slots[rank] < 14:
+            slot = self._slot(rank)
+            self.scripts[rank].append(step("ibarrier", comm, slot))
+            self.open[rank].append(slot)
 
     def _post(self, rank: int, name: str, numbers: List[int]) -> None:
         script = self.scripts[rank]
@@ -130,16 +144,21 @@ class Maker:
         comm, first, second, one, two = pair
         tags = self.choose.choice(TAGS), self.choose.choice(TAGS)
         size = self.choose.choice((SMALL, LARGE))
-        self.scripts[first].append(step("sendrecv", comm, two, tags[0], size, two, tags[1]))
-        self.scripts[second].append(step("sendrecv", comm, one, tags[1], size, one, tags[0]))
+        for rank, to, tag, wanted in ((first, two, *tags), (second, one, *reversed(tags))):
+            source = ANY if self.wildcards and self.choose.random() < 0.15 else to
+            numbers = (comm, to, tag, size, source, wanted)
+            self.scripts[rank].append(step(self.choose.choice(EXCHANGES), *numbers))
 
     def _collective(self) -> None:
         comm = self._comm()
         ranks = members(comm, self.choose.randrange(self.size), self.size)
         root = self.roots.setdefault(comm, self.choose.randrange(len(ranks)))
         root = min(root, len(ranks) - 1)
-        name = self.choose.choice(SYNCHRONISING + ROOTED)
+        name = self.choose.choice((*SYNCHRONISING, *ROOTED, "ibarrier"))
         for rank in ranks:
+            if name == "ibarrier":
+                self._barrier(rank, comm)
+                continue
             self.scripts[rank].append(step(name, comm, root) if name in ROOTED else step(name, comm))
 
 
@@ -166,19 +185,21 @@ class Spoiler:
             del scripts[rank][at]
 
     def _change(self, scripts: List[Script], rank: int, index: int, change: Callable[[int], int]) -> None:
-        at = self._at(scripts[rank], *SENDS, *RECEIVES, "sendrecv")
+        at = self._at(scripts[rank], *SENDS, *RECEIVES, *EXCHANGES)
         if at is not None:
             name, numbers = scripts[rank][at]
             scripts[rank][at] = Step(name, (*numbers[:index], change(numbers[index]), *numbers[index + 1 :]))
 
     def _tag(self, scripts: List[Script], rank: int) -> None:
-        self._change(scripts, rank, 2, lambda tag: self.choose.choice((17, 18, 20)))
+        self._change(scripts, rank, 2, lambda _tag: self.choose.choice((17, 18, 20)))
 
     def _peer(self, scripts: List[Script], rank: int) -> None:
         at = self._at(scripts[rank], *SENDS, *RECEIVES)
         if at is not None:
             name, numbers = scripts[rank][at]
-            peer = self.choose.randrange(len(members(numbers[0], rank, len(scripts))))
+            # Rarely nobody, as a wrong neighbour at the edge of a grid.
+            low = NOBODY if name in ("send", "recv") else 0
+            peer = self.choose.randrange(low, len(members(numbers[0], rank, len(scripts))))
             scripts[rank][at] = Step(name, (numbers[0], peer, *numbers[2:]))
 
     def _comm(self, scripts: List[Script], rank: int) -> None:
@@ -228,11 +249,11 @@ def away(choose: random.Random, script: Script) -> None:
     script.insert(at, step(choose.choice(OUTSIDE), LONG))
 
 
-def stuck_scripts(seed: int) -> List[Script]:
+def stuck_scripts(seed: int, naps: bool = False) -> List[Script]:
     """Scripts of which some ranks stay where they are for ever, or wait for one that is outside MPI."""
     choose = random.Random(seed)
     while True:
-        maker = Maker(choose, choose.choice((2, 2, 3, 3, 4)), wildcards=choose.random() < 0.5)
+        maker = Maker(choose, choose.choice((2, 2, 3, 3, 4)), choose.random() < 0.5, naps)
         scripts = maker.make(choose.randint(2, 6))
         for _ in range(choose.choices([0, 1, 2], [2, 5, 3])[0]):
             Spoiler(choose).spoil(scripts)
@@ -251,7 +272,7 @@ def endless_scripts(seed: int) -> List[Script]:
         used = {one.name for script in scripts for one in script}
         if (
             any(not script for script in scripts)
-            or used & {"bsend", "psend", "precv"}
+            or used & {"bsend", "psend", "precv", "dup"}
             or not all_end([3 * script for script in scripts], seed)
         ):
             continue

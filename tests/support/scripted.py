@@ -13,9 +13,11 @@ from .builds import LANGUAGES, MpiBuild, compile_with
 from .cli import mpi_queues
 from .diagnosis import C_FLAGS
 from .jobs import READY_TIMEOUT
+from .mpi_rules import Machine, outcome
 from .paths import PROGRAMS
-from .scripts import ROOTED, Machine, Script, outcome
-from .truth_of_scripts import Check, Truth
+from .script_claims import Check
+from .script_ends import Truth
+from .scripts import ROOTED, Script
 
 #: Ranks come to the end of what they can do within this; only keeps a script of which we are wrong from taking long.
 REST_TIMEOUT = 20.0
@@ -42,9 +44,9 @@ class ScriptedJob(jobs.Job):
         place, function, line = lines[-1].split() if lines else ("-1", "", "0")
         return int(place), function, int(line)
 
-    def diagnose_all(self) -> Dict[str, Any]:
+    def diagnose_all(self, *options: str) -> Dict[str, Any]:
         """What ``mpi-queues diagnose`` says."""
-        result = mpi_queues("diagnose", "--job", str(self.launcher_pid), "--format", "json")
+        result = mpi_queues("diagnose", "--job", str(self.launcher_pid), "--format", "json", *options)
         assert result.status in (0, 1), str(result)
         said: Dict[str, Any] = json.loads(result.out)
         return said
@@ -86,3 +88,10 @@ def disagreements(job: ScriptedJob, end: Machine) -> Tuple[List[str], Dict[str, 
         untrue, missing = check.untrue(), check.missing()
         if untrue or not missing or time.monotonic() > deadline:
             return untrue + missing, said
+
+
+def not_so_later(job: ScriptedJob, said: Dict[str, Any], end: Machine) -> List[str]:
+    """What was claimed for certain while ranks were perhaps on their way, and is not so at the end."""
+    lasting = [one for one in said["diagnosis"] if one["certain"] and one["kind"] != "slow rank"]
+    lines = [job.last(rank)[1:] for rank in range(end.size)]
+    return Check(Truth(end), {**said, "diagnosis": lasting, "processes": []}, lines).untrue()
