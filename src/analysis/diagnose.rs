@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::findings::{self, Context, collectives, deadlock, epochs, finished, messages, requests, slow};
+use super::findings::{self, Context, collectives, deadlock, epochs, finished, messages, non_blocking, requests, slow};
 use super::job::{Job, PartyId};
 use super::matching::Matching;
 use super::stuck::{Reading, Stuck};
@@ -35,6 +35,7 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let mut findings = deadlock::find(&context);
     findings.extend(finished::find(&context));
     findings.extend(collectives::find(&context));
+    findings.extend(non_blocking::find(&context));
     findings.extend(messages_of(&context));
     findings.extend(epochs::find(&context));
     findings.extend(findings::polling::find(&context));

@@ -80,7 +80,9 @@ impl Stuck {
         let mut own = Vec::with_capacity(waits.standing.len());
         for (index, standing) in waits.standing.iter().enumerate() {
             let party = PartyId(index);
-            let free = ignored(party) || seen(party) == Seen::Moved;
+            // A thread that was not seen may do what the others wait for.
+            let hidden = reading == Reading::Hopeful && job.parties[index].has_hidden_threads();
+            let free = ignored(party) || seen(party) == Seen::Moved || hidden;
             let polls = reading == Reading::Polling && waits.polling.contains_key(&party);
             let node = builder.node(
                 if free || (matches!(standing, Standing::Free(_)) && !polls) { Gate::All } else { Gate::Any },

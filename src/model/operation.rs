@@ -80,6 +80,16 @@ impl Operation {
     /// In `extra_text` of an operation whose peers are those of the local group of an intercommunicator.
     pub const WITHIN_LOCAL_GROUP: &str = "within the local group of the intercommunicator";
 
+    /// How `extra_text` begins of messages of non-blocking collectives, which have a number in their communicator as tag.
+    pub const NUMBERED: &str = "part of a non-blocking or neighbourhood collective";
+
+    /// The number of the non-blocking collective that the library posted it for (`CallRequest::sequence`), where it is known to
+    /// be for one: Open MPI counts tags down from a negative one, MPICH up.
+    pub fn sequence(&self) -> Option<i64> {
+        let numbered = self.internal && self.extra_text.iter().any(|text| text.starts_with(Self::NUMBERED));
+        self.actual_tag.or(self.desired_tag).filter(|_| numbered).map(i64::saturating_abs)
+    }
+
     /// Notes why a fact is null. `fact` is the name of the field.
     pub fn not_known(&mut self, fact: &'static str, reason: impl Into<Cow<'static, str>>) {
         self.unknown.insert(Cow::Borrowed(fact), reason.into());

@@ -203,6 +203,10 @@ pub struct Communicator {
     /// Whether `traffic` tells of all members: one that it lacks was sent nothing, and nothing came from it.
     #[serde(skip_serializing_if = "is_false")]
     pub traffic_complete: bool,
+    /// The number that the next non-blocking collective of this process on it will have (`CallRequest::sequence`), where the
+    /// library counts them: members that have begun the same ones have the same. Constructors of communicators count too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_sequence: Option<i64>,
     /// Sends that are not complete, or complete and not waited for.
     pub pending_sends: Queue,
     /// Receives that are not complete, or complete and not waited for.

@@ -1,5 +1,7 @@
 //! What the arguments of calls mean: the communicator that a call is on, and how far the requests are that it waits for.
 
+use std::collections::HashMap;
+
 use super::{Family, Session, refine, windows};
 use crate::model::{
     Argument, Call, CallRequest, Communicator, Handle, HandleKind, HandleState, Operation, OperationStatus, Process,
@@ -91,6 +93,7 @@ impl<T: Target> Session<T> {
             }
         }
         infer_communicators(&mut calls, &process.communicators);
+        calls.iter_mut().for_each(|call| number(call, &process.communicators));
         process.calls = calls;
         refine::name_calls(process);
     }
@@ -253,6 +256,28 @@ fn request(
     CallRequest { handle: handle.handle, summary: Some(handle.summary), ..found }
 }
 
+/// Says which of its communicator's non-blocking collectives a request is, where the library keeps that with messages only:
+/// there must be one such request, and messages of one such collective.
+fn number(call: &mut Call, communicators: &[Communicator]) {
+    let open = |request: &&CallRequest| request.state == RequestState::Open;
+    let mut at: HashMap<u64, usize> = HashMap::new();
+    for place in call.requests.iter().filter(open).filter_map(|request| request.communicator) {
+        *at.entry(place).or_default() += 1;
+    }
+    for request in call.requests.iter_mut().filter(|request| request.sequence.is_none() && open(&&**request)) {
+        let Some(place) = request.communicator.filter(|place| at.get(place) == Some(&1)) else { continue };
+        let Some(communicator) = communicators.iter().find(|known| known.unique_id == place) else { continue };
+        let queues = communicator.pending_receives.operations.iter().chain(&communicator.pending_sends.operations);
+        let pending = queues.filter(|operation| operation.status != OperationStatus::Complete);
+        let mut numbers: Vec<i64> = pending.filter_map(Operation::sequence).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        if let [only] = numbers[..] {
+            request.sequence = Some(only);
+        }
+    }
+}
+
 /// Blocking collectives whose messages are their communicator's own.
 const COLLECTIVES: &[&str] = &[
     "MPI_Allgather",
@@ -274,8 +299,7 @@ const COLLECTIVES: &[&str] = &[
     "MPI_Scatterv",
 ];
 
-/// How Open MPI's reader begins what it says of a message of a blocking collective. Of other MPIs' messages it is not known
-/// whether a non-blocking one sent them.
+/// How readers begin what they say of a message of a blocking collective.
 const OF_BLOCKING: &str = "part of a collective: ";
 
 /// The communicator of a blocking collective whose arguments are not known, where only one has messages of such that are

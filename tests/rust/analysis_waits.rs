@@ -1,103 +1,9 @@
 //! What threads wait for and what is told of it, on snapshots built by hand.
 
 use mpi_queues::analysis::diagnose::{Earlier, diagnose};
-use mpi_queues::model::{
-    Argument, Call, Communicator, Finding, FindingKind, Operation, Outside, Process, Snapshot, Stage, State, Traffic,
-    Verdict,
-};
+use mpi_queues::model::{Argument, FindingKind, Stage, State, Traffic};
 
-/// A job of `size` ranks that stand nowhere yet, with MPI_COMM_WORLD.
-fn job(size: i64) -> Snapshot {
-    let world = |rank| Communicator {
-        name: "MPI_COMM_WORLD".to_owned(),
-        name_set: Some(true),
-        context_id: Some("0".to_owned()),
-        local_rank: Some(rank),
-        size: Some(size),
-        group: Some((0..size).map(Some).collect()),
-        ..Communicator::default()
-    };
-    let process = |rank| Process {
-        rank: Some(rank),
-        world_size: Some(size),
-        pid: Some(1000 + rank),
-        stage: Some(Stage::Initialized),
-        all_threads: Some(true),
-        communicators: vec![world(rank)],
-        ..Process::default()
-    };
-    Snapshot { processes: (0..size).map(process).collect(), ..Snapshot::default() }
-}
-
-fn call(snapshot: &mut Snapshot, rank: usize, function: &str, line: i64) {
-    snapshot.processes[rank].calls.push(Call {
-        thread: 1,
-        function: function.to_owned(),
-        file: Some("a.c".to_owned()),
-        line: Some(line),
-        caller: Some("main".to_owned()),
-        fingerprint: Some("f".to_owned()),
-        ..Call::default()
-    });
-}
-
-fn outside(snapshot: &mut Snapshot, rank: usize, function: &str) {
-    snapshot.processes[rank].outside.push(Outside {
-        thread: 1,
-        function: Some(function.to_owned()),
-        caller: Some("work".to_owned()),
-        file: Some("a.c".to_owned()),
-        line: Some(99),
-        fingerprint: Some("g".to_owned()),
-    });
-}
-
-/// A pending receive of a rank, in MPI_COMM_WORLD.
-fn receive(snapshot: &mut Snapshot, rank: usize, from: Option<i64>, tag: i64) {
-    let request = 0x1000 + tag as u64;
-    snapshot.processes[rank].communicators[0].pending_receives.operations.push(Operation {
-        desired_local_rank: from,
-        desired_global_rank: from,
-        any_source: from.is_none(),
-        desired_tag: Some(tag),
-        request: Some(request),
-        ..Operation::default()
-    });
-}
-
-fn send(snapshot: &mut Snapshot, rank: usize, to: i64, tag: i64, arrived: bool) {
-    let message = Operation { desired_tag: Some(tag), actual_tag: Some(tag), ..Operation::default() };
-    let peer = |rank| Operation {
-        desired_local_rank: Some(rank),
-        desired_global_rank: Some(rank),
-        actual_local_rank: Some(rank),
-        actual_global_rank: Some(rank),
-        ..message.clone()
-    };
-    snapshot.processes[rank].communicators[0].pending_sends.operations.push(peer(to));
-    if arrived {
-        snapshot.processes[to as usize].communicators[0].unexpected_messages.operations.push(peer(rank as i64));
-    }
-}
-
-/// Lets everybody have sent nothing to anybody.
-fn counted(snapshot: &mut Snapshot) {
-    let size = snapshot.processes.len() as i64;
-    for process in &mut snapshot.processes {
-        let entry =
-            |local_rank| Traffic { local_rank, sent: Some(0), arrived: Some(0), modulus: 65536, ..Traffic::default() };
-        process.communicators[0].traffic = (0..size).map(entry).collect();
-        process.communicators[0].traffic_complete = true;
-    }
-}
-
-fn of_kind(findings: &[Finding], kind: FindingKind) -> Vec<&Finding> {
-    findings.iter().filter(|finding| finding.kind == kind).collect()
-}
-
-fn twice(snapshot: &Snapshot) -> (Vec<Finding>, Verdict) {
-    diagnose(snapshot, Some(Earlier { snapshot, interval_ms: Some(500) }))
-}
+use super::analysis_made::{call, counted, job, of_kind, outside, receive, send, twice};
 
 #[test]
 fn two_receives_of_each_other() {
@@ -292,6 +198,48 @@ fn who_polls_is_never_stuck_for_certain() {
     let polling = of_kind(&findings, FindingKind::Polling);
     assert_eq!((polling.len(), polling[0].certain, polling[0].ranks.as_slice()), (1, false, &[0][..]));
     assert!(of_kind(&findings, FindingKind::Deadlock).is_empty(), "{findings:?}");
+}
+
+#[test]
+fn a_thread_that_was_not_seen_may_do_what_others_wait_for() {
+    let mut snapshot = job(2);
+    for (rank, from) in [(0, 1), (1, 0)] {
+        call(&mut snapshot, rank, "MPI_Recv", 10);
+        receive(&mut snapshot, rank, Some(from), 17);
+    }
+    counted(&mut snapshot);
+    snapshot.processes[1].all_threads = Some(false);
+    for (findings, verdict) in [diagnose(&snapshot, None), twice(&snapshot)] {
+        assert_eq!(verdict.state, State::Suspect);
+        assert!(!findings[0].certain && findings.iter().all(|finding| !finding.certain), "{findings:?}");
+        let doubt = "Not certain: not all threads of rank 1 could be read.";
+        assert!(findings[0].evidence.iter().any(|sentence| sentence == doubt), "{findings:?}");
+    }
+}
+
+#[test]
+fn who_owes_its_part_of_a_broadcast_is_not_in_it() {
+    let mut snapshot = job(3);
+    for rank in [1, 2] {
+        call(&mut snapshot, rank, "MPI_Bcast", 10);
+        snapshot.processes[rank].calls[0].communicator = Some(0);
+        receive(&mut snapshot, rank, Some(if rank == 1 { 0 } else { 1 }), -17);
+        let posted = &mut snapshot.processes[rank].communicators[0].pending_receives.operations[0];
+        posted.internal = true;
+        posted.extra_text = vec!["part of a collective: MPI_Bcast (tag -17)".into()];
+    }
+    call(&mut snapshot, 0, "MPI_Recv", 20);
+    receive(&mut snapshot, 0, Some(1), 3);
+    counted(&mut snapshot);
+    let (findings, _) = diagnose(&snapshot, None);
+    let [missing] = of_kind(&findings, FindingKind::MissingInCollective)[..] else { panic!("{findings:?}") };
+    assert_eq!((missing.ranks.as_slice(), missing.certain), (&[0][..], true), "{missing:?}");
+    // Nothing was posted that says who owes what: rank 0 may have been through it.
+    for rank in [1, 2] {
+        snapshot.processes[rank].communicators[0].pending_receives.operations.clear();
+    }
+    let (findings, _) = diagnose(&snapshot, None);
+    assert!(findings.iter().all(|finding| !finding.certain), "{findings:?}");
 }
 
 #[test]

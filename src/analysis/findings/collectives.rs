@@ -3,7 +3,7 @@
 //! Ranks leave a rooted collective at different times, so two ranks in different ones may merely be at different steps. What is
 //! claimed here is of ranks that can never go on, and for certain only where no step explains it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
 use crate::analysis::job::{CommunicatorId, PartyId};
@@ -63,7 +63,8 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     different.into_iter().chain(roots).chain(missing).collect()
 }
 
-fn on(context: &Context<'_>, id: CommunicatorId) -> String {
+/// A communicator by its name.
+pub fn on(context: &Context<'_>, id: CommunicatorId) -> String {
     let view = context.job.communicators.get(id.0).and_then(|shared| shared.views.first());
     view.map_or_else(|| "a communicator".to_owned(), |view| words::communicator(view.communicator))
 }
@@ -77,8 +78,7 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
     if groups.len() < 2 {
         return None;
     }
-    let inside: std::collections::HashSet<PartyId> =
-        groups.iter().flat_map(|group| group.stuck.iter().copied()).collect();
+    let inside: HashSet<PartyId> = groups.iter().flat_map(|group| group.stuck.iter().copied()).collect();
     let all_here = groups[0].collective.whole
         && groups[0].collective.missing.iter().chain(&groups[0].collective.present).all(|party| inside.contains(party));
     let synchronising: Vec<&Group<'_>> = groups.iter().filter(|group| group.reach == Reach::All).collect();
@@ -127,7 +127,7 @@ fn missing(
     all: &[Group<'_>],
 ) -> Option<Finding> {
     let job = context.job;
-    let elsewhere: std::collections::HashSet<PartyId> =
+    let elsewhere: HashSet<PartyId> =
         all.iter().filter(|other| other.id != group.id).flat_map(|other| other.stuck.iter().copied()).collect();
     let gone = |party: &PartyId| {
         let out = context.perhaps_stuck(*party) || super::finished::finished(context, *party).is_some();
@@ -137,8 +137,12 @@ fn missing(
     if missing.is_empty() {
         return None;
     }
-    // Who is not in an operation that some leave early may have left it.
-    let certain = group.certain && group.reach == Reach::All;
+    // Who is not in an operation that some leave early may have left it, but not who owes one its part of it.
+    let owing = owing(context, group);
+    let proven: Vec<PartyId> = missing.iter().copied().filter(|party| owing.contains(party)).collect();
+    let all = group.reach == Reach::All;
+    let certain = group.certain && (all || !proven.is_empty());
+    let missing = if certain && !all { proven } else { missing };
     let verb = if group.stuck.len() == 1 { "waits" } else { "wait" };
     let function = &group.collective.function;
     let mut summary = format!(
@@ -148,20 +152,7 @@ fn missing(
         on(context, communicator),
         words::parties(job, &group.stuck),
     );
-    let mut evidence = Vec::new();
-    for party in missing.iter().take(3) {
-        let place = match (super::finished::finished(context, *party), context.threads(*party).first()) {
-            (Some(how), _) => how.words().to_owned(),
-            (None, Some(thread)) => format!("is in {}", thread.call.c_name()),
-            (None, None) => continue,
-        };
-        if missing.len() == 1 {
-            summary.push_str(&format!(": it {place}"));
-        }
-        let waits_for = context.threads(*party).first().and_then(|thread| context.waits.words(job, *party, thread));
-        let waits_for = waits_for.map_or_else(String::new, |words| format!(" and waits for {words}"));
-        evidence.push(format!("{} {place}{waits_for}.", super::deadlock::capital(&words::party(job, *party))));
-    }
+    let mut evidence = whereabouts(context, &missing, &mut summary);
     if !certain {
         if group.reach != Reach::All {
             evidence.push(format!("Not certain: ranks may leave {function} before others have entered it."));
@@ -180,6 +171,40 @@ fn missing(
         evidence,
         advice: Some(format!("Look why the path of that rank does not lead to {function}.")),
     })
+}
+
+/// Members from whom, or by whom, members that are stuck in a collective still wait for a message of it: it was not exchanged,
+/// so these have not been through it.
+fn owing(context: &Context<'_>, group: &Group<'_>) -> HashSet<PartyId> {
+    if group.reach == Reach::All {
+        return HashSet::new();
+    }
+    let inside = group.stuck.iter().flat_map(|party| context.threads(*party));
+    let posted = inside.filter(|thread| thread.collective == Some(group.id)).flat_map(|thread| &thread.operations);
+    let named = posted.filter(|op| op.operation.internal && !op.operation.any_source);
+    let ranks = named.filter_map(|op| op.operation.actual_global_rank.or(op.operation.desired_global_rank));
+    ranks.filter_map(|rank| context.job.party(rank)).collect()
+}
+
+/// Where those are that are missing, as sentences; a single one also at the end of the summary.
+pub fn whereabouts(context: &Context<'_>, missing: &[PartyId], summary: &mut String) -> Vec<String> {
+    let job = context.job;
+    let mut told = Vec::new();
+    for party in missing.iter().take(3) {
+        let thread = context.threads(*party).first();
+        let place = match (super::finished::finished(context, *party), thread) {
+            (Some(how), _) => how.words().to_owned(),
+            (None, Some(thread)) => format!("is in {}", thread.call.c_name()),
+            (None, None) => continue,
+        };
+        if missing.len() == 1 {
+            summary.push_str(&format!(": it {place}"));
+        }
+        let waits_for = thread.and_then(|thread| context.waits.words(job, *party, thread));
+        let waits_for = waits_for.map_or_else(String::new, |words| format!(" and waits for {words}"));
+        told.push(format!("{} {place}{waits_for}.", super::deadlock::capital(&words::party(job, *party))));
+    }
+    told
 }
 
 /// Members in the same rooted collective with different roots.

@@ -5,13 +5,14 @@ pub mod deadlock;
 pub mod epochs;
 pub mod finished;
 pub mod messages;
+pub mod non_blocking;
 pub mod polling;
 pub mod requests;
 pub mod slow;
 
 use std::collections::HashMap;
 
-use super::job::{Job, PartyId};
+use super::job::{Job, Party, PartyId};
 use super::matching::Matching;
 use super::stuck::{Seen, Stuck};
 use super::waits::{Free, Standing, Thread, Waits};
@@ -126,6 +127,10 @@ impl<'a> Context<'a> {
     pub fn doubts(&self, parties: &[PartyId]) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
         for party in parties {
+            if self.job.parties.get(party.0).is_some_and(Party::has_hidden_threads) {
+                told.push(format!("Not certain: not all threads of {} could be read.", words::party(self.job, *party)));
+                break;
+            }
             for thread in self.threads(*party) {
                 if let Some(reason) = thread.in_flight
                     && self.seen.get(party.0) != Some(&Seen::Still)

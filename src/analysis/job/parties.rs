@@ -17,6 +17,13 @@ pub struct Party<'a> {
     pub process: Option<&'a Process>,
 }
 
+impl Party<'_> {
+    /// Whether it is known that some of its threads, or what they do, could not be seen.
+    pub fn has_hidden_threads(&self) -> bool {
+        self.process.is_some_and(|process| process.all_threads == Some(false))
+    }
+}
+
 /// All parties, and which rank each has.
 pub(super) fn all(snapshot: &Snapshot) -> (Vec<Party<'_>>, HashMap<i64, PartyId>) {
     let mut parties: Vec<Party<'_>> = Vec::with_capacity(snapshot.processes.len());

@@ -159,7 +159,10 @@ impl<'a> Context<'a, '_> {
         let places: HashSet<CommunicatorId> =
             ids.iter().filter_map(|id| self.collectives.get(*id).communicator).collect();
         let own = |op: &&Op<'a>| places.contains(&op.shared) && belongs(call, op);
-        let posted: Vec<Op<'a>> = self.open.internal.iter().filter(own).copied().collect();
+        let mut posted: Vec<Op<'a>> = self.open.internal.iter().filter(own).copied().collect();
+        if posted.iter().any(|op| !non_blocking(op)) {
+            posted.retain(|op| !non_blocking(op));
+        }
         if !posted.is_empty() {
             // Only where the library tells blocking collectives from others do all of them belong to this one.
             let exact =

@@ -38,10 +38,12 @@ impl<'a> Context<'a, '_> {
     /// An open request that is no send and no receive: that of a non-blocking collective, perhaps.
     fn without_operation(&self, call: &Call, request: &CallRequest) -> Found<'a> {
         let place = request.communicator.and_then(|id| self.job.by_unique_id(self.party.0, id));
-        let here = |op: &&Op<'a>| non_blocking(op) && place.is_none_or(|(_, place)| op.place == place);
+        let numbered = |op: &Op<'a>| request.sequence.is_none() || op.operation.sequence() == request.sequence;
+        let here = |op: &&Op<'a>| non_blocking(op) && place.is_none_or(|(_, place)| op.place == place) && numbered(op);
         let parts: Vec<Found<'a>> = self.open.internal.iter().filter(here).map(|op| self.operation(*op)).collect();
         if !parts.is_empty() {
-            return Found::joined(parts, Need::Unclear);
+            // All messages of one collective must get through; of which one they are is not known without a number.
+            return Found::joined(parts, if request.sequence.is_some() { Need::All } else { Need::Unclear });
         }
         match place {
             // Nothing of it is pending here; without another member it goes no further.

@@ -247,6 +247,8 @@ fn describe(
         },
         group: group.map(Into::into),
         elsewhere,
+        // The tags of non-blocking collectives (`MPIDU_Sched_next_tag`, src/mpid/common/sched/mpidu_sched.c, v3.2 to v5.0).
+        next_sequence: shape.next_tag.map(|slot| record.int(slot)),
         ..Communicator::default()
     };
     let node_comm = record.pointer(shape.node_comm);

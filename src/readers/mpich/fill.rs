@@ -7,6 +7,7 @@ use super::debug_lists::DebugLists;
 use super::queues::MAX_OPERATIONS;
 use super::requests::Pass;
 use super::rows::Unknown;
+use super::tags;
 use super::transport::{Decoded, Kept};
 use crate::model::{Operation, Queue, QueueState};
 
@@ -69,8 +70,10 @@ pub(super) fn fill(all: &mut Communicators, mut sorted: HashMap<(usize, Kept), V
             decoded.sort_by_cached_key(|decoded| decoded.order);
             let owner = owners.get(index).copied().unwrap_or(index);
             let Some(found) = all.found.get(index) else { continue };
+            // What the library's own communicators exchange has the numbers of those that they are parts of.
+            let next = all.found.get(owner).and_then(|owner| owner.facts.next_sequence);
             let operations: Vec<Operation> =
-                decoded.into_iter().map(|decoded| named(decoded.operation, found, owner != index)).collect();
+                decoded.into_iter().map(|decoded| named(decoded.operation, found, owner != index, next)).collect();
             if let Some(owner) = all.found.get_mut(owner) {
                 queue_of(owner, queue).operations.extend(operations);
             }
@@ -107,8 +110,9 @@ fn queue_of(found: &mut Found, queue: Kept) -> &mut Queue {
     }
 }
 
-/// Fills in world ranks. `part`: the communicator is one that the library made below the one that is shown.
-fn named(mut operation: Operation, found: &Found, part: bool) -> Operation {
+/// Fills in world ranks. `part`: the communicator is one that the library made below the one that is shown; `next`: the number
+/// of the next non-blocking collective of the one that is shown.
+fn named(mut operation: Operation, found: &Found, part: bool, next: Option<i64>) -> Operation {
     operation.desired_global_rank = operation.desired_local_rank.and_then(|rank| found.world_rank(rank));
     operation.actual_global_rank = operation.actual_local_rank.and_then(|rank| found.world_rank(rank));
     if part {
@@ -116,8 +120,10 @@ fn named(mut operation: Operation, found: &Found, part: bool) -> Operation {
         operation
             .extra_text
             .push("within a communicator that the library made for its collectives; ranks are its".into());
-    } else if operation.internal {
-        operation.extra_text.push("part of a collective".into());
+    }
+    if operation.internal {
+        let tag = operation.actual_tag.or(operation.desired_tag);
+        operation.extra_text.push(tags::describe(tag, next).into());
     }
     operation
 }

@@ -29,6 +29,7 @@ pub mod requests;
 mod rows;
 pub mod scan;
 pub mod shapes;
+pub mod tags;
 pub mod transport;
 pub mod ucx;
 pub mod verify;

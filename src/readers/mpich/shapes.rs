@@ -27,7 +27,7 @@ shape!(
         node_roots_comm: "node_roots_comm",
         name: "name",
     }
-    optional { on_node: "num_local" }
+    optional { on_node: "num_local", next_tag: "next_sched_tag" }
 );
 shape!(
     /// A datatype.

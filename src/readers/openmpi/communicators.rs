@@ -193,6 +193,9 @@ pub fn read_one(
         group: local.as_deref().map(|ranks| ranks.as_slice().into()),
         remote_group: remote.as_deref().map(|ranks| ranks.as_slice().into()),
         elsewhere,
+        // libnbc and adapt count the tags of a communicator down (`ompi_coll_base_nbc_reserve_tags`,
+        // ompi/mca/coll/base/coll_base_util.h, v4.1.4 and v5.0.8).
+        next_sequence: shape.next_tag.map(|slot| record.int(slot).wrapping_neg()),
         name,
         ..model::Communicator::default()
     };

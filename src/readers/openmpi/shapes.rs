@@ -58,6 +58,7 @@ shape!(
         // Only the bits to which a component has subscribed mean anything: nobody clears the others when a communicator is
         // made (ompi/communicator/comm_init.c, v4.1.4).
         assertions: "c_assertions",
+        next_tag: "c_nbc_tag",
     }
 );
 shape!(

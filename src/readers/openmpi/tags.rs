@@ -4,6 +4,7 @@
 //! which building block posted the operation: a barrier made of a reduce and a broadcast shows those two.
 
 use crate::layouts::Layouts;
+use crate::model::Operation;
 
 /// Constants of coll_tags.h (and of communicator.h in 4.1) with the function that they stand for.
 const BLOCKING: &[(&str, &str)] = &[
@@ -49,7 +50,7 @@ impl InternalTags {
             return format!("part of a collective: {call} (tag {tag})");
         }
         if self.non_blocking.is_some_and(|(first, last)| (last..=first).contains(&tag)) {
-            return format!("part of a non-blocking or neighbourhood collective (tag {tag})");
+            return format!("{} (tag {tag})", Operation::NUMBERED);
         }
         format!("posted by the MPI library for itself (tag {tag})")
     }

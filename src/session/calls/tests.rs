@@ -265,3 +265,41 @@ fn requests_of_collectives_have_their_place_on_the_communicator() {
     assert_eq!((only.communicator, only.sequence, only.collective.as_deref()), (Some(3), Some(31), None));
     assert_eq!(only.state, RequestState::Open);
 }
+
+/// A communicator with a message of its non-blocking collective `number`.
+fn with_message(unique_id: u64, numbers: &[i64]) -> Communicator {
+    let mut communicator = Communicator { unique_id, ..Communicator::default() };
+    for number in numbers {
+        communicator.pending_receives.operations.push(Operation {
+            internal: true,
+            desired_tag: Some(*number),
+            extra_text: vec![format!("{} (tag {number})", Operation::NUMBERED).into()],
+            ..Operation::default()
+        });
+    }
+    communicator
+}
+
+#[test]
+fn messages_tell_which_non_blocking_collective_a_request_is_where_there_is_one() {
+    let open = |communicator| CallRequest {
+        state: RequestState::Open,
+        communicator: Some(communicator),
+        ..CallRequest::default()
+    };
+    let numbered = |requests: Vec<CallRequest>, communicators: &[Communicator]| -> Vec<Option<i64>> {
+        let mut wait = Call { requests, ..call("MPI_Waitall", Vec::new()) };
+        number(&mut wait, communicators);
+        wait.requests.iter().map(|request| request.sequence).collect()
+    };
+    let communicators = [with_message(1, &[289, 289]), with_message(2, &[287, 288]), with_message(3, &[])];
+    assert_eq!(numbered(vec![open(1), open(2), open(3), open(4)], &communicators), [Some(289), None, None, None]);
+    // Two requests and messages of one: of which is not known.
+    assert_eq!(numbered(vec![open(1), open(1)], &communicators), [None, None]);
+    let mut complete = open(1);
+    complete.state = RequestState::Complete;
+    assert_eq!(numbered(vec![complete, open(1)], &communicators), [None, Some(289)]);
+    let mut known = open(1);
+    known.sequence = Some(31);
+    assert_eq!(numbered(vec![known], &communicators), [Some(31)]);
+}

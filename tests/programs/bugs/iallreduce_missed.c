@@ -4,6 +4,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: deadlock ranks=2 lines=2:LEFT
+ * expect: missing in collective ranks=2 lines=0:WAIT,1:WAIT,2:LEFT certain words="rank 2 has not started","MPI_COMM_WORLD"
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: deadlock ranks=2 lines=2:RECV
+ * expect: missing in collective ranks=2 lines=1:EXCHANGE,2:RECV,3:EXCHANGE certain words="MPI_Neighbor_allgather","ring"
  */
 #include "common/diagnosed.h"
 

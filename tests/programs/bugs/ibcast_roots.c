@@ -1,0 +1,21 @@
+/* The ranks start the same broadcast with different roots: each takes the other one for the root.
+ *
+ * ranks: 2
+ * verdict: deadlock
+ * expect: deadlock ranks=0,1 lines=0:WAIT,1:WAIT certain
+ * expect: collective mismatch ranks=0,1 lines=0:WAIT,1:WAIT words="MPI_COMM_WORLD"
+ */
+#include "common/diagnosed.h"
+
+int main(int argc, char **argv)
+{
+    int rank, value = 0;
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    diagnosed_ready();
+    MPI_Ibcast(&value, 1, MPI_INT, 1 - rank, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE); /* @WAIT */
+    MPI_Finalize();
+    return 0;
+}
