@@ -77,12 +77,15 @@ impl Stuck {
             collectives: HashMap::new(),
         };
         let seen = |party: PartyId| seen.get(party.0).copied().unwrap_or_default();
+        let goes_on = |party: PartyId| {
+            // A thread that was not seen may do what the others wait for.
+            let hidden = reading == Reading::Hopeful && job.parties[party.0].has_hidden_threads();
+            ignored(party) || seen(party) == Seen::Moved || hidden
+        };
         let mut own = Vec::with_capacity(waits.standing.len());
         for (index, standing) in waits.standing.iter().enumerate() {
             let party = PartyId(index);
-            // A thread that was not seen may do what the others wait for.
-            let hidden = reading == Reading::Hopeful && job.parties[index].has_hidden_threads();
-            let free = ignored(party) || seen(party) == Seen::Moved || hidden;
+            let free = goes_on(party);
             let polls = reading == Reading::Polling && waits.polling.contains_key(&party);
             let node = builder.node(
                 if free || (matches!(standing, Standing::Free(_)) && !polls) { Gate::All } else { Gate::Any },
@@ -101,7 +104,7 @@ impl Stuck {
                 _ if reading == Reading::Polling => waits.polling.get(&party).map_or(&[][..], std::slice::from_ref),
                 _ => continue,
             };
-            if ignored(party) || seen(party) == Seen::Moved {
+            if goes_on(party) {
                 continue;
             }
             for thread in threads {

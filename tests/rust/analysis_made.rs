@@ -55,7 +55,7 @@ pub fn outside(snapshot: &mut Snapshot, rank: usize, function: &str) {
 
 /// A pending receive of a rank, in MPI_COMM_WORLD.
 pub fn receive(snapshot: &mut Snapshot, rank: usize, from: Option<i64>, tag: i64) {
-    let request = 0x1000 + tag as u64;
+    let request = 0x1000_u64.wrapping_add_signed(tag);
     snapshot.processes[rank].communicators[0].pending_receives.operations.push(Operation {
         desired_local_rank: from,
         desired_global_rank: from,
