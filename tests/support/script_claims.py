@@ -166,7 +166,7 @@ class Check:
         for words, absent, function in groups:
             for rank in ranks_in(words):
                 here = truth.end.step(rank)
-                there = here is not None and (here.name, here.numbers[:1]) == (function.lower(), tuple(comm[:1]))
+                there = self.lines[rank][0] == f"MPI_{function}" and here is not None and here.numbers[0] == comm[0]
                 self._expect(there != bool(absent), f"rank {rank} is in {here}")
                 self._expect(rank in truth.perhaps | truth.finished, f"rank {rank} is not stuck")
         for call in finding["calls"]:
