@@ -84,22 +84,29 @@ fn receive(context: &Context<'_, '_>, receive: &Entry<'_>) -> Option<(bool, Stri
     if receive.probe {
         return None;
     }
-    let known = context.matching.blind(context.job, receive).is_none();
+    let blind = context.matching.blind(context.job, receive).is_some();
+    let own = receive.place.party;
+    // What was sent before its sender finished may be on its way: certain is only who waits where nothing comes any more,
+    // or what both sides have counted.
+    let waits = context.is_stuck_in(receive) == Some(true);
+    let coming = |from: PartyId| context.matching.unseen(context.job, receive.communicator, from, own);
     let finished = |party: PartyId| match context.fate(party) {
         Fate::Finished(how) => Some(format!("{} {how} and sends nothing more", name(context.job, party))),
         _ => None,
     };
     if let Some(peer) = receive.peer {
         if let Some(why) = finished(peer) {
-            return Some((known, why));
+            let coming = coming(peer);
+            let known = !blind && (waits || coming == Some(0));
+            return (waits || coming.is_none_or(|coming| coming == 0)).then_some((known, why));
         }
     } else if receive.operation.any_source {
         let shared = context.job.communicators.get(receive.communicator.0)?;
         let members = shared.group(shared.peers(receive.side));
-        let own = Some(receive.place.party);
-        let mut others = members.iter().filter(|member| **member != own);
-        if members.len() > 1 && others.all(|member| member.is_some_and(|member| finished(member).is_some())) {
-            return Some((known, "all others of the communicator have finished".to_owned()));
+        let others = || members.iter().filter(|member| **member != Some(own));
+        if members.len() > 1 && others().all(|member| member.is_some_and(|member| finished(member).is_some())) {
+            let quiet = waits || others().flatten().all(|member| coming(*member) == Some(0));
+            return Some((!blind && quiet, "all others of the communicator have finished".to_owned()));
         }
     }
     let why = finished(receive.place.party)?.replace(" and sends nothing more", " with the receive still pending");
@@ -116,12 +123,20 @@ fn finding(context: &Context<'_, '_>, group: Group<'_, '_>) -> Finding {
         evidence.push(where_it_is(context, first));
         format!("{}, which receives it nowhere{}", sent(context, first), more("message"))
     } else {
-        format!("{own} has a receive pending for {}, to which nobody sends{}", wants(context, first), more("receive"))
+        let perhaps = if group.certain { "" } else { "perhaps " };
+        format!(
+            "{own} has a receive pending for {}, to which {perhaps}nobody sends{}",
+            wants(context, first),
+            more("receive")
+        )
     };
     evidence.push(group.why);
     if !group.certain {
         evidence.push(match context.matching.blind(context.job, first) {
             Some(why) => format!("not all was read: {why}"),
+            None if group.kind == FindingKind::UnmatchedReceive => {
+                "it is not certain that no message for it is on its way".to_owned()
+            }
             None => "it is not certain that its other side never comes".to_owned(),
         });
     }
