@@ -23,6 +23,7 @@ from .handle_types import HandleDict, HandleListDict
 
 __version__: str
 __all__ = [
+    "CallSite",
     "Communicator",
     "Diagnosis",
     "Finding",
@@ -34,6 +35,8 @@ __all__ = [
     "Session",
     "Snapshot",
     "__version__",
+    "call_site",
+    "call_values",
     "is_outermost",
     "layouts_list",
     "layouts_make",
@@ -713,6 +716,34 @@ def is_outermost(path: str, address: int) -> bool:
 def mpi_frame(functions: Sequence[Optional[str]]) -> Optional[Tuple[int, str]]:
     """The outermost MPI function of C or Fortran among the functions of a stack, innermost first: its place, and its name in
     C. None where there is none. The bindings of C++ are functions around those of C."""
+
+@final
+class CallSite:
+    """A call, as the debug information of an optimised program has it. Addresses count from the beginning of ``.text``."""
+
+    #: The symbol of the function that is called; None where it is called through a pointer.
+    target: Optional[str]
+    #: Where the function begins that the call stands in.
+    entry: int
+    #: Whether that function calls others by jumps, or may do so.
+    jumps: bool
+    #: Whether a value is one that the function's own caller gave it.
+    needs_caller: bool
+
+def call_site(path: str, offset: int, build_id: Optional[str] = None) -> Optional[CallSite]:
+    """The call in a file with debug information that returns to ``offset``, counted from the beginning of ``.text``. None
+    where the file does not describe it, cannot be read, is none of x86-64 or has another build-id (hexadecimal digits)."""
+
+def call_values(
+    frames: Sequence[Tuple[CallSite, int, Mapping[int, int], Optional[int]]],
+    read: Callable[[int, int], Optional[bytes]],
+) -> List[Tuple[int, int]]:
+    """The arguments of the call of the first frame that are known, by their numbers; registers whole, of which an int has the
+    lower half. The other frames are those that called it, outwards.
+
+    Of each frame: its call, the address of its file's ``.text`` in memory, registers by DWARF's numbers, and its canonical
+    frame address. ``read`` gives so many bytes at an address, None where there are none; what it raises goes on.
+    """
 
 def own_variables(path: str) -> Optional[Tuple[int, List[Tuple[int, int]]]]:
     """Where an executable has its program headers (address in the file), and variables of its own (address and length in

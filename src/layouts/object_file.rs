@@ -23,8 +23,8 @@ const MAX_FILE: u64 = 2 << 30;
 /// of a whole web browser is smaller than this.
 const MAX_ABBREVIATIONS: usize = 16 << 20;
 
-/// The parts of DWARF that describe types, and those that gimli looks at when it opens a unit.
-const SECTIONS: [SectionId; 9] = [
+/// The parts of DWARF that describe types and calls, and those that gimli looks at when it opens a unit.
+const SECTIONS: [SectionId; 10] = [
     SectionId::DebugAbbrev,
     SectionId::DebugInfo,
     SectionId::DebugTypes,
@@ -33,6 +33,7 @@ const SECTIONS: [SectionId; 9] = [
     SectionId::DebugLineStr,
     SectionId::DebugStrOffsets,
     SectionId::DebugAddr,
+    SectionId::DebugRanges,
     SectionId::DebugRngLists,
 ];
 

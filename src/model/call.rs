@@ -72,6 +72,10 @@ pub struct Argument {
     /// Why the value is null, or why there are fewer elements than the call has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
+    /// What tells the value where no expression of the source does: `call site` is what an optimising compiler wrote down of
+    /// the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
 }
 
 /// How far a request of a call is.

@@ -102,6 +102,7 @@ fn arguments(stack: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
             values: optional(&argument, "values")?,
             meaning: optional(&argument, "meaning")?,
             unknown: optional(&argument, "unknown")?,
+            origin: optional(&argument, "origin")?,
         });
     }
     Ok(arguments)

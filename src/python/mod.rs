@@ -36,6 +36,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layouts::layouts_show, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;
     module.add_function(wrap_pyfunction!(mpi2dd::mpi2dd, module)?)?;
+    module.add_class::<frames::CallSite>()?;
+    module.add_function(wrap_pyfunction!(frames::call_site, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::call_values, module)?)?;
     module.add_function(wrap_pyfunction!(frames::is_outermost, module)?)?;
     module.add_function(wrap_pyfunction!(frames::mpi_frame, module)?)?;
     module.add_function(wrap_pyfunction!(frames::own_variables, module)?)?;

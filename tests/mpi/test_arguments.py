@@ -214,6 +214,17 @@ def test_a_source_that_changed_is_not_believed(debian_mpi: MpiBuild, start_calls
         assert "changed after the program was built" in call["arguments_unknown"]
 
 
+def test_without_its_source_an_unoptimised_program_tells_why(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
+    job = start_calls(debian_mpi, "calls.c", "-O0")
+    source = pathlib.Path(job.program).with_name("calls.c")
+    source.unlink()
+    for call in calls_of(job):
+        assert "arguments" not in call
+        reason = call["arguments_unknown"]
+        assert f"the source file {source} is not on this machine" in reason
+        assert "with -O1 and higher" in reason
+
+
 #: A loop without anything of its own that changes is told from a wait by what the MPI's shared memory has.
 @pytest.mark.parametrize(("via", "flags"), [("gdb", "-O2"), ("lldb", "-O0")])
 def test_a_fingerprint_tells_a_loop_from_a_wait(

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod frames_calls;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

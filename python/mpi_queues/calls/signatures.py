@@ -220,6 +220,35 @@ def _parameter(word: str) -> Parameter:
     return Parameter(name.rstrip("*"), word[-1] in "*]", length[:-1] or None, word in _POINTED_HANDLES)
 
 
+#: Parameters that are handles given by their value; those through which one is returned have addresses.
+_HANDLES = frozenset(
+    (
+        *("comm", "comm_old", "local_comm", "peer_comm", "intercomm", "group", "local_group", "remote_group"),
+        *("datatype", "sendtype", "recvtype", "origin_datatype", "result_datatype", "target_datatype"),
+        *("info", "errhandler", "op", "win", "request"),
+    )
+)
+
+
+def width(function: str, parameter: Parameter) -> Optional[int]:
+    """Bytes of an integer that a function gets (4: a C int or INTEGER; 8: MPI_Aint, MPI_Count); None for addresses, and
+    for handles, in whose widths the MPIs differ."""
+    if parameter.address or parameter.name in _HANDLES:
+        return None
+    large = function.endswith("_c") and ("count" in parameter.name or parameter.name in ("size", "disp_unit"))
+    displacement = parameter.name == "target_disp" or (parameter.name == "size" and function.startswith("MPI_Win_"))
+    partitioned = parameter.name == "count" and function in ("MPI_Psend_init", "MPI_Precv_init")
+    return 8 if large or displacement or partitioned else 4
+
+
+def in_fortran(known: List[Parameter], function: str) -> List[Parameter]:
+    """The parameters of a function in Fortran but for ``ierror``, of those in C."""
+    # mpi_init and mpi_init_thread have no arguments of a command line.
+    if function.startswith("MPI_Comm_spawn"):
+        return known
+    return [one for one in known if one.name not in ("argc", "argv")]
+
+
 _BY_NAME: Dict[str, List[str]] = {
     line.split()[0]: line.split()[1:] for line in _TABLE.replace("\n ", " ").split("\n") if line
 }

@@ -62,7 +62,7 @@ def read(path: str, built: Optional[float]) -> Source:
             raise Unknown(f"the source {name} was changed after the program was built")
         return _read(path, status.st_mtime_ns, status.st_size)
     except OSError:
-        raise Unknown(f"the source file {path} is not here") from None
+        raise Unknown(f"the source file {path} is not on this machine (`cp -p` it there)") from None
 
 
 @functools.lru_cache(maxsize=64)

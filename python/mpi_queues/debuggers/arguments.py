@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import re
-import struct
 import time
-from abc import ABC, abstractmethod
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ..calls import expressions, macros, source
 from ..calls.constants import Family
-from ..calls.signatures import Parameter, parameters
+from ..calls.signatures import Parameter, in_fortran, parameters
 from ..calls.source import CallText, Unknown
 from .base import ArgumentDict
+from .call_sites import Described
+from .callers import Caller, Evaluated, signed
 
 #: The arguments of one call may take so long (seconds); what is not known by then stays unknown.
 TIME_LIMIT = 0.2
-
-#: An array with more elements is read so far.
-MAX_ELEMENTS = 100_000
 
 #: How an argument of Fortran names its parameter.
 _KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)\s*")
@@ -30,50 +27,19 @@ _KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)\s*")
 _NULL = frozenset(("NULL", "nullptr"))
 
 
-class Evaluated(NamedTuple):
-    """The value of an expression."""
-
-    #: An integer, a handle, or an address: what a pointer holds, where an array begins.
-    number: int
-    #: Bytes of an element of what it points at; None for what is no pointer and no array.
-    width: Optional[int]
-    #: Where the value itself lies, None where in no memory.
-    place: Optional[int]
-
-
-class Caller(ABC):
-    """The frame that called an MPI function, as a debugger has it."""
-
-    #: Path of the source file and line of the call, None where there is no debug information.
-    file: Optional[str]
-    line: Optional[int]
-    #: When the program or library of the frame was built (modification time of its file), None where that is not known.
-    built: Optional[float]
-    byte_order: str
-
-    @abstractmethod
-    def evaluate(self, text: str, *, fortran: bool) -> Evaluated:
-        """The value of an expression of the frame's language.
-
-        Raises:
-            Unknown: where it has none.
-        """
-
-    @abstractmethod
-    def read(self, address: int, length: int) -> bytes:
-        """Memory of the process.
-
-        Raises:
-            Unknown: where it cannot be read.
-        """
-
-
 def arguments(function: str, caller: Caller, family: Family) -> Tuple[List[ArgumentDict], Optional[str]]:
     """The arguments of the call of ``function`` (its name in C), or why they are not known."""
     try:
         return _Call(function, caller, family).arguments(), None
     except Unknown as unknown:
-        return [], str(unknown)
+        reason = str(unknown)
+    try:
+        found = Described(function, caller, family).arguments()
+    except Unknown as unknown:
+        return [], f"{reason}, and {unknown}"
+    if found and all(one["value"] is None for one in found):
+        return [], f"{reason}, and the debug information of the call tells none of them"
+    return found, None
 
 
 class _Call:
@@ -82,7 +48,9 @@ class _Call:
     def __init__(self, function: str, caller: Caller, family: Family) -> None:
         self._caller = caller
         self._family = family
+        self._function = function
         self._width: Optional[int] = None
+        self._described: Optional[Described] = None
         self._end = time.monotonic() + TIME_LIMIT
         known = parameters(function)
         if known is None:
@@ -97,8 +65,21 @@ class _Call:
     def arguments(self) -> List[ArgumentDict]:
         found: List[ArgumentDict] = []
         for parameter, text in self._matched:
-            found.append(self._argument(parameter, text, found))
+            argument = self._argument(parameter, text, found)
+            found.append(self._without_variables(argument, parameter, found) if "unknown" in argument else argument)
         return found
+
+    def _without_variables(
+        self, argument: ArgumentDict, parameter: Parameter, before: List[ArgumentDict]
+    ) -> ArgumentDict:
+        """An argument whose expression has no value (any more), as the debug information of the call has it."""
+        try:
+            if self._described is None:
+                self._described = Described(self._function, self._caller, self._family)
+            found = self._described.argument(parameter, before)
+        except Unknown:
+            return argument
+        return argument if "unknown" in found else {**found, "expression": argument["expression"]}
 
     def _argument(self, parameter: Parameter, text: str, before: List[ArgumentDict]) -> ArgumentDict:
         argument: ArgumentDict = {"name": parameter.name, "expression": text, "value": None}
@@ -108,7 +89,7 @@ class _Call:
             self._value(argument, parameter, text)
             value = argument["value"]
             if parameter.length is not None and value is not None:
-                self._elements(argument, parameter.length, before)
+                self._caller.elements(argument, parameter.length, before, self._handle_width())
             elif value is not None and "meaning" not in argument and not parameter.address:
                 meaning = self._family.meaning(parameter.name, value)
                 if meaning is not None:
@@ -122,21 +103,22 @@ class _Call:
         if constant is not None:
             argument["meaning"] = constant
             if not parameter.address:
-                argument["value"] = _signed(self._family.value(constant, fortran=self._fortran))
+                number = self._family.value(constant, fortran=self._fortran)
+                argument["value"] = signed(number) if number is not None else None
             return
         assert evaluated is not None
         self._width = evaluated.width
         if self._fortran and evaluated.width is None and parameter.address:
             # Fortran gives the address of everything.
-            argument["value"] = _signed(evaluated.place)
+            argument["value"] = signed(evaluated.place) if evaluated.place is not None else None
             if parameter.handle:
                 argument["values"] = [evaluated.number]
             elif evaluated.place is None:
                 raise Unknown("its address is not known")
             return
-        argument["value"] = _signed(evaluated.number)
+        argument["value"] = signed(evaluated.number)
         if parameter.handle:
-            argument["values"] = self._read(evaluated.number, 1)
+            argument["values"] = self._caller.integers(evaluated.number, 1, self._handle_width())
 
     def _evaluated(self, text: str) -> Tuple[Optional[str], Optional[Evaluated]]:
         """The constant of MPI that an expression is, or its value."""
@@ -181,26 +163,11 @@ class _Call:
                 text = f"{element[1]}._M_impl._M_start + ({element[2]})"
         return text
 
-    def _elements(self, argument: ArgumentDict, length: str, before: List[ArgumentDict]) -> None:
-        count = next((one["value"] for one in before if one["name"] == length), None)
-        address = argument["value"]
-        if count is None or address is None:
-            raise Unknown(f"its elements are not known, as {length} is not")
-        if count <= 0:
-            argument["values"] = []
-            return
-        argument["values"] = self._read(address, min(count, MAX_ELEMENTS))
-        if count > MAX_ELEMENTS:
-            argument["unknown"] = f"of {count:,} elements the first {MAX_ELEMENTS:,} were read"
-
-    def _read(self, address: int, count: int) -> List[int]:
-        """Handles that lie one after another."""
+    def _handle_width(self) -> int:
         width = 4 if self._fortran else self._width
         if width not in (4, 8):
             raise Unknown("the size of what it points at is that of no handle")
-        content = self._caller.read(address, width * count)
-        mark = "<" if self._caller.byte_order == "little" else ">"
-        return list(struct.unpack(f"{mark}{count}{'i' if width == 4 else 'q'}", content))
+        return width
 
 
 def _matched(found: CallText, known: List[Parameter], function: str) -> List[Tuple[Parameter, str]]:
@@ -211,10 +178,7 @@ def _matched(found: CallText, known: List[Parameter], function: str) -> List[Tup
                 f"the call of {function} has {len(found.arguments)} arguments in the source, not {len(known)}"
             )
         return list(zip(known, found.arguments))
-    # mpi_init and mpi_init_thread have no arguments of a command line.
-    if not function.startswith("MPI_Comm_spawn"):
-        known = [one for one in known if one.name not in ("argc", "argv")]
-    known = [*known, Parameter("ierror", True, None, False)]
+    known = [*in_fortran(known, function), Parameter("ierror", True, None, False)]
     by_name: Dict[str, str] = {}
     for at, text in enumerate(found.arguments):
         keyword = _KEYWORD.match(text)
@@ -225,8 +189,3 @@ def _matched(found: CallText, known: List[Parameter], function: str) -> List[Tup
     if missing or len(by_name) != len(found.arguments) or not {one.name for one in known} >= set(by_name):
         raise Unknown(f"the arguments of the call of {function} in the source are not those of the standard")
     return [(one, by_name[one.name]) for one in known if one.name in by_name]
-
-
-def _signed(number: Optional[int]) -> Optional[int]:
-    """As a number of 64 bits with a sign."""
-    return None if number is None else ((number + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)

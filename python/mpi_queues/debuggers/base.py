@@ -103,6 +103,8 @@ class ArgumentDict(_Argument, total=False):
     meaning: str
     #: Why the value, or some elements, are not known.
     unknown: str
+    #: What tells the value where no expression does; see ``call_sites.py``.
+    origin: str
 
 
 class _Stack(TypedDict):

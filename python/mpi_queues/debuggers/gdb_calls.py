@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Optional, cast
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, cast
 
 import gdb
 
@@ -13,8 +13,8 @@ from .. import _native
 from ..calls import arithmetic, constants
 from ..calls.source import Unknown
 from . import arguments, called, gdb_handles, gdb_quiet
-from .arguments import Caller, Evaluated
 from .base import DebuggedProcess, StackDict
+from .callers import Caller, CallFrame, Evaluated
 from .fingerprints import Fingerprints, Place, kept_registers
 from .system_libraries import is_application
 
@@ -42,6 +42,9 @@ _FRAME_AT = re.compile(r"frame at (0x[0-9a-f]+)")
 #: What `info symbol` says of the beginning of a function; of other places it has `name + offset`.
 _FUNCTION = re.compile(r"(\w+) in section ")
 
+#: A section in what `info files` says (gdb/target.c: print_section_info).
+_TEXT = re.compile(r"(0x[0-9a-f]+) - (0x[0-9a-f]+) is \.text(?: in |$)", re.MULTILINE)
+
 
 @contextmanager
 def guarded() -> Iterator[None]:
@@ -60,6 +63,7 @@ class Calls:
         self._executable = str(inferior.progspace.filename or "")
         self._family: Optional[constants.Family] = None
         self._ours: Dict[str, bool] = {}
+        self._texts: Optional[List[Tuple[int, int]]] = None
 
     def is_application(self, frame: Any) -> bool:
         """Whether a frame's code is the application's."""
@@ -90,11 +94,18 @@ class Calls:
         if found is None:
             return
         try:
-            caller = _GdbCaller(self._inferior, frames[at])
+            caller = _GdbCaller(self._process, frames[at], self._text)
             family = self._known_family()
             stack["arguments"], stack["arguments_unknown"] = arguments.arguments(found[1], caller, family)
         except gdb.error as error:
             stack["arguments_unknown"] = _sentence(error)
+
+    def _text(self, address: int) -> Optional[int]:
+        """Where the section ``.text`` begins that has an address."""
+        if self._texts is None:
+            found = _TEXT.findall(gdb.execute("info files", to_string=True))
+            self._texts = [(int(begin, 16), int(end, 16)) for begin, end in found]
+        return next((begin for begin, end in self._texts if begin <= address < end), None)
 
     def _known_family(self) -> constants.Family:
         if self._family is None:
@@ -145,16 +156,16 @@ def _libraries() -> str:
 
 
 class _GdbCaller(Caller):
-    def __init__(self, inferior: Any, frame: Any) -> None:
-        self._inferior = inferior
+    def __init__(self, process: DebuggedProcess, frame: Any, text: Callable[[int], Optional[int]]) -> None:
+        self.process = process
         self._frame = frame
+        self._text = text
         self._selected = False
         where = frame.find_sal()
         known = where is not None and where.symtab is not None and where.line > 0
         self.file = str(where.symtab.fullname()) if known else None
         self.line = int(where.line) if known else None
         self.built = _built(where.symtab.objfile) if known else None
-        self.byte_order = gdb_handles.byte_order()
 
     def evaluate(self, text: str, *, fortran: bool) -> Evaluated:
         try:
@@ -192,11 +203,40 @@ class _GdbCaller(Caller):
             raise Unknown(f"{text[:60]} is no integer")
         return found.number
 
-    def read(self, address: int, length: int) -> bytes:
+    def frames(self) -> Iterator[CallFrame]:
+        frame = self._frame
         try:
-            return bytes(self._inferior.read_memory(address, length))
-        except (gdb.error, OverflowError, ValueError, MemoryError):
-            raise Unknown(f"the memory at {address:#x} cannot be read") from None
+            while frame is not None:
+                if frame.type() != gdb.INLINE_FRAME:
+                    found = self._call_frame(frame)
+                    if found is None:
+                        return
+                    yield found
+                frame = frame.older()
+        except gdb.error:
+            # The stack ends here.
+            return
+
+    def _call_frame(self, frame: Any) -> Optional[CallFrame]:
+        symtab, text = frame.find_sal().symtab, self._text(int(frame.pc()))
+        if symtab is None or text is None:
+            return None
+        name, build_id = str(symtab.objfile.filename), symtab.objfile.build_id
+        path = name.removeprefix("target:")
+        if path != name and build_id is None:
+            # Whether the file of that name on this machine is the same cannot be told.
+            return None
+        registers: Dict[str, int] = {}
+        cfa = None
+        # gdb makes up the frame of a function that jumped to the next one: nothing of it is left.
+        if frame.type() == gdb.NORMAL_FRAME:
+            names = ("rsp", *kept_registers(str(frame.architecture().name())))
+            held = {name: _register(frame, name) for name in names}
+            registers = {name: value for name, value in held.items() if value is not None}
+            cfa = _end(frame) or None
+            # That may have selected it.
+            self._selected = False
+        return CallFrame(path, build_id, int(frame.pc()), text, registers, cfa)
 
 
 def _evaluated(value: Any) -> Evaluated:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Optional, Tuple, cast
+from typing import Any, Dict, Iterator, Optional, Tuple, cast
 
 import lldb
 
@@ -12,12 +12,10 @@ from ..calls import arithmetic, constants
 from ..calls.source import Unknown
 from ..errors import UserError
 from . import arguments, called, lldb_expressions, lldb_handles
-from .arguments import Caller, Evaluated
 from .base import DebuggedProcess, DebuggerError, StackDict
+from .callers import Caller, CallFrame, Evaluated
 from .fingerprints import Fingerprints, Place, kept_registers
 from .lldb_expressions import Problem
-
-_MASK = (1 << 64) - 1
 
 
 class Calls:
@@ -89,7 +87,7 @@ def _register(frame: Any, name: str) -> Optional[int]:
 
 class _LldbCaller(Caller):
     def __init__(self, process: DebuggedProcess, target: Any, frame: Any) -> None:
-        self._process = process
+        self.process = process
         self._target = target
         self._frame = frame
         entry = frame.GetLineEntry()
@@ -98,7 +96,6 @@ class _LldbCaller(Caller):
         self.file = path or None
         self.line = int(entry.GetLine()) if path else None
         self.built = _built(frame.GetModule())
-        self.byte_order = process.byte_order
 
     def evaluate(self, text: str, *, fortran: bool) -> Evaluated:
         if fortran:
@@ -125,11 +122,47 @@ class _LldbCaller(Caller):
             raise Unknown(f"{text[:60]} is no integer")
         return found.number
 
-    def read(self, address: int, length: int) -> bytes:
+    def read_code(self, address: int, length: int) -> bytes:
         try:
-            return bytes(self._process.read_memory(address & _MASK, length))
+            return super().read_code(address, length)
         except DebuggerError:
-            raise Unknown(f"the memory at {address & _MASK:#x} cannot be read") from None
+            # Core files leave code out; lldb has it from the file.
+            error = lldb.SBError()
+            content = self._target.ReadMemory(self._target.ResolveLoadAddress(address), length, error)
+            if not error.Success() or content is None or len(content) != length:
+                raise
+            return bytes(content)
+
+    def frames(self) -> Iterator[CallFrame]:
+        thread = self._frame.GetThread()
+        inlined = False
+        for index in range(int(self._frame.GetFrameID()), int(thread.GetNumFrames())):
+            frame = thread.GetFrameAtIndex(index)
+            # Of inlined functions and the one around them, which have one frame, only the first has the counter.
+            found = None if inlined else self._call_frame(frame)
+            if found is not None:
+                yield found
+            elif not inlined:
+                return
+            inlined = bool(frame.IsInlined())
+
+    def _call_frame(self, frame: Any) -> Optional[CallFrame]:
+        module = frame.GetModule()
+        text = int(module.FindSection(".text").GetLoadAddress(self._target))
+        path = str(module.GetSymbolFileSpec().fullpath or module.GetFileSpec().fullpath or "")
+        if not path or text == lldb.LLDB_INVALID_ADDRESS:
+            return None
+        registers: Dict[str, int] = {}
+        cfa = None
+        # lldb makes up the frame of a function that jumped to the next one: nothing of it is left.
+        if not frame.IsArtificial():
+            names = ("rsp", *kept_registers(str(self._target.GetTriple()).split("-", 1)[0]))
+            held = {name: _register(frame, name) for name in names}
+            registers = {name: value for name, value in held.items() if value is not None}
+            known = int(frame.GetCFA())
+            cfa = known if known != lldb.LLDB_INVALID_ADDRESS else None
+        build_id = str(module.GetUUIDString() or "").replace("-", "") or None
+        return CallFrame(path, build_id, int(frame.GetPC()), text, registers, cfa)
 
 
 #: The enumerators of each file with debug information.

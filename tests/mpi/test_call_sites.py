@@ -1,0 +1,165 @@
+"""Arguments of calls without their source: what compilers write down of calls, against what the programs say."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import subprocess
+from typing import Any, Dict, Iterator, List, Tuple
+
+import pytest
+from mpi_queues import jobs
+from mpi_queues.calls.signatures import parameters, width
+from mpi_queues.debuggers.call_sites import ORIGIN
+from support import cli
+from support.builds import MpiBuild
+from test_arguments import StartCalls, calls_of, loses_its_way, rank_output, said, start_calls
+
+__all__ = ["start_calls"]
+
+#: What is told of the ranks of calls_sites.c. That of rank 1 would have to come through a jump.
+TOLD: List[Tuple[str, ...]] = [
+    ("buf", "count", "source", "tag"),
+    (),
+    ("buf", "count", "source", "tag"),
+    ("sendbuf", "sendcount", "dest", "sendtag"),
+    ("sendbuf", "recvbuf", "count"),
+]
+
+#: The tag, and a peer that sends nothing.
+GIVEN = ("40", "4")
+
+
+def hide(job: jobs.Job, source: str) -> None:
+    pathlib.Path(job.program).with_name(source).unlink()
+
+
+def started(start: StartCalls, build: MpiBuild, *flags: str) -> jobs.Job:
+    job = start(build, "calls_sites.c", *flags, ranks=len(TOLD), arguments=GIVEN)
+    hide(job, "calls_sites.c")
+    return job
+
+
+def values(call: Dict[str, Any]) -> Dict[str, List[int]]:
+    """The arguments that are known, each from the call."""
+    found = {}
+    for argument in call.get("arguments", []):
+        assert argument["expression"] is None
+        if argument["value"] is None:
+            assert argument["unknown"], argument
+        else:
+            assert argument["origin"] == ORIGIN
+            found[argument["name"]] = argument.get("values", [argument["value"]])
+    return found
+
+
+def check(job: jobs.Job, calls: List[Dict[str, Any]]) -> None:
+    """All that is told is what the ranks say, and what must be told is."""
+    for rank, (call, told) in enumerate(zip(calls, TOLD)):
+        check_call(call, rank_output(job, rank), told)
+
+
+def check_call(call: Dict[str, Any], output: str, told: Tuple[str, ...]) -> None:
+    truth, found = said(output), values(call)
+    assert call["function"] == truth.function
+    assert set(found) >= set(told)
+    for name, value in found.items():
+        # Nothing is said of the status, which is a constant, nor of datatypes.
+        assert name not in truth.given or truth.given[name] == value, (name, call)
+    if not found:
+        assert "is not on this machine" in call["arguments_unknown"]
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-O2", "-gdwarf-4", "-gz")], ids=" ".join)
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
+def test_calls_without_their_source(
+    debian_mpi: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
+) -> None:
+    job = started(start_calls, debian_mpi, *flags)
+    check(job, calls_of(job, "--via", via))
+
+
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
+def test_calls_without_their_source_in_mpich(mpich_build: MpiBuild, start_calls: StartCalls, via: str) -> None:
+    if loses_its_way(mpich_build, via):
+        via = "gdb"
+    job = started(start_calls, mpich_build, "-O2")
+    check(job, calls_of(job, "--via", via))
+
+
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
+def test_calls_in_functions_that_were_inlined(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
+    job = start_calls(debian_mpi, "calls.c", "-O2")
+    with_source = calls_of(job, "--via", via)
+    hide(job, "calls.c")
+    calls = calls_of(job, "--via", via)
+    told = [("tag", "comm"), ("count", "array_of_requests"), ("request",), ("count",)]
+    for rank, (call, names) in enumerate(zip(calls, told)):
+        check_call(call, rank_output(job, rank), names)
+    # Expressions whose variables are gone have the call's values.
+    for call in with_source:
+        for argument in call["arguments"]:
+            assert argument["expression"] is not None
+            known = argument.get("unknown") is None
+            assert known or argument["name"] not in values(calls[with_source.index(call)]), argument
+
+
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
+def test_fortran_gives_addresses(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
+    job = start_calls(debian_mpi, "calls.f90", "-O2", ranks=3)
+    hide(job, "calls.f90")
+    known = set()
+    for rank, call in enumerate(calls_of(job, "--via", via)):
+        truth, found = said(rank_output(job, rank)), values(call)
+        for name, value in found.items():
+            assert name not in truth.given or truth.given[name] == value, (name, call)
+        known |= {name for name in found if name in truth.given}
+    assert known >= {"tag", "count", "array_of_requests", "comm"}
+
+
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
+def test_a_core_file_tells_its_calls(
+    debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str
+) -> None:
+    job = started(start_calls, debian_mpich, "-O2")
+    calls_of(job)
+    core = f"{tmp_path}/core.{job.pids[0]}"
+    subprocess.run(["gcore", "-o", f"{tmp_path}/core", str(job.pids[0])], check=True, capture_output=True)
+    shown = cli.mpi_queues("show", "--core", core, "--exe", str(job.program), "--via", via, "--format", "json")
+    ((call,),) = [process["calls"] for process in json.loads(shown.out)["processes"]]
+    check_call(call, rank_output(job, 0), TOLD[0])
+
+
+def prototypes(header: str) -> Iterator[Tuple[str, List[str]]]:
+    """Each function of MPI that a header declares, and its parameters."""
+    text = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
+    for name, inside in re.findall(
+        r"\bint\s+(MPI_\w+)\s*\(([^;{}]*?)\)\s*(?:MPICH_\w+[^;]*)?(?:__attribute__[^;]*)?;", text
+    ):
+        plain = re.sub(r"__attribute__\(\(.*?\)\)", " ", inside)
+        yield name, [part.strip() for part in plain.split(",") if part.strip() not in ("", "void")]
+
+
+#: Types that are integers, and their bytes on x86-64; all others are handles, or have addresses.
+INTEGERS = {"int": 4, "MPI_Aint": 8, "MPI_Count": 8, "MPI_Offset": 8}
+
+
+def test_parameters_are_as_wide_as_in_the_headers(debian_mpi: MpiBuild, debian_mpich: MpiBuild) -> None:
+    seen = 0
+    for build in (debian_mpi, debian_mpich):
+        source = "#include <mpi.h>\n"
+        command = [build.mpicc, "-E", "-P", "-x", "c", "-"]
+        header = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+        for function, declared in prototypes(header):
+            known = parameters(function)
+            if known is None:
+                continue
+            assert len(known) == len(declared), (build.id, function)
+            for parameter, text in zip(known, declared):
+                address = "*" in text or "[" in text
+                assert address == parameter.address, (build.id, function, text)
+                kind = text.replace("const ", "").split()[0]
+                assert width(function, parameter) == (None if address else INTEGERS.get(kind)), (function, text)
+                seen += 1
+    assert seen > 1000
