@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Optional, Sequence
 
 from . import __version__, demo, diagnose, handles, init, layouts, ranks, record, show, targets
 from .errors import UsageError, UserError
+from .shared_options import add_format, add_source
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
 
@@ -76,10 +77,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
-    diagnose.add_command(commands, _source)
+    diagnose.add_command(commands)
     _add_show(commands)
     _add_comms(commands)
-    handles.add_command(commands, _row_limit, _source)
+    handles.add_command(commands, _row_limit)
     ranks.add_command(commands)
     layouts.add_commands(commands, targets.add_options)
     record.add_commands(commands, targets.add_options)
@@ -138,14 +139,8 @@ def _add_comms(commands: Any) -> None:
 
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for programs")
-    parser.add_argument(
-        "--source",
-        type=_source,
-        default="auto",
-        metavar="SOURCE",
-        help="who reads: auto, builtin, plugin or plugin=PATH (default: auto, the built-in reader)",
-    )
+    add_format(parser)
+    add_source(parser)
     parser.add_argument("--comm", metavar="NAME", help="only communicators of this name")
     parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
 
@@ -156,12 +151,6 @@ def _row_limit(text: str) -> Optional[int]:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text}: neither a number nor 'all'")
     return int(text)
-
-
-def _source(text: str) -> str:
-    if text in ("auto", "builtin", "plugin") or (text.startswith("plugin=") and len(text) > len("plugin=")):
-        return text
-    raise argparse.ArgumentTypeError(f"{text}: not one of auto, builtin, plugin, plugin=PATH")
 
 
 if __name__ == "__main__":

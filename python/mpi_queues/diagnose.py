@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from . import asking, processes, show, targets
 from ._native import Diagnosis, Snapshot
@@ -18,6 +18,7 @@ from .debuggers import via_debugger
 from .errors import UsageError, UserError
 from .report import diagnosis as report
 from .report.words import WIDTH
+from .shared_options import add_format, add_source
 
 #: How long live processes run on before the second look, in seconds, where one look suspects a deadlock.
 AGAIN_AFTER = 0.5
@@ -29,8 +30,8 @@ RAN = 0.005
 PATIENCE = 10.0
 
 
-def add_command(commands: Any, source: Callable[[str], str]) -> None:
-    """Adds ``diagnose`` to the command line; ``source`` takes the value of ``--source``."""
+def add_command(commands: Any) -> None:
+    """Adds ``diagnose`` to the command line."""
     parser = commands.add_parser(
         "diagnose",
         help="why is it stuck: the cause, the ranks, the calls with file and line",
@@ -45,14 +46,8 @@ def add_command(commands: Any, source: Callable[[str], str]) -> None:
         "  mpi-queues diagnose --core core.1 --core core.2 --format json | jq '.verdict, .diagnosis'",
     )
     targets.add_options(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for programs")
-    parser.add_argument(
-        "--source",
-        type=source,
-        default="auto",
-        metavar="SOURCE",
-        help="who reads: auto, builtin, plugin or plugin=PATH (default: auto, the built-in reader)",
-    )
+    add_format(parser)
+    add_source(parser)
     looks = parser.add_mutually_exclusive_group()
     looks.add_argument(
         "--twice",

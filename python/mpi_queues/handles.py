@@ -13,9 +13,10 @@ from .errors import UsageError
 from .handle_types import KINDS, kind_of, wanted
 from .report import handles as report
 from .report import text
+from .shared_options import add_format, add_source
 
 
-def add_command(commands: Any, row_limit: Callable[[str], Any], source: Callable[[str], Any]) -> None:
+def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
     """Adds the command's parser."""
     parser = commands.add_parser(
         "handles",
@@ -38,14 +39,8 @@ def add_command(commands: Any, row_limit: Callable[[str], Any], source: Callable
         nargs="*",
         help="only these: C handles (0x…), Fortran integers, or names; of a status its address",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for programs")
-    parser.add_argument(
-        "--source",
-        type=source,
-        default="auto",
-        metavar="SOURCE",
-        help="who tells: auto, builtin, plugin or plugin=PATH (default: auto, the built-in reader)",
-    )
+    add_format(parser)
+    add_source(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="all that is known of each")
     parser.add_argument(
         "--limit",

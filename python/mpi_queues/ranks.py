@@ -11,6 +11,7 @@ from . import show
 from .acquisition import job as acquisition
 from .acquisition.model import Job
 from .report.ranks import job_json, write_job
+from .shared_options import add_format
 
 
 def add_command(commands: Any) -> None:
@@ -29,7 +30,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "job", metavar="JOB", nargs="?", help="process id or name of the launcher (default: the only one)"
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for programs")
+    add_format(parser)
     parser.set_defaults(run=run)
 
 

@@ -15,6 +15,7 @@ from .debuggers.child import TRAILER_SIZE
 from .errors import UserError, as_user_error
 from .report.recording import write_info
 from .report.words import size
+from .shared_options import add_format
 
 
 def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], None]) -> None:
@@ -50,7 +51,7 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
         epilog="example:\n  mpi-queues recording info hang.mpirec --format json",
     )
     action.add_argument("file", metavar="FILE")
-    action.add_argument("--format", choices=("text", "json"), default="text", help="for people or for programs")
+    add_format(action)
     action.set_defaults(run=_info)
 
 

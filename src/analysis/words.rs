@@ -71,7 +71,12 @@ pub fn list(parts: &[String], last: &str) -> String {
 
 /// A communicator by its name: what the application named it in quotes, else as the library calls it.
 pub fn communicator(communicator: &Communicator) -> String {
-    match communicator.name.as_str() {
+    named(&communicator.name)
+}
+
+/// The same of a name.
+pub fn named(name: &str) -> String {
+    match name {
         "" => "a communicator without a name".to_owned(),
         name if name.starts_with("MPI_COMM_") => name.to_owned(),
         name => format!("\"{name}\""),

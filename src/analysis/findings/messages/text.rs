@@ -3,6 +3,7 @@
 use super::Context;
 use crate::analysis::job::PartyId;
 use crate::analysis::matching::{Entry, Which, name};
+use crate::analysis::words;
 pub(super) use crate::analysis::words::counted;
 use crate::model::{Call, Finding, RankCall};
 
@@ -13,20 +14,12 @@ const MAX_CALLS: usize = 16;
 pub(super) fn communicator(context: &Context<'_, '_>, entry: &Entry<'_>) -> String {
     let view = context.job.communicators.get(entry.communicator.0);
     let own = view.and_then(|shared| shared.view(entry.place.party)).map(|view| view.communicator.name.as_str());
-    match own.or(view.map(|shared| shared.name)).unwrap_or_default() {
-        "" => "a communicator without a name".to_owned(),
-        name if name.starts_with("MPI_COMM_") => name.to_owned(),
-        name => format!("\"{name}\""),
-    }
+    words::named(own.or(view.map(|shared| shared.name)).unwrap_or_default())
 }
 
 /// `tag 17`, `any tag`.
 pub(super) fn tag(entry: &Entry<'_>) -> String {
-    match (entry.operation.tag_wild, entry.operation.desired_tag) {
-        (true, _) => "any tag".to_owned(),
-        (false, Some(tag)) => format!("tag {tag}"),
-        (false, None) => "a tag that is not known".to_owned(),
-    }
+    words::tag(entry.operation)
 }
 
 /// `rank 1`, `any rank`.
