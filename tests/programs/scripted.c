@@ -91,7 +91,8 @@ static int tag_of(int number)
 #define AT(function) note(function, __LINE__ + 1)
 #define IS(word) (strcmp(name, word) == 0)
 
-/* A step: send and receive have communicator, peer, tag, bytes, and with a request its place behind these. */
+/* A step: send and receive have communicator, peer, tag, bytes, and with a request its place behind these; a non-blocking
+ * barrier has communicator and request. */
 static void run(const char *name)
 {
     MPI_Comm comm = comms[numbers[0] >= 0 && numbers[0] < COMMS ? numbers[0] : 0];
@@ -142,7 +143,7 @@ static void run(const char *name)
     } else if (IS("start")) {
         MPI_Start(&requests[numbers[0]]);
     } else if (IS("ibarrier")) {
-        MPI_Ibarrier(comm, &requests[own]);
+        MPI_Ibarrier(comm, &requests[numbers[1]]);
     } else if (IS("wait")) {
         AT("MPI_Wait");
         MPI_Wait(&requests[numbers[0]], MPI_STATUS_IGNORE);

@@ -197,9 +197,9 @@ class Spoiler:
         at = self._at(scripts[rank], *SENDS, *RECEIVES)
         if at is not None:
             name, numbers = scripts[rank][at]
-            # Rarely nobody, as a wrong neighbour at the edge of a grid.
-            low = NOBODY if name in ("send", "recv") else 0
-            peer = self.choose.randrange(low, len(members(numbers[0], rank, len(scripts))))
+            peers = list(range(len(members(numbers[0], rank, len(scripts)))))
+            # Nobody: as a neighbour beyond the edge of a grid.
+            peer = self.choose.choice([*peers, NOBODY] if name in ("send", "recv") else peers)
             scripts[rank][at] = Step(name, (numbers[0], peer, *numbers[2:]))
 
     def _comm(self, scripts: List[Script], rank: int) -> None:
