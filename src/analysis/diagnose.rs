@@ -7,7 +7,7 @@ use super::job::{Job, PartyId};
 use super::matching::Matching;
 use super::stuck::{Reading, Stuck};
 use super::waits::Waits;
-use super::{movement, verdict};
+use super::{movement, told, verdict};
 use crate::model::{Finding, Snapshot, Verdict};
 
 /// An earlier look at the same job.
@@ -21,7 +21,8 @@ pub struct Earlier<'a> {
 
 /// Finds what is wrong; the findings that explain most come first.
 pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Finding>, Verdict) {
-    let job = Job::new(snapshot);
+    let complete = told::completed(snapshot);
+    let job = Job::new(&complete);
     let matching = Matching::new(&job);
     let waits = Waits::new(&job, &matching);
     let movement = earlier.map(|earlier| movement::compare(earlier.snapshot, snapshot)).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! What follows from snapshots alone, without the processes that they were read from.
 //!
-//! [`diagnose`] answers why a job is stuck, in steps of which each knows only those before it: [`job`] (who is there, and which
+//! [`diagnose`] answers why a job is stuck, in steps of which each knows only those before it: [`told`] (what only the arguments
+//! of calls tell of operations), [`job`] (who is there, and which
 //! communicators of different processes are one), [`matching`] (which sends and receives belong together), [`waits`] (what each
 //! thread waits for), [`graph`] and [`stuck`] (who can never go on), [`findings`] (what to tell of it), [`verdict`]. What two looks tell
 //! of each process says [`movement`].
@@ -13,6 +14,7 @@ pub mod job;
 pub mod matching;
 pub mod movement;
 pub mod stuck;
+pub mod told;
 pub mod universe;
 pub mod verdict;
 pub mod waits;

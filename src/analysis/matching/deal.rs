@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::gather::Bucket;
 use super::{Entry, OperationId, Outcome, Which};
-use crate::analysis::job::PartyId;
+use crate::analysis::job::{CommunicatorId, PartyId};
 
 /// Whom a receive asks for; `None`: any source, or any tag.
 type Wanted = (Option<PartyId>, Option<i64>);
@@ -86,6 +86,46 @@ pub(super) fn deal(bucket: &Bucket, entries: &mut [Entry<'_>]) {
             (None, false) => Outcome::Unmatched,
         };
         set(entries, id, outcome);
+    }
+}
+
+/// Sends of which the library does not keep for whom they are may fit what was left without a message.
+pub(super) fn unaddressed(entries: &mut [Entry<'_>]) {
+    let nowhere = |entry: &Entry<'_>| {
+        entry.place.queue == Which::Sends && entry.peer.is_none() && entry.waits() && entry.is_own()
+    };
+    let mut from: HashMap<(CommunicatorId, PartyId), HashSet<Option<i64>>> = HashMap::new();
+    for entry in entries.iter().filter(|entry| nowhere(entry)) {
+        from.entry((entry.communicator, entry.place.party)).or_default().insert(entry.operation.desired_tag);
+    }
+    if from.is_empty() {
+        return;
+    }
+    let mut from_any: HashMap<CommunicatorId, HashSet<Option<i64>>> = HashMap::new();
+    for ((communicator, _), tags) in &from {
+        from_any.entry(*communicator).or_default().extend(tags);
+    }
+    let mut met: HashSet<(CommunicatorId, Option<PartyId>)> = HashSet::new();
+    for entry in entries.iter_mut() {
+        let receives = entry.place.queue == Which::Receives && entry.is_own();
+        if !receives || entry.outcome != Outcome::Unmatched {
+            continue;
+        }
+        let tags = match entry.peer {
+            Some(peer) => from.get(&(entry.communicator, peer)),
+            None => from_any.get(&entry.communicator),
+        };
+        let wanted = entry.operation.desired_tag.filter(|_| !entry.operation.tag_wild);
+        if tags.is_some_and(|tags| wanted.is_none() || tags.contains(&None) || tags.contains(&wanted)) {
+            entry.outcome = Outcome::Unclear(OTHERS);
+            met.insert((entry.communicator, entry.peer));
+        }
+    }
+    for entry in entries.iter_mut().filter(|entry| nowhere(entry)) {
+        let meets = |sender| met.contains(&(entry.communicator, sender));
+        if meets(Some(entry.place.party)) || meets(None) {
+            entry.outcome = Outcome::Unclear(NO_PEER);
+        }
     }
 }
 

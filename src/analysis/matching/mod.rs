@@ -133,6 +133,7 @@ impl<'a> Matching<'a> {
             same::join(bucket, &mut entries);
             deal::deal(bucket, &mut entries);
         }
+        deal::unaddressed(&mut entries);
         let unknown_sends = blind::unknown_sends(job);
         let unsent = blind::unsent(&entries);
         Self { entries, starts, unknown_sends, unsent }

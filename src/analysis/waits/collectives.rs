@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::functions::{Reach, Way};
+use super::intercomm;
 use super::point_to_point::NOT_COUNTED;
 use super::posted::{Open, communicators};
 use super::requests::non_blocking;
@@ -170,9 +171,17 @@ impl<'a> Context<'a, '_> {
             let parts = posted.into_iter().map(|op| self.operation(op)).collect();
             return Found::joined(parts, if exact { Need::All } else { Need::Unclear });
         }
-        let met = self.leaders(call);
-        if !met.is_empty() {
-            return Found::joined(met, Need::Unclear);
+        if call.c_name() == intercomm::FUNCTION {
+            let met = self.leaders(call);
+            if !met.is_empty() {
+                return Found::joined(met, Need::Unclear);
+            }
+            let gathered = |id: &CollectiveId| self.collectives.get(*id).missing.is_empty();
+            if let [only] = ids
+                && gathered(only)
+            {
+                return self.intercomm(call);
+            }
         }
         let needs: Vec<Need> = ids.iter().map(|id| self.semantics(call, reach, *id)).collect();
         let need = match needs.len() {
@@ -181,20 +190,6 @@ impl<'a> Context<'a, '_> {
             _ => Need::Any(needs),
         };
         Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
-    }
-
-    /// What the leaders of MPI_Intercomm_create wait for on the communicator that both are in. Open MPI sends and receives
-    /// there with the tag that was given, as applications do; MPICH marks its own messages.
-    fn leaders(&self, call: &'a Call) -> Vec<Found<'a>> {
-        if call.c_name() != "MPI_Intercomm_create" {
-            return Vec::new();
-        }
-        let given = |name: &str| call.argument(name).and_then(|argument| argument.value);
-        let (Some(leader), Some(tag)) = (given("remote_leader"), given("tag")) else { return Vec::new() };
-        let own = |op: &&Op<'a>| op.operation.desired_tag == Some(tag) && !op.operation.persistent;
-        let posted = self.open.receives.iter().chain(&self.open.sends).filter(own).chain(&self.open.internal);
-        let with_leader = posted.filter(|op| op.operation.desired_local_rank == Some(leader));
-        with_leader.map(|op| self.operation(*op)).collect()
     }
 
     /// What a collective waits for by its meaning.

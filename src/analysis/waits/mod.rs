@@ -6,6 +6,7 @@
 
 mod collectives;
 mod functions;
+mod intercomm;
 mod lifecycle;
 mod one_sided;
 mod point_to_point;

@@ -119,7 +119,11 @@ impl<'a> Context<'a, '_> {
 
     fn pending_send(&self, op: &Op<'a>) -> (Need, Option<&'static str>) {
         let Some(receiver) = self.peer_of(op) else {
-            return (Need::Unknown("it is not known to whom it sends"), None);
+            if op.operation.internal {
+                return (Need::Unknown("it is not known to whom it sends"), None);
+            }
+            // Whoever it is, it is a member.
+            return (Need::AnyOf(op.shared, self.other_side(op.shared)), Some(HEADER_UNSEEN));
         };
         if op.operation.extra_text.iter().any(|text| text.contains("waits for room")) {
             return (self.moving(Some(receiver)), None);
