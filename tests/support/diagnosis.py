@@ -74,13 +74,13 @@ class Program:
     unexpected: Tuple[str, ...] = ()
     may: Tuple[str, ...] = ()
 
-    def start(self, build: MpiBuild, optimisation: str = "-O0") -> jobs.Job:
-        """Starts it, and waits until all its ranks have come to the place."""
+    def start(self, build: MpiBuild, *flags_of_compiler: str) -> jobs.Job:
+        """Starts it, without optimisation unless flags say other, and waits until all ranks have come to the place."""
         compiler, language = LANGUAGES[self.path.suffix]
         command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
         # mpif.h of MPICH has extensions of its own, and its module mpi knows no buffers of any type.
         flags = [*language, *C_FLAGS] if self.path.suffix == ".c" else ["-g", "-fallow-argument-mismatch"]
-        flags.append(optimisation)
+        flags += ["-O0", *flags_of_compiler]
         program = compile_with([str(command)], build.id, [self.path], ["-lpthread"], language=flags)
         return jobs.Job(program, ranks=self.ranks, launcher=build.mpirun, timeout=READY_TIMEOUT)
 
@@ -88,6 +88,11 @@ class Program:
         """What must be found at one look: where the library does not count messages one may be on its way."""
         expected = [[replace(wanted, certain=False) for wanted in wanted_ones] for wanted_ones in self.expected]
         return replace(self, expected=expected, verdicts=(*self.verdicts, "suspect") if self.verdicts else ())
+
+    def without_lines(self) -> Program:
+        """What must be found where no debug information tells lines."""
+        expected = [[replace(wanted, calls=()) for wanted in wanted_ones] for wanted_ones in self.expected]
+        return replace(self, expected=expected)
 
     def missing(self, diagnosis: Dict[str, Any]) -> List[str]:
         """What is not found as it must be, in sentences; empty where all is as expected."""
