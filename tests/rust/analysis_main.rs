@@ -13,4 +13,5 @@ mod analysis_non_blocking;
 mod analysis_programs;
 mod analysis_snapshot;
 mod analysis_support;
+mod analysis_told;
 mod analysis_waits;

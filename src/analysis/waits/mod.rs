@@ -183,7 +183,7 @@ impl<'a> Context<'a, '_> {
             Way::Poll => self.poll(call),
             Way::Receive | Way::MatchedReceive => self.receive(call),
             Way::Send => self.send(call),
-            Way::SendReceive => Found::joined(vec![self.receive(call), self.send(call)], Need::All),
+            Way::SendReceive => self.exchange(call),
             Way::WaitAll => self.wait(call, true),
             Way::WaitAny => self.wait(call, false),
             Way::Probe => self.probe(call),

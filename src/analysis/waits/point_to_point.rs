@@ -29,10 +29,27 @@ impl<'a> Context<'a, '_> {
         self.of_own(self.open.own(self.process, call, Posted::Sends), call, "dest")
     }
 
+    /// MPI_Sendrecv: for both halves, of which one may be over. Then what is taken for it is of an earlier call.
+    pub(super) fn exchange(&self, call: &'a Call) -> Found<'a> {
+        let halves = [(Posted::Receives, "source"), (Posted::Sends, "dest")].into_iter().filter_map(|(queue, name)| {
+            let nobody = peer(self.process, call.argument(name)) == Peer::Null;
+            let own = self.open.own(self.process, call, queue);
+            (!nobody && !matches!(own, Own::None)).then_some((own, name))
+        });
+        let halves: Vec<(Own<'a>, &str)> = halves.collect();
+        let join = if halves.iter().any(|(own, _)| matches!(own, Own::Perhaps(_))) { Need::Unclear } else { Need::All };
+        if halves.is_empty() {
+            return Found::only(Need::Nothing);
+        }
+        Found::joined(halves.into_iter().map(|(own, name)| self.of_own(own, call, name)).collect(), join)
+    }
+
     fn of_own(&self, own: Own<'a>, call: &'a Call, name: &str) -> Found<'a> {
         match own {
             Own::One(op) => self.operation(op),
-            Own::Among(ops) => Found::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear),
+            Own::Among(ops) | Own::Perhaps(ops) => {
+                Found::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear)
+            }
             Own::None => Found::only(Need::Nothing),
             Own::Hidden => self.by_arguments(call, name, QUEUE_UNREAD),
         }

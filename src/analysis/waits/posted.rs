@@ -68,6 +68,8 @@ pub enum Own<'a> {
     One(Op<'a>),
     /// One of these.
     Among(Vec<Op<'a>>),
+    /// One of these, or none: it is over.
+    Perhaps(Vec<Op<'a>>),
     /// None is pending: the call is about to post it, or it is done.
     None,
     /// The queues could not be read.
@@ -130,12 +132,16 @@ impl<'a> Open<'a> {
             |op: &&Op<'a>| op.operation.call.as_deref().is_some_and(|made| made == call.function || made == c_name);
         // A request of which nothing is told may be that of the call; persistent ones were made by other functions.
         let unnamed = |op: &&Op<'a>| op.operation.call.is_none() && !op.operation.persistent;
+        let wanted = Wanted::new(process, call, queue);
         let mut found: Vec<Op<'a>> = list.iter().filter(named).copied().collect();
         if found.is_empty() {
-            found = list.iter().filter(unnamed).copied().collect();
-        }
-        if found.len() > 1 {
-            let wanted = Wanted::new(process, call, queue);
+            found = list.iter().filter(unnamed).filter(|op| wanted.fits(process, op)).copied().collect();
+            // One half of MPI_Sendrecv may be over, and what is left is of an earlier call.
+            let both = functions::way(&call.c_name()) == Way::SendReceive;
+            if both && !found.is_empty() && !matches!(found.as_slice(), [only] if wanted.tells(only)) {
+                return Own::Perhaps(found);
+            }
+        } else if found.len() > 1 {
             let fitting: Vec<Op<'a>> = found.iter().filter(|op| wanted.fits(process, op)).copied().collect();
             if !fitting.is_empty() {
                 found = fitting;
@@ -197,6 +203,14 @@ impl Wanted {
         };
         let tag = call.argument(tag_name).and_then(|tag| tag.value).filter(|tag| *tag >= 0);
         Self { communicator: call.communicator, peer: peer(process, call.argument(peer_name)), tag }
+    }
+
+    /// Whether the arguments name the peer and the tag that an operation has, and it is not merely that neither is known.
+    fn tells(&self, op: &Op<'_>) -> bool {
+        let operation = op.operation;
+        let peer = matches!(self.peer, Peer::Rank(rank) if operation.desired_local_rank == Some(rank));
+        let tag = operation.tag_wild || self.tag.is_some() && self.tag == operation.desired_tag;
+        self.communicator.is_some() && tag && (peer || self.peer == Peer::Any && operation.any_source)
     }
 
     fn fits(&self, process: &Process, op: &Op<'_>) -> bool {
