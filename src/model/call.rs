@@ -109,6 +109,9 @@ pub struct CallRequest {
     pub state: RequestState,
     /// What it is, as `mpi print` says it: `MPI_Irecv from 3 (any tag) on "halo", 4096 bytes, pending`.
     pub summary: Option<String>,
+    /// Whether it is persistent: made once, and to be started each time.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub persistent: bool,
     /// `Communicator::unique_id` of the communicator of a non-blocking or persistent collective; of messages the queues tell it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub communicator: Option<u64>,

@@ -226,6 +226,7 @@ impl Communicator {
     }
 }
 
-fn is_false(value: &bool) -> bool {
+/// For members of the JSON that are left out where they are false.
+pub(super) fn is_false(value: &bool) -> bool {
     !value
 }

@@ -240,7 +240,8 @@ fn request(
         (HandleState::Live, Some(_)) => RequestState::Open,
         _ => RequestState::Unknown,
     };
-    let mut found = CallRequest { index, state, ..CallRequest::default() };
+    let persistent = handle.facts.get("persistent").and_then(|fact| fact.as_bool()).unwrap_or_default();
+    let mut found = CallRequest { index, state, persistent, ..CallRequest::default() };
     if word(&handle, "type").as_deref() == Some("collective") {
         // The short form names no communicator.
         if let Some(full) = describe(HandleKind::Request, value, Depth::Full) {

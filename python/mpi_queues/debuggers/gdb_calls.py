@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, cast
 
 import gdb
@@ -78,7 +78,10 @@ class Calls:
         found = _native.mpi_frame([frame["function"] for frame in stack["frames"]])
         ours = [at for at, frame in enumerate(stack["frames"]) if frame.get("application")]
         if found is None:
-            hidden = called.mpi_call(stack["frames"], self._process, lambda at: int(frames[at].pc()), _name_of)
+            hidden = None
+            # Where the place that is called cannot be looked at nothing is said of it.
+            with suppress(gdb.error):
+                hidden = called.mpi_call(stack["frames"], self._process, lambda at: int(frames[at].pc()), _name_of)
             if hidden is not None:
                 stack["frames"].insert(hidden[0], called.frame(hidden[1]))
                 frames.insert(hidden[0], None)

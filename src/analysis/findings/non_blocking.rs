@@ -24,21 +24,34 @@ fn has_begun(next: i64, sequence: i64) -> Option<bool> {
 
 /// All findings about non-blocking collectives that stuck ranks wait for.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut waiting: BTreeMap<(CommunicatorId, i64), Vec<PartyId>> = BTreeMap::new();
+    let mut waiting: BTreeMap<(CommunicatorId, i64), Group> = BTreeMap::new();
     let stuck = |party: &PartyId| context.perhaps_stuck(*party);
     for party in (0..context.job.parties.len()).map(PartyId).filter(stuck) {
         let requests = context.threads(party).iter().flat_map(|thread| &thread.call.requests);
         for request in requests.filter(|request| request.state == RequestState::Open) {
             let (Some(communicator), Some(sequence)) = (request.communicator, request.sequence) else { continue };
             let Some((shared, _)) = context.job.by_unique_id(party.0, communicator) else { continue };
-            waiting.entry((shared, sequence)).or_default().push(party);
+            let group = waiting.entry((shared, sequence)).or_default();
+            group.persistent |= request.persistent;
+            if group.waiting.last() != Some(&party) {
+                group.waiting.push(party);
+            }
         }
     }
     let groups = waiting.into_iter().take(SHOWN);
-    groups.filter_map(|((id, sequence), parties)| of(context, id, sequence, &parties)).collect()
+    groups.filter_map(|((id, sequence), group)| of(context, id, sequence, &group)).collect()
 }
 
-fn of(context: &Context<'_>, id: CommunicatorId, sequence: i64, waiting: &[PartyId]) -> Option<Finding> {
+/// Those that wait for one.
+#[derive(Default)]
+struct Group {
+    waiting: Vec<PartyId>,
+    /// Whether it was made once to be started each time: its number says who has made it, not who has started it.
+    persistent: bool,
+}
+
+fn of(context: &Context<'_>, id: CommunicatorId, sequence: i64, group: &Group) -> Option<Finding> {
+    let waiting = &group.waiting;
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
     let mut behind: Vec<PartyId> = Vec::new();
     let mut begun: HashSet<PartyId> = HashSet::new();
@@ -54,7 +67,7 @@ fn of(context: &Context<'_>, id: CommunicatorId, sequence: i64, waiting: &[Party
     if !missing.is_empty() {
         return Some(not_begun(context, id, sequence, waiting, &missing));
     }
-    different(context, (id, shared), waiting, &begun)
+    if group.persistent { None } else { different(context, (id, shared), waiting, &begun) }
 }
 
 /// Members that have not begun what others wait for.

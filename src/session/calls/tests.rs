@@ -254,6 +254,7 @@ fn requests_of_collectives_have_their_place_on_the_communicator() {
     let mut library = Library::default().with(HandleKind::Request, 17, HandleState::Live, "", "pending");
     if let Some(request) = library.c.get_mut(&(HandleKind::Request, 17)) {
         request.fact("type", "collective");
+        request.fact("persistent", true);
         request.fact("tag", -31);
         request.fact("communicator", serde_json::json!({ "kind": "comm", "handle": "0x44000000" }));
         request.unknown("call", "it is not kept");
@@ -263,7 +264,7 @@ fn requests_of_collectives_have_their_place_on_the_communicator() {
     assert_eq!(wait.requests.len(), 1, "{:?}", wait.requests);
     let only = &wait.requests[0];
     assert_eq!((only.communicator, only.sequence, only.collective.as_deref()), (Some(3), Some(31), None));
-    assert_eq!(only.state, RequestState::Open);
+    assert_eq!((only.state, only.persistent), (RequestState::Open, true));
 }
 
 /// A communicator with a message of its non-blocking collective `number`.
