@@ -1,7 +1,7 @@
 //! What threads wait for and what is told of it, on snapshots built by hand.
 
 use mpi_queues::analysis::diagnose::{Earlier, diagnose};
-use mpi_queues::model::{Argument, FindingKind, Stage, State, Traffic};
+use mpi_queues::model::{Argument, FindingKind, Snapshot, Stage, State, Traffic, Window};
 
 use super::analysis_made::{call, counted, job, of_kind, outside, receive, send, twice};
 
@@ -240,6 +240,65 @@ fn who_owes_its_part_of_a_broadcast_is_not_in_it() {
     }
     let (findings, _) = diagnose(&snapshot, None);
     assert!(findings.iter().all(|finding| !finding.certain), "{findings:?}");
+}
+
+/// Lets a rank stand in a function of the window of MPI_COMM_WORLD, with epochs open to others.
+fn on_window(snapshot: &mut Snapshot, rank: usize, function: &str, started: Option<&[i64]>, posted: Option<&[i64]>) {
+    call(snapshot, rank, function, 10);
+    let process = &mut snapshot.processes[rank];
+    process.calls[0].window = Some("0x7".to_owned());
+    process.calls[0].communicator = Some(0);
+    let ranks = |ranks: Option<&[i64]>| ranks.map(|ranks| ranks.iter().copied().map(Some).collect());
+    process.windows.push(Window {
+        handle: Some("0x7".to_owned()),
+        communicator: Some(0),
+        started: ranks(started),
+        posted: ranks(posted),
+        ..Window::default()
+    });
+}
+
+#[test]
+fn who_exposes_memory_waits_for_those_that_it_has_posted_to() {
+    let mut snapshot = job(3);
+    on_window(&mut snapshot, 0, "MPI_Win_wait", None, Some(&[1]));
+    call(&mut snapshot, 1, "MPI_Recv", 20);
+    receive(&mut snapshot, 1, Some(0), 3);
+    outside(&mut snapshot, 2, "work");
+    counted(&mut snapshot);
+    let (findings, verdict) = twice(&snapshot);
+    assert_eq!(verdict.state, State::Deadlock, "{findings:?}");
+    assert_eq!((findings[0].ranks.as_slice(), findings[0].certain), (&[0, 1][..], true));
+    let waits_for = findings[0].calls[0].waits_for.as_deref();
+    assert_eq!(waits_for, Some("rank 1 to complete its access to the window"));
+    assert_eq!(of_kind(&findings, FindingKind::OneSidedEpochs).len(), 1);
+    // Memory counts no messages: at one look the last one may be on its way.
+    let (findings, _) = diagnose(&snapshot, None);
+    assert!(findings.iter().all(|finding| !finding.certain), "{findings:?}");
+    // Any of two may be the one that is missing.
+    snapshot.processes[0].windows[0].posted = Some(vec![Some(1), Some(2)]);
+    let (findings, _) = twice(&snapshot);
+    assert!(findings.iter().all(|finding| !finding.certain || finding.kind == FindingKind::SlowRank), "{findings:?}");
+}
+
+#[test]
+fn who_accesses_memory_waits_for_those_that_have_not_posted() {
+    let mut snapshot = job(3);
+    on_window(&mut snapshot, 0, "MPI_Win_complete", Some(&[1, 2]), None);
+    on_window(&mut snapshot, 1, "MPI_Win_complete", Some(&[0]), None);
+    outside(&mut snapshot, 2, "work");
+    let (findings, _) = twice(&snapshot);
+    assert_eq!((findings[0].ranks.as_slice(), findings[0].certain), (&[0, 1][..], true), "{findings:?}");
+    // One has posted to the other: that one goes on.
+    snapshot.processes[1].windows[0].posted = Some(vec![Some(0)]);
+    let (findings, verdict) = twice(&snapshot);
+    assert_ne!(verdict.state, State::Deadlock, "{findings:?}");
+    // It is not known whether it has.
+    let window = &mut snapshot.processes[1].windows[0];
+    window.posted = None;
+    window.unknown.insert("posted".to_owned(), "not kept".to_owned());
+    let (_, verdict) = twice(&snapshot);
+    assert_ne!(verdict.state, State::Deadlock);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn finding(context: &Context<'_>, parties: &[PartyId], certain: bool) -> Finding
             format!("{} {verb} in {name}", words::parties(context.job, parties))
         })
         .collect();
-    let mut evidence = vec!["Nobody of the window's communicator who could end these epochs can go on.".to_owned()];
+    let mut evidence = vec!["Nobody who could end these epochs can go on.".to_owned()];
     if !certain {
         evidence.extend(context.doubts(parties));
     }

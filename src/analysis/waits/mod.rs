@@ -172,6 +172,7 @@ impl<'a> Context<'a, '_> {
             "MPI_Iprobe" | "MPI_Improbe" => self.probe(call),
             "MPI_Test" | "MPI_Testall" => self.wait(call, true),
             "MPI_Testany" | "MPI_Testsome" => self.wait(call, false),
+            "MPI_Win_test" => self.epoch(call),
             _ => Found::only(Need::Unknown("it is not known for what it polls")),
         }
     }

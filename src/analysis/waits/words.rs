@@ -2,7 +2,7 @@
 
 use super::functions::Way;
 use super::posted::{Op, Posted};
-use super::{Thread, Waits};
+use super::{Need, Thread, Waits};
 use crate::analysis::job::{Job, PartyId};
 use crate::analysis::words;
 
@@ -27,6 +27,15 @@ impl Waits<'_> {
             }
             return Some(words::list(&told, if thread.way == Way::WaitAny { "or" } else { "and" }));
         }
+        if thread.way == Way::Epoch {
+            let mut named = Vec::new();
+            parties(&thread.need, &mut named);
+            let does = match thread.call.c_name().as_str() {
+                "MPI_Win_wait" => "complete its access to the window",
+                _ => "post the window",
+            };
+            return (!named.is_empty()).then(|| format!("{} to {does}", words::parties(job, &named)));
+        }
         if let Some(id) = thread.collective {
             let collective = self.collectives.get(id);
             if collective.missing.is_empty() {
@@ -38,6 +47,17 @@ impl Waits<'_> {
             return Some(format!("{missing} to enter {}{on}", collective.function));
         }
         None
+    }
+}
+
+/// The parties that a need names.
+fn parties(need: &Need, named: &mut Vec<PartyId>) {
+    match need {
+        Need::Party(party) => named.push(*party),
+        Need::All(needs) | Need::Any(needs) | Need::Unclear(needs) => {
+            needs.iter().for_each(|need| parties(need, named));
+        }
+        _ => {}
     }
 }
 

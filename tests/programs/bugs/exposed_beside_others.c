@@ -1,0 +1,42 @@
+/* Rank 0 exposes its memory to rank 1 and waits, rank 1 has started its access and waits for a message of rank 0 before it
+ * completes it. The other ranks have the window too, and work on.
+ *
+ * ranks: 4
+ * openmpi verdict: deadlock (MPICH does not keep to whom an epoch is open)
+ * openmpi expect: deadlock ranks=0,1 lines=0:WAIT,1:RECV certain
+ * openmpi expect: one-sided epochs ranks=0 lines=0:WAIT certain
+ */
+#include "common/diagnosed.h"
+
+int main(int argc, char **argv)
+{
+    int rank, other, value = 0;
+    double *memory, one = 1;
+    MPI_Win window;
+    MPI_Group world, peer;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    other = 1 - rank;
+    MPI_Win_allocate(64, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    diagnosed_ready();
+    if (rank > 1)
+        for (;;)
+            pause();
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &other, &peer);
+    if (rank == 0) {
+        MPI_Win_post(peer, 0, window);
+        MPI_Win_wait(window); /* @WAIT */
+        MPI_Send(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+    } else {
+        MPI_Win_start(peer, 0, window);
+        MPI_Put(&one, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window);
+        MPI_Recv(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @RECV */
+        MPI_Win_complete(window);
+    }
+    MPI_Group_free(&peer);
+    MPI_Group_free(&world);
+    MPI_Win_free(&window);
+    MPI_Finalize();
+    return 0;
+}
