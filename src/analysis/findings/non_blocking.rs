@@ -67,7 +67,9 @@ fn of(context: &Context<'_>, id: CommunicatorId, sequence: i64, group: &Group) -
     if !missing.is_empty() {
         return Some(not_begun(context, id, sequence, waiting, &missing));
     }
-    if group.persistent { None } else { different(context, (id, shared), waiting, &begun) }
+    // One that may still complete tells nothing of what the others began.
+    let over = group.waiting.iter().all(|party| context.stuck_for_certain(*party));
+    if group.persistent || !over { None } else { different(context, (id, shared), waiting, &begun) }
 }
 
 /// Members that have not begun what others wait for.
@@ -124,15 +126,12 @@ fn different(
     let (job, place) = (context.job, on(context, id));
     let who = words::parties(job, waiting);
     let wait = if waiting.len() == 1 { "waits" } else { "wait" };
-    let mut evidence = vec![
+    let evidence = vec![
         format!("By the library's numbers all members of {place} have begun it, and all of them are in MPI calls."),
         "Not certain: that they began different ones, in a different order, or with different roots, follows only from \
          that it does not complete."
             .to_owned(),
     ];
-    if waiting.iter().any(|party| !context.stuck_for_certain(*party)) {
-        evidence.extend(context.doubts(waiting));
-    }
     Some(Finding {
         kind: FindingKind::CollectiveMismatch,
         summary: format!(
