@@ -92,6 +92,11 @@ pub fn tag(operation: &Operation) -> String {
     }
 }
 
+/// One waits, several wait.
+pub fn wait(number: usize) -> &'static str {
+    if number == 1 { "waits" } else { "wait" }
+}
+
 /// `1 message`, `2 messages`.
 pub fn counted(number: usize, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }

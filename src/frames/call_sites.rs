@@ -15,6 +15,7 @@ use object::read::{Object, ObjectSection};
 
 use super::source_names::text;
 use crate::layouts::{DebugSections, Section, read_file};
+use crate::target;
 
 /// Looking for one call may take this long; what was not found by then stays unknown.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -81,8 +82,7 @@ pub fn call_site(path: &Path, offset: u64, build_id: Option<&str>) -> Option<Cal
     if file.architecture() != Architecture::X86_64 || !file.is_64() || !file.is_little_endian() {
         return None;
     }
-    let own_id = file.build_id().ok().flatten().map(hexadecimal);
-    if let (Some(wanted), Some(own)) = (build_id, own_id)
+    if let (Some(wanted), Some(own)) = (build_id, target::build_id(&file))
         && !wanted.eq_ignore_ascii_case(&own)
     {
         return None;
@@ -99,10 +99,6 @@ pub fn call_site(path: &Path, offset: u64, build_id: Option<&str>) -> Option<Cal
     found.entry = found.entry.wrapping_sub(start);
     found.text = start;
     Some(found)
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 struct Search<'d, 'a> {

@@ -56,7 +56,7 @@ impl ElfImage {
                 return Err(fail("it is not the file that the process has mapped".to_owned()));
             }
         }
-        let build_id = file.build_id().ok().flatten().map(hexadecimal);
+        let build_id = build_id(&file);
         Ok(Self { path, build_id, dynamic: OnceCell::new(), full: OnceCell::new(), functions: OnceCell::new() })
     }
 
@@ -120,8 +120,10 @@ impl ElfImage {
     }
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// The build-id of a file as hexadecimal digits, where it has one.
+pub fn build_id<'data>(file: &impl Object<'data>) -> Option<String> {
+    let bytes = file.build_id().ok().flatten()?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The symbol tables of all images of a target.

@@ -13,7 +13,7 @@ mod segments;
 
 pub use abi::{ByteOrder, PointerWidth, TargetAbi};
 pub use cache::{CacheStatistics, PageCache};
-pub use elf::{ElfImage, ElfSymbols, is_mpi_file_name};
+pub use elf::{ElfImage, ElfSymbols, build_id, is_mpi_file_name};
 pub use link_map::{images_from_link_map, r_debug_from_program_headers};
 pub use live::{LiveProcess, Mapping};
 pub use segments::{Range, Segments, segments};

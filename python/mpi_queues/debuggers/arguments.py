@@ -50,6 +50,7 @@ class _Call:
         self._family = family
         self._function = function
         self._width: Optional[int] = None
+        self._looked = False
         self._described: Optional[Described] = None
         self._end = time.monotonic() + TIME_LIMIT
         known = parameters(function)
@@ -73,12 +74,14 @@ class _Call:
         self, argument: ArgumentDict, parameter: Parameter, before: List[ArgumentDict]
     ) -> ArgumentDict:
         """An argument whose expression has no value (any more), as the debug information of the call has it."""
-        try:
-            if self._described is None:
+        if not self._looked:
+            # Once, also where it is not described.
+            self._looked = True
+            with contextlib.suppress(Unknown):
                 self._described = Described(self._function, self._caller, self._family)
-            found = self._described.argument(parameter, before)
-        except Unknown:
+        if self._described is None:
             return argument
+        found = self._described.argument(parameter, before)
         return argument if "unknown" in found else {**found, "expression": argument["expression"]}
 
     def _argument(self, parameter: Parameter, text: str, before: List[ArgumentDict]) -> ArgumentDict:

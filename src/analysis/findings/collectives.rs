@@ -129,10 +129,7 @@ fn missing(
     let job = context.job;
     let elsewhere: HashSet<PartyId> =
         all.iter().filter(|other| other.id != group.id).flat_map(|other| other.stuck.iter().copied()).collect();
-    let gone = |party: &PartyId| {
-        let out = context.perhaps_stuck(*party) || super::finished::finished(context, *party).is_some();
-        out && !elsewhere.contains(party)
-    };
+    let gone = |party: &PartyId| context.is_out(*party) && !elsewhere.contains(party);
     let missing: Vec<PartyId> = group.collective.missing.iter().copied().filter(gone).collect();
     if missing.is_empty() {
         return None;
@@ -143,7 +140,7 @@ fn missing(
     let all = group.reach == Reach::All;
     let certain = group.certain && (all || !proven.is_empty());
     let missing = if certain && !all { proven } else { missing };
-    let verb = if group.stuck.len() == 1 { "waits" } else { "wait" };
+    let verb = words::wait(group.stuck.len());
     let function = &group.collective.function;
     let mut summary = format!(
         "{} {} not in {function} on {}, where {} {verb}",

@@ -109,7 +109,7 @@ fn finding(
         }
     }
     if !waiting.is_empty() {
-        let verb = if waiting.len() == 1 { "waits" } else { "wait" };
+        let verb = words::wait(waiting.len());
         evidence.push(format!("{} {verb} for these.", capital(&words::parties(job, waiting))));
     }
     let still = members.iter().all(|party| context.seen.get(party.0) == Some(&Seen::Still));

@@ -35,7 +35,7 @@ fn finding(context: &Context<'_>, parties: &[PartyId], certain: bool) -> Finding
     let told: Vec<String> = functions
         .iter()
         .map(|(name, parties)| {
-            let verb = if parties.len() == 1 { "waits" } else { "wait" };
+            let verb = words::wait(parties.len());
             format!("{} {verb} in {name}", words::parties(context.job, parties))
         })
         .collect();

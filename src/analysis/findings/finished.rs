@@ -87,7 +87,7 @@ fn finding(
     certain: bool,
 ) -> Finding {
     let job = context.job;
-    let verb = if direct.len() == 1 { "waits" } else { "wait" };
+    let verb = words::wait(direct.len());
     let which = if ended.len() == 1 { "which" } else { "of which each" };
     let who = words::parties(job, ended);
     let summary = format!("{} {verb} for {who}, {which} {}", words::parties(job, direct), how.words());
@@ -104,7 +104,7 @@ fn finding(
     evidence.push(format!("{} sends and receives nothing more.", capital(&who)));
     let through: Vec<PartyId> = through.iter().filter(|party| !ended.contains(party)).copied().collect();
     if !through.is_empty() {
-        let verb = if through.len() == 1 { "waits" } else { "wait" };
+        let verb = words::wait(through.len());
         evidence.push(format!("{} {verb} for these in turn.", capital(&words::parties(job, &through))));
     }
     if direct.iter().all(|party| context.seen.get(party.0) == Some(&Seen::Still)) {

@@ -52,6 +52,11 @@ impl<'a> Context<'a> {
         self.sure.is_stuck(party) || self.possible.is_stuck(party)
     }
 
+    /// Whether a party can perhaps never go on, or has finished.
+    pub fn is_out(&self, party: PartyId) -> bool {
+        self.perhaps_stuck(party) || finished::finished(self, party).is_some()
+    }
+
     /// What is known of whether a party goes on.
     pub fn fate(&self, party: PartyId) -> messages::Fate {
         match finished::finished(self, party) {

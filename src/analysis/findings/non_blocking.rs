@@ -62,27 +62,26 @@ fn of(context: &Context<'_>, id: CommunicatorId, sequence: i64, group: &Group) -
             None => {}
         }
     }
-    let gone = |party: &PartyId| context.perhaps_stuck(*party) || super::finished::finished(context, *party).is_some();
-    let missing: Vec<PartyId> = behind.iter().copied().filter(gone).collect();
-    if !missing.is_empty() {
-        return Some(not_begun(context, id, sequence, waiting, &missing));
+    let certain = waiting.iter().all(|party| context.stuck_for_certain(*party));
+    behind.retain(|party| context.is_out(*party));
+    if !behind.is_empty() {
+        return Some(not_begun(context, (id, sequence), waiting, &behind, certain));
     }
     // One that may still complete tells nothing of what the others began.
-    let over = group.waiting.iter().all(|party| context.stuck_for_certain(*party));
-    if group.persistent || !over { None } else { different(context, (id, shared), waiting, &begun) }
+    if group.persistent || !certain { None } else { different(context, (id, shared), waiting, &begun) }
 }
 
 /// Members that have not begun what others wait for.
 fn not_begun(
     context: &Context<'_>,
-    id: CommunicatorId,
-    sequence: i64,
+    (id, sequence): (CommunicatorId, i64),
     waiting: &[PartyId],
     missing: &[PartyId],
+    certain: bool,
 ) -> Finding {
     let (job, place) = (context.job, on(context, id));
     let have = if missing.len() == 1 { "has" } else { "have" };
-    let wait = if waiting.len() == 1 { "waits" } else { "wait" };
+    let wait = words::wait(waiting.len());
     let (who, others) = (words::parties(job, missing), words::parties(job, waiting));
     let mut summary =
         format!("{who} {have} not started the non-blocking collective on {place} for which {others} {wait}");
@@ -90,7 +89,6 @@ fn not_begun(
         "The library numbers the non-blocking collectives of {place}: {others} {wait} for number {sequence}, which {who} {have} not reached."
     )];
     evidence.extend(whereabouts(context, missing, &mut summary));
-    let certain = waiting.iter().all(|party| context.stuck_for_certain(*party));
     if !certain {
         evidence.extend(context.doubts(waiting));
     }
@@ -125,7 +123,7 @@ fn different(
     }
     let (job, place) = (context.job, on(context, id));
     let who = words::parties(job, waiting);
-    let wait = if waiting.len() == 1 { "waits" } else { "wait" };
+    let wait = words::wait(waiting.len());
     let evidence = vec![
         format!("By the library's numbers all members of {place} have begun it, and all of them are in MPI calls."),
         "Not certain: that they began different ones, in a different order, or with different roots, follows only from \

@@ -25,7 +25,7 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
             .collect();
         let mut evidence = vec![format!("{} polls with {function}{for_what}.", capital(&who))];
         if !others.is_empty() {
-            let verb = if others.len() == 1 { "waits" } else { "wait" };
+            let verb = words::wait(others.len());
             evidence.push(format!("{} {verb} for it, or for others that do.", capital(&words::parties(job, &others))));
         }
         evidence.push("Not certain: what else the loop around this call does is not known.".to_owned());

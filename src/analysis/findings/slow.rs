@@ -178,7 +178,7 @@ fn finding(context: &Context<'_>, place: &Place, parties: &[PartyId], waiting: &
             "Look again: whether that rank comes out of the loop that it is in.",
         ),
     };
-    let waits = if waiting.len() == 1 { "waits" } else { "wait" };
+    let waits = words::wait(waiting.len());
     let summary = format!("{who} {does}; {} {waits} for {}", words::parties(job, waiting), verb("it", "them"));
     let mut evidence = Vec::new();
     for party in waiting.iter().take(3) {

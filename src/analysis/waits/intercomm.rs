@@ -1,6 +1,7 @@
 //! MPI_Intercomm_create: its leaders meet on a communicator of their own, the others of each group wait for their leader.
 
 use super::point_to_point::NOT_COUNTED;
+use super::requests::number;
 use super::{Context, Found, Need, Op, Peer, peer};
 use crate::analysis::job::{PartyId, Side};
 use crate::model::{Call, Process};
@@ -50,9 +51,8 @@ impl<'a> Context<'a, '_> {
 fn remote_leader(context: &Context<'_, '_>, party: PartyId, process: &Process, call: &Call) -> Option<PartyId> {
     let value = given(call, "peer_comm")?;
     let place = process.communicators.iter().position(|communicator| {
-        let handle = communicator.handle.as_deref().and_then(|handle| handle.strip_prefix("0x"));
         // MPICH's handles are of 32 bits, and may be negative as an int.
-        handle.and_then(|digits| u64::from_str_radix(digits, 16).ok()).is_some_and(|handle| {
+        communicator.handle.as_deref().and_then(number).is_some_and(|handle| {
             handle == value as u64 || handle == u64::from(value as u32) && i32::try_from(value).is_ok()
         })
     })?;

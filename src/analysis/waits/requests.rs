@@ -98,6 +98,6 @@ fn partitioned(request: &CallRequest) -> bool {
 }
 
 /// A handle's value.
-fn number(text: &str) -> Option<u64> {
+pub(super) fn number(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
