@@ -1,16 +1,20 @@
 # build   the extension into the source tree and .venv (then: .venv/bin/mpi-queues, source gdb-scripts/mpi_queues.py)
 # demo    a small deadlocked MPI job: started, read, explained, ended
 # test    lint, Rust tests, Python tests, tests on real MPIs and a real gdb
+# test-all  what test does, and the repetitions with seeds in full: thousands of runs with damage and hostile input
 # test-all-mpis  the tests on real MPIs, on every MPI that apt and pip install
 # mpis    the MPIs that the tests need: wheels in environments of their own, and MPICH built with debugger support
 # lint    formatters, clippy, ruff, mypy, the import rules
 # bench   speed and memory, as ratios in one run
 # layouts the shipped layout profiles, anew from Debian's packages
+# functions  the table of MPI's functions, anew from the MPI Forum's data
 # recordings  those of our own programs: the demo's, and those that the tests keep (as root)
+# schema  docs/schema.json, anew from the types
+# agent   mpi-queues-agent, one static program without Python (so far it reads recordings)
 # clean   removes what the others made
 #
 # Every target installs what it lacks: Debian packages as root or through sudo, Python tools into .venv. Where it may
-# not, it prints the command to type.
+# not, it prints the command to type. What takes minutes tells how far it is (tools/step).
 
 CARGO := $(shell tools/find-cargo)
 # Tools that look for cargo themselves (maturin) must find the same one.
@@ -18,25 +22,39 @@ export PATH := $(if $(CARGO),$(dir $(CARGO)):)$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
 PYTHON ?= /usr/bin/python3
-DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1
+DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0
 
-RUST_SOURCES := $(shell find src layouts -type f \( -name '*.rs' -o -name '*.json' \) 2>/dev/null)
+# Tests wait for jobs and debuggers as well as compute: one more at a time than there are processors.
+WORKERS ?= $(shell expr $$(nproc) + 1)
+PYTEST := .venv/bin/python -m pytest -q
+PYTEST_ALL := $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: build demo test test-all-mpis mpis lint rust-test python-test bench layouts recordings clean
+# All but the Python module, which has none: they need no libpython.
+CORE_TESTS := cargo test --workspace --exclude mpi-queues --features mpi-queues-model/schema
+
+RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name '*.json' \) 2>/dev/null)
+
+.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent schema layouts functions recordings clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
 
 .venv/.tools: Makefile
 	@tools/install-missing build
-	test -x .venv/bin/python || $(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check $(DEV_TOOLS)
+	@test -x .venv/bin/python || tools/step "making .venv" $(PYTHON) -m venv .venv
+	@tools/step "fetching Python tools into .venv" .venv/bin/python -m pip install --disable-pip-version-check $(DEV_TOOLS)
 	@touch $@
+
+# As pip does for a wheel. Debuggers are started so that they write none, and without it half of a short command's time
+# is spent on compiling the package.
+BYTECODE := .venv/bin/python -m compileall -q python/mpi_queues
 
 # Python sources are used in place (an editable install); only the Rust side needs building.
 .venv/.built: .venv/.tools pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@tools/install-missing build
-	PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --release --quiet
+	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" VIRTUAL_ENV="$(CURDIR)/.venv" \
+	    tools/step "compiling mpi-queues (minutes the first time)" .venv/bin/maturin develop --release
+	@$(BYTECODE)
 	@touch $@
 
 demo: build
@@ -48,20 +66,25 @@ test: lint rust-test python-test
 lint: build
 	@tools/install-missing lint
 	cargo fmt --check
-	cargo clippy --quiet --all-targets -- -D warnings
-	cargo clippy --quiet --all-targets --features python -- -D warnings
+	@tools/step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 	.venv/bin/ruff check --quiet .
 	.venv/bin/ruff format --quiet --check .
 	.venv/bin/mypy python/mpi_queues
 	.venv/bin/python -m mypy.stubtest --ignore-disjoint-bases mpi_queues._native
-	.venv/bin/python -m pytest -q tests/unit/test_imports.py
+	$(PYTEST) tests/unit/test_imports.py tests/unit/test_no_prose.py
 
 rust-test: build
 	@tools/install-missing test
-	cargo test --quiet
+	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
+	$(CORE_TESTS) --quiet
 
 python-test: mpis
-	.venv/bin/python -m pytest -q
+	@$(BYTECODE)
+	$(PYTEST_ALL)
+
+test-all: lint rust-test agent mpis
+	@$(BYTECODE)
+	$(PYTEST_ALL) --all
 
 mpis: build
 	@tools/install-missing test
@@ -70,17 +93,28 @@ mpis: build
 test-all-mpis: build
 	@tools/install-missing test-all-mpis
 	.venv/bin/python tests/make_mpis.py --all
-	.venv/bin/python -m pytest -q --all-mpis tests/mpi tests/debugger/test_info.py
+	@$(BYTECODE)
+	$(PYTEST_ALL) --all-mpis tests/mpi tests/debugger/test_info.py
 
 bench: build
 	@tools/install-missing test
 	.venv/bin/python tests/benches/run.py
+
+agent: .venv/.tools
+	@tools/build-agent
+
+schema: .venv/.tools
+	cargo run --quiet --package mpi-queues-model --features schema --example schema > docs/schema.json
 
 layouts: build
 	@tools/install-missing layouts
 	layouts/make-shipped.sh
 	layouts/make-shipped-mpich.sh
 	layouts/make-shipped-ucx.sh
+
+functions: .venv/.tools
+	@tools/step "fetching the MPI Forum's data into .venv" .venv/bin/python -m pip install --disable-pip-version-check pympistandard==0.2.0
+	.venv/bin/python tools/make-functions
 
 recordings: build
 	@tools/install-missing demo

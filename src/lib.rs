@@ -1,21 +1,61 @@
-//! Why is my MPI job stuck?
-//!
-//! The crate's map, in the direction of the data; see ARCHITECTURE.md. `target` reads memory; `layouts` knows
-//! where fields are; `recording` keeps a process for later; `readers` (built in), `mqs` and `handles` (a vendor's plug-ins) turn memory into the `model`; `session`
-//! chooses between them; `acquisition` finds the processes of a job in its launcher; `frames` knows what files say about the frames of stacks; `python` shows it all to the debuggers.
+//! The Python extension module `mpi_queues._native`: PyO3 only, no logic. Its contract is `_native.pyi`.
 
-pub mod acquisition;
-pub mod address;
-pub mod analysis;
-pub mod ffi;
-pub mod frames;
-pub mod handles;
-pub mod layouts;
-pub mod model;
-pub mod mqs;
-#[cfg(feature = "python")]
-mod python;
-pub mod readers;
-pub mod recording;
-pub mod session;
-pub mod target;
+mod acquisition;
+mod calls;
+mod diagnosis;
+mod facts;
+mod files;
+
+mod handles;
+mod layouts;
+mod mpi2dd;
+mod origin;
+mod process;
+mod queue;
+mod record;
+mod recording;
+mod session;
+mod snapshot;
+mod target;
+mod text;
+
+use pyo3::prelude::*;
+
+/// The Rust core of mpi-queues.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("NativeError", module.py().get_type::<session::NativeError>())?;
+    module.add_class::<session::Session>()?;
+    module.add_class::<recording::Recording>()?;
+    module.add_class::<snapshot::Snapshot>()?;
+    module.add_class::<diagnosis::Diagnosis>()?;
+    module.add_class::<diagnosis::Finding>()?;
+    module.add_class::<process::Process>()?;
+    module.add_class::<process::Communicator>()?;
+    module.add_class::<queue::Queue>()?;
+    module.add_class::<queue::Operation>()?;
+    module.add_function(wrap_pyfunction!(layouts::layouts_list, module)?)?;
+    module.add_function(wrap_pyfunction!(layouts::layouts_show, module)?)?;
+    module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;
+    module.add_function(wrap_pyfunction!(mpi2dd::mpi2dd, module)?)?;
+    module.add_class::<calls::CallSite>()?;
+    module.add_function(wrap_pyfunction!(calls::call_site, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::call_values, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::is_outermost, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::mpi_frame, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::mpi_parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::own_variables, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::scoped_names, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::source_names, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::symbol_names, module)?)?;
+    module.add_function(wrap_pyfunction!(files::irregular, module)?)?;
+    module.add_function(wrap_pyfunction!(files::irregular_images, module)?)?;
+    module.add_function(wrap_pyfunction!(files::open_regular, module)?)?;
+    module.add_function(wrap_pyfunction!(acquisition::process_table, module)?)?;
+    module.add_function(wrap_pyfunction!(text::printable, module)?)?;
+    module.add_function(wrap_pyfunction!(text::printable_json, module)?)?;
+    module.add_function(wrap_pyfunction!(recording::recording_start, module)?)?;
+    module.add_function(wrap_pyfunction!(recording::recording_end, module)?)?;
+    Ok(())
+}

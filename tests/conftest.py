@@ -45,11 +45,23 @@ def _build(name: str) -> builds.MpiBuild:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all-mpis", action="store_true", help="tests on every MPI, not only on the usual ones")
+    parser.addoption("--all", action="store_true", help="long repetitions with seeds: thousands of runs, not dozens")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "same_on_every_build: what is tested does not depend on the MPI, so that the distribution's are enough where "
+        "neither --all nor --all-mpis is given",
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """The MPIs of ``mpi_build`` and ``mpich_build``."""
     chosen = builds.BUILDS if metafunc.config.getoption("--all-mpis") else builds.USUAL
+    is_same = metafunc.definition.get_closest_marker("same_on_every_build") is not None
+    if is_same and chosen is builds.USUAL and not metafunc.config.getoption("--all"):
+        chosen = (builds.DEBIAN, builds.DEBIAN_MPICH)
     for fixture, mpich in (("mpi_build", False), ("mpich_build", True)):
         if fixture in metafunc.fixturenames:
             names = [name for name in chosen if name.startswith("mpich-") == mpich]
@@ -79,14 +91,20 @@ def mpich_build(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBu
 
 @pytest.fixture(scope="session")
 def debian_mpi(preflight: None) -> builds.MpiBuild:
-    """The distribution's Open MPI, the one that ships a vendor plug-in."""
-    return _build("debian-4.1.4")
+    """The distribution's Open MPI, the one that ships a vendor plug-in: 4.1.4 in Debian 12, 5.0.7 in Debian 13."""
+    return _build(builds.DEBIAN)
+
+
+@pytest.fixture(scope="session")
+def mpir_mpi(preflight: None) -> builds.MpiBuild:
+    """An Open MPI whose launcher speaks MPIR: the distribution's, or where that is of 5, which does not, another."""
+    return _build(builds.OPENMPI_4)
 
 
 @pytest.fixture(scope="session")
 def debian_mpich(preflight: None) -> builds.MpiBuild:
     """The distribution's MPICH."""
-    return _build("mpich-debian-4.0.2")
+    return _build(builds.DEBIAN_MPICH)
 
 
 @pytest.fixture(scope="session")

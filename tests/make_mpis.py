@@ -12,6 +12,7 @@ def main(arguments: Sequence[str]) -> int:
     """Names each that is ready, and says what is missing where one cannot be made."""
     failed = 0
     for name in builds.BUILDS if "--all" in arguments else builds.USUAL:
+        print(f"making ready: {name} (minutes the first time)", flush=True)
         try:
             builds.BUILDS[name]()
             print(f"ready: {name}", flush=True)

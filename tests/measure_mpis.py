@@ -16,9 +16,11 @@ from support.measuring import measure
 def main(arguments: Sequence[str]) -> int:
     table = known.read_table()
     for name in arguments or builds.BUILDS:
-        table[name] = measure(builds.BUILDS[name]())
+        build = builds.BUILDS[name]()
+        table[build.id] = measure(build)
         print(f"measured: {name}", flush=True)
-    ordered = {name: table[name] for name in builds.BUILDS if name in table}
+    # Open MPI before MPICH, and of either Debian's before the others.
+    ordered = dict(sorted(table.items(), key=lambda row: (row[0].startswith("mpich-"), "debian" not in row[0])))
     known.TABLE.write_text(json.dumps(ordered, indent=1) + "\n")
     mpis_page.PAGE.write_text(mpis_page.page(ordered))
     return 0

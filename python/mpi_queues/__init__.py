@@ -12,8 +12,8 @@ Lengths are in bytes, addresses are those in the process that was read, ranks ar
 are called global: those are of MPI_COMM_WORLD.
 """
 
-from __future__ import annotations
-
+# The first, before what takes time to import.
+from . import starting  # noqa: F401
 from ._native import (
     Communicator,
     Diagnosis,

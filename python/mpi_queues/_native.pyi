@@ -16,10 +16,10 @@ from typing import (
     final,
 )
 
-from .acquisition.mpi2dd_types import Mpi2ddDict
-from .acquisition.table_types import ProcessTableDict
 from .debuggers.base import DebuggedProcess
 from .handle_types import HandleDict, HandleListDict
+from .launchers.mpi2dd_types import Mpi2ddDict
+from .launchers.table_types import ProcessTableDict
 
 __version__: str
 __all__ = [
@@ -37,13 +37,19 @@ __all__ = [
     "__version__",
     "call_site",
     "call_values",
+    "irregular",
+    "irregular_images",
     "is_outermost",
     "layouts_list",
     "layouts_make",
     "layouts_show",
     "mpi2dd",
     "mpi_frame",
+    "mpi_parameters",
+    "open_regular",
     "own_variables",
+    "printable",
+    "printable_json",
     "process_table",
     "recording_end",
     "recording_start",
@@ -62,7 +68,7 @@ class NativeError(Exception):
 class Session:
     """One process, held across stops. All methods need the process to be stopped."""
 
-    def __new__(cls, process: DebuggedProcess, *, layouts: Optional[str] = None) -> Session:
+    def __new__(cls, process: DebuggedProcess, *, layouts: Union[str, os.PathLike[str], None] = None) -> Session:
         """``layouts`` is the path of a layout profile to use instead of the shipped ones."""
 
     def invalidate(self, *, images: bool = False) -> None:
@@ -554,13 +560,17 @@ class Snapshot:
     def only(self, pids: Sequence[int]) -> Snapshot:
         """Only the processes with these process ids, without a diagnosis."""
 
-    def diagnose(self, earlier: Optional[Snapshot] = None, *, interval_ms: Optional[int] = None) -> Diagnosis:
+    def diagnose(
+        self, earlier: Optional[Snapshot] = None, *, interval_ms: Optional[int] = None, moving: Sequence[int] = ...
+    ) -> Diagnosis:
         """Why it is stuck: who waits for whom, and what does not fit.
 
         Args:
             earlier: another snapshot of the same job, read before this one. With it is told what moved, and a deadlock is
                 certain where one look leaves open whether messages are on their way.
             interval_ms: for how long the job ran between the two, in milliseconds; None where that is not known.
+            moving: process ids of those through whose shared memory messages were seen to go meanwhile: they have moved,
+                also where both snapshots are equal.
 
         Other Python threads run meanwhile. Never fails on account of what was read: what is not known limits it.
         """
@@ -629,6 +639,10 @@ class Diagnosis:
         """What is said of the whole, in a sentence."""
 
     @property
+    def headline_finding(self) -> Optional[int]:
+        """The place of the finding whose claim the headline tells; None where it tells none."""
+
+    @property
     def limits(self) -> List[str]:
         """What limits it: what could not be read or told apart, in sentences."""
 
@@ -695,6 +709,13 @@ def process_table(
     ``fault``.
     """
 
+def printable(text: str, *, lines: bool = False) -> str:
+    """Text in which characters that would steer a terminal or hide what follows are escapes, also newlines and tabs; with
+    ``lines`` all but these. Bytes that were no UTF-8 when Python read them (surrogates) are shown as these bytes."""
+
+def printable_json(text: str) -> str:
+    """A JSON text with such characters as its own escapes: the same JSON. Newlines between its strings stay."""
+
 def recording_start(info: str) -> bytes:
     """What stands in a recording before its first process; ``info`` is JSON about who made it."""
 
@@ -717,6 +738,12 @@ def mpi_frame(functions: Sequence[Optional[str]]) -> Optional[Tuple[int, str]]:
     """The outermost MPI function of C or Fortran among the functions of a stack, innermost first: its place, and its name in
     C. None where there is none. The bindings of C++ are functions around those of C."""
 
+def mpi_parameters(
+    function: str, fortran: bool
+) -> Optional[List[Tuple[str, bool, Optional[str], bool, Optional[int]]]]:
+    """The parameters of a function by its name in C, or those of them that Fortran has, without ``ierror``: what
+    ``calls.signatures.Parameter`` holds of each. None: no function of the standard's."""
+
 @final
 class CallSite:
     """A call, as the debug information of an optimised program has it. Addresses count from the beginning of ``.text``."""
@@ -729,6 +756,22 @@ class CallSite:
     jumps: bool
     #: Whether a value is one that the function's own caller gave it.
     needs_caller: bool
+
+def open_regular(
+    path: Union[str, bytes, os.PathLike[str]], reader: Optional[Tuple[int, int, Sequence[int]]] = None
+) -> int:
+    """Opens a file that somebody else named for reading; returns its descriptor. It never waits, and opens regular files
+    alone: no FIFO, device, socket or directory, and nothing that the kernel makes up. ``reader`` is for whom: user, group
+    and other groups; root opens for others only what they could open themselves.
+
+    Raises OSError, whose ``strerror`` says what the path names.
+    """
+
+def irregular(path: Union[str, os.PathLike[str]]) -> Optional[str]:
+    """What a path names that is no regular file, in words such as ``a FIFO``; None for a regular file, and for nothing."""
+
+def irregular_images(pid: int) -> List[Tuple[str, str]]:
+    """The libraries in the link map of a live process that are no regular files, with what they are."""
 
 def call_site(path: str, offset: int, build_id: Optional[str] = None) -> Optional[CallSite]:
     """The call in a file with debug information that returns to ``offset``, counted from the beginning of ``.text``. None

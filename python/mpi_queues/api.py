@@ -68,7 +68,7 @@ def attach(
 
 
 def _job_targets(pid: object, job: object) -> Sequence[Target]:
-    from .acquisition import job as acquisition
+    from .launchers import job as acquisition
     from .targets import of_job
 
     if pid is not None:

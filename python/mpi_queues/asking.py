@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from . import processes, recordings
+from . import recordings
 from ._native import NativeError, Session, Snapshot
-from .acquisition.model import JobWorld
 from .debuggers import via_debugger
 from .debuggers.asked import Unreadable
 from .errors import UserError, as_user_error
+from .launchers.model import JobWorld
 from .report.progress import CLEAR
 from .report.words import size
-from .targets import CoreTarget, LostTarget, PidTarget, Place, RecordingTarget, Target
+from .system import processes
+from .system.output import ours
+from .targets import CoreTarget, LeftOutTarget, LostTarget, PidTarget, Place, RecordingTarget, Target
+
+#: Where nothing could be read, so many reasons are told.
+_MOST_TOLD = 50
 
 #: Bytes of an answer from which on a terminal is told how many have come.
 _LARGE = 1 << 20
+#: Targets that are named in one note.
+_MAX_LABELS = 4
 
 
 def snapshots(
@@ -58,9 +65,9 @@ def snapshots(
             outlines.extend(recordings.outline_of(session))
             raise
 
-    note = _times(answers)
-    if note is not None:
-        found.append(Snapshot.merged([], notes=[note]))
+    notes = [*_times(answers), *read_as_root(answers)]
+    if notes:
+        found.append(Snapshot.merged([], notes=notes))
     replayed, more = _replayed(wanted, read)
     found += [snapshot for _, snapshot in replayed]
     found += outlines if found else []
@@ -73,20 +80,34 @@ def snapshots(
     return found, failures + more
 
 
-def _times(answers: Sequence[via_debugger.Answer]) -> Optional[str]:
-    """How far apart in time the ranks of a job were stopped, and how long it took; None where they were not read
+def read_as_root(answers: Sequence[via_debugger.Answer]) -> List[str]:
+    """Which targets of other users root has read with its own rights, and why, in sentences."""
+    reasons: Dict[str, List[str]] = {}
+    for answer in answers:
+        if answer.as_root is not None:
+            reasons.setdefault(answer.as_root, []).append(answer.target.label)
+    return [
+        f"read with the rights of root, because {reason}: {', '.join(labels[:_MAX_LABELS])}"
+        + (f" and {len(labels) - _MAX_LABELS} more" if len(labels) > _MAX_LABELS else "")
+        for reason, labels in reasons.items()
+    ]
+
+
+def _times(answers: Sequence[via_debugger.Answer]) -> List[str]:
+    """How far apart in time the ranks of a job were stopped, and how long it took; nothing where they were not read
     together."""
     stopped = [answer.stopped for answer in answers if answer.stopped is not None]
     ended = [answer.released for answer in answers if answer.released is not None]
     if len(stopped) < 2 or not ended:
-        return None
+        return []
     whole = max(ended) - min(stopped)
     alone = sum(answer.stopped is None for answer in answers)
-    return (
+    told = (
         f"{len(stopped)} ranks were stopped within {max(stopped) - min(stopped):.2f} s and read in {whole:.2f} s, "
         f"{whole / len(stopped) * 1000:.0f} ms a rank; what their queues say is of the time when each was stopped"
         + (f". {alone} more were read one by one, later" if alone else "")
     )
+    return [told]
 
 
 def _placed(snapshot: Snapshot, answer: via_debugger.Answer, states: Mapping[int, str]) -> Snapshot:
@@ -113,9 +134,21 @@ def _unread(place: Place, error: UserError, states: Mapping[int, str]) -> Snapsh
     process: Dict[str, Any] = {}
     if outline is not None:
         # Of MPI_Init or MPI_Finalize: how far it is and where it stands.
-        captured_at, (process,) = (json.loads(outline)[name] for name in ("captured_at", "processes"))
+        try:
+            captured_at, (process,) = (json.loads(outline)[name] for name in ("captured_at", "processes"))
+            return _of_outline(place, error, states, captured_at, process)
+        except (ValueError, LookupError, TypeError, RecursionError):
+            # It is no outline of ours.
+            captured_at, process = None, {}
     elif entry.here and (entry.state in ("zombie", "ended") or error.kind == "gone"):
         process = {"stage": "ended"}
+    return _of_outline(place, error, states, captured_at, process)
+
+
+def _of_outline(
+    place: Place, error: UserError, states: Mapping[int, str], captured_at: Optional[str], process: Dict[str, Any]
+) -> Snapshot:
+    entry = place.entry
     process = {
         **process,
         "rank": entry.rank,
@@ -155,7 +188,12 @@ def facts(
     ``replay`` asks a recorded process for the same as ``request`` does a debugger.
     """
     answers, failures = ask(wanted, request)
-    found = [(answer.target.label, json.loads(answer.text())) for answer in answers]
+    found: List[Tuple[str, Any]] = []
+    for answer in answers:
+        try:
+            found.append((answer.target.label, json.loads(answer.text())))
+        except (ValueError, RecursionError) as error:
+            failures.append(UserError(f"{answer.target.label}: {request.via}'s answer is not complete: {error}"))
     replayed, more = _replayed(wanted, replay)
     return found + replayed, failures + more
 
@@ -172,7 +210,7 @@ def _asked(
     wanted: Sequence[Target], request: via_debugger.Request, *, quiet: bool
 ) -> Tuple[List[via_debugger.Answer], List[Tuple[Target, UserError]]]:
     refused: List[Tuple[Target, UserError]] = [
-        (target, target.reason) for target in wanted if isinstance(target, LostTarget)
+        (target, target.reason) for target in wanted if isinstance(target, (LostTarget, LeftOutTarget))
     ]
     debugged = [target for target in wanted if isinstance(target, (PidTarget, CoreTarget))]
     if not debugged:
@@ -182,33 +220,29 @@ def _asked(
     return [answer for answer in answers if answer.error is None], refused
 
 
-def recorded_sessions(wanted: Sequence[Target]) -> Tuple[List[Tuple[str, Session]], List[UserError]]:
-    """A session for each whole process of the recordings, by what it is called, and what is wrong with the others."""
-    found: List[Tuple[str, Session]] = []
-    failures: List[UserError] = []
+def recorded_sessions(wanted: Sequence[Target], failures: List[UserError]) -> Iterator[Tuple[str, Session]]:
+    """A session for each whole process of the recordings, by what it is called, one after the other; what is wrong with
+    the others is added to ``failures``."""
     for target in wanted:
         if not isinstance(target, RecordingTarget):
             continue
         try:
-            sessions, problems = recordings.sessions(recordings.open_recording(target.path), target.path)
+            recording = recordings.open_recording(target.path)
         except UserError as error:
             failures.append(error)
             continue
+        problems: List[str] = []
+        for number, session in enumerate(recordings.sessions(recording, target.path, problems), 1):
+            yield (target.label if len(recording) == 1 else f"{target.label}, process {number}"), session
         failures += [UserError(problem, kind="recording") for problem in problems]
-        single = len(sessions) == 1
-        found += [
-            (target.label if single else f"{target.label}, process {number}", session)
-            for number, session in enumerate(sessions, 1)
-        ]
-    return found, failures
 
 
 def _replayed(
     wanted: Sequence[Target], replay: Callable[[Session], Any]
 ) -> Tuple[List[Tuple[str, Any]], List[UserError]]:
     found: List[Tuple[str, Any]] = []
-    sessions, failures = recorded_sessions(wanted)
-    for label, session in sessions:
+    failures: List[UserError] = []
+    for label, session in recorded_sessions(wanted, failures):
         try:
             found.append((label, replay(session)))
         except NativeError as error:
@@ -225,6 +259,8 @@ def raise_all(failures: List[UserError]) -> None:
     """
     helps = list(dict.fromkeys(failure.help for failure in failures if failure.help))
     messages = list(dict.fromkeys(str(failure.args[0]) for failure in failures))
+    if len(messages) > _MOST_TOLD:
+        messages[_MOST_TOLD:] = [f"and {len(messages) - _MOST_TOLD:,} more like these"]
     raise UserError("\n".join(messages), help="\n".join(helps), kind=failures[0].kind)
 
 
@@ -236,7 +272,7 @@ def _progress(quiet: bool) -> Callable[[int, int, int], None]:
     def tell(done: int, total: int, received: int) -> None:
         much = f" {size(received)}" if received >= _LARGE else ""
         line = "" if done == total else f"reading process {done + 1} of {total} …{much}"
-        sys.stderr.write(CLEAR + line)
+        sys.stderr.write(ours(CLEAR) + line)
         sys.stderr.flush()
 
     return tell

@@ -6,13 +6,15 @@ import json
 import os
 import pathlib
 import socket
-import tempfile
+import stat
 import time
 from contextlib import contextmanager
-from typing import IO, Any, Callable, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
+from typing import IO, Any, Callable, Iterator, List, Optional, Protocol, Sequence, Union
 
 from ._native import NativeError, Recording, Session, Snapshot, __version__, recording_end, recording_start
 from .errors import UserError, as_user_error
+from .system.paths import shown
+from .system.written import new_file
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -37,6 +39,8 @@ class RecordingWriter:
         self._file = file
         #: How many processes it has so far.
         self.processes = 0
+        #: Its length in bytes, once it is whole.
+        self.size = 0
 
     def add(
         self, session: Recordable, *, full: bool = False, progress: Optional[Callable[[int, int], None]] = None
@@ -76,52 +80,34 @@ def new_recording(path: Path) -> Iterator[RecordingWriter]:
         "recorded_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "recorded_on": socket.gethostname(),
     }
-    new: Optional[pathlib.Path] = None
-    try:
-        # A link stays a link: the file that it names is replaced.
-        target = place.resolve()
-        _check_replaceable(place, target)
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-            new = pathlib.Path(file.name)
-            file.write(recording_start(json.dumps(about)))
-            writer = RecordingWriter(file)
-            yield writer
-            if not writer.processes:
-                raise UserError(f"nothing was recorded: {place} is not written", kind="not_recorded")
-            file.write(recording_end(writer.processes))
-            file.flush()
-            os.fsync(file.fileno())
-        new.chmod(_mode())
-        new.replace(target)
-        new = None
-    except OSError as error:
-        raise UserError(
-            f"cannot write the recording {place}: {error.strerror or error}",
-            help="name another place",
-            kind="not_written",
-        ) from None
-    finally:
-        if new is not None:
-            new.unlink(missing_ok=True)
+    _check_replaceable(place)
+    with new_file(place, "the recording") as file:
+        file.write(recording_start(json.dumps(about)))
+        # A disk that takes nothing at all is told before anything is stopped.
+        file.flush()
+        writer = RecordingWriter(file)
+        yield writer
+        if not writer.processes:
+            raise UserError(f"nothing was recorded: {shown(str(place))} is not written", kind="not_recorded")
+        file.write(recording_end(writer.processes))
+        writer.size = file.tell()
 
 
-def _check_replaceable(place: pathlib.Path, target: pathlib.Path) -> None:
+def _check_replaceable(place: pathlib.Path) -> None:
     """Refuses to replace what is no recording: a mistyped name must not cost somebody a file."""
-    if not target.exists():
+    try:
+        known = place.stat()
+    except OSError:
+        # Whether it can be written is seen when it is.
         return
-    if target.is_file() and target.stat().st_size == 0:
+    if not stat.S_ISREG(known.st_mode) or known.st_size == 0:
         return
     try:
-        Recording(target)
+        Recording(place)
     except NativeError as error:
-        raise UserError(f"{place} exists and is not a recording; it is left as it is: {error}", kind="exists") from None
-
-
-def _mode() -> int:
-    """The permissions that a new file of this process has."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+        raise UserError(
+            f"{shown(str(place))} exists and is not a recording; it is left as it is: {error}", kind="exists"
+        ) from None
 
 
 def open_recording(path: Path) -> Recording:
@@ -136,16 +122,18 @@ def open_recording(path: Path) -> Recording:
         raise as_user_error(error) from None
 
 
-def sessions(recording: Recording, name: Path) -> Tuple[List[Session], List[str]]:
-    """A session for every process that is whole, and what is wrong with the others and the file."""
-    found: List[Session] = []
-    problems = [f"{os.fspath(name)}: {problem}" for problem in recording.problems]
+def sessions(recording: Recording, name: Path, problems: List[str]) -> Iterator[Session]:
+    """A session for every process that is whole, one after the other; what is wrong with the others and with the file
+    is added to ``problems``. Who keeps none of them needs no more memory for many processes than for one."""
+    problems += [f"{shown(os.fspath(name))}: {problem}" for problem in recording.problems]
     for index in range(len(recording)):
         try:
-            found.append(recording.session(index))
+            yield recording.session(index)
         except NativeError as error:
             problems.append(str(error))
-    return found, problems
+            if error.kind == "too_large":
+                # The others are not less.
+                return
 
 
 def load(
@@ -166,11 +154,11 @@ def load(
     Raises:
         UserError: where the file is no recording, or none of its processes can be read.
     """
-    replayed, problems = sessions(open_recording(path), path)
+    problems: List[str] = []
     snapshots: List[Snapshot] = []
     outlines: List[Snapshot] = []
     failures: List[UserError] = []
-    for session in replayed:
+    for session in sessions(open_recording(path), path, problems):
         try:
             snapshots.append(
                 session.read(source=source, plugin=plugin, timeout=timeout, queues=queues, handles=list(handles))
@@ -180,8 +168,12 @@ def load(
             problems.append(str(error))
             outlines += outline_of(session)
     if not snapshots:
-        help_text = failures[0].help if failures else f"to see what is left, type: mpi-queues recording info {path}"
-        what = "\n".join(problems) or f"{os.fspath(path)}: it has no process"
+        help_text = (
+            failures[0].help
+            if failures
+            else f"to see what is left, type: mpi-queues recording info {shown(os.fspath(path))}"
+        )
+        what = "\n".join(problems) or f"{shown(os.fspath(path))}: it has no process"
         raise UserError(what, help=help_text, kind="recording")
     return Snapshot.merged([*snapshots, *outlines], problems)
 

@@ -7,9 +7,11 @@ import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from .acquisition import job as acquisition
-from .acquisition.model import Job, RankEntry, World, numbered_through
 from .errors import UsageError, UserError
+from .launchers import job as acquisition
+from .launchers.model import Job, RankEntry, World, numbered_through
+from .system.deadline import within
+from .system.paths import shown
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class CoreTarget:
     @property
     def label(self) -> str:
         """How messages name it."""
-        return self.core
+        return shown(self.core)
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class RecordingTarget:
     @property
     def label(self) -> str:
         """How messages name it."""
-        return self.path
+        return shown(self.path)
 
 
 @dataclass(frozen=True)
@@ -80,13 +82,25 @@ class LostTarget:
 
 
 @dataclass(frozen=True)
+class LeftOutTarget:
+    """A process that is not read as a rank of a job, because it is another user's."""
+
+    reason: UserError
+
+    @property
+    def label(self) -> str:
+        """How messages name it."""
+        return str(self.reason.args[0])
+
+
+@dataclass(frozen=True)
 class JobTarget:
     """All ranks of a job, by its launcher: a process id or a name."""
 
     job: str
 
 
-Target = Union[PidTarget, CoreTarget, RecordingTarget, LostTarget]
+Target = Union[PidTarget, CoreTarget, RecordingTarget, LostTarget, LeftOutTarget]
 
 
 def of_job(job: Job, *, several: Optional[bool] = None) -> List[Target]:
@@ -105,6 +119,7 @@ def of_job(job: Job, *, several: Optional[bool] = None) -> List[Target]:
             found.append(PidTarget(entry.pid, place))
         else:
             found.append(LostTarget(place, _lost(job, entry)))
+    found += [LeftOutTarget(UserError(reason, kind="other_user")) for reason in job.left_out]
     return found
 
 
@@ -116,13 +131,15 @@ def _lost(job: Job, entry: RankEntry) -> UserError:
             kind="out_of_reach",
         )
     reason = entry.problem or f"it has ended (pid {entry.pid})"
-    return UserError(f"{entry.name}: {reason}", help=f"to see the ranks, type: mpi-queues ranks {job.pid}", kind="gone")
+    # Here and without a process id, but not ended: the process that says to be it is not the user's.
+    kind = "other_user" if entry.here and entry.pid is None and entry.state == "unknown" else "gone"
+    return UserError(f"{entry.name}: {reason}", help=f"to see the ranks, type: mpi-queues ranks {job.pid}", kind=kind)
 
 
 def _layouts(text: str) -> str:
     path = os.path.abspath(text)
     if not os.path.isfile(path):
-        raise argparse.ArgumentTypeError(f"{text}: no such file")
+        raise argparse.ArgumentTypeError(f"{shown(text)}: no such file")
     return path
 
 
@@ -147,7 +164,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--via",
-        choices=("gdb", "lldb", "native"),
+        choices=("gdb", "lldb"),
         default="gdb",
         help="the debugger that reads processes and cores (gdb)",
     )
@@ -157,34 +174,33 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a layout profile for processes and cores, instead of the shipped ones (see: mpi-queues layouts make)",
     )
-    group.add_argument(
-        "--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="limit for each process (default: 60)"
-    )
+    add_timeout(group, "limit for each process, and for the whole time that ranks of a job are stopped (default: 60)")
+
+
+def add_timeout(parser: Any, help_text: str) -> None:
+    """Adds ``--timeout``."""
+    parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help=help_text)
 
 
 def requested(options: argparse.Namespace) -> List[Target]:
     """The targets asked for, each once.
 
     Raises:
-        UsageError: where there is none, or for one that this version does not read.
+        UsageError: where there is none.
         UserError: for a job that is not there.
     """
-    if options.via == "native":
-        raise UsageError(
-            "--via native is not in this version, which reads through a debugger", help="type: --via gdb, or --via lldb"
-        )
     for target in options.targets:
         if isinstance(target, _Program):
             raise UsageError(
-                f"--exe {target.path} does not follow the core file that it belongs to",
-                help=f"type: --core CORE --exe {target.path}",
+                f"--exe {shown(target.path)} does not follow the core file that it belongs to",
+                help=f"type: --core CORE --exe {shown(target.path)}",
             )
     if not options.targets:
         raise UsageError(
             "no target is named", help="name some: --job JOB, --pid PID, --core CORE --exe EXE, --recording FILE"
         )
     wanted: Dict[Tuple[str, Any], Target] = {}
-    jobs = _jobs([target.job for target in options.targets if isinstance(target, JobTarget)])
+    jobs = _jobs([target.job for target in options.targets if isinstance(target, JobTarget)], options.timeout)
     for target in options.targets:
         for one in jobs.pop(target.job, []) if isinstance(target, JobTarget) else [target]:
             # A process that is named alone, too, is read as the rank that it is.
@@ -194,14 +210,25 @@ def requested(options: argparse.Namespace) -> List[Target]:
     return list(wanted.values())
 
 
-def _jobs(names: Sequence[str]) -> Dict[str, List[Target]]:
+def found_job(name: Optional[str], timeout: float) -> Job:
+    """The job of that name, or the only one, found within so many seconds: what processes tell of themselves may take
+    as long as they like.
+
+    Raises:
+        UserError: where there is none, or where it takes longer.
+    """
+    what = f"finding the ranks of {name}" if name is not None else "finding the jobs of this machine"
+    return within(timeout, what, lambda: acquisition.find(name))
+
+
+def _jobs(names: Sequence[str], timeout: float) -> Dict[str, List[Target]]:
     """The ranks of each job, by what it was called; of one that has several names by the first of these.
 
     The worlds of several jobs are numbered through, those of the first job first: they may have connected.
     """
     found: Dict[str, Job] = {}
     for name in dict.fromkeys(names):
-        job = acquisition.find(name)
+        job = found_job(name, timeout)
         if all(job.pid != other.pid for other in found.values()):
             found[name] = job
     numbered = numbered_through(list(found.values()))

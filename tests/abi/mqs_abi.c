@@ -1,6 +1,6 @@
 /* Prints sizes, offsets and values of the mqs interface as JSON, from the header that Open MPI ships.
  *
- * Compiled by tests/rust/mqs_abi.rs against an unchanged copy of msgq_interface.h, in which only the line that switches
+ * Compiled by crates/plugins/tests/plugins/mqs/abi.rs against an unchanged copy of msgq_interface.h, in which only the line that switches
  * the MPI-2 part off is replaced, so that both settings can be compared.
  */
 #include <stddef.h>

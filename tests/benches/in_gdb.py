@@ -19,8 +19,8 @@ import gdb
 
 BENCH = json.loads(os.environ["BENCH"])
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from mpi_queues.debuggers.gdb_adapter import GdbProcess  # noqa: E402
-from mpi_queues.debuggers.gdb_sessions import GdbInferior  # noqa: E402
+from mpi_queues.gdb.adapter import GdbProcess  # noqa: E402
+from mpi_queues.gdb.sessions import GdbInferior  # noqa: E402
 from scripted_host import ScriptedHost, read_table  # noqa: E402
 
 RUNS: int = BENCH["runs"]

@@ -22,7 +22,7 @@ def __lldb_init_module(debugger, internal_dict):
 
 def measure_reader(debugger, runs, results):
     """The built-in reader: the first reading of a session, and those of later commands."""
-    from mpi_queues.debuggers.lldb_sessions import LldbTarget
+    from mpi_queues.lldb.sessions import LldbTarget
 
     target = LldbTarget(debugger, debugger.GetSelectedTarget())
 
@@ -47,7 +47,7 @@ def measure_reader(debugger, runs, results):
 
 def measure_formatters(debugger, runs, results):
     """The formatters on 200 handles in the locals of printers.c: one by one, and all in one command."""
-    from mpi_queues.debuggers import lldb_formatters
+    from mpi_queues.lldb import formatters as lldb_formatters
 
     process = debugger.GetSelectedTarget().GetProcess()
     thread = process.GetSelectedThread()

@@ -8,7 +8,7 @@ import time
 from typing import List, Tuple
 
 from mpi_queues import jobs
-from mpi_queues.acquisition import job as acquisition
+from mpi_queues.launchers import job as acquisition
 from support.builds import MpiBuild, compile_program
 from support.cli import mpi_queues, pid_options
 

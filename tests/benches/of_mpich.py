@@ -13,7 +13,7 @@ def figure_mpich(build: builds.MpiBuild) -> List[Row]:
     with many(build, 10_000) as job:
         plain = in_gdb(job, "reader", runs=9)
     rows = []
-    for name in ("mpich-debian-4.0.2", builds.MPICH_WHEEL):
+    for name in (builds.DEBIAN_MPICH, builds.MPICH_WHEEL):
         with many(builds.BUILDS[name](), 10_000) as job:
             found = in_gdb(job, "reader", "pool_scan", runs=9)
         assert found["operations"] == plain["operations"] == 10_000, (name, found, plain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator, List
 
 import pytest
-from support.builds import MpiBuild
+from support.builds import MpiBuild, with_cxx
 from support.jobs import Job
 from support.starters import Place, Starter
 from support.variables import Program
@@ -46,8 +46,8 @@ def debian_program(debian_mpi: MpiBuild) -> Iterator[Program]:
 
 
 @pytest.fixture(scope="module")
-def cxx_program(debian_mpi: MpiBuild) -> Iterator[Program]:
-    with Program(debian_mpi, "printers.cc") as job:
+def cxx_program(preflight: None) -> Iterator[Program]:
+    with Program(with_cxx(), "printers.cc") as job:
         yield job
 
 

@@ -103,7 +103,8 @@ class Terminal:
     def complete(self, typed: str) -> str:
         """What stands there after two tabs; the line is then given up."""
         self.send(typed + "\t\t")
-        seen = self.read_quiet()
+        # The first answer may need all that is known of the process.
+        seen = self.read_quiet(1.5)
         self.send("\x15")  # kill the line
         self.read_quiet(0.1)
         return seen

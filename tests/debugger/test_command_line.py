@@ -13,6 +13,7 @@ import time
 from typing import Any, Dict, List
 
 import pytest
+from mpi_queues.system import advice
 from support import processes
 from support.cli import mpi_queues, pid_options
 from support.compare import lasting
@@ -341,4 +342,4 @@ def test_the_demo_names_the_packages_that_it_needs(tmp_path: pathlib.Path) -> No
     result = mpi_queues("demo", environment={"PATH": str(tmp_path)})
     assert result.status == 0, str(result)
     assert "This machine has no mpicc, no mpirun:" in result.out
-    assert "sudo apt install libopenmpi-dev openmpi-bin; mpi-queues demo" in result.out
+    assert f"{advice.install('libopenmpi-dev openmpi-bin')}; mpi-queues demo" in result.out

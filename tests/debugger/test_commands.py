@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List
 import pytest
 from debuggers import DEBUGGERS, Gdb
 from mpi_queues.commands import all_commands
-from support.builds import MpiBuild
+from support.builds import MpiBuild, version_of_debian
 from support.compare import lasting
 from support.jobs import Job
 
@@ -24,7 +24,7 @@ def debugger(request: pytest.FixtureRequest, preflight: None) -> Gdb:
 def test_queues_as_text_and_as_json(debugger: Gdb, comms_job: Job) -> None:
     output, text = debugger.at(comms_job, 0, "mpi queues", "mpi queues -format json")
     assert output.startswith(f"Rank 0 of 2, pid {comms_job.pids[0]} on ")
-    assert "Open MPI 4.1.4, transport ob1" in output
+    assert f"Open MPI {version_of_debian()}, transport ob1" in output
     assert re.search(r"^1 process, \d+ communicators: ", output, re.MULTILINE)
     assert max(map(len, output.splitlines())) <= 100
     snapshot = json.loads(text)
@@ -151,10 +151,14 @@ def test_a_program_beside_the_job_is_left_out_unless_all_are_asked_for(debugger:
 
 
 def same(text: str) -> Dict[str, Any]:
-    """The JSON without what may differ between debuggers."""
+    """The JSON without what may differ between debuggers: they number threads as they like, gdb 16 the newest first."""
     snapshot: Dict[str, Any] = json.loads(text)
     del snapshot["captured_at"]
     snapshot["processes"] = [lasting(process) for process in snapshot["processes"]]
+    for process in snapshot["processes"]:
+        for place in ("calls", "outside"):
+            threads = [{**one, "thread": None} for one in process[place]]
+            process[place] = sorted(threads, key=lambda one: json.dumps(one, sort_keys=True))
     return snapshot
 
 

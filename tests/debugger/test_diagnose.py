@@ -13,7 +13,8 @@ from typing import Any, Dict, Iterator, List
 import mpi_queues as package
 import pytest
 from debuggers import DEBUGGERS, Gdb
-from mpi_queues import cli, demo, diagnose
+from mpi_queues.cli import command_line as cli
+from mpi_queues.cli import demo, diagnose
 from mpi_queues.jobs import Job
 from recordings import keep
 from support import processes

@@ -54,7 +54,11 @@ def test_rank_and_size(comms_job: Job) -> None:
         ("mpi nix", 'Undefined mpi command: "nix".  Try "help mpi".'),
         ("mpi queues -nix", "mpi queues: there is no option -nix\ntype: help mpi queues"),
         ("mpi queues word", "mpi queues: does not take the argument 'word'\ntype: help mpi queues"),
-        ("print $_mpi_comm(1)", '$_mpi_comm: needs a name in quotes, such as $_mpi_comm("MPI_COMM_WORLD")'),
+        (
+            "print $_mpi_comm(1)",
+            '$_mpi_comm: needs a name in quotes, such as $_mpi_comm("MPI_COMM_WORLD"), '
+            "in Fortran $_mpi_comm('MPI_COMM_WORLD')",
+        ),
         ('print $_mpi_comm("nix")', "$_mpi_comm: no communicator is named 'nix'; to see all, type: mpi comms"),
         ("set mpi timeout 0", "set mpi timeout 0: not a time; it stays at 60 seconds."),
         ("set mpi source magic", 'Undefined item: "magic".'),
@@ -199,7 +203,7 @@ def test_the_debuggers_types_agree_with_the_compilers(tmp_path: pathlib.Path) ->
     subprocess.run(["gcc", "-g", "-o", program, source], check=True)
     script = tmp_path / "ask.py"
     script.write_text(
-        "import json, mpi_queues.debuggers.gdb_types as t\n"
+        "import json, mpi_queues.gdb.types as t\n"
         "print('==' + json.dumps([t.type_layout(n) for n in ('outer', 'inner_t', 'declared', 'nix', 'bad name')]))\n"
     )
     output = batch([f"file {program}", f"source {script}"])
@@ -238,7 +242,7 @@ def test_another_script_can_source_the_loader(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_line_of_init_gives_a_working_gdb(comms_job: Job, tmp_path: pathlib.Path) -> None:
-    from mpi_queues import init
+    from mpi_queues.cli import init
 
     (tmp_path / ".gdbinit").write_text(f"source {init.LOADERS['gdb']}\n")
     run = subprocess.run(

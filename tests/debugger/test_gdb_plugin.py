@@ -8,16 +8,15 @@ import re
 
 import pytest
 from driver import batch
-from support.builds import compile_with
+from support import builds
+from support.builds import MpiBuild
 from support.cli import mpi_queues
 from support.jobs import Job
-from support.paths import PROGRAMS
 
 
 @pytest.fixture(scope="module")
 def plugin() -> str:
-    (found,) = pathlib.Path("/usr/lib").glob("*/openmpi/lib/openmpi3/libompi_dbg_msgq.so")
-    return str(found)
+    return str(builds.debian_plugin())
 
 
 def at_rank(job: Job, rank: int, *commands: str) -> str:
@@ -85,9 +84,8 @@ def test_comparing(comms_job: Job) -> None:
 
 
 @pytest.fixture(scope="module")
-def handle_plugin() -> str:
-    """Ours: no MPI ships one for handles."""
-    return str(compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "handles.c"], ["-shared", "-fPIC"]))
+def handle_plugin(debian_mpi: MpiBuild) -> str:
+    return str(builds.handle_plugin(debian_mpi))
 
 
 def test_plugins_of_both_interfaces_on_one_path(comms_job: Job, handle_plugin: str, plugin: str) -> None:
@@ -124,9 +122,8 @@ def test_no_plugin_for_handles_says_where_it_was_looked_for(comms_job: Job) -> N
     assert max(map(len, output.split("\n", 2)[2].splitlines())) <= 100
 
 
-def test_a_plugin_for_handles_that_loops_is_ended_in_time(comms_job: Job) -> None:
-    flags = ["-shared", "-fPIC", '-DVARIANT="loop:mpidbg_comm_query"']
-    plugin = compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "handles.c"], flags)
+def test_a_plugin_for_handles_that_loops_is_ended_in_time(debian_mpi: MpiBuild, comms_job: Job) -> None:
+    plugin = builds.handle_plugin(debian_mpi, "loop:mpidbg_comm_query")
     output = at_rank(
         comms_job, 0, "set mpi timeout 1", f"mpi handles comm -source plugin={plugin}", "mpi handles comm 0"
     )

@@ -14,14 +14,14 @@ from support.jobs import Job
 
 #: How each debugger runs Python, and its process for the core.
 FACES = {
-    "gdb": ("python", "from mpi_queues.debuggers.gdb_adapter import GdbProcess as P", "P(gdb.selected_inferior())"),
+    "gdb": ("python", "from mpi_queues.gdb.adapter import GdbProcess as P", "P(gdb.selected_inferior())"),
     "lldb": (
         "script",
-        "from mpi_queues.debuggers.lldb_adapter import LldbProcess as P",
+        "from mpi_queues.lldb.adapter import LldbProcess as P",
         "P(lldb.debugger.GetSelectedTarget().GetProcess())",
     ),
 }
-BUILDS = ("debian-4.1.4", "mpich-ch3-4.0.2", builds.DEBIAN_MPICH)
+BUILDS = (builds.OPENMPI_4, "mpich-ch3-4.0.2", builds.DEBIAN_MPICH)
 
 
 def read_through(debugger: Gdb, launcher: int, candidates: Dict[int, int], answer: Path) -> Any:

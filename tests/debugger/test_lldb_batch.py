@@ -12,11 +12,11 @@ from typing import List
 
 import pytest
 from debuggers import LLDB, LLDB_LOADER, Lldb
-from mpi_queues import init
+from mpi_queues.cli import init
 from support import processes
 from support.builds import MpiBuild
 from support.jobs import Job
-from support.memory import peek
+from support.memory import address_of_name
 
 lldb = Lldb()
 
@@ -193,11 +193,9 @@ def test_nothing_that_is_selected_changes(blocked_job: Job) -> None:
 
 
 def name_of_comm_self(job: Job, rank: int) -> int:
-    """Where its name lies: in the structure that the handle points to (ompi/communicator/communicator.h)."""
     snapshot = json.loads(lldb.at_rank(job, rank, "mpi comms -format json"))
     (comm,) = [comm for comm in snapshot["processes"][0]["communicators"] if comm["name"] == "MPI_COMM_SELF"]
-    start = int(comm["handle"], 16)
-    return start + peek(job.pids[rank], start, 512).index(b"MPI_COMM_SELF\0")
+    return address_of_name(job.pids[rank], int(comm["handle"], 16), "MPI_COMM_SELF")
 
 
 @pytest.mark.parametrize("how", ["memory write", "expression"])
@@ -212,12 +210,21 @@ def test_a_write_at_the_same_stop_is_seen(debian_mpi: MpiBuild, how: str) -> Non
     assert "API_COMM_SELF" in after
 
 
+UNTIL_IT_RUNS = """import time
+for _ in range(3000):
+    if lldb.debugger.GetSelectedTarget().GetProcess().GetState() == lldb.eStateRunning: break
+    time.sleep(0.01)
+"""
+
+
 def test_a_process_that_runs_is_not_read(blocked_job: Job) -> None:
     output = lldb_batch(
         f"command script import {LLDB_LOADER}",
         f"process attach -p {blocked_job.pids[0]}",
         "script lldb.debugger.SetAsync(True)",
         "process continue",
+        # lldb's own thread takes notice of it, which takes a while on a busy machine.
+        f"script exec({UNTIL_IT_RUNS!r})",
         "mpi queues",
     )
     blocked_job.assert_running()

@@ -10,7 +10,7 @@ import pytest
 from lldb_variables import LLDB, asked, assert_shown, at, check_variables, frame_of, values
 from support.builds import MpiBuild
 from support.cores import gcore
-from support.memory import peek
+from support.memory import address_of_name
 from support.variables import Program
 
 
@@ -129,7 +129,7 @@ def test_the_facts_are_below(debian_program: Program) -> None:
 
 
 def test_what_takes_too_long_is_given_up_until_the_process_has_run(debian_program: Program) -> None:
-    limit = "script import mpi_queues.debuggers.lldb_sessions as sessions; sessions.TIME_LIMIT = {}"
+    limit = "script import mpi_queues.lldb.sessions as sessions; sessions.TIME_LIMIT = {}"
     first, _, slow, _, again, opened, printed, after = at(
         debian_program,
         0,
@@ -154,9 +154,7 @@ def test_what_takes_too_long_is_given_up_until_the_process_has_run(debian_progra
 def test_memory_that_was_written_to_is_read_anew(debian_mpi: MpiBuild) -> None:
     with Program(debian_mpi, "printers.c") as job:
         (printed,) = at(job, 0, "mpi print -format json halo")
-        # The name lies in the structure that the handle points to (ompi/communicator/communicator.h).
-        start = int(json.loads(printed)["handle"], 16)
-        name = start + peek(job.pids[0], start, 512).index(b"halo\0")
+        name = address_of_name(job.pids[0], int(json.loads(printed)["handle"], 16), "halo")
         before, _, after, full, _ = at(
             job, 0, "v halo", f"memory write {name} 0x48", "v halo", "mpi print halo", f"memory write {name} 0x68"
         )

@@ -23,7 +23,7 @@ lldb = Lldb()
 PROMPT = "(lldb) "
 
 #: Launchers with MPIR in a library, with MPIR in the program, stripped, and without MPIR.
-LAUNCHERS = ("debian-4.1.4", "mpich-ch3-4.0.2", builds.DEBIAN_MPICH, builds.WHEEL)
+LAUNCHERS = (builds.OPENMPI_4, "mpich-ch3-4.0.2", builds.DEBIAN_MPICH, builds.WHEEL)
 #: Those that say when their ranks are there.
 MPIR = LAUNCHERS[:2]
 
@@ -123,20 +123,20 @@ def test_ranks_are_held_before_mpi_init_has_returned(build: MpiBuild, place: Pla
     finishes(place, 3)
 
 
-def test_some_ranks_of_a_launch(debian_mpi: MpiBuild, place: Place) -> None:
-    said, table = lldb.run(launch(debian_mpi, place, options="-ranks 1"), "mpi ranks", environment=place.environment)
+def test_some_ranks_of_a_launch(mpir_mpi: MpiBuild, place: Place) -> None:
+    said, table = lldb.run(launch(mpir_mpi, place, options="-ranks 1"), "mpi ranks", environment=place.environment)
     assert "has started ranks 0-2; here are rank 1." in said
     assert table.count("target #1 *") == 1 and "target #2" not in table
     place.await_files("rank.0", "rank.1", "rank.2")
     finishes(place, 3)
 
 
-def test_launchers_that_are_scripts(debian_mpi: MpiBuild, place: Place) -> None:
+def test_launchers_that_are_scripts(mpir_mpi: MpiBuild, place: Place) -> None:
     shell = place.directory / "launch.sh"
-    shell.write_text(f'#!/bin/sh\necho through a script\nexec {debian_mpi.mpirun} "$@"\n')
+    shell.write_text(f'#!/bin/sh\necho through a script\nexec {mpir_mpi.mpirun} "$@"\n')
     python = place.directory / "launch.py"
     python.write_text(f"#!{sys.executable}\nimport subprocess, sys\nsubprocess.call(['{shell}', *sys.argv[1:]])\n")
-    program = compile_alone(debian_mpi, "job_until_told.c")
+    program = compile_alone(mpir_mpi, "job_until_told.c")
     for number, script in enumerate((shell, python)):
         script.chmod(0o755)
         inner = place.directory / str(number)
@@ -177,11 +177,11 @@ def test_what_is_no_launcher(place: Place, typed: str, message: str) -> None:
     place.await_end()
 
 
-def test_the_environment_and_the_program_of_lldb(debian_mpi: MpiBuild, place: Place) -> None:
-    program = compile_alone(debian_mpi, "job_until_told.c")
+def test_the_environment_and_the_program_of_lldb(mpir_mpi: MpiBuild, place: Place) -> None:
+    program = compile_alone(mpir_mpi, "job_until_told.c")
     directory = str(place.directory)
     outputs = lldb.run(
-        f"target create {debian_mpi.mpirun}",
+        f"target create {mpir_mpi.mpirun}",
         f"settings set -- target.run-args -n 1 {program} {directory}",
         "settings set target.env-vars MPIQ_SEEN=yes",
         "mpi launch",
@@ -385,8 +385,8 @@ def typed(terminal: Terminal, command: str, *, until: str = "") -> str:
     return (terminal.read_until(until) if until else "") + terminal.read_quiet(1.0)
 
 
-def test_ranks_are_continued_and_interrupted_one_by_one(terminal: Terminal, debian_mpi: MpiBuild, place: Place) -> None:
-    said = typed(terminal, launch(debian_mpi, place, ranks=2), until="or quit")
+def test_ranks_are_continued_and_interrupted_one_by_one(terminal: Terminal, mpir_mpi: MpiBuild, place: Place) -> None:
+    said = typed(terminal, launch(mpir_mpi, place, ranks=2), until="or quit")
     assert "You are in rank 0 (target #1)" in said
     assert "resuming" in typed(terminal, "mpi foreach all continue", until="resuming")
     place.await_files("rank.0", "rank.1")
@@ -429,8 +429,8 @@ def commands_of(place: Place) -> List[str]:
     return found
 
 
-def test_the_end_of_a_job_is_told(terminal: Terminal, debian_mpi: MpiBuild, place: Place) -> None:
-    typed(terminal, launch(debian_mpi, place, ranks=2), until="or quit")
+def test_the_end_of_a_job_is_told(terminal: Terminal, mpir_mpi: MpiBuild, place: Place) -> None:
+    typed(terminal, launch(mpir_mpi, place, ranks=2), until="or quit")
     typed(terminal, "mpi foreach all continue", until="resuming")
     place.await_files("rank.0", "rank.1")
     place.touch("finish")
@@ -440,7 +440,7 @@ def test_the_end_of_a_job_is_told(terminal: Terminal, debian_mpi: MpiBuild, plac
     assert "error: no job" in typed(terminal, "mpi ranks")
     # The targets of that job make room for those of another.
     (place.directory / "finish").unlink()
-    again = typed(terminal, launch(debian_mpi, place, ranks=1), until="or quit")
+    again = typed(terminal, launch(mpir_mpi, place, ranks=1), until="or quit")
     assert "here are rank 0." in again
     listed = typed(terminal, "target list")
     assert listed.count("target #") == 2

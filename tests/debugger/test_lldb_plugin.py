@@ -10,7 +10,7 @@ from typing import Set
 import pytest
 from debuggers import Lldb
 from support import processes
-from support.builds import compile_with
+from support.builds import compile_with, debian_plugin
 from support.jobs import Job
 from support.paths import PROGRAMS
 
@@ -19,8 +19,7 @@ lldb = Lldb()
 
 @pytest.fixture(scope="module")
 def plugin() -> str:
-    (found,) = pathlib.Path("/usr/lib").glob("*/openmpi/lib/openmpi3/libompi_dbg_msgq.so")
-    return str(found)
+    return str(debian_plugin())
 
 
 def test_the_plugin_that_the_program_names(comms_job: Job, plugin: str) -> None:

@@ -11,7 +11,7 @@ import sys
 from typing import List
 
 import pytest
-from mpi_queues import demo
+from mpi_queues.cli import demo
 from support import processes
 
 pytest_plugins = ["pytester"]
@@ -148,7 +148,7 @@ def test_those_who_do_not_use_it_pay_nothing(suite: pytest.Pytester) -> None:
         "    heavy = ('mpi_queues', 'gdb', 'lldb', 'ctypes')\n"
         "    loaded = sorted(name for name in sys.modules if name.startswith(heavy))\n"
         "    assert loaded == ['mpi_queues', 'mpi_queues._native', 'mpi_queues.api', 'mpi_queues.errors',\n"
-        "                      'mpi_queues.pytest_plugin']\n"
+        "                      'mpi_queues.pytest_plugin', 'mpi_queues.starting']\n"
     )
     runs(suite, passed=1)
     suite.runpytest_subprocess("--markers").stdout.fnmatch_lines(["@pytest.mark.mpi_recording(file, ..., handles=*"])
@@ -270,14 +270,15 @@ def test_halo(mpi_job, via):
 
 def test_pytest_loads_nothing_that_takes_time_at_its_start() -> None:
     """How long the loading takes is measured by ``make bench``; here is what it loads: the core, the plug-in, the names
-    that programs call, and nothing else of the package, of its debuggers and reports, or of Python's own library."""
+    that programs call, what Ctrl-C does while the command starts (nothing here), and nothing else of the package, its
+    debuggers and reports, or of Python's own library."""
     code = (
         "import pytest, sys; before = set(sys.modules); import mpi_queues.pytest_plugin; "
         "print(*sorted(set(sys.modules) - before))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    ours = ["mpi_queues", "mpi_queues._native", "mpi_queues.api", "mpi_queues.errors", "mpi_queues.pytest_plugin"]
-    assert loaded == ours
+    ours = ("_native", "api", "errors", "pytest_plugin", "starting")
+    assert loaded == ["mpi_queues", *(f"mpi_queues.{name}" for name in ours)]
 
 
 def test_nothing_is_imported_from_a_debugger() -> None:

@@ -88,14 +88,14 @@ def test_all_worlds_of_a_job_are_read_as_one_universe(debugger: Gdb, spawned: Wo
     spawned.assert_running()
 
 
-def test_ranks_stop_in_gdb_where_they_have_spawned(debian_mpi: MpiBuild, place: Place, plugin: Path) -> None:
-    program = compile_program(debian_mpi, "truth_spawn")
+def test_ranks_stop_in_gdb_where_they_have_spawned(mpir_mpi: MpiBuild, place: Place, plugin: Path) -> None:
+    program = compile_program(mpir_mpi, "truth_spawn")
     # One more that the plug-in tells of, and nothing else knows.
     other = os.getpid()
     launched, _, _, again, told, attached, _, ranks, table, _ = Gdb().run(
         f"set mpi plugin-path {plugin}",
         "set mpi source plugin",
-        f"mpi launch {debian_mpi.mpirun} -n 2 {program}",
+        f"mpi launch {mpir_mpi.mpirun} -n 2 {program}",
         "tbreak be_parent",
         "continue",
         "mpi attach",
@@ -128,9 +128,9 @@ def test_ranks_stop_in_gdb_where_they_have_spawned(debian_mpi: MpiBuild, place: 
 
 
 def test_ranks_stop_in_lldb_where_they_have_spawned(
-    debian_mpi: MpiBuild, place: Place, plugin: Path, monkeypatch: pytest.MonkeyPatch
+    mpir_mpi: MpiBuild, place: Place, plugin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = compile_program(debian_mpi, "truth_spawn")
+    program = compile_program(mpir_mpi, "truth_spawn")
     environment = {**place.environment, "MPIQ_TRUTH": str(place.directory / "truth.%d.json")}
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -143,7 +143,7 @@ def test_ranks_stop_in_lldb_where_they_have_spawned(
         typed(f"command script import {LLDB_LOADER}")
         typed(f"mpi config plugin-path {plugin}")
         typed("mpi config source plugin")
-        typed(f"mpi launch {debian_mpi.mpirun} -n 2 {program} > {place.directory}/output 2>&1", "or quit")
+        typed(f"mpi launch {mpir_mpi.mpirun} -n 2 {program} > {place.directory}/output 2>&1", "or quit")
         typed("mpi foreach all breakpoint set --one-shot true --name be_parent", "rank 1:")
         typed("mpi foreach all continue", "resuming")
         while "running" in typed("mpi foreach 0,1 process status", "rank"):

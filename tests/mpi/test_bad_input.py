@@ -17,7 +17,7 @@ from support import processes
 from support.builds import MpiBuild, compile_plain
 from support.cli import Result, mpi_queues, pid_options, show
 from support.compare import assert_equal
-from support.jobs import Job
+from support.jobs import PML_CM, Job
 from support.paths import MPI_QUEUES, PROJECT
 
 StartJob = Callable[..., Job]
@@ -189,7 +189,7 @@ def test_a_process_of_another_user(plain_process: int) -> None:
     """The message names the owner and how to ask as the owner. Root asks as nobody, anybody else asks for process 1."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from mpi_queues.processes import check_readable\n"
+        "from mpi_queues.system.processes import check_readable\n"
         "from mpi_queues.errors import UserError\n"
         "try: check_readable(int(sys.argv[2]))\n"
         "except UserError as error: print(error)"
@@ -216,7 +216,7 @@ def test_a_process_of_another_user(plain_process: int) -> None:
 
 #: ``--mca`` options that select another pml; all come with Debian's package and work without a network.
 OTHER_TRANSPORTS = {
-    "cm": {"pml": "cm", "mtl": "ofi"},
+    "cm": PML_CM,
     "ucx": {"pml": "ucx", "opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"},
     "monitoring": {"pml_monitoring_enable": "2"},
 }

@@ -14,7 +14,7 @@ from support.connected import SIZES, ConnectedJobs
 from support.known import ALL_KNOWN, Known, OverNetwork
 
 #: MPIs whose jobs can connect: Open MPI 5 has no server in which two launchers find one another.
-CONNECTING = ("debian-4.1.4", "mpich-ch3-4.0.2", builds.MPICH_WHEEL)
+CONNECTING = (builds.OPENMPI_4, "mpich-ch3-4.0.2", builds.MPICH_WHEEL)
 
 
 @pytest.fixture(scope="module", params=CONNECTING)

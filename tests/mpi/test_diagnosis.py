@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import time
 from pathlib import Path
 from typing import Any, Dict, List
@@ -17,10 +19,10 @@ from support.paths import PROGRAMS
 #: Ranks that have said that they are ready come to the place within this; only keeps a failing test from taking long.
 REST_TIMEOUT = 60.0
 
-MPIS = {"openmpi": "debian-4.1.4", "mpich": builds.DEBIAN_MPICH}
+MPIS = {"openmpi": builds.DEBIAN, "mpich": builds.DEBIAN_MPICH}
 
-#: How often a correct program is looked at, at moments that its own pace decides.
-LOOKS = 3
+#: How often a correct program is looked at, at moments that its own pace decides; and how often with ``pytest --all``.
+LOOKS, ALL_LOOKS = 2, 10
 
 #: Programs that are looked at through lldb too, and whose recordings are.
 ELSEWHERE = (
@@ -75,9 +77,9 @@ def _build(mpi: str) -> MpiBuild:
         pytest.fail(str(missing))
 
 
-def _diagnose(*target: str) -> Dict[str, Any]:
+def _diagnose(*target: str, **environment: str) -> Dict[str, Any]:
     """What is said of a target; of one of which nothing could be read that nothing is known."""
-    result = mpi_queues("diagnose", *target, "--format", "json")
+    result = mpi_queues("diagnose", *target, "--format", "json", environment=environment)
     assert result.status in (0, 1, 3), str(result)
     assert "Traceback" not in result.err, str(result)
     if result.status == 3:
@@ -91,11 +93,11 @@ def _shown(said: Dict[str, Any]) -> str:
     return json.dumps({"calls": calls, "verdict": said["verdict"], "findings": said["diagnosis"]}, indent=1)
 
 
-def _assert_found(program: diagnosis.Program, *target: str) -> Dict[str, Any]:
+def _assert_found(program: diagnosis.Program, *target: str, **environment: str) -> Dict[str, Any]:
     """Looks until what must be found is: the ranks may still be on their way to the place, for a while."""
     deadline = time.monotonic() + REST_TIMEOUT
     while True:
-        said = _diagnose(*target)
+        said = _diagnose(*target, **environment)
         missing = program.missing(said)
         if not missing:
             return said
@@ -132,23 +134,65 @@ def test_the_bug_is_found_in_lldb_and_in_a_recording(name: str, mpi: str, prefli
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-@pytest.mark.parametrize("name", ["head_to_head_recv.c", "wrong_tag.c"])
-def test_the_bug_is_found_in_cores(name: str, mpi: str, preflight: None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "via"), [("head_to_head_recv.c", "gdb"), ("wrong_tag.c", "gdb"), ("waitall_before_sends.c", "lldb")]
+)
+def test_the_bug_is_found_in_cores(name: str, via: str, mpi: str, preflight: None, tmp_path: Path) -> None:
     program = _load(PROGRAMS / "bugs" / name, mpi)
     with program.start(_build(mpi)) as job:
         _assert_found(program, "--job", str(job.launcher_pid))
         dumped = [cores.gcore(pid, tmp_path / "core") for pid in job.pids]
         options = [part for core in dumped for part in ("--core", str(core), "--exe", job.program)]
-        said = _diagnose(*options)
+        said = _diagnose(*options, "--via", via)
         assert program.at_one_look().missing(said) == [], _shown(said)
 
 
+#: Programs in which locks and threads of libraries decide; what makes a debugger forget the symbols of the C library.
+OF_THREADS = (
+    "stuck_in_mutex.c",
+    "semaphore.c",
+    "join_of_receiver.c",
+    "head_to_head_recv.c",
+    "omp_critical_in_itself.c",
+    "omp_critical_answer.c",
+    "omp_idle_workers.c",
+)
+FORGETFUL = {
+    "gdb": "-iex 'set debug-file-directory /nonexistent'",
+    "lldb": "-O 'settings set symbols.enable-external-lookup false'",
+}
+
+
+@pytest.mark.parametrize(("via", "mpi"), [("gdb", "openmpi"), ("lldb", "mpich")])
+@pytest.mark.parametrize("name", OF_THREADS)
+def test_the_bug_is_found_without_symbols_of_the_c_library(
+    name: str, via: str, mpi: str, preflight: None, tmp_path: Path
+) -> None:
+    program = _load(PROGRAMS / "bugs" / name, mpi)
+    debugger = shutil.which(via) or shutil.which("lldb-19")
+    assert debugger is not None
+    forgetful = tmp_path / "bin" / via
+    forgetful.parent.mkdir()
+    forgetful.write_text(f'#!/bin/sh\nexec "{debugger}" {FORGETFUL[via]} "$@"\n')
+    forgetful.chmod(0o755)
+    path = f"{forgetful.parent}{os.pathsep}{os.environ['PATH']}"
+    with program.start(_build(mpi)) as job:
+        said = _assert_found(program, "--job", str(job.launcher_pid), "--via", via, PATH=path)
+    # The symbols were not there: no thread is in a function of the C library that only they name.
+    innermost = [thread["function"] for process in said["processes"] for thread in process.get("outside", [])]
+    named = [one for one in innermost if one and ("futex" in one or "syscall_cancel" in one)]
+    assert named == [], innermost
+
+
 @pytest.mark.parametrize(("path", "mpi"), _cases("fine"))
-def test_nothing_is_wrong_with_a_correct_program(path: Path, mpi: str, preflight: None) -> None:
+def test_nothing_is_wrong_with_a_correct_program(
+    path: Path, mpi: str, request: pytest.FixtureRequest, preflight: None
+) -> None:
     program = _load(path, mpi)
+    wanted = ALL_LOOKS if request.config.getoption("--all") else LOOKS
     with program.start(_build(mpi)) as job:
         deadline, looks, missing = time.monotonic() + REST_TIMEOUT, 0, ["not looked at"]
-        while looks < LOOKS or missing:
+        while looks < wanted or missing:
             said = _diagnose("--job", str(job.launcher_pid))
             looks += 1
             assert program.untrue(said) == [], _shown(said)

@@ -9,11 +9,10 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 import pytest
 from mpi_queues import asking, targets
 from mpi_queues.debuggers.via_debugger import Request
-from support.builds import MpiBuild, compile_with, debian
+from support.builds import MpiBuild, debian, handle_plugin
 from support.cli import mpi_queues
 from support.cores import gcore
 from support.jobs import Job
-from support.paths import PROGRAMS
 
 #: What the interface has members for, of communicators and error handlers.
 TOLD = {
@@ -50,13 +49,6 @@ PROGRAM_FACTS: List[Tuple[str, int, Set[str]]] = [
 ]
 
 
-def plugin_for(build: MpiBuild, variant: str = "good") -> Path:
-    # Open MPI 5.0 keeps the name of a communicator behind a pointer.
-    flags = [] if build.version.startswith("4.") else ["-DNAME_IS_POINTER"]
-    flags += ["-shared", "-fPIC", f'-DVARIANT="{variant}"']
-    return compile_with(["cc"], f"plugins-{build.id}", [PROGRAMS / "plugins" / "handles.c"], flags)
-
-
 def read(target: Any, asked: Tuple[Tuple[str, Any], ...], plugin: Path, via: str) -> Dict[str, Any]:
     request = Request("handles", "plugin", str(plugin), wanted=asked, via=via, timeout=60)
     snapshots, failures = asking.snapshots([target], request)
@@ -73,7 +65,7 @@ def test_what_a_plugin_tells_is_what_the_program_made(
 ) -> None:
     name, ranks, facts = program
     job = start_job(mpi_build, name, ranks=ranks)
-    plugin = plugin_for(mpi_build)
+    plugin = handle_plugin(mpi_build)
     compared: Set[str] = set()
     for rank, truth in sorted(job.truth.items()):
         mine = [noted for noted in truth["handles"] if noted["kind"] in ("comm", "errhandler")]
@@ -123,7 +115,7 @@ def _compare(noted: Dict[str, Any], handle: Dict[str, Any]) -> Set[str]:
 
 def test_cores_and_recordings_are_asked_as_live_processes_are(start_job: Callable[..., Job], tmp_path: Path) -> None:
     job = start_job(debian(), "handles_topologies", ranks=4)
-    plugin = plugin_for(debian())
+    plugin = handle_plugin(debian())
     (live,) = read(targets.PidTarget(job.pids[1]), (("comm", None),), plugin, "gdb")["handles"]
     core = targets.CoreTarget(str(gcore(job.pids[1], tmp_path / "core")), str(job.program))
     assert read(core, (("comm", None),), plugin, "lldb")["handles"] == [live]
@@ -142,7 +134,7 @@ def test_cores_and_recordings_are_asked_as_live_processes_are(start_job: Callabl
 @pytest.mark.parametrize("variant", ["crash:mpidbg_comm_query", "exit:constructor"])
 def test_a_hostile_plugin_costs_a_sentence(start_job: Callable[..., Job], variant: str) -> None:
     job = start_job(debian(), "handles_topologies", ranks=4)
-    path = plugin_for(debian(), variant)
+    path = handle_plugin(debian(), variant)
     result = mpi_queues("handles", "--pid", str(job.pids[0]), "comm", f"--source=plugin={path}")
     assert result.status == 3, str(result)
     assert str(path) in result.err and "leave out the source" in result.err

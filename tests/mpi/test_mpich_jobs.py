@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from mpi_queues import job_memory, jobs
+from mpi_queues import jobs
+from mpi_queues.jobs import memory as job_memory
 from support.builds import MpiBuild
 from support.jobs import Job
 

@@ -11,7 +11,7 @@ from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import pytest
 from mpi_queues import _native
-from mpi_queues.acquisition.table_types import ProcessTableDict
+from mpi_queues.launchers.table_types import ProcessTableDict
 from support import processes
 from support.builds import C_FLAGS, MpiBuild, compile_with
 from support.jobs import Job

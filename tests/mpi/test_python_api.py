@@ -16,7 +16,8 @@ from typing import Iterator, List
 
 import mpi_queues
 import pytest
-from mpi_queues import Snapshot, UsageError, UserError, demo
+from mpi_queues import Snapshot, UsageError, UserError
+from mpi_queues.cli import demo
 from mpi_queues.jobs import Job
 from support import processes
 from support.builds import MpiBuild
@@ -63,7 +64,8 @@ def test_live_processes(job: Job, via: str) -> None:
     assert [process.pid for process in one.processes] == [job.pids[1]]
     every = mpi_queues.attach(pid=[job.pids[2], *job.pids], via=via, source="builtin")
     assert [(process.rank, process.pid) for process in every.processes] == list(enumerate(job.pids))
-    assert every.rank(1) == one.rank(1)
+    # A thread that polls begins again in another system call after each stop: what lasts is compared.
+    assert same(every)[0][1] == same(one)[0][0]
     assert same(Snapshot.from_json(every.to_json())) == same(every)
     assert Snapshot.from_json(every.to_json()) == every
 
@@ -133,22 +135,22 @@ def test_the_examples_of_the_documentation(
     assert result.failed == 0 and result.attempted > 0
 
 
-def readme(section: str, language: str) -> List[str]:
+def page(section: str, language: str) -> List[str]:
     """The blocks of one language in one section."""
-    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    text = (PROJECT / "docs" / "python.md").read_text(encoding="utf-8")
     (body,) = re.findall(rf"^## {section}\n(.*?)(?=^## )", text, re.M | re.S)
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", body, re.M | re.S)
     return [text for named, text in blocks if named == language]
 
 
-def test_the_python_example_of_the_readme(place: Path) -> None:
-    (code,), (printed,) = readme("In Python", "python"), readme("In Python", "")
+def test_the_python_example_of_the_page(place: Path) -> None:
+    (code,), (printed,) = page("In Python", "python"), page("In Python", "")
     run = subprocess.run([sys.executable, "-c", code], cwd=place, capture_output=True, text=True, check=False)
     assert (run.stdout, run.stderr) == (printed, "")
 
 
-def test_the_pytest_example_of_the_readme(place: Path, pytester: pytest.Pytester) -> None:
-    (code,) = readme("In pytest", "python")
+def test_the_pytest_example_of_the_page(place: Path, pytester: pytest.Pytester) -> None:
+    (code,) = page("In pytest", "python")
     for name in ("demo", "hang.mpirec"):
         shutil.copy(place / name, pytester.path / name)
     pytester.makepyfile(code)

@@ -15,7 +15,7 @@ from support import builds, script_maker, scripted
 from support.builds import MpiBuild
 from support.scripts import Script
 
-MPIS = {"openmpi": "debian-4.1.4", "mpich": builds.DEBIAN_MPICH}
+MPIS = {"openmpi": builds.DEBIAN, "mpich": builds.DEBIAN_MPICH}
 
 #: How often a program that never ends is looked at, at moments that its own pace decides.
 LOOKS = 2

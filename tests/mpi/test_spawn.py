@@ -19,7 +19,7 @@ from support.paths import PROGRAMS
 from support.worlds import WorldsJob
 
 #: MPIs whose worlds have names in memory.
-NAMED = ("debian-4.1.4", builds.WHEEL, "mpich-ch3-4.0.2", builds.MPICH_WHEEL)
+NAMED = (builds.DEBIAN, builds.WHEEL, "mpich-ch3-4.0.2", builds.MPICH_WHEEL)
 #: Two parents, their three children, and the child of one of these.
 SIZES = (2, 3, 1)
 

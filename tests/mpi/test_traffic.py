@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Tuple
 import pytest
 from support.builds import MpiBuild
 from support.cli import show
-from support.jobs import Job
+from support.jobs import PML_CM, Job
 
 StartJob = Callable[..., Job]
 
@@ -55,7 +55,7 @@ def test_what_arrived_is_what_was_sent_unless_it_is_on_its_way(mpi_build: MpiBui
 
 
 def test_another_transport_counts_nothing(debian_mpi: MpiBuild, start_job: StartJob) -> None:
-    job = start_job(debian_mpi, "truth_collective", "barrier", ranks=2, mca={"pml": "cm", "mtl": "ofi"})
+    job = start_job(debian_mpi, "truth_collective", "barrier", ranks=2, mca=PML_CM)
     for process in show(job.pids).values():
         for found in process["communicators"]:
             assert "traffic" not in found and "traffic_complete" not in found

@@ -15,10 +15,10 @@ from typing import Any, Callable, List, Set, Tuple
 
 import pytest
 from support import processes
-from support.builds import MpiBuild, compile_with
+from support.builds import MpiBuild, compile_with, debian_plugin, version_of_debian
 from support.cli import Result, mpi_queues, pid_options, show
 from support.compare import compare, unexplained
-from support.jobs import Job
+from support.jobs import PML_CM, Job
 from support.paths import PROGRAMS
 from support.vendor_plugin import DEVIATIONS
 
@@ -95,7 +95,7 @@ def test_compare_tells_where_reader_and_plugin_differ(debian_mpi: MpiBuild, star
 
 def test_pml_cm_gives_no_information_and_not_the_plugins_garbage(debian_mpi: MpiBuild, start_job: StartJob) -> None:
     """The plug-in takes cm's requests for ob1's and shows lengths like 757077644187648."""
-    job = start_job(debian_mpi, "truth_collective", "barrier", ranks=2, mca={"pml": "cm", "mtl": "ofi"})
+    job = start_job(debian_mpi, "truth_collective", "barrier", ranks=2, mca=PML_CM)
     result = mpi_queues("show", *pid_options(job.pids), "--source", "plugin", "--format", "json")
     assert "ob1" in result.out + result.err, str(result)
     if result.status < 3:
@@ -122,10 +122,6 @@ def _refused(job: Job, option: str, *words: str, options: Tuple[str, ...] = ()) 
 def small_job(debian_mpi: MpiBuild) -> Any:
     with Job(debian_mpi, "truth_probe", ranks=2) as job:
         yield job
-
-
-def _vendor() -> Path:
-    return next(Path("/usr/lib").glob("*/openmpi/lib/openmpi3/libompi_dbg_msgq.so"))
 
 
 def test_an_mpi_without_a_plugin(wheel_mpi: MpiBuild, start_job: StartJob) -> None:
@@ -159,20 +155,21 @@ def test_a_32_bit_plugin(small_job: Job, tmp_path: Path) -> None:
 
 def test_a_damaged_plugin(small_job: Job, tmp_path: Path) -> None:
     path = tmp_path / "cut.so"
-    path.write_bytes(_vendor().read_bytes()[:6000])
+    path.write_bytes(debian_plugin().read_bytes()[:6000])
     _refused(small_job, f"plugin={path}", str(path))
 
 
-def test_a_plugin_of_another_mpi_version(wheel_mpi: MpiBuild, start_job: StartJob) -> None:
+def test_a_plugin_of_another_mpi_version(wheel_mpi: MpiBuild, mpir_mpi: MpiBuild, start_job: StartJob) -> None:
     """It would show one communicator with a binary name where there are many."""
-    job = start_job(wheel_mpi, "truth_probe", ranks=2)
-    _refused(job, f"plugin={_vendor()}", "4.1.4", "5.0.11", str(_vendor()))
+    other = wheel_mpi if version_of_debian().startswith("4.") else mpir_mpi
+    job = start_job(other, "truth_probe", ranks=2)
+    _refused(job, f"plugin={debian_plugin()}", version_of_debian(), other.version, str(debian_plugin()))
 
 
 def test_a_plugin_that_others_may_write_is_not_loaded_unasked(small_job: Job, tmp_path: Path) -> None:
     """By name it is loaded: naming it is asking for it."""
     path = tmp_path / "libompi_dbg_msgq.so"
-    shutil.copy(_vendor(), path)
+    shutil.copy(debian_plugin(), path)
     os.chmod(path, 0o777)
     shown = show([small_job.pids[0]], "--source", f"plugin={path}")
     assert shown[small_job.pids[0]]["source"]["plugin"] == str(path)

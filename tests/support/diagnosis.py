@@ -2,6 +2,7 @@
 
     ranks: 3                          how many processes
     mpis: openmpi (reason)            the only implementation on which it is run
+    flags: -fopenmp                   what else the compiler is given
     verdict: deadlock                 what is said of the whole (one of several: ``waiting | running``)
     expect: KIND [ranks=0,1] [lines=0:RECV,1:SEND] [certain] [words="17","halo"] | KIND ...
     expect-not: KIND, KIND            findings that there must not be
@@ -21,6 +22,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from mpi_queues import jobs
 
+from . import priority
 from .builds import LANGUAGES, MpiBuild, compile_with
 from .jobs import READY_TIMEOUT
 from .paths import PROGRAMS
@@ -29,7 +31,7 @@ from .paths import PROGRAMS
 C_FLAGS = ("-Wno-stringop-overflow", "-Wno-stringop-overread")
 
 #: Keywords of the head of a program.
-_LINE = re.compile(r"^[\s/*!]*(?:(openmpi|mpich) )?(ranks|mpis|verdict|expect|expect-not|may): (.*?)(?:\s*\*/)?$")
+_LINE = re.compile(r"^[\s/*!]*(?:(openmpi|mpich) )?(ranks|mpis|flags|verdict|expect|expect-not|may): (.*?)(?:\s*\*/)?$")
 _ALTERNATIVE = re.compile(
     r"^(?P<kind>[a-zA-Z -]+?)"
     r"(?: ranks=(?P<ranks>[\d,]+))?(?: lines=(?P<lines>[\w:,]+))?(?: (?P<certain>certain))?(?: words=(?P<words>.+))?$"
@@ -73,6 +75,7 @@ class Program:
     verdicts: Tuple[str, ...] = ()
     unexpected: Tuple[str, ...] = ()
     may: Tuple[str, ...] = ()
+    flags: Tuple[str, ...] = ()
 
     def start(self, build: MpiBuild, *flags_of_compiler: str) -> jobs.Job:
         """Starts it, without optimisation unless flags say other, and waits until all ranks have come to the place."""
@@ -80,9 +83,9 @@ class Program:
         command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
         # mpif.h of MPICH has extensions of its own, and its module mpi knows no buffers of any type.
         flags = [*language, *C_FLAGS] if self.path.suffix == ".c" else ["-g", "-fallow-argument-mismatch"]
-        flags += ["-O0", *flags_of_compiler]
+        flags += ["-O0", *self.flags, *flags_of_compiler]
         program = compile_with([str(command)], build.id, [self.path], ["-lpthread"], language=flags)
-        return jobs.Job(program, ranks=self.ranks, launcher=build.mpirun, timeout=READY_TIMEOUT)
+        return priority.Job(program, ranks=self.ranks, launcher=build.mpirun, timeout=READY_TIMEOUT)
 
     def at_one_look(self) -> Program:
         """What must be found at one look: where the library does not count messages one may be on its way."""
@@ -142,6 +145,7 @@ def load(path: Path, build_is_mpich: bool) -> Optional[Program]:
         _words(head.get("verdict", []), "|"),
         _words(head.get("expect-not", []), ","),
         _words(head.get("may", []), ","),
+        tuple(flag for text in head.get("flags", []) for flag in text.split()),
     )
 
 

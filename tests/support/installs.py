@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,34 @@ def other_debian_mpich(suite: str) -> Path:
             fresh.chmod(0o755)
             fresh.rename(mpicc)
     return mpicc
+
+
+#: Compiles with the headers of one Open MPI 4.1, links with the library of another, which has the same ABI.
+_MPICXX = """#!/bin/sh
+exec g++ -I"{headers}" -I"{headers}/openmpi" "$@" "{place}/libmpi_cxx.so.40" "{libmpi}" \\
+    -Wl,--allow-shlib-undefined -Wl,-rpath,"{libraries}:{place}"
+"""
+
+
+def mpicxx_of_open_mpi_4(wheels: Path) -> Path:
+    """An ``mpicxx`` with MPI's bindings for C++, which Open MPI has until 4.1, but no wheel: those of Debian 12, for
+    the libraries of a wheel."""
+    place = CACHE / "cxx-of-bookworm"
+    mpicxx = place / "mpicxx"
+    with locked(place.name):
+        if not mpicxx.exists():
+            command = (str(PROJECT / "tools" / "unpack-debian"), "bookworm", str(place))
+            _run(*command, "alone:libopenmpi3", "libopenmpi-dev")
+            libraries = place / "root" / "usr" / "lib" / "x86_64-linux-gnu"
+            # Apart from the libmpi beside it.
+            bindings = place / "libmpi_cxx.so.40"
+            shutil.copy(libraries / bindings.name, bindings)
+            headers, libmpi = libraries / "openmpi" / "include", wheels.parent / "lib" / "libmpi.so.40"
+            fresh = mpicxx.with_suffix(".new")
+            fresh.write_text(_MPICXX.format(headers=headers, place=place, libmpi=libmpi, libraries=libmpi.parent))
+            fresh.chmod(0o755)
+            fresh.rename(mpicxx)
+    return mpicxx
 
 
 def _run(*command: str) -> str:

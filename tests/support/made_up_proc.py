@@ -32,8 +32,10 @@ class MadeUpProc:
         raw_environment: Optional[bytes] = None,
         name: Optional[bytes] = None,
         tracer: int = 0,
+        users: Sequence[int] = (0, 0, 0),
     ) -> int:
-        """A process; ``maps`` are paths that it executes code of. Returns its id."""
+        """A process; ``maps`` are paths that it executes code of, ``users`` its real, effective and saved one. Returns
+        its id."""
         place = self.root / str(pid)
         place.mkdir(parents=True)
         self._ticks += 1
@@ -41,7 +43,8 @@ class MadeUpProc:
         short = name if name is not None else words[0].rpartition(b"/")[2][:15] if words else b"x"
         fields = [letter, parent, *[0] * 17, self._ticks, *[0] * 30]
         (place / "stat").write_bytes(b"%d (%s) %s\n" % (pid, short, " ".join(map(str, fields)).encode()))
-        (place / "status").write_text(f"Name:\tx\nTracerPid:\t{tracer}\nUid:\t0\t0\t0\t0\n")
+        of = "\t".join(map(str, [*users, users[1]]))
+        (place / "status").write_text(f"Name:\tx\nTracerPid:\t{tracer}\nUid:\t{of}\nGid:\t{of}\n")
         (place / "cmdline").write_bytes(b"".join(word + b"\0" for word in words))
         content = b"".join(f"{key}={value}\0".encode() for key, value in (environment or {}).items())
         (place / "environ").write_bytes(content if raw_environment is None else raw_environment)

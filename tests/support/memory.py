@@ -23,6 +23,23 @@ def peek_pointer(pid: int, address: int) -> int:
     return value
 
 
+def address_of_name(pid: int, communicator: int, name: str) -> int:
+    """Where the name of one of Open MPI's communicators lies, whose structure begins there.
+
+    In the structure itself, and since 5.0 where a pointer in it leads (``c_name``, ompi/communicator/communicator.h).
+    """
+    wanted = name.encode() + b"\0"
+    structure = peek(pid, communicator, 512)
+    inside = structure.find(wanted)
+    if inside >= 0:
+        return communicator + inside
+    for (pointer,) in POINTER.iter_unpack(structure):
+        with contextlib.suppress(OSError, OverflowError):
+            if peek(pid, pointer, len(wanted)) == wanted:
+                return int(pointer)
+    raise AssertionError(f"no name {name} at {communicator:#x} of process {pid}")
+
+
 @contextlib.contextmanager
 def poked(pid: int, address: int, data: bytes) -> Iterator[None]:
     """The process has these bytes there for a while; it must not run MPI meanwhile (pause() does not)."""

@@ -9,8 +9,8 @@ import socket
 import struct
 from typing import Any, Dict, List, Optional, Tuple
 
-from mpi_queues import processes
 from mpi_queues.debuggers.base import DebuggedProcess, MemoryFault, StackDict, TypeDict
+from mpi_queues.system import processes
 
 AT_PHDR, AT_PHNUM = 3, 5
 
@@ -109,15 +109,29 @@ class MockProcess(DebuggedProcess):
 
 def stacks_of_calls(calls: List[Dict[str, Any]]) -> List[StackDict]:
     """Stacks in which the core finds these calls, and threads outside MPI."""
-    told = ("arguments", "arguments_unknown", "fingerprint")
+    told = ("arguments", "arguments_unknown", "fingerprint", "main")
     return [
         {
             "thread": call["thread"],
-            "complete": True,
+            "complete": call.get("complete", True),
             "frames": [
-                {"function": call["function"], "file": None, "line": None, "application": False},
+                {
+                    "function": call["function"],
+                    "file": None,
+                    "line": None,
+                    "application": bool(call.get("application")) and call["caller"] is None,
+                    "image": "library",
+                },
                 *(
-                    [{"function": call["caller"], "file": call["file"], "line": call["line"], "application": True}]
+                    [
+                        {
+                            "function": call["caller"],
+                            "file": call["file"],
+                            "line": call["line"],
+                            "application": True,
+                            "image": "program",
+                        }
+                    ]
                     if call["caller"] is not None
                     else []
                 ),

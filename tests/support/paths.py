@@ -6,5 +6,6 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 PROGRAMS = PROJECT / "tests" / "programs"
+PACKAGE = PROJECT / "python" / "mpi_queues"
 CACHE = PROJECT / ".cache"
 MPI_QUEUES = PROJECT / ".venv" / "bin" / "mpi-queues"

@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from mpi_queues import jobs
-
+from . import priority
 from .builds import LANGUAGES, MpiBuild, compile_with
 from .cli import mpi_queues
 from .diagnosis import C_FLAGS
@@ -25,7 +24,7 @@ REST_TIMEOUT = 20.0
 ENTERED = 0.2
 
 
-class ScriptedJob(jobs.Job):
+class ScriptedJob(priority.Job):
     """A job that runs scripts."""
 
     def __init__(self, build: MpiBuild, scripts: Sequence[Script], notes: Path) -> None:

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence
 
-from mpi_queues.processes import environment
+from mpi_queues.system.processes import environment
 
 from . import processes
 from .builds import MpiBuild, compile_with
@@ -139,4 +139,5 @@ class Starter(Place):
         return [int(line) for line in (self.directory / "truth").read_text().split()]
 
     def said(self, name: str) -> str:
+        self.await_files(name)
         return (self.directory / name).read_text()

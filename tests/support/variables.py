@@ -6,9 +6,7 @@ import os
 import re
 from typing import List, NamedTuple
 
-from mpi_queues import jobs
-
-from . import processes
+from . import priority, processes
 from .builds import MpiBuild, compile_alone
 
 
@@ -27,7 +25,7 @@ class Variable(NamedTuple):
         return text == self.text if self.whole else self.text in text
 
 
-class Program(jobs.Job):
+class Program(priority.Job):
     """A job whose ranks have said what their variables are."""
 
     def __init__(self, build: MpiBuild, source: str, *arguments: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from .builds import MpiBuild
 from .jobs import Job, Truth
+from .priority import behind_debuggers
 
 #: World and rank in it.
 Place = Tuple[int, int]
@@ -21,7 +22,11 @@ class WorldsJob(Job):
         self.sizes = list(sizes)
         self.worlds: Dict[Place, Truth] = {}
         room = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-        super().__init__(build, program, *arguments, ranks=self.sizes[0], env=room, **options)
+        # Worlds talk over TCP. Debian 13's Open MPI asks the kernel for routes, and where the machine has addresses of
+        # IPv6 it takes all of its own for out of reach.
+        reached = {"OMPI_MCA_reachable": "weighted"}
+        super().__init__(build, program, *arguments, ranks=self.sizes[0], env={**room, **reached}, **options)
+        behind_debuggers(self.all_pids)
 
     def _is_ready(self, rank: int, lines: object) -> bool:
         places = [(world, place) for world, size in enumerate(self.sizes) for place in range(size)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Dict, List, Tuple
+from typing import List
 
 import pytest
-from mpi_queues.calls import arithmetic, constants, expressions, macros, signatures, source
+from mpi_queues.calls import constants, expressions, macros, signatures, source
 from mpi_queues.calls.source import Unknown
 
 C = """\
@@ -178,80 +178,10 @@ def test_constants_of_mpi(text: str, name: object) -> None:
     assert expressions.constant_in(text) == name
 
 
-@pytest.mark.parametrize("text", ["i++", "n = 3", "f(x)", "v.size()", "a <<= 1", "$rax", "--n"])
-def test_what_may_not_be_evaluated(text: str) -> None:
-    with pytest.raises(Unknown):
-        expressions.check(text)
-
-
-def test_what_may_be_evaluated() -> None:
-    for text in ["a == b", "a <= b", "sizeof(x)", "(int)(x)", '"a=b()"[0]', "&x[i]", "a != 0 ? b : c"]:
-        expressions.check(text)
-
-
-VALUES: Dict[str, int] = {"a": 5, "b": 3, "x->n": 7, "v[i + 1]": 11, "*p": 2, "(c).d[2]": 9, "(int)a": 5, "req(2)": 77}
-SUMS: List[Tuple[str, int]] = [
-    ("(a + 1) % b", 0),
-    ("a-b*2", -1),
-    ("-a / 2", -2),
-    ("-a % 3", -2),
-    ("a ? b : 1", 3),
-    ("x->n+v[i + 1]", 18),
-    ("(int)a % 2", 1),
-    ("*p * *p", 4),
-    ("(c).d[2] - 1", 8),
-    ("a & 1 | 8", 9),
-    ("!a == 0 && b", 1),
-    ("a << 2 >> 1", 10),
-    ("'A'", 65),
-    ("0x10 + 010 + 1UL", 25),
-    ("(a)-(b)", 2),
-    ("-(a)", -5),
-    ("(int)(a + b) * 2", 16),
-    ("mod(a + 1, b)", 0),
-    ("MODULO(-a, b) + max(1, a, 2)", 6),
-    ("min(a,b)", 3),
-    ("req(2)", 77),
-]
-
-
-@pytest.mark.parametrize(("text", "value"), SUMS)
-def test_integer_expressions(text: str, value: int) -> None:
-    assert arithmetic.value_of(text, VALUES.__getitem__) == value
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a b",
-        "a +",
-        "(a",
-        "a[",
-        "1.5",
-        '"s"',
-        "a/0",
-        "a<<99",
-        "(" * 80 + "a" + ")" * 80,
-        "",
-        "*",
-        "a?b",
-        "é",
-        "x->",
-        "mod(a)",
-        "mod(a, 0)",
-        "max()",
-        "max(a b)",
-    ],
-)
-def test_what_is_no_integer_expression(text: str) -> None:
-    with pytest.raises(Unknown):
-        arithmetic.value_of(text, VALUES.__getitem__)
-
-
 def test_parameters_of_the_standard() -> None:
     names = [one.name for one in signatures.parameters("MPI_Recv") or []]
     assert names == ["buf", "count", "datatype", "source", "tag", "comm", "status"]
-    assert signatures.parameters("MPI_Recv_c") == signatures.parameters("MPI_Recv")
+    assert names == [one.name for one in signatures.parameters("MPI_Recv_c") or []]
     assert signatures.parameters("MPI_Finalize") == []
     for name in ("MPI_Nothing", "MPI_", "", "c", "MPI__c", "PMPI_Recv"):
         assert signatures.parameters(name) is None

@@ -11,7 +11,8 @@ from typing import List
 
 import mpi_queues
 import pytest
-from mpi_queues import cli
+from mpi_queues.cli import command_line as cli
+from mpi_queues.system import advice
 
 COMMANDS: List[List[str]] = [
     [],
@@ -58,7 +59,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "--exe", "a.out", "--core", "core"], "--core CORE --exe a.out"),
         (["show", "--core", "core", "--exe", "a.out", "--exe", "b.out"], "--core CORE --exe b.out"),
         (["show", "--pid", "1", "--exe", "a.out"], "--exe a.out does not follow"),
-        (["show", "--pid", "1", "--via", "native"], "--via gdb"),
+        (["show", "--pid", "1", "--via", "native"], "argument --via: invalid choice: 'native'"),
         (["show", "--pid", "1", "--format", "xml"], "xml"),
         (["show", "--pid", "1", "--source", "magic"], "plugin=PATH"),
         (["show", "--pid", "1", "--source", "plugin="], "plugin=PATH"),
@@ -192,7 +193,7 @@ def test_no_gdb(
     sleeper: subprocess.Popen[bytes],
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "sudo apt install gdb" in failing(["show", "--pid", str(sleeper.pid)], capsys)
+    assert advice.install("gdb") in failing(["show", "--pid", str(sleeper.pid)], capsys)
 
 
 @pytest.mark.parametrize(

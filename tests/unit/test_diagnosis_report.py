@@ -128,7 +128,7 @@ def test_what_does_not_fit_one_line_takes_two() -> None:
 def test_the_headline_is_not_said_twice_and_its_calls_stand_below_it() -> None:
     other = finding("tag mismatch", "the tags differ", calls=[call(3, None, 99)])
     cycle = finding(summary="perhaps ranks 0 and 1 wait for one another", certain=False)
-    text = shown(diagnosed(other, cycle, headline="Possible deadlock: ranks 0 and 1 wait for one another."))
+    text = shown(diagnosed(other, cycle, headline="Possible deadlock: ranks 0 and 1 wait for one another.", finding=1))
     assert text.startswith("Possible deadlock: ranks 0 and 1 wait for one another.\n\n  rank 0  MPI_Recv  exchange at")
     assert text.count("wait for one another") == 1
     assert text.index("halo.c:43") < text.index("tag mismatch: the tags differ\n  rank 3  ")
@@ -273,7 +273,7 @@ def test_a_typical_deadlock_fits_a_screen() -> None:
 
 
 def test_the_page_on_diagnoses_has_every_kind_and_state() -> None:
-    source = (PROJECT / "src" / "model" / "finding.rs").read_text(encoding="utf-8")
+    source = (PROJECT / "crates" / "model" / "src" / "finding.rs").read_text(encoding="utf-8")
     page = (PROJECT / "docs" / "diagnosis.md").read_text(encoding="utf-8")
     kinds, states = (source[source.index(f"pub enum {name} ") :].split("\n}\n")[0] for name in ("FindingKind", "State"))
     wanted = re.findall(r'rename = "([^"]+)"', kinds) + [
@@ -282,3 +282,21 @@ def test_the_page_on_diagnoses_has_every_kind_and_state() -> None:
     told = re.findall(r"^\| `([^`]+)` \|", page, re.M)
     assert len(wanted) == 25
     assert told[: len(wanted)] == [*wanted[-5:], *wanted[:-5]]
+
+
+def test_a_rank_that_stands_above_is_not_told_again() -> None:
+    """A slow rank's finding is about that rank; those that wait for it have their lines, too."""
+    slow = finding("slow rank", "rank 0 is outside MPI; ranks 1 and 2 wait for it", ranks=[0])
+    slow["calls"] = [call(0, None, 7, ""), call(1, "rank 0", 42), call(2, "rank 0", 42)]
+    text = shown(diagnosed(slow, processes=3, state="waiting", headline="No deadlock."))
+    assert "other ranks" not in text and "Where they are" not in text
+    assert "rank 3" in shown(diagnosed(slow, processes=4)).split("The other ranks:")[1]
+
+
+def test_the_communicator_that_the_library_tells_stands_in_the_call() -> None:
+    unknown = [{"name": "count", "value": 1}, {"name": "comm", "value": None, "unknown": "optimized out"}]
+    inside = finding()
+    for one in inside["calls"]:
+        one.update(function="MPI_Allreduce", arguments=unknown, communicator=communicator()["unique_id"])
+    text = shown(diagnosed(inside), verbose=True)
+    assert f"MPI_Allreduce(comm {communicator()['name']})" in text and "comm ?" not in text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from mpi_queues import cli, init
+from mpi_queues.cli import command_line as cli
+from mpi_queues.cli import init
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Callable, Dict, List, Optional, Sequence
 
 import pytest
-from mpi_queues.acquisition.model import RankEntry
 from mpi_queues.commands import mpir
 from mpi_queues.commands.attach import told_through
 from mpi_queues.commands.job_control import Held, JobControl, Launched
@@ -16,6 +15,7 @@ from mpi_queues.commands.job_ranks import named, names_of
 from mpi_queues.commands.launch import split
 from mpi_queues.debuggers import programs
 from mpi_queues.errors import UserError
+from mpi_queues.launchers.model import RankEntry
 
 
 class Memory(JobControl):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Dict, Optional
 
 import pytest
-from mpi_queues.acquisition.environment import contradiction, identity
+from mpi_queues.launchers.environment import contradiction, identity
 
 OMPI = {"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "8", "PMIX_NAMESPACE": "1432158209", "PMIX_RANK": "3"}
 PMI = {"PMI_RANK": "1", "PMI_SIZE": "2", "PMI_FD": "6", "MPI_LOCALNRANKS": "2"}

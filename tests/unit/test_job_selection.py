@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import List, Tuple
 
 import pytest
-from mpi_queues.acquisition.model import Job, RankEntry, World
-from mpi_queues.acquisition.selection import numbers, parse
 from mpi_queues.errors import UsageError
+from mpi_queues.launchers.model import Job, RankEntry, World
+from mpi_queues.launchers.selection import numbers, parse
 
 
 def job(*sizes: int) -> Job:

@@ -6,12 +6,12 @@ import pathlib
 from typing import Dict, List, Optional, Tuple
 
 import pytest
-from mpi_queues.acquisition import finding, hosts, tables
-from mpi_queues.acquisition.job import job_of
-from mpi_queues.acquisition.model import Job
-from mpi_queues.acquisition.tables import Row, Table
-from mpi_queues.acquisition.tree import ProcessTree
 from mpi_queues.errors import UserError
+from mpi_queues.launchers import finding, hosts, tables
+from mpi_queues.launchers.job import job_of
+from mpi_queues.launchers.model import Job
+from mpi_queues.launchers.tables import Row, Table
+from mpi_queues.launchers.tree import ProcessTree
 from support.made_up_proc import MadeUpProc
 
 MPI = ["/usr/lib/libmpi.so.40.30.4"]

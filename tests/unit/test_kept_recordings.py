@@ -21,7 +21,7 @@ FILES = sorted(keep.PLACE.glob("format-*/*.mpirec"))
 def test_there_are_some_of_every_format_version() -> None:
     versions = {int(file.parent.name.removeprefix("format-")) for file in FILES}
     assert versions == set(range(1, keep.FORMAT + 1))
-    source = (PROJECT / "src" / "recording" / "frame.rs").read_text(encoding="utf-8")
+    source = (PROJECT / "crates" / "recording" / "src" / "frame.rs").read_text(encoding="utf-8")
     assert re.findall(r"pub const VERSION: u32 = (\d+);", source) == [str(keep.FORMAT)]
     assert {kept.file for kept in keep.KEPT} <= set(FILES)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import mmap
 import os
 import pathlib
 import signal
@@ -11,7 +13,11 @@ import time
 from typing import Iterator
 
 import pytest
-from mpi_queues import UserError, diagnose, processes
+from mpi_queues import UserError
+from mpi_queues.cli import diagnose
+from mpi_queues.debuggers import running_files, shared_memory
+from mpi_queues.launchers.tree import ProcessTree
+from mpi_queues.system import processes
 
 
 @pytest.fixture
@@ -64,9 +70,9 @@ def unprivileged(code: str) -> subprocess.CompletedProcess[str]:
     """Runs Python code as nobody, or as this user where that is not root."""
     demote = "import os\nif os.geteuid() == 0:\n    os.setgid(65534); os.setuid(65534)\n"
     python = pathlib.Path(os.path.realpath("/usr/bin/python3"))
-    package = pathlib.Path(processes.__file__).parents[1]
+    package = pathlib.Path(processes.__file__).parents[2]
     # Imported before the change of user: the source tree may be closed to others.
-    load = f"import sys; sys.path.insert(0, {str(package)!r}); from mpi_queues import processes\nimport pwd\n"
+    load = f"import sys; sys.path.insert(0, {str(package)!r}); from mpi_queues.system import processes\nimport pwd\n"
     return subprocess.run([str(python), "-c", load + demote + code], capture_output=True, text=True, check=False)
 
 
@@ -88,9 +94,10 @@ def test_the_sysctl_that_forbids_attaching_is_named(
     def refuse(path: str, flags: int) -> int:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(processes.os, "open", refuse)
     fields = {**processes.status(child.pid), "Uid": "1000\t1000\t1000\t1000"}
-    with pytest.raises(UserError) as error:
+    # For this alone: pytest opens files, too.
+    with monkeypatch.context() as patched, pytest.raises(UserError) as error:
+        patched.setattr(processes.os, "open", refuse)
         processes._check_permission(child.pid, fields)
     assert named in str(error.value)
     assert str(yama) in str(error.value)
@@ -114,3 +121,31 @@ def test_who_computes_has_had_a_processor_and_who_sleeps_wants_none(child: subpr
         busy.wait()
     assert processes.run_time(busy.pid) is None
     assert not processes.wants_processor(busy.pid)
+
+
+@pytest.mark.parametrize("end", ["\r", "\v", "\x1c", "\x85", "\u2028"])
+def test_a_name_with_the_end_of_a_line_makes_no_line_of_its_own(tmp_path: pathlib.Path, end: str) -> None:
+    """Of a path the kernel writes a newline as \\012, and everything else as it is."""
+    files = []
+    for number, (made_up, name) in enumerate(
+        (
+            (f"{end}nowhere-nothing r-xs what 00:00 much ", "x"),
+            (f"{end}1000-2000 rwxs 00000000 00:00 1 ", "libmpi.so.12"),
+        )
+    ):
+        # A directory, for what stands behind it then begins with a slash, as paths do.
+        directory = tmp_path / f"{number}{made_up}"
+        directory.mkdir()
+        files.append(directory / name)
+        files[-1].write_bytes(bytes(mmap.PAGESIZE))
+    pid = os.getpid()
+    with contextlib.ExitStack() as stack:
+        for path in files:
+            file = stack.enter_context(path.open("r+b"))
+            stack.enter_context(mmap.mmap(file.fileno(), 0))
+        regions = processes.memory_regions(pid)
+        assert regions is not None
+        assert [region["name"] for region in regions if region["start"] == 0x1000] == []
+        assert [mapping.name for mapping in running_files._mappings(pid) if mapping.start == 0x1000] == []
+        assert [piece for piece in shared_memory.message_memory(pid) if piece.address == 0x1000] == []
+        assert not ProcessTree().has_mpi(pid)

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any, Dict, List
 
 import pytest
-from mpi_queues.acquisition.model import Job, RankEntry, World
 from mpi_queues.commands import spawning
 from mpi_queues.commands.job_control import Held
+from mpi_queues.launchers.model import Job, RankEntry, World
 
 #: No process has it: the kernel's largest is 4194304 (Linux, include/linux/threads.h).
 GONE = 2**31 - 1

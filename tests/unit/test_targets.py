@@ -7,8 +7,8 @@ from typing import List, Optional
 
 import pytest
 from mpi_queues import targets
-from mpi_queues.acquisition import job as acquisition
-from mpi_queues.acquisition.model import Job, RankEntry, World
+from mpi_queues.launchers import job as acquisition
+from mpi_queues.launchers.model import Job, RankEntry, World
 from mpi_queues.targets import CoreTarget, PidTarget, RecordingTarget
 
 

@@ -15,10 +15,16 @@ _DEEPEST = 4
 _MOST_FILES = 64
 #: Definitions that name other definitions are followed so far.
 _MOST_STEPS = 8
+#: Headers are looked through up to so many characters in all.
+_MAX_TOTAL = 8 << 20
+#: A definition, or an expression with them, that is longer is none of a constant.
+_LONGEST = 2000
 
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)(.*)")
 _DEFINED = re.compile(r"[ \t]+(\w+)(?![\w(])[ \t]*(.*)")
 _NAME = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")
+_COMMENT = re.compile(r"/\*|//")
+_INCLUDE = re.compile(r'\s*"([^"\n]+)"')
 
 
 class _Definition(NamedTuple):
@@ -46,9 +52,9 @@ def expanded(found: Source, text: str, built: Optional[float]) -> Optional[str]:
             # A backslash in a replacement would have a meaning of its own.
             value = known[0].text.replace("\\", r"\\")
             text = re.sub(rf"(?<![\w.>]){name}\b", f"({value})", text)
+            if len(text) > _LONGEST:
+                raise Unknown("the definitions in it are too long")
         changed = True
-        if len(text) > 2000:
-            raise Unknown("the definitions in it are too long")
     return text if changed else None
 
 
@@ -56,6 +62,7 @@ def _of_program(found: Source, built: Optional[float]) -> Dict[str, List[_Defini
     definitions: Dict[str, List[_Definition]] = {}
     seen: Set[str] = set()
     waiting: List[Tuple[Source, int]] = [(found, 0)]
+    total = 0
     while waiting and len(seen) < _MOST_FILES:
         one, depth = waiting.pop()
         if one.path in seen:
@@ -64,10 +71,14 @@ def _of_program(found: Source, built: Optional[float]) -> Dict[str, List[_Defini
         own, includes = _of_file(one)
         for name, more in own.items():
             definitions.setdefault(name, []).extend(more)
-        for include in includes if depth < _DEEPEST else ():
+        for include in includes[:_MOST_FILES] if depth < _DEEPEST else ():
             path = os.path.normpath(os.path.join(os.path.dirname(one.path), include))
             if os.path.isfile(path):
-                waiting.append((source.read(path, built), depth + 1))
+                if total > _MAX_TOTAL:
+                    raise Unknown("the headers next to its source are too long")
+                header = source.read(path, built)
+                total += len(header.text)
+                waiting.append((header, depth + 1))
     return definitions
 
 
@@ -76,7 +87,9 @@ def _of_file(one: Source) -> Tuple[Dict[str, List[_Definition]], List[str]]:
     """The object-like definitions of a file, and what it includes by name in quotes."""
     definitions: Dict[str, List[_Definition]] = {}
     includes: List[str] = []
+    #: Of each #if that is open whether it may leave out what follows, and how many may.
     conditions: List[bool] = []
+    under = 0
     lines = list(_logical_lines(one.text))
     for at, line in enumerate(lines):
         match = _DIRECTIVE.match(line)
@@ -85,23 +98,42 @@ def _of_file(one: Source) -> Tuple[Dict[str, List[_Definition]], List[str]]:
         word, rest = match.groups()
         if word in ("if", "ifdef", "ifndef"):
             conditions.append(not (word == "ifndef" and _is_guard(rest.strip(), lines[at + 1 : at + 4])))
+            under += conditions[-1]
         elif word == "endif" and conditions:
-            conditions.pop()
+            under -= conditions.pop()
         elif word == "undef":
             definitions.setdefault(rest.strip(), []).append(_Definition("", True))
-        elif word == "include" and (name := re.match(r'\s*"([^"\n]+)"', rest)):
+        elif word == "include" and (name := _INCLUDE.match(rest)):
             includes.append(name[1])
         elif word == "define" and (defined := _DEFINED.match(rest)):
-            text = re.sub(r"/\*.*?\*/|//.*", " ", defined[2]).strip()
-            if text:
-                definitions.setdefault(defined[1], []).append(_Definition(text, any(conditions)))
+            text = _without_comments(defined[2]).strip()
+            if len(text) > _LONGEST:
+                # It is there, but nobody can say what it is.
+                definitions.setdefault(defined[1], []).append(_Definition("", True))
+            elif text:
+                definitions.setdefault(defined[1], []).append(_Definition(text, under > 0))
     return definitions, includes
 
 
+def _without_comments(text: str) -> str:
+    """A line without its comments, each a space; one that is not closed is left as it is."""
+    found: List[str] = []
+    at = 0
+    while comment := _COMMENT.search(text, at):
+        end = len(text) if comment[0] == "//" else text.find("*/", comment.end()) + 2
+        if end < comment.end():
+            # No other that begins behind it is closed, either, but one may go to the end of the line.
+            last = text.find("//", comment.end())
+            return "".join([*found, text[at:last] if last >= 0 else text[at:]])
+        found += [text[at : comment.start()], " "]
+        at = end
+    return "".join([*found, text[at:]])
+
+
 def _logical_lines(text: str) -> Iterator[str]:
-    return iter(re.sub(r"\\\n", " ", text).split("\n"))
+    return iter(text.replace("\\\n", " ").split("\n"))
 
 
 def _is_guard(name: str, following: List[str]) -> bool:
     """Whether #ifndef NAME is what keeps a header from being read twice: NAME is defined next, as nothing."""
-    return any(re.match(rf"\s*#\s*define\s+{re.escape(name)}\s*$", line) for line in following)
+    return any(re.match(rf"\s*#\s*define\s+{re.escape(name)}\s*$", line[:_LONGEST]) for line in following)

@@ -6,17 +6,28 @@ import os
 import stat
 from typing import List, Sequence
 
-from ..acquisition import finding
-from ..acquisition import job as acquisition
-from ..acquisition.model import Job, RankEntry
-from ..acquisition.tree import ProcessTree
 from ..errors import UserError, as_user_error
+from ..launchers import finding
+from ..launchers import job as acquisition
+from ..launchers.model import Job, RankEntry
+from ..launchers.tree import ProcessTree
 from . import gates, mpi2dd, mpir, spawning
 from . import options as opt
 from .base import COMM, Command
 from .comm_members import members
 from .context import Context
-from .job_ranks import FAILURES, RANKS, attach_all, chosen, debugged_job, held_ranks, let_go, named, tell_failures
+from .job_ranks import (
+    FAILURES,
+    RANKS,
+    attach_all,
+    chosen,
+    debugged_job,
+    held_ranks,
+    let_go,
+    named,
+    tell_failures,
+    tell_left_out,
+)
 from .launch import open_gates
 
 MEMBERS = opt.Option(COMM.name, "Only the members of the communicator of this name.", "NAME", short="c")
@@ -58,6 +69,7 @@ class AttachCommand(Command):
             kept = {*before, *(entry.pid for entry in wanted)}
             let_go(context, [pid for pid in held if pid not in kept])
         tell_failures(context, failed)
+        tell_left_out(context, job)
         here = [entry for entry in wanted if entry.pid in held]
         if not here:
             raise UserError(

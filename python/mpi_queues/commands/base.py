@@ -9,6 +9,7 @@ from typing import Callable, ClassVar, Dict, List, Optional, Sequence, Tuple
 from .._native import NativeError, Snapshot
 from ..errors import UsageError, UserError, as_user_error
 from ..handle_types import Teller
+from ..report.words import fitted, in_columns, wrapped
 from . import options as opt
 from . import universe
 from .context import Context, DebuggedMpi, Dialect
@@ -104,14 +105,13 @@ class Command(ABC):
 
     def help_text(self, dialect: Dialect) -> str:
         """All of the help."""
-        lines = [self.summary, "", "Usage: " + self.usage]
-        details = self.details(dialect)
+        lines = [fitted(self.summary), "", *wrapped("Usage: " + self.usage, "", "         ").splitlines()]
+        details = fitted(self.details(dialect))
         if details:
             lines += ["", details]
         if self.options:
             lines.append("")
-            width = max(len(option.usage) for option in self.options)
-            lines += [f"  {option.usage:<{width}}  {dialect.fill(option.help)}" for option in self.options]
+            lines += in_columns([(option.usage, dialect.fill(option.help)) for option in self.options])
         return "\n".join([*lines, "", self.examples_text(dialect)])
 
     def details(self, dialect: Dialect) -> str:
@@ -121,9 +121,7 @@ class Command(ABC):
     def examples_text(self, dialect: Dialect) -> str:
         """The examples under their heading."""
         examples = (*self.examples, *dialect.examples.get(self.name, ()))
-        width = max(len(typed) for typed, _ in examples)
-        shown = [f"  {typed:<{width}}  {meaning}" for typed, meaning in examples]
-        return "\n".join(["Example:" if len(examples) == 1 else "Examples:", *shown])
+        return "\n".join(["Example:" if len(examples) == 1 else "Examples:", *in_columns(examples)])
 
     @property
     def usage(self) -> str:

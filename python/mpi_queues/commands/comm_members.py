@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import List, Optional, Sequence, Tuple
 
 from .._native import NativeError
-from ..acquisition.model import Job, RankEntry
 from ..errors import UserError, as_user_error
+from ..launchers.model import Job, RankEntry
 from ..report.words import clean
 from .context import Context
 from .job_ranks import attach_all, held_ranks, named, tell_failures

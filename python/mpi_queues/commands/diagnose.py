@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import Dict, Optional
 
-from .. import processes
 from .._native import Snapshot
 from ..report import diagnosis as report
+from ..system import processes
 from . import options as opt
 from .base import ALL, FORMAT, SELECTED, SOURCE, Command, read_processes
 from .context import Context

@@ -9,18 +9,7 @@ from ..handle_types import ALL as EVERY_KIND
 from ..handle_types import KINDS, kind_of, wanted
 from ..report import handles, text
 from . import options as opt
-from .base import (
-    ALL,
-    FORMAT,
-    RANK,
-    SELECTED,
-    SOURCE,
-    VERBOSE,
-    Command,
-    from_processes,
-    requested_teller,
-    write_json,
-)
+from .base import ALL, FORMAT, RANK, SELECTED, SOURCE, VERBOSE, Command, from_processes, requested_teller, write_json
 from .context import Context
 from .job_ranks import RANKS
 

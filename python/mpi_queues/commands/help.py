@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from ..errors import UsageError
+from ..report.words import in_columns
 from . import options as opt
 from .base import Command
 from .context import Context
@@ -33,7 +34,6 @@ class HelpCommand(Command):
                     context.write(command.help_text(context.dialect) + "\n")
                     return
             raise UsageError(f"mpi help: there is no command {name!r}", help="type: mpi help")
-        width = max(len(command.full_name) for command in self._commands)
-        for command in self._commands:
-            context.write(f"{command.full_name:<{width}}  {command.summary}\n")
+        rows = [(command.full_name, command.summary) for command in self._commands]
+        context.write("\n".join(in_columns(rows, "")) + "\n")
         context.write(f"\nSettings: type '{context.dialect.settings}'. One command in full: 'mpi help COMMAND'.\n")

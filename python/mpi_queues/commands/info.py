@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from .._native import NativeError
 from ..errors import UserError, as_user_error
 from ..report import facts
+from ..system.output import json_text
 from . import options as opt
 from .base import ALL, FORMAT, SELECTED, Command, chosen_processes
 from .context import Context
@@ -28,7 +27,7 @@ class InfoCommand(Command):
             except (NativeError, UserError) as error:
                 found.append((process.label, {"error": str(as_user_error(error))}))
         if arguments.get(FORMAT.name) == "json":
-            context.write(json.dumps([{"process": label, **info} for label, info in found], indent=2) + "\n")
+            context.write(json_text([{"process": label, **info} for label, info in found]))
             return
         for label, info in found:
             facts.write_facts(label, info, context.write)

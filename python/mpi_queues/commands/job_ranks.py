@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from .._native import NativeError
-from ..acquisition import job as acquisition
-from ..acquisition import selection
-from ..acquisition.model import Job, RankEntry, World
 from ..errors import UserError, as_user_error
+from ..launchers import job as acquisition
+from ..launchers import selection
+from ..launchers.model import Job, RankEntry, World
 from ..report.words import clean
 from . import options as opt
 from .context import Context
@@ -175,6 +175,12 @@ def tell_failures(context: Context, failed: Sequence[Tuple[RankEntry, str]]) -> 
         context.tell(f"{named(entries)}: {text}")
 
 
+def tell_left_out(context: Context, job: Job) -> None:
+    """A line for each process that looks like a rank of the job, and is another user's."""
+    for text in job.left_out:
+        context.tell(clean(text))
+
+
 def grouped(results: Iterable[Tuple[RankEntry, str]]) -> Dict[str, List[RankEntry]]:
     """Equal texts once, with whose they are, in the order in which they came."""
     found: Dict[str, List[RankEntry]] = {}
@@ -228,7 +234,6 @@ def as_held(job: Job, held: Dict[int, Held]) -> Job:
         one = having(entry, held)
         if one is None:
             return entry
-        problems = [part for part in (entry.problem or "").split("; ") if part and not part.startswith("traced by pid")]
-        return replace(entry, state=one.state, problem="; ".join(problems) or None)
+        return replace(entry, state=one.state, tracer=None)
 
     return replace(job, ranks=[told(entry) for entry in job.ranks])

@@ -9,10 +9,10 @@ import signal
 import time
 from typing import Callable, List, Tuple
 
-from .. import processes
-from ..acquisition import job as acquisition
-from ..acquisition.model import Job, RankEntry
 from ..errors import UsageError, UserError
+from ..launchers import job as acquisition
+from ..launchers.model import Job, RankEntry
+from ..system import processes
 from . import gates, mpir, spawning
 from . import options as opt
 from .base import Command
@@ -28,6 +28,7 @@ from .job_ranks import (
     named,
     run_on,
     tell_failures,
+    tell_left_out,
     write_grouped,
 )
 
@@ -92,6 +93,7 @@ class LaunchCommand(Command):
         for note in launched.notes:
             context.tell(note)
         tell_failures(context, failed)
+        tell_left_out(context, job)
         held = held_ranks(context)
         here = [entry for entry in (job.ranks if every else wanted) if entry.pid in held]
         unopened = open_gates(context, here)

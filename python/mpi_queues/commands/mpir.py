@@ -7,6 +7,7 @@ import sys
 from typing import Callable, Dict, List, Optional
 
 from ..errors import UserError
+from ..system import files
 from .job_control import JobControl
 
 BREAKPOINT = "MPIR_Breakpoint"
@@ -115,7 +116,7 @@ def abort_string(jobs: JobControl, pid: int) -> Optional[str]:
 def pointer_size(pid: int) -> int:
     """By the ELF class of the program (elf.h, EI_CLASS), 8 where that cannot be read."""
     try:
-        with open(f"/proc/{pid}/exe", "rb") as file:
+        with files.opened(f"/proc/{pid}/exe") as file:
             return 4 if file.read(5)[4:] == b"\x01" else 8
     except OSError:
         return 8

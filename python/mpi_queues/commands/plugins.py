@@ -7,6 +7,7 @@ import pathlib
 from typing import Optional, Tuple
 
 from ..errors import UserError
+from ..system.paths import shown
 
 #: Open MPI's, MPICH's, the default names of the interface's document; last Open MPI's for handles.
 PLUGIN_NAMES = ("libompi_dbg_msgq.so", "libtvmpich.so", "libtvibmmpi.so", "libxmpi.so", "libompi_dbg_mpihandles.so")
@@ -42,12 +43,12 @@ def existing_plugin(path: str, help: str = IN_DEBUGGER) -> str:
             if (full / name).is_file():
                 return str(full / name)
         raise UserError(
-            f"{full}: no plug-in in this directory (looked for {', '.join(PLUGIN_NAMES)})",
+            f"{shown(str(full))}: no plug-in in this directory (looked for {', '.join(PLUGIN_NAMES)})",
             help=help,
             kind="no_plugin",
         )
     if not full.is_file():
-        raise UserError(f"{full}: no such plug-in", help=help, kind="no_plugin")
+        raise UserError(f"{shown(str(full))}: no such plug-in", help=help, kind="no_plugin")
     return str(full)
 
 

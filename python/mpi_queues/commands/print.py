@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Sequence
 
 from ..errors import UsageError
 from ..handle_types import KINDS, HandleDict, Teller
 from ..report.handles import write_handle
+from ..system.output import json_text
 from . import options as opt
 from .base import FORMAT, SOURCE, Command, requested_teller
 from .context import Context, HandleValue
@@ -55,7 +55,7 @@ class PrintCommand(Command):
         array = len(found) != 1 or found[0].expression != expression
         if arguments.get(FORMAT.name) == "json":
             described = [_describe(one, teller) for one in found]
-            context.write(json.dumps(described if array else described[0], indent=2) + "\n")
+            context.write(json_text(described if array else described[0]))
             return
         if array:
             _write_elements(context, found, teller)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Dict
 
-from ..acquisition.model import Job
+from ..launchers.model import Job
 from ..report.ranks import job_json, write_job
 from ..report.words import wrapped
+from ..system.output import json_text
 from . import gates, mpir, spawning
 from . import options as opt
 from .base import FORMAT, VERBOSE, Command
@@ -39,7 +39,7 @@ class RanksCommand(Command):
                 process["held_by"] = one.label if one is not None else None
             if spoken is not None:
                 found["job"]["mpir"] = spoken
-            context.write(json.dumps(found, indent=2) + "\n")
+            context.write(json_text(found))
             return
         selected = next((pid for pid, one in held.items() if one.selected), None)
         labels = {pid: one.label + (" *" if pid == selected else "") for pid, one in held.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import List
 
 from .._native import NativeError
@@ -63,4 +62,4 @@ class RecordCommand(Command):
             count = writer.processes
         what = "1 process" if count == 1 else f"{count} processes"
         context.write("".join(f"{one}\n" for one in told))
-        context.write(f"recorded {what} in {path} ({size(os.path.getsize(path))})\n")
+        context.write(f"recorded {what} in {path} ({size(writer.size)})\n")

@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
-from ..acquisition import hosts
-from ..acquisition.model import Job, RankEntry, World
-from ..acquisition.tree import ProcessTree
 from ..errors import UserError, as_user_error
+from ..launchers import hosts, owners
+from ..launchers.model import Job, RankEntry, World
+from ..launchers.tree import ProcessTree
 from ..report.words import clean
 from . import universe
 from .base import prepare
@@ -136,7 +136,8 @@ def with_told(context: Context, job: Job, held: Dict[int, Held]) -> Job:
                 problems.append(f"the plug-in tells of more spawned processes than are listed ({_LISTED})")
                 break
             added += 1
-            ranks.append(_entry(tree, one, world, here, f"the plug-in of {spawner.name} (mqs_next_new_process)"))
+            entry = _entry(tree, one, world, here, f"the plug-in of {spawner.name} (mqs_next_new_process)")
+            ranks.append(_of_user(tree, entry, owners.user_of(tree, process.pid)))
         if added:
             worlds.append(World(world, None, None, None, spawner.world, "as only a plug-in tells"))
     return replace(job, worlds=worlds, ranks=ranks, problems=problems)
@@ -145,6 +146,12 @@ def with_told(context: Context, job: Job, held: Dict[int, Held]) -> Job:
 def _key(host: Optional[str], here: bool, pid: Optional[int]) -> Tuple[Optional[str], Optional[int]]:
     """What names a process: this machine may have several names."""
     return (None if here else host, pid)
+
+
+def _of_user(tree: ProcessTree, entry: RankEntry, user: Optional[int]) -> RankEntry:
+    """What the spawner's memory names may be any process of this machine."""
+    found = owners.stranger(tree, entry.pid, user) if entry.here and entry.pid is not None else None
+    return entry if found is None else owners.left_out(entry, found)
 
 
 def _entry(tree: ProcessTree, told: Dict[str, Any], world: int, here: bool, origin: str) -> RankEntry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional, Sequence
 
-from ..acquisition.model import Job, JobWorld
+from ..launchers.model import Job, JobWorld
 from .context import Context, DebuggedMpi
 from .job_ranks import FAILURES, debugged_job
 

@@ -11,30 +11,33 @@ import time
 from typing import Dict, List, Optional, Tuple
 
 from ..calls import expressions, macros, source
-from ..calls.constants import Family
-from ..calls.signatures import Parameter, in_fortran, parameters
+from ..calls.evaluator import Evaluated
+from ..calls.signatures import Parameter, parameters
 from ..calls.source import CallText, Unknown
-from .base import ArgumentDict
+from ..system import files
+from .base import ArgumentDict, DebuggedProcess
 from .call_sites import Described
-from .callers import Caller, Evaluated, signed
+from .callers import Caller, signed
 
-#: The arguments of one call may take so long (seconds); what is not known by then stays unknown.
+#: The arguments of one call may take so many seconds of a processor; what is not known by then stays unknown.
 TIME_LIMIT = 0.2
+#: So many of real time, in which a debugger may wait for what another thread of it reads. It is more, or what is known
+#: on a busy machine would be another thing each time.
+LONGEST = 2.0
 
 #: How an argument of Fortran names its parameter.
 _KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)\s*")
 
-_NULL = frozenset(("NULL", "nullptr"))
 
-
-def arguments(function: str, caller: Caller, family: Family) -> Tuple[List[ArgumentDict], Optional[str]]:
+def arguments(function: str, caller: Caller) -> Tuple[List[ArgumentDict], Optional[str]]:
     """The arguments of the call of ``function`` (its name in C), or why they are not known."""
     try:
-        return _Call(function, caller, family).arguments(), None
+        with files.reading_for(_reader(caller.process)):
+            return _Call(function, caller).arguments(), None
     except Unknown as unknown:
         reason = str(unknown)
     try:
-        found = Described(function, caller, family).arguments()
+        found = Described(function, caller, caller.constants).arguments()
     except Unknown as unknown:
         return [], f"{reason}, and {unknown}"
     if found and all(one["value"] is None for one in found):
@@ -42,26 +45,34 @@ def arguments(function: str, caller: Caller, family: Family) -> Tuple[List[Argum
     return found, None
 
 
+def _reader(process: DebuggedProcess) -> Optional[files.Reader]:
+    """For whom the sources are read that the program's debug information names."""
+    owner = getattr(process, "owner", None)
+    if owner is not None:
+        return files.reader_of_user(owner)
+    return files.reader_of(process.pid if getattr(process, "local", False) else None)
+
+
 class _Call:
     """One call, with the time that is left for it."""
 
-    def __init__(self, function: str, caller: Caller, family: Family) -> None:
+    def __init__(self, function: str, caller: Caller) -> None:
         self._caller = caller
-        self._family = family
+        self._family = caller.constants
         self._function = function
         self._width: Optional[int] = None
         self._looked = False
         self._described: Optional[Described] = None
-        self._end = time.monotonic() + TIME_LIMIT
-        known = parameters(function)
-        if known is None:
+        self._end = time.thread_time() + TIME_LIMIT
+        self._latest = time.monotonic() + LONGEST
+        if parameters(function) is None:
             raise Unknown(f"the parameters of {function} are not known here")
         if caller.file is None or caller.line is None:
             raise Unknown("the application has no debug information there")
         self._source = source.read(caller.file, caller.built)
         self._fortran = self._source.fortran
         found = source.find(self._source, function, caller.line)
-        self._matched = _matched(found, known, function)
+        self._matched = _matched(found, function)
 
     def arguments(self) -> List[ArgumentDict]:
         found: List[ArgumentDict] = []
@@ -87,7 +98,7 @@ class _Call:
     def _argument(self, parameter: Parameter, text: str, before: List[ArgumentDict]) -> ArgumentDict:
         argument: ArgumentDict = {"name": parameter.name, "expression": text, "value": None}
         try:
-            if time.monotonic() > self._end:
+            if time.thread_time() > self._end or time.monotonic() > self._latest:
                 raise Unknown("finding it out would take too long")
             self._value(argument, parameter, text)
             value = argument["value"]
@@ -130,41 +141,20 @@ class _Call:
             return constant, None
         if self._fortran:
             return None, self._caller.evaluate(text, fortran=True)
-        if text in _NULL:
-            return None, Evaluated(0, None, None)
-        text = self._without_containers(expressions.plain_casts(text))
-        expressions.check(text)
-        if not expressions.is_name(text):
-            try:
-                return None, self._caller.evaluate(text, fortran=False)
-            except Unknown:
-                # A name that only the preprocessor knew may be in it.
-                pass
-        # With -g3 a debugger knows the value of the preprocessor's names, but not that it is a constant of MPI.
-        other = macros.expanded(self._source, text, self._caller.built)
-        constant = expressions.constant_in(other or text)
+        reason: Optional[Unknown] = None
+        other: Optional[str] = None
+        try:
+            # The preprocessor's names come before the program's.
+            other = macros.expanded(self._source, text, self._caller.built)
+        except Unknown as unknown:
+            reason = unknown
+        constant = expressions.constant_in(other) if other is not None else None
         if constant is not None:
             return constant, None
-        if other is not None:
-            expressions.check(other)
-        return None, self._caller.evaluate(other or text, fortran=False)
-
-    def _without_containers(self, text: str) -> str:
-        """An expression with what a std::vector has in place of its calls (libstdc++: bits/stl_vector.h)."""
-        for match in reversed(list(expressions.VECTOR_CALL.finditer(text))):
-            vector, asked = match[1], match[2]
-            with contextlib.suppress(Unknown):
-                first = self._caller.evaluate(f"{vector}._M_impl._M_start", fortran=False)
-                last = self._caller.evaluate(f"{vector}._M_impl._M_finish", fortran=False)
-                count = (last.number - first.number) // (first.width or 1)
-                new = str(count) if asked == "size" else f"{vector}._M_impl._M_start"
-                text = text[: match.start()] + new + text[match.end() :]
-        element = expressions.VECTOR_ELEMENT.fullmatch(text)
-        if element is not None:
-            with contextlib.suppress(Unknown):
-                self._caller.evaluate(f"{element[1]}._M_impl._M_start", fortran=False)
-                text = f"{element[1]}._M_impl._M_start + ({element[2]})"
-        return text
+        try:
+            return None, self._caller.evaluate(text if other is None else other, fortran=False)
+        except Unknown as unknown:
+            raise reason or unknown from None
 
     def _handle_width(self) -> int:
         width = 4 if self._fortran else self._width
@@ -173,15 +163,16 @@ class _Call:
         return width
 
 
-def _matched(found: CallText, known: List[Parameter], function: str) -> List[Tuple[Parameter, str]]:
+def _matched(found: CallText, function: str) -> List[Tuple[Parameter, str]]:
     """The parameters of a call, each with its argument."""
+    known = parameters(function, fortran=found.source.fortran) or []
     if not found.source.fortran:
         if len(found.arguments) != len(known):
             raise Unknown(
                 f"the call of {function} has {len(found.arguments)} arguments in the source, not {len(known)}"
             )
         return list(zip(known, found.arguments))
-    known = [*in_fortran(known, function), Parameter("ierror", True, None, False)]
+    known = [*known, Parameter("ierror", True, None, False, None)]
     by_name: Dict[str, str] = {}
     for at, text in enumerate(found.arguments):
         keyword = _KEYWORD.match(text)

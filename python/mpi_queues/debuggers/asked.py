@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import threading
 import time
 from dataclasses import dataclass
-from typing import IO, Any, Callable, Dict, Iterator, Optional, Sequence, Tuple, Union
+from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
-from .. import processes
+from ..cores.program import checked_core
 from ..errors import UserError
+from ..system import advice, processes
 from ..targets import CoreTarget, PidTarget
 from .conversation import Reply
-from .core_program import checked_core
-from .launchers import Launcher
+from .invocation import Launcher
 
 #: The first line of an answer is not longer than this.
 MAX_HEAD = 1 << 20
@@ -33,7 +34,7 @@ class Request:
     #: Handles: pairs of a kind and a value, None for all of that kind. Where they alone are asked for and none is
     #: named, every kind.
     wanted: Tuple[Tuple[str, Optional[str]], ...] = ()
-    #: Seconds for one target.
+    #: Seconds for one target, and for several that are stopped together.
     timeout: float = 60.0
     #: The debugger: ``gdb`` or ``lldb``.
     via: str = "gdb"
@@ -43,6 +44,11 @@ class Request:
     layouts: Optional[str] = None
     #: Where an answer is kept until it is used; None for the system's place of temporary files.
     spool: Optional[str] = None
+
+    @property
+    def files(self) -> List[str]:
+        """What the user has named for the debugger to open."""
+        return [os.path.abspath(path) for path in (self.plugin, self.layouts) if path is not None]
 
 
 class Unreadable(UserError):
@@ -61,6 +67,8 @@ class Told:
         self.done = 0
         #: Bytes that have come back.
         self.received = 0
+        #: For how long processes have stood for us that were not read, in seconds, by their ids.
+        self.stood: Dict[int, float] = {}
         self._lock = threading.Lock()
 
     def one_done(self) -> None:
@@ -86,6 +94,8 @@ class Answer:
     #: since 1970.
     stopped: Optional[float] = None
     released: Optional[float] = None
+    #: Why it was read with the rights of root, though it is another user's; None where it was not.
+    as_root: Optional[str] = None
 
     def opened(self) -> IO[bytes]:
         """The body of an answer that is no error; who takes it closes it."""
@@ -122,7 +132,7 @@ def check_head(debugger: Launcher, target: DebuggedTarget, reply: Reply, head: b
     """
     try:
         said = json.loads(head)
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
         raise died(debugger, target, reply)
@@ -160,8 +170,7 @@ def content(target: Union[DebuggedTarget, Sequence[PidTarget]], request: Request
     if isinstance(target, PidTarget):
         content["pid"] = target.pid
     elif not isinstance(target, CoreTarget):
-        # Each may take that long.
-        content["pids"], content["until"] = [one.pid for one in target], None
+        content["pids"] = [one.pid for one in target]
         content["identities"] = [one.place.universe_rank if one.place else None for one in target]
     else:
         content["core"], content["exe"] = checked_core(target.core, target.exe)
@@ -170,11 +179,21 @@ def content(target: Union[DebuggedTarget, Sequence[PidTarget]], request: Request
 
 def late(target: DebuggedTarget, request: Request) -> UserError:
     """Nothing came in time."""
-    left = "; it was left running" if isinstance(target, PidTarget) else ""
+    left = "; it is as it was before" if isinstance(target, PidTarget) else ""
     return UserError(
         f"{target.label}: not read within {request.timeout:g} seconds{left}",
         help="allow more time with --timeout SECONDS",
         kind="timeout",
+    )
+
+
+def not_kept(target: DebuggedTarget, error: OSError) -> UserError:
+    """What was read cannot be written to where it is kept meanwhile."""
+    place = "the directory of the file that is written, or $TMPDIR,"
+    return UserError(
+        f"{target.label}: what was read of it cannot be kept: {error.strerror or error}",
+        help=f"see that {place} has space: df -h",
+        kind="not_kept",
     )
 
 
@@ -185,7 +204,7 @@ def died(debugger: Launcher, target: DebuggedTarget, reply: Reply) -> UserError:
     if any(said in text for said in debugger.no_python):
         return UserError(
             f"this {name} was built without Python, which mpi-queues needs",
-            help=debugger.with_python,
+            help=advice.install(debugger.package) + debugger.package_note,
             kind=f"no_{name}",
         )
     if is_gone(target):

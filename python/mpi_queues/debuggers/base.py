@@ -55,7 +55,7 @@ def wants_interrupt() -> bool:
 
 
 class FieldDict(TypedDict):
-    """One member of a structure; see ``src/layouts/mod.rs`` for the meaning."""
+    """One member of a structure; see ``crates/layouts/src/lib.rs`` for the meaning."""
 
     offset: int
     size: int
@@ -83,6 +83,19 @@ class FrameDict(_Frame, total=False):
 
     #: Whether it is code of the application: see ``system_libraries``. Not there: not known.
     application: bool
+    #: The file of its code; None where its code is in none that the debugger has. Not there: not known.
+    image: Optional[str]
+
+
+class SystemCallDict(TypedDict):
+    """What a thread does in the kernel; see ``crates/model/src/call.rs``."""
+
+    #: As the kernel names it; None: it runs.
+    name: Optional[str]
+    #: Whether it waits there.
+    waits: bool
+    #: Whether a wait for a lock has a time limit.
+    timed: bool
 
 
 class _Argument(TypedDict):
@@ -95,7 +108,7 @@ class _Argument(TypedDict):
 
 
 class ArgumentDict(_Argument, total=False):
-    """One argument of an MPI function; see ``src/model/call.rs``."""
+    """One argument of an MPI function; see ``crates/model/src/call.rs``."""
 
     #: Elements of an array, or the handle at an address.
     values: List[int]
@@ -125,6 +138,12 @@ class StackDict(_Stack, total=False):
     arguments_unknown: Optional[str]
     #: Differs where the application has moved on since another look at the thread; None where it could not be taken.
     fingerprint: Optional[str]
+    #: Whether it is the thread that the process began with. Not there: not known.
+    main: bool
+    #: The kernel's number of the thread. Not there: not known.
+    kernel_thread: int
+    #: What it does in the kernel; None where that is not known.
+    system_call: Optional[SystemCallDict]
 
 
 class RegionDict(TypedDict):
@@ -187,6 +206,23 @@ class DebuggedProcess(ABC):
 
         Empty where the files are not on this machine.
         """
+
+    def other_files(self, path: str, bias: int) -> List[str]:
+        """Where else the file of an image may be had, which the target calls ``path`` and has at ``bias``: for one that
+        was deleted or replaced. The core compares them with memory before it believes one."""
+        return []
+
+    def library_at(self, address: int) -> Optional[str]:
+        """What the target calls the library that has an address, where that is known without the debugger."""
+        return None
+
+    def remarks(self) -> List[str]:
+        """What to know of the last :meth:`stacks`, in sentences."""
+        return []
+
+    def forget(self) -> None:
+        """The process has run, or may have loaded libraries."""
+        return
 
     @abstractmethod
     def read_memory(self, address: int, length: int) -> bytes | memoryview:

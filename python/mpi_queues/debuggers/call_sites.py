@@ -1,4 +1,4 @@
-"""What a function was given, by what optimising compilers write down of its call (``src/frames/call_sites.rs``).
+"""What a function was given, by what optimising compilers write down of its call (``crates/calls/src/call_sites.rs``).
 
 Such a value is what the argument was when the function was called, also where the program has no variable for it.
 """
@@ -12,7 +12,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .. import _native
 from ..calls.constants import Family
-from ..calls.signatures import Parameter, in_fortran, parameters, width
+from ..calls.signatures import Parameter, parameters
 from ..calls.source import Unknown
 from . import called
 from .base import ArgumentDict
@@ -46,8 +46,7 @@ class Described:
         Raises:
             Unknown: where the debug information does not describe the call.
         """
-        known = parameters(function)
-        if known is None:
+        if parameters(function) is None:
             raise Unknown(f"the parameters of {function} are not known here")
         self._function = function
         self._caller = caller
@@ -58,7 +57,7 @@ class Described:
             raise Unknown("the debug information does not describe the call (with -O1 and higher it does)")
         self._fortran = _is_fortran(target, function)
         self._descriptors = _DESCRIPTORS in target
-        self._parameters: List[Parameter] = in_fortran(known, function) if self._fortran else known
+        self._parameters: List[Parameter] = parameters(function, fortran=self._fortran) or []
         self._numbers = {parameter.name: number for number, parameter in enumerate(self._parameters)}
         self._values = _values(chain, caller)
 
@@ -102,9 +101,8 @@ class Described:
 
     def _width(self, parameter: Parameter) -> int:
         """The bytes of an argument; of one that is given by its address those of what is there."""
-        number = width(self._function, parameter)
-        if number is not None:
-            return number
+        if parameter.bytes is not None:
+            return parameter.bytes
         if self._fortran:
             return 4
         if not self._family.name:

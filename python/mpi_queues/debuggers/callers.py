@@ -6,6 +6,9 @@ import struct
 from abc import ABC, abstractmethod
 from typing import Dict, Iterator, List, NamedTuple, Optional
 
+from ..calls import evaluator
+from ..calls.constants import CONSTANT, Family
+from ..calls.evaluator import Evaluated, Scope
 from ..calls.source import Unknown
 from .base import ArgumentDict, DebuggedProcess, DebuggerError
 
@@ -13,17 +16,6 @@ _MASK = (1 << 64) - 1
 
 #: An array with more elements is read so far.
 MAX_ELEMENTS = 100_000
-
-
-class Evaluated(NamedTuple):
-    """The value of an expression."""
-
-    #: An integer, a handle, or an address: what a pointer holds, where an array begins.
-    number: int
-    #: Bytes of an element of what it points at; None for what is no pointer and no array.
-    width: Optional[int]
-    #: Where the value itself lies, None where in no memory.
-    place: Optional[int]
 
 
 class CallFrame(NamedTuple):
@@ -51,13 +43,32 @@ class Caller(ABC):
     #: When the program or library of the frame was built (modification time of its file), None where that is not known.
     built: Optional[float]
 
+    #: The constants of the program's MPI, by their names.
+    constants: Family
+
     @abstractmethod
+    def scope(self, *, fortran: bool) -> Scope:
+        """What names mean in the frame.
+
+        Raises:
+            Unknown: where the frame is gone.
+        """
+
     def evaluate(self, text: str, *, fortran: bool) -> Evaluated:
         """The value of an expression of the frame's language.
 
         Raises:
             Unknown: where it has none.
         """
+        scope = self.scope(fortran=fortran)
+
+        spelled = str.upper if fortran else str
+
+        def constant(name: str) -> Optional[int]:
+            return self.constants.value(spelled(name), fortran=fortran) if CONSTANT.match(spelled(name)) else None
+
+        of = evaluator.of_fortran if fortran else evaluator.of_c
+        return evaluator.evaluated(of(text, scope, constant), fortran=fortran)
 
     @abstractmethod
     def frames(self) -> Iterator[CallFrame]:

@@ -23,6 +23,8 @@ Write = Callable[[bytes], None]
 
 #: Seconds for which processes are held that have been read while others of their job are not.
 _MAX_HELD = 10.0
+#: A process takes at most such a part of the time that is left for all.
+_SHARES = 4
 #: Behind a recorded process stands JSON, and behind that its length in so many bytes.
 TRAILER_SIZE = 8
 
@@ -67,6 +69,7 @@ def serve(opener: Opener) -> None:
                 _serve_together(opener, request, write, expected)
                 return
             if request["pid"] is not None:
+                check_images(int(request["pid"]))
                 process = opener.attach(int(request["pid"]))
             else:
                 process = opener.open_core(str(request["core"]), str(request["exe"]))
@@ -89,9 +92,18 @@ def _serve_together(
     the others share with it, and take processor time from the reading."""
     held: Dict[int, DebuggedMpi] = {}
     read: List[int] = []
+    refused: Dict[int, UserError] = {}
+    for pid in map(int, request["pids"]):
+        _head(write, {"begin": pid})
+        try:
+            check_images(pid)
+        except UserError as error:
+            refused[pid] = error
     for pid, identity in zip(map(int, request["pids"]), request["identities"]):
         _head(write, {"begin": pid})
         try:
+            if pid in refused:
+                raise refused[pid]
             held[pid] = opener.attach(pid)
             held[pid].set_identity(identity)
             _head(write, {"stopped": pid, "at": time.time()})
@@ -102,8 +114,13 @@ def _serve_together(
         _head(write, {"piece": len(content)})
         write(content)
 
-    started = time.monotonic()
-    for pid, process in held.items():
+    started, until = time.monotonic(), float(request["until"])
+    for at, (pid, process) in enumerate(held.items()):
+        if time.monotonic() > until:
+            # Nobody stands longer. Those that were not reached can be read alone.
+            break
+        # One that takes long leaves something for the others.
+        request["timeout"] = (until - time.monotonic()) / min(_SHARES, len(held) - at)
         _head(write, {"begin": pid})
         try:
             _answer(request, process, lambda: None, piece)
@@ -116,6 +133,22 @@ def _serve_together(
             for one in read:
                 opener.release(one)
             read.clear()
+
+
+def check_images(pid: int) -> None:
+    """Looks at the files that a process names as its libraries, before a debugger opens them.
+
+    Raises:
+        UserError: for one that is no regular file.
+    """
+    for path, what in _native.irregular_images(pid):
+        shown = "".join(char if char.isprintable() else "?" for char in path)
+        raise UserError(
+            f"pid {pid}: it names {shown} as a library of its own, which is {what}: a debugger could wait "
+            "there for ever, so none is used",
+            help=f"to see which files it has really mapped, type: cat /proc/{pid}/maps",
+            kind="irregular",
+        )
 
 
 def _error(error: BaseException) -> Dict[str, Any]:
@@ -141,9 +174,7 @@ def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[],
     action = request["action"]
     plugin = request["plugin"]
     process.set_layouts(request["layouts"])
-    left = float(request["timeout"])
-    if request["until"] is not None:
-        left = min(left, float(request["until"]) - time.monotonic())
+    left = min(float(request["timeout"]), float(request["until"]) - time.monotonic())
     timeout = max(0.5, left)
     if action == "read":
         kinds = [str(kind) for kind, _ in request["wanted"]]

@@ -1,7 +1,8 @@
 """One word for what the application has at one place: the same at two looks where it has not moved on in between.
 
 It is made of the caller's registers, its stack from there on, the program's own variables, and the memory through which
-messages come to it. The MPI library's variables, which change while it merely waits, are not in it.
+messages come to it. The MPI library's variables, which change while it merely waits, are not in it. It is also
+the same by chance where a program without a counter of its own uses queues without one (``shared_memory``).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .. import _native
 from .base import DebuggedProcess, DebuggerError
-from .shared_memory import message_memory
+from .shared_memory import Piece, message_memory
 
 #: So much of a stack, and of the program's variables, is looked at (bytes).
 MAX_STACK = 64 << 10
@@ -86,16 +87,16 @@ class Fingerprints:
         for start, length in found[1]:
             if left <= 0:
                 break
-            piece = min(length, left)
-            digest.update(self._process.read_memory(start + bias, piece))
-            left -= piece
-        for start, length in self._message_memory():
+            length = min(length, left)
+            digest.update(self._process.read_memory(start + bias, length))
+            left -= length
+        for piece in self._message_memory():
             with contextlib.suppress(DebuggerError):
                 # What cannot be read at one look cannot be at the other.
-                digest.update(self._process.read_memory(start, length))
+                digest.update(self._process.read_memory(piece.address, piece.length))
         return digest.digest()
 
-    def _message_memory(self) -> List[Tuple[int, int]]:
+    def _message_memory(self) -> List[Piece]:
         pid = self._process.pid
         return message_memory(pid) if pid is not None and getattr(self._process, "local", False) else []
 

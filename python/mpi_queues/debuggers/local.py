@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import pathlib
 import socket
 from abc import abstractmethod
-from typing import List, Optional, Tuple
+from typing import Callable, List, Optional, Tuple, Union
 
-from .. import processes
-from .base import DebuggedProcess, RegionDict
+from ..system import processes
+from .base import DebuggedProcess, DebuggerError, RegionDict
+from .mapped_images import Files, Mistaken
+from .running_files import RunningFiles, executable_path
+
+#: More sentences about files than this are not told.
+_MAX_REMARKS = 8
 
 
 class TracedProcess(DebuggedProcess):
@@ -17,6 +21,13 @@ class TracedProcess(DebuggedProcess):
     def __init__(self, pid: Optional[int], *, local: bool) -> None:
         self._pid = pid
         self._local = local and pid is not None
+        #: The files that it runs; None where these cannot be known here.
+        self.files: Optional[Files] = RunningFiles(pid) if self._local and pid is not None else None
+        self._mistaken: Optional[List[Mistaken]] = None
+        #: Reads memory instead of the debugger: that of a core file.
+        self.memory: Optional[Callable[[int, int], Union[bytes, memoryview]]] = None
+        #: User id of whoever's process a core file is; None where the process itself tells.
+        self.owner: Optional[int] = None
 
     @property
     def pid(self) -> Optional[int]:
@@ -33,12 +44,8 @@ class TracedProcess(DebuggedProcess):
 
     @property
     def executable(self) -> Optional[str]:
-        if self._local:
-            try:
-                return str(pathlib.Path(f"/proc/{self._pid}/exe").readlink())
-            except OSError:
-                pass
-        return self.executable_of_debugger()
+        named = executable_path(self._pid) if self._local and self._pid else None
+        return named if named is not None else self.executable_of_debugger()
 
     @abstractmethod
     def executable_of_debugger(self) -> Optional[str]:
@@ -49,6 +56,62 @@ class TracedProcess(DebuggedProcess):
         # A process in a container names files of its own root. The core compares build-ids and contents before it
         # believes a file that merely has the right name.
         return [f"/proc/{self._pid}/root", "/"] if self._local else ["/"]
+
+    def other_files(self, path: str, bias: int) -> List[str]:
+        files = self.files
+        if not isinstance(files, RunningFiles):
+            return []
+        image = files.image_at_bias(bias)
+        found = files.right_file(image) if image is not None else None
+        return [found] if found is not None else []
+
+    def forget(self) -> None:
+        self._mistaken = None
+        if self.files is not None:
+            self.files.forget()
+
+    @property
+    def mistaken(self) -> List[Mistaken]:
+        """The images for which the debugger has another file than the one that runs, or none."""
+        if self._mistaken is None:
+            self._mistaken = self.find_mistaken(self.files) if self.files is not None else []
+        return self._mistaken
+
+    @abstractmethod
+    def find_mistaken(self, files: Files) -> List[Mistaken]:
+        """As :attr:`mistaken`."""
+
+    def mistaken_at(self, address: int) -> Optional[Mistaken]:
+        """The one that has an address: what the debugger says of that place is not true."""
+        # Of a core file's libraries some may be on another machine only.
+        wrong = self.mistaken if isinstance(self.files, RunningFiles) else self.others
+        return next((one for one in wrong if one.image.start <= address < one.image.end), None)
+
+    def library_at(self, address: int) -> Optional[str]:
+        image = self.files.image_at(address) if self.files is not None else None
+        if image is None or self.files is None or image == self.files.executable():
+            return None
+        return image.name
+
+    @property
+    def others(self) -> List[Mistaken]:
+        """Those for which it has another file."""
+        return [one for one in self.mistaken if one.path is not None]
+
+    def remarks(self) -> List[str]:
+        told = [one for one in self.mistaken if one.path is not None or one.is_executable]
+        attached = isinstance(self.files, RunningFiles)
+        return [one.sentence(attached=attached) for one in told[:_MAX_REMARKS]]
+
+    def check_place(self, address: int) -> None:
+        """Sees to it that a symbol at this place is one of a file that runs.
+
+        Raises:
+            DebuggerError: that names the file.
+        """
+        wrong = next((one for one in self.others if one.image.start <= address < one.image.end), None)
+        if wrong is not None:
+            raise DebuggerError(str(wrong))
 
     def program_headers(self) -> Optional[Tuple[int, int]]:
         if self._local and self._pid:

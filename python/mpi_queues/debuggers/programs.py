@@ -7,6 +7,8 @@ import shutil
 from typing import List, Tuple
 
 from ..errors import UserError
+from ..system import files
+from ..system.paths import shown
 
 #: A script may be run by a script; the kernel follows four (Linux, fs/exec.c, exec_binprm).
 _MAX_SCRIPTS = 4
@@ -25,7 +27,7 @@ def runnable(program: str, path: str) -> Tuple[str, List[str]]:
     found = shutil.which(os.path.expanduser(program), path=path)
     if found is None:
         raise UserError(
-            f"{program}: no such program" + ("" if "/" in program else " in PATH"),
+            f"{shown(program)}: no such program" + ("" if "/" in program else " in PATH"),
             help="type the path of a launcher, for instance: mpi launch /usr/bin/mpirun -n 4 ./a.out",
             kind="no_launch",
         )
@@ -43,7 +45,7 @@ def runnable(program: str, path: str) -> Tuple[str, List[str]]:
         before = [*(word.strip() for word in words[1:]), binary, *before]
         binary = words[0]
     raise UserError(
-        f"{binary}: neither a program nor a script that names its interpreter (#!)",
+        f"{shown(binary)}: neither a program nor a script that names its interpreter (#!)",
         help="for a script without such a line, type: mpi launch /bin/sh SCRIPT ARGUMENTS",
         kind="no_launch",
     )
@@ -51,10 +53,10 @@ def runnable(program: str, path: str) -> Tuple[str, List[str]]:
 
 def _first_line(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with files.opened(path) as file:
             return file.read(_MAX_LINE).split(b"\n", 1)[0]
     except OSError as error:
-        raise UserError(f"{path}: {error.strerror}", kind="no_launch") from None
+        raise UserError(f"{shown(path)}: {error.strerror}", kind="no_launch") from None
 
 
 def quoted(path: str) -> str:

@@ -45,6 +45,7 @@ class ProcessSession(DebuggedMpi):
         """The process ran, was written to, or loaded libraries."""
         self._snapshots.clear()
         self._refused = None
+        self._debugged.forget()
         self._session.invalidate(images=images)
 
     def set_safe_path(self, directories: List[str]) -> None:

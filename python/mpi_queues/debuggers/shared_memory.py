@@ -2,13 +2,19 @@
 
 MPI libraries write to it where messages move, and leave it alone while they look for some: the counters of queues
 in it tell a loop of calls from one call that lasts, where the program has no counter of its own (as measured with Open
-MPI's vader, MPICH's nemesis and UCX).
+MPI's vader, MPICH's nemesis and UCX). MPICH's ch4 has rings of cells without a counter: with 5.0.2 a message that goes
+to and fro leaves one of about a hundred contents. So two looks may find the same by chance; ``moving`` looks often.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import pathlib
-from typing import Dict, List, Tuple
+import time
+from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+
+from ..system import processes
 
 #: So much of each mapping, and of all together, is looked at (bytes): the queues lie at the beginning, data behind.
 _OF_EACH = 512 << 10
@@ -18,15 +24,29 @@ _OF_ALL = 8 << 20
 _NO_DEVICES = ("/dev/shm/", "/dev/zero")
 
 
-def message_memory(pid: int) -> List[Tuple[int, int]]:
-    """Addresses and lengths; those of other processes' own segments are left out where it is known whose they are."""
+#: So often ``moving`` looks: that a ring of a hundred contents has the same one each time is as good as impossible.
+_LOOKS = 10
+
+
+class Piece(NamedTuple):
+    """A part of the memory of a process that it shares."""
+
+    address: int
+    #: In bytes.
+    length: int
+    #: Device, inode, and offset within it, as /proc/PID/maps writes them: equal for all who share it.
+    what: Tuple[str, str, str]
+
+
+def message_memory(pid: int) -> List[Piece]:
+    """Segments that are known to be other processes' own are left out."""
     try:
-        text = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="backslashreplace")
+        text = pathlib.Path(f"/proc/{pid}/maps").read_bytes().decode(errors="backslashreplace")
     except OSError:
         return []
     makers = _makers()
-    found: List[Tuple[int, int]] = []
-    for line in text.splitlines():
+    found: List[Piece] = []
+    for line in processes.lines(text):
         words = line.split(maxsplit=5)
         if len(words) < 6 or words[1][1] != "w" or words[1][3] != "s":
             continue
@@ -37,16 +57,64 @@ def message_memory(pid: int) -> List[Tuple[int, int]]:
         if name.startswith("/SYSV") and makers.get(int(words[4]), pid) != pid:
             continue
         start, _, end = words[0].partition("-")
-        found.append((int(start, 16), min(int(end, 16) - int(start, 16), _OF_EACH)))
+        length = min(int(end, 16) - int(start, 16), _OF_EACH)
+        found.append(Piece(int(start, 16), length, (words[3], words[4], words[2])))
     # The smaller ones are queues.
-    found.sort(key=lambda piece: piece[1])
+    found.sort(key=lambda piece: piece.length)
     left, chosen = _OF_ALL, []
-    for address, length in found:
-        if length > left:
+    for piece in found:
+        if piece.length > left:
             break
-        left -= length
-        chosen.append((address, length))
+        left -= piece.length
+        chosen.append(piece)
     return chosen
+
+
+def moving(pids: Iterable[int], until: float) -> Set[int]:
+    """Those of the processes, which run on, through whose shared memory messages go until then (``time.monotonic``).
+
+    Lasts until then. What is shared is read once for all of them. A process whose memory may not be read is not
+    among them.
+    """
+    shared = {pid: message_memory(pid) for pid in pids}
+    pause = max(0.0, until - time.monotonic()) / _LOOKS
+    first = _contents(shared)
+    found: Set[int] = set()
+    while len(found) < len(shared) and time.monotonic() + pause <= until:
+        time.sleep(pause)
+        now = _contents({pid: pieces for pid, pieces in shared.items() if pid not in found})
+        changed = {
+            what for what, content in now.items() if None not in (content, first[what]) and content != first[what]
+        }
+        found |= {pid for pid, pieces in shared.items() if not changed.isdisjoint(piece.what for piece in pieces)}
+    time.sleep(max(0.0, until - time.monotonic()))
+    return found
+
+
+def _contents(shared: Dict[int, List[Piece]]) -> Dict[Tuple[str, str, str], Optional[bytes]]:
+    """A digest of each piece, None where it cannot be read."""
+    contents: Dict[Tuple[str, str, str], Optional[bytes]] = {}
+    for pid, pieces in shared.items():
+        try:
+            memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            # It has ended, or is not ours.
+            contents.update({piece.what: None for piece in pieces if piece.what not in contents})
+            continue
+        try:
+            for piece in pieces:
+                if contents.get(piece.what) is None:
+                    contents[piece.what] = _digest(memory, piece)
+        finally:
+            os.close(memory)
+    return contents
+
+
+def _digest(memory: int, piece: Piece) -> Optional[bytes]:
+    try:
+        return hashlib.blake2b(os.pread(memory, piece.length, piece.address), digest_size=16).digest()
+    except OSError:
+        return None
 
 
 def _makers() -> Dict[int, int]:

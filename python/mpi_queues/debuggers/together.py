@@ -11,18 +11,28 @@ import contextlib
 import json
 import tempfile
 import threading
+import time
 from functools import partial
 from typing import IO, Any, Dict, List, Optional, Sequence, Tuple
 
-from .. import processes
-from ..errors import UserError, as_user_error
+from ..errors import UserError
+from ..system import processes
 from ..targets import PidTarget
-from .asked import MAX_HEAD, Answer, Request, Told, content, died, late, left_as_found, said_error
-from .conversation import Reply, converse
-from .launchers import Launcher
+from .asked import MAX_HEAD, Answer, Request, Told, content, died, late, left_as_found, not_kept, said_error
+from .conversation import Progress, Reply, converse
+from .invocation import Launcher
 
 #: Processes of one debugger. More are read by several, of which each stops its own first.
 MAX_TOGETHER = 512
+#: Bytes that are announced at once.
+_MAX_PIECE = 1 << 40
+#: A second after these is none of the clock (year 9999).
+_MAX_TIME = 253402300800
+
+
+#: The part of the time limit after which a debugger that is done with no further process is ended: what is left is for
+#: those that it did not get to.
+_STALLED = 0.5
 
 
 class _Broken(Exception):
@@ -35,7 +45,7 @@ def read_together(
     """What came back for the processes with which the debugger was done, and why the others of these gave nothing.
     Processes that are not in the answer were not dealt with, and can be read alone."""
     answers: List[Answer] = []
-    pieces = _Pieces(told)
+    pieces = _Pieces(told, [target.pid for target in targets])
     reply: Optional[Reply] = None
     ready: List[PidTarget] = []
     with contextlib.suppress(_Broken), contextlib.ExitStack() as stack:
@@ -59,10 +69,12 @@ def read_together(
                 cancelled,
                 pieces.came,
                 request.spool,
-                each=True,
+                progress=Progress(pieces.mark, request.timeout * _STALLED),
             )
         except OSError as error:
-            return answers + [Answer(target, error=as_user_error(error)) for target in ready]
+            return answers + [Answer(target, error=not_kept(target, error)) for target in ready]
+        finally:
+            pieces.count_stood()
         if not reply.whole or reply.status:
             raise _Broken
     if reply is None:
@@ -128,10 +140,14 @@ class _Spool:
 
 
 class _Pieces:
-    """What has come so far: where in the answer each process's part is."""
+    """What has come so far: where in the answer each process's part is.
 
-    def __init__(self, told: Told) -> None:
+    A debugger with the rights of the processes' user is in that user's hands: what is no line of ours is passed over.
+    """
+
+    def __init__(self, told: Told, pids: Sequence[int]) -> None:
         self.told = told
+        self._pids = frozenset(pids)
         self.places: Dict[int, List[Tuple[int, int]]] = {}
         self.failed: Dict[int, Dict[str, Any]] = {}
         #: When each had been read, in seconds since 1970.
@@ -143,6 +159,17 @@ class _Pieces:
         self._at = 0
         self._left = 0
         self._line = b""
+
+    def mark(self) -> Tuple[int, int, int]:
+        """Another one whenever something is done."""
+        return len(self.stopped), len(self.done), len(self.failed)
+
+    def count_stood(self) -> None:
+        """Adds for how long those stood that were not read."""
+        now = time.time()
+        for pid, at in self.stopped.items():
+            if pid not in self.done:
+                self.told.stood[pid] = self.told.stood.get(pid, 0.0) + max(0.0, now - at)
 
     def came(self, piece: bytes) -> None:
         """Takes what has come, and notes where it is."""
@@ -166,24 +193,33 @@ class _Pieces:
     def _said(self, line: bytes) -> None:
         try:
             said = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if not isinstance(said, dict):
             return
-        if "piece" in said:
-            self._left = int(said["piece"])
+        length = said.get("piece")
+        if type(length) is int and 0 < length < _MAX_PIECE:
+            self._left = length
             if self.begun is not None:
                 self.places.setdefault(self.begun, []).append((self._at, self._left))
-        elif "begin" in said:
-            self.begun = int(said["begin"])
-        elif "stopped" in said:
-            self.stopped[int(said["stopped"])] = float(said["at"])
+            return
+        what, pid = next(
+            ((what, said[what]) for what in ("begin", "stopped", "failed", "done") if what in said), ("", 0)
+        )
+        told = said.get("at")
+        at = float(told) if isinstance(told, (int, float)) and 0 <= told < _MAX_TIME else None
+        if type(pid) is not int or pid not in self._pids or pid in self.done or pid in self.failed:
+            return
+        if what == "begin":
+            self.begun = pid
+        elif what == "stopped" and at is not None:
+            self.stopped[pid] = at
             self.begun = None
-        elif "failed" in said:
-            self.failed[int(said["failed"])] = said
+        elif what == "failed" and isinstance(said.get("error"), str):
+            self.failed[pid] = said
             self.begun = None
             self.told.one_done()
-        elif "done" in said:
-            self.done[int(said["done"])] = float(said["at"])
+        elif what == "done" and at is not None and pid in self.places:
+            self.done[pid] = at
             self.begun = None
             self.told.one_done()

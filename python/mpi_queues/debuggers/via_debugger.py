@@ -7,21 +7,28 @@ which it was found.
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, Callable, Dict, List, Sequence
+from functools import partial
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 from ..errors import UserError, as_user_error
-from ..targets import PidTarget
-from .asked import MAX_HEAD, Answer, DebuggedTarget, Request, Told, check_head, content, late, left_as_found
+from ..targets import CoreTarget, PidTarget
+from . import rights
+from .asked import MAX_HEAD, Answer, DebuggedTarget, Request, Told, check_head, content, late, left_as_found, not_kept
 from .conversation import converse
-from .launchers import Launcher, launcher
+from .invocation import Launcher, launcher
 from .together import MAX_TOGETHER, read_together
 
 __all__ = ["Answer", "DebuggedTarget", "Request", "read_all"]
 
 Progress = Callable[[int, int, int], None]
+
+#: In less time no debugger has attached to anything, in seconds.
+_LEAST = 1.0
 
 
 def read_all(
@@ -42,9 +49,9 @@ def read_all(
     cancelled = threading.Event()
     told = Told(len(targets))
 
-    def asked(wanted: Sequence[Any], ask: Callable[..., Any], workers: int) -> List[Any]:
+    def asked(wanted: Sequence[Callable[..., Any]], workers: int) -> List[Any]:
         with ThreadPoolExecutor(max(1, min(workers, len(wanted)))) as pool:
-            futures = [pool.submit(ask, debugger, one, request, cancelled, told) for one in wanted]
+            futures = [pool.submit(ask, request, cancelled, told) for ask in wanted]
             try:
                 _await(futures, told, progress)
             except BaseException:
@@ -56,15 +63,38 @@ def read_all(
         return [future.result() for future in futures]
 
     ranks = [target for target in targets if isinstance(target, PidTarget) and target.place is not None]
-    groups = [ranks[at : at + MAX_TOGETHER] for at in range(0, len(ranks), MAX_TOGETHER)]
+    groups = [partial(_read_group, group, members) for group, members in _groups(debugger, ranks, request)]
     answers: Dict[DebuggedTarget, Answer] = {}
-    for part in asked([group for group in groups if len(group) > 1], read_together, len(groups)):
+    for part in asked(groups, len(groups)):
         answers.update((answer.target, answer) for answer in part)
     # What such a debugger did not get to, because it ended or took too long, is read alone.
-    rest = [target for target in targets if target not in answers]
-    for answer in asked(rest, _read_one, len(os.sched_getaffinity(0))):
+    rest = [partial(_read_one, debugger, target) for target in targets if target not in answers]
+    for answer in asked(rest, len(os.sched_getaffinity(0))):
         answers[answer.target] = answer
     return [answers[target] for target in targets]
+
+
+def _groups(
+    debugger: Launcher, ranks: Sequence[PidTarget], request: Request
+) -> Iterator[Tuple[rights.Group, List[PidTarget]]]:
+    """Which ranks are read by one debugger: those of one user, as many as it takes. One alone is not among them."""
+    if len(ranks) < 2:
+        return
+    for group in rights.for_processes(debugger, [target.pid for target in ranks], request.files):
+        pids = set(group.pids)
+        members = [target for target in ranks if target.pid in pids]
+        for at in range(0, len(members), MAX_TOGETHER):
+            if len(members[at : at + MAX_TOGETHER]) > 1:
+                yield group, members[at : at + MAX_TOGETHER]
+
+
+def _read_group(
+    group: rights.Group, targets: Sequence[PidTarget], request: Request, cancelled: threading.Event, told: Told
+) -> List[Answer]:
+    answers = read_together(group.debugger, targets, request, cancelled, told)
+    for answer in answers:
+        answer.as_root = group.notes.get(answer.target.pid) if isinstance(answer.target, PidTarget) else None
+    return answers
 
 
 def _await(futures: Sequence[Future[Any]], told: Told, progress: Progress) -> None:
@@ -93,14 +123,20 @@ def _ask(
     debugger: Launcher, target: DebuggedTarget, request: Request, cancelled: threading.Event, told: Told
 ) -> Answer:
     """Runs one debugger."""
-    reply = converse(
-        debugger,
-        content(target, request),
-        request.timeout,
-        cancelled,
-        lambda piece: told.came(len(piece)),
-        request.spool,
-    )
+    # No process stands longer than the limit, also one that has stood before and was not read then.
+    left = request.timeout - (told.stood.get(target.pid, 0.0) if isinstance(target, PidTarget) else 0.0)
+    if left < min(_LEAST, request.timeout):
+        raise late(target, request)
+    question = content(target, dataclasses.replace(request, timeout=left))
+    if isinstance(target, CoreTarget):
+        said = json.loads(question)
+        chosen = rights.for_core(debugger, said["core"], said["exe"], request.files)
+    else:
+        chosen = rights.for_process(debugger, target.pid, request.files)
+    try:
+        reply = converse(chosen.debugger, question, left, cancelled, lambda piece: told.came(len(piece)), request.spool)
+    except OSError as error:
+        raise not_kept(target, error) from None
     if cancelled.is_set():
         raise UserError(f"{target.label}: interrupted", kind="interrupted")
     if reply.answer is None:
@@ -111,4 +147,4 @@ def _ask(
     except BaseException:
         body.close()
         raise
-    return Answer(target, lambda: body)
+    return Answer(target, lambda: body, as_root=chosen.note)

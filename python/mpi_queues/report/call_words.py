@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Mapping, Optional
+from typing import Any, Dict, Iterator, Mapping, Optional
 
 from .._native import Process
 from .words import clean
@@ -14,12 +14,21 @@ _DIRECTIONS = (
 )
 
 
-def given(process: Process, call: Mapping[str, Any]) -> str:
-    """Peer, tag, root, elements, communicator and requests of a call, as far as they are known; empty where none is."""
-    return ", ".join(_parts(process, {one["name"]: one for one in call.get("arguments") or ()}, call))
+def communicator_names(process: Process) -> Dict[int, str]:
+    """What the communicators of a process are called, by the number that calls name them by."""
+    # Of several with one number the first.
+    return {communicator.unique_id: communicator.name for communicator in reversed(process.communicators)}
 
 
-def _parts(process: Process, arguments: Mapping[str, Any], call: Mapping[str, Any]) -> Iterator[str]:
+def given(names: Mapping[int, str], call: Mapping[str, Any]) -> str:
+    """Peer, tag, root, elements, communicator and requests of a call, as far as they are known; empty where none is.
+
+    ``names`` are the process's :func:`communicator_names`.
+    """
+    return ", ".join(_parts(names, {one["name"]: one for one in call.get("arguments") or ()}, call))
+
+
+def _parts(names: Mapping[int, str], arguments: Mapping[str, Any], call: Mapping[str, Any]) -> Iterator[str]:
     directed = False
     for word, peer, tags, counts, types in _DIRECTIONS:
         if peer not in arguments:
@@ -35,7 +44,7 @@ def _parts(process: Process, arguments: Mapping[str, Any], call: Mapping[str, An
             yield f"root {_rank(arguments['root'])}"
         counted = "array_of_requests" not in arguments
         yield from _elements(arguments.get("count") if counted else None, arguments.get("datatype"))
-    name = _communicator(process, arguments.get("comm"), call)
+    name = communicator_name(names, arguments.get("comm"), call)
     if name:
         yield f'on "{name}"'
     requests = call.get("requests") or []
@@ -71,10 +80,9 @@ def _shown(argument: Mapping[str, Any]) -> str:
     return f"? ({clean(str(argument['expression']))})" if argument.get("expression") else "?"
 
 
-def _communicator(process: Process, comm: Optional[Mapping[str, Any]], call: Mapping[str, Any]) -> str:
+def communicator_name(names: Mapping[int, str], comm: Optional[Mapping[str, Any]], call: Mapping[str, Any]) -> str:
+    """What the communicator is called that a call is on; empty where it is not known."""
     found = call.get("communicator")
-    if found is not None:
-        for communicator in process.communicators:
-            if communicator.unique_id == found:
-                return clean(communicator.name)
+    if found is not None and found in names:
+        return clean(names[found])
     return clean(str(comm["meaning"])) if comm is not None and comm.get("meaning") else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
-from .._native import Diagnosis, Finding, Snapshot
+from .._native import Diagnosis, Finding, Process, Snapshot
 from .places import Place, call_text, of_process, where
 from .words import WIDTH, clean, columns, counted, listed, pad, ranks, shorten, wrapped
 
@@ -65,34 +65,43 @@ def write_diagnosis(diagnosis: Diagnosis, write: Write, options: Options) -> Non
     headline = _cut(diagnosis.headline or _STATES[state], options)
     kind = "deadlock" if state in ("deadlock", "suspect") else "headline"
     write(options.style(kind, wrapped(headline, "", width=options.width).rstrip("\n")) + "\n")
-    findings, told = _ordered(diagnosis.findings, headline)
+    findings, told = _ordered(diagnosis)
     shown: Set[Tuple[Any, ...]] = set()
     count = options.of(_FURTHER) + 1
     for number, finding in enumerate(findings[:count]):
         write("\n")
-        _write_finding(finding, number, told and number == 0, shown, write, options)
+        _write_finding((finding, diagnosis.snapshot), number, told and number == 0, shown, write, options)
     if len(findings) > count:
         write("\n")
         _write_more(f"… and {counted(len(findings) - count, 'more finding')}", write, options)
-    _write_places(diagnosis.snapshot, {rank for one in findings if one.calls for rank in one.ranks}, write, options)
+    above = findings[:count]
+    standing = {call.get("rank") for one in above for call in one.calls}
+    elided = {rank for one in above if one.calls for rank in one.ranks}
+    _write_places(diagnosis.snapshot, {rank for rank in standing | elided if rank is not None}, write, options)
     _write_movement(diagnosis, write, options)
     _write_worlds(diagnosis.snapshot, write, options)
     _write_limits(diagnosis, write, options)
     _write_next(diagnosis, write, options)
 
 
-def _ordered(findings: Sequence[Finding], headline: str) -> Tuple[List[Finding], bool]:
-    """The finding that the headline is about first, so that its calls stand below it; and whether there is one."""
-    for place, finding in enumerate(findings):
-        if finding.summary and finding.summary.removeprefix("perhaps ") in headline:
-            return [finding, *findings[:place], *findings[place + 1 :]], True
-    return list(findings), False
+def _ordered(diagnosis: Diagnosis) -> Tuple[List[Finding], bool]:
+    """The finding that the headline tells first, so that its calls stand below it; and whether there is one."""
+    findings, place = diagnosis.findings, diagnosis.headline_finding
+    if place is None:
+        return findings, False
+    return [findings[place], *findings[:place], *findings[place + 1 :]], True
 
 
 def _write_finding(
-    finding: Finding, number: int, told: bool, shown: Set[Tuple[Any, ...]], write: Write, options: Options
+    found: Tuple[Finding, Snapshot],
+    number: int,
+    told: bool,
+    shown: Set[Tuple[Any, ...]],
+    write: Write,
+    options: Options,
 ) -> None:
     """A finding; of one that the headline has ``told`` the calls only."""
+    finding, snapshot = found
     calls = finding.calls
     if not told:
         title = finding.kind if finding.certain else f"{finding.kind} (possible)"
@@ -102,7 +111,7 @@ def _write_finding(
     shown.update(_key(call)[:1] + _key(call)[2:5] for call in calls)
     limit = options.of(_ROWS) if number == 0 or options.verbose else 3
     rows = _grouped(new)
-    _write_rows([_row(call, who, options) for call, who in rows[:limit]], write, options)
+    _write_rows([_row(call, who, snapshot, options) for call, who in rows[:limit]], write, options)
     _write_elided(finding, calls, rows[limit:], write, options)
     if not options.verbose:
         return
@@ -163,17 +172,25 @@ class _Row:
     full: str = ""
 
 
-def _row(call: Mapping[str, Any], who: Sequence[int], options: Options) -> _Row:
+def _row(call: Mapping[str, Any], who: Sequence[int], snapshot: Snapshot, options: Options) -> _Row:
     waits = clean(str(call.get("waits_for") or ""))
     function = clean(str(call.get("function") or ""))
-    full = call_text(call) if options.verbose and function else ""
+    text = call_text(call, _process(snapshot, call.get("rank")))
+    full = text if options.verbose and function else ""
     return _Row(
         _ranks(who) if who else "a process",
-        (function if waits or options.verbose else call_text(call)) or "outside MPI",
+        (function if waits or options.verbose else text) or "outside MPI",
         where(call, full=options.verbose),
         f"waits for {waits}" if waits else "",
         full if full != function else "",
     )
+
+
+def _process(snapshot: Snapshot, rank: Optional[int]) -> Optional[Process]:
+    try:
+        return None if rank is None else snapshot.rank(rank)
+    except KeyError:
+        return None
 
 
 def _write_rows(rows: Sequence[_Row], write: Write, options: Options) -> None:

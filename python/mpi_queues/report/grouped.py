@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .._native import Communicator, Operation, Process, Queue, Snapshot
+from .._native import Communicator, Operation, Process, Snapshot
 from . import text
-from .text import Options, Write
+from .text import QUEUES, Options, Which, Write
 from .words import clean, counted, listed, ranks, size, wrapped
 from .worlds import Members, of_world, who
 
 #: Title, the word before the peer, and the queue.
-_Titled = Tuple[str, str, Queue]
 #: What a communicator is known by in several processes: its name, its context, and its groups.
 _Key = Tuple[str, str, str]
 
@@ -91,20 +90,11 @@ def _key(communicator: Communicator, snapshot: Snapshot) -> _Key:
     return name, context, " | ".join(sorted(part.strip() for part in group.replace("remote ", "").split("|")))
 
 
-def _titled(communicator: Communicator) -> List[_Titled]:
-    return [
-        ("pending send", "to", communicator.pending_sends),
-        ("pending receive", "from", communicator.pending_receives),
-        ("unexpected message", "from", communicator.unexpected_messages),
-    ]
-
-
 def _facts(process: Process, snapshot: Snapshot, options: Options) -> Iterator[str]:
     mpi = text.mpi_line(process)
     if mpi:
         yield mpi
-    for call in process.calls:
-        yield text.call_line(process, call)
+    yield from text.call_lines(process)
     for communicator in process.communicators:
         name = clean(communicator.name) or "(no name)"
         for line in _lines(communicator, snapshot, options):
@@ -117,28 +107,29 @@ def _facts(process: Process, snapshot: Snapshot, options: Options) -> Iterator[s
 def _lines(communicator: Communicator, snapshot: Snapshot, options: Options) -> Iterator[str]:
     """What is in the queues of one process, equal operations counted."""
     members = Members(communicator, snapshot.worlds)
-    for title, direction, queue in _titled(communicator):
+    for which in QUEUES:
+        queue = which.of(communicator)
         if queue.state != "ok":
             reason = "not known" if queue.state == "no_information" else "could not be read"
-            yield f"{title}s: {reason}: {clean(queue.detail or 'no reason given')}"
+            yield f"{which.title}: {reason}: {clean(queue.detail or 'no reason given')}"
         shown = len(queue) if options.limit is None else min(len(queue), max(0, options.limit))
         counts: Dict[str, int] = {}
         for index in range(shown):
-            line = _operation(queue[index], title, direction, members)
+            line = _operation(queue[index], which, members)
             counts[line] = counts.get(line, 0) + 1
         for line, count in counts.items():
             yield line if count == 1 else f"{line} ({count:,} times)"
         if shown < len(queue):
             hint = f" (to see them: {options.show_more})" if options.show_more else ""
-            yield f"and {counted(len(queue) - shown, f'more {title}')}{hint}"
+            yield f"and {counted(len(queue) - shown, f'more {which.one}')}{hint}"
 
 
-def _operation(operation: Operation, title: str, direction: str, members: Members) -> str:
+def _operation(operation: Operation, which: Which, members: Members) -> str:
     other = members.name(operation.desired_local_rank, operation.desired_global_rank)
     peer = text.peer(operation, other) + (f" ({other})" if other else "")
     tag = "any tag" if operation.tag_wild else f"tag {text.shown_number(operation.desired_tag)}"
-    length = operation.actual_length if title.startswith("unexpected") else operation.desired_length
-    parts = [f"{title} {direction} {peer}", tag, size(length)]
+    length = operation.actual_length if which.arrived else operation.desired_length
+    parts = [f"{which.one} {which.direction} {peer}", tag, size(length)]
     if operation.call:
         parts.append(clean(operation.call))
     if operation.status != "pending":

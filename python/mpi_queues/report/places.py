@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, NamedTuple, Tuple
+from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
 
 from .._native import Process
+from .call_words import communicator_name, communicator_names
 from .words import clean, shorten
 
 #: What tells calls of one place apart; the buffer, the count and the datatype do not.
@@ -26,14 +27,17 @@ class Place(NamedTuple):
     where: str
 
 
-def call_text(call: Mapping[str, Any]) -> str:
-    """``MPI_Recv(source 1, tag 17, comm halo)``, with what is known of it."""
+def call_text(call: Mapping[str, Any], process: Optional[Process] = None) -> str:
+    """``MPI_Recv(source 1, tag 17, comm halo)``, with what is known of it. ``process`` is the one whose call it is."""
     parts: List[str] = []
     for argument in call.get("arguments") or []:
         name = str(argument.get("name") or "")
         if name in _TELLING:
             value = argument.get("meaning")
             value = argument.get("value") if value is None else value
+            if value is None and name == "comm" and process is not None:
+                # What the library has posted tells it, where the arguments do not.
+                value = communicator_name(communicator_names(process), argument, call) or None
             parts.append(f"{name} {'?' if value is None else value}")
     function = str(call.get("function") or "")
     return clean(f"{function}({', '.join(parts)})" if parts else function)
@@ -54,14 +58,15 @@ def of_process(process: Process, *, full: bool = False) -> Place:
     """Where a process stands: in MPI where any of its threads does, else where its first one does."""
     calls = process.calls
     if calls:
-        return Place(f"in {call_text(calls[0])}", where(calls[0], full=full))
-    outside = _outside(process)
+        return Place(f"in {call_text(calls[0], process)}", where(calls[0], full=full))
+    outside, lost = _outside(process), any(one.get("complete") is False for one in process.outside)
     stage = process.stage
     if stage in _STAGES:
         return Place(_STAGES[stage], outside[1])
     if outside != ("", ""):
         function, place = outside
-        return Place("outside MPI" + (f", in {function}" if function else ""), place)
+        # A stack that was not seen to its end may be in MPI all the same.
+        return Place(("not known where" if lost else "outside MPI") + (f", in {function}" if function else ""), place)
     if process.state == "ended":
         return Place("has ended", "")
     if process.problems:

@@ -6,6 +6,8 @@ import contextlib
 import os
 import time
 
+from .words import clean
+
 #: Return to the start of the line and clear it.
 CLEAR = "\r\x1b[K"
 
@@ -36,7 +38,7 @@ class ProgressLine:
             return
         self._next = now + 0.1
         self._shown = True
-        self._write(CLEAR + text)
+        self._write(CLEAR + clean(text))
 
     def _write(self, text: str) -> None:
         # A terminal that cannot be written to has nobody who reads.

@@ -6,7 +6,7 @@ import re
 import time
 from typing import Any, Callable, Dict, List, Mapping, Match, Optional, Tuple
 
-from ..acquisition.model import Job, RankEntry, World
+from ..launchers.model import Job, RankEntry, World
 from .words import WIDTH, clean, columns, counted, pad, ranks, shorten, wrapped
 
 Write = Callable[[str], object]

@@ -6,11 +6,11 @@ Queues may hold 100,000 operations, each of which becomes a Python object only w
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .._native import Communicator, Operation, Process, Queue, Snapshot
 from ..errors import UserError
-from .call_words import given
+from .call_words import communicator_names, given
 from .words import WIDTH, clean, columns, counted, listed, pad, shorten, size, wrapped
 from .worlds import Members, of_world, who
 
@@ -19,8 +19,27 @@ Write = Callable[[str], object]
 #: Rows of a queue unless the user asks for more.
 DEFAULT_LIMIT = 200
 
+
+class Which(NamedTuple):
+    """One of a communicator's three queues."""
+
+    #: What it is called, and one of its operations.
+    title: str
+    one: str
+    #: The word before the peer.
+    direction: str
+    #: Whether its operations are messages that have arrived.
+    arrived: bool
+    of: Callable[[Communicator], Queue]
+
+
+QUEUES = (
+    Which("pending sends", "pending send", "to", False, lambda communicator: communicator.pending_sends),
+    Which("pending receives", "pending receive", "from", False, lambda communicator: communicator.pending_receives),
+    Which("unexpected messages", "unexpected message", "from", True, lambda one: one.unexpected_messages),
+)
+
 # Columns of the table of operations, 94 with the indentation and gaps.
-_TITLES = ("pending sends", "pending receives", "unexpected messages")
 _PEER, _TAG, _SIZE, _DATA, _CALL, _STATUS = 17, 11, 10, 22, 13, 15
 
 
@@ -77,7 +96,7 @@ def count_operations(snapshot: Snapshot) -> int:
         len(queue)
         for process in snapshot.processes
         for communicator in process.communicators
-        for queue in _queues(communicator)
+        for _, queue in _queues(communicator)
     )
 
 
@@ -155,7 +174,7 @@ class _Totals:
 
     def add(self, communicator: Communicator) -> None:
         self.communicators += 1
-        for kind, queue in enumerate(_queues(communicator)):
+        for kind, (_, queue) in enumerate(_queues(communicator)):
             self.operations[kind] += len(queue)
             self.unknown[kind] += queue.state != "ok"
 
@@ -192,8 +211,8 @@ def _problems(snapshot: Snapshot) -> int:
     return len(snapshot.problems) + sum(len(process.problems) for process in snapshot.processes)
 
 
-def _queues(communicator: Communicator) -> List[Queue]:
-    return [communicator.pending_sends, communicator.pending_receives, communicator.unexpected_messages]
+def _queues(communicator: Communicator) -> List[Tuple[Which, Queue]]:
+    return [(which, which.of(communicator)) for which in QUEUES]
 
 
 def shown_number(value: Optional[int]) -> str:
@@ -223,8 +242,8 @@ def _write_process(process: Process, write: Write, options: Options, totals: _To
     for sentence in (mpi_line(process), _source_line(process)):
         if sentence:
             write(wrapped(sentence, "  ", "    "))
-    for call in process.calls:
-        write(wrapped(call_line(process, call), "  ", "    "))
+    for line in call_lines(process):
+        write(wrapped(line, "  ", "    "))
     for place in process.outside:
         # Threads of the MPI library itself have no caller.
         if place.get("caller"):
@@ -239,15 +258,15 @@ def _write_process(process: Process, write: Write, options: Options, totals: _To
     for communicator in communicators:
         totals.add(communicator)
         quiet = all(
-            len(queue) == 0 and (queue.state == "ok" or title in unknown)
-            for title, _, queue in _titled_queues(communicator)
+            len(queue) == 0 and (queue.state == "ok" or which.title in unknown)
+            for which, queue in _queues(communicator)
         )
         if quiet and not options.every_communicator:
             idle.append(shorten(_name(communicator), 64))
         else:
             _write_communicator(communicator, write, options, unknown)
     if idle:
-        known = [title for title in _TITLES if title not in unknown]
+        known = [which.title for which in QUEUES if which.title not in unknown]
         about = f"No {_either(known)} in: " if known else "Communicators: "
         write("\n" + wrapped(about + listed(idle), "  ", "    "))
     for note in process.notes:
@@ -280,18 +299,25 @@ def _source_line(process: Process) -> str:
     return f"{line}, via {source['via']}" if source.get("via") else line
 
 
-def call_line(process: Process, call: Mapping[str, Any]) -> str:
-    """Where a thread stands in MPI."""
-    arguments = given(process, call)
-    line = f"in {call.get('function')}" + (f"({arguments})" if arguments else "")
-    if len(process.calls) > 1 or call.get("thread") not in (1, None):
-        line = f"thread {call.get('thread')} {line}"
-    return line + _called_by(call)
+def call_lines(process: Process) -> Iterator[str]:
+    """Where each of its threads stands in MPI."""
+    # Made anew each time that they are asked for: with thousands of threads not once a thread.
+    calls = process.calls
+    names = communicator_names(process)
+    for call in calls:
+        arguments = given(names, call)
+        line = f"in {call.get('function')}" + (f"({arguments})" if arguments else "")
+        if len(calls) > 1 or call.get("thread") not in (1, None):
+            line = f"thread {call.get('thread')} {line}"
+        yield line + _called_by(call)
 
 
 def outside_line(place: Mapping[str, Any]) -> str:
     """Where a thread stands that is not in MPI."""
-    line = f"thread {place.get('thread')} is outside MPI"
+    number = place.get("thread")
+    # What was not seen to its end may be in MPI all the same.
+    lost = place.get("complete") is False
+    line = f"thread {number} was not seen to the end of its stack" if lost else f"thread {number} is outside MPI"
     if place.get("function") and place["function"] != place.get("caller"):
         return f"{line}: in {place['function']}{_called_by(place)}"
     where = f" at {_place(place)}" if place.get("file") else ""
@@ -307,11 +333,6 @@ def _place(call: Mapping[str, Any]) -> str:
     return f"{str(call['file']).rsplit('/', 1)[-1]}:{call.get('line')}"
 
 
-def _titled_queues(communicator: Communicator) -> List[Tuple[str, str, Queue]]:
-    """Title, word before the peer, and queue."""
-    return list(zip(_TITLES, ("to", "from", "from"), _queues(communicator)))
-
-
 def _either(titles: Sequence[str]) -> str:
     """``a``, ``a or b``, ``a, b or c``."""
     return " or ".join([", ".join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)
@@ -322,11 +343,11 @@ def _unknown_everywhere(communicators: Sequence[Communicator]) -> Dict[str, str]
     found: Dict[str, str] = {}
     if len(communicators) < 2:
         return found
-    for at, title in enumerate(_TITLES):
-        queues = [_queues(communicator)[at] for communicator in communicators]
+    for which in QUEUES:
+        queues = [which.of(communicator) for communicator in communicators]
         details = {queue.detail for queue in queues}
         if all(queue.state == "no_information" and len(queue) == 0 for queue in queues) and len(details) == 1:
-            found[title] = details.pop() or "no reason given"
+            found[which.title] = details.pop() or "no reason given"
     return found
 
 
@@ -337,14 +358,15 @@ def _write_communicator(communicator: Communicator, write: Write, options: Optio
     name = shorten(_name(communicator), WIDTH - columns(title) - 4)
     write(f"\n  {options.style('communicator', name)}: {title}\n")
     members = Members(communicator, options.worlds)
-    for queue_title, direction, queue in _titled_queues(communicator):
-        if queue_title in unknown:
-            write(f"    {queue_title}: not known\n")
+    for which, queue in _queues(communicator):
+        if which.title in unknown:
+            write(f"    {which.title}: not known\n")
         else:
-            _write_queue(queue_title, direction, queue, members, write, options)
+            _write_queue(which, queue, members, write, options)
 
 
-def _write_queue(title: str, direction: str, queue: Queue, members: Members, write: Write, options: Options) -> None:
+def _write_queue(which: Which, queue: Queue, members: Members, write: Write, options: Options) -> None:
+    title = which.title
     total = len(queue)
     if queue.state == "no_information":
         write(wrapped(f"{title}: not known: {queue.detail or 'no reason given'}", "    ", "      "))
@@ -357,12 +379,12 @@ def _write_queue(title: str, direction: str, queue: Queue, members: Members, wri
         return
     incomplete = "" if queue.state == "ok" else " (not all)"
     write(f"    {title}: {total:,}{incomplete}\n")
-    write(_row(direction, "tag", "size", "data", "call", "status"))
+    write(_row(which.direction, "tag", "size", "data", "call", "status"))
     shown = total if options.limit is None else min(total, max(0, options.limit))
     remarks: Dict[str, None] = {}
     for index in range(shown):
         operation = queue[index]
-        _write_operation(operation, title, members, write)
+        _write_operation(operation, which, members, write)
         remarks.update(dict.fromkeys(_remarks(operation)))
     for remark in remarks:
         write(wrapped(remark, "      ", "        "))
@@ -379,19 +401,18 @@ def _row(peer: str, tag: str, length: str, data: str, call: str, status: str) ->
     return line.rstrip() + "\n"
 
 
-def _write_operation(operation: Operation, title: str, members: Members, write: Write) -> None:
-    unexpected = title.startswith("unexpected")
+def _write_operation(operation: Operation, which: Which, members: Members, write: Write) -> None:
     tag = "any" if operation.tag_wild else shown_number(operation.desired_tag)
     data = ""
     if operation.datatype or operation.count is not None:
         data = f"{'' if operation.count is None else operation.count} {operation.datatype or 'elements'}".strip()
-    length = operation.actual_length if unexpected else operation.desired_length
+    length = operation.actual_length if which.arrived else operation.desired_length
     marks = [operation.status]
     if operation.persistent:
         marks.append("persistent")
     if operation.internal:
         marks.append("internal")
-    if operation.system_buffer and not unexpected:
+    if operation.system_buffer and not which.arrived:
         marks.append("buffered")
     notes = [clean(note) for note in operation.extra_text]
     status = ", ".join(marks)
@@ -401,7 +422,7 @@ def _write_operation(operation: Operation, title: str, members: Members, write: 
         status, overflow = operation.status, ", ".join(marks[1:])
     other = members.name(operation.desired_local_rank, operation.desired_global_rank)
     write(_row(peer(operation, other), tag, size(length), data, operation.call or "", status))
-    taken = _taken_from(operation, members) if not unexpected else ""
+    taken = _taken_from(operation, members) if not which.arrived else ""
     below = "; ".join(note for note in [other, overflow, taken, *notes] if note)
     if below:
         write(wrapped(below, "        "))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Iterable, List, Optional, Sequence
+from typing import Iterable, List, Optional, Sequence, Tuple
+
+from .._native import printable
 
 #: No line of a report is wider.
 WIDTH = 100
 
 
 def clean(text: str) -> str:
-    """Text without characters that would move the cursor or hide what follows."""
-    if text.isprintable():
+    """Text without characters that would move the cursor, begin a line or hide what follows."""
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+    return printable(text)
 
 
 def columns(text: str) -> int:
@@ -135,3 +137,30 @@ def listed(names: Iterable[str], limit: int = 20) -> str:
     shown = ", ".join(all_names[:limit])
     more = len(all_names) - limit
     return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def fitted(text: str, width: int = WIDTH) -> str:
+    """The text with the lines broken that are wider; others stay as they are."""
+    lines = []
+    for line in text.splitlines():
+        indent = line[: len(line) - len(line.lstrip())]
+        lines += [line] if columns(line) <= width else wrapped(line, indent, width=width).splitlines()
+    return "\n".join(lines)
+
+
+def in_columns(rows: Sequence[Tuple[str, str]], indent: str = "  ", width: int = WIDTH) -> List[str]:
+    """Lines of two columns; what is on the right goes on below itself, or below all where there is no room beside."""
+    left = max((columns(row[0]) for row in rows), default=0)
+    lines: List[str] = []
+    for head, text in rows:
+        line = f"{indent}{pad(head, left)}  {text}"
+        if columns(line) <= width:
+            lines.append(line.rstrip())
+            continue
+        beside = len(indent) + left + 2
+        if width - beside < 30:
+            lines += [f"{indent}{head}", *wrapped(text, indent + "    ", width=width).splitlines()]
+            continue
+        first, *rest = wrapped(text, " " * beside, width=width).splitlines()
+        lines += [f"{indent}{pad(head, left)}  {first.lstrip()}", *rest]
+    return lines

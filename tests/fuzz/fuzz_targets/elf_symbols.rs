@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mpi_queues::address::TargetAddr;
-use mpi_queues::target::mock::MockTarget;
-use mpi_queues::target::{ElfImage, Image, TargetAbi};
+use target::address::TargetAddr;
+use target::mock::MockTarget;
+use target::{ElfImage, Image, TargetAbi};
 
 fuzz_target!(|data: &[u8]| {
     let path = std::env::temp_dir().join(format!("mpi-queues-fuzz-{}", std::process::id()));

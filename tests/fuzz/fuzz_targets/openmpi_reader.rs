@@ -1,11 +1,8 @@
 //! The built-in reader for Open MPI on a made-up process whose memory the input damages.
 #![no_main]
 
-#[path = "../../rust/support/mod.rs"]
-mod support;
-
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    support::rich::fuzz(data);
+    made_up::rich::fuzz(data);
 });

@@ -1,14 +1,11 @@
 //! Process tables of a made-up launcher whose memory the input damages.
 #![no_main]
 
-#[path = "../../rust/mpir_launcher.rs"]
+#[path = "../../../crates/acquisition/tests/acquisition/mpir/launcher.rs"]
 #[allow(dead_code)]
-mod mpir_launcher;
-#[path = "../../rust/support/mod.rs"]
-mod support;
-
+mod launcher;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    mpir_launcher::fuzz(data);
+    launcher::fuzz(data);
 });

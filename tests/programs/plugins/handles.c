@@ -428,7 +428,13 @@ int mpidbg_comm_query(mqs_image *image, void *image_info, mqs_process *process, 
         return MPIDBG_ERR_NO_MEM;
     *result = told;
 #ifdef NAME_IS_POINTER
-    processes->fetch_data_fp(process, pointer(process, handle + at->comm_name), sizeof told->comm_name, told->comm_name);
+    /* A recording has a string to its end, and nothing of what lies behind it. */
+    mqs_taddr_t name = pointer(process, handle + at->comm_name);
+    for (size_t each = 0; each < sizeof told->comm_name; each++) {
+        processes->fetch_data_fp(process, name + each, 1, told->comm_name + each);
+        if (told->comm_name[each] == 0)
+            break;
+    }
 #else
     processes->fetch_data_fp(process, handle + at->comm_name, sizeof told->comm_name, told->comm_name);
 #endif

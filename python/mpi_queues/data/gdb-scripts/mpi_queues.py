@@ -4,13 +4,17 @@ The package is loaded from the place where this file lies, without changing ``sy
 another one than that of the environment that holds the package.
 """
 
-import importlib
-import importlib.util
-import inspect
-import pathlib
 import sys
 
-import gdb
+# Debuggers look for modules in the current directory as well, which may be anybody's.
+sys.path[:] = [entry for entry in sys.path if entry not in ("", ".")]
+
+import importlib  # noqa: E402
+import importlib.util  # noqa: E402
+import inspect  # noqa: E402
+import pathlib  # noqa: E402
+
+import gdb  # noqa: E402
 
 
 def _load():
@@ -30,7 +34,7 @@ def _load():
             raise gdb.GdbError(
                 f"mpi-queues: the compiled part cannot be loaded ({error}); in the source tree, type: make build"
             ) from None
-    importlib.import_module("mpi_queues.debuggers.gdb_commands").install()
+    importlib.import_module("mpi_queues.gdb.commands").install()
 
 
 _load()

@@ -6,8 +6,13 @@ takes the package's directory, which is found from the place of this file, and r
 this file again where it is imported again.
 """
 
-import importlib
-import pathlib
+import sys
+
+# Debuggers look for modules in the current directory as well, which may be anybody's.
+sys.path[:] = [entry for entry in sys.path if entry not in ("", ".")]
+
+import importlib  # noqa: E402
+import pathlib  # noqa: E402
 
 _problem = None
 
@@ -34,7 +39,7 @@ def __lldb_init_module(debugger, internal_dict):
     if _problem is not None:
         print(_problem)
         return
-    importlib.import_module("mpi_queues.debuggers.lldb_commands").install(debugger)
+    importlib.import_module("mpi_queues.lldb.commands").install(debugger)
 
 
 _become_package()

@@ -1,11 +1,15 @@
 """What the command line runs inside lldb for each target: loads the package beside it and serves one request."""
 
-import importlib
-import importlib.util
-import json
-import os
-import pathlib
 import sys
+
+# Debuggers look for modules in the current directory as well, which may be anybody's.
+sys.path[:] = [entry for entry in sys.path if entry not in ("", ".")]
+
+import importlib  # noqa: E402
+import importlib.util  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import pathlib  # noqa: E402
 
 
 def _load():
@@ -16,7 +20,7 @@ def _load():
     module = importlib.util.module_from_spec(spec)
     sys.modules["mpi_queues"] = module
     spec.loader.exec_module(module)
-    return importlib.import_module("mpi_queues.debuggers.lldb_child")
+    return importlib.import_module("mpi_queues.lldb.child")
 
 
 def __lldb_init_module(debugger, internal_dict):

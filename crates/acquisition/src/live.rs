@@ -1,0 +1,62 @@
+//! The process table of a live process, read without a debugger.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::{Candidates, ProcessTable, process_table};
+use layouts::{LayoutSource, Layouts, ObjectTypes};
+use target::files::{Irregular, irregular};
+use target::{Image, LiveProcess, Target, TargetError, printable};
+
+/// What the process `pid` of this machine says by the MPIR interface. It is neither stopped nor changed. See
+/// [`process_table`].
+///
+/// # Errors
+/// [`TargetError::Gone`] where there is no such process or it ends meanwhile, [`TargetError::Denied`] and
+/// [`TargetError::File`] where its memory may not or cannot be read.
+pub fn process_table_of(pid: u32, candidates: &Candidates) -> Result<ProcessTable, TargetError> {
+    let process = LiveProcess::open(pid)?;
+    process_table(&process, &types_of(&process, "MPIR_proctable"), candidates)
+}
+
+/// The types in the file that defines a variable of a live process, which is read when a type is asked for; none where
+/// that file cannot be found out.
+fn types_of(process: &LiveProcess, variable: &str) -> Layouts {
+    let image = || {
+        let addr = process.symbol(variable).ok().flatten()?.addr;
+        let images = process.images().ok()?;
+        images.into_iter().filter(|image| image.bias <= addr).max_by_key(|image| image.bias)
+    };
+    let source = |image: Image| -> Box<dyn LayoutSource> {
+        Box::new(ObjectTypes::new(match image.is_executable {
+            // Also where it has been replaced since.
+            true => PathBuf::from(format!("/proc/{}/exe", process.pid())),
+            // Also where it lies in a container.
+            false => PathBuf::from(format!("/proc/{}/root", process.pid())).join(image.path.trim_start_matches('/')),
+        }))
+    };
+    Layouts::new(image().map(source).into_iter().collect())
+}
+
+/// The libraries in the link map of a live process that are no regular files, with what they are: a debugger would open
+/// them, and might wait for ever; also what stands where its program stood. None where the map cannot be read.
+pub fn irregular_images(pid: u32) -> Vec<(String, Irregular)> {
+    let mut names = LiveProcess::open(pid).and_then(|process| process.library_names()).unwrap_or_default();
+    if let Ok(program) = std::fs::read_link(format!("/proc/{pid}/exe")) {
+        let name = program.as_os_str().as_bytes();
+        names.push(name.strip_suffix(b" (deleted)").unwrap_or(name).to_vec());
+    }
+    let strange = |name: &Vec<u8>| {
+        // As the process sees it, and as a debugger does that has the same files.
+        let (path, place) = (Path::new(OsStr::from_bytes(name)), format!("/proc/{pid}"));
+        let seen = match path.strip_prefix("/") {
+            Ok(inside) => Path::new(&place).join("root").join(inside),
+            Err(_) if name.contains(&b'/') => Path::new(&place).join("cwd").join(path),
+            Err(_) => return None,
+        };
+        let kind = irregular(&seen).or_else(|| irregular(path))?;
+        Some((printable(name), kind))
+    };
+    names.iter().filter_map(strange).collect()
+}

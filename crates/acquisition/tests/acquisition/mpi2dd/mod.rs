@@ -1,0 +1,5 @@
+//! Tests of the MPI2DD interface on jobs that are made up: both widths, both byte orders, and anything as tables.
+
+mod hostile;
+mod job;
+mod support;

@@ -1,0 +1,63 @@
+//! Why is it stuck: from one snapshot, or from two looks at the same job.
+
+use std::collections::HashSet;
+
+use super::findings::{self, Context, collectives, deadlock, epochs, finished, messages, non_blocking, requests, slow};
+use super::job::{Job, PartyId};
+use super::matching::Matching;
+use super::stuck::{Reading, Stuck};
+use super::waits::Waits;
+use super::{movement, told, verdict};
+use model::{Finding, Snapshot, Verdict};
+
+/// An earlier look at the same job.
+#[derive(Debug, Clone, Copy)]
+pub struct Earlier<'a> {
+    /// What was read then.
+    pub snapshot: &'a Snapshot,
+    /// Time between the two, in milliseconds, during which the job ran.
+    pub interval_ms: Option<u64>,
+    /// Process ids of those through whose shared memory messages were seen to go in between.
+    pub moving: &'a [i64],
+}
+
+/// Finds what is wrong; the findings that explain most come first.
+pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Finding>, Verdict) {
+    let complete = told::completed(snapshot);
+    let job = Job::new(&complete);
+    let matching = Matching::new(&job);
+    let waits = Waits::new(&job, &matching);
+    let movement = earlier.map(|earlier| movement::compare(earlier, snapshot)).unwrap_or_default();
+    let seen: Vec<_> = movement.iter().map(|(_, seen)| *seen).collect();
+    let sure = Stuck::new(&job, &waits, Reading::Hopeful, &seen, |_| false);
+    let possible = Stuck::new(&job, &waits, Reading::Strict, &seen, |party: PartyId| sure.is_stuck(party));
+    let ignored = |party: PartyId| sure.is_stuck(party) || possible.is_stuck(party);
+    let polling = Stuck::new(&job, &waits, Reading::Polling, &seen, ignored);
+    let (job, waits, matching, seen) = (&job, &waits, &matching, seen.as_slice());
+    let context = Context { job, matching, waits, sure: &sure, possible: &possible, polling: &polling, seen };
+    let mut findings = deadlock::find(&context);
+    findings.extend(finished::find(&context));
+    findings.extend(collectives::find(&context));
+    findings.extend(non_blocking::find(&context));
+    findings.extend(messages_of(&context));
+    findings.extend(epochs::find(&context));
+    findings.extend(findings::polling::find(&context));
+    findings.extend(requests::find(&context));
+    findings.extend(slow::find(&context));
+    let mut verdict = verdict::of(&context, &findings);
+    verdict.interval_ms = earlier.and_then(|earlier| earlier.interval_ms);
+    verdict.movement = movement.into_iter().map(|(movement, _)| movement).collect();
+    (findings, verdict)
+}
+
+/// Findings about messages, which ask who is stuck and for which operations.
+fn messages_of(context: &Context<'_>) -> Vec<Finding> {
+    let all = || (0..context.job.parties.len()).map(PartyId);
+    let fates: Vec<messages::Fate> = all().map(|party| context.fate(party)).collect();
+    let waited: HashSet<_> = all()
+        .flat_map(|party| context.threads(party))
+        .flat_map(|thread| &thread.operations)
+        .map(|op| op.matched_at())
+        .collect();
+    messages::find(&messages::Context { job: context.job, matching: context.matching, fates: &fates, waited: &waited })
+}

@@ -1,0 +1,260 @@
+//! Collective operations in which stuck ranks stand: different ones, different roots, and members that are missing.
+//!
+//! Ranks leave a rooted collective at different times, so two ranks in different ones may merely be at different steps. What is
+//! claimed here is of ranks that can never go on, and for certain only where no step explains it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::Context;
+use crate::job::{CommunicatorId, PartyId};
+use crate::stuck::Seen;
+use crate::waits::{Collective, CollectiveId, Peer, peer};
+use crate::words;
+use functions::{Reach, Way, way};
+use model::{Finding, FindingKind};
+
+/// Findings of more ranks than these are about those that are fewer.
+const ALL_RANKS: usize = 64;
+
+/// How many findings of one kind are told.
+const SHOWN: usize = 16;
+
+/// The ranks that stand in one function, and whether all of them are stuck for certain.
+struct Group<'a> {
+    id: CollectiveId,
+    collective: &'a Collective,
+    stuck: Vec<PartyId>,
+    certain: bool,
+    reach: Reach,
+}
+
+/// All findings about collectives.
+pub fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut by_communicator: BTreeMap<CommunicatorId, Vec<Group<'_>>> = BTreeMap::new();
+    for (id, collective) in context.waits.collectives.iter() {
+        let Some(communicator) = collective.communicator else { continue };
+        let Way::Collective(_, reach) = way(&collective.function) else { continue };
+        // A thread whose communicator is not known stands in several of these, and proves nothing.
+        let here = |party: &&PartyId| {
+            context.threads(**party).iter().any(|thread| thread.collective == Some(id))
+                && context.perhaps_stuck(**party)
+        };
+        let stuck: Vec<PartyId> = collective.present.iter().filter(here).copied().collect();
+        if stuck.is_empty() {
+            continue;
+        }
+        let certain = stuck.iter().all(|party| context.stuck_for_certain(*party));
+        by_communicator.entry(communicator).or_default().push(Group { id, collective, stuck, certain, reach });
+    }
+    let mut found: [Vec<Finding>; 3] = Default::default();
+    for (communicator, mut groups) in by_communicator {
+        groups.sort_by_key(|group| (group.stuck.len(), group.id));
+        found[0].extend(different(context, communicator, &groups));
+        for group in &groups {
+            found[1].extend(missing(context, communicator, group, &groups));
+        }
+    }
+    for (id, collective) in context.waits.collectives.iter() {
+        found[2].extend(roots(context, id, collective));
+    }
+    for kind in &mut found {
+        kind.truncate(SHOWN);
+    }
+    let [different, missing, roots] = found;
+    different.into_iter().chain(roots).chain(missing).collect()
+}
+
+/// A communicator by its name.
+pub fn on(context: &Context<'_>, id: CommunicatorId) -> String {
+    let view = context.job.communicators.get(id.0).and_then(|shared| shared.views.first());
+    view.map_or_else(|| "a communicator".to_owned(), |view| words::communicator(view.communicator))
+}
+
+fn is_are(number: usize) -> &'static str {
+    if number == 1 { "is" } else { "are" }
+}
+
+/// Stuck members of one communicator in different functions.
+fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Group<'_>]) -> Option<Finding> {
+    if groups.len() < 2 {
+        return None;
+    }
+    let inside: HashSet<PartyId> = groups.iter().flat_map(|group| group.stuck.iter().copied()).collect();
+    let all_here = groups[0].collective.whole
+        && groups[0].collective.missing.iter().chain(&groups[0].collective.present).all(|party| inside.contains(party));
+    let synchronising: Vec<&Group<'_>> = groups.iter().filter(|group| group.reach == Reach::All).collect();
+    // Who is in one that some leave early may merely be a step behind, where somebody else is missing in it.
+    let groups: Vec<&Group<'_>> = if all_here { groups.iter().collect() } else { synchronising };
+    if groups.len() < 2 {
+        return None;
+    }
+    let job = context.job;
+    let told: Vec<String> = groups
+        .iter()
+        .map(|group| {
+            let ranks = words::parties(job, &group.stuck);
+            format!("{ranks} {} in {}", is_are(group.stuck.len()), group.collective.function)
+        })
+        .collect();
+    let certain = groups.iter().all(|group| group.certain);
+    let total: usize = groups.iter().map(|group| group.stuck.len()).sum();
+    let fewer = if total > ALL_RANKS { groups.len() - 1 } else { groups.len() };
+    let mut ranks: Vec<i64> = groups.iter().take(fewer).flat_map(|group| context.ranks(&group.stuck)).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let mut evidence = vec![
+        "All members of a communicator must call its collective operations in the same order; none of these can complete."
+            .to_owned(),
+    ];
+    if !certain {
+        evidence.extend(context.doubts(&groups.iter().flat_map(|group| group.stuck.clone()).collect::<Vec<_>>()));
+    }
+    Some(Finding {
+        kind: FindingKind::CollectiveMismatch,
+        summary: format!("on {} {}", on(context, communicator), words::list(&told, "and")),
+        ranks,
+        calls: groups.iter().flat_map(|group| context.calls(&group.stuck)).collect(),
+        certain,
+        evidence,
+        advice: Some("Compare the calls of these ranks: which branch made them call different collectives?".to_owned()),
+        ..Finding::default()
+    })
+}
+
+/// Members that do not take part though others can never go on without them.
+fn missing(
+    context: &Context<'_>,
+    communicator: CommunicatorId,
+    group: &Group<'_>,
+    all: &[Group<'_>],
+) -> Option<Finding> {
+    let job = context.job;
+    let elsewhere: HashSet<PartyId> =
+        all.iter().filter(|other| other.id != group.id).flat_map(|other| other.stuck.iter().copied()).collect();
+    let gone = |party: &PartyId| context.is_out(*party) && !elsewhere.contains(party);
+    let missing: Vec<PartyId> = group.collective.missing.iter().copied().filter(gone).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    // Who is not in an operation that some leave early may have left it, but not who owes one its part of it.
+    let owing = owing(context, group);
+    let proven: Vec<PartyId> = missing.iter().copied().filter(|party| owing.contains(party)).collect();
+    let all = group.reach == Reach::All;
+    let certain = group.certain && (all || !proven.is_empty());
+    let missing = if certain && !all { proven } else { missing };
+    let verb = words::wait(group.stuck.len());
+    let function = &group.collective.function;
+    let mut summary = format!(
+        "{} {} not in {function} on {}, where {} {verb}",
+        words::parties(job, &missing),
+        is_are(missing.len()),
+        on(context, communicator),
+        words::parties(job, &group.stuck),
+    );
+    let mut evidence = whereabouts(context, &missing, &mut summary);
+    if !certain {
+        if group.reach != Reach::All {
+            evidence.push(format!("Not certain: ranks may leave {function} before others have entered it."));
+        } else {
+            evidence.extend(context.doubts(&group.stuck));
+        }
+    }
+    let mut calls = context.calls(&missing);
+    calls.extend(context.calls(&group.stuck));
+    Some(Finding {
+        kind: FindingKind::MissingInCollective,
+        summary,
+        ranks: context.ranks(&missing),
+        calls,
+        certain,
+        evidence,
+        advice: Some(format!("Look why the path of that rank does not lead to {function}.")),
+        ..Finding::default()
+    })
+}
+
+/// Members from whom, or by whom, members that are stuck in a collective still wait for a message of it: it was not exchanged,
+/// so these have not been through it.
+fn owing(context: &Context<'_>, group: &Group<'_>) -> HashSet<PartyId> {
+    if group.reach == Reach::All {
+        return HashSet::new();
+    }
+    let inside = group.stuck.iter().flat_map(|party| context.threads(*party));
+    let posted = inside.filter(|thread| thread.collective == Some(group.id)).flat_map(|thread| &thread.operations);
+    let named = posted.filter(|op| op.operation.internal && !op.operation.any_source);
+    let ranks = named.filter_map(|op| op.operation.actual_global_rank.or(op.operation.desired_global_rank));
+    ranks.filter_map(|rank| context.job.party(rank)).collect()
+}
+
+/// Where those are that are missing, as sentences; a single one also at the end of the summary.
+pub fn whereabouts(context: &Context<'_>, missing: &[PartyId], summary: &mut String) -> Vec<String> {
+    let job = context.job;
+    let mut told = Vec::new();
+    for party in missing.iter().take(3) {
+        let thread = context.threads(*party).first();
+        let place = match (super::finished::finished(context, *party), thread) {
+            (Some(how), _) => how.words().to_owned(),
+            (None, Some(thread)) => format!("is in {}", thread.call.c_name()),
+            (None, None) => continue,
+        };
+        if missing.len() == 1 {
+            summary.push_str(&format!(": it {place}"));
+        }
+        let waits_for = thread.and_then(|thread| context.waits.words(job, *party, thread));
+        let waits_for = waits_for.map_or_else(String::new, |words| format!(" and waits for {words}"));
+        told.push(format!("{} {place}{waits_for}.", super::deadlock::capital(&words::party(job, *party))));
+    }
+    told
+}
+
+/// Members in the same rooted collective with different roots.
+fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Option<Finding> {
+    let Way::Collective(_, Reach::FromRoot | Reach::ToRoot) = way(&collective.function) else { return None };
+    let mut by_root: BTreeMap<i64, Vec<PartyId>> = BTreeMap::new();
+    for party in &collective.present {
+        let process = context.job.parties.get(party.0).and_then(|party| party.process)?;
+        let still = context.seen.get(party.0) == Some(&Seen::Still);
+        let thread = context.threads(*party).iter().find(|thread| thread.collective == Some(id));
+        if let (Some(thread), true) = (thread, still || context.perhaps_stuck(*party))
+            && let Peer::Rank(root) = peer(process, thread.call.argument("root"))
+        {
+            by_root.entry(root).or_default().push(*party);
+        }
+    }
+    if by_root.len() < 2 {
+        return None;
+    }
+    let mut groups: Vec<(i64, Vec<PartyId>)> = by_root.into_iter().collect();
+    groups.sort_by_key(|(root, parties)| (parties.len(), *root));
+    let all: Vec<PartyId> = groups.iter().flat_map(|(_, parties)| parties.iter().copied()).collect();
+    // Where somebody is missing the others may be at different calls of the same function.
+    let certain = collective.missing.is_empty()
+        && collective.whole
+        && collective
+            .present
+            .iter()
+            .all(|party| context.stuck_for_certain(*party) || context.seen.get(party.0) == Some(&Seen::Still))
+        && collective.present.iter().any(|party| context.stuck_for_certain(*party));
+    let told: Vec<String> = groups
+        .iter()
+        .map(|(root, parties)| format!("{} with root {root}", words::parties(context.job, parties)))
+        .collect();
+    let fewer = if all.len() > ALL_RANKS { groups.len() - 1 } else { groups.len() };
+    let mut ranks: Vec<i64> = groups.iter().take(fewer).flat_map(|(_, parties)| context.ranks(parties)).collect();
+    ranks.sort_unstable();
+    let place = collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)));
+    let mut evidence = vec!["All members must give the same root; the root is a rank in the communicator.".to_owned()];
+    if !certain {
+        evidence.push("Not certain: ranks may be at different calls of the same function.".to_owned());
+    }
+    Some(Finding {
+        kind: FindingKind::RootMismatch,
+        summary: format!("in {}{place} {} wait for one another", collective.function, words::list(&told, "and")),
+        ranks,
+        calls: context.calls(&all),
+        certain,
+        evidence,
+        advice: Some("Look how each of these ranks computes the root.".to_owned()),
+        ..Finding::default()
+    })
+}

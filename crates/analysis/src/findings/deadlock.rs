@@ -1,0 +1,143 @@
+//! Ranks that wait for one another.
+
+use std::collections::HashSet;
+
+use super::Context;
+use crate::graph::{Knots, NodeId};
+use crate::job::PartyId;
+use crate::stuck::{Seen, Stuck};
+use crate::words;
+use model::{Finding, FindingKind};
+
+/// How many deadlocks of one job are told each by itself.
+const SHOWN: usize = 16;
+
+/// How many ranks of a cycle are named in the summary.
+const NAMED: usize = 6;
+
+/// All deadlocks, those that are certain first, larger ones before smaller ones.
+pub fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut found = of(context, context.sure, true);
+    found.extend(of(context, context.possible, false));
+    found
+}
+
+fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
+    let knots = stuck.knots();
+    let ends = stuck.ends(&knots);
+    let mut waiting: Vec<Vec<PartyId>> = vec![Vec::new(); knots.knots.len()];
+    for index in 0..context.job.parties.len() {
+        let party = PartyId(index);
+        let node = stuck.node(party);
+        if !stuck.is_stuck(party) || knots.of(node).is_some() {
+            continue;
+        }
+        if let Some(knot) = ends[node.0].and_then(|end| knots.of(end)) {
+            waiting[knot].push(party);
+        }
+    }
+    let mut found: Vec<(usize, Finding)> = Vec::new();
+    for (index, knot) in knots.knots.iter().enumerate() {
+        let members = distinct(stuck, &knot.nodes);
+        let holds = knot.nodes.len() > 1 || knots.waits_for(knot.nodes[0]).contains(&knot.nodes[0]);
+        if holds && !members.is_empty() {
+            found.push((members.len(), finding(context, stuck, &knots, index, &members, &waiting[index], certain)));
+        }
+    }
+    found.sort_by_key(|(members, _)| std::cmp::Reverse(*members));
+    let more = found.len().saturating_sub(SHOWN);
+    let mut found: Vec<Finding> = found.into_iter().take(SHOWN).map(|(_, finding)| finding).collect();
+    if let Some(last) = found.last_mut().filter(|_| more > 0) {
+        last.evidence.push(format!("{} like these are not told one by one.", words::counted(more, "more deadlock")));
+    }
+    found
+}
+
+fn distinct(stuck: &Stuck, nodes: &[NodeId]) -> Vec<PartyId> {
+    let mut known = HashSet::new();
+    nodes.iter().filter_map(|node| stuck.party(*node)).filter(|party| known.insert(*party)).collect()
+}
+
+fn finding(
+    context: &Context<'_>,
+    stuck: &Stuck,
+    knots: &Knots,
+    knot: usize,
+    members: &[PartyId],
+    waiting: &[PartyId],
+    certain: bool,
+) -> Finding {
+    let job = context.job;
+    let cycle = knots.cycle(knot, |node| stuck.party(node).is_some());
+    let cycle = distinct(stuck, &cycle);
+    // In the order in which they wait for one another, then the rest of those that hold one another.
+    let mut ordered = cycle.clone();
+    let in_cycle: HashSet<PartyId> = cycle.iter().copied().collect();
+    ordered.extend(members.iter().copied().filter(|party| !in_cycle.contains(party)));
+    let functions = |parties: &[PartyId]| {
+        let names = parties.iter().map(|party| {
+            let threads = context.threads(*party);
+            threads.first().map_or_else(|| "?".to_owned(), |thread| thread.call.c_name())
+        });
+        names.collect::<Vec<_>>()
+    };
+    let whom = if members.len() == 1 {
+        format!("{} waits for itself", words::party(job, members[0]))
+    } else {
+        format!("{} wait for one another", words::parties(job, members))
+    };
+    let mut summary = whom;
+    if ordered.len() <= NAMED {
+        summary.push_str(&format!(" ({})", functions(&ordered).join(", ")));
+    } else {
+        let mut counts: Vec<(String, usize)> = Vec::new();
+        for name in functions(&ordered) {
+            match counts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((name, 1)),
+            }
+        }
+        let told: Vec<String> = counts.iter().take(NAMED).map(|(name, count)| format!("{count} in {name}")).collect();
+        summary.push_str(&format!(" ({})", told.join(", ")));
+    }
+    let mut evidence = Vec::new();
+    for pair in cycle_pairs(&cycle).take(NAMED) {
+        let waits_for = context.threads(pair.0).iter().find_map(|thread| context.waits.words(job, pair.0, thread));
+        let place = context.threads(pair.0).first().map(|thread| thread.call.c_name()).unwrap_or_default();
+        if let Some(waits_for) = waits_for {
+            evidence.push(format!("{} is in {place} and waits for {waits_for}.", capital(&words::party(job, pair.0))));
+        }
+    }
+    if !waiting.is_empty() {
+        let verb = words::wait(waiting.len());
+        evidence.push(format!("{} {verb} for these.", capital(&words::parties(job, waiting))));
+    }
+    let still = members.iter().all(|party| context.seen.get(party.0) == Some(&Seen::Still));
+    if still {
+        evidence.push("Between two looks nothing of these ranks moved.".to_owned());
+    }
+    if !certain {
+        evidence.extend(context.doubts(members));
+    } else if !still {
+        evidence.push("Nothing is on its way between them: what was sent has arrived.".to_owned());
+    }
+    Finding {
+        ranks: context.ranks(&ordered),
+        calls: context.calls(&ordered),
+        evidence,
+        advice: Some(
+            "Look at the calls of these ranks: one of them must send, or receive, before it waits.".to_owned(),
+        ),
+        ..Finding::claiming(FindingKind::Deadlock, certain, summary)
+    }
+}
+
+fn cycle_pairs(cycle: &[PartyId]) -> impl Iterator<Item = (PartyId, PartyId)> + '_ {
+    cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1))
+}
+
+/// A sentence's first letter.
+pub fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+}

@@ -1,0 +1,129 @@
+//! Ranks that wait for one that has finished.
+
+use std::collections::BTreeMap;
+
+use super::Context;
+use super::deadlock::capital;
+use crate::job::{PartyId, Side};
+use crate::stuck::{Seen, Stuck};
+use crate::waits::{Finished, Posted, Standing};
+use crate::words;
+use functions::Way;
+use model::{Finding, FindingKind};
+
+/// Of so many ranks that wait it is looked for all others that have finished and could have sent.
+const SHOWN_WAITING: usize = 8;
+
+/// One finding for each way in which ranks finished for which others wait.
+pub fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut found = of(context, context.sure, true);
+    found.extend(of(context, context.possible, false));
+    found
+}
+
+/// How a party has finished.
+pub fn finished(context: &Context<'_>, party: PartyId) -> Option<Finished> {
+    match context.waits.standing.get(party.0)? {
+        Standing::Finished(how) => Some(*how),
+        Standing::Blocked(threads) if threads.iter().any(|thread| thread.way == Way::Finalize) => {
+            Some(Finished::Finalizing)
+        }
+        _ => None,
+    }
+}
+
+/// Who has finished, who waits for these itself, and who does through others.
+type Three = (Vec<PartyId>, Vec<PartyId>, Vec<PartyId>);
+
+fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
+    let knots = stuck.knots();
+    let ends = stuck.ends(&knots);
+    // By how they finished: who did, and who waits for them, directly or through others.
+    let mut groups: BTreeMap<Finished, Three> = BTreeMap::new();
+    for index in 0..context.job.parties.len() {
+        let party = PartyId(index);
+        let node = stuck.node(party);
+        if !stuck.is_stuck(party) {
+            continue;
+        }
+        let Some(last) = ends[node.0].filter(|last| *last != node) else { continue };
+        let Some(end) = stuck.party(last) else { continue };
+        let Some(how) = finished(context, end).filter(|_| end != party && stuck.helping(end) == last) else { continue };
+        let entry = groups.entry(how).or_default();
+        entry.0.push(end);
+        // Between it and the one that has finished stand only groups: it waits for that one itself.
+        let next = knots.way(node).find(|node| stuck.party(*node).is_some());
+        if next == Some(last) { entry.1.push(party) } else { entry.2.push(party) }
+    }
+    let found = groups.into_iter().map(|(how, (mut ended, direct, through))| {
+        for party in direct.iter().take(SHOWN_WAITING) {
+            ended.extend(also_ended(context, *party, how));
+        }
+        ended.sort_unstable();
+        ended.dedup();
+        finding(context, how, &ended, &direct, &through, certain)
+    });
+    found.collect()
+}
+
+/// Those that have finished in the same way among all from which a party would take a message.
+fn also_ended(context: &Context<'_>, party: PartyId, how: Finished) -> Vec<PartyId> {
+    let operations = context.threads(party).iter().flat_map(|thread| &thread.operations);
+    let any = operations.filter(|op| op.operation.any_source && op.queue == Posted::Receives);
+    let members = any.filter_map(|op| {
+        let shared = context.job.communicators.get(op.shared.0)?;
+        let side = shared.view(party).map_or(Side::First, |view| shared.peers(view.side));
+        Some(shared.group(side))
+    });
+    let others = members.flatten().copied().flatten().filter(|other| *other != party);
+    others.filter(|other| finished(context, *other) == Some(how)).collect()
+}
+
+fn finding(
+    context: &Context<'_>,
+    how: Finished,
+    ended: &[PartyId],
+    direct: &[PartyId],
+    through: &[PartyId],
+    certain: bool,
+) -> Finding {
+    let job = context.job;
+    let verb = words::wait(direct.len());
+    let which = if ended.len() == 1 { "which" } else { "of which each" };
+    let who = words::parties(job, ended);
+    let summary = format!("{} {verb} for {who}, {which} {}", words::parties(job, direct), how.words());
+    let mut evidence: Vec<String> = Vec::new();
+    for party in direct.iter().take(4) {
+        for thread in context.threads(*party).iter().take(1) {
+            if let Some(waits_for) = context.waits.words(job, *party, thread) {
+                let place = thread.call.c_name();
+                evidence
+                    .push(format!("{} is in {place} and waits for {waits_for}.", capital(&words::party(job, *party))));
+            }
+        }
+    }
+    evidence.push(format!("{} sends and receives nothing more.", capital(&who)));
+    let through: Vec<PartyId> = through.iter().filter(|party| !ended.contains(party)).copied().collect();
+    if !through.is_empty() {
+        let verb = words::wait(through.len());
+        evidence.push(format!("{} {verb} for these in turn.", capital(&words::parties(job, &through))));
+    }
+    if direct.iter().all(|party| context.seen.get(party.0) == Some(&Seen::Still)) {
+        evidence.push("Between two looks nothing of the ranks that wait moved.".to_owned());
+    } else if !certain {
+        evidence.extend(context.doubts(direct));
+    }
+    let mut ranks = context.ranks(direct);
+    ranks.extend(context.ranks(ended));
+    ranks.sort_unstable();
+    ranks.dedup();
+    let mut calls = context.calls(direct);
+    calls.extend(context.calls(ended));
+    Finding {
+        ranks,
+        calls,
+        evidence,
+        advice: Some("Look why that rank came to its end before the others were done with it.".to_owned()),
+        ..Finding::claiming(FindingKind::FinishedRank, certain, summary)
+    }
+}

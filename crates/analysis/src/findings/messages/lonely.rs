@@ -1,0 +1,146 @@
+//! Sends that nobody receives, and receives to which nobody sends.
+
+use std::collections::{HashMap, HashSet};
+
+use super::text::{Told, counted, place, receiver, sender, sent, wants, where_it_is};
+use super::{Context, Fate, MAX_FINDINGS};
+use crate::job::PartyId;
+use crate::matching::{Entry, Outcome, Place, Which, name};
+use model::{Finding, FindingKind};
+
+/// Operations that are alike: of one kind, between the same two, with the same tag.
+type Alike = (FindingKind, PartyId, Option<PartyId>, Option<i64>);
+
+/// One finding of such operations.
+struct Group<'a, 'b> {
+    kind: FindingKind,
+    first: &'b Entry<'a>,
+    count: usize,
+    certain: bool,
+    why: String,
+    parties: Vec<Told>,
+}
+
+/// All but those that were `told` as near misses.
+pub(super) fn find(context: &Context<'_, '_>, told: &HashSet<Place>) -> Vec<Finding> {
+    let mut groups: Vec<Group<'_, '_>> = Vec::new();
+    let mut alike: HashMap<Alike, usize> = HashMap::new();
+    for entry in &context.matching.entries {
+        let alone = entry.is_own() && entry.outcome == Outcome::Unmatched && !told.contains(&entry.place);
+        let found = if !alone {
+            None
+        } else if entry.place.queue == Which::Receives {
+            receive(context, entry).map(|(certain, why)| (FindingKind::UnmatchedReceive, certain, why))
+        } else if entry.place.queue == Which::Unexpected && entry.same.is_some() {
+            // Its send is told.
+            None
+        } else {
+            message(context, entry).map(|(certain, why)| (FindingKind::UnmatchedSend, certain, why))
+        };
+        let Some((kind, certain, why)) = found else { continue };
+        let other = if kind == FindingKind::UnmatchedSend { sender(entry) } else { entry.peer };
+        let owner = if kind == FindingKind::UnmatchedSend { receiver(entry) } else { Some(entry.place.party) };
+        let next = groups.len();
+        let key = (kind, owner.unwrap_or(entry.place.party), other, entry.operation.desired_tag);
+        let at = *alike.entry(key).or_insert(next);
+        if at == next {
+            if next >= MAX_FINDINGS {
+                alike.remove(&key);
+                continue;
+            }
+            groups.push(Group { kind, first: entry, count: 0, certain, why, parties: Vec::new() });
+        }
+        if let Some(group) = groups.get_mut(at) {
+            group.count += 1;
+            group.certain &= certain;
+            if group.count == 1 {
+                group.parties.extend(owner.into_iter().chain(other).map(|party| (party, None)));
+            }
+        }
+    }
+    groups.into_iter().map(|group| finding(context, group)).collect()
+}
+
+/// Whether nobody ever receives a message, how sure that is, and why.
+fn message(context: &Context<'_, '_>, message: &Entry<'_>) -> Option<(bool, String)> {
+    let to = receiver(message)?;
+    let (own, gone) = (name(context.job, to), context.fate(to));
+    let known = context.matching.blind(context.job, message).is_none();
+    match gone {
+        Fate::Finished(how) => Some((known, format!("{own} {how} and receives nothing more"))),
+        Fate::Stuck | Fate::Suspect => {
+            // What else lies there is the backlog of a job that stands still.
+            let stuck = context.is_stuck_in(message)?;
+            let certain = known && stuck && gone == Fate::Stuck;
+            let can = if gone == Fate::Stuck { "can" } else { "can perhaps" };
+            Some((certain, format!("{own} has no receive that fits, and {can} never go on to post one")))
+        }
+        Fate::Open => None,
+    }
+}
+
+/// Whether nobody ever sends to a receive, how sure that is, and why.
+fn receive(context: &Context<'_, '_>, receive: &Entry<'_>) -> Option<(bool, String)> {
+    if receive.probe {
+        return None;
+    }
+    let blind = context.matching.blind(context.job, receive).is_some();
+    let own = receive.place.party;
+    // What was sent before its sender finished may be on its way: certain is only who waits where nothing comes any more,
+    // or what both sides have counted.
+    let waits = context.is_stuck_in(receive) == Some(true);
+    let coming = |from: PartyId| context.matching.unseen(context.job, receive.communicator, from, own);
+    let finished = |party: PartyId| match context.fate(party) {
+        Fate::Finished(how) => Some(format!("{} {how} and sends nothing more", name(context.job, party))),
+        _ => None,
+    };
+    if let Some(peer) = receive.peer {
+        if let Some(why) = finished(peer) {
+            let coming = coming(peer);
+            let known = !blind && (waits || coming == Some(0));
+            return (waits || coming.is_none_or(|coming| coming == 0)).then_some((known, why));
+        }
+    } else if receive.operation.any_source {
+        let shared = context.job.communicators.get(receive.communicator.0)?;
+        let members = shared.group(shared.peers(receive.side));
+        let others = || members.iter().filter(|member| **member != Some(own));
+        if members.len() > 1 && others().all(|member| member.is_some_and(|member| finished(member).is_some())) {
+            let quiet = waits || others().flatten().all(|member| coming(*member) == Some(0));
+            return Some((!blind && quiet, "all others of the communicator have finished".to_owned()));
+        }
+    }
+    let why = finished(receive.place.party)?.replace(" and sends nothing more", " with the receive still pending");
+    Some((false, why))
+}
+
+fn finding(context: &Context<'_, '_>, group: Group<'_, '_>) -> Finding {
+    let (first, count) = (group.first, group.count);
+    let own = name(context.job, first.place.party);
+    let mut evidence = Vec::new();
+    let more =
+        |what: &str| if count > 1 { format!(" (and {} like this)", counted(count - 1, what)) } else { String::new() };
+    let summary = if group.kind == FindingKind::UnmatchedSend {
+        evidence.push(where_it_is(context, first));
+        format!("{}, which receives it nowhere{}", sent(context, first), more("message"))
+    } else {
+        let perhaps = if group.certain { "" } else { "perhaps " };
+        format!(
+            "{own} has a receive pending for {}, to which {perhaps}nobody sends{}",
+            wants(context, first),
+            more("receive")
+        )
+    };
+    evidence.push(group.why);
+    if !group.certain {
+        evidence.push(match context.matching.blind(context.job, first) {
+            Some(why) => format!("not all was read: {why}"),
+            None if group.kind == FindingKind::UnmatchedReceive => {
+                "it is not certain that no message for it is on its way".to_owned()
+            }
+            None => "it is not certain that its other side never comes".to_owned(),
+        });
+    }
+    let mut finding = Finding { kind: group.kind, summary, certain: group.certain, evidence, ..Finding::default() };
+    place(context, &mut finding, &group.parties);
+    finding
+}

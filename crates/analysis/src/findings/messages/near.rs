@@ -1,0 +1,207 @@
+//! Messages that are there, and receives that wait, which differ in one thing.
+//!
+//! That the two were meant for each other nobody can know: what is told is what was sent and what is waited for. It is told
+//! where the receive can never be matched otherwise.
+
+use std::collections::{HashMap, HashSet};
+
+use super::probed;
+use super::text::{Told, communicator, counted, place, receiver, sender, sent, tag, wants, where_it_is};
+use super::{Context, MAX_FINDINGS};
+use crate::job::{CommunicatorId, PartyId};
+use crate::matching::{Entry, OperationId, Outcome, Place, Which, name};
+use model::{Finding, FindingKind};
+
+/// Near misses, and the operations that they tell of.
+pub(super) struct Near {
+    pub(super) findings: Vec<Finding>,
+    pub(super) told: HashSet<Place>,
+}
+
+/// Of messages that are equal in what is looked for so many are looked at.
+const MAX_LOOKED_AT: usize = 8;
+
+/// Unmatched messages by what may be equal in them.
+#[derive(Default)]
+struct Index {
+    /// To a receiver, on a communicator, from a sender or anybody: the tag differs.
+    by_sender: HashMap<(PartyId, CommunicatorId, Option<PartyId>), Vec<OperationId>>,
+    /// To a receiver, from a sender or anybody, with a tag: the communicator differs.
+    by_tag: HashMap<(PartyId, Option<PartyId>, Option<i64>), Vec<OperationId>>,
+    /// To a receiver, on a communicator, with a tag: the sender differs.
+    to: HashMap<(PartyId, CommunicatorId, Option<i64>), Vec<OperationId>>,
+    /// From a sender, on a communicator, with a tag: the receiver differs.
+    from: HashMap<(PartyId, CommunicatorId, Option<i64>), Vec<OperationId>>,
+}
+
+fn add<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<OperationId>>, key: K, id: OperationId) {
+    let list = map.entry(key).or_default();
+    if list.len() < MAX_LOOKED_AT {
+        list.push(id);
+    }
+}
+
+impl Index {
+    fn new(context: &Context<'_, '_>) -> Self {
+        let mut index = Self::default();
+        for (at, entry) in context.matching.entries.iter().enumerate() {
+            let is_message = match entry.place.queue {
+                Which::Receives => false,
+                Which::Sends => entry.same.is_none(),
+                Which::Unexpected => true,
+            };
+            if !is_message || !entry.is_own() || entry.outcome != Outcome::Unmatched {
+                continue;
+            }
+            let (Some(from), Some(to), Some(tag)) = (sender(entry), receiver(entry), entry.operation.desired_tag)
+            else {
+                continue;
+            };
+            let (id, comm) = (OperationId(at), entry.communicator);
+            for from in [Some(from), None] {
+                add(&mut index.by_sender, (to, comm, from), id);
+                for tag in [Some(tag), None] {
+                    add(&mut index.by_tag, (to, from, tag), id);
+                }
+            }
+            for tag in [Some(tag), None] {
+                add(&mut index.to, (to, comm, tag), id);
+                add(&mut index.from, (from, comm, tag), id);
+            }
+        }
+        index
+    }
+
+    /// The messages that differ from what a receive wants in one thing, those that explain most first.
+    fn of(&self, context: &Context<'_, '_>, receive: &Entry<'_>) -> Vec<(FindingKind, OperationId)> {
+        let (own, comm, from) = (receive.place.party, receive.communicator, receive.peer);
+        let wanted = if receive.operation.tag_wild { None } else { receive.operation.desired_tag };
+        let entry = |id: &OperationId| context.matching.entry(*id);
+        let first = |list: Option<&Vec<OperationId>>, fits: &dyn Fn(&Entry<'_>) -> bool| {
+            list.into_iter().flatten().copied().find(|id| entry(id).is_some_and(fits))
+        };
+        let mut found = Vec::new();
+        let other = first(self.by_tag.get(&(own, from, wanted)), &|message| message.communicator != comm);
+        found.extend(other.map(|id| (FindingKind::CommunicatorMismatch, id)));
+        // A receive that takes any tag, or any source, misses nothing by these.
+        if wanted.is_some() {
+            let other =
+                first(self.by_sender.get(&(own, comm, from)), &|message| message.operation.desired_tag != wanted);
+            found.extend(other.map(|id| (FindingKind::TagMismatch, id)));
+        }
+        if let Some(from) = from {
+            let other = first(self.to.get(&(own, comm, wanted)), &|message| sender(message) != Some(from));
+            found.extend(other.map(|id| (FindingKind::RankMismatch, id)));
+            let astray =
+                |message: &Entry<'_>| receiver(message).is_some_and(|to| to != own && context.is_out(to).is_some());
+            let other = first(self.from.get(&(from, comm, wanted)), &astray);
+            found.extend(other.map(|id| (FindingKind::RankMismatch, id)));
+        }
+        found
+    }
+}
+
+/// One near miss, and how many are like it.
+struct Miss<'e> {
+    kind: FindingKind,
+    receive: Entry<'e>,
+    message: OperationId,
+    certain: bool,
+    /// How many receives miss messages in the same way.
+    count: usize,
+    /// Receivers and senders of all of them.
+    parties: Vec<Told>,
+}
+
+/// What is equal in near misses that are told once.
+type Alike = (FindingKind, String, Option<i64>, Option<i64>, Option<(String, i64)>);
+
+pub(super) fn find(context: &Context<'_, '_>) -> Near {
+    let index = Index::new(context);
+    let mut misses: Vec<Miss<'_>> = Vec::new();
+    let mut alike: HashMap<Alike, usize> = HashMap::new();
+    let mut told: HashSet<Place> = HashSet::new();
+    let posted = context.matching.entries.iter().filter_map(|receive| {
+        let waits = receive.place.queue == Which::Receives && receive.is_own() && receive.outcome == Outcome::Unmatched;
+        Some((receive.clone(), waits.then(|| context.is_stuck_in(receive)).flatten()?))
+    });
+    let probes = probed::all(context);
+    let probes = probes.iter().filter_map(|probe| Some((probe.entry(context)?, probe.stuck)));
+    for (receive, stuck) in posted.chain(probes) {
+        let receive = &receive;
+        for (kind, id) in index.of(context, receive) {
+            let Some(message) = context.matching.entry(id) else { continue };
+            let certain = stuck
+                && context.matching.blind(context.job, receive).is_none()
+                && context.matching.blind(context.job, message).is_none();
+            told.insert(receive.place);
+            told.insert(message.place);
+            let same = message.same.and_then(|same| context.matching.entry(same));
+            told.extend(same.map(|same| same.place));
+            let process = context.job.parties.get(receive.place.party.0).and_then(|party| party.process);
+            let call = process.and_then(|process| process.calls.first());
+            let line = call.and_then(|call| Some((call.file.clone()?, call.line?)));
+            let names = format!("{}/{}", communicator(context, receive), communicator(context, message));
+            let key = (kind, names, receive.operation.desired_tag, message.operation.desired_tag, line);
+            let next = misses.len();
+            let miss = *alike.entry(key).or_insert(next);
+            if miss == next {
+                let (receive, parties) = (receive.clone(), Vec::new());
+                misses.push(Miss { kind, receive, message: id, certain, count: 0, parties });
+            }
+            if let Some(miss) = misses.get_mut(miss) {
+                miss.count += 1;
+                miss.certain &= certain;
+                miss.parties.push((receive.place.party, Some(wants(context, receive))));
+                let others = [sender(message), receiver(message)].into_iter().flatten();
+                miss.parties.extend(others.map(|party| (party, None)));
+            }
+        }
+    }
+    let left_out = misses.len().saturating_sub(MAX_FINDINGS);
+    let mut findings: Vec<Finding> =
+        misses.into_iter().take(MAX_FINDINGS).filter_map(|miss| finding(context, miss)).collect();
+    if let (Some(last), true) = (findings.last_mut(), left_out > 0) {
+        last.evidence.push(format!("{} more of this sort", counted(left_out, "finding")));
+    }
+    Near { findings, told }
+}
+
+fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
+    let (receive, message) = (&miss.receive, context.matching.entry(miss.message)?);
+    let own = name(context.job, receive.place.party);
+    let mut summary = format!("{}, {own} waits for {}", sent(context, message), wants(context, receive));
+    if miss.kind == FindingKind::TagMismatch && !receive.operation.any_source {
+        // The rest is equal.
+        let from = sender(message).map_or_else(String::new, |party| name(context.job, party));
+        let verb = if message.place.queue == Which::Sends || message.same.is_some() { "sends" } else { "sent" };
+        let on = communicator(context, receive);
+        summary = format!("{from} {verb} {} on {on}, {own} waits for {}", tag(message), tag(receive));
+    }
+    if miss.count > 1 {
+        summary.push_str(&format!(" (and {} like this)", counted(miss.count - 1, "receive")));
+    }
+    let mut finding = Finding { kind: miss.kind, summary, certain: miss.certain, ..Finding::default() };
+    finding.evidence.push(where_it_is(context, message));
+    finding.evidence.push(format!("nothing that was read fits the receive of {own}: {}", wants(context, receive)));
+    if miss.certain {
+        finding.evidence.push(format!("{own} can never go on otherwise"));
+    } else {
+        let blind = context.matching.blind(context.job, receive);
+        let why = blind.or_else(|| context.matching.blind(context.job, message));
+        finding.evidence.push(match why {
+            Some(why) => format!("not all was read: {why}"),
+            None => format!("it is not certain that {own} can never go on otherwise"),
+        });
+    }
+    finding.advice = Some(
+        match miss.kind {
+            FindingKind::TagMismatch => "compare the tags of the send and of the receive",
+            FindingKind::CommunicatorMismatch => "compare the communicators of the send and of the receive",
+            _ => "compare the destination of the send and the source of the receive",
+        }
+        .to_owned(),
+    );
+    place(context, &mut finding, &miss.parties);
+    Some(finding)
+}

@@ -1,0 +1,127 @@
+//! Operations that pile up: messages that nobody receives, requests that nobody completes.
+
+use std::collections::HashMap;
+
+use super::text::{counted, length, place};
+use super::{Context, Fate, MAX_FINDINGS};
+use crate::job::PartyId;
+use crate::matching::{Which, name};
+use model::{Finding, FindingKind, OperationStatus};
+
+/// So many messages at one rank are a flood: an eager message takes a fragment of 4 KiB or more of the library's memory, so
+/// these are megabytes that nobody asked for; halo exchanges and task queues keep tens.
+const FLOOD_MESSAGES: usize = 1000;
+
+/// So many bytes are, where they are not few large messages, which stay with their senders: with the usual eager limits of
+/// 4 to 64 KiB it takes a thousand messages and more.
+const FLOOD_BYTES: u64 = 64 << 20;
+
+/// Fewer messages than these are no flood, however large.
+const FLOOD_AT_LEAST: usize = 100;
+
+/// So many complete requests that nobody waits for are lost, not merely waited for later: programs complete what they
+/// start within an iteration.
+const LOST_REQUESTS: usize = 1000;
+
+pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for index in 0..context.job.snapshot.processes.len() {
+        let party = PartyId(index);
+        findings.extend(flood(context, party));
+        findings.extend(lost(context, party));
+        if findings.len() >= MAX_FINDINGS {
+            break;
+        }
+    }
+    findings
+}
+
+/// A sender, a tag, and the place of a communicator.
+type Sort = (Option<PartyId>, Option<i64>, usize);
+
+fn flood(context: &Context<'_, '_>, party: PartyId) -> Option<Finding> {
+    let entries = context.matching.of_party(party);
+    let messages = || entries.iter().filter(|entry| entry.place.queue == Which::Unexpected && entry.is_own());
+    let count = messages().count();
+    let sum = |bytes: u64, length: Option<u64>| bytes.saturating_add(length.unwrap_or_default());
+    // What waits at its sender takes no memory here.
+    let bytes = messages().filter(|entry| entry.same.is_none()).map(length).fold(0, sum);
+    if count < FLOOD_MESSAGES && (bytes < FLOOD_BYTES || count < FLOOD_AT_LEAST) {
+        return None;
+    }
+    let mut by_sort: HashMap<Sort, (usize, u64)> = HashMap::new();
+    for entry in messages() {
+        let sort = (entry.peer, entry.operation.desired_tag, entry.place.communicator);
+        let most = by_sort.entry(sort).or_default();
+        most.0 += 1;
+        most.1 = sum(most.1, length(entry));
+    }
+    let ((peer, tag, comm), (most, of_bytes)) = by_sort.into_iter().max_by_key(|(sort, (most, _))| (*most, *sort))?;
+    let own = name(context.job, party);
+    let from = peer.map_or_else(|| "an unknown rank".to_owned(), |peer| name(context.job, peer));
+    let communicator = context.job.snapshot.processes.get(party.0).and_then(|process| process.communicators.get(comm));
+    let on = match communicator.map(|communicator| communicator.name.as_str()) {
+        None => String::new(),
+        Some("") => " on a communicator without a name".to_owned(),
+        Some(name) => format!(" on \"{name}\""),
+    };
+    let tag = tag.map_or_else(|| "a tag that is not known".to_owned(), |tag| format!("tag {tag}"));
+    let evidence = vec![
+        format!("{} of {of_bytes} bytes come from {from} with {tag}{on}", counted(most, "message")),
+        "messages that have arrived and that no receive has taken lie in the library's memory".to_owned(),
+    ];
+    let mut finding = Finding {
+        kind: FindingKind::UnexpectedFlood,
+        summary: format!(
+            "{} of {bytes} bytes pile up at {own}, most from {from} with {tag}{on}",
+            counted(count, "message")
+        ),
+        certain: true,
+        evidence,
+        advice: Some(
+            "let the receiver post its receives earlier, or let senders wait (MPI_Ssend, a credit) where it is slower"
+                .to_owned(),
+        ),
+        ..Finding::default()
+    };
+    let parties: Vec<_> = std::iter::once(party).chain(peer).map(|party| (party, None)).collect();
+    place(context, &mut finding, &parties);
+    Some(finding)
+}
+
+/// Requests that are complete and that nobody waits for or tests.
+fn lost(context: &Context<'_, '_>, party: PartyId) -> Option<Finding> {
+    let requests = || {
+        let entries = context.matching.of_party(party).iter();
+        entries.filter(|entry| entry.place.queue != Which::Unexpected && entry.is_own() && !entry.probe)
+    };
+    let complete = requests().filter(|entry| entry.operation.status == OperationStatus::Complete).count();
+    let own = name(context.job, party);
+    let (summary, evidence) = match context.fate(party) {
+        Fate::Finished(how) if requests().next().is_some() => {
+            let all = requests().count();
+            let requests = counted(all, "request");
+            (
+                format!("{own} {how} with {requests} that it never completed"),
+                format!(
+                    "{complete} of {all} are complete and were not waited for, tested or freed, the others are not complete"
+                ),
+            )
+        }
+        _ if complete >= LOST_REQUESTS => (
+            format!("{own} has {complete} requests that are complete and that nobody waited for"),
+            "each of them keeps memory of the library until MPI_Wait, MPI_Test or MPI_Request_free".to_owned(),
+        ),
+        _ => return None,
+    };
+    let mut finding = Finding {
+        kind: FindingKind::NeverCompleted,
+        summary,
+        certain: true,
+        evidence: vec![evidence],
+        advice: Some("complete every request with MPI_Wait, MPI_Test or one of their kin".to_owned()),
+        ..Finding::default()
+    };
+    place(context, &mut finding, &[(party, None)]);
+    Some(finding)
+}

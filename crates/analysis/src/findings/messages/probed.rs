@@ -1,0 +1,80 @@
+//! Probes that no queue has: MPICH polls for a message and posts nothing, so only the call's arguments tell what it looks for.
+
+use super::Context;
+use crate::job::PartyId;
+use crate::matching::{Entry, Outcome, Place, Which, peer};
+use model::{Call, Operation, Process};
+
+/// A probe as the receive that Open MPI would show.
+pub(super) struct Probe {
+    party: PartyId,
+    place: usize,
+    operation: Operation,
+    /// Whether it is certain that its party can never go on.
+    pub(super) stuck: bool,
+}
+
+/// The probes in which parties are stuck.
+pub(super) fn all(context: &Context<'_, '_>) -> Vec<Probe> {
+    let mut found = Vec::new();
+    for (index, party) in context.job.parties.iter().enumerate() {
+        let Some(process) = party.process else { continue };
+        let Some(stuck) = context.is_out(PartyId(index)).filter(|_| !process.calls.is_empty()) else { continue };
+        for call in &process.calls {
+            let c_name = call.c_name();
+            if !matches!(c_name.as_str(), "MPI_Probe" | "MPI_Mprobe") || has_posted(process, &c_name) {
+                continue;
+            }
+            let place = call.communicator.and_then(|id| context.job.by_unique_id(index, id)).map(|(_, place)| place);
+            if let (Some(place), Some(operation)) = (place, operation(call)) {
+                found.push(Probe { party: PartyId(index), place, operation, stuck });
+            }
+        }
+    }
+    found
+}
+
+fn has_posted(process: &Process, c_name: &str) -> bool {
+    let mut receives = process.communicators.iter().flat_map(|found| &found.pending_receives.operations);
+    receives.any(|operation| operation.call.as_deref() == Some(c_name))
+}
+
+/// What it looks for; `None` where the arguments do not tell it.
+fn operation(call: &Call) -> Option<Operation> {
+    let given = |name: &str, any: &str| {
+        let argument = call.argument(name)?;
+        match argument.meaning.as_deref() {
+            Some(meaning) if meaning == any => Some(None),
+            Some(_) => None,
+            None => argument.value.filter(|value| *value >= 0).map(Some),
+        }
+    };
+    let (source, tag) = (given("source", "MPI_ANY_SOURCE")?, given("tag", "MPI_ANY_TAG")?);
+    Some(Operation {
+        desired_local_rank: source,
+        any_source: source.is_none(),
+        desired_tag: tag,
+        tag_wild: tag.is_none(),
+        ..Operation::default()
+    })
+}
+
+impl Probe {
+    /// As an operation among the others.
+    pub(super) fn entry(&self, context: &Context<'_, '_>) -> Option<Entry<'_>> {
+        let communicator = context.job.communicator(self.party.0, self.place)?;
+        let shared = context.job.communicators.get(communicator.0)?;
+        let view = shared.view(self.party)?;
+        Some(Entry {
+            // In no queue: behind all that are.
+            place: Place { party: self.party, communicator: self.place, queue: Which::Receives, index: usize::MAX },
+            communicator,
+            side: view.side,
+            operation: &self.operation,
+            peer: peer(context.job, shared, view, &self.operation),
+            probe: true,
+            outcome: Outcome::Unmatched,
+            same: None,
+        })
+    }
+}

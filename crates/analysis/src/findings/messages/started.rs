@@ -1,0 +1,134 @@
+//! Persistent requests that were made and are not started, where somebody waits for what they would do.
+
+use std::collections::HashMap;
+
+use super::text::{counted, place, receiver, sender, sent, wants};
+use super::{Context, MAX_FINDINGS};
+use crate::job::{CommunicatorId, PartyId};
+use crate::matching::{Entry, Outcome, Which, name, peer};
+use model::{Finding, FindingKind, Operation};
+
+/// Who waits, on which communicator, for whom, and for which tag; `None`: any.
+type Waiting = (PartyId, CommunicatorId, Option<PartyId>, Option<i64>);
+
+pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
+    let waiting = waiting(context);
+    let mut findings: Vec<Finding> = Vec::new();
+    if waiting.is_empty() {
+        return findings;
+    }
+    for (index, process) in context.job.snapshot.processes.iter().enumerate() {
+        let party = PartyId(index);
+        // For one that waits, the first request that would help it, and how many.
+        let mut helped: HashMap<usize, (Entry<'_>, &Operation, usize)> = HashMap::new();
+        for (at, communicator) in
+            process.communicators.iter().enumerate().filter(|(_, found)| !found.inactive.is_empty())
+        {
+            let Some(id) = context.job.communicator(index, at) else { continue };
+            let Some(shared) = context.job.communicators.get(id.0) else { continue };
+            let Some(view) = shared.view(party).filter(|view| view.place == at) else { continue };
+            for operation in &communicator.inactive {
+                let other = peer(context.job, shared, view, operation);
+                let tag = operation.desired_tag;
+                let send = is_send(operation);
+                let keys = match (send, other) {
+                    (true, Some(to)) => [(Some(party), tag), (Some(party), None), (None, tag), (None, None)]
+                        .map(|(from, tag)| (to, id, from, tag))
+                        .to_vec(),
+                    // What waits is a message to this process: of any sender, or any tag, where the receive takes these.
+                    (false, other) => vec![(party, id, other, if operation.tag_wild { None } else { tag })],
+                    (true, None) => Vec::new(),
+                };
+                let map = if send { &waiting.receives } else { &waiting.messages };
+                if let Some(found) = keys.iter().find_map(|key| map.get(key)).copied()
+                    && let Some(entry) = context.matching.entries.get(found)
+                {
+                    helped.entry(found).or_insert_with(|| (entry.clone(), operation, 0)).2 += 1;
+                }
+            }
+        }
+        let mut helped: Vec<_> = helped.into_iter().collect();
+        helped.sort_by_key(|(at, _)| *at);
+        for (_, (entry, operation, count)) in helped {
+            if findings.len() >= MAX_FINDINGS {
+                return findings;
+            }
+            findings.push(finding(context, party, &entry, operation, count));
+        }
+    }
+    findings
+}
+
+/// What stuck ranks wait for: places in the list of entries.
+struct Lists {
+    receives: HashMap<Waiting, usize>,
+    messages: HashMap<Waiting, usize>,
+}
+
+impl Lists {
+    fn is_empty(&self) -> bool {
+        self.receives.is_empty() && self.messages.is_empty()
+    }
+}
+
+fn waiting(context: &Context<'_, '_>) -> Lists {
+    let mut lists = Lists { receives: HashMap::new(), messages: HashMap::new() };
+    for (at, entry) in context.matching.entries.iter().enumerate() {
+        let alone = entry.is_own() && entry.outcome == Outcome::Unmatched;
+        if !alone || context.is_stuck_in(entry).is_none() {
+            continue;
+        }
+        let comm = entry.communicator;
+        if entry.place.queue == Which::Receives {
+            let tag = if entry.operation.tag_wild { None } else { entry.operation.desired_tag };
+            lists.receives.entry((entry.place.party, comm, entry.peer, tag)).or_insert(at);
+        } else if let (Some(from), Some(to), Some(tag)) = (sender(entry), receiver(entry), entry.operation.desired_tag)
+        {
+            for (from, tag) in [(Some(from), Some(tag)), (Some(from), None), (None, Some(tag)), (None, None)] {
+                lists.messages.entry((to, comm, from, tag)).or_insert(at);
+            }
+        }
+    }
+    lists
+}
+
+/// Receives alone are made by MPI_Recv_init. MPICH does not keep which of two functions made a send.
+fn is_send(operation: &Operation) -> bool {
+    operation.call.as_deref() != Some("MPI_Recv_init")
+}
+
+fn finding(
+    context: &Context<'_, '_>,
+    party: PartyId,
+    entry: &Entry<'_>,
+    operation: &Operation,
+    count: usize,
+) -> Finding {
+    let own = name(context.job, party);
+    let what = if is_send(operation) { "send" } else { "receive" };
+    let other = name(context.job, entry.place.party);
+    let waits = if entry.place.queue == Which::Receives {
+        format!("{other} waits for {}", wants(context, entry))
+    } else {
+        format!("{} and waits", sent(context, entry))
+    };
+    let certain = context.is_stuck_in(entry) == Some(true) && context.matching.blind(context.job, entry).is_none();
+    let mut evidence = vec![format!(
+        "{own} has {} that would do it and {} inactive: waiting for such a one is over at once",
+        counted(count, &format!("persistent {what}")),
+        if count == 1 { "is" } else { "are" }
+    )];
+    if !certain {
+        evidence.push("it is not certain that nothing else comes".to_owned());
+    }
+    let mut finding = Finding {
+        kind: FindingKind::NeverStarted,
+        summary: format!("{waits}, but the persistent {what} of {own} for it is not started"),
+        certain,
+        evidence,
+        advice: Some("start it with MPI_Start or MPI_Startall, in each step anew".to_owned()),
+        ..Finding::default()
+    };
+    place(context, &mut finding, &[(party, None), (entry.place.party, None)]);
+    finding
+}

@@ -1,0 +1,106 @@
+//! Words for operations, and the calls of ranks.
+
+use super::Context;
+use crate::job::PartyId;
+use crate::matching::{Entry, Which, name};
+use crate::words;
+pub(super) use crate::words::counted;
+use model::{Call, Finding, RankCall};
+
+/// So many calls are shown with one finding.
+const MAX_CALLS: usize = 16;
+
+/// `"halo"`, `MPI_COMM_WORLD`.
+pub(super) fn communicator(context: &Context<'_, '_>, entry: &Entry<'_>) -> String {
+    let view = context.job.communicators.get(entry.communicator.0);
+    let own = view.and_then(|shared| shared.view(entry.place.party)).map(|view| view.communicator.name.as_str());
+    words::named(own.or(view.map(|shared| shared.name)).unwrap_or_default())
+}
+
+/// `tag 17`, `any tag`.
+pub(super) fn tag(entry: &Entry<'_>) -> String {
+    words::tag(entry.operation)
+}
+
+/// `rank 1`, `any rank`.
+pub(super) fn peer(context: &Context<'_, '_>, entry: &Entry<'_>) -> String {
+    match (entry.operation.any_source, entry.peer) {
+        (true, _) => "any rank".to_owned(),
+        (false, Some(peer)) => name(context.job, peer),
+        (false, None) => "a rank that is not known".to_owned(),
+    }
+}
+
+/// Who sent a message, or has it still to send.
+pub(super) fn sender(entry: &Entry<'_>) -> Option<PartyId> {
+    if entry.place.queue == Which::Sends { Some(entry.place.party) } else { entry.peer }
+}
+
+/// For whom it is.
+pub(super) fn receiver(entry: &Entry<'_>) -> Option<PartyId> {
+    if entry.place.queue == Which::Sends { entry.peer } else { Some(entry.place.party) }
+}
+
+/// The length of a message in bytes.
+pub(super) fn length(entry: &Entry<'_>) -> Option<u64> {
+    entry.operation.actual_length.or(entry.operation.desired_length)
+}
+
+/// `rank 0 waits for tag 17 from rank 1 on "halo"`, after the name of the rank.
+pub(super) fn wants(context: &Context<'_, '_>, receive: &Entry<'_>) -> String {
+    format!("{} from {} on {}", tag(receive), peer(context, receive), communicator(context, receive))
+}
+
+/// `rank 1 sent tag 18 to rank 0 on "halo"`, `rank 1 sends ...` where it still waits for it to be received.
+pub(super) fn sent(context: &Context<'_, '_>, message: &Entry<'_>) -> String {
+    let party = |party: Option<PartyId>| party.map_or_else(|| "an unknown rank".to_owned(), |id| name(context.job, id));
+    let verb = if message.place.queue == Which::Sends || message.same.is_some() { "sends" } else { "sent" };
+    let (from, to) = (party(sender(message)), party(receiver(message)));
+    format!("{from} {verb} {} to {to} on {}", tag(message), communicator(context, message))
+}
+
+/// What was read of a message, as evidence.
+pub(super) fn where_it_is(context: &Context<'_, '_>, message: &Entry<'_>) -> String {
+    let bytes = length(message).map_or_else(String::new, |bytes| format!(" of {bytes} bytes"));
+    let to = receiver(message).map_or_else(|| "its receiver".to_owned(), |id| name(context.job, id));
+    match (message.place.queue, message.same) {
+        (Which::Sends, None) => format!("the send{bytes} is pending at its sender"),
+        (Which::Sends, Some(_)) | (_, Some(_)) => {
+            format!(
+                "the message{bytes} lies among the unexpected messages of {to}, and its sender waits for the receive"
+            )
+        }
+        (_, None) => format!("the message{bytes} lies among the unexpected messages of {to}"),
+    }
+}
+
+/// A party of a finding, and what it waits for.
+pub(super) type Told = (PartyId, Option<String>);
+
+/// Puts ranks and their calls into a finding.
+pub(super) fn place(context: &Context<'_, '_>, finding: &mut Finding, parties: &[Told]) {
+    let rank = |party: PartyId| context.job.parties.get(party.0).and_then(|party| party.rank);
+    let mut sorted: Vec<(Option<i64>, PartyId, Option<String>)> =
+        parties.iter().map(|(party, waits_for)| (rank(*party), *party, waits_for.clone())).collect();
+    // One that says what it waits for before one of the same party that does not.
+    sorted.sort_by_key(|(rank, party, waits_for)| (*rank, *party, waits_for.is_none()));
+    sorted.dedup_by_key(|(_, party, _)| *party);
+    finding.ranks = sorted.iter().filter_map(|(rank, ..)| *rank).collect();
+    finding.ranks.dedup();
+    for (rank, party, waits_for) in sorted.into_iter().take(MAX_CALLS) {
+        let Some(process) = context.job.parties.get(party.0).and_then(|party| party.process) else { continue };
+        let call = process.calls.first().cloned().or_else(|| {
+            let outside = process.outside.iter().find(|outside| outside.file.is_some()).or(process.outside.first())?;
+            Some(Call {
+                thread: outside.thread,
+                file: outside.file.clone(),
+                line: outside.line,
+                caller: outside.caller.clone().or_else(|| outside.function.clone()),
+                ..Call::default()
+            })
+        });
+        if let Some(call) = call {
+            finding.calls.push(RankCall { rank, call, waits_for });
+        }
+    }
+}

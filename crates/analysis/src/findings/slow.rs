@@ -1,0 +1,216 @@
+//! Ranks for which others wait, and which are at work, or stand outside MPI in something that may never end.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+use super::Context;
+use super::deadlock::capital;
+use crate::graph::NodeId;
+use crate::job::PartyId;
+use crate::stuck::{Seen, Stuck};
+use crate::waits::{Free, Need, Standing, in_lock, reads_input};
+use crate::words;
+use model::{Finding, FindingKind, Outside};
+
+/// How many places at which slow ranks stand are told each by itself.
+const SHOWN: usize = 16;
+
+/// What holds a rank up: places are told in this order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Stopped,
+    Lock(Spot),
+    Input(Spot),
+    Work(Spot),
+    NotStarted,
+    Call(String, Spot),
+}
+
+/// Innermost function, the application's function, its file and line.
+type Spot = (Option<String>, Option<String>, Option<String>, Option<i64>);
+
+/// One finding for each place at which ranks stand for which others wait.
+pub fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut places: BTreeMap<Place, Vec<PartyId>> = BTreeMap::new();
+    for (index, standing) in context.waits.standing.iter().enumerate() {
+        if let Standing::Free(free) = standing
+            && let Some(place) = place(free)
+            && !context.polling.is_stuck(PartyId(index))
+        {
+            places.entry(place).or_default().push(PartyId(index));
+        }
+    }
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let waiters = Waiters::new(context.possible);
+    let mut found = Vec::new();
+    for (place, parties) in places.into_iter().take(4 * SHOWN) {
+        let waiting = waiters.of(context, &parties);
+        if !waiting.is_empty() && found.len() < SHOWN {
+            found.push(finding(context, &place, &parties, &waiting));
+        }
+    }
+    found
+}
+
+fn place(free: &Free<'_>) -> Option<Place> {
+    let spot = |thread: &Outside| (thread.function.clone(), thread.caller.clone(), thread.file.clone(), thread.line);
+    match free {
+        Free::Stopped => Some(Place::Stopped),
+        Free::NotStarted => Some(Place::NotStarted),
+        Free::Outside(thread) if in_lock(thread) => Some(Place::Lock(spot(thread))),
+        Free::Outside(thread) if reads_input(thread) => Some(Place::Input(spot(thread))),
+        Free::Outside(thread) => Some(Place::Work(spot(thread))),
+        Free::Polling(call) | Free::Local(call) => {
+            Some(Place::Call(call.c_name(), (None, call.caller.clone(), call.file.clone(), call.line)))
+        }
+        Free::Unknown | Free::NotRead => None,
+    }
+}
+
+/// Who waits for whom, the other way round.
+pub struct Waiters<'a> {
+    stuck: &'a Stuck,
+    starts: Vec<usize>,
+    waiters: Vec<NodeId>,
+}
+
+impl<'a> Waiters<'a> {
+    /// Turns the edges of a graph round once.
+    pub fn new(stuck: &'a Stuck) -> Self {
+        let mut starts = vec![0; stuck.len() + 1];
+        for (_, on) in stuck.edges() {
+            starts[on.0 + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut waiters = vec![NodeId(0); starts[stuck.len()]];
+        for (node, on) in stuck.edges() {
+            waiters[next[on.0]] = node;
+            next[on.0] += 1;
+        }
+        Self { stuck, starts, waiters }
+    }
+
+    /// Who waits for any of these, directly or through others, and is not stuck anyway.
+    pub fn of(&self, context: &Context<'_>, parties: &[PartyId]) -> Vec<PartyId> {
+        let mut met = vec![false; self.stuck.len()];
+        let mut next: VecDeque<NodeId> = VecDeque::new();
+        for party in parties {
+            for node in [self.stuck.node(*party), self.stuck.helping(*party)] {
+                if !std::mem::replace(&mut met[node.0], true) {
+                    next.push_back(node);
+                }
+            }
+        }
+        let slow: HashSet<PartyId> = parties.iter().copied().collect();
+        let mut waiting = Vec::new();
+        while let Some(on) = next.pop_front() {
+            for node in &self.waiters[self.starts[on.0]..self.starts[on.0 + 1]] {
+                if std::mem::replace(&mut met[node.0], true) {
+                    continue;
+                }
+                if let Some(party) = self.stuck.party(*node) {
+                    let moved = context.seen.get(party.0) == Some(&Seen::Moved);
+                    if !moved && !context.perhaps_stuck(party) && !slow.contains(&party) {
+                        waiting.push(party);
+                    }
+                }
+                next.push_back(*node);
+            }
+        }
+        waiting.sort_unstable();
+        waiting.dedup();
+        waiting
+    }
+}
+
+fn finding(context: &Context<'_>, place: &Place, parties: &[PartyId], waiting: &[PartyId]) -> Finding {
+    let job = context.job;
+    let who = words::parties(job, parties);
+    let verb = |one: &'static str, many: &'static str| if parties.len() == 1 { one } else { many };
+    let (kind, does, advice) = match place {
+        Place::Stopped => (
+            FindingKind::StuckOutside,
+            format!("{} stopped by a signal", verb("is", "are")),
+            "Let it run on: kill -CONT with its process id.",
+        ),
+        Place::Lock(spot) => (
+            FindingKind::StuckOutside,
+            format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), at(spot)),
+            "Look at all threads of that rank: who holds what it waits for?",
+        ),
+        Place::Input(spot) => (
+            FindingKind::SlowRank,
+            format!("read{} input{}", verb("s", ""), at(spot)),
+            "It is no deadlock: give it the input, or look why it asks for any.",
+        ),
+        Place::Work(spot) => (
+            FindingKind::SlowRank,
+            format!("{} outside MPI{}", verb("is", "are"), at(spot)),
+            "It is no deadlock: look what that rank does there, and whether it comes to an end.",
+        ),
+        Place::NotStarted => (
+            FindingKind::SlowRank,
+            format!("{} not called MPI_Init yet", verb("has", "have")),
+            "Look what that rank does before MPI_Init.",
+        ),
+        Place::Call(function, spot) => (
+            FindingKind::SlowRank,
+            format!("{} in {function}, which waits for nobody{}", verb("is", "are"), after_comma(&at(spot))),
+            "Look again: whether that rank comes out of the loop that it is in.",
+        ),
+    };
+    let waits = words::wait(waiting.len());
+    let summary = format!("{who} {does}; {} {waits} for {}", words::parties(job, waiting), verb("it", "them"));
+    let mut evidence = Vec::new();
+    for party in waiting.iter().take(3) {
+        for thread in context.threads(*party).iter().filter(|thread| thread.need != Need::Nothing).take(1) {
+            if let Some(waits_for) = context.waits.words(job, *party, thread) {
+                let function = thread.call.c_name();
+                evidence.push(format!(
+                    "{} is in {function} and waits for {waits_for}.",
+                    capital(&words::party(job, *party))
+                ));
+            }
+        }
+    }
+    let mut calls = context.calls(parties);
+    calls.extend(context.calls(waiting));
+    Finding {
+        kind,
+        summary,
+        ranks: context.ranks(parties),
+        calls,
+        certain: !matches!(place, Place::Lock(_)),
+        evidence,
+        advice: Some(advice.to_owned()),
+        ..Finding::default()
+    }
+}
+
+/// Where a thread stands, after words that say that it does; empty where nothing is known.
+fn at(spot: &Spot) -> String {
+    let (function, caller, file, line) = spot;
+    let caller = caller.as_deref().filter(|name| !name.is_empty());
+    let inner = function.as_deref().filter(|name| !name.is_empty() && caller != Some(*name));
+    let file = file.as_deref().and_then(|file| file.rsplit('/').next()).filter(|name| !name.is_empty());
+    let mut words = String::new();
+    if let Some(caller) = caller {
+        words.push_str(&format!(" in {caller}"));
+    }
+    if let (Some(file), Some(line)) = (file, line) {
+        words.push_str(&format!(" at {file}:{line}"));
+    }
+    if let Some(inner) = inner {
+        words.push_str(&format!(" ({inner})"));
+    }
+    words
+}
+
+/// The same as a further part of a sentence.
+fn after_comma(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!(",{words}") }
+}

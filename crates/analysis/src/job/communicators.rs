@@ -1,0 +1,428 @@
+//! Which communicators of different processes are the same one.
+//!
+//! A context id names a communicator only among processes that share it: the halves of a split have the same id and other
+//! members. So an identity is the id together with the members. No process has two communicators of one id at a time (each
+//! picks one that is free at all of its members: `ompi_comm_nextcid` in ompi/communicator/comm_cid.c, Open MPI v4.1.4 and
+//! v5.0.7; `MPIR_Get_contextid_sparse_group` in src/mpi/comm/contextid.c, MPICH v4.0.2); so where one member's groups are
+//! not known whole, it belongs to the communicator of its id whose known members it is one of. What is found without an id,
+//! or without members, is told as doubtful unless there is no other that it can be.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Party, PartyId};
+use model::{Communicator, Process, Snapshot};
+
+/// A place in [`super::Job::communicators`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CommunicatorId(pub usize);
+
+/// One of the two groups of an intercommunicator; an intracommunicator has the first only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The only group, or the one that comes first.
+    First,
+    /// The other group of an intercommunicator.
+    Second,
+}
+
+/// What one process has of a communicator.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// Whose.
+    pub party: PartyId,
+    /// Which of the two groups it is in.
+    pub side: Side,
+    /// Its place in `Process::communicators`.
+    pub place: usize,
+    /// What was read.
+    pub communicator: &'a Communicator,
+}
+
+/// A communicator of a job.
+#[derive(Debug, Clone)]
+pub struct Shared<'a> {
+    /// A name that members have for it.
+    pub name: &'a str,
+    /// Its groups in rank order: one, or two of an intercommunicator; a member is `None` where it is not known. `None`:
+    /// not even the number of members is known.
+    pub groups: Option<Vec<Vec<Option<PartyId>>>>,
+    /// What its members have of it, by party.
+    pub views: Vec<View<'a>>,
+    /// Why it is not certain that these are views of one communicator, or of all that there are; `None` where it is.
+    pub doubt: Option<String>,
+}
+
+impl<'a> Shared<'a> {
+    /// What a party has of it.
+    pub fn view(&self, party: PartyId) -> Option<&View<'a>> {
+        let at = self.views.binary_search_by_key(&party, |view| view.party).ok()?;
+        self.views.get(at)
+    }
+
+    /// Whether it is an intercommunicator.
+    pub fn is_inter(&self) -> bool {
+        self.views.first().is_some_and(|view| view.communicator.remote_group.is_some())
+    }
+
+    /// The members of one of its groups; empty where they are not known.
+    pub fn group(&self, side: Side) -> &[Option<PartyId>] {
+        let groups = self.groups.as_deref().unwrap_or_default();
+        let at = if side == Side::First { 0 } else { 1 };
+        groups.get(at).map_or(&[], Vec::as_slice)
+    }
+
+    /// The group whose ranks a member of `side` uses for its peers: the other one of an intercommunicator.
+    pub fn peers(&self, side: Side) -> Side {
+        match (self.is_inter(), side) {
+            (false, _) => Side::First,
+            (true, Side::First) => Side::Second,
+            (true, Side::Second) => Side::First,
+        }
+    }
+
+    /// The member of that rank in one of its groups.
+    pub fn member(&self, side: Side, rank: i64) -> Option<PartyId> {
+        self.group(side).get(usize::try_from(rank).ok()?).copied().flatten()
+    }
+}
+
+/// Groups of which the members are not known have this many places in all, so that no size in damaged memory fills ours.
+const MAX_UNKNOWN_MEMBERS: usize = 1 << 22;
+
+const SEVERAL: &str = "a process has several communicators that look the same; they are told apart by their order";
+const NO_ID: &str = "no context id is known, so communicators of equal members are told apart by name and order only";
+const NO_MEMBERS: &str = "its members are not known, so it may be several communicators of equal context id";
+const TWICE: &str = "several of the processes that were read say that they are the same member of it";
+const OTHER: &str = "a process says that it is another member of it than its rank in the group";
+
+/// A group by its number among all that differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct GroupId(usize);
+
+/// The groups of all communicators, each once: those of processes of one world are the same memory, and are looked at once.
+#[derive(Default)]
+struct Groups<'a> {
+    by_place: HashMap<(usize, usize), GroupId>,
+    by_members: HashMap<&'a [Option<i64>], GroupId>,
+    /// Their members, and whether all of these are known.
+    all: Vec<(&'a [Option<i64>], bool)>,
+}
+
+impl<'a> Groups<'a> {
+    fn number(&mut self, group: &'a [Option<i64>]) -> GroupId {
+        let all = &mut self.all;
+        let by_members = &mut self.by_members;
+        *self.by_place.entry((group.as_ptr() as usize, group.len())).or_insert_with(|| {
+            *by_members.entry(group).or_insert_with(|| {
+                all.push((group, group.iter().all(Option::is_some)));
+                GroupId(all.len() - 1)
+            })
+        })
+    }
+
+    fn members(&self, id: GroupId) -> &'a [Option<i64>] {
+        self.all.get(id.0).map_or(&[], |(members, _)| members)
+    }
+
+    fn is_whole(&self, id: GroupId) -> bool {
+        self.all.get(id.0).is_some_and(|(_, whole)| *whole)
+    }
+}
+
+type Pair = (Option<GroupId>, Option<GroupId>);
+
+/// What communicators that are the same have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Key<'a> {
+    /// The ids of the two sides in their order; an intracommunicator has one.
+    context: Option<(&'a str, &'a str)>,
+    groups: Pair,
+    /// What else must be equal where id and members do not say it all.
+    more: More<'a>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum More<'a> {
+    Nothing,
+    Name(&'a str),
+    /// MPI_COMM_WORLD of a world, with its size.
+    World(Option<i64>, Option<i64>),
+    /// Of this process alone.
+    Own(PartyId),
+    /// The number of a world, a name and a size.
+    Unknown(Option<i64>, &'a str, Option<i64>),
+}
+
+/// A communicator of a process that has not been given its place yet.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    process: &'a Process,
+    view: View<'a>,
+    key: Key<'a>,
+}
+
+/// All communicators, and which of them stands at which place of each process.
+pub(super) fn identify<'a>(
+    snapshot: &'a Snapshot,
+    parties: &[Party<'a>],
+    by_rank: &HashMap<i64, PartyId>,
+) -> (Vec<Shared<'a>>, Vec<Vec<CommunicatorId>>) {
+    let mut all = Identities {
+        found: Vec::new(),
+        by_key: HashMap::new(),
+        joined: HashSet::new(),
+        groups: Groups::default(),
+        fitting: HashMap::new(),
+        by_rank,
+    };
+    let mut by_place: Vec<Vec<CommunicatorId>> = Vec::with_capacity(snapshot.processes.len());
+    let mut partial: Vec<Seen<'a>> = Vec::new();
+    // How many communicators without an id each process has of the same members, as far as it matters: names, or several.
+    let mut without_id: HashMap<Pair, (&'a str, Option<PartyId>, bool)> = HashMap::new();
+    let mut doubtful: Vec<(CommunicatorId, Pair)> = Vec::new();
+    for (index, process) in snapshot.processes.iter().enumerate() {
+        let mut places = Vec::with_capacity(process.communicators.len());
+        for (place, communicator) in process.communicators.iter().enumerate() {
+            let mut seen = all.look(PartyId(index), process, place, communicator);
+            let groups = seen.key.groups;
+            let whole = |group: Option<GroupId>| group.is_none_or(|group| all.groups.is_whole(group));
+            if groups.0.is_none() || !whole(groups.0) || !whole(groups.1) {
+                partial.push(seen);
+                places.push(CommunicatorId(usize::MAX));
+                continue;
+            }
+            if seen.key.context.is_none() {
+                seen.key.more = More::Name(&communicator.name);
+                let entry = without_id.entry(groups).or_insert((&communicator.name, None, false));
+                entry.2 |= entry.0 != communicator.name || entry.1 == Some(PartyId(index));
+                entry.1 = Some(PartyId(index));
+            }
+            let id = all.put(seen);
+            if seen.key.context.is_none() {
+                doubtful.push((id, groups));
+            }
+            places.push(id);
+        }
+        by_place.push(places);
+    }
+    for (id, groups) in doubtful {
+        if without_id.get(&groups).is_some_and(|(_, _, several)| *several) {
+            all.doubt(id, NO_ID);
+        }
+    }
+    let members = if partial.is_empty() { HashMap::new() } else { all.by_member() };
+    for seen in partial {
+        let id = all.place(seen, parties, &members);
+        if let Some(slot) = by_place.get_mut(seen.view.party.0).and_then(|places| places.get_mut(seen.view.place)) {
+            *slot = id;
+        }
+    }
+    all.finish(parties);
+    (all.found, by_place)
+}
+
+/// Communicators by the ids of their sides, in no order, and a member.
+type ByMember<'a> = HashMap<((&'a str, &'a str), PartyId), Vec<(CommunicatorId, Side)>>;
+
+/// Communicators of one key.
+struct Same {
+    ids: Vec<CommunicatorId>,
+    /// Who was given one last, and how many of them it has.
+    last: (PartyId, usize),
+}
+
+/// So many communicators of one id and member are looked at: there is never more than one, unless memory is damaged.
+const MAX_SAME: usize = 3;
+
+struct Identities<'a, 'b> {
+    found: Vec<Shared<'a>>,
+    by_key: HashMap<Key<'a>, Same>,
+    /// Who has a view of which.
+    joined: HashSet<(CommunicatorId, PartyId)>,
+    groups: Groups<'a>,
+    /// Whether what some members say of a group is not against the one that is known.
+    fitting: HashMap<(GroupId, CommunicatorId, Side), bool>,
+    by_rank: &'b HashMap<i64, PartyId>,
+}
+
+impl<'a> Identities<'a, '_> {
+    /// Reads what a process says of a communicator into one order for all.
+    fn look(&mut self, party: PartyId, process: &'a Process, place: usize, communicator: &'a Communicator) -> Seen<'a> {
+        let (own, other) = (communicator.group.as_deref(), communicator.remote_group.as_deref());
+        // Both sides of an intercommunicator name the same two groups, the other way round.
+        let swapped = other.is_some_and(|other| own.is_some_and(|own| other < own));
+        let side = if swapped { Side::Second } else { Side::First };
+        let mut number = |group: Option<&'a [Option<i64>]>| group.map(|group| self.groups.number(group));
+        let (own, other_one) = (number(own), number(other));
+        let groups = if swapped { (other_one, own) } else { (own, other_one) };
+        let context =
+            communicator.context_id.as_deref().map(|id| match id.split_once('/').filter(|_| other.is_some()) {
+                // MPICH: the one it sends with, which is the other side's, and its own.
+                Some((sends, receives)) if swapped => (receives, sends),
+                Some((sends, receives)) => (sends, receives),
+                None => (id, ""),
+            });
+        let view = View { party, side, place, communicator };
+        Seen { process, view, key: Key { context, groups, more: More::Nothing } }
+    }
+
+    /// Adds a view to the communicator of its key: the first that this process does not have yet.
+    fn put(&mut self, seen: Seen<'a>) -> CommunicatorId {
+        let party = seen.view.party;
+        let same = self.by_key.entry(seen.key).or_insert(Same { ids: Vec::new(), last: (party, 0) });
+        let has = if same.last.0 == party { same.last.1 } else { 0 };
+        same.last = (party, has + 1);
+        if let Some(id) = same.ids.get(has).copied() {
+            self.join(id, seen.view);
+            return id;
+        }
+        let id = CommunicatorId(self.found.len());
+        same.ids.push(id);
+        let first = same.ids.first().copied();
+        let members = |group: GroupId| -> Vec<Option<PartyId>> {
+            self.groups.members(group).iter().map(|rank| self.by_rank.get(&(*rank)?).copied()).collect()
+        };
+        let (first_group, second) = seen.key.groups;
+        let groups = first_group.map(|group| std::iter::once(group).chain(second).map(members).collect());
+        let name = seen.view.communicator.name.as_str();
+        self.found.push(Shared { name, groups, views: Vec::new(), doubt: None });
+        self.join(id, seen.view);
+        if first != Some(id) {
+            for id in first.into_iter().chain([id]) {
+                self.doubt(id, SEVERAL);
+            }
+        }
+        id
+    }
+
+    fn join(&mut self, id: CommunicatorId, view: View<'a>) {
+        self.joined.insert((id, view.party));
+        if let Some(shared) = self.found.get_mut(id.0) {
+            shared.views.push(view);
+        }
+    }
+
+    fn doubt(&mut self, id: CommunicatorId, why: &str) {
+        if let Some(shared) = self.found.get_mut(id.0) {
+            shared.doubt.get_or_insert_with(|| why.to_owned());
+        }
+    }
+
+    /// Those that have an id and whose members are known, by id and member.
+    fn by_member(&self) -> ByMember<'a> {
+        let mut members = ByMember::new();
+        for (key, same) in &self.by_key {
+            let Some(context) = key.context else { continue };
+            for id in same.ids.iter().take(MAX_SAME) {
+                let groups = self.found.get(id.0).and_then(|shared| shared.groups.as_deref()).unwrap_or_default();
+                for (group, side) in groups.iter().zip([Side::First, Side::Second]) {
+                    for party in group.iter().copied().flatten() {
+                        let known = members.entry((unordered(context), party)).or_default();
+                        if known.len() < MAX_SAME {
+                            known.push((*id, side));
+                        }
+                    }
+                }
+            }
+        }
+        members
+    }
+
+    /// Gives a communicator of which not all members are known its place.
+    fn place(&mut self, mut seen: Seen<'a>, parties: &[Party<'a>], members: &ByMember<'a>) -> CommunicatorId {
+        let communicator = seen.view.communicator;
+        let rank = parties.get(seen.view.party.0).and_then(|party| party.rank);
+        let own = rank.and_then(|rank| self.by_rank.get(&rank).copied());
+        if let (Some(context), Some(own)) = (seen.key.context, own) {
+            let known = members.get(&(unordered(context), own)).map_or(&[][..], Vec::as_slice);
+            let mut fitting = Vec::new();
+            for (id, side) in known {
+                if !self.joined.contains(&(*id, seen.view.party)) && self.fits(*id, *side, &seen) {
+                    fitting.push((*id, *side));
+                }
+            }
+            if let [(id, side)] = fitting[..] {
+                self.join(id, View { side, ..seen.view });
+                return id;
+            }
+        }
+        let inter = communicator.remote_group.is_some();
+        let predefined = |name: &str| !inter && communicator.name == name && communicator.name_set != Some(false);
+        let (world, size) = (seen.process.world, communicator.size);
+        if !inter && size == Some(1) {
+            seen.key = Key { groups: (None, None), more: More::Own(seen.view.party), ..seen.key };
+            return self.put(seen);
+        }
+        if predefined("MPI_COMM_WORLD") {
+            seen.key = Key { context: None, groups: (None, None), more: More::World(world, size) };
+            return self.put(seen);
+        }
+        seen.key.more = More::Unknown(world, &communicator.name, size);
+        let id = self.put(seen);
+        self.doubt(id, if seen.key.context.is_some() { NO_MEMBERS } else { NO_ID });
+        id
+    }
+
+    /// Whether what a process of `side` knows of a communicator's members is not against it.
+    fn fits(&mut self, id: CommunicatorId, side: Side, seen: &Seen<'a>) -> bool {
+        let communicator = seen.view.communicator;
+        let Some(shared) = self.found.get(id.0) else { return false };
+        let (peers, len) = (shared.peers(side), shared.group(side).len());
+        let same_sort = communicator.remote_group.is_some() == shared.is_inter();
+        let (own, other) =
+            if seen.view.side == Side::First { seen.key.groups } else { (seen.key.groups.1, seen.key.groups.0) };
+        same_sort
+            && communicator.size.is_none_or(|size| usize::try_from(size) == Ok(len))
+            && own.is_none_or(|group| self.agrees(group, id, side))
+            && other.is_none_or(|group| self.agrees(group, id, peers))
+    }
+
+    fn agrees(&mut self, group: GroupId, id: CommunicatorId, side: Side) -> bool {
+        let (by_rank, groups, found) = (self.by_rank, &self.groups, &self.found);
+        *self.fitting.entry((group, id, side)).or_insert_with(|| {
+            let (said, known) = (groups.members(group), found.get(id.0).map_or(&[][..], |shared| shared.group(side)));
+            let member = |rank: i64| by_rank.get(&rank).copied();
+            let agree =
+                |(rank, known): (&Option<i64>, &Option<PartyId>)| rank.is_none_or(|rank| member(rank) == *known);
+            said.len() == known.len() && said.iter().zip(known).all(agree)
+        })
+    }
+
+    /// Orders the views, fills members in that only their own processes tell, and doubts what contradicts itself.
+    fn finish(&mut self, parties: &[Party<'a>]) {
+        let mut room = MAX_UNKNOWN_MEMBERS;
+        for shared in &mut self.found {
+            shared.views.sort_by_key(|view| view.party);
+            if shared.groups.is_none() {
+                let view = shared.views.first().map(|view| view.communicator);
+                let size = view.and_then(|communicator| usize::try_from(communicator.size?).ok());
+                if let Some(size) = size.filter(|size| *size <= room) {
+                    room -= size;
+                    shared.groups = Some(vec![vec![None; size]]);
+                }
+            }
+            let mut members = HashSet::new();
+            for index in 0..shared.views.len() {
+                let Some(View { party, side, communicator, .. }) = shared.views.get(index).copied() else { break };
+                let Some(rank) = communicator.local_rank.and_then(|rank| usize::try_from(rank).ok()) else { continue };
+                let mut why = (!members.insert((side, rank))).then_some(TWICE);
+                let at = if side == Side::First { 0 } else { 1 };
+                let groups = shared.groups.as_deref_mut().unwrap_or_default();
+                if let Some(member) = groups.get_mut(at).and_then(|group| group.get_mut(rank)) {
+                    let rank_of = |party: PartyId| parties.get(party.0).and_then(|party| party.rank);
+                    let own = *member.get_or_insert(party);
+                    if own != party && rank_of(own) != rank_of(party) {
+                        why = why.or(Some(OTHER));
+                    }
+                }
+                if let Some(why) = why {
+                    shared.doubt.get_or_insert_with(|| why.to_owned());
+                }
+            }
+        }
+    }
+}
+
+fn unordered<'a>((first, second): (&'a str, &'a str)) -> (&'a str, &'a str) {
+    if second < first { (second, first) } else { (first, second) }
+}

@@ -1,0 +1,136 @@
+//! What was not read, so that nothing follows from its absence.
+
+use std::collections::HashMap;
+
+use super::{Entry, Matching, Which};
+use crate::job::{CommunicatorId, Job, PartyId, View};
+use crate::words;
+use model::{Queue, QueueState, Remark};
+
+impl Matching<'_> {
+    /// Why nothing follows from an operation having no counterpart; `None` where all that could be one was read. Of
+    /// receives this is about messages that have arrived or wait at their sender, not about those on their way.
+    pub fn blind(&self, job: &Job<'_>, entry: &Entry<'_>) -> Option<String> {
+        let shared = job.communicators.get(entry.communicator.0)?;
+        if let Some(doubt) = &shared.doubt {
+            return Some(format!("{}: {doubt}", words::named(shared.name)));
+        }
+        let own = shared.view(entry.place.party).map(|view| view.communicator);
+        match entry.place.queue {
+            Which::Receives => {
+                let arrived = own.and_then(|own| missing(&own.unexpected_messages));
+                let arrived =
+                    arrived.map(|why| format!("unexpected messages at {}: {why}", name(job, entry.place.party)));
+                arrived.or_else(|| match entry.peer {
+                    Some(peer) => sends_of(job, entry.communicator, peer),
+                    None => self.unknown_sends.get(&entry.communicator).cloned(),
+                })
+            }
+            Which::Sends => {
+                let Some(peer) = entry.peer else { return Some("its receiver is not known".to_owned()) };
+                let Some(process) = job.parties.get(peer.0).and_then(|party| party.process) else {
+                    return Some(format!("{} was not read", name(job, peer)));
+                };
+                let Some(view) = shared.view(peer) else {
+                    return process.problems.first().map(|problem| format!("{}: {problem}", name(job, peer)));
+                };
+                missing(&view.communicator.pending_receives)
+                    .map(|why| format!("pending receives of {}: {why}", name(job, peer)))
+            }
+            Which::Unexpected => own
+                .and_then(|own| missing(&own.pending_receives))
+                .map(|why| format!("pending receives of {}: {why}", name(job, entry.place.party))),
+        }
+    }
+}
+
+/// How many messages of each sender to each receiver are seen only as pending sends.
+pub(super) type Unsent = HashMap<(CommunicatorId, PartyId, PartyId), u64>;
+
+impl Matching<'_> {
+    /// How many messages on a communicator are on their way from one party to another and are seen nowhere; `None` where the
+    /// library does not count, or one of them was not read.
+    pub fn unseen(&self, job: &Job<'_>, communicator: CommunicatorId, from: PartyId, to: PartyId) -> Option<u64> {
+        let shared = job.communicators.get(communicator.0).filter(|shared| shared.doubt.is_none())?;
+        let (sender, receiver) = (shared.view(from)?, shared.view(to)?);
+        let count = |one: &View<'_>, other: &View<'_>| {
+            let rank = other.communicator.local_rank?;
+            let mut counted = one.communicator.traffic.iter();
+            let found = counted.find(|count| count.local_rank == rank && !count.within_local_group);
+            let none = one.communicator.traffic_complete.then_some((Some(0), Some(0), None));
+            found.map(|count| (count.sent, count.arrived, Some(count.modulus))).or(none)
+        };
+        let ((sent, _, one), (_, arrived, two)) = (count(sender, receiver)?, count(receiver, sender)?);
+        let (sent, arrived) = (sent?, arrived?);
+        let Some(modulus) = one.or(two) else { return Some(0) };
+        if one.is_some_and(|one| two.is_some_and(|two| one != two)) {
+            return None;
+        }
+        if sent >= modulus || arrived >= modulus {
+            return None;
+        }
+        let coming = if sent >= arrived { sent - arrived } else { sent + (modulus - arrived) };
+        coming.checked_sub(self.unsent.get(&(communicator, from, to)).copied().unwrap_or_default())
+    }
+}
+
+/// Counts the sends that have not arrived.
+pub(super) fn unsent(entries: &[Entry<'_>]) -> Unsent {
+    let mut unsent = Unsent::new();
+    for entry in entries.iter().filter(|entry| entry.place.queue == Which::Sends) {
+        let within = entry.operation.has(&Remark::WithinLocalGroup);
+        if let (Some(to), true) = (entry.peer, entry.waits() && entry.same.is_none() && !within) {
+            *unsent.entry((entry.communicator, entry.place.party, to)).or_default() += 1;
+        }
+    }
+    unsent
+}
+
+/// How a party is named in sentences.
+pub fn name(job: &Job<'_>, party: PartyId) -> String {
+    match job.parties.get(party.0).and_then(|party| party.rank) {
+        Some(rank) => format!("rank {rank}"),
+        None => "a process whose rank is not known".to_owned(),
+    }
+}
+
+fn missing(queue: &Queue) -> Option<String> {
+    let why = || match (&queue.detail, queue.state) {
+        (Some(detail), _) => detail.clone(),
+        (None, QueueState::Ok) => "of some that were found it could not be told what they are".to_owned(),
+        (None, _) => "they could not be read".to_owned(),
+    };
+    (!queue.is_whole()).then(why)
+}
+
+/// Why it is not known what a member sends.
+fn sends_of(job: &Job<'_>, communicator: CommunicatorId, peer: PartyId) -> Option<String> {
+    let Some(process) = job.parties.get(peer.0).and_then(|party| party.process) else {
+        return Some(format!("{} was not read", name(job, peer)));
+    };
+    let view = job.communicators.get(communicator.0).and_then(|shared| shared.view(peer));
+    let Some(view) = view else {
+        return process.problems.first().map(|problem| format!("{}: {problem}", name(job, peer)));
+    };
+    missing(&view.communicator.pending_sends).map(|why| format!("pending sends of {}: {why}", name(job, peer)))
+}
+
+/// Of which communicators the sends of some member are not known, and why.
+pub(super) fn unknown_sends(job: &Job<'_>) -> HashMap<CommunicatorId, String> {
+    let mut unknown = HashMap::new();
+    for (index, shared) in job.communicators.iter().enumerate() {
+        let id = CommunicatorId(index);
+        let members = shared.groups.as_deref().map(|groups| groups.iter().flatten());
+        let why = match members {
+            None => Some("its members are not known".to_owned()),
+            Some(mut members) => members.find_map(|member| match member {
+                None => Some("not all of its members are known".to_owned()),
+                Some(member) => sends_of(job, id, *member),
+            }),
+        };
+        if let Some(why) = why {
+            unknown.insert(id, why);
+        }
+    }
+    unknown
+}

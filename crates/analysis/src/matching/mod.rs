@@ -1,0 +1,185 @@
+//! Which sends and receives belong together, by the rules of the standard.
+//!
+//! Messages of one sender are matched in the order in which they were sent, receives in the order in which they were posted;
+//! what the library posts for itself is matched apart from the application's. With receives from any source there are several
+//! outcomes: one is taken here, and what would have another fate in another one is [`Outcome::Contested`]. Only what was read is
+//! matched: a small message that has left its sender and has not arrived is seen nowhere.
+
+mod blind;
+mod deal;
+mod gather;
+mod same;
+
+pub use blind::name;
+pub use gather::peer;
+
+use std::collections::HashMap;
+
+use super::job::{CommunicatorId, Job, PartyId, Side};
+use model::{Communicator, Operation, OperationStatus, Queue, Remark};
+
+/// One of the three queues of a communicator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Which {
+    /// Pending sends.
+    Sends,
+    /// Pending receives.
+    Receives,
+    /// Unexpected messages.
+    Unexpected,
+}
+
+impl Which {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Sends, Self::Receives, Self::Unexpected];
+
+    /// The queue itself.
+    pub fn of(self, communicator: &Communicator) -> &Queue {
+        match self {
+            Self::Sends => &communicator.pending_sends,
+            Self::Receives => &communicator.pending_receives,
+            Self::Unexpected => &communicator.unexpected_messages,
+        }
+    }
+}
+
+/// Where an operation stands in the snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Whose it is.
+    pub party: PartyId,
+    /// The place in `Process::communicators`.
+    pub communicator: usize,
+    /// Which queue.
+    pub queue: Which,
+    /// The place in the queue.
+    pub index: usize,
+}
+
+/// A place in [`Matching::entries`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OperationId(pub usize);
+
+/// What becomes of an operation, as far as it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is complete, or cancelled, or held by a matched probe: it matches nothing any more.
+    Over,
+    /// The library has matched it, and its data moves, as soon as both sides are in MPI.
+    Moving,
+    /// It fits this one, and nothing stands before it: they meet as soon as both sides are in MPI. A probe fits a message and
+    /// leaves it to others.
+    Pair(OperationId),
+    /// It fits some, which others take in the outcome that was tried; with receives from any source there are others.
+    Contested,
+    /// Nothing that was read fits it, or others before it take all that do. What was not read, [`Matching::blind`] tells.
+    Unmatched,
+    /// Too little is known of it, or of what it could meet, for the reason told with it.
+    Unclear(&'static str),
+}
+
+/// An operation of the snapshot.
+#[derive(Debug, Clone)]
+pub struct Entry<'a> {
+    /// Where it stands.
+    pub place: Place,
+    /// On which communicator.
+    pub communicator: CommunicatorId,
+    /// The group of that communicator that its process is in.
+    pub side: Side,
+    /// What was read.
+    pub operation: &'a Operation,
+    /// Who sends (of receives and messages) or receives (of sends); `None` for any source, or where it is not known.
+    pub peer: Option<PartyId>,
+    /// Whether it is a probe, which waits for a message and takes none.
+    pub probe: bool,
+    /// What becomes of it.
+    pub outcome: Outcome,
+    /// The same message at the other end: of a pending send the message that has arrived of it, and the other way round.
+    pub same: Option<OperationId>,
+}
+
+impl Entry<'_> {
+    /// Whether it is one of the application's own, not of the library's.
+    pub fn is_own(&self) -> bool {
+        !self.operation.internal
+    }
+
+    /// Whether it still waits to be matched.
+    pub fn waits(&self) -> bool {
+        !matches!(self.outcome, Outcome::Over | Outcome::Moving)
+    }
+}
+
+/// All operations of a snapshot, and which belong together.
+#[derive(Debug)]
+pub struct Matching<'a> {
+    /// By process, communicator, queue and place in it.
+    pub entries: Vec<Entry<'a>>,
+    /// Where the operations of each queue begin, by party and place of the communicator.
+    starts: Vec<Vec<[usize; 3]>>,
+    /// Why sends of members of each communicator are not known.
+    unknown_sends: HashMap<CommunicatorId, String>,
+    /// Messages that are seen only at their senders.
+    unsent: blind::Unsent,
+}
+
+impl<'a> Matching<'a> {
+    /// Matches what a job has posted.
+    pub fn new(job: &Job<'a>) -> Self {
+        let (mut entries, starts) = gather::entries(job);
+        let mut buckets = gather::buckets(&entries);
+        for bucket in &mut buckets {
+            same::join(bucket, &mut entries);
+            deal::deal(bucket, &mut entries);
+        }
+        deal::unaddressed(&mut entries);
+        let unknown_sends = blind::unknown_sends(job);
+        let unsent = blind::unsent(&entries);
+        Self { entries, starts, unknown_sends, unsent }
+    }
+
+    /// The operation at a place.
+    pub fn id(&self, place: Place) -> Option<OperationId> {
+        let starts = self.starts.get(place.party.0)?.get(place.communicator)?;
+        let id = starts.get(place.queue as usize)?.checked_add(place.index)?;
+        (self.entries.get(id)?.place == place).then_some(OperationId(id))
+    }
+
+    /// An operation.
+    pub fn entry(&self, id: OperationId) -> Option<&Entry<'a>> {
+        self.entries.get(id.0)
+    }
+
+    /// The operation at a place.
+    pub fn at(&self, place: Place) -> Option<&Entry<'a>> {
+        self.entry(self.id(place)?)
+    }
+
+    /// The operations of one queue, in its order.
+    pub fn queue(&self, party: PartyId, communicator: usize, queue: Which) -> &[Entry<'a>] {
+        let Some(place) = self.starts.get(party.0).and_then(|starts| starts.get(communicator)) else { return &[] };
+        let start = place.get(queue as usize).copied().unwrap_or(usize::MAX);
+        let rest = self.entries.get(start..).unwrap_or_default();
+        let same = |entry: &Entry<'_>| {
+            let place = entry.place;
+            (place.party, place.communicator, place.queue) == (party, communicator, queue)
+        };
+        let end = rest.partition_point(same);
+        rest.get(..end).unwrap_or_default()
+    }
+
+    /// All operations of a party.
+    pub fn of_party(&self, party: PartyId) -> &[Entry<'a>] {
+        let start = self.entries.partition_point(|entry| entry.place.party < party);
+        let end = self.entries.partition_point(|entry| entry.place.party <= party);
+        self.entries.get(start..end).unwrap_or_default()
+    }
+}
+
+/// Whether an operation can no longer be matched.
+fn is_over(operation: &Operation, queue: Which) -> bool {
+    operation.status == OperationStatus::Complete
+        || operation.has(&Remark::Cancelled)
+        || (queue == Which::Receives && operation.has(&Remark::MatchedMessage))
+}

@@ -1,0 +1,64 @@
+//! A message that has arrived, and the send that waits for it to be received, are one.
+
+use model::Remark;
+use std::collections::{HashMap, VecDeque};
+
+use super::gather::Bucket;
+use super::{Entry, OperationId};
+use crate::job::PartyId;
+
+/// Finds the messages that have arrived of pending sends: by sender and tag, in the order of sending. A send whose tag the
+/// library does not keep is found by its length.
+pub(super) fn join(bucket: &Bucket, entries: &mut [Entry<'_>]) {
+    if bucket.arrived.is_empty() || bucket.sends.is_empty() {
+        return;
+    }
+    let mut by_tag: HashMap<(PartyId, i64), VecDeque<OperationId>> = HashMap::new();
+    let mut by_length: HashMap<(PartyId, u64), VecDeque<OperationId>> = HashMap::new();
+    for id in &bucket.arrived {
+        let Some(entry) = entries.get(id.0).filter(|entry| !went_at_once(entry)) else { continue };
+        let Some(sender) = entry.peer else { continue };
+        if let Some(tag) = entry.operation.desired_tag {
+            by_tag.entry((sender, tag)).or_default().push_back(*id);
+        }
+        if let Some(length) = entry.operation.desired_length {
+            by_length.entry((sender, length)).or_default().push_back(*id);
+        }
+    }
+    for id in &bucket.sends {
+        let Some(entry) = entries.get(id.0) else { continue };
+        let (sender, operation) = (entry.place.party, entry.operation);
+        let list = match (operation.desired_tag, operation.desired_length) {
+            (Some(tag), _) => by_tag.get_mut(&(sender, tag)),
+            (None, Some(length)) => by_length.get_mut(&(sender, length)),
+            (None, None) => None,
+        };
+        let Some(list) = list else { continue };
+        let length = operation.desired_length;
+        while let Some(arrived) = list.front().copied() {
+            let found = entries.get(arrived.0);
+            if found.is_none_or(|found| found.same.is_some()) {
+                list.pop_front();
+                continue;
+            }
+            // Messages of one tag arrive as they were sent: one of another length is an earlier one, of which nothing is left at
+            // the sender.
+            let other = found.and_then(|found| found.operation.desired_length);
+            list.pop_front();
+            if length.is_some() && other.is_some() && length != other {
+                continue;
+            }
+            for (one, two) in [(*id, arrived), (arrived, *id)] {
+                if let Some(entry) = entries.get_mut(one.0) {
+                    entry.same = Some(two);
+                }
+            }
+            break;
+        }
+    }
+}
+
+/// Whether nothing of the message is left at its sender. Open MPI says it of every message.
+fn went_at_once(entry: &Entry<'_>) -> bool {
+    entry.operation.has(&Remark::Eager)
+}

@@ -1,0 +1,176 @@
+//! How ranks moved between two looks at the same job.
+
+use std::collections::{HashMap, HashSet};
+
+use super::diagnose::Earlier;
+use super::stuck::Seen;
+use functions::{Way, way};
+use model::{Call, Communicator, Operation, Outside, Process, RankMovement, Snapshot};
+
+/// How each process of the later look moved, and what that tells of it; in the order of the later snapshot.
+pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, Seen)> {
+    let mut before: HashMap<(Option<i64>, Option<i64>), &Process> = HashMap::new();
+    for process in &earlier.snapshot.processes {
+        before.entry((earlier.snapshot.rank_of(process), process.pid)).or_insert(process);
+    }
+    let moving: HashSet<i64> = earlier.moving.iter().copied().collect();
+    let movement = later.processes.iter().map(|process| {
+        let rank = later.rank_of(process);
+        let (state, seen, how) = match before.get(&(rank, process.pid)) {
+            Some(before) => of(before, process, process.pid.is_some_and(|pid| moving.contains(&pid))),
+            None => ("unknown", Seen::Once, vec!["the other look has no such process".to_owned()]),
+        };
+        (RankMovement { rank, state: state.to_owned(), how }, seen)
+    });
+    movement.collect()
+}
+
+/// `moving`: messages were seen to go through its shared memory.
+fn of(before: &Process, after: &Process, moving: bool) -> (&'static str, Seen, Vec<String>) {
+    if before.stage != after.stage {
+        return (
+            "moved",
+            Seen::Moved,
+            vec!["it is further in its life: MPI_Init or MPI_Finalize came between".to_owned()],
+        );
+    }
+    let mut how = Vec::new();
+    let calls = places(before) != places(after);
+    if calls {
+        how.push(format!("it stood in {}, and stands in {}", where_it_is(before), where_it_is(after)));
+    }
+    let queues = !same_queues(before, after);
+    if queues {
+        how.push("its queues changed".to_owned());
+    }
+    let traffic = !same_traffic(before, after);
+    if traffic {
+        how.push("messages were sent or arrived".to_owned());
+    }
+    let prints = prints(before, after);
+    if prints == Some(false) {
+        how.push("the program's own variables changed".to_owned());
+    }
+    if moving {
+        how.push("messages went through the memory that it shares with others".to_owned());
+    }
+    let polls = |process: &Process| {
+        process.calls.iter().any(|call| way(&call.c_name()) == Way::Poll)
+            || process.calls.is_empty() && !process.outside.is_empty()
+    };
+    let in_poll =
+        [before, after].iter().any(|process| process.calls.iter().any(|call| way(&call.c_name()) == Way::Poll));
+    if in_poll && polls(before) && polls(after) && !queues && !traffic && same_caller(before, after) {
+        how.push("it goes in and out of MPI, and nothing of its messages changed".to_owned());
+        return ("spinning", Seen::Once, how);
+    }
+    if calls || moving || prints == Some(false) {
+        return ("moved", Seen::Moved, how);
+    }
+    if queues || traffic {
+        return ("slow", Seen::Moved, how);
+    }
+    if before.calls.is_empty() && before.outside.is_empty() {
+        return ("unknown", Seen::Once, vec!["where its threads stand is not known".to_owned()]);
+    }
+    match prints {
+        Some(_) => ("stuck", Seen::Still, how),
+        None => {
+            let why = "its calls and queues are the same, but whether the program went round a loop in between could not be seen";
+            ("unknown", Seen::Once, vec![why.to_owned()])
+        }
+    }
+}
+
+type Spot<'a> = (i64, &'a str, Option<&'a str>, Option<i64>);
+
+fn spot(call: &Call) -> Spot<'_> {
+    (call.thread, &call.function, call.file.as_deref(), call.line)
+}
+
+fn outside_spot(thread: &Outside) -> Spot<'_> {
+    // The innermost function of a thread that works changes with each instruction; its line tells.
+    (thread.thread, thread.caller.as_deref().unwrap_or_default(), thread.file.as_deref(), thread.line)
+}
+
+fn places(process: &Process) -> Vec<Spot<'_>> {
+    let mut all: Vec<Spot<'_>> = process.calls.iter().map(spot).collect();
+    all.extend(process.outside.iter().map(outside_spot));
+    all.sort_unstable();
+    all
+}
+
+fn where_it_is(process: &Process) -> String {
+    match (process.calls.first(), process.outside.first()) {
+        (Some(call), _) => {
+            let line = call.line.map_or_else(String::new, |line| format!(" (line {line})"));
+            format!("{}{line}", call.c_name())
+        }
+        (None, Some(thread)) => {
+            let name = thread.caller.as_deref().or(thread.function.as_deref()).unwrap_or("a function without a name");
+            let line = thread.line.map_or_else(String::new, |line| format!(" (line {line})"));
+            format!("{name}{line}")
+        }
+        (None, None) => "a place that is not known".to_owned(),
+    }
+}
+
+fn same_caller(before: &Process, after: &Process) -> bool {
+    let callers = |process: &Process| -> Vec<(i64, Option<String>)> {
+        let inside = process.calls.iter().map(|call| (call.thread, call.caller.clone()));
+        let mut all: Vec<_> =
+            inside.chain(process.outside.iter().map(|thread| (thread.thread, thread.caller.clone()))).collect();
+        all.sort_unstable();
+        all
+    };
+    callers(before) == callers(after)
+}
+
+/// Whether the fingerprints of all threads in MPI are equal; `None` where one is missing.
+fn prints(before: &Process, after: &Process) -> Option<bool> {
+    let inside = |process: &Process| -> Option<Vec<(i64, String)>> {
+        let mut all: Vec<_> = process
+            .calls
+            .iter()
+            .map(|call| Some((call.thread, call.fingerprint.clone()?)))
+            .collect::<Option<Vec<_>>>()?;
+        if all.is_empty() {
+            all = process
+                .outside
+                .iter()
+                .take(1)
+                .map(|thread| Some((thread.thread, thread.fingerprint.clone()?)))
+                .collect::<Option<Vec<_>>>()?;
+        }
+        all.sort_unstable();
+        Some(all)
+    };
+    let (before, after) = (inside(before)?, inside(after)?);
+    if before.is_empty() { None } else { Some(before == after) }
+}
+
+fn same_queues(before: &Process, after: &Process) -> bool {
+    fn told(operation: &Operation) -> impl PartialEq + '_ {
+        (
+            (operation.status, operation.request, operation.internal),
+            (operation.desired_local_rank, operation.desired_tag, operation.desired_length, operation.any_source),
+            (operation.actual_local_rank, operation.actual_tag, operation.actual_length),
+        )
+    }
+    fn queues(communicator: &Communicator) -> [&Vec<Operation>; 3] {
+        let Communicator { pending_sends, pending_receives, unexpected_messages, .. } = communicator;
+        [&pending_sends.operations, &pending_receives.operations, &unexpected_messages.operations]
+    }
+    before.communicators.len() == after.communicators.len()
+        && before.communicators.iter().zip(&after.communicators).all(|(before, after)| {
+            before.unique_id == after.unique_id
+                && queues(before).iter().zip(queues(after)).all(|(before, after)| {
+                    before.len() == after.len() && before.iter().zip(after).all(|(one, other)| told(one) == told(other))
+                })
+        })
+}
+
+fn same_traffic(before: &Process, after: &Process) -> bool {
+    before.communicators.len() == after.communicators.len()
+        && before.communicators.iter().zip(&after.communicators).all(|(before, after)| before.traffic == after.traffic)
+}

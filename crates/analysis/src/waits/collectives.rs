@@ -1,0 +1,218 @@
+//! The collective operations in which parties stand, and what these wait for.
+
+use std::collections::{HashMap, HashSet};
+
+use super::intercomm;
+use super::point_to_point::NOT_COUNTED;
+use super::posted::{Open, communicators};
+use super::requests::non_blocking;
+use super::{Context, Found, Need, Op, Peer, Posted, Standing, Thread, peer};
+use crate::job::{CommunicatorId, Job, PartyId, Side};
+use functions::{Chapter, Reach, Way, small, way};
+use model::{Call, Remark};
+
+/// A place in the list of collective operations in which parties wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CollectiveId(pub usize);
+
+/// A collective function on a communicator in which parties stand. Those that stand in the same function on the same
+/// communicator are taken to be in the same call of it.
+#[derive(Debug)]
+pub struct Collective {
+    /// The function, by its name in C.
+    pub function: String,
+    /// The communicator; `None` for what is about the whole job.
+    pub communicator: Option<CommunicatorId>,
+    /// Who stands in it, ascending.
+    pub present: Vec<PartyId>,
+    /// The members that do not, ascending.
+    pub missing: Vec<PartyId>,
+    /// Whether all members are known.
+    pub whole: bool,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub struct Collectives {
+    all: Vec<Collective>,
+    by_thread: HashMap<(PartyId, i64), Vec<CollectiveId>>,
+}
+
+impl Collectives {
+    /// Looks who stands in which.
+    pub(super) fn new(job: &Job<'_>, standing: &[Standing<'_>], open: &[Open<'_>]) -> Self {
+        let mut found = Self::default();
+        let mut known: HashMap<(String, Option<CommunicatorId>), CollectiveId> = HashMap::new();
+        for (index, standing) in standing.iter().enumerate() {
+            let Standing::Blocked(threads) = standing else { continue };
+            for thread in threads {
+                let party = PartyId(index);
+                let places: Vec<Option<CommunicatorId>> = match thread.way {
+                    Way::Collective(..) => on(job, party, thread, &open[index]).into_iter().map(Some).collect(),
+                    Way::Init | Way::Finalize => vec![None],
+                    _ => continue,
+                };
+                for communicator in places {
+                    let function = thread.call.c_name();
+                    let id = *known.entry((small(&function).to_owned(), communicator)).or_insert_with(|| {
+                        let (present, missing) = (Vec::new(), Vec::new());
+                        found.all.push(Collective { function, communicator, present, missing, whole: true });
+                        CollectiveId(found.all.len() - 1)
+                    });
+                    found.all[id.0].present.push(party);
+                    found.by_thread.entry((party, thread.call.thread)).or_default().push(id);
+                }
+            }
+        }
+        for collective in &mut found.all {
+            collective.present.dedup();
+            let there: HashSet<PartyId> = collective.present.iter().copied().collect();
+            let (members, whole) = members(job, collective, standing);
+            collective.whole = whole;
+            collective.missing = members.into_iter().filter(|member| !there.contains(member)).collect();
+            collective.missing.sort_unstable();
+            collective.missing.dedup();
+        }
+        found
+    }
+
+    /// One of them.
+    pub fn get(&self, id: CollectiveId) -> &Collective {
+        &self.all[id.0]
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (CollectiveId, &Collective)> {
+        self.all.iter().enumerate().map(|(index, collective)| (CollectiveId(index), collective))
+    }
+
+    /// The one in which a thread stands, where only one comes into question.
+    pub fn of(&self, party: PartyId, thread: i64) -> Option<CollectiveId> {
+        match self.by_thread.get(&(party, thread))?.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    fn candidates(&self, party: PartyId, thread: i64) -> &[CollectiveId] {
+        self.by_thread.get(&(party, thread)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Everybody who is to take part, and whether they are all known.
+fn members(job: &Job<'_>, collective: &Collective, standing: &[Standing<'_>]) -> (Vec<PartyId>, bool) {
+    if let Some(id) = collective.communicator {
+        let Some(groups) = &job.communicators[id.0].groups else { return (Vec::new(), false) };
+        let all = || groups.iter().flatten();
+        return (all().flatten().copied().collect(), all().all(Option::is_some));
+    }
+    // Ranks of other worlds end and start by themselves.
+    let world = |party: PartyId| job.parties[party.0].process.map(|process| process.world);
+    let own = collective.present.first().and_then(|party| world(*party));
+    let finalize = way(&collective.function) == Way::Finalize;
+    let wanted = |party: &PartyId| match &standing[party.0] {
+        Standing::Finished(_) => false,
+        Standing::Free(free) if !finalize => matches!(free, super::Free::NotStarted),
+        Standing::Blocked(_) if !finalize => false,
+        _ => world(*party) == own,
+    };
+    let whole = job.parties.iter().all(|party| party.process.is_some());
+    ((0..job.parties.len()).map(PartyId).filter(wanted).collect(), whole)
+}
+
+/// The communicators on which a thread in a collective may be.
+fn on(job: &Job<'_>, party: PartyId, thread: &Thread<'_>, open: &Open<'_>) -> Vec<CommunicatorId> {
+    let Some(process) = job.parties[party.0].process else { return Vec::new() };
+    let mut places: Vec<usize> = communicators(process, thread.call).into_iter().map(|(place, _)| place).collect();
+    if places.len() > 1 {
+        // What the library posts for a collective it posts on its communicator.
+        let mut busy: Vec<usize> =
+            open.internal.iter().filter(|op| belongs(thread.call, op)).map(|op| op.place).collect();
+        busy.dedup();
+        if let [only] = busy.as_slice() {
+            places = vec![*only];
+        }
+    }
+    places.into_iter().filter_map(|place| job.communicator(party.0, place)).collect()
+}
+
+/// Whether an internal operation may be one of the blocking collective in which a thread stands.
+fn belongs(call: &Call, op: &Op<'_>) -> bool {
+    // Constructors exchange what they need by whatever the library has; neighbourhood collectives are told as non-blocking.
+    let plain = matches!(way(&call.c_name()), Way::Collective(Chapter::Communication, _));
+    let named = op.operation.extra_text.iter().any(|remark| matches!(remark, Remark::Collective(_)));
+    let below = op.operation.has(&Remark::WithinLibrarysCommunicator);
+    !plain || named || below
+}
+
+impl<'a> Context<'a, '_> {
+    /// A blocking collective operation: what the library has posted for it says exactly for whom it waits; else who has not
+    /// entered it.
+    pub(super) fn collective(&self, call: &'a Call, reach: Reach) -> Found<'a> {
+        let ids = self.collectives.candidates(self.party, call.thread);
+        let places: HashSet<CommunicatorId> =
+            ids.iter().filter_map(|id| self.collectives.get(*id).communicator).collect();
+        let own = |op: &&Op<'a>| places.contains(&op.shared) && belongs(call, op);
+        let mut posted: Vec<Op<'a>> = self.open.internal.iter().filter(own).copied().collect();
+        if posted.iter().any(|op| !non_blocking(op)) {
+            posted.retain(|op| !non_blocking(op));
+        }
+        if !posted.is_empty() {
+            // Only where the library tells blocking collectives from others do all of them belong to this one.
+            let exact =
+                posted.iter().all(|op| !non_blocking(op)) || posted.iter().all(|op| op.queue == Posted::Receives);
+            let parts = posted.into_iter().map(|op| self.operation(op)).collect();
+            return Found::joined(parts, if exact { Need::All } else { Need::Unclear });
+        }
+        if call.c_name() == intercomm::FUNCTION {
+            let met = self.leaders(call);
+            if !met.is_empty() {
+                return Found::joined(met, Need::Unclear);
+            }
+            let gathered = |id: &CollectiveId| self.collectives.get(*id).missing.is_empty();
+            if let [only] = ids
+                && gathered(only)
+            {
+                return self.intercomm(call);
+            }
+        }
+        let needs: Vec<Need> = ids.iter().map(|id| self.semantics(call, reach, *id)).collect();
+        let need = match needs.len() {
+            0 => Need::Unknown("it is not known on which communicator it is"),
+            1 => needs.into_iter().next().unwrap_or(Need::Nothing),
+            _ => Need::Any(needs),
+        };
+        Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+    }
+
+    /// What a collective waits for by its meaning.
+    fn semantics(&self, call: &Call, reach: Reach, id: super::CollectiveId) -> Need {
+        let collective = self.collectives.get(id);
+        if collective.missing.is_empty() {
+            return Need::Nothing;
+        }
+        let shared = collective.communicator.and_then(|id| self.job.communicators.get(id.0));
+        if shared.is_some_and(|shared| shared.doubt.is_some()) {
+            // Those that are missing may stand in it, under what was taken for another communicator.
+            return Need::Unclear(vec![Need::Nothing, Need::Others(id)]);
+        }
+        let some = Need::Unclear(vec![Need::AnyOther(id), Need::Others(id)]);
+        let root = match peer(self.process, call.argument("root")) {
+            Peer::Rank(rank) => self.member(collective.communicator, rank),
+            _ => None,
+        };
+        match (reach, root) {
+            (Reach::All, _) => Need::Others(id),
+            // Who has given the root its part, or was the root, may have left it: of those that are missing some have not entered.
+            (Reach::FromRoot, Some(root)) if root != self.party && collective.missing.binary_search(&root).is_err() => {
+                Need::Nothing
+            }
+            _ => some,
+        }
+    }
+
+    fn member(&self, communicator: Option<CommunicatorId>, rank: i64) -> Option<PartyId> {
+        let shared = self.job.communicators.get(communicator?.0).filter(|shared| !shared.is_inter())?;
+        shared.member(Side::First, rank)
+    }
+}

@@ -1,0 +1,66 @@
+//! MPI_Intercomm_create: its leaders meet on a communicator of their own, the others of each group wait for their leader.
+
+use super::point_to_point::NOT_COUNTED;
+use super::requests::number;
+use super::{Context, Found, Need, Op, Peer, peer};
+use crate::job::{PartyId, Side};
+use model::{Call, Process};
+
+/// The only function in which members of two groups wait for one another before they have a communicator in common.
+pub(super) const FUNCTION: &str = "MPI_Intercomm_create";
+
+const NOT_TOLD: &str = "for whom the leaders of the two groups wait is not known";
+
+impl<'a> Context<'a, '_> {
+    /// What the leaders wait for on the communicator that both are in. Open MPI sends and receives there with the tag that was
+    /// given, as applications do; MPICH marks its own messages.
+    pub(super) fn leaders(&self, call: &'a Call) -> Vec<Found<'a>> {
+        let (Some(leader), Some(tag)) = (given(call, "remote_leader"), given(call, "tag")) else { return Vec::new() };
+        let own = |op: &&Op<'a>| op.operation.desired_tag == Some(tag) && !op.operation.persistent;
+        let posted = self.open.receives.iter().chain(&self.open.sends).filter(own).chain(&self.open.internal);
+        let with_leader = posted.filter(|op| op.operation.desired_local_rank == Some(leader));
+        with_leader.map(|op| self.operation(*op)).collect()
+    }
+
+    /// What a member waits for whose whole group is there, and of which nothing is posted: MPICH 5.0's leaders exchange their
+    /// addresses by messages that its queues do not hold.
+    pub(super) fn intercomm(&self, call: &Call) -> Found<'a> {
+        let need = self.by_meaning(call).unwrap_or(Need::Unknown(NOT_TOLD));
+        Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+    }
+
+    fn by_meaning(&self, call: &Call) -> Option<Need> {
+        let place = |id: Option<u64>| self.job.by_unique_id(self.party.0, id?);
+        let (local, _) = place(call.communicator)?;
+        let local = self.job.communicators.get(local.0)?;
+        let leader = local.member(local.view(self.party)?.side, given(call, "local_leader")?)?;
+        if leader != self.party {
+            return Some(Need::Party(leader));
+        }
+        let remote = remote_leader(self, self.party, self.process, call)?;
+        let process = self.job.parties.get(remote.0)?.process?;
+        let there = process.calls.iter().find(|call| call.c_name() == FUNCTION);
+        let Some(there) = there else { return Some(Need::Party(remote)) };
+        let tags = (given(call, "tag")?, given(there, "tag")?);
+        let meets = tags.0 == tags.1 && remote_leader(self, remote, process, there)? == self.party;
+        Some(if meets { Need::Nothing } else { Need::Party(remote) })
+    }
+}
+
+/// The leader of the other group, as one group's leader was given it.
+fn remote_leader(context: &Context<'_, '_>, party: PartyId, process: &Process, call: &Call) -> Option<PartyId> {
+    let value = given(call, "peer_comm")?;
+    let place = process.communicators.iter().position(|communicator| {
+        // MPICH's handles are of 32 bits, and may be negative as an int.
+        communicator.handle.as_deref().and_then(number).is_some_and(|handle| {
+            handle == value as u64 || handle == u64::from(value as u32) && i32::try_from(value).is_ok()
+        })
+    })?;
+    let shared = context.job.communicators.get(context.job.communicator(party.0, place)?.0)?;
+    let Peer::Rank(rank) = peer(process, call.argument("remote_leader")) else { return None };
+    shared.member(shared.view(party).map_or(Side::First, |view| shared.peers(view.side)), rank)
+}
+
+fn given(call: &Call, name: &str) -> Option<i64> {
+    call.argument(name).and_then(|argument| argument.value)
+}

@@ -1,0 +1,91 @@
+//! What the epochs of windows wait for.
+
+use super::point_to_point::NOT_COUNTED;
+use super::{Context, Found, Need};
+use crate::job::{CommunicatorId, PartyId};
+use model::{Call, Window};
+
+/// An epoch that a rank opens to others.
+#[derive(Clone, Copy)]
+enum Epoch {
+    /// By MPI_Win_start.
+    Started,
+    /// By MPI_Win_post.
+    Posted,
+}
+
+impl<'a> Context<'a, '_> {
+    /// MPI_Win_wait and its siblings: those must act to whom the epoch is open, where the window keeps that, else somebody of
+    /// its communicator. Memory that others write to counts no messages.
+    pub(super) fn epoch(&self, call: &'a Call) -> Found<'a> {
+        if let Some(need) = self.partners(call) {
+            return Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() };
+        }
+        let found: Vec<Need> = super::posted::communicators(self.process, call)
+            .iter()
+            .filter_map(|(place, _)| {
+                let shared = self.job.communicator(self.party.0, *place)?;
+                Some(Need::AnyOf(shared, self.other_side(shared)))
+            })
+            .collect();
+        if found.is_empty() {
+            return Found::only(Need::Unknown("the members of the window are not known"));
+        }
+        Found { need: Need::Any(found), in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+    }
+
+    /// Those for whom MPI_Win_wait waits until they complete their accesses, MPI_Win_start and MPI_Win_complete until they
+    /// post (MPI-4.1, 12.5.2).
+    fn partners(&self, call: &Call) -> Option<Need> {
+        let window = self.process.windows.iter().find(|known| known.handle.is_some() && known.handle == call.window)?;
+        let exposed = match call.c_name().as_str() {
+            "MPI_Win_wait" | "MPI_Win_test" => true,
+            "MPI_Win_start" | "MPI_Win_complete" => false,
+            _ => return None,
+        };
+        let ranks = if exposed { &window.posted } else { &window.started };
+        // With several worlds a rank names several processes.
+        let own = self.process.rank.filter(|_| self.job.snapshot.worlds.is_empty())?;
+        let parties: Option<Vec<PartyId>> = ranks.as_ref()?.iter().map(|rank| self.job.party((*rank)?)).collect();
+        let (shared, _) = self.job.by_unique_id(self.party.0, window.communicator?)?;
+        let (mut needed, mut perhaps) = (Vec::new(), Vec::new());
+        for party in parties?.into_iter().filter(|party| *party != self.party) {
+            let open = self.open_to(party, shared, own, if exposed { Epoch::Started } else { Epoch::Posted });
+            match (exposed, open) {
+                // It has started and not completed; it has not posted.
+                (true, Some(true)) | (false, Some(false)) => needed.push(Need::Party(party)),
+                // It has posted: nothing more is for it to do.
+                (false, Some(true)) => {}
+                // It has not started, or has completed already; or what its window keeps is not known.
+                _ => perhaps.push(Need::Party(party)),
+            }
+        }
+        Some(match (needed.is_empty(), perhaps.is_empty()) {
+            (false, _) => Need::All(needed),
+            // At least one of them is still missing.
+            (true, false) => Need::Unclear(perhaps),
+            (true, true) => Need::Nothing,
+        })
+    }
+
+    /// Whether a party has an epoch open to the world rank `own` on the window of a communicator;
+    /// `None` where it is not known.
+    fn open_to(&self, party: PartyId, shared: CommunicatorId, own: i64, epoch: Epoch) -> Option<bool> {
+        let process = self.job.parties.get(party.0)?.process?;
+        let of = |window: &&Window| {
+            let found = window.communicator.and_then(|id| self.job.by_unique_id(party.0, id));
+            found.is_some_and(|(found, _)| found == shared)
+        };
+        let window = process.windows.iter().find(of)?;
+        let (fact, open) = match epoch {
+            Epoch::Started => ("started", &window.started),
+            Epoch::Posted => ("posted", &window.posted),
+        };
+        match open {
+            Some(open) if open.contains(&Some(own)) => Some(true),
+            Some(open) => open.iter().all(Option::is_some).then_some(false),
+            // None is open, unless it is not known.
+            None => (!window.unknown.contains_key(fact)).then_some(false),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What receives and sends wait for.
+
+use super::traffic::Way as Traffic;
+use super::{Context, Found, Need, Op, Own, Peer, Posted, peer};
+use crate::job::{CommunicatorId, PartyId, Side};
+use crate::matching::{Outcome, Which};
+use model::{Call, OperationStatus, Remark};
+
+pub(super) const NOT_COUNTED: &str =
+    "this MPI library does not count messages, so one that is on its way just now cannot be ruled out by one look";
+const ON_ITS_WAY: &str = "the counters of the MPI library say that a message is on its way";
+const HEADER_UNSEEN: &str = "the message was not seen at its receiver, so it may just be taken";
+const QUEUE_UNREAD: &str = "the queue of what it has posted could not be read";
+
+impl<'a> Context<'a, '_> {
+    /// MPI_Recv and what receives like it.
+    pub(super) fn receive(&self, call: &'a Call) -> Found<'a> {
+        if peer(self.process, call.argument("source")) == Peer::Null {
+            return Found::only(Need::Nothing);
+        }
+        self.of_own(self.open.own(self.process, call, Posted::Receives), call, "source")
+    }
+
+    /// MPI_Send and what sends like it.
+    pub(super) fn send(&self, call: &'a Call) -> Found<'a> {
+        if peer(self.process, call.argument("dest")) == Peer::Null {
+            return Found::only(Need::Nothing);
+        }
+        self.of_own(self.open.own(self.process, call, Posted::Sends), call, "dest")
+    }
+
+    /// MPI_Sendrecv: for both halves, of which one may be over. Then what is taken for it is of an earlier call.
+    pub(super) fn exchange(&self, call: &'a Call) -> Found<'a> {
+        let halves = [(Posted::Receives, "source"), (Posted::Sends, "dest")].into_iter().filter_map(|(queue, name)| {
+            let nobody = peer(self.process, call.argument(name)) == Peer::Null;
+            let own = self.open.own(self.process, call, queue);
+            (!nobody && !matches!(own, Own::None)).then_some((own, name))
+        });
+        let halves: Vec<(Own<'a>, &str)> = halves.collect();
+        let join = if halves.iter().any(|(own, _)| matches!(own, Own::Perhaps(_))) { Need::Unclear } else { Need::All };
+        if halves.is_empty() {
+            return Found::only(Need::Nothing);
+        }
+        Found::joined(halves.into_iter().map(|(own, name)| self.of_own(own, call, name)).collect(), join)
+    }
+
+    fn of_own(&self, own: Own<'a>, call: &'a Call, name: &str) -> Found<'a> {
+        match own {
+            Own::One(op) => self.operation(op),
+            Own::Among(ops) | Own::Perhaps(ops) => {
+                Found::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear)
+            }
+            Own::Doubtful(ops, why) => {
+                let found = Found::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear);
+                Found { need: Need::Doubted(Box::new(found.need), why), ..found }
+            }
+            Own::None => Found::only(Need::Nothing),
+            Own::Hidden => self.by_arguments(call, name, QUEUE_UNREAD),
+        }
+    }
+
+    /// What a call waits for by its arguments alone.
+    pub(super) fn by_arguments(&self, call: &Call, name: &str, unsure: &'static str) -> Found<'a> {
+        let communicators = super::posted::communicators(self.process, call);
+        let needs = communicators.iter().filter_map(|(place, _)| {
+            let shared = self.job.communicator(self.party.0, *place)?;
+            let side = self.other_side(shared);
+            match peer(self.process, call.argument(name)) {
+                Peer::Rank(rank) if call.communicator.is_some() => {
+                    self.job.communicators.get(shared.0)?.member(side, rank).map(Need::Party)
+                }
+                Peer::Null => Some(Need::Nothing),
+                _ => Some(Need::AnyOf(shared, side)),
+            }
+        });
+        let needs: Vec<Need> = needs.collect();
+        if needs.is_empty() {
+            return Found::only(Need::Unknown("neither the queues nor the arguments tell what it waits for"));
+        }
+        Found { need: Need::Any(needs), in_flight: Some(unsure), operations: Vec::new() }
+    }
+
+    /// The group in which the peers of the application's operations are.
+    pub(super) fn other_side(&self, shared: CommunicatorId) -> Side {
+        let Some(shared) = self.job.communicators.get(shared.0) else { return Side::First };
+        shared.view(self.party).map_or(Side::First, |view| shared.peers(view.side))
+    }
+
+    /// What must happen before an operation completes.
+    pub(super) fn operation(&self, op: Op<'a>) -> Found<'a> {
+        let (need, in_flight) = match (op.operation.status, op.queue) {
+            (OperationStatus::Complete, _) => (Need::Nothing, None),
+            (OperationStatus::Matched, _) => (self.moving(self.peer_of(&op)), None),
+            (OperationStatus::Pending, _) => self.pending(&op),
+        };
+        Found { need, in_flight, operations: vec![op] }
+    }
+
+    fn pending(&self, op: &Op<'a>) -> (Need, Option<&'static str>) {
+        let unmatched = || match op.queue {
+            Posted::Receives => self.pending_receive(op),
+            Posted::Sends => self.pending_send(op),
+        };
+        let Some(entry) = self.matching.at(op.matched_at()) else { return unmatched() };
+        match entry.outcome {
+            Outcome::Over => (Need::Nothing, None),
+            Outcome::Moving => (self.moving(self.peer_of(op)), None),
+            Outcome::Pair(other) => {
+                let other = self.matching.entry(other).map(|other| match other.place.queue {
+                    // What has arrived has left its sender.
+                    Which::Unexpected => self.party,
+                    _ => other.place.party,
+                });
+                (self.moving(other), None)
+            }
+            Outcome::Unmatched => unmatched(),
+            Outcome::Contested | Outcome::Unclear(_) => {
+                let (need, in_flight) = unmatched();
+                (Need::Unclear(vec![Need::Nothing, need]), in_flight)
+            }
+        }
+    }
+
+    fn pending_receive(&self, op: &Op<'a>) -> (Need, Option<&'static str>) {
+        let (need, way) = if op.operation.any_source {
+            let need = Need::AnyOf(op.shared, self.other_side(op.shared));
+            (need, self.traffic.to(op.shared, self.party))
+        } else {
+            match self.peer_of(op) {
+                Some(sender) => (Need::Party(sender), self.traffic.between(self.job, op.shared, sender, self.party)),
+                None => return (Need::Unknown("it is not known from whom it receives"), None),
+            }
+        };
+        match way {
+            Traffic::Quiet => (need, None),
+            Traffic::Coming => (Need::Unclear(vec![Need::Nothing, need]), Some(ON_ITS_WAY)),
+            Traffic::Unknown => (need, Some(NOT_COUNTED)),
+        }
+    }
+
+    fn pending_send(&self, op: &Op<'a>) -> (Need, Option<&'static str>) {
+        let Some(receiver) = self.peer_of(op) else {
+            if op.operation.internal {
+                return (Need::Unknown("it is not known to whom it sends"), None);
+            }
+            // Whoever it is, it is a member.
+            return (Need::AnyOf(op.shared, self.other_side(op.shared)), Some(HEADER_UNSEEN));
+        };
+        if op.operation.has(&Remark::WaitsForRoom) {
+            return (self.moving(Some(receiver)), None);
+        }
+        // What was not seen at the receiver was perhaps just received, and the answer is on its way.
+        let seen = self.matching.at(op.matched_at()).is_some_and(|entry| entry.same.is_some());
+        (Need::Party(receiver), (!seen).then_some(HEADER_UNSEEN))
+    }
+
+    /// Both sides are there: the data moves while both are in MPI.
+    fn moving(&self, other: Option<PartyId>) -> Need {
+        match other {
+            Some(other) if !self.inside.get(other.0).copied().unwrap_or(true) => Need::Party(other),
+            _ => Need::Nothing,
+        }
+    }
+
+    /// The party at the other end.
+    pub(super) fn peer_of(&self, op: &Op<'_>) -> Option<PartyId> {
+        let operation = op.operation;
+        let global = operation.actual_global_rank.or(operation.desired_global_rank);
+        if let Some(party) = global.and_then(|rank| self.job.party(rank)) {
+            return Some(party);
+        }
+        if operation.internal {
+            // Ranks may be those of a communicator below.
+            return None;
+        }
+        let local = operation.actual_local_rank.or(operation.desired_local_rank)?;
+        self.job.communicators.get(op.shared.0)?.member(self.other_side(op.shared), local)
+    }
+}

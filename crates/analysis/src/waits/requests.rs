@@ -1,0 +1,97 @@
+//! What calls wait for that were given requests.
+
+use super::point_to_point::NOT_COUNTED;
+use super::{Context, Found, Need, Op, Posted};
+use functions::{Way, way};
+use model::{Call, CallRequest, Remark, RequestSort, RequestState};
+
+const NO_REQUEST: &str = "what its request is was not found among what is pending";
+const INCOMPLETE: &str = "which requests it waits for is not known";
+
+impl<'a> Context<'a, '_> {
+    /// MPI_Wait, MPI_Waitall (`all`), MPI_Waitany, MPI_Waitsome.
+    pub(super) fn wait(&self, call: &'a Call, all: bool) -> Found<'a> {
+        if call.requests.is_empty() {
+            return self.wait_for_something(all);
+        }
+        let states = || call.requests.iter().map(|request| request.state);
+        if !all && states().any(|state| state == RequestState::Complete) {
+            return Found::only(Need::Nothing);
+        }
+        let mut parts = Vec::new();
+        for request in &call.requests {
+            match request.state {
+                RequestState::Open => {
+                    let handle = request.handle.as_deref().and_then(number);
+                    let op = handle.and_then(|handle| self.open.request(handle));
+                    parts.push(op.map_or_else(|| self.without_operation(call, request), |op| self.operation(op)));
+                }
+                RequestState::Unknown | RequestState::Invalid => parts.push(Found::only(Need::Unknown(INCOMPLETE))),
+                RequestState::Complete | RequestState::Inactive | RequestState::Null => {}
+            }
+        }
+        if parts.is_empty() {
+            return Found::only(Need::Nothing);
+        }
+        Found::joined(parts, if all { Need::All } else { Need::Any })
+    }
+
+    /// An open request that is no send and no receive: that of a non-blocking collective, perhaps.
+    fn without_operation(&self, call: &Call, request: &CallRequest) -> Found<'a> {
+        let place = request.communicator.and_then(|id| self.job.by_unique_id(self.party.0, id));
+        let numbered = |op: &Op<'a>| request.sequence.is_none() || op.operation.sequence() == request.sequence;
+        let here = |op: &&Op<'a>| non_blocking(op) && place.is_none_or(|(_, place)| op.place == place) && numbered(op);
+        let parts: Vec<Found<'a>> = self.open.internal.iter().filter(here).map(|op| self.operation(*op)).collect();
+        if !parts.is_empty() {
+            // All messages of one collective must get through; of which one they are is not known without a number.
+            return Found::joined(parts, if request.sequence.is_some() { Need::All } else { Need::Unclear });
+        }
+        match place {
+            // Nothing of it is pending here; without another member it goes no further.
+            Some((shared, _)) if request.collective.is_some() => Found {
+                need: Need::AnyOf(shared, self.other_side(shared)),
+                in_flight: Some(NOT_COUNTED),
+                operations: Vec::new(),
+            },
+            // The queues do not hold it; the other side, whoever that is, or another thread of this one must go on.
+            _ if request.sort == Some(RequestSort::Partitioned) => self.by_arguments(call, "", NOT_COUNTED),
+            _ => Found::only(Need::Unknown(NO_REQUEST)),
+        }
+    }
+
+    /// Which requests it was given is not known: any of those that are open.
+    fn wait_for_something(&self, all: bool) -> Found<'a> {
+        if !self.open.receives_whole || !self.open.sends_whole {
+            return Found::only(Need::Unknown(INCOMPLETE));
+        }
+        // A blocking call of another thread has posted what is named after it.
+        let own = |op: &&Op<'a>| {
+            let made = op.operation.call.as_deref();
+            op.operation.persistent || made.is_none_or(|made| way(made) == Way::Local)
+        };
+        let posted = self.open.receives.iter().chain(&self.open.sends).filter(own);
+        let internal = self.open.internal.iter().filter(|op| non_blocking(op));
+        let parts: Vec<Found<'a>> = posted.chain(internal).map(|op| self.operation(*op)).collect();
+        if parts.is_empty() {
+            return Found::only(Need::Unknown(INCOMPLETE));
+        }
+        Found::joined(parts, if all { Need::Unclear } else { Need::Any })
+    }
+
+    /// MPI_Buffer_detach: all messages in the buffer.
+    pub(super) fn buffered(&self) -> Found<'a> {
+        let buffered = self.open.sends.iter().filter(|op| op.operation.system_buffer && op.queue == Posted::Sends);
+        let parts: Vec<Found<'a>> = buffered.map(|op| self.operation(*op)).collect();
+        if parts.is_empty() { Found::only(Need::Nothing) } else { Found::joined(parts, Need::All) }
+    }
+}
+
+/// Whether an internal operation may be one of a non-blocking collective: not where the library names a blocking one.
+pub(super) fn non_blocking(op: &Op<'_>) -> bool {
+    !op.operation.extra_text.iter().any(|remark| matches!(remark, Remark::Collective(Some(_))))
+}
+
+/// A handle's value.
+pub(super) fn number(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}

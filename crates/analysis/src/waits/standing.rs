@@ -1,0 +1,113 @@
+//! Whether a process can do anything by itself, and which of its threads wait.
+
+use super::threads::{Whose, in_lock, whose};
+use super::{Need, Thread};
+use crate::job::Party;
+use functions::{Way, way};
+use model::{Call, Outside, Process, Stage};
+
+/// Where a process stands.
+#[derive(Debug)]
+pub enum Standing<'a> {
+    /// It can do nothing for others any more.
+    Finished(Finished),
+    /// It may go on by itself, or nothing is known of it.
+    Free(Free<'a>),
+    /// All of its threads that could do anything stand in MPI functions that may wait.
+    Blocked(Vec<Thread<'a>>),
+}
+
+/// How a process came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Finished {
+    /// It stands in MPI_Finalize.
+    Finalizing,
+    /// MPI_Finalize is done.
+    Finalized,
+    /// It has ended.
+    Ended,
+    /// It stands in MPI_Abort.
+    Aborting,
+}
+
+impl Finished {
+    /// In words, after a rank.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Finalizing => "is in MPI_Finalize",
+            Self::Finalized => "has called MPI_Finalize",
+            Self::Ended => "has ended",
+            Self::Aborting => "is in MPI_Abort",
+        }
+    }
+}
+
+/// Why a process may go on.
+#[derive(Debug, Clone, Copy)]
+pub enum Free<'a> {
+    /// A thread of it is outside MPI.
+    Outside(&'a Outside),
+    /// A thread of it polls.
+    Polling(&'a Call),
+    /// A thread of it is in an MPI function that waits for nobody.
+    Local(&'a Call),
+    /// The kernel holds it: it was stopped before it was looked at.
+    Stopped,
+    /// It has not called MPI_Init.
+    NotStarted,
+    /// Where it stands is not known.
+    Unknown,
+    /// It was not read.
+    NotRead,
+}
+
+/// Where a party stands; needs are filled in later.
+pub(super) fn of<'a>(party: &Party<'a>) -> Standing<'a> {
+    let Some(process) = party.process else { return Standing::Free(Free::NotRead) };
+    let stands_in = |wanted: Way| process.calls.iter().any(|call| way(&call.c_name()) == wanted);
+    match (process.stage, process.state.as_deref()) {
+        (_, Some("zombie" | "ended")) | (Some(Stage::Ended), _) => return Standing::Finished(Finished::Ended),
+        (Some(Stage::Finalized), _) => return Standing::Finished(Finished::Finalized),
+        (_, Some("stopped")) => return Standing::Free(Free::Stopped),
+        _ if stands_in(Way::Abort) => return Standing::Finished(Finished::Aborting),
+        _ => {}
+    }
+    let mut threads = Vec::new();
+    for call in &process.calls {
+        match way(&call.c_name()) {
+            Way::Poll => return Standing::Free(Free::Polling(call)),
+            Way::Local => return Standing::Free(Free::Local(call)),
+            way => threads.push(thread(call, way)),
+        }
+    }
+    if threads.is_empty() && process.stage == Some(Stage::Finalizing) {
+        // Open MPI's MPI_Finalize jumps to where it sleeps, and leaves no frame of its own.
+        return Standing::Finished(Finished::Finalizing);
+    }
+    if let Some(outside) = at_work(process, threads.is_empty()) {
+        return Standing::Free(Free::Outside(outside));
+    }
+    match (threads.is_empty(), process.stage) {
+        (false, _) => Standing::Blocked(threads),
+        (true, Some(Stage::NotInitialized)) => Standing::Free(Free::NotStarted),
+        (true, _) => Standing::Free(Free::Unknown),
+    }
+}
+
+/// A thread whose need is filled in later.
+pub(super) fn thread(call: &Call, way: Way) -> Thread<'_> {
+    Thread { call, way, need: Need::Nothing, in_flight: None, operations: Vec::new(), collective: None }
+}
+
+/// A thread outside MPI that may do something for others. `alone`: no thread of the process is in MPI; then one that waits
+/// for others of the process is told as well, because nothing else is there to be told; but not where a thread that may be
+/// the application's was not seen to the end of its stack, for it may stand in MPI.
+fn at_work(process: &Process, alone: bool) -> Option<&Outside> {
+    let own = || process.outside.iter().filter(|thread| whose(thread) == Whose::Application);
+    let working = own().find(|thread| !in_lock(thread));
+    if working.is_some() || !alone || process.outside.iter().any(|thread| whose(thread) == Whose::Unknown) {
+        return working;
+    }
+    let any = || process.outside.first().filter(|_| process.all_threads != Some(false));
+    own().next().or_else(any)
+}

@@ -1,0 +1,106 @@
+//! Whether messages are on their way, where the MPI library counts what it sends and what arrives.
+
+use std::collections::HashSet;
+
+use crate::job::{CommunicatorId, Job, PartyId, Shared};
+use model::Communicator;
+
+/// Whether a message is on its way to a receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// None is: as many have arrived as were sent.
+    Quiet,
+    /// At least one is.
+    Coming,
+    /// Nobody counts, or not both sides could be read.
+    Unknown,
+}
+
+/// What is on its way in a job, by communicator.
+#[derive(Debug)]
+pub struct Traffic {
+    sums: Vec<Sums>,
+}
+
+/// What is on its way on one communicator to anybody.
+#[derive(Debug, Default)]
+struct Sums {
+    coming: HashSet<PartyId>,
+    /// To whom it is not known.
+    unknown: HashSet<PartyId>,
+    /// Some members do not count, or were not read.
+    partial: bool,
+}
+
+impl Traffic {
+    /// Looks through the counters of all communicators once.
+    pub fn new(job: &Job<'_>) -> Self {
+        Self { sums: job.communicators.iter().map(Sums::new).collect() }
+    }
+
+    /// Whether a message of one party to another is on its way on a communicator.
+    pub fn between(&self, job: &Job<'_>, id: CommunicatorId, sender: PartyId, receiver: PartyId) -> Way {
+        job.communicators.get(id.0).map_or(Way::Unknown, |shared| between(shared, sender, receiver))
+    }
+
+    /// Whether a message of anybody to a party is on its way on a communicator.
+    pub fn to(&self, id: CommunicatorId, receiver: PartyId) -> Way {
+        match self.sums.get(id.0) {
+            Some(sums) if sums.coming.contains(&receiver) => Way::Coming,
+            Some(sums) if !sums.partial && !sums.unknown.contains(&receiver) => Way::Quiet,
+            _ => Way::Unknown,
+        }
+    }
+}
+
+impl Sums {
+    fn new(shared: &Shared<'_>) -> Self {
+        let mut sums = Self::default();
+        let members: usize = shared.groups.as_deref().unwrap_or_default().iter().map(Vec::len).sum();
+        sums.partial = members == 0
+            || shared.doubt.is_some()
+            || shared.views.len() < members
+            || shared.views.iter().any(|view| !view.communicator.traffic_complete);
+        for view in &shared.views {
+            for entry in &view.communicator.traffic {
+                let side = if entry.within_local_group { view.side } else { shared.peers(view.side) };
+                let Some(peer) = shared.member(side, entry.local_rank) else { continue };
+                for (sender, receiver) in [(view.party, peer), (peer, view.party)] {
+                    match between(shared, sender, receiver) {
+                        Way::Coming => sums.coming.insert(receiver),
+                        Way::Unknown => sums.unknown.insert(receiver),
+                        Way::Quiet => false,
+                    };
+                }
+            }
+        }
+        sums
+    }
+}
+
+fn between(shared: &Shared<'_>, sender: PartyId, receiver: PartyId) -> Way {
+    let (Some(from), Some(to)) = (shared.view(sender), shared.view(receiver)) else { return Way::Unknown };
+    let (Some(sender_rank), Some(receiver_rank)) = (from.communicator.local_rank, to.communicator.local_rank) else {
+        return Way::Unknown;
+    };
+    let within = shared.is_inter() && from.side == to.side;
+    match (count(from.communicator, within, receiver_rank), count(to.communicator, within, sender_rank)) {
+        (Some((Some(sent), _, modulus)), Some((_, Some(arrived), other))) if shared.doubt.is_none() => {
+            let modulus = modulus.max(other).max(1);
+            if sent % modulus == arrived % modulus { Way::Quiet } else { Way::Coming }
+        }
+        _ => Way::Unknown,
+    }
+}
+
+/// What was sent to a member, what arrived from it, and what both are counted by.
+fn count(communicator: &Communicator, within: bool, local_rank: i64) -> Option<(Option<u64>, Option<u64>, u64)> {
+    // Readers give members in ascending order, those of the local group after others.
+    let key = (within, local_rank);
+    let found = communicator.traffic.binary_search_by_key(&key, |entry| (entry.within_local_group, entry.local_rank));
+    match found.ok().and_then(|at| communicator.traffic.get(at)) {
+        Some(entry) => Some((entry.sent, entry.arrived, entry.modulus)),
+        None if communicator.traffic_complete => Some((Some(0), Some(0), 0)),
+        None => None,
+    }
+}

@@ -1,0 +1,94 @@
+//! What a thread waits for, in words.
+
+use super::posted::{Op, Posted};
+use super::{Need, Thread, Waits};
+use crate::job::{Job, PartyId};
+use crate::words;
+use functions::Way;
+use model::Remark;
+
+/// How many operations are told of one thread.
+const SHOWN: usize = 3;
+
+impl Waits<'_> {
+    /// What a thread of a party waits for: `rank 1 to send tag 17 on "halo"`. `None` where that is not known.
+    pub fn words(&self, job: &Job<'_>, party: PartyId, thread: &Thread<'_>) -> Option<String> {
+        if !thread.operations.is_empty() {
+            let mut told: Vec<String> = Vec::new();
+            for op in &thread.operations {
+                let one = operation(job, party, thread, op);
+                if !told.contains(&one) {
+                    told.push(one);
+                }
+                if told.len() > SHOWN {
+                    told.pop();
+                    told.push("others".to_owned());
+                    break;
+                }
+            }
+            return Some(words::list(&told, if thread.way == Way::WaitAny { "or" } else { "and" }));
+        }
+        if thread.way == Way::Epoch {
+            let mut named = Vec::new();
+            parties(&thread.need, &mut named);
+            let does = match thread.call.c_name().as_str() {
+                "MPI_Win_wait" => "complete its access to the window",
+                _ => "post the window",
+            };
+            return (!named.is_empty()).then(|| format!("{} to {does}", words::parties(job, &named)));
+        }
+        if let Some(id) = thread.collective {
+            let collective = self.collectives.get(id);
+            if collective.missing.is_empty() {
+                return None;
+            }
+            let missing = words::parties(job, &collective.missing);
+            let place = collective.communicator.and_then(|id| job.communicators.get(id.0)?.views.first());
+            let on = place.map_or_else(String::new, |view| format!(" on {}", words::communicator(view.communicator)));
+            return Some(format!("{missing} to enter {}{on}", collective.function));
+        }
+        None
+    }
+}
+
+/// The parties that a need names.
+fn parties(need: &Need, named: &mut Vec<PartyId>) {
+    match need {
+        Need::Party(party) => named.push(*party),
+        Need::All(needs) | Need::Any(needs) | Need::Unclear(needs) => {
+            needs.iter().for_each(|need| parties(need, named));
+        }
+        Need::Doubted(need, _) => parties(need, named),
+        _ => {}
+    }
+}
+
+fn operation(job: &Job<'_>, party: PartyId, thread: &Thread<'_>, op: &Op<'_>) -> String {
+    let operation = op.operation;
+    let process = job.parties[party.0].process;
+    let communicator = process.and_then(|process| process.communicators.get(op.place));
+    let on = communicator.map_or_else(String::new, |communicator| format!(" on {}", words::communicator(communicator)));
+    let global = operation.actual_global_rank.or(operation.desired_global_rank);
+    let local = operation.actual_local_rank.or(operation.desired_local_rank);
+    let peer = match (operation.any_source && op.queue == Posted::Receives, global, local) {
+        (true, _, _) => "any rank".to_owned(),
+        (false, Some(rank), _) => format!("rank {rank}"),
+        (false, None, Some(rank)) => format!("rank {rank} of the communicator"),
+        (false, None, None) => "a rank that is not known".to_owned(),
+    };
+    if operation.internal {
+        let verb = if op.queue == Posted::Receives { "send" } else { "receive" };
+        let within = operation.extra_text.iter().find_map(|remark| match remark {
+            Remark::Collective(Some((function, _))) => Some(function),
+            _ => None,
+        });
+        let function = match (within, thread.way) {
+            (Some(name), _) => name.clone().into_owned(),
+            (None, Way::Collective(..)) => thread.call.c_name(),
+            (None, _) => "a non-blocking collective".to_owned(),
+        };
+        return format!("{peer} to {verb} its part of {function}{on}");
+    }
+    let verb = if op.queue == Posted::Receives { "send" } else { "receive" };
+    format!("{peer} to {verb} {}{on}", words::tag(operation))
+}

@@ -1,0 +1,20 @@
+//! The steps of a diagnosis, each against a model that follows the definitions.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod doubt;
+mod garbage;
+mod graph;
+mod identity;
+mod machine;
+mod made;
+mod matching;
+mod messages;
+mod model_of_mpi;
+mod non_blocking;
+mod programs;
+mod sentences;
+mod snapshot;
+mod support;
+mod threads;
+mod told;
+mod waits;

@@ -1,0 +1,115 @@
+//! Diagnoses of random programs against what these programs do, in all orders.
+
+use analysis::diagnose::{Earlier, diagnose};
+use model::{FindingKind, State as Verdict};
+use proptest::prelude::*;
+
+use super::machine::{Call, State};
+use super::programs::programs;
+use super::snapshot::{Seen, snapshot};
+
+/// Runs as the numbers say.
+fn run(programs: &[Vec<Call>], schedule: &[u8]) -> State {
+    let mut state = State::new(programs.len());
+    for choice in schedule {
+        let mut next = state.next(programs);
+        if next.is_empty() {
+            break;
+        }
+        state = next.swap_remove(usize::from(*choice) % next.len());
+    }
+    state
+}
+
+/// What a diagnosis says for certain: who is in a deadlock or waits for a finished rank, and whether the verdict is that.
+fn told(state: &State, programs: &[Vec<Call>], seen: Seen, twice: bool) -> (Vec<usize>, Verdict, String) {
+    let snapshot = snapshot(state, programs, seen);
+    let earlier = twice.then_some(Earlier { snapshot: &snapshot, interval_ms: Some(200), moving: &[] });
+    let (findings, verdict) = diagnose(&snapshot, earlier);
+    let deadlocks = findings.iter().filter(|finding| finding.certain && finding.kind == FindingKind::Deadlock);
+    let ranks = deadlocks.flat_map(|finding| &finding.ranks).map(|rank| usize::try_from(*rank).unwrap()).collect();
+    (ranks, verdict.state, format!("{verdict:?}\n{findings:#?}"))
+}
+
+fn seen() -> impl Strategy<Value = Seen> {
+    (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>())
+        .prop_map(|(arguments, internal, counters, fingerprints)| Seen { arguments, internal, counters, fingerprints })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is known and whatever is on its way: who can go on is in no certain deadlock.
+    #[test]
+    fn no_deadlock_is_told_of_ranks_that_can_go_on((programs, schedule) in programs(), seen in seen()) {
+        let state = run(&programs, &schedule);
+        let (ranks, verdict, text) = told(&state, &programs, seen, false);
+        if verdict == Verdict::Deadlock || !ranks.is_empty() {
+            let leaves = state.leaves(&programs, 3000);
+            for rank in ranks {
+                prop_assert!(!leaves[rank], "rank {rank} goes on\n{text}");
+            }
+            prop_assert!(leaves.contains(&false), "all go on\n{text}");
+        }
+    }
+
+    /// The same of two looks between which all that could happen in MPI has happened.
+    #[test]
+    fn no_deadlock_is_told_of_ranks_that_go_on_later((programs, schedule) in programs(), seen in seen()) {
+        let mut state = run(&programs, &schedule);
+        state.settle(&programs);
+        let seen = Seen { fingerprints: true, ..seen };
+        let (ranks, verdict, text) = told(&state, &programs, seen, true);
+        if verdict == Verdict::Deadlock || !ranks.is_empty() {
+            let leaves = state.leaves(&programs, 3000);
+            for rank in ranks {
+                prop_assert!(!leaves[rank], "rank {rank} goes on\n{text}");
+            }
+            prop_assert!(leaves.contains(&false), "all go on\n{text}");
+        }
+    }
+
+    /// Where everything is known, what is told is what the definition says.
+    #[test]
+    fn who_is_stuck_is_told((programs, schedule) in programs(), counters in any::<bool>()) {
+        let mut state = run(&programs, &schedule);
+        state.settle(&programs);
+        let seen = Seen { arguments: true, internal: true, counters, fingerprints: !counters };
+        let (ranks, verdict, text) = told(&state, &programs, seen, !counters);
+        let mut stuck = state.stuck(&programs);
+        for rank in &ranks {
+            prop_assert!(stuck[*rank], "rank {rank} is not stuck\n{text}");
+        }
+        // Who is in MPI_Finalize sends nothing more; that alone is no deadlock.
+        for (rank, own) in state.ranks.iter().enumerate() {
+            stuck[rank] &= own.step.is_none() || programs[rank][own.call] != Call::Finalize;
+        }
+        prop_assert_eq!(stuck.contains(&true), verdict == Verdict::Deadlock, "{:?}\n{}", stuck, text);
+    }
+}
+
+/// The definition agrees with what the machine does: who is stuck never goes on.
+#[test]
+fn the_definition_holds_in_the_machine() {
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let mut found = 0;
+    let tried = std::cell::Cell::new(0);
+    runner
+        .run(&programs(), |(programs, schedule)| {
+            let mut state = run(&programs, &schedule);
+            state.settle(&programs);
+            let leaves = state.leaves(&programs, 3000);
+            for (rank, stuck) in state.stuck(&programs).into_iter().enumerate() {
+                prop_assert!(!(stuck && leaves[rank]), "rank {} goes on", rank);
+                tried.set(tried.get() + usize::from(stuck));
+            }
+            Ok(())
+        })
+        .unwrap();
+    found += tried.get();
+    assert!(found > 50, "only {found} stuck ranks: the programs have too few mistakes");
+}

@@ -1,0 +1,153 @@
+//! Random programs of a few ranks: such that belong together, and then something is dropped, moved or changed.
+
+use proptest::prelude::*;
+
+use super::machine::{COMMS, Call};
+
+/// Something that several ranks do together.
+#[derive(Debug, Clone)]
+enum Event {
+    Message {
+        from: usize,
+        to: usize,
+        comm: usize,
+        tag: i64,
+        sync: bool,
+        isend: bool,
+        irecv: bool,
+        any: (bool, bool),
+        probe: bool,
+    },
+    Collective {
+        comm: usize,
+        kind: u8,
+        root: usize,
+    },
+    /// A rank waits for all or any of its requests.
+    Wait {
+        rank: usize,
+        any: bool,
+    },
+}
+
+#[derive(Debug, Clone)]
+enum Mistake {
+    Drop { rank: usize, at: usize },
+    Swap { rank: usize, at: usize },
+    Tag { rank: usize, at: usize },
+    Other { rank: usize, at: usize, call: Call },
+}
+
+fn event(size: usize) -> impl Strategy<Value = Event> {
+    let flags = (any::<bool>(), prop::bool::weighted(0.3), prop::bool::weighted(0.3), prop::bool::weighted(0.15));
+    let message = (0..size, 1..size, 0..COMMS, 0..2_i64, flags, (prop::bool::weighted(0.3), prop::bool::weighted(0.3)))
+        .prop_map(move |(from, by, comm, tag, (sync, isend, irecv, probe), any)| Event::Message {
+            from,
+            to: (from + by) % size,
+            comm,
+            tag,
+            sync,
+            isend,
+            irecv,
+            any,
+            probe,
+        });
+    prop_oneof![
+        5 => message,
+        2 => (0..COMMS, 0..3_u8, 0..size).prop_map(|(comm, kind, root)| Event::Collective { comm, kind, root }),
+        2 => (0..size, any::<bool>()).prop_map(|(rank, any)| Event::Wait { rank, any }),
+    ]
+}
+
+fn mistake(size: usize) -> impl Strategy<Value = Mistake> {
+    let own = || (0..size, 0..6_usize);
+    let call = (0..size, 0..COMMS, 0..2_i64, 0..4_u8).prop_map(move |(peer, comm, tag, kind)| match kind {
+        0 => Call::Send { comm, to: peer, tag, sync: true },
+        1 => Call::Recv { comm, from: Some(peer), tag: Some(tag) },
+        2 => Call::Recv { comm, from: None, tag: None },
+        _ => Call::Barrier { comm },
+    });
+    prop_oneof![
+        own().prop_map(|(rank, at)| Mistake::Drop { rank, at }),
+        own().prop_map(|(rank, at)| Mistake::Swap { rank, at }),
+        own().prop_map(|(rank, at)| Mistake::Tag { rank, at }),
+        (own(), call).prop_map(|((rank, at), call)| Mistake::Other { rank, at, call }),
+    ]
+}
+
+fn written(size: usize, events: Vec<Event>, mistakes: Vec<Mistake>, ends: &[bool]) -> Vec<Vec<Call>> {
+    let mut programs: Vec<Vec<Call>> = vec![Vec::new(); size];
+    let mut requests = vec![0_usize; size];
+    for event in events {
+        match event {
+            Event::Message { from, to, comm, tag, sync, isend, irecv, any, probe } => {
+                requests[from] += usize::from(isend);
+                requests[to] += usize::from(irecv);
+                programs[from].push(match isend {
+                    true => Call::Isend { comm, to, tag, sync },
+                    false => Call::Send { comm, to, tag, sync },
+                });
+                let (source, tag) = ((!any.0).then_some(from), (!any.1).then_some(tag));
+                if probe {
+                    programs[to].push(Call::Probe { comm, from: source, tag });
+                }
+                programs[to].push(match irecv {
+                    true => Call::Irecv { comm, from: source, tag },
+                    false => Call::Recv { comm, from: source, tag },
+                });
+            }
+            Event::Collective { comm, kind, root } => {
+                for program in &mut programs {
+                    program.push(match kind {
+                        0 => Call::Barrier { comm },
+                        1 => Call::Bcast { comm, root },
+                        _ => Call::Reduce { comm, root },
+                    });
+                }
+            }
+            Event::Wait { rank, any } => {
+                programs[rank].push(Call::Wait { any, requests: (0..requests[rank]).collect() });
+            }
+        }
+    }
+    for mistake in mistakes {
+        let (Mistake::Drop { rank, at }
+        | Mistake::Swap { rank, at }
+        | Mistake::Tag { rank, at }
+        | Mistake::Other { rank, at, .. }) = mistake;
+        let program = &mut programs[rank];
+        if program.is_empty() {
+            continue;
+        }
+        let at = at % program.len();
+        match mistake {
+            Mistake::Drop { .. } => _ = program.remove(at),
+            Mistake::Swap { .. } => program.swap(at, 0),
+            Mistake::Tag { .. } => match &mut program[at] {
+                Call::Send { tag, .. } | Call::Isend { tag, .. } => *tag = 7,
+                Call::Recv { tag, .. } | Call::Irecv { tag, .. } | Call::Probe { tag, .. } => *tag = Some(8),
+                _ => {}
+            },
+            Mistake::Other { ref call, .. } => program.insert(at, call.clone()),
+        }
+    }
+    for (program, ends) in programs.iter_mut().zip(ends) {
+        if *ends {
+            program.push(Call::Finalize);
+        }
+    }
+    programs
+}
+
+/// Programs, and the numbers by which it is chosen what happens next.
+pub fn programs() -> impl Strategy<Value = (Vec<Vec<Call>>, Vec<u8>)> {
+    (2..5_usize).prop_flat_map(|size| {
+        let events = prop::collection::vec(event(size), 1..6);
+        let mistakes = prop::collection::vec(mistake(size), 0..3);
+        let ends = prop::collection::vec(prop::bool::weighted(0.5), size);
+        let schedule =
+            prop_oneof![prop::collection::vec(any::<u8>(), 0..20), prop::collection::vec(any::<u8>(), 60..61),];
+        (events, mistakes, ends, schedule)
+            .prop_map(move |(events, mistakes, ends, schedule)| (written(size, events, mistakes, &ends), schedule))
+    })
+}

@@ -1,0 +1,219 @@
+//! The snapshot of a state of the machine, as readers give it.
+
+use model::{
+    Argument, Call as ModelCall, CallRequest, Communicator, Group, Mpi, Operation as ModelOperation, Outside, Process,
+    Queue, RequestState, Snapshot, Stage, Traffic,
+};
+
+use super::machine::{COMMS, Call, Kind, Message, Operation, State};
+
+/// What a reader gets.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    /// The arguments of calls.
+    pub arguments: bool,
+    /// What the library posts for itself.
+    pub internal: bool,
+    /// How many messages went to and came from peers.
+    pub counters: bool,
+    /// Whether the application moved on.
+    pub fingerprints: bool,
+}
+
+const UNIQUE: [u64; COMMS] = [0, 3];
+
+pub fn snapshot(state: &State, programs: &[Vec<Call>], seen: Seen) -> Snapshot {
+    let size = state.ranks.len();
+    let group: Group = (0..size as i64).map(Some).collect();
+    let process = |rank: usize| {
+        let own = &state.ranks[rank];
+        let call = own.step.map(|_| &programs[rank][own.call]);
+        let finalizing = call == Some(&Call::Finalize);
+        let outside = Outside {
+            thread: 1,
+            function: Some("work".to_owned()),
+            caller: Some("work".to_owned()),
+            file: Some("work.c".to_owned()),
+            line: Some(own.call as i64),
+            fingerprint: seen.fingerprints.then(|| format!("{}", own.call)),
+            ..Outside::default()
+        };
+        Process {
+            rank: Some(rank as i64),
+            world_size: Some(size as i64),
+            pid: Some(100 + rank as i64),
+            mpi: Some(Mpi {
+                implementation: "Open MPI".to_owned(),
+                transport: Some("ob1".to_owned()),
+                ..Mpi::default()
+            }),
+            stage: Some(if finalizing { Stage::Finalizing } else { Stage::Initialized }),
+            calls: call.map(|call| self::call(state, rank, call, seen)).into_iter().collect(),
+            outside: if call.is_none() { vec![outside] } else { Vec::new() },
+            all_threads: Some(true),
+            communicators: (0..COMMS).map(|comm| communicator(state, programs, rank, comm, &group, seen)).collect(),
+            ..Process::default()
+        }
+    };
+    Snapshot { processes: (0..size).map(process).collect(), ..Snapshot::default() }
+}
+
+fn handle(request: usize) -> u64 {
+    0x1000 + 0x10 * request as u64
+}
+
+fn call(state: &State, rank: usize, call: &Call, seen: Seen) -> ModelCall {
+    let own = &state.ranks[rank];
+    let argument = |name: &str, value: i64, meaning: Option<&str>| Argument {
+        name: name.to_owned(),
+        value: Some(value),
+        meaning: meaning.map(str::to_owned),
+        ..Argument::default()
+    };
+    let source = |from: Option<usize>| match from {
+        Some(from) => argument("source", from as i64, None),
+        None => argument("source", -1, Some("MPI_ANY_SOURCE")),
+    };
+    let tag = |tag: Option<i64>| match tag {
+        Some(tag) => argument("tag", tag, None),
+        None => argument("tag", -1, Some("MPI_ANY_TAG")),
+    };
+    let (comm, arguments) = match *call {
+        Call::Send { comm, to, tag: value, .. } | Call::Isend { comm, to, tag: value, .. } => {
+            (Some(comm), vec![argument("dest", to as i64, None), tag(Some(value))])
+        }
+        Call::Recv { comm, from, tag: value }
+        | Call::Irecv { comm, from, tag: value }
+        | Call::Probe { comm, from, tag: value } => (Some(comm), vec![source(from), tag(value)]),
+        Call::Barrier { comm } => (Some(comm), Vec::new()),
+        Call::Bcast { comm, root } | Call::Reduce { comm, root } => {
+            (Some(comm), vec![argument("root", root as i64, None)])
+        }
+        Call::Wait { .. } | Call::Finalize => (None, Vec::new()),
+    };
+    let requests = match call {
+        Call::Wait { requests, .. } => requests.as_slice(),
+        _ => &[],
+    };
+    let request = |(index, request): (usize, &usize)| {
+        let operation = own.requests.get(*request).map(|at| &own.operations[*at]);
+        let state = match operation {
+            None => RequestState::Null,
+            Some(operation) if operation.done => RequestState::Complete,
+            Some(_) => RequestState::Open,
+        };
+        CallRequest {
+            index: index as i64,
+            handle: Some(format!("{:#x}", handle(*request))),
+            state,
+            ..CallRequest::default()
+        }
+    };
+    let known = seen.arguments;
+    ModelCall {
+        thread: 1,
+        function: call.function().to_owned(),
+        file: Some("program.c".to_owned()),
+        line: Some(own.call as i64 + 10),
+        caller: Some("main".to_owned()),
+        arguments: if known { arguments } else { Vec::new() },
+        communicator: comm.filter(|_| known).map(|comm| UNIQUE[comm]),
+        requests: if known { requests.iter().enumerate().map(request).collect() } else { Vec::new() },
+        fingerprint: seen.fingerprints.then(|| format!("{}", own.call)),
+        ..ModelCall::default()
+    }
+}
+
+fn communicator(
+    state: &State,
+    programs: &[Vec<Call>],
+    rank: usize,
+    comm: usize,
+    group: &Group,
+    seen: Seen,
+) -> Communicator {
+    let size = state.ranks.len();
+    let own = &state.ranks[rank];
+    let collective = |call: usize, tag: i64| {
+        let function = programs[rank].get(call).map_or("", Call::function);
+        format!("part of a collective: {function} (tag {tag})").into()
+    };
+    let posted = |receives: bool| -> Queue {
+        let shown = |operation: &&Operation| {
+            let post = operation.post;
+            post.comm == comm
+                && !operation.done
+                && (post.kind == Kind::Receive) == receives
+                && (seen.internal || !post.internal)
+        };
+        let given = |operation: &Operation| {
+            let post = operation.post;
+            ModelOperation {
+                desired_local_rank: post.peer.map(|peer| peer as i64),
+                desired_global_rank: post.peer.map(|peer| peer as i64),
+                any_source: post.peer.is_none(),
+                tag_wild: post.tag.is_none(),
+                desired_tag: post.tag,
+                desired_length: Some(4),
+                internal: post.internal,
+                call: (!post.internal).then(|| operation.function.into()),
+                count: Some(1),
+                request: Some(operation.request.map_or(0x10, handle)),
+                extra_text: post
+                    .tag
+                    .filter(|_| post.internal)
+                    .map(|tag| collective(own.call, tag))
+                    .into_iter()
+                    .collect(),
+                ..ModelOperation::default()
+            }
+        };
+        Queue { operations: own.operations.iter().filter(shown).map(given).collect(), ..Queue::default() }
+    };
+    let arrived =
+        |message: &&Message| message.to == rank && message.comm == comm && (seen.internal || !message.internal);
+    let message = |message: &Message| {
+        let from = Some(message.from as i64);
+        let how = if message.sync.is_some() { "rendezvous" } else { "eager" };
+        ModelOperation {
+            desired_local_rank: from,
+            desired_global_rank: from,
+            actual_local_rank: from,
+            actual_global_rank: from,
+            desired_tag: Some(message.tag),
+            actual_tag: Some(message.tag),
+            desired_length: Some(4),
+            actual_length: Some(4),
+            system_buffer: true,
+            internal: message.internal,
+            extra_text: vec![how.into()],
+            ..ModelOperation::default()
+        }
+    };
+    let count = |peer: usize| Traffic {
+        local_rank: peer as i64,
+        sent: Some(state.sent[state.count(comm, rank, peer)]),
+        arrived: Some(state.arrived[state.count(comm, peer, rank)]),
+        modulus: 65_536,
+        ..Traffic::default()
+    };
+    Communicator {
+        name: ["MPI_COMM_WORLD", "dup"][comm].to_owned(),
+        name_set: Some(true),
+        unique_id: UNIQUE[comm],
+        context_id: Some(UNIQUE[comm].to_string()),
+        handle: Some(format!("{:#x}", 0x5000 + comm)),
+        local_rank: Some(rank as i64),
+        size: Some(size as i64),
+        group: Some(group.clone()),
+        traffic: if seen.counters { (0..size).map(count).collect() } else { Vec::new() },
+        traffic_complete: seen.counters,
+        pending_sends: posted(false),
+        pending_receives: posted(true),
+        unexpected_messages: Queue {
+            operations: state.unexpected.iter().filter(arrived).map(message).collect(),
+            ..Queue::default()
+        },
+        ..Communicator::default()
+    }
+}

@@ -1,0 +1,136 @@
+//! Names of source files as the compiler was given them.
+//!
+//! Debuggers disagree about them: gdb tells `../src/solver.c` where lldb tells the absolute path that this comes to. What
+//! debug information says (DW_AT_name, and the line table's own names) settles it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use gimli::{Dwarf, SectionId, Unit};
+
+use layouts::{DebugSections, Section, read_file};
+use target::printable;
+
+/// Looking through one file may take this long; what was not found by then stays unknown.
+const TIME_LIMIT: Duration = Duration::from_secs(2);
+
+/// A longer name is damage.
+const MAX_NAME: usize = 4096;
+
+/// A source file by the paths that it comes to: that of its compile unit, and its own, which is the unit's but for headers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourcePath {
+    /// Path of the compile unit's main file, from the root.
+    pub unit: String,
+    /// Path of the file itself, from the root.
+    pub file: String,
+}
+
+/// What the debug information of the file `path` calls each of `wanted`: `None` where it does not name that one, or is not
+/// there. A file of a unit is named as gdb 13 does it (`dwarf2_start_subfile` in gdb/dwarf2/read.c).
+pub fn source_names(path: &Path, wanted: &[SourcePath]) -> Vec<Option<String>> {
+    let mut found = vec![None; wanted.len()];
+    let Ok(bytes) = read_file(path) else { return found };
+    let Ok(sections) = DebugSections::new(path, &bytes) else { return found };
+    let loaded = Dwarf::load(|id: SectionId| Ok::<_, gimli::Error>(sections.reader(id)));
+    let Ok(dwarf) = loaded else { return found };
+    let end = Instant::now() + TIME_LIMIT;
+    let mut units = dwarf.units();
+    while let Ok(Some(header)) = units.next() {
+        if Instant::now() > end || found.iter().all(Option::is_some) {
+            break;
+        }
+        // A damaged unit says nothing of the others.
+        let Ok(unit) = dwarf.unit(header) else { continue };
+        for (place, wanted) in found.iter_mut().zip(wanted).filter(|(place, _)| place.is_none()) {
+            *place = name_in_unit(&dwarf, &unit, wanted);
+        }
+    }
+    found
+}
+
+fn name_in_unit(dwarf: &Dwarf<Section<'_>>, unit: &Unit<Section<'_>>, wanted: &SourcePath) -> Option<String> {
+    if unit_path(unit)? != wanted.unit {
+        return None;
+    }
+    let directory = text(unit.comp_dir.unwrap_or_default());
+    let name = text(unit.name?);
+    let header = unit.line_program.as_ref().map(|program| program.header());
+    if wanted.file == wanted.unit {
+        // A directory that is not absolute (-ffile-prefix-map) is told with the name where the line table has it so.
+        let relative = !directory.is_empty() && !directory.starts_with('/');
+        let listed = header.filter(|header| header.version() >= 5).is_some_and(|header| {
+            header.file_names().iter().any(|entry| {
+                let path_name = dwarf.attr_string(unit, entry.path_name()).ok().map(text);
+                entry.directory_index() == 0 && path_name.as_ref() == Some(&name)
+            })
+        });
+        return Some(if relative && listed { joined(&directory, &name) } else { name });
+    }
+    let header = header?;
+    header.file_names().iter().find_map(|entry| {
+        let string = |value| dwarf.attr_string(unit, value).ok().map(text);
+        let mut name = string(entry.path_name())?;
+        // Before DWARF 5, directory 0 is the unit's own and has no entry.
+        let listed = header.version() >= 5 || entry.directory_index() != 0;
+        if let (true, false, Some(parent)) = (listed, name.starts_with('/'), entry.directory(header).and_then(string)) {
+            name = joined(&parent, &name);
+        }
+        (resolved(&directory, &name) == wanted.file).then_some(name)
+    })
+}
+
+/// Path of a compile unit's main file, as lldb shows it.
+pub(super) fn unit_path(unit: &Unit<Section<'_>>) -> Option<String> {
+    Some(resolved(&text(unit.comp_dir.unwrap_or_default()), &text(unit.name?)))
+}
+
+pub(super) fn text(bytes: Section<'_>) -> String {
+    let bytes = bytes.slice();
+    printable(&bytes[..bytes.len().min(MAX_NAME)])
+}
+
+fn joined(directory: &str, name: &str) -> String {
+    if directory.is_empty() || name.starts_with('/') {
+        return name.to_owned();
+    }
+    format!("{}/{name}", directory.trim_end_matches('/'))
+}
+
+/// The path without `.` and `..`, as lldb shows it (`llvm::sys::path::remove_dots`).
+fn resolved(directory: &str, name: &str) -> String {
+    let path = joined(directory, name);
+    let absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            ".." if absolute => {}
+            _ => parts.push(part),
+        }
+    }
+    format!("{}{}", if absolute { "/" } else { "" }, parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_resolved_as_lldb_shows_them() {
+        for (directory, name, shown) in [
+            ("/build", "src/a.c", "/build/src/a.c"),
+            ("/build/", "../src/./a.c", "/src/a.c"),
+            ("/build", "/src/a.c", "/src/a.c"),
+            ("./misc", "../sysdeps/a.S", "sysdeps/a.S"),
+            ("..", "../a.c", "../../a.c"),
+            ("/", "../../a.c", "/a.c"),
+            ("", "a.c", "a.c"),
+        ] {
+            assert_eq!(resolved(directory, name), shown, "{directory} {name}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! MPI's functions: their names in each language, their parameters, and how they wait.
+//!
+//! What the standard says of them stands in `functions.txt`, which `make functions` makes; how they wait in `waits.txt`.
+
+mod names;
+mod table;
+mod waits;
+
+pub use names::{MpiFrame, c_name, mpi_function, outermost_mpi_function};
+pub use table::{Array, Direction, Function, Object, Parameter, all, find, small};
+pub use waits::{Chapter, Reach, Way, way};

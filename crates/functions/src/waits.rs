@@ -1,0 +1,204 @@
+//! What the functions of MPI wait for, as the standard has it: a table, because there are hundreds of them and few ways to wait.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::table::small;
+
+/// Whom a collective operation waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// Everybody for everybody.
+    All,
+    /// The others for the root: MPI_Bcast, MPI_Scatter. The root may go on at once.
+    FromRoot,
+    /// The root for the others: MPI_Gather, MPI_Reduce. The others may go on at once.
+    ToRoot,
+    /// Some of the members, which ones the call alone does not tell: lower ranks, neighbours, a group.
+    Some,
+}
+
+/// How a function waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// It never waits for another process.
+    Local,
+    /// It looks whether something has come about, and returns.
+    Poll,
+    /// For a message.
+    Receive,
+    /// For the message that a matched probe has found.
+    MatchedReceive,
+    /// Until its message is received, or kept by the library.
+    Send,
+    /// For both.
+    SendReceive,
+    /// For all requests that it was given.
+    WaitAll,
+    /// For any of them.
+    WaitAny,
+    /// For a message that it does not receive.
+    Probe,
+    /// For other members of its communicator.
+    Collective(Chapter, Reach),
+    /// For others in the epochs of a window.
+    Epoch,
+    /// For the rest of the job to start.
+    Init,
+    /// For the rest of the job to end.
+    Finalize,
+    /// It ends the job.
+    Abort,
+    /// For the messages in the buffer of MPI_Bsend.
+    BufferDetach,
+    /// For processes that are not of this job yet.
+    Connect,
+    /// Not in the table.
+    Unknown,
+}
+
+/// The chapter of the standard that a collective function is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Chapter {
+    /// Collective communication: its messages are its communicator's own.
+    Communication,
+    /// Neighbourhood collectives.
+    Neighborhood,
+    /// What makes and frees communicators.
+    Communicators,
+    /// What makes, frees and fences windows.
+    Windows,
+    /// Files.
+    Files,
+}
+
+const TEXT: &str = include_str!("waits.txt");
+
+/// How a function waits, by its name in C.
+pub fn way(c_name: &str) -> Way {
+    let name = small(c_name).strip_prefix("MPI_").unwrap_or_default();
+    ways().get(name).copied().unwrap_or(Way::Unknown)
+}
+
+fn ways() -> &'static HashMap<&'static str, Way> {
+    static WAYS: OnceLock<HashMap<&'static str, Way>> = OnceLock::new();
+    WAYS.get_or_init(|| {
+        let mut found = HashMap::new();
+        let mut way = Way::Unknown;
+        for line in TEXT.lines().filter(|line| !line.starts_with('#')) {
+            match line.strip_prefix(' ') {
+                Some(names) => found.extend(names.split_whitespace().map(|name| (name, way))),
+                None => way = of_words(line),
+            }
+        }
+        found
+    })
+}
+
+/// A way by its words in the file.
+fn of_words(line: &str) -> Way {
+    match line {
+        "receive" => Way::Receive,
+        "matched-receive" => Way::MatchedReceive,
+        "send" => Way::Send,
+        "send-receive" => Way::SendReceive,
+        "wait-all" => Way::WaitAll,
+        "wait-any" => Way::WaitAny,
+        "probe" => Way::Probe,
+        "poll" => Way::Poll,
+        "epoch" => Way::Epoch,
+        "init" => Way::Init,
+        "finalize" => Way::Finalize,
+        "abort" => Way::Abort,
+        "buffer-detach" => Way::BufferDetach,
+        "connect" => Way::Connect,
+        "local" | "former-local" => Way::Local,
+        _ => collective(line).unwrap_or(Way::Unknown),
+    }
+}
+
+fn collective(line: &str) -> Option<Way> {
+    let (chapter, reach) = line.split_once(' ')?;
+    let chapter = match chapter {
+        "collective" => Chapter::Communication,
+        "neighborhood" => Chapter::Neighborhood,
+        "communicator" => Chapter::Communicators,
+        "window" => Chapter::Windows,
+        "file" => Chapter::Files,
+        _ => return None,
+    };
+    let reach = match reach {
+        "all" => Reach::All,
+        "from-root" => Reach::FromRoot,
+        "to-root" => Reach::ToRoot,
+        "some" => Reach::Some,
+        _ => return None,
+    };
+    Some(Way::Collective(chapter, reach))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_of_functions() {
+        for (name, expected) in [
+            ("MPI_Recv", Way::Receive),
+            ("MPI_Recv_c", Way::Receive),
+            ("MPI_Irecv", Way::Local),
+            ("MPI_Ibarrier", Way::Local),
+            ("MPI_Iprobe", Way::Poll),
+            ("MPI_Init", Way::Init),
+            ("MPI_Init_thread", Way::Init),
+            ("MPI_Initialized", Way::Local),
+            ("MPI_Info_set", Way::Local),
+            ("MPI_Intercomm_create", Way::Collective(Chapter::Communicators, Reach::Some)),
+            ("MPI_Comm_rank", Way::Local),
+            ("MPI_Comm_split", Way::Collective(Chapter::Communicators, Reach::All)),
+            ("MPI_Bcast_c", Way::Collective(Chapter::Communication, Reach::FromRoot)),
+            ("MPI_Comm_flush_buffer", Way::BufferDetach),
+            ("MPI_Type_struct", Way::Local),
+            ("MPI_Send_init", Way::Local),
+            ("MPI_Bsend", Way::Local),
+            ("MPI_Win_wait", Way::Epoch),
+            ("MPI_Win_get_attr", Way::Local),
+            ("MPI_Frobnicate", Way::Unknown),
+            ("", Way::Unknown),
+        ] {
+            assert_eq!(way(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_function_of_the_standard_is_named_once() {
+        let mut named: Vec<&str> = TEXT
+            .split("\nformer-local\n")
+            .next()
+            .unwrap_or_default()
+            .lines()
+            .filter_map(|line| line.strip_prefix(' '))
+            .flat_map(str::split_whitespace)
+            .collect();
+        named.sort_unstable();
+        let mut functions: Vec<&str> = crate::all().filter_map(|one| one.name.strip_prefix("MPI_")).collect();
+        functions.sort_unstable();
+        assert_eq!(named, functions);
+        assert!(ways().values().all(|way| *way != Way::Unknown));
+    }
+
+    #[test]
+    fn what_the_parameters_say_agrees() {
+        for function in crate::all() {
+            let given = function.takes_requests();
+            let waits_for_requests = matches!(way(function.name), Way::WaitAll | Way::WaitAny);
+            assert!(!waits_for_requests || given, "{}", function.name);
+            // A function that returns a request does not wait for what the request stands for.
+            let starts = function
+                .parameters
+                .iter()
+                .any(|one| one.object() == Some(crate::Object::Request) && one.direction == crate::Direction::Out);
+            assert!(!starts || way(function.name) == Way::Local, "{}", function.name);
+        }
+    }
+}

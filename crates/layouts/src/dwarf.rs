@@ -1,0 +1,295 @@
+//! Structure layouts and enumerators from the DWARF of one file, versions 2 to 5.
+//!
+//! The file may be damaged or made to hurt: recursion, the number of fields and the time are bounded, and everything
+//! that cannot be understood is an error with a reason.
+
+mod describe;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use gimli::{
+    AttributeValue, DebuggingInformationEntry, Dwarf, SectionId, Unit, UnitHeader, UnitOffset, constants as dw,
+};
+
+use super::object_file::{DebugSections, Section};
+use super::{FieldKind, TypeLayout};
+use target::TargetAbi;
+
+/// Nesting of typedefs, qualifiers, pointers, arrays and structures that is followed.
+const MAX_DEPTH: usize = 48;
+
+/// More fields than this, nested ones included, are not a structure of an MPI library.
+const MAX_FIELDS: usize = 8192;
+
+/// Longest flattened field name and longest type name, in bytes.
+const MAX_NAME: usize = 512;
+
+/// A larger structure is damaged debug information.
+const MAX_TYPE_SIZE: u64 = 1 << 30;
+
+/// Reading one file may take this long.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// Bytes of abbreviation tables that the kept units may have been made from, at most.
+const MAX_KEPT_ABBREVIATIONS: usize = 16 << 20;
+
+type Entry<'a> = DebuggingInformationEntry<Section<'a>>;
+
+/// Where a type stands: the number of its unit, and its offset therein.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    unit: usize,
+    offset: UnitOffset,
+}
+
+/// What a reference to a type comes to, behind typedefs and qualifiers.
+struct Described {
+    kind: FieldKind,
+    size: u64,
+    name: String,
+    /// The structure or union, if it is one.
+    members: Option<Place>,
+}
+
+/// A layout that members are being added to.
+struct Growing {
+    layout: TypeLayout,
+    /// Members that were looked at, those without a name included.
+    members: usize,
+}
+
+/// Units that have been opened, so that each is opened once in an ordinary file.
+#[derive(Default)]
+struct KeptUnits<'a> {
+    /// An upper bound of the bytes of abbreviation tables that they were made from.
+    cost: usize,
+    units: HashMap<usize, Rc<Unit<Section<'a>>>>,
+}
+
+/// Types by name and enumerators of one file.
+pub(super) struct DwarfTypes<'a> {
+    dwarf: Dwarf<Section<'a>>,
+    /// Byte order and pointer width of the file.
+    pub abi: TargetAbi,
+    headers: Vec<UnitHeader<Section<'a>>>,
+    abbreviations_len: usize,
+    kept: RefCell<KeptUnits<'a>>,
+    structures: HashMap<&'a str, Place>,
+    typedefs: HashMap<&'a str, Place>,
+    signatures: HashMap<u64, Place>,
+    /// Enumerators by name; the first definition counts.
+    pub enumerators: HashMap<&'a str, i64>,
+    /// Names whose definitions in this file differ in size.
+    pub conflicts: Vec<String>,
+    deadline: Instant,
+    /// Whether a unit says that its types stand in another file.
+    split: bool,
+}
+
+impl<'a> DwarfTypes<'a> {
+    /// Indexes the types of a file.
+    ///
+    /// # Errors
+    /// A sentence without the file's name, where the debug information is damaged or too large.
+    pub fn new(sections: &'a DebugSections<'a>) -> Result<Self, String> {
+        let load = |id: SectionId| -> Result<Section<'a>, gimli::Error> { Ok(sections.reader(id)) };
+        let dwarf = Dwarf::load(load).map_err(|error| error.to_string())?;
+        let mut types = Self {
+            dwarf,
+            abi: sections.abi,
+            headers: Vec::new(),
+            abbreviations_len: sections.reader(SectionId::DebugAbbrev).len(),
+            kept: RefCell::default(),
+            structures: HashMap::new(),
+            typedefs: HashMap::new(),
+            signatures: HashMap::new(),
+            enumerators: HashMap::new(),
+            conflicts: Vec::new(),
+            deadline: Instant::now() + TIME_LIMIT,
+            split: false,
+        };
+        types.index()?;
+        Ok(types)
+    }
+
+    /// The layout of the structure or union that is called `name`, by typedef or by tag; `None` where the file does not
+    /// define it.
+    ///
+    /// # Errors
+    /// A sentence, where its definition is damaged.
+    pub fn layout(&self, name: &str) -> Result<Option<TypeLayout>, String> {
+        let start = match (self.typedefs.get(name), self.structures.get(name)) {
+            (Some(typedef), _) => *typedef,
+            (None, Some(structure)) => *structure,
+            (None, None) => return Ok(None),
+        };
+        let described = self.describe(start, 0);
+        let described = match (described, self.structures.get(name)) {
+            (Ok(described), _) if described.members.is_some() => described,
+            // The typedef has nothing to do with the structure of that name, or names a type that stays incomplete.
+            (_, Some(structure)) => self.describe(*structure, 0)?,
+            (Ok(_), None) => return Ok(None),
+            (Err(reason), None) => return Err(reason),
+        };
+        let Some(place) = described.members else { return Ok(None) };
+        let layout = TypeLayout { size: described.size, fields: BTreeMap::new() };
+        let mut growing = Growing { layout, members: 0 };
+        self.flatten(place, 0, "", 0, &mut growing)?;
+        Ok(Some(growing.layout))
+    }
+
+    fn index(&mut self) -> Result<(), String> {
+        let mut units = self.dwarf.units();
+        while let Some(header) = units.next().map_err(|error| error.to_string())? {
+            self.headers.push(header);
+        }
+        let mut units = self.dwarf.type_units();
+        while let Some(header) = units.next().map_err(|error| error.to_string())? {
+            self.headers.push(header);
+        }
+        for number in 0..self.headers.len() {
+            if Instant::now() > self.deadline {
+                return Err(format!("indexing its types takes longer than {} s", TIME_LIMIT.as_secs()));
+            }
+            self.index_unit(number).map_err(|error| error.to_string())?;
+        }
+        if self.split && self.structures.is_empty() {
+            return Err(
+                "its types stand in .dwo files (-gsplit-dwarf), which are not read; compile without that".to_owned()
+            );
+        }
+        Ok(())
+    }
+
+    fn index_unit(&mut self, number: usize) -> gimli::Result<()> {
+        let unit = self.unit(number)?;
+        self.split |= unit.dwo_id.is_some();
+        match unit.header.type_() {
+            gimli::UnitType::Type { type_signature, type_offset }
+            | gimli::UnitType::SplitType { type_signature, type_offset } => {
+                self.signatures.insert(type_signature.0, Place { unit: number, offset: type_offset });
+            }
+            _ => {}
+        }
+        let mut cursor = unit.entries();
+        // The unit's own entry, its first child, and that one's siblings: types inside functions are not entered.
+        if cursor.next_dfs()?.is_none() || cursor.next_dfs()?.is_none_or(|entry| entry.depth() != 1) {
+            return Ok(());
+        }
+        loop {
+            if let Some(entry) = cursor.current() {
+                self.index_entry(number, &unit, entry)?;
+            }
+            if cursor.next_sibling()?.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn index_entry(&mut self, number: usize, unit: &Unit<Section<'a>>, entry: &Entry<'a>) -> gimli::Result<()> {
+        let place = Place { unit: number, offset: entry.offset() };
+        match entry.tag() {
+            dw::DW_TAG_structure_type | dw::DW_TAG_union_type | dw::DW_TAG_class_type => {
+                if is_declaration(entry) {
+                    return Ok(());
+                }
+                if let Some(name) = self.name(unit, entry) {
+                    if let Some(first) = self.structures.get(name) {
+                        self.note_conflict(name, *first, entry);
+                    } else {
+                        self.structures.insert(name, place);
+                    }
+                }
+            }
+            dw::DW_TAG_typedef => {
+                if let Some(name) = self.name(unit, entry) {
+                    self.typedefs.entry(name).or_insert(place);
+                }
+            }
+            dw::DW_TAG_enumeration_type if !is_declaration(entry) => self.index_enumerators(number, unit, entry)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A structure of the same name in another unit is normally the same one; a different size proves that it is not.
+    fn note_conflict(&mut self, name: &str, first: Place, entry: &Entry<'a>) {
+        let size = |entry: &Entry<'a>| entry.attr_value(dw::DW_AT_byte_size).and_then(|value| value.udata_value());
+        let first = self.unit(first.unit).ok().and_then(|unit| unit.entry(first.offset).ok());
+        let differs = first.is_some_and(|first| size(&first) != size(entry));
+        if differs && !self.conflicts.iter().any(|known| known == name) {
+            self.conflicts.push(name.to_owned());
+        }
+    }
+
+    fn index_enumerators(&mut self, number: usize, unit: &Unit<Section<'a>>, entry: &Entry<'a>) -> gimli::Result<()> {
+        let place = Place { unit: number, offset: entry.offset() };
+        let described = self.describe(place, 0).ok();
+        let mut cursor = unit.entries_at_offset(entry.offset())?;
+        cursor.next_dfs()?;
+        while let Some(child) = cursor.next_dfs()? {
+            if child.depth() < 1 {
+                break;
+            }
+            if child.tag() != dw::DW_TAG_enumerator {
+                continue;
+            }
+            let value = child.attr_value(dw::DW_AT_const_value);
+            let value = value.and_then(|value| enumerator_value(&value, described.as_ref()));
+            if let (Some(name), Some(value)) = (self.name(unit, child), value) {
+                self.enumerators.entry(name).or_insert(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn unit(&self, number: usize) -> gimli::Result<Rc<Unit<Section<'a>>>> {
+        let mut kept = self.kept.borrow_mut();
+        if let Some(unit) = kept.units.get(&number) {
+            return Ok(Rc::clone(unit));
+        }
+        let header = *self.headers.get(number).ok_or(gimli::Error::MissingUnitDie)?;
+        // An upper bound of what the unit's abbreviations cost, so that a made-up file cannot fill our memory.
+        let cost = self.abbreviations_len.saturating_sub(header.debug_abbrev_offset().0);
+        if kept.cost.saturating_add(cost) > MAX_KEPT_ABBREVIATIONS {
+            *kept = KeptUnits::default();
+        }
+        let unit = Rc::new(self.dwarf.unit(header)?);
+        kept.cost += cost;
+        kept.units.insert(number, Rc::clone(&unit));
+        Ok(unit)
+    }
+
+    fn name(&self, unit: &Unit<Section<'a>>, entry: &Entry<'a>) -> Option<&'a str> {
+        let value = entry.attr_value(dw::DW_AT_name)?;
+        let name = self.dwarf.attr_string(unit, value).ok()?;
+        std::str::from_utf8(name.slice()).ok().filter(|name| !name.is_empty() && name.len() <= MAX_NAME)
+    }
+}
+
+fn is_declaration(entry: &Entry<'_>) -> bool {
+    matches!(entry.attr_value(dw::DW_AT_declaration), Some(AttributeValue::Flag(true)))
+}
+
+/// An enumerator's value. Compilers write a negative one in a signed form, or as the bytes of the enumeration's own
+/// width; what is narrower than that is not negative.
+fn enumerator_value(value: &AttributeValue<Section<'_>>, enumeration: Option<&Described>) -> Option<i64> {
+    let (bytes, width) = match *value {
+        AttributeValue::Sdata(value) => return Some(value),
+        AttributeValue::Udata(value) => return i64::try_from(value).ok(),
+        AttributeValue::Data1(value) => (u64::from(value), 1),
+        AttributeValue::Data2(value) => (u64::from(value), 2),
+        AttributeValue::Data4(value) => (u64::from(value), 4),
+        AttributeValue::Data8(value) => (value, 8),
+        _ => return None,
+    };
+    let signed = enumeration.is_some_and(|described| described.kind == FieldKind::Signed && described.size == width);
+    if signed {
+        let unused = 64 - 8 * width as u32;
+        return Some(((bytes << unused) as i64) >> unused);
+    }
+    i64::try_from(bytes).ok()
+}

@@ -1,0 +1,211 @@
+//! What follows from a snapshot: why a job is stuck.
+
+use serde::{Deserialize, Serialize};
+
+use super::Call;
+
+/// Declares the kinds, and a list of all.
+macro_rules! kinds {
+    ($(#[$about:meta])* pub enum $name:ident { $($(#[$attribute:meta])* $kind:ident,)* }) => {
+        $(#[$about])*
+        pub enum $name { $($(#[$attribute])* $kind,)* }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
+        }
+    };
+}
+
+kinds! {
+/// What kind of thing was found. The words are those of the JSON and of docs/diagnosis.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum FindingKind {
+    /// Ranks wait for one another, and none of them can ever go on.
+    #[default]
+    #[serde(rename = "deadlock")]
+    Deadlock,
+    /// Ranks wait for one that has finished, exited or aborted.
+    #[serde(rename = "finished rank")]
+    FinishedRank,
+    /// Ranks wait for one that stands outside MPI in something that may never end: a lock, a stopped process.
+    #[serde(rename = "stuck outside MPI")]
+    StuckOutside,
+    /// Ranks wait for one that computes, sleeps, or waits for input: no deadlock.
+    #[serde(rename = "slow rank")]
+    SlowRank,
+    /// A rank polls (MPI_Test, MPI_Iprobe) for what nobody will send.
+    #[serde(rename = "polling")]
+    Polling,
+    /// A message is there, and a receive waits, but the tags differ.
+    #[serde(rename = "tag mismatch")]
+    TagMismatch,
+    /// The same, but the communicators differ.
+    #[serde(rename = "communicator mismatch")]
+    CommunicatorMismatch,
+    /// The same, but it comes from another rank than the receive asks for, or was sent to another rank.
+    #[serde(rename = "rank mismatch")]
+    RankMismatch,
+    /// A message is longer than the receive that takes it.
+    #[serde(rename = "truncation")]
+    Truncation,
+    /// Sender and receiver do not agree on the number of bytes or elements, where that is no truncation.
+    #[serde(rename = "count mismatch")]
+    CountMismatch,
+    /// Sender and receiver do not agree on the datatype.
+    #[serde(rename = "datatype mismatch")]
+    DatatypeMismatch,
+    /// Members of a communicator stand in different collective operations of it.
+    #[serde(rename = "collective mismatch")]
+    CollectiveMismatch,
+    /// They stand in the same one, with different roots (or other arguments that must be equal).
+    #[serde(rename = "root mismatch")]
+    RootMismatch,
+    /// Members of a communicator do not take part in a collective operation in which the others wait.
+    #[serde(rename = "missing in collective")]
+    MissingInCollective,
+    /// A send that nobody receives.
+    #[serde(rename = "unmatched send")]
+    UnmatchedSend,
+    /// A receive to which nobody sends.
+    #[serde(rename = "unmatched receive")]
+    UnmatchedReceive,
+    /// A persistent or partitioned request that was made and never started (or a partition that was never marked ready).
+    #[serde(rename = "never started")]
+    NeverStarted,
+    /// Requests that nobody waits for or tests, though they are complete, or pile up.
+    #[serde(rename = "never completed")]
+    NeverCompleted,
+    /// Many messages pile up that nobody receives.
+    #[serde(rename = "unexpected flood")]
+    UnexpectedFlood,
+    /// One-sided epochs wait for each other, or for one that was never opened or closed.
+    #[serde(rename = "one-sided epochs")]
+    OneSidedEpochs,
+}
+}
+
+impl FindingKind {
+    /// Whether such a finding says that ranks never go on.
+    pub const fn is_stuck(self) -> bool {
+        matches!(self, Self::Deadlock | Self::FinishedRank | Self::Polling)
+    }
+
+    /// Whether such a finding says for what ranks wait that may go on.
+    pub const fn is_wait(self) -> bool {
+        matches!(self, Self::SlowRank | Self::StuckOutside)
+    }
+}
+
+/// A call of a rank that a finding is about.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct RankCall {
+    /// The rank (as `Snapshot::rank_of` has it).
+    pub rank: Option<i64>,
+    /// Where it stands. The function is empty where it is not inside MPI; file, line and caller then say where it is.
+    #[serde(flatten)]
+    pub call: Call,
+    /// What it waits for there, in words: `rank 1 to send tag 17 on "halo"`.
+    pub waits_for: Option<String>,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Finding {
+    /// What kind of thing.
+    pub kind: FindingKind,
+    /// One sentence that names ranks, and what is wrong; where that is not certain it begins with "perhaps".
+    pub summary: String,
+    /// The summary without that word, while the diagnosis is made.
+    #[serde(skip)]
+    pub claim: String,
+    /// The ranks it is about, in the order in which they wait for one another where that is a cycle, else ascending.
+    pub ranks: Vec<i64>,
+    /// Where these stand; for many ranks at the same place some of them.
+    pub calls: Vec<RankCall>,
+    /// Whether it follows from what was read; false: it is possible, and `evidence` says what is not known.
+    pub certain: bool,
+    /// What it follows from, in sentences, the strongest first; and what is not known where it is not certain.
+    pub evidence: Vec<String>,
+    /// What to look at or to do, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+impl Finding {
+    /// A finding of that claim, which says so where it is not certain.
+    pub fn claiming(kind: FindingKind, certain: bool, claim: String) -> Self {
+        let summary = if certain { claim.clone() } else { format!("perhaps {claim}") };
+        Self { kind, certain, summary, claim, ..Self::default() }
+    }
+}
+
+/// What is said of the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Some ranks can never go on.
+    Deadlock,
+    /// Some ranks can perhaps never go on; a second look, or what could not be read, would tell.
+    Suspect,
+    /// Ranks wait for others that are still at work.
+    Waiting,
+    /// Nobody waits for long, or messages are on their way.
+    Running,
+    /// Too little could be read.
+    #[default]
+    Unknown,
+}
+
+/// How one rank was seen to move between two looks.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct RankMovement {
+    /// The rank (as `Snapshot::rank_of` has it).
+    pub rank: Option<i64>,
+    /// `stuck` (nothing moved), `slow` (it is where it was, and something of it moved), `spinning` (it goes in and out of MPI
+    /// and gets nowhere), `moved` (it went on), `unknown`.
+    pub state: String,
+    /// What moved, or why nothing is known, in sentences.
+    pub how: Vec<String>,
+}
+
+/// The diagnosis of a snapshot, beside its findings.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Verdict {
+    /// What is said of the whole.
+    pub state: State,
+    /// One sentence.
+    pub headline: String,
+    /// The place of the finding whose claim it tells, from 0; null where it tells none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finding: Option<usize>,
+    /// What limits it: ranks that could not be read, communicators that could not be told apart, queues without information.
+    pub limits: Vec<String>,
+    /// Time between two looks, in milliseconds; null for a single one.
+    pub interval_ms: Option<u64>,
+    /// How ranks moved between two looks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub movement: Vec<RankMovement>,
+}
+
+impl Verdict {
+    /// The place of the finding by which some ranks can never go on: for certain, or perhaps.
+    pub fn stuck(findings: &[Finding], certain: bool) -> Option<usize> {
+        findings.iter().position(|finding| finding.certain == certain && finding.kind.is_stuck())
+    }
+
+    /// The place of the finding by which ranks wait for others that may go on.
+    pub fn wait(findings: &[Finding]) -> Option<usize> {
+        findings.iter().position(|finding| finding.kind.is_wait())
+    }
+}

@@ -1,0 +1,38 @@
+//! What was read, as data: processes, communicators, operations. Serialised, this is the JSON of `mpi-queues/1`.
+//!
+//! Names are those of the mqs interface. Ranks are `i64`; a *local* rank is a rank in the communicator at hand (in the
+//! remote group for the peer on an intercommunicator), a *global* rank a rank in MPI_COMM_WORLD; in a snapshot with several
+//! worlds it is a place in the universe of all, of which the first world is the beginning (the mqs document, "The Process
+//! naming problem"). Lengths are bytes.
+
+mod call;
+mod exactness;
+mod facts;
+mod finding;
+mod handle;
+mod operation;
+mod process;
+mod remark;
+#[cfg(feature = "schema")]
+mod schema;
+mod snapshot;
+mod source;
+mod stack;
+mod window;
+mod world;
+
+pub use call::{Argument, Call, CallRequest, Outside, RequestState, SystemCall};
+pub use exactness::{Exactness, Level};
+pub use facts::Facts;
+pub use finding::{Finding, FindingKind, RankCall, RankMovement, State, Verdict};
+pub use handle::{Handle, HandleKind, HandleList, HandleState, Progress, RequestFacts, RequestSort};
+pub use operation::{Operation, OperationStatus, Queue, QueueState};
+pub use process::{Communicator, Group, Mpi, Process, Spawned, Stage, Traffic};
+pub use remark::Remark;
+#[cfg(feature = "schema")]
+pub use schema::schema;
+pub use snapshot::{SCHEMA, Snapshot};
+pub use source::{QueueReport, QueueSource, Source, SourceKind};
+pub use stack::{Frame, Stack};
+pub use window::Window;
+pub use world::{Elsewhere, World};

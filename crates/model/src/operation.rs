@@ -1,0 +1,172 @@
+//! One operation in a message queue, and the queue.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::remark::Remark;
+
+/// How far an operation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum OperationStatus {
+    /// Not matched with a peer's operation yet.
+    #[default]
+    Pending,
+    /// Matched, data still moving.
+    Matched,
+    /// Done; the application has not waited for it yet.
+    Complete,
+}
+
+/// A pending send, a pending receive or an unexpected message.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Operation {
+    /// How far it is.
+    pub status: OperationStatus,
+    /// Rank of the peer in the communicator; `None` for any source, or where it is not known.
+    pub desired_local_rank: Option<i64>,
+    /// The same peer's rank in MPI_COMM_WORLD.
+    pub desired_global_rank: Option<i64>,
+    /// Whether a receive takes any source.
+    pub any_source: bool,
+    /// Whether a receive takes any tag.
+    pub tag_wild: bool,
+    /// The tag, unless it is wild or not known.
+    pub desired_tag: Option<i64>,
+    /// Length of the message buffer in bytes, where known.
+    pub desired_length: Option<u64>,
+    /// Whether the data lies in a buffer of the system (a buffered send's copy, an unexpected message).
+    pub system_buffer: bool,
+    /// Where the data lies in the target.
+    #[serde(with = "hex_address")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub buffer: Option<u64>,
+    /// The peer that was matched (receives), or the destination (sends): rank in the communicator.
+    pub actual_local_rank: Option<i64>,
+    /// The same peer's rank in MPI_COMM_WORLD.
+    pub actual_global_rank: Option<i64>,
+    /// The tag that was matched.
+    pub actual_tag: Option<i64>,
+    /// Length of the message that was matched, in bytes.
+    pub actual_length: Option<u64>,
+    /// Whether the MPI library posted it for itself (a collective, for instance).
+    pub internal: bool,
+    /// Whether it belongs to a persistent request.
+    pub persistent: bool,
+    /// The MPI function that made it, where known.
+    pub call: Option<Cow<'static, str>>,
+    /// Name of the datatype, where it has one.
+    pub datatype: Option<Arc<str>>,
+    /// What the MPI library itself calls the datatype, for readers of its handles; not written down.
+    #[serde(skip)]
+    pub datatype_value: Option<u32>,
+    /// Number of elements of the datatype.
+    pub count: Option<u64>,
+    /// The C handle of the request, where handles are pointers the address of the MPI library's object.
+    #[serde(with = "hex_address")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub request: Option<u64>,
+    /// Further facts; in words in the JSON.
+    pub extra_text: Vec<Remark>,
+    /// Why facts are null that this MPI or its transport does not keep, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unknown: BTreeMap<Cow<'static, str>, Cow<'static, str>>,
+    /// How the facts were found and checked, where they do not stand in a list of the library's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Cow<'static, str>>,
+}
+
+impl Operation {
+    /// Whether that is remarked of it.
+    pub fn has(&self, remark: &Remark) -> bool {
+        self.extra_text.contains(remark)
+    }
+
+    /// The number of the non-blocking collective that the library posted it for (`CallRequest::sequence`), where it is known to
+    /// be for one: Open MPI counts tags down from a negative one, MPICH up.
+    pub fn sequence(&self) -> Option<i64> {
+        let numbered =
+            self.internal && self.extra_text.iter().any(|remark| matches!(remark, Remark::NumberedCollective(_)));
+        self.actual_tag.or(self.desired_tag).filter(|_| numbered).map(i64::saturating_abs)
+    }
+
+    /// Notes why a fact is null. `fact` is the name of the field.
+    pub fn not_known(&mut self, fact: &'static str, reason: impl Into<Cow<'static, str>>) {
+        self.unknown.insert(Cow::Borrowed(fact), reason.into());
+    }
+}
+
+/// Whether a queue could be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum QueueState {
+    /// It was read whole; an empty list means an empty queue.
+    #[default]
+    Ok,
+    /// This MPI, transport or plug-in cannot tell; `detail` says why and what to do.
+    NoInformation,
+    /// Reading failed; what was read before is in the list, `detail` says what went wrong.
+    Error,
+}
+
+/// One message queue of one communicator, in matching order.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Queue {
+    /// Whether it could be read.
+    pub state: QueueState,
+    /// A sentence for any other state than ok.
+    pub detail: Option<String>,
+    /// What was read.
+    pub operations: Vec<Operation>,
+    /// How many requests or entries were found of which it could not be told what they are, so that they are not in
+    /// `operations`. Such a queue is not whole, whatever its state says.
+    #[serde(skip_serializing_if = "is_none_dropped")]
+    pub dropped: u64,
+}
+
+/// For members of the JSON that are left out where they are zero.
+fn is_none_dropped(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Queue {
+    /// Whether all of it was read: only then does something follow from what is not in it.
+    pub fn is_whole(&self) -> bool {
+        self.state == QueueState::Ok && self.dropped == 0
+    }
+
+    /// A queue about which nothing is known, with the reason and the remedy.
+    pub fn no_information(detail: impl Into<String>) -> Self {
+        Self { state: QueueState::NoInformation, detail: Some(detail.into()), ..Self::default() }
+    }
+}
+
+/// Addresses as `"0x…"` or null.
+mod hex_address {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(address: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+        match address {
+            Some(address) => serializer.collect_str(&format_args!("{address:#x}")),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| {
+            let digits = text.strip_prefix("0x").ok_or_else(|| serde::de::Error::custom("an address without 0x"))?;
+            u64::from_str_radix(digits, 16).map_err(serde::de::Error::custom)
+        })
+        .transpose()
+    }
+}

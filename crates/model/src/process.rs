@@ -1,0 +1,238 @@
+//! One process of a job: its MPI, its communicators and where it stands.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Elsewhere, HandleList, Operation, Outside, Queue, Source, Window};
+
+/// One process.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Process {
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: Option<i64>,
+    /// Size of MPI_COMM_WORLD.
+    pub world_size: Option<i64>,
+    /// What the MPI library calls its world, where there are several or members of others were met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world_key: Option<String>,
+    /// What the MPI library calls the world that spawned it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_world_key: Option<String>,
+    /// Number of its world in `Snapshot::worlds`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world: Option<i64>,
+    /// Its place among the processes of all worlds of the snapshot; `None` where there is but one, or it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub universe_rank: Option<i64>,
+    /// Process id on its host.
+    pub pid: Option<i64>,
+    /// When it was stopped to be read, RFC 3339 in UTC, where that is known more exactly than the snapshot's time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub captured_at: Option<String>,
+    /// Host name.
+    pub host: Option<String>,
+    /// Path of the executable.
+    pub executable: Option<String>,
+    /// The MPI library, where one was found.
+    pub mpi: Option<Mpi>,
+    /// How the facts were obtained.
+    pub source: Option<Source>,
+    /// How far it is with MPI, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<Stage>,
+    /// What the kernel says of it: running, sleeping, stopped, zombie, ended (`acquisition.model.RankEntry.state`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Where the threads stand in MPI.
+    pub calls: Vec<Call>,
+    /// Where the other threads stand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<Outside>,
+    /// Whether `calls` and `outside` are all threads, and the stack of each was seen down to its end: only then does a
+    /// thread that is not in `calls` stand outside MPI for sure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_threads: Option<bool>,
+    /// The communicators.
+    pub communicators: Vec<Communicator>,
+    /// The windows that its calls are on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<Window>,
+    /// The handles that were asked for, by kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handles: Vec<HandleList>,
+    /// Processes that this one spawned or connected to, as its plug-in tells (MPI-2).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spawned: Vec<Spawned>,
+    /// The function of the program in which a debugger is to stop to see processes that are spawned, as the plug-in tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawn_breakpoint: Option<String>,
+    /// Facts in words that have no place elsewhere, such as messages for a communicator that does not exist yet.
+    pub notes: Vec<String>,
+    /// What could not be read, in sentences.
+    pub problems: Vec<String>,
+}
+
+impl Process {
+    /// A copy without the communicators, which may be large.
+    #[must_use]
+    pub fn clone_without_communicators(&self) -> Self {
+        Self {
+            world_key: self.world_key.clone(),
+            parent_world_key: self.parent_world_key.clone(),
+            captured_at: self.captured_at.clone(),
+            host: self.host.clone(),
+            executable: self.executable.clone(),
+            mpi: self.mpi.clone(),
+            source: self.source.clone(),
+            state: self.state.clone(),
+            calls: self.calls.clone(),
+            outside: self.outside.clone(),
+            communicators: Vec::new(),
+            windows: self.windows.clone(),
+            handles: self.handles.clone(),
+            spawned: self.spawned.clone(),
+            spawn_breakpoint: self.spawn_breakpoint.clone(),
+            notes: self.notes.clone(),
+            problems: self.problems.clone(),
+            ..*self
+        }
+    }
+}
+
+/// A process that was spawned or connected to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Spawned {
+    /// Process id on its host.
+    pub pid: i64,
+    /// Host name, empty where it was not told.
+    pub host: String,
+    /// Its executable, empty where it was not told.
+    pub executable: String,
+}
+
+/// The MPI library of a process.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Mpi {
+    /// `Open MPI`, `MPICH`.
+    pub implementation: String,
+    /// Such as `4.1.4`; `None` where it could not be read.
+    pub version: Option<String>,
+    /// Path of the library.
+    pub library: String,
+    /// Its ELF build-id, where it has one.
+    pub build_id: Option<String>,
+    /// What moves messages: for Open MPI the selected pml (`ob1`, `cm`, `ucx`).
+    pub transport: Option<String>,
+}
+
+/// How far a process is with MPI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// MPI_Init has not been called or has not finished.
+    NotInitialized,
+    /// Between MPI_Init and MPI_Finalize.
+    Initialized,
+    /// Inside MPI_Finalize.
+    Finalizing,
+    /// MPI_Finalize is done.
+    Finalized,
+    /// The process has ended.
+    Ended,
+}
+
+/// Messages to and from one member of a communicator, as the MPI library numbers them.
+///
+/// Processes are stopped one after the other, and equal counts still mean that nothing was on its way when they stood: no
+/// message that was sent after a process stopped can have been counted by another. A library may count a message a few
+/// instructions before it is in a queue, though, so who builds on equal counts must not do so of a process that was just
+/// then at work on one: two looks at a job that moves differ in their counts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Traffic {
+    /// The peer's rank in the communicator (in the remote group of an intercommunicator).
+    pub local_rank: i64,
+    /// Whether the peer is of the local group of an intercommunicator, in which its collectives begin.
+    #[serde(skip_serializing_if = "is_false")]
+    pub within_local_group: bool,
+    /// Number of messages that were sent to it, modulo `modulus`.
+    pub sent: Option<u64>,
+    /// Number of messages from it that have arrived and were put into order, modulo `modulus`. Where it equals the peer's
+    /// `sent`, no message is on its way.
+    pub arrived: Option<u64>,
+    /// What the library counts by, such as 65536.
+    pub modulus: u64,
+}
+
+/// The members of a group in rank order. Every process of a job has those of MPI_COMM_WORLD: where snapshots are merged, equal
+/// ones are kept once (`Snapshot::share_groups`).
+pub type Group = Arc<[Option<i64>]>;
+
+/// A communicator with its queues.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Communicator {
+    /// Its name as the MPI library holds it (which may be one that the library generated).
+    pub name: String,
+    /// Whether `name` was set by the application or the standard, not generated by the library; null: not known.
+    pub name_set: Option<bool>,
+    /// Identifies it within the process.
+    pub unique_id: u64,
+    /// The MPI library's context id, the same on all members where the library has such a thing.
+    pub context_id: Option<String>,
+    /// The C handle's value: for Open MPI the address of the communicator object.
+    pub handle: Option<String>,
+    /// This process's rank in it.
+    pub local_rank: Option<i64>,
+    /// Number of processes in its local group.
+    pub size: Option<i64>,
+    /// World ranks of the local group in rank order; an element is null where that process's world rank is not known.
+    pub group: Option<Group>,
+    /// World ranks of the remote group of an intercommunicator; `None` for an intracommunicator.
+    pub remote_group: Option<Group>,
+    /// Members of the groups that are of other worlds, by group and rank.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<Elsewhere>,
+    /// How many messages went to and came from members, where the library counts them; members without any are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<Traffic>,
+    /// Whether `traffic` tells of all members: one that it lacks was sent nothing, and nothing came from it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub traffic_complete: bool,
+    /// The number that the next non-blocking collective of this process on it will have (`CallRequest::sequence`), where the
+    /// library counts them: members that have begun the same ones have the same. Constructors of communicators count too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_sequence: Option<i64>,
+    /// Sends that are not complete, or complete and not waited for.
+    pub pending_sends: Queue,
+    /// Receives that are not complete, or complete and not waited for.
+    pub pending_receives: Queue,
+    /// Messages that have arrived and that no receive has taken.
+    pub unexpected_messages: Queue,
+    /// Persistent requests that are not started, or whose last run was completed, as they would start: what they send and
+    /// receive nobody will, unless they are started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inactive: Vec<Operation>,
+}
+
+impl Communicator {
+    /// Its three queues.
+    pub fn queues_mut(&mut self) -> [&mut Queue; 3] {
+        [&mut self.pending_sends, &mut self.pending_receives, &mut self.unexpected_messages]
+    }
+}
+
+/// For members of the JSON that are left out where they are false.
+pub(super) fn is_false(value: &bool) -> bool {
+    !value
+}

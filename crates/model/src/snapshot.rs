@@ -1,0 +1,194 @@
+//! All that was read at one time.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Communicator, Finding, Group, Process, Queue, Verdict, World};
+
+/// The schema of the JSON.
+pub const SCHEMA: &str = "mpi-queues/1";
+
+/// One or many processes at one time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Snapshot {
+    /// Always `mpi-queues/1`.
+    pub schema: String,
+    /// When it was taken, RFC 3339 in UTC.
+    pub captured_at: Option<String>,
+    /// The worlds of the processes, by number; empty where there is but one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worlds: Vec<World>,
+    /// The processes, by rank where known.
+    #[serde(default)]
+    pub processes: Vec<Process>,
+    /// What to know of the whole, in sentences: how far apart in time its processes were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What could not be read at all, in sentences.
+    #[serde(default)]
+    pub problems: Vec<String>,
+    /// What was found to be wrong, the causes first; null where nobody has looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagnosis: Option<Vec<Finding>>,
+    /// What is said of the whole, where somebody has looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        let (worlds, processes) = (Vec::new(), Vec::new());
+        Self {
+            schema: SCHEMA.to_owned(),
+            captured_at: None,
+            worlds,
+            processes,
+            notes: Vec::new(),
+            problems: Vec::new(),
+            diagnosis: None,
+            verdict: None,
+        }
+    }
+}
+
+impl Snapshot {
+    /// One snapshot of many: processes ordered by rank, those without one last, then by pid; the latest time.
+    pub fn merged<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
+        let mut merged = Self::default();
+        for part in parts {
+            merged.processes.extend_from_slice(&part.processes);
+            merged.notes.extend_from_slice(&part.notes);
+            merged.problems.extend_from_slice(&part.problems);
+            // RFC 3339 in UTC sorts as text.
+            merged.captured_at = merged.captured_at.max(part.captured_at.clone());
+        }
+        merged.share_groups();
+        merged.sort();
+        merged
+    }
+
+    /// Keeps equal groups of its communicators once: each of n processes has the n members of MPI_COMM_WORLD.
+    pub fn share_groups(&mut self) {
+        let mut known: HashSet<Group> = HashSet::new();
+        let communicators = self.processes.iter_mut().flat_map(|process| &mut process.communicators);
+        for group in communicators.flat_map(|found| [&mut found.group, &mut found.remote_group]).flatten() {
+            match known.get(&*group) {
+                Some(same) => *group = Arc::clone(same),
+                None => _ = known.insert(Arc::clone(group)),
+            }
+        }
+    }
+
+    /// Adds what is known of a process from outside: its rank and the size of its world where the process did not tell
+    /// them, when it was stopped, and what the kernel said of it before.
+    pub fn place(
+        &mut self,
+        pid: i64,
+        rank: Option<i64>,
+        world_size: Option<i64>,
+        captured_at: Option<String>,
+        state: Option<String>,
+    ) {
+        for process in self.processes.iter_mut().filter(|process| process.pid == Some(pid)) {
+            process.rank = process.rank.or(rank);
+            process.world_size = process.world_size.or(world_size);
+            if captured_at.is_some() {
+                process.captured_at.clone_from(&captured_at);
+            }
+            if state.is_some() {
+                process.state.clone_from(&state);
+            }
+        }
+    }
+
+    /// Orders the processes by world, then by rank, those without one last, then by pid.
+    pub fn sort(&mut self) {
+        self.processes.sort_by_key(|process| {
+            let world = (process.world.is_none(), process.world);
+            (world, process.rank.is_none(), process.rank, process.pid)
+        });
+    }
+
+    /// The rank by which one of its processes is asked for: in MPI_COMM_WORLD, with several worlds the place in their
+    /// universe, which only one process has.
+    pub fn rank_of(&self, process: &Process) -> Option<i64> {
+        if self.worlds.is_empty() { process.rank } else { process.universe_rank }
+    }
+
+    /// Only the communicators named `comm`, only the process of that rank ([`Snapshot::rank_of`]); without the operations
+    /// that the MPI library posted for itself unless `internal`.
+    #[must_use]
+    pub fn filtered(&self, comm: Option<&str>, rank: Option<i64>, internal: bool) -> Self {
+        let mut out = Self { processes: Vec::new(), ..self.clone_without_processes() };
+        for process in &self.processes {
+            if rank.is_some() && self.rank_of(process) != rank {
+                continue;
+            }
+            let wanted = |communicator: &&Communicator| comm.is_none_or(|name| communicator.name == name);
+            let communicators =
+                process.communicators.iter().filter(wanted).map(|found| shown(found, internal)).collect();
+            out.processes.push(Process { communicators, ..process.clone_without_communicators() });
+        }
+        out
+    }
+
+    /// Only the processes with these process ids, without a diagnosis.
+    #[must_use]
+    pub fn only(&self, pids: &[i64]) -> Self {
+        let pids: std::collections::HashSet<i64> = pids.iter().copied().collect();
+        let wanted = |process: &&Process| process.pid.is_some_and(|pid| pids.contains(&pid));
+        Self {
+            processes: self.processes.iter().filter(wanted).cloned().collect(),
+            diagnosis: None,
+            verdict: None,
+            ..self.clone_without_processes()
+        }
+    }
+
+    /// Whether any operation is one that the MPI library posted for itself.
+    pub fn has_internal(&self) -> bool {
+        let communicators = self.processes.iter().flat_map(|process| &process.communicators);
+        let queues =
+            communicators.flat_map(|found| [&found.pending_sends, &found.pending_receives, &found.unexpected_messages]);
+        queues.flat_map(|queue| &queue.operations).any(|operation| operation.internal)
+    }
+
+    fn clone_without_processes(&self) -> Self {
+        Self {
+            schema: self.schema.clone(),
+            captured_at: self.captured_at.clone(),
+            worlds: self.worlds.clone(),
+            processes: Vec::new(),
+            notes: self.notes.clone(),
+            problems: self.problems.clone(),
+            diagnosis: self.diagnosis.clone(),
+            verdict: self.verdict.clone(),
+        }
+    }
+}
+
+fn shown(communicator: &Communicator, internal: bool) -> Communicator {
+    let queue = |queue: &Queue| Queue {
+        state: queue.state,
+        detail: queue.detail.clone(),
+        operations: queue.operations.iter().filter(|operation| internal || !operation.internal).cloned().collect(),
+        dropped: queue.dropped,
+    };
+    Communicator {
+        name: communicator.name.clone(),
+        context_id: communicator.context_id.clone(),
+        handle: communicator.handle.clone(),
+        group: communicator.group.clone(),
+        remote_group: communicator.remote_group.clone(),
+        elsewhere: communicator.elsewhere.clone(),
+        traffic: communicator.traffic.clone(),
+        pending_sends: queue(&communicator.pending_sends),
+        pending_receives: queue(&communicator.pending_receives),
+        unexpected_messages: queue(&communicator.unexpected_messages),
+        inactive: communicator.inactive.clone(),
+        ..*communicator
+    }
+}

@@ -1,0 +1,64 @@
+//! The helper process with a plug-in in it: loads it, lets a driver call its functions, and tells the host.
+
+use std::ffi::c_int;
+use std::os::fd::RawFd;
+use std::path::Path;
+
+use super::callbacks;
+use super::child::{Child, Facts, Link};
+use super::shared::{LOADING, NOWHERE, Shared};
+use super::wire::{Failure, Kind, Put};
+use crate::c_library::{FfiError, Library};
+
+/// Loads the plug-in and has `drive` call its functions; that says whether all was told. Returns when the host has been
+/// told.
+pub fn in_helper(
+    socket: RawFd,
+    shared: &Shared,
+    path: &Path,
+    facts: Facts,
+    drive: impl FnOnce(&'static Child<'static>, &'static Shared, &'static Library) -> bool,
+) {
+    // SAFETY: `shared` lives in the frame of the helper's first function, which ends the process instead of returning.
+    let shared: &'static Shared = unsafe { &*std::ptr::from_ref(shared) };
+    let mut link = Link::new(socket, shared);
+    shared.set_place(LOADING);
+    // SAFETY: this process exists to be crashed.
+    let library = match unsafe { Library::open_forever(path) } {
+        Ok(library) => library,
+        Err(error) => {
+            let FfiError::Open { reason, .. } = error;
+            failed(&mut link, Failure::Load, u32::MAX, 0, reason.as_bytes());
+            link.flush();
+            wait_for_end(socket);
+            return;
+        }
+    };
+    shared.set_place(NOWHERE);
+    let child: &'static Child<'static> = Box::leak(Box::new(Child::new(link, facts)));
+    callbacks::install(child);
+    let all_told = drive(child, shared, library);
+    let mut link = child.link.borrow_mut();
+    if all_told {
+        link.event(Kind::Done, |_| {});
+    }
+    link.flush();
+    wait_for_end(socket);
+}
+
+/// Stays alive until the host has heard everything: it kills this process's group while the leader still lives.
+fn wait_for_end(socket: RawFd) {
+    let mut byte = 0_u8;
+    // SAFETY: reads at most one byte into a local.
+    while unsafe { libc::read(socket, (&raw mut byte).cast(), 1) } > 0 {}
+}
+
+/// Tells that a step failed, in which function (by its number), and its error code and text.
+pub fn failed(link: &mut Link<'_>, failure: Failure, function: u32, code: c_int, text: &[u8]) {
+    link.event(Kind::Failed, |out| {
+        out.u8(failure as u8);
+        out.u32(function);
+        out.i32(code);
+        out.text(text);
+    });
+}

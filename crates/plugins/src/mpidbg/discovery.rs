@@ -1,0 +1,94 @@
+//! Where a process's plug-in for handles may be.
+//!
+//! In this order: the one that the user named, the `plugin-path` setting, `mpidbg_dll_locations` of the target (an array of
+//! names that ends with NULL), and the name of Open MPI's, beside the MPI library. Names from the target are only
+//! suggestions; see `ffi::plugin::trust`. Open MPI's own array is always NULL (open-mpi/ompi, ompi/debuggers/ompi_debuggers.c,
+//! `check`, 4.1.4 and 5.0.7: it is filled by value), and would hold message-queue plug-ins were it filled, because the
+//! two arrays are mixed up; a library that exports nothing of the interface is therefore passed over.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::plugin::is_handle_plugin;
+use crate::host::candidate::{Candidate, How, Search, by_name, by_rule, directories_beside, drop_doubles, existing};
+use target::Target;
+use target::address::TargetAddr;
+
+/// Longest path that is read from the target.
+const MAX_PATH: usize = 4096;
+/// More names than this are not read from the target.
+const MAX_LOCATIONS: u64 = 64;
+/// The name of Open MPI's plug-in: its configuration's `OMPI_MPIHANDLES_DLL_PREFIX`.
+const OPEN_MPI: &str = "libompi_dbg_mpihandles.so";
+/// The variable of the MPI library.
+pub const LOCATIONS: &str = "mpidbg_dll_locations";
+
+/// The candidates for `target`, the preferred one first, and why the target names none where it does not.
+pub fn candidates(target: &dyn Target, search: &Search<'_>) -> (Vec<Candidate>, Option<String>) {
+    if let Some(path) = search.explicit {
+        return (vec![by_name(path, How::Explicit)], None);
+    }
+    let images = target.images().unwrap_or_default();
+    let (named, reason) = match locations(target) {
+        Ok(named) => (named, None),
+        Err(reason) => (Vec::new(), Some(reason)),
+    };
+    let beside = directories_beside(&images);
+    let file_names = named.iter().filter_map(|path| path.file_name()).map(PathBuf::from);
+    let names: Vec<PathBuf> = file_names.chain([PathBuf::from(OPEN_MPI)]).collect();
+
+    let mut found = Vec::new();
+    for path in search.set_paths {
+        if path.is_dir() {
+            // The user named the directory, so it counts as safe; the files in it must still be nobody else's.
+            let mut safe = search.safe_path.to_vec();
+            safe.push(path.clone());
+            found.extend(existing(std::slice::from_ref(path), &names).map(|path| by_rule(path, How::Setting, &safe)));
+        } else {
+            found.push(by_name(path, How::Setting));
+        }
+    }
+    for path in named {
+        if path.is_absolute() {
+            found.push(by_rule(path, How::DllLocations, search.safe_path));
+        } else {
+            let name = path.file_name().map(PathBuf::from).unwrap_or_default();
+            found.extend(existing(&beside, &[name]).map(|path| by_rule(path, How::DllLocations, search.safe_path)));
+        }
+    }
+    found.extend(existing(&beside, &names).map(|path| by_rule(path, How::DefaultName, search.safe_path)));
+    found.retain(|candidate| !candidate.exists || is_handle_plugin(&candidate.path).unwrap_or(true));
+    drop_doubles(&mut found);
+    (found, reason)
+}
+
+/// The names that the target has for plug-ins.
+///
+/// # Errors
+/// Why there are none, in a sentence.
+pub fn locations(target: &dyn Target) -> Result<Vec<PathBuf>, String> {
+    let symbol = target.symbol(LOCATIONS).map_err(|error| format!("{LOCATIONS} could not be looked up: {error}"))?;
+    let Some(symbol) = symbol else { return Err(format!("the MPI library has no variable {LOCATIONS}")) };
+    let unreadable = |error| format!("{LOCATIONS} could not be read: {error}");
+    let array = target.read_pointer(symbol.addr).map_err(unreadable)?;
+    if array.is_null() {
+        return Err(format!("{LOCATIONS} of the MPI library is NULL: it names no plug-in"));
+    }
+    let width = target.abi().pointer_width.bytes() as u64;
+    let mut names = Vec::new();
+    for number in 0..MAX_LOCATIONS {
+        let entry: TargetAddr = target.read_pointer(array.wrapping_add(number * width)).map_err(unreadable)?;
+        if entry.is_null() {
+            break;
+        }
+        let name = target.read_c_string(entry, MAX_PATH).map_err(unreadable)?;
+        if !name.is_empty() {
+            names.push(Path::new(OsStr::from_bytes(&name)).to_owned());
+        }
+    }
+    if names.is_empty() {
+        return Err(format!("{LOCATIONS} of the MPI library is empty: it names no plug-in"));
+    }
+    Ok(names)
+}

@@ -1,0 +1,106 @@
+//! The C types of the mqs interface, with the names of its header without the prefix.
+//!
+//! The layout is that of the header for hosts with one pointer width (`mqs_taddr_t` is `unsigned long`); tests/abi
+//! compares it with the header that Open MPI ships (open-mpi/ompi, ompi/debuggers/msgq_interface.h, the same file
+//! in 4.1.4 and 5.0.7).
+
+use std::ffi::{c_char, c_int, c_long, c_void};
+
+pub use crate::host::abi::*;
+pub use crate::host::functions::Need;
+use crate::host::functions::functions;
+
+/// Value of `MQS_INTERFACE_COMPATIBILITY` without MPI-2 support.
+pub const COMPATIBILITY_MPI1: c_int = 2;
+/// Value of `MQS_INTERFACE_COMPATIBILITY` with MPI-2 support.
+pub const COMPATIBILITY_MPI2: c_int = 3;
+
+/// `mqs_no_information`.
+pub const NO_INFORMATION: c_int = 1;
+/// `mqs_end_of_list`.
+pub const END_OF_LIST: c_int = 2;
+
+/// `mqs_pending_sends`, `mqs_pending_receives`, `mqs_unexpected_messages`.
+pub const OP_CLASSES: [c_int; 3] = [0, 1, 2];
+
+/// `mqs_st_pending`, `mqs_st_matched`, `mqs_st_complete`.
+pub const STATUSES: [c_int; 3] = [0, 1, 2];
+
+/// Length of a communicator's name and of a line of extra text.
+pub const TEXT: usize = 64;
+/// Lines of extra text.
+pub const EXTRA_LINES: usize = 5;
+/// `FILENAME_MAX` of the C library.
+pub const FILENAME_MAX: usize = libc::FILENAME_MAX as usize;
+
+/// `mqs_communicator`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Communicator {
+    pub unique_id: TAddr,
+    pub local_rank: TWord,
+    pub size: TWord,
+    pub name: [u8; TEXT],
+}
+
+/// `mqs_pending_operation`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct PendingOperation {
+    pub status: c_int,
+    pub desired_local_rank: TWord,
+    pub desired_global_rank: TWord,
+    pub tag_wild: c_int,
+    pub desired_tag: TWord,
+    pub desired_length: TWord,
+    pub system_buffer: c_int,
+    pub buffer: TAddr,
+    pub actual_local_rank: TWord,
+    pub actual_global_rank: TWord,
+    pub actual_tag: TWord,
+    pub actual_length: TWord,
+    pub extra_text: [[u8; TEXT]; EXTRA_LINES],
+}
+
+/// `mqs_process_location` (MPI-2).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ProcessLocation {
+    pub pid: c_long,
+    pub image_name: [u8; FILENAME_MAX],
+    pub host_name: [u8; TEXT],
+}
+
+functions! {
+    SetupBasicCallbacks setup_basic_callbacks "mqs_setup_basic_callbacks" Required fn(*const BasicCallbacks);
+    VersionString version_string "mqs_version_string" Required fn() -> *mut c_char;
+    VersionCompatibility version_compatibility "mqs_version_compatibility" Required fn() -> c_int;
+    DllTaddrWidth dll_taddr_width "mqs_dll_taddr_width" Required fn() -> c_int;
+    DllErrorString dll_error_string "mqs_dll_error_string" Required fn(c_int) -> *mut c_char;
+    SetupImage setup_image "mqs_setup_image" Required fn(*mut Image, *const ImageCallbacks) -> c_int;
+    ImageHasQueues image_has_queues "mqs_image_has_queues" Required fn(*mut Image, *mut *mut c_char) -> c_int;
+    DestroyImageInfo destroy_image_info "mqs_destroy_image_info" Required fn(*mut c_void);
+    SetupProcess setup_process "mqs_setup_process" Required fn(*mut Process, *const ProcessCallbacks) -> c_int;
+    ProcessHasQueues process_has_queues "mqs_process_has_queues" Required fn(*mut Process, *mut *mut c_char) -> c_int;
+    DestroyProcessInfo destroy_process_info "mqs_destroy_process_info" Required fn(*mut c_void);
+    UpdateCommunicatorList update_communicator_list "mqs_update_communicator_list" Required fn(*mut Process) -> c_int;
+    SetupCommunicatorIterator setup_communicator_iterator "mqs_setup_communicator_iterator" Required
+        fn(*mut Process) -> c_int;
+    GetCommunicator get_communicator "mqs_get_communicator" Required fn(*mut Process, *mut Communicator) -> c_int;
+    GetCommGroup get_comm_group "mqs_get_comm_group" Optional fn(*mut Process, *mut c_int) -> c_int;
+    NextCommunicator next_communicator "mqs_next_communicator" Required fn(*mut Process) -> c_int;
+    SetupOperationIterator setup_operation_iterator "mqs_setup_operation_iterator" Required
+        fn(*mut Process, c_int) -> c_int;
+    NextOperation next_operation "mqs_next_operation" Required fn(*mut Process, *mut PendingOperation) -> c_int;
+    SetupJob setup_job "mqs_setup_job" Mpi2 fn(*mut Job, *const JobCallbacks) -> c_int;
+    DestroyJobInfo destroy_job_info "mqs_destroy_job_info" Mpi2 fn(*mut c_void) -> c_int;
+    SetProcessIdentity set_process_identity "mqs_set_process_identity" Mpi2 fn(*mut Process, c_int) -> c_int;
+    SetupNewProcessIterator setup_new_process_iterator "mqs_setup_new_process_iterator" Mpi2
+        fn(*mut Process) -> c_int;
+    NextNewProcess next_new_process "mqs_next_new_process" Mpi2 fn(*mut Process, *mut ProcessLocation) -> c_int;
+    SpawnBreakpointName spawn_breakpoint_name "mqs_spawn_breakpoint_name" Mpi2Optional
+        fn(*mut Process, *mut c_char, c_int) -> c_int;
+}
+
+/// The name that the document (not the header) gives to [`Function::NextNewProcess`].
+pub const NEXT_NEW_PROCESS_ALIAS: &str = "next_new_process";

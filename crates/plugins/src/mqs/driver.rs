@@ -1,0 +1,390 @@
+//! Drives a plug-in through its life cycle. Runs in the helper process.
+//!
+//! The order of calls is that of the document ("Startup calls in the DLL", "Queue display", "Shutdown"). The first
+//! error ends it: Open MPI's plug-in crashes when it is called on after a failed `mqs_setup_process`.
+
+use std::ffi::{c_char, c_int};
+use std::os::fd::RawFd;
+use std::path::Path;
+
+use super::abi::{self, Function, Functions, Need};
+use super::convert::MAX_FUNCTION_NAME;
+use crate::host::callbacks::{self, image_handle, job_handle, process_handle, take_info};
+use crate::host::child::{Child, Facts};
+use crate::host::foreign;
+use crate::host::functions::call;
+use crate::host::loaded::{failed, in_helper};
+use crate::host::shared::Shared;
+use crate::host::wire::{Failure, Kind, MESSAGE_IMAGE, MESSAGE_IMAGE_FINE, MESSAGE_PROCESS, Put};
+
+/// Longest message that is taken from a plug-in.
+const MAX_MESSAGE: usize = 4096;
+/// Ranks in one message.
+const GROUP_PIECE: usize = 8192;
+
+/// What the helper is to do.
+#[derive(Debug, Clone)]
+pub struct Task<'a> {
+    /// The plug-in, absolute.
+    pub path: &'a Path,
+    /// Only load it and ask for its version.
+    pub only_inspect: bool,
+    /// What the callbacks tell.
+    pub facts: Facts,
+    /// Bounds; the host has its own.
+    pub max_communicators: usize,
+    /// Over all queues.
+    pub max_operations: usize,
+    /// Over all groups.
+    pub max_group_ranks: usize,
+    /// Spawned processes.
+    pub max_new_processes: usize,
+}
+
+/// A step of the life cycle failed and was told to the host.
+struct Stop;
+type Step<T> = Result<T, Stop>;
+
+/// Runs the task and tells the host everything over `socket`. Returns when the host has been told.
+pub fn run(socket: RawFd, shared: &Shared, task: &Task<'_>) {
+    in_helper(socket, shared, task.path, task.facts, |child, shared, library| {
+        // SAFETY: the addresses are those that the library exports under the interface's names.
+        let functions = unsafe {
+            Functions::look_up(|function| {
+                library.function(function.name()).or_else(|| {
+                    let alias = (function == Function::NextNewProcess).then_some(abi::NEXT_NEW_PROCESS_ALIAS);
+                    alias.and_then(|alias| library.function(alias))
+                })
+            })
+        };
+        Driver { child, shared, functions, task }.everything().is_ok()
+    });
+}
+
+struct Driver<'a> {
+    child: &'static Child<'static>,
+    shared: &'static Shared,
+    functions: Functions,
+    task: &'a Task<'a>,
+}
+
+impl Driver<'_> {
+    fn event(&self, kind: Kind, write: impl FnOnce(&mut Vec<u8>)) {
+        self.child.link.borrow_mut().event(kind, write);
+    }
+
+    fn stop<T>(&self, failure: Failure, function: Function, code: c_int, text: &[u8]) -> Step<T> {
+        let mut link = self.child.link.borrow_mut();
+        failed(&mut link, failure, function as u32, code, text);
+        // The host need not wait for the shutdown of a plug-in that has failed.
+        link.flush();
+        Err(Stop)
+    }
+
+    /// The plug-in's text for one of its error codes.
+    fn error_text(&self, code: c_int) -> Vec<u8> {
+        let text = call!(self, DllErrorString, dll_error_string, code);
+        text.and_then(|text| foreign::text(text, MAX_MESSAGE)).unwrap_or_default()
+    }
+
+    fn check(&self, function: Function, code: Option<c_int>) -> Step<()> {
+        match code {
+            Some(abi::OK) => Ok(()),
+            Some(code) => self.stop(Failure::Call, function, code, &self.error_text(code)),
+            None => self.stop(Failure::Missing, function, 0, b""),
+        }
+    }
+
+    fn everything(&self) -> Step<()> {
+        let mpi2 = self.versions()?;
+        if self.task.only_inspect {
+            return Ok(());
+        }
+        // Told before anything else: a later crash must not lose the version.
+        self.child.link.borrow_mut().flush();
+        call!(self, SetupBasicCallbacks, setup_basic_callbacks, &raw const callbacks::BASIC);
+        if mpi2 {
+            let job = job_handle(self.child);
+            let code = call!(self, SetupJob, setup_job, job, &raw const callbacks::JOB_CALLBACKS);
+            self.check(Function::SetupJob, code)?;
+        }
+        let result = self.image(mpi2);
+        if mpi2 {
+            // After all of the processes have been destroyed, the document says.
+            if let Some(info) = take_info(&self.child.infos[2]) {
+                call!(self, DestroyJobInfo, destroy_job_info, info);
+            }
+        }
+        result
+    }
+
+    /// Checks version and width; whether the MPI-2 functions may be called.
+    fn versions(&self) -> Step<bool> {
+        let compatibility = call!(self, VersionCompatibility, version_compatibility).unwrap_or(0);
+        let width = call!(self, DllTaddrWidth, dll_taddr_width).unwrap_or(0);
+        let right = compatibility == abi::COMPATIBILITY_MPI1 || compatibility == abi::COMPATIBILITY_MPI2;
+        let version = if right {
+            let text = call!(self, VersionString, version_string);
+            text.and_then(|text| foreign::text(text, MAX_MESSAGE)).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        self.event(Kind::Versions, |out| {
+            out.i32(compatibility);
+            out.i32(width);
+            out.text(&version);
+        });
+        if !right {
+            return self.stop(Failure::Version, Function::VersionCompatibility, compatibility, b"");
+        }
+        if usize::try_from(width) != Ok(abi::TADDR_WIDTH) {
+            return self.stop(Failure::Width, Function::DllTaddrWidth, width, b"");
+        }
+        let mpi2 = compatibility == abi::COMPATIBILITY_MPI2;
+        if mpi2 && !self.has_mpi2_functions() {
+            return self.stop(Failure::Missing, Function::VersionCompatibility, compatibility, b"");
+        }
+        Ok(mpi2)
+    }
+
+    fn has_mpi2_functions(&self) -> bool {
+        let functions = &self.functions;
+        functions.setup_job.is_some()
+            && functions.destroy_job_info.is_some()
+            && functions.set_process_identity.is_some()
+            && functions.setup_new_process_iterator.is_some()
+            && functions.next_new_process.is_some()
+    }
+
+    fn image(&self, mpi2: bool) -> Step<()> {
+        let image = image_handle(self.child);
+        let code = call!(self, SetupImage, setup_image, image, &raw const callbacks::IMAGE_CALLBACKS);
+        self.check(Function::SetupImage, code)?;
+        let result = self.image_with_info(mpi2);
+        if let Some(info) = take_info(&self.child.infos[0]) {
+            call!(self, DestroyImageInfo, destroy_image_info, info);
+        }
+        result
+    }
+
+    fn image_with_info(&self, mpi2: bool) -> Step<()> {
+        let mut text: *mut c_char = std::ptr::null_mut();
+        let image = image_handle(self.child);
+        let code = call!(self, ImageHasQueues, image_has_queues, image, &raw mut text).unwrap_or(-1);
+        self.has_queues(Function::ImageHasQueues, code, text)?;
+        let process = process_handle(self.child);
+        let code = call!(self, SetupProcess, setup_process, process, &raw const callbacks::PROCESS_CALLBACKS);
+        self.check(Function::SetupProcess, code)?;
+        let result = self.process(mpi2);
+        if let Some(info) = take_info(&self.child.infos[1]) {
+            call!(self, DestroyProcessInfo, destroy_process_info, info);
+        }
+        result
+    }
+
+    /// Passes on the message, which is independent of the result, then judges the result.
+    fn has_queues(&self, function: Function, code: c_int, text: *mut c_char) -> Step<()> {
+        let fine = self.child.misses.get() == 0 && code == abi::OK;
+        let (kind, failure) = match function {
+            Function::ImageHasQueues if fine => (MESSAGE_IMAGE_FINE, Failure::Image),
+            Function::ImageHasQueues => (MESSAGE_IMAGE, Failure::Image),
+            _ => (MESSAGE_PROCESS, Failure::Process),
+        };
+        if let Some(text) = foreign::text(text, MAX_MESSAGE).filter(|text| !text.is_empty()) {
+            self.event(Kind::Message, |out| {
+                out.u8(kind);
+                out.text(&text);
+            });
+        }
+        if self.child.misses.get() > 0 {
+            // Whatever the plug-in thinks of it: it would go on with offsets of -1.
+            return self.stop(Failure::Layouts, function, code, b"");
+        }
+        match code {
+            abi::OK => Ok(()),
+            code => self.stop(failure, function, code, &self.error_text(code)),
+        }
+    }
+
+    fn process(&self, mpi2: bool) -> Step<()> {
+        let process = process_handle(self.child);
+        if mpi2 && self.child.facts.identity >= 0 {
+            let code = call!(self, SetProcessIdentity, set_process_identity, process, self.child.facts.identity);
+            self.check(Function::SetProcessIdentity, code)?;
+        }
+        let mut text: *mut c_char = std::ptr::null_mut();
+        let code = call!(self, ProcessHasQueues, process_has_queues, process, &raw mut text).unwrap_or(-1);
+        self.has_queues(Function::ProcessHasQueues, code, text)?;
+        let code = call!(self, UpdateCommunicatorList, update_communicator_list, process);
+        self.check(Function::UpdateCommunicatorList, code)?;
+        self.communicators()?;
+        if mpi2 {
+            self.new_processes()?;
+        }
+        Ok(())
+    }
+
+    fn communicators(&self) -> Step<()> {
+        let process = process_handle(self.child);
+        let code = call!(self, SetupCommunicatorIterator, setup_communicator_iterator, process);
+        if code == Some(abi::END_OF_LIST) {
+            return Ok(());
+        }
+        self.check(Function::SetupCommunicatorIterator, code)?;
+        let (mut count, mut operations, mut ranks) = (0, 0, 0);
+        loop {
+            count += 1;
+            if count > self.task.max_communicators {
+                return self.stop(Failure::TooMany, Function::NextCommunicator, 0, b"communicators");
+            }
+            let mut communicator = abi::Communicator { unique_id: 0, local_rank: 0, size: 0, name: [0; abi::TEXT] };
+            let code = call!(self, GetCommunicator, get_communicator, process, &raw mut communicator);
+            self.check(Function::GetCommunicator, code)?;
+            self.event(Kind::Communicator, |out| {
+                out.u64(communicator.unique_id as u64);
+                out.i64(communicator.local_rank as i64);
+                out.i64(communicator.size as i64);
+                out.text(&communicator.name);
+            });
+            self.group(communicator.size as i64, &mut ranks);
+            for class in abi::OP_CLASSES {
+                self.queue(class, &mut operations)?;
+            }
+            // Never past the end: Open MPI's plug-in follows a null pointer there.
+            match call!(self, NextCommunicator, next_communicator, process) {
+                Some(abi::OK) => {}
+                Some(abi::END_OF_LIST) => return Ok(()),
+                code => return self.check(Function::NextCommunicator, code),
+            }
+        }
+    }
+
+    fn group(&self, size: i64, ranks: &mut usize) {
+        if self.functions.get_comm_group.is_none() {
+            return;
+        }
+        // A negative size was a rank or size of 32 bits; it is judged by the host.
+        let size = usize::try_from(size as i32).unwrap_or(0);
+        if size == 0 || size > self.task.max_group_ranks.saturating_sub(*ranks) {
+            if size > 0 {
+                self.event(Kind::NoGroup, |out| {
+                    out.i32(-1);
+                    out.text(format!("its size of {size} ranks is not plausible").as_bytes());
+                });
+            }
+            return;
+        }
+        *ranks += size;
+        // What the plug-in does not fill in stays "not known".
+        let mut group: Vec<c_int> = vec![abi::INVALID_PROCESS; size];
+        let process = process_handle(self.child);
+        match call!(self, GetCommGroup, get_comm_group, process, group.as_mut_ptr()) {
+            Some(abi::OK) => {
+                for piece in group.chunks(GROUP_PIECE) {
+                    self.event(Kind::Group, |out| {
+                        for &rank in piece {
+                            out.i32(rank);
+                        }
+                    });
+                }
+            }
+            Some(code) => {
+                let text = self.error_text(code);
+                self.event(Kind::NoGroup, |out| {
+                    out.i32(code);
+                    out.text(&text);
+                });
+            }
+            None => {}
+        }
+    }
+
+    fn queue(&self, class: c_int, operations: &mut usize) -> Step<()> {
+        self.event(Kind::QueueStart, |out| out.u8(class as u8));
+        let process = process_handle(self.child);
+        let mut code = call!(self, SetupOperationIterator, setup_operation_iterator, process, class).unwrap_or(-1);
+        let mut in_setup = true;
+        while code == abi::OK {
+            in_setup = false;
+            // SAFETY: plain data, for which zero is valid.
+            let mut operation: abi::PendingOperation = unsafe { std::mem::zeroed() };
+            code = call!(self, NextOperation, next_operation, process, &raw mut operation).unwrap_or(-1);
+            if code == abi::OK {
+                *operations += 1;
+                if *operations > self.task.max_operations {
+                    return self.stop(Failure::TooMany, Function::NextOperation, 0, b"operations");
+                }
+                self.event(Kind::Operation, |out| put_operation(out, &operation));
+            }
+        }
+        let text = match code {
+            abi::END_OF_LIST | abi::NO_INFORMATION => Vec::new(),
+            code => self.error_text(code),
+        };
+        self.event(Kind::QueueEnd, |out| {
+            out.u8(u8::from(in_setup));
+            out.i32(code);
+            out.text(&text);
+        });
+        Ok(())
+    }
+
+    fn new_processes(&self) -> Step<()> {
+        let process = process_handle(self.child);
+        let mut name = [0_u8; MAX_FUNCTION_NAME];
+        let (at, room) = (name.as_mut_ptr().cast(), MAX_FUNCTION_NAME as c_int);
+        if call!(self, SpawnBreakpointName, spawn_breakpoint_name, process, at, room) == Some(abi::OK) {
+            self.event(Kind::SpawnBreakpoint, |out| out.text(foreign::until_nul(&name)));
+        }
+        match call!(self, SetupNewProcessIterator, setup_new_process_iterator, process) {
+            Some(abi::OK) => {}
+            Some(abi::END_OF_LIST | abi::NO_INFORMATION) => return Ok(()),
+            code => return self.check(Function::SetupNewProcessIterator, code),
+        }
+        for count in 0.. {
+            // SAFETY: plain data, for which zero is valid.
+            let mut location: abi::ProcessLocation = unsafe { std::mem::zeroed() };
+            match call!(self, NextNewProcess, next_new_process, process, &raw mut location) {
+                Some(abi::OK) => {}
+                Some(abi::END_OF_LIST) => break,
+                code => return self.check(Function::NextNewProcess, code),
+            }
+            if count >= self.task.max_new_processes {
+                return self.stop(Failure::TooMany, Function::NextNewProcess, 0, b"new processes");
+            }
+            self.event(Kind::NewProcess, |out| {
+                out.i64(location.pid as i64);
+                out.text(foreign::until_nul(&location.image_name));
+                out.text(foreign::until_nul(&location.host_name));
+            });
+        }
+        Ok(())
+    }
+}
+
+fn put_operation(out: &mut Vec<u8>, operation: &abi::PendingOperation) {
+    out.i32(operation.status);
+    out.i64(operation.desired_local_rank as i64);
+    out.i64(operation.desired_global_rank as i64);
+    out.i32(operation.tag_wild);
+    out.i64(operation.desired_tag as i64);
+    out.i64(operation.desired_length as i64);
+    out.i32(operation.system_buffer);
+    out.u64(operation.buffer as u64);
+    out.i64(operation.actual_local_rank as i64);
+    out.i64(operation.actual_global_rank as i64);
+    out.i64(operation.actual_tag as i64);
+    out.i64(operation.actual_length as i64);
+    // Lines count until one is empty.
+    for line in operation.extra_text.iter().map(|line| foreign::until_nul(line)).take_while(|line| !line.is_empty()) {
+        out.text(line);
+    }
+}
+
+/// The functions that a plug-in must have and that `has` does not.
+pub fn missing(need: Need, has: impl Fn(&str) -> bool) -> Vec<String> {
+    let alias = |function| function == Function::NextNewProcess && has(abi::NEXT_NEW_PROCESS_ALIAS);
+    let lacks = |function: &Function| !has(function.name()) && !alias(*function);
+    let wanted = Function::ALL.iter().copied().filter(|function| function.need() == need);
+    wanted.filter(lacks).map(|function| function.name().to_owned()).collect()
+}

@@ -1,0 +1,368 @@
+//! The host's side of a plug-in's run: answers its questions and puts together what it delivers.
+
+use std::path::Path;
+
+use super::abi::{Function, Need};
+use super::convert::{self, Class};
+use super::driver;
+use super::{Dialect, Limits, NewProcess, PluginInfo, Universe, dialect};
+use crate::host::answers::{Answers, Asked};
+use crate::host::conversation::{Answer, Next, Server};
+use crate::host::error::PluginError;
+use crate::host::wire::{Failure, Kind, MESSAGE_DPRINTS, MESSAGE_IMAGE, MESSAGE_IMAGE_FINE, MESSAGE_PROCESS, Take};
+use crate::host::{foreign, library};
+use model::{Communicator, Queue, QueueReport, QueueState};
+use target::printable;
+
+/// Bytes that are shown of a name that is none.
+const LONGEST_SHOWN: usize = 64;
+
+/// Answers and collects.
+pub struct PluginServer<'a> {
+    /// What the plug-in asked and said.
+    pub answers: Answers<'a>,
+    path: &'a Path,
+    image: String,
+    universe: Universe,
+    limits: Limits,
+    dialect: &'static dyn Dialect,
+    library_version: Option<String>,
+    /// What the plug-in is.
+    pub info: PluginInfo,
+    /// What was read.
+    pub report: QueueReport,
+    /// The group of each communicator of the report.
+    pub groups: Vec<Option<Vec<Option<i64>>>>,
+    /// Where the communicator and the queue at hand stand.
+    open: Option<Option<Class>>,
+    operations: usize,
+    ranks: usize,
+    text_bytes: usize,
+    texts_left_out: u64,
+    /// Spawned processes.
+    pub new_processes: Vec<NewProcess>,
+    /// Where the debugger should stop to see them.
+    pub spawn_breakpoint: Option<String>,
+    last_message: Option<String>,
+}
+
+type Served = Result<Next, PluginError>;
+
+impl<'a> PluginServer<'a> {
+    /// A server for one run.
+    pub fn new(path: &'a Path, info: PluginInfo, universe: Universe, limits: Limits) -> Self {
+        Self {
+            answers: Answers::new(path, limits.message_bytes),
+            path,
+            image: String::new(),
+            universe,
+            limits,
+            dialect: dialect(""),
+            library_version: None,
+            info,
+            report: QueueReport::default(),
+            groups: Vec::new(),
+            open: None,
+            operations: 0,
+            ranks: 0,
+            text_bytes: 0,
+            texts_left_out: 0,
+            new_processes: Vec::new(),
+            spawn_breakpoint: None,
+            last_message: None,
+        }
+    }
+
+    /// Serves memory, symbols and types, and names the image in messages.
+    pub fn ask(&mut self, asked: Asked<'a>, image: String) {
+        self.answers.ask(asked);
+        self.image = image;
+    }
+
+    /// Whose plug-in it is; one for another series of the MPI library than this one is refused.
+    pub fn expect(&mut self, dialect: &'static dyn Dialect, version: Option<&str>) {
+        self.dialect = dialect;
+        self.library_version = version.map(str::to_owned);
+    }
+
+    /// Marks what was not read to its end.
+    pub fn cut_off(&mut self, reason: &str) {
+        let Some(queue_at_hand) = self.open.take() else { return };
+        let Some(communicator) = self.report.communicators.last_mut() else { return };
+        let next = match queue_at_hand {
+            Some(class) => class as usize,
+            None => return,
+        };
+        let queues = [
+            &mut communicator.pending_sends,
+            &mut communicator.pending_receives,
+            &mut communicator.unexpected_messages,
+        ];
+        for (number, queue) in queues.into_iter().enumerate() {
+            if number >= next {
+                queue.state = QueueState::Error;
+                let what = if number == next { "not read to its end" } else { "not read" };
+                queue.detail = Some(format!("{what}: {reason}"));
+            }
+        }
+    }
+
+    /// Whether there is room for a text of so many bytes; counts it.
+    fn has_room(&mut self, len: usize) -> bool {
+        let fits = len <= self.limits.text_bytes.saturating_sub(self.text_bytes);
+        if fits {
+            self.text_bytes += len;
+        } else {
+            self.texts_left_out = self.texts_left_out.saturating_add(1);
+        }
+        fits
+    }
+
+    /// How many texts were left out because there were too many.
+    pub fn texts_left_out(&self) -> u64 {
+        self.texts_left_out
+    }
+
+    fn too_much(&self, what: &'static str, limit: usize) -> PluginError {
+        PluginError::TooMuch { path: self.path.to_owned(), what, limit }
+    }
+
+    fn event(&mut self, kind: Kind, take: &mut Take<'_>) -> Option<Served> {
+        match kind {
+            Kind::Versions => {
+                let (compatibility, width) = (take.i32()?, take.i32()?);
+                self.info.compatibility = Some(compatibility);
+                self.info.width = Some(width);
+                self.info.version = Some(printable(take.text()?)).filter(|text| !text.is_empty());
+                self.info.has_mpi2 = compatibility == super::abi::COMPATIBILITY_MPI2;
+                if let (Some(library), Some(text)) = (&self.library_version, &self.info.version)
+                    && let Some(found) = library::other_series(text, library)
+                {
+                    let (path, library) = (self.path.to_owned(), library.clone());
+                    return Some(Err(PluginError::OtherLibrary { path, found, library }));
+                }
+            }
+            Kind::Message => {
+                let kind = take.u8()?;
+                let text = take.text()?;
+                match kind {
+                    MESSAGE_IMAGE_FINE if !self.dialect.speaks_on_success() => {}
+                    MESSAGE_IMAGE_FINE | MESSAGE_IMAGE | MESSAGE_PROCESS => {
+                        let text = convert::message(text, &self.image);
+                        self.answers.message(format!("the plug-in says: {text}"));
+                        self.last_message = Some(text);
+                    }
+                    MESSAGE_DPRINTS => self.answers.message(format!("plug-in (debug): {}", printable(text).trim_end())),
+                    _ => return None,
+                }
+            }
+            Kind::Communicator => {
+                if self.report.communicators.len() >= self.limits.communicators {
+                    return Some(Err(self.too_much("communicators", self.limits.communicators)));
+                }
+                let (unique_id, local_rank, size) = (take.u64()?, take.i64()?, take.i64()?);
+                let name = foreign::until_nul(take.text()?);
+                self.groups.push(None);
+                self.report.communicators.push(Communicator {
+                    name: printable(&name[..name.len().min(super::abi::TEXT)]),
+                    unique_id,
+                    local_rank: convert::rank(local_rank),
+                    size: convert::rank(size),
+                    ..Communicator::default()
+                });
+                self.open = Some(Some(Class::Sends));
+            }
+            Kind::Group => {
+                let count = take.0.len() / 4;
+                self.ranks += count;
+                if self.ranks > self.limits.group_ranks {
+                    return Some(Err(self.too_much("ranks of groups", self.limits.group_ranks)));
+                }
+                let world = self.universe.world_size;
+                let group = self.groups.last_mut()?.get_or_insert_default();
+                while let Some(rank) = take.i32() {
+                    let rank = convert::rank(i64::from(rank));
+                    group.push(rank.filter(|rank| world.is_none_or(|size| *rank < size)));
+                }
+            }
+            Kind::NoGroup => {
+                let (code, text) = (take.i32()?, take.text()?);
+                let name = &self.report.communicators.last()?.name;
+                let reason = convert::error_text(code, text);
+                let problem = format!("the group of {name} could not be read: {reason}");
+                if self.has_room(problem.len()) {
+                    self.report.problems.push(problem);
+                }
+            }
+            Kind::QueueStart => {
+                let class = Class::from_number(take.u8()?)?;
+                self.report.communicators.last()?;
+                self.open = Some(Some(class));
+            }
+            Kind::Operation => {
+                self.operations += 1;
+                if self.operations > self.limits.operations {
+                    return Some(Err(self.too_much("operations", self.limits.operations)));
+                }
+                let class = self.open??;
+                let mut operation = convert::operation(take, class, self.universe.world_size)?;
+                let len = operation.extra_text.iter().map(|line| line.to_string().len()).sum();
+                if !self.has_room(len) {
+                    operation.extra_text = Vec::new();
+                }
+                self.queue()?.operations.push(operation);
+            }
+            Kind::QueueEnd => {
+                let (in_setup, code, text) = (take.u8()? != 0, take.i32()?, take.text()?);
+                let class = self.open??;
+                let text = if self.has_room(text.len()) { text } else { b"" };
+                convert::end_of_queue(self.queue()?, class, in_setup, code, text);
+                // The next queue has not been begun, but is due.
+                self.open = Some(match class {
+                    Class::Sends => Some(Class::Receives),
+                    Class::Receives => Some(Class::Unexpected),
+                    Class::Unexpected => None,
+                });
+            }
+            Kind::NewProcess => {
+                if self.new_processes.len() >= self.limits.new_processes {
+                    return Some(Err(self.too_much("new processes", self.limits.new_processes)));
+                }
+                let pid = take.i64()?;
+                let (image, host) = (take.text()?, take.text()?);
+                if !(1..=i64::from(i32::MAX)).contains(&pid) {
+                    self.report.problems.push(format!("the plug-in names a new process with the impossible pid {pid}"));
+                    return Some(Ok(Next::Continue));
+                }
+                let room = self.has_room(image.len() + host.len());
+                let (image, host) = if room { (printable(image), printable(host)) } else { Default::default() };
+                self.new_processes.push(NewProcess { pid, image, host });
+            }
+            Kind::SpawnBreakpoint => {
+                let name = take.text()?;
+                self.spawn_breakpoint = convert::function_name(name);
+                if self.spawn_breakpoint.is_none() {
+                    let shown = printable(&name[..name.len().min(LONGEST_SHOWN)]);
+                    let problem =
+                        format!("the plug-in names {shown:?} as the function to stop in, which is no function's name");
+                    self.report.problems.push(problem);
+                }
+            }
+            Kind::BadFetch => {
+                let (addr, len) = (take.u64()?, take.u64()?);
+                self.answers.count_failed_read(addr, len);
+            }
+            Kind::Failed => {
+                let failure = Failure::from_number(take.u8()?)?;
+                let function = Function::from_number(take.u32()?);
+                return Some(Err(self.failure(failure, function, take.i32()?, take.text()?)));
+            }
+            Kind::Done => {
+                self.open = None;
+                return Some(Ok(Next::Stop));
+            }
+            _ => return None,
+        }
+        Some(Ok(Next::Continue))
+    }
+
+    fn queue(&mut self) -> Option<&mut Queue> {
+        let class = self.open??;
+        let communicator = self.report.communicators.last_mut()?;
+        Some(match class {
+            Class::Sends => &mut communicator.pending_sends,
+            Class::Receives => &mut communicator.pending_receives,
+            Class::Unexpected => &mut communicator.unexpected_messages,
+        })
+    }
+
+    fn failure(&self, failure: Failure, function: Option<Function>, code: i32, text: &[u8]) -> PluginError {
+        let path = self.path.to_owned();
+        let no_queues = |what| PluginError::NoQueues {
+            path: path.clone(),
+            what,
+            reason: match &self.last_message {
+                // Open MPI's plug-in puts only the name of a type there.
+                Some(text) if text.contains(' ') => text.clone(),
+                _ => convert::error_text(code, text),
+            },
+        };
+        match failure {
+            Failure::Load => PluginError::Load { path, reason: printable(text) },
+            Failure::Missing => {
+                let has = |name: &str| self.info.functions.iter().any(|found| found == name);
+                let mut missing = driver::missing(Need::Required, has);
+                missing.extend(driver::missing(Need::Mpi2, has));
+                PluginError::MissingFunctions { path, interface: "message-queue", missing }
+            }
+            Failure::Version => PluginError::Version { path, found: code, expected: "2 or 3" },
+            Failure::Width => PluginError::Width { path, found: code, expected: super::abi::TADDR_WIDTH },
+            Failure::Layouts => PluginError::MissingLayouts {
+                path,
+                missing: self.answers.missing().map(ToString::to_string).collect(),
+                sources: self.answers.sources(),
+            },
+            Failure::Image => no_queues("image"),
+            Failure::Process => no_queues("process"),
+            Failure::TooMany => match function {
+                Some(Function::NextCommunicator) => self.too_much("communicators", self.limits.communicators),
+                Some(Function::NextOperation) => self.too_much("operations", self.limits.operations),
+                _ => self.too_much("new processes", self.limits.new_processes),
+            },
+            // The last two are not told by a driver of this interface.
+            Failure::Call | Failure::ByteOrder | Failure::Bits => PluginError::Call {
+                path,
+                function: function.map_or("a function", Function::name),
+                reason: convert::error_text(code, text),
+            },
+        }
+    }
+}
+
+impl Server for PluginServer<'_> {
+    type Refusal = PluginError;
+
+    fn frame(&mut self, kind: Kind, payload: &[u8], answer: &mut Answer) -> Served {
+        if self.answers.serve(kind, payload, answer)? {
+            return Ok(Next::Continue);
+        }
+        match self.event(kind, &mut Take(payload)) {
+            Some(served) => served,
+            None => Err(self.answers.nonsense("a message of the wrong length or at the wrong time")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::host::wire::{MAX_FETCH, RUN};
+    use layouts::Layouts;
+    use target::TargetAbi;
+    use target::mock::MockTarget;
+
+    proptest! {
+        /// The helper runs foreign code: whatever it sends is answered or refused.
+        #[test]
+        fn no_frame_is_too_strange(
+            frames in proptest::collection::vec((0_u8..32, proptest::collection::vec(any::<u8>(), 0..120)), 0..40),
+        ) {
+            let (target, layouts) = (MockTarget::new(TargetAbi::LITTLE_64), Layouts::new(Vec::new()));
+            let limits = Limits { communicators: 3, operations: 5, group_ranks: 50, ..Limits::default() };
+            let path = Path::new("/plug-in");
+            let mut server = PluginServer::new(path, PluginInfo::default(), Universe::default(), limits);
+            server.ask(Asked { target: &target, layouts: &layouts, member: &|_, _| None }, "image".to_owned());
+            for (kind, payload) in &frames {
+                let Some(kind) = Kind::from_number(*kind) else { continue };
+                let mut answer = Answer::default();
+                let served = server.frame(kind, payload, &mut answer);
+                prop_assert!(answer.payload.len() <= MAX_FETCH + RUN);
+                prop_assert!(!answer.given || served.is_ok());
+            }
+            server.cut_off("the end");
+            prop_assert!(server.report.communicators.len() <= limits.communicators);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What can be known of an MPICH, fact by fact, by its device and what its layouts have. docs/mpis.md has the same as measured,
+//! all processes on one node; what differs where messages go over a network stands under `network`.
+
+use super::MpichProcess;
+use super::active_messages::OVERWRITTEN;
+use super::active_sends::NO_TAG;
+use layouts::Layouts;
+use model::Exactness;
+
+/// What is said of handles: every kind is read, and each handle says for itself what is not known of it.
+const HANDLES: &str = "each handle says which of its facts are not known, and why";
+
+const ORDER_OF_SENDS: &str = "sends that are on no list are told as they lie in MPICH's pool of requests";
+const GONE: &str = "of a send that is done nothing need be left";
+const AT_ONCE: &str = "MPICH does not write it into the request of a message within a node that it sends at once";
+const OWN: &str = "within a communicator of one process MPICH does not keep whether any source was asked for";
+
+/// What can be known of a process with these layouts, fact by fact.
+pub fn of(process: &MpichProcess, layouts: &Layouts) -> Vec<Exactness> {
+    let device = process.library.device.as_deref().unwrap_or("an unknown device");
+    let mut all = vec![
+        Exactness::exact("communicators"),
+        Exactness::not_available("communicators.empty_name", "MPICH has an empty name for communicators without one"),
+    ];
+    let has = |field: &str| layouts.has_field("MPIR_Request", field);
+    let networks = || device.split([':', ',']).skip(1);
+    if device.starts_with("ch3") {
+        all.extend(ch3());
+    } else if has("dev.is_local") {
+        all.extend(within_a_node(layouts, process.library.debug_lists));
+        all.extend(between_nodes(networks()));
+    } else if networks().any(|network| network == "ucx") {
+        all.extend(ucx(has("dev.type")));
+    } else {
+        all.extend(network_only());
+    }
+    all.push(Exactness::partial("handles", HANDLES));
+    all
+}
+
+fn ch3() -> Vec<Exactness> {
+    let under_way = "of a receive that is under way, ch3 notes sender, tag and length when the message is complete";
+    vec![
+        Exactness::exact("receives"),
+        Exactness::partial("receives.complete", format!("of a receive that is done, {OVERWRITTEN}")),
+        Exactness::partial("receives.matched", under_way),
+        Exactness::exact("unexpected"),
+        Exactness::exact("sends"),
+        Exactness::partial("sends.order", ORDER_OF_SENDS),
+    ]
+}
+
+/// ch4 with shared memory (src/mpid/ch4/shm), whose messages are the library's own active messages.
+fn within_a_node(layouts: &Layouts, debug_lists: bool) -> Vec<Exactness> {
+    let mut all = vec![Exactness::exact("receives")];
+    let done = format!("of a receive that is done, {OVERWRITTEN}");
+    // 3.4 keeps the lists with the communicators, and what is on none names none.
+    let in_communicators = layouts.has_field("MPIR_Comm", "dev.ch4.am.posted_list");
+    if in_communicators {
+        let nowhere = "in this release a receive that is done does not name its communicator";
+        all.push(Exactness::not_available("receives.complete", nowhere));
+    } else {
+        all.push(Exactness::partial("receives.complete", done));
+    }
+    if layouts.has_field("MPIR_Request", "dev.ch4.self.tag") {
+        all.push(Exactness::partial("receives.peer", OWN));
+    }
+    all.push(Exactness::partial("receives.matched", format!("where a message has arrived, {OVERWRITTEN}")));
+    all.push(Exactness::exact("unexpected"));
+    if in_communicators {
+        let nowhere = "in this release no send names its communicator: only that there are none can be known";
+        all.push(Exactness::partial("sends", nowhere));
+        all.push(Exactness::not_available("sends.complete", "of a send that is done not even that is known"));
+        return all;
+    }
+    all.push(Exactness::exact("sends"));
+    all.push(Exactness::partial("sends.complete", GONE));
+    all.push(Exactness::partial("sends.order", ORDER_OF_SENDS));
+    for fact in ["sends.buffer", "sends.datatype", "sends.length", "sends.peer"] {
+        all.push(Exactness::partial(fact, AT_ONCE));
+    }
+    let listed = if debug_lists { "; the library's lists for debuggers have it of those that are on them" } else { "" };
+    all.push(Exactness::partial("sends.tag", format!("{NO_TAG}{listed}")));
+    all
+}
+
+/// What a network has of messages to and from other nodes.
+fn between_nodes<'a>(networks: impl Iterator<Item = &'a str> + Clone) -> Vec<Exactness> {
+    let names = networks.clone().map(str::to_uppercase).collect::<Vec<_>>().join(" or ");
+    let each =
+        |what: &str| format!("of {what} over {names} each operation says what the network's library does not tell");
+    let unexpected = match networks.clone().any(|network| network == "ucx") {
+        true => Exactness::partial("network.unexpected", "over UCX they are listed; over libfabric they are not read"),
+        false => Exactness::not_available("network.unexpected", "what has arrived over libfabric is not read"),
+    };
+    vec![
+        Exactness::partial("network.receives", each("receives")),
+        unexpected,
+        Exactness::partial("network.sends", each("sends")),
+    ]
+}
+
+/// ch4 without shared memory of its own, over UCX. `newer`: a release whose requests have a type, 4.1 or later.
+fn ucx(newer: bool) -> Vec<Exactness> {
+    const BYTES: &str = "UCX keeps bytes, not datatypes";
+    vec![
+        Exactness::exact("receives"),
+        Exactness::partial("receives.complete", "UCX forgets a request that is complete"),
+        Exactness::partial("receives.datatype", BYTES),
+        Exactness::partial("receives.peer", OWN),
+        Exactness::exact("unexpected"),
+        Exactness::exact("sends"),
+        match newer {
+            true => Exactness::not_available("sends.complete", "nothing is left of a send that is done"),
+            false => Exactness::partial("sends.complete", GONE),
+        },
+        Exactness::partial("sends.datatype", BYTES),
+        Exactness::partial("sends.order", ORDER_OF_SENDS),
+        Exactness::partial(
+            "network",
+            "where the release of UCX is not known, each operation says what is not told of it",
+        ),
+    ]
+}
+
+/// ch4 without shared memory of its own, over a network whose library is not read.
+fn network_only() -> Vec<Exactness> {
+    let not_read = "MPICH hands it to the network's library, which is not read";
+    vec![
+        Exactness::partial("receives", not_read),
+        Exactness::partial("unexpected", "only messages of a process to itself are read"),
+        Exactness::partial("sends", not_read),
+    ]
+}

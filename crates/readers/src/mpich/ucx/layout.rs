@@ -1,0 +1,141 @@
+//! Where UCX keeps what MPICH's requests lack: the structures of several releases, chosen by what stands in the process.
+//!
+//! UCX is no part of MPICH: a profile of its own says where its fields lie, and is used only where the process agrees.
+
+use crate::ReaderError;
+use crate::record::{Record, shape};
+use layouts::{Layouts, Profile, shipped_for};
+use target::address::TargetAddr;
+use target::{Target, TargetAbi};
+
+/// What the profiles of UCX are of.
+const IMPLEMENTATION: &str = "UCX";
+
+shape!(
+    /// A request (openucx/ucx, src/ucp/core/ucp_request.h, v1.13 to v1.20). MPICH has the address behind it.
+    RequestShape = ["ucp_request"] {
+        flags: "flags",
+        user_data: "user_data",
+        endpoint: "send.ep",
+        send_buffer: "send.buffer",
+        send_datatype: "send.datatype",
+        send_length: "send.length",
+        send_class: "send.state.dt_iter.dt_class",
+        send_iterated_length: "send.state.dt_iter.length",
+        send_iterated_buffer: "send.state.dt_iter.type.contig.buffer",
+        send_tag: "send.msg_proto.tag",
+        worker: "recv.worker",
+        tag: "recv.tag.tag",
+        mask: "recv.tag.tag_mask",
+        sequence: "recv.tag.sn",
+        sender_tag: "recv.tag.info.sender_tag",
+        sender_length: "recv.tag.info.length",
+        link: "recv.queue",
+    }
+    optional {
+        buffer: "recv.buffer",
+        datatype: "recv.datatype",
+        length: "recv.length",
+        class: "recv.dt_iter.dt_class",
+        iterated_length: "recv.dt_iter.length",
+        iterated_buffer: "recv.dt_iter.type.contig.buffer",
+    }
+);
+shape!(
+    /// A worker: the queues of messages and receives (src/ucp/core/ucp_worker.h, src/ucp/tag/tag_match.h).
+    WorkerShape = ["ucp_worker"] {
+        context: "context",
+        wildcard: "tm.expected.wildcard",
+        expected: "tm.expected.hash",
+        unexpected: "tm.unexpected.all",
+        unexpected_by_tag: "tm.unexpected.hash",
+    }
+);
+shape!(
+    /// A queue of receives in a worker.
+    ReceivesShape = ["ucp_request_queue_t"] { queue: "queue" }
+);
+shape!(
+    /// A message that has arrived; its header follows.
+    ArrivedShape = ["ucp_recv_desc"] {
+        links: "tag_list",
+        length: "length",
+        header_length: "payload_offset",
+        flags: "flags",
+    }
+);
+shape!(
+    /// The header of the first part of a message that is sent in parts (src/ucp/tag/eager.h).
+    FirstShape = ["ucp_eager_first_hdr_t"] { total: "total_len" }
+);
+shape!(
+    /// The announcement of a message (src/ucp/rndv/rndv.h).
+    AnnouncedShape = ["ucp_rndv_rts_hdr_t"] { total: "size" }
+);
+shape!(
+    /// A connection to another process (src/ucp/core/ucp_ep.h).
+    EndpointShape = ["ucp_ep"] { worker: "worker" }
+);
+
+/// The structures of one release and way of building it.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct UcxLayout {
+    /// The profile's name.
+    pub name: String,
+    pub request: RequestShape,
+    pub worker: WorkerShape,
+    pub receives: ReceivesShape,
+    pub arrived: ArrivedShape,
+    pub first: FirstShape,
+    pub announced: AnnouncedShape,
+    pub endpoint: EndpointShape,
+}
+
+impl UcxLayout {
+    /// Resolves the structures of a profile.
+    ///
+    /// # Errors
+    /// Names the first type or field that the profile lacks.
+    pub fn resolve(profile: Profile) -> Result<Self, ReaderError> {
+        let name = profile.name.clone();
+        let layouts = Layouts::new(vec![Box::new(profile)]);
+        Ok(Self {
+            name,
+            request: RequestShape::resolve(&layouts)?,
+            worker: WorkerShape::resolve(&layouts)?,
+            receives: ReceivesShape::resolve(&layouts)?,
+            arrived: ArrivedShape::resolve(&layouts)?,
+            first: FirstShape::resolve(&layouts)?,
+            announced: AnnouncedShape::resolve(&layouts)?,
+            endpoint: EndpointShape::resolve(&layouts)?,
+        })
+    }
+
+    /// Those that this program carries for a kind of machine.
+    pub fn shipped(abi: TargetAbi) -> Vec<Self> {
+        let profiles = shipped_for(IMPLEMENTATION).iter().filter_map(|(_, text)| Profile::from_json(text).ok());
+        profiles.filter(|profile| profile.target == abi).filter_map(|profile| Self::resolve(profile).ok()).collect()
+    }
+
+    /// Whether a worker of this layout stands at an address: it belongs to `context`, and its lists are lists.
+    pub fn is_worker(&self, target: &dyn Target, at: TargetAddr, context: TargetAddr) -> bool {
+        let mut buffer = Vec::new();
+        // Only the part up to the queues is needed: a worker has some ten thousand bytes more.
+        let size = self.worker.unexpected_by_tag.offset + self.worker.unexpected_by_tag.size;
+        let Ok(record) = Record::read(target, at, size, &mut buffer) else { return false };
+        let head = record.address_of(self.worker.unexpected);
+        record.pointer(self.worker.context) == context
+            && is_list(target, head)
+            && is_list(target, record.pointer(self.worker.unexpected_by_tag))
+            && !record.pointer(self.worker.expected).is_null()
+    }
+}
+
+/// Whether a `ucs_list_link_t` stands at an address: the element before it, which it points to first, points back to it as the
+/// one after.
+fn is_list(target: &dyn Target, head: TargetAddr) -> bool {
+    let width = target.abi().pointer_width.bytes();
+    let pointer = |at: TargetAddr| target.read_pointer(at).ok().filter(|to| !to.is_null());
+    !head.is_null() && pointer(head).and_then(|before| pointer(before.wrapping_add(width))) == Some(head)
+}

@@ -1,0 +1,209 @@
+//! UCX's workers: they hold the receives that wait and the messages that nobody has asked for yet.
+
+use std::collections::HashSet;
+
+use super::layout::UcxLayout;
+use super::native::Native;
+use super::tag::Sample;
+use super::variables;
+use crate::record::{Record, Slot, shape};
+use crate::walk::circular_list;
+use layouts::{FieldKind, Layouts};
+use target::address::TargetAddr;
+use target::{Range, Target, TargetError};
+
+shape!(
+    /// `MPIDI_UCX_global` (pmodels/mpich, src/mpid/ch4/netmod/ucx/ucx_types.h, v3.4 to v5.0).
+    GlobalShape = ["MPIDI_UCX_global_t"] { context: "context", first: "ctx" }
+    optional { count: "num_vnis", newer_count: "num_vcis" }
+);
+shape!(
+    /// What it has for each interface.
+    InterfaceShape = ["MPIDI_UCX_context_t"] { worker: "worker", address: "if_address", length: "addrname_len" }
+);
+
+/// No build has more interfaces (`MPIDI_CH4_MAX_VCIS`).
+const MAX_INTERFACES: u64 = 64;
+
+/// Longest address of a process in bytes; those of machines with many network cards have some thousand.
+const MAX_ADDRESS: u64 = 1 << 20;
+
+/// Most messages and receives of one worker (2 Mi).
+const MAX_LIST: usize = 1 << 21;
+
+/// The workers of a process, as one layout reads them.
+#[derive(Debug, Clone)]
+pub struct Workers {
+    /// Their addresses.
+    pub at: Vec<TargetAddr>,
+    /// The layout that fits them.
+    pub layout: UcxLayout,
+}
+
+/// A message that has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrived {
+    /// What it is matched by.
+    pub word: u64,
+    /// Its length in bytes.
+    pub length: u64,
+    /// Where its data lies, if all of it is here in one piece.
+    pub buffer: Option<TargetAddr>,
+}
+
+// Flags of a message (UCP_RECV_DESC_FLAG_*, openucx/ucx, src/ucp/core/ucp_request.h and ucp_types.h, v1.10 to v1.20).
+const EAGER: u64 = 1 << 1;
+const EAGER_ONLY: u64 = 1 << 2;
+const EAGER_OFFLOAD: u64 = 1 << 4;
+const RENDEZVOUS: u64 = 1 << 6;
+
+/// Looks for `MPIDI_UCX_global` in the library's variables; once for each layout that fits, for releases may differ in requests only.
+///
+/// # Errors
+/// Where the process is gone.
+pub fn find(
+    target: &dyn Target,
+    layouts: &Layouts,
+    ranges: &[Range],
+    candidates: &[UcxLayout],
+) -> Result<Vec<Workers>, TargetError> {
+    let (Ok(global), Ok(interface)) = (GlobalShape::resolve(layouts), InterfaceShape::resolve(layouts)) else {
+        return Ok(Vec::new());
+    };
+    let look = |record: &Record<'_>| interfaces(target, &global, &interface, record, candidates);
+    Ok(variables::find(target, ranges, global.size, look)?.unwrap_or_default())
+}
+
+/// The workers, if a record is the variable.
+fn interfaces(
+    target: &dyn Target,
+    global: &GlobalShape,
+    interface: &InterfaceShape,
+    record: &Record<'_>,
+    candidates: &[UcxLayout],
+) -> Option<Vec<Workers>> {
+    let is_address = |at: TargetAddr| at.get() > 4096 && at.get().is_multiple_of(8);
+    let context = record.pointer(global.context);
+    let count = global.newer_count.or(global.count).map_or(1, |slot| record.uint(slot));
+    if !is_address(context) || !(1..=MAX_INTERFACES).contains(&count) {
+        return None;
+    }
+    let mut at = Vec::new();
+    for index in 0..usize::try_from(count).ok()? {
+        let here = |mut slot: Slot| {
+            slot.offset += global.first.offset + index * interface.size;
+            slot
+        };
+        let worker = record.pointer(here(interface.worker));
+        let length = record.uint(here(interface.length));
+        if !is_address(worker)
+            || record.pointer(here(interface.address)).is_null()
+            || !(1..MAX_ADDRESS).contains(&length)
+        {
+            return None;
+        }
+        at.push(worker);
+    }
+    let fits = |layout: &&UcxLayout| at.iter().all(|worker| layout.is_worker(target, *worker, context));
+    let found: Vec<Workers> =
+        candidates.iter().filter(fits).map(|layout| Workers { at: at.clone(), layout: layout.clone() }).collect();
+    (!found.is_empty()).then_some(found)
+}
+
+impl Workers {
+    /// Whether what a request of UCX says of its owner leads to one of these.
+    pub fn own(&self, target: &dyn Target, native: &Native) -> bool {
+        let Some(more) = native.more else { return false };
+        let worker = match native.sample {
+            Sample::Receive(..) => Some(more.owner),
+            Sample::Send(_) | Sample::Arrived(_) => {
+                let slot = self.layout.endpoint.worker;
+                target.read_pointer(more.owner.wrapping_add(slot.offset as u64)).ok()
+            }
+        };
+        worker.is_some_and(|worker| self.at.contains(&worker))
+    }
+
+    /// The messages of one worker in matching order, and why there may be more.
+    pub fn arrived(&self, target: &dyn Target, worker: TargetAddr) -> (Vec<Arrived>, Option<String>) {
+        let head = worker.wrapping_add(self.layout.worker.unexpected.offset as u64);
+        // ucs_list_link_t: the one before, then the one after (openucx/ucx, src/ucs/datastruct/list.h).
+        let walk = circular_list(target, head, target.abi().pointer_width.bytes(), MAX_LIST);
+        let mut problem = walk.stopped.map(|stopped| format!("UCX's list of messages: {stopped}"));
+        let mut messages = Vec::new();
+        for link in walk.elements {
+            match self.message(target, link) {
+                Ok(message) => messages.push(message),
+                Err(reason) => {
+                    problem.get_or_insert(format!("a message of UCX at {link}: {reason}"));
+                }
+            }
+        }
+        (messages, problem)
+    }
+
+    fn message(&self, target: &dyn Target, link: TargetAddr) -> Result<Arrived, String> {
+        let links = self.layout.arrived.links;
+        // It is on two lists: that of its tag, and that of all (UCP_RDESC_ALL_LIST).
+        let second = links.offset + links.size / 2;
+        self.held(target, TargetAddr::new(link.get().wrapping_sub(second as u64)))
+    }
+
+    /// The message at `at`, which a matching probe may have taken off the lists.
+    ///
+    /// # Errors
+    /// A sentence, where it cannot be read or is of no known form.
+    pub fn held(&self, target: &dyn Target, at: TargetAddr) -> Result<Arrived, String> {
+        let UcxLayout { arrived, first, announced, .. } = &self.layout;
+        let mut buffer = Vec::new();
+        let record = Record::read(target, at, arrived.size, &mut buffer).map_err(|error| error.to_string())?;
+        let flags = record.uint(arrived.flags);
+        let (length, header_length) = (record.uint(arrived.length), record.uint(arrived.header_length));
+        let header = at.wrapping_add(arrived.size as u64);
+        let read =
+            |offset: usize| target.read_uint(header.wrapping_add(offset as u64), 8).map_err(|error| error.to_string());
+        // The tag is the first word of every header.
+        let word = read(0)?;
+        // As ucp_tag_probe_nb (src/ucp/tag/probe.c) tells the length.
+        if flags & EAGER_ONLY != 0 {
+            let length = length.checked_sub(header_length).ok_or("it is shorter than its header")?;
+            return Ok(Arrived { word, length, buffer: Some(header.wrapping_add(header_length)) });
+        }
+        match flags & (EAGER | EAGER_OFFLOAD | RENDEZVOUS) {
+            EAGER => Ok(Arrived { word, length: read(first.total.offset)?, buffer: None }),
+            RENDEZVOUS => Ok(Arrived { word, length: read(announced.total.offset)?, buffer: None }),
+            _ => Err(format!("its flags are {flags:#x}, which are not known here")),
+        }
+    }
+
+    /// The receives that wait, by the addresses of their links; `None` where a list is broken.
+    pub fn waiting(&self, target: &dyn Target) -> Option<HashSet<TargetAddr>> {
+        // UCP_TAG_MATCH_HASH_SIZE, rounded up to a power of two (src/ucp/tag/tag_match.c).
+        const LISTS: usize = 1024;
+        let UcxLayout { worker: shape, receives, .. } = &self.layout;
+        let abi = target.abi();
+        let mut found = HashSet::new();
+        let width = usize::try_from(abi.pointer_width.bytes()).ok()?;
+        for worker in &self.at {
+            let table = target.read_pointer(worker.wrapping_add(shape.expected.offset as u64)).ok()?;
+            let wildcard = worker.wrapping_add(shape.wildcard.offset as u64);
+            for (at, count) in [(table, LISTS), (wildcard, 1)] {
+                let bytes = target.read_bytes(at, count * receives.size).ok()?;
+                for (index, queue) in bytes.chunks_exact(receives.size).enumerate() {
+                    // ucs_queue_head_t: the first element, and where the pointer to a next one will stand: in the last element, or
+                    // here where there is none (src/ucs/datastruct/queue.h).
+                    let queue = Record::new(at.wrapping_add((index * receives.size) as u64), queue, abi);
+                    let end = Slot { offset: receives.queue.offset + width, size: width, kind: FieldKind::Pointer };
+                    let (mut link, end) = (queue.address_of(receives.queue), queue.pointer(end));
+                    while link != end {
+                        link = target.read_pointer(link).ok()?;
+                        if link.is_null() || found.len() >= MAX_LIST || !found.insert(link) {
+                            return None;
+                        }
+                    }
+                }
+            }
+        }
+        Some(found)
+    }
+}

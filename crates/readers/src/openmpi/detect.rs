@@ -1,0 +1,96 @@
+//! Is this Open MPI, in which version and state, and what moves its messages?
+
+use crate::record::{Record, shape};
+use crate::{Lifetime, ReaderError};
+use layouts::Layouts;
+use target::address::TargetAddr;
+use target::{Symbol, Target, TargetError, printable};
+
+/// The symbol that every Open MPI library defines and no other MPI does.
+pub const MARK: &str = "ompi_mpi_comm_world";
+
+shape!(
+    /// The description of a component (opal/mca/mca.h).
+    Component = ["mca_base_component_t"] {
+        project: "mca_project_name",
+        name: "mca_component_name",
+        major: "mca_component_major_version",
+        minor: "mca_component_minor_version",
+        release: "mca_component_release_version",
+    }
+);
+
+/// Reads how far MPI is (`ompi_mpi_state`, ompi/runtime/mpiruntime.h, since 4.0).
+///
+/// # Errors
+/// Where the symbol is missing or cannot be read.
+pub fn lifetime(target: &dyn Target) -> Result<Lifetime, ReaderError> {
+    const STATE: &str = "ompi_mpi_state";
+    // Numbers of the enumeration since 4.0.0: 0 not initialised, 1 in MPI_Init, 2 initialised, 3 in MPI_Finalize,
+    // 4 past the attribute callbacks of MPI_COMM_SELF, 5 finalised.
+    let symbol = required(target, STATE)?;
+    Ok(match target.read_uint(symbol.addr, 4)? {
+        0 => {
+            // Open MPI 5 has sessions: MPI may be in use without MPI_Init (ompi/instance/instance.c, v5.0.7).
+            let instances = target.symbol("ompi_instance_count")?;
+            let count = instances.map_or(Ok(0), |symbol| target.read_uint(symbol.addr, 4))?;
+            if count > 0 { Lifetime::Active } else { Lifetime::NotInitialized }
+        }
+        1 => Lifetime::NotInitialized,
+        2 => Lifetime::Active,
+        // State 4 comes before the barrier of MPI_Finalize (ompi/runtime/ompi_mpi_finalize.c, v4.1.4).
+        3 | 4 => Lifetime::Finalizing,
+        5 => Lifetime::Finalized,
+        other => return Err(ReaderError::Damaged(format!("{STATE} is {other}"))),
+    })
+}
+
+/// The selected pml: its name and the version of the Open MPI that it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelectedPml {
+    /// `ob1`, `cm`, `ucx`, …; empty where none is selected yet.
+    pub name: String,
+    /// Major, minor and release number.
+    pub version: (u64, u64, u64),
+}
+
+/// Reads the component description of the selected pml with the layout of `mca_base_component_t` in `layouts`.
+///
+/// # Errors
+/// Where it cannot be read, or does not describe a component of Open MPI (then the layout does not fit).
+pub fn selected_pml(target: &dyn Target, layouts: &Layouts) -> Result<SelectedPml, ReaderError> {
+    component(target, layouts, required(target, "mca_pml_base_selected_component")?.addr)
+}
+
+/// Reads a component description.
+///
+/// # Errors
+/// As [`selected_pml`].
+pub fn component(target: &dyn Target, layouts: &Layouts, at: TargetAddr) -> Result<SelectedPml, ReaderError> {
+    let shape = Component::resolve(layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, shape.size, &mut buffer)?;
+    let project = printable(&record.text(shape.project, 64, target)?);
+    let name = printable(&record.text(shape.name, 64, target)?);
+    if project != "ompi" && !(project.is_empty() && name.is_empty()) {
+        return Err(ReaderError::Damaged(format!("the selected pml belongs to the project {project:?}, not to ompi")));
+    }
+    let version = (record.uint(shape.major), record.uint(shape.minor), record.uint(shape.release));
+    Ok(SelectedPml { name, version })
+}
+
+/// A symbol that every Open MPI has.
+///
+/// # Errors
+/// Where it is missing.
+pub fn required(target: &dyn Target, name: &'static str) -> Result<Symbol, ReaderError> {
+    target.symbol(name).map_err(ReaderError::from)?.ok_or(ReaderError::NoSymbol(name))
+}
+
+/// Whether the process has an Open MPI library.
+///
+/// # Errors
+/// Where symbols cannot be looked up.
+pub fn is_open_mpi(target: &dyn Target) -> Result<bool, TargetError> {
+    Ok(target.symbol(MARK)?.is_some())
+}

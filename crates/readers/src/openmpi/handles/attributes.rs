@@ -1,0 +1,145 @@
+//! Attributes of communicators, datatypes, windows and sessions.
+//!
+//! Each object has a hash table from keyvals to values (ompi/attribute/attribute.c, v4.1.4 and v5.0.7). What the library
+//! knows of a keyval itself (its callbacks) hangs from a static variable that a stripped library does not name.
+
+use serde_json::{Value, json};
+
+use super::HandleReader;
+use crate::record::{Record, shape};
+use crate::{ReaderError, add_problem};
+use model::Handle;
+use target::address::TargetAddr;
+
+shape!(
+    /// A hash table with open addressing (opal/class/opal_hash_table.c, v4.1.4 and v5.0.7).
+    Table = ["opal_hash_table_t"] { elements: "ht_table", capacity: "ht_capacity", count: "ht_size" }
+);
+shape!(
+    /// A place in it.
+    Element = ["opal_hash_element_t"] { valid: "valid", key: "key.u32", value: "value" }
+);
+shape!(
+    /// A value with the way in which it was set.
+    Attribute = ["attribute_key_value_t"] {
+        key: "av_key",
+        pointer: "av_value.av_pointer",
+        int: "av_value.av_int",
+        fint: "av_value.av_fint",
+        aint: "av_value.av_aint",
+        set_from: "av_set_from",
+    }
+);
+
+/// No table has more places than this; the library's begin with 31.
+const MAX_CAPACITY: u64 = 1 << 16;
+
+/// The names of the standard's own keyvals, whose numbers mpi.h has, and whether C reads their values as pointers to an int.
+const PREDEFINED: &[(&str, bool)] = &[
+    ("MPI_TAG_UB", true),
+    ("MPI_HOST", true),
+    ("MPI_IO", true),
+    ("MPI_WTIME_IS_GLOBAL", true),
+    ("MPI_APPNUM", true),
+    ("MPI_LASTUSEDCODE", true),
+    ("MPI_UNIVERSE_SIZE", true),
+    ("MPI_FT", true),
+    ("MPI_WIN_BASE", false),
+    ("MPI_WIN_SIZE", false),
+    ("MPI_WIN_DISP_UNIT", true),
+    ("MPI_WIN_CREATE_FLAVOR", true),
+    ("MPI_WIN_MODEL", true),
+];
+
+/// Adds the fact `attributes` from the hash table at `table` (null: none was ever set), in the order of the keyvals.
+pub fn add(reader: &HandleReader<'_>, table: TargetAddr, handle: &mut Handle) {
+    match read(reader, table, &mut handle.problems) {
+        Ok(found) => handle.fact("attributes", found),
+        Err(error) => handle.unknown("attributes", error.to_string()),
+    }
+}
+
+fn read(reader: &HandleReader<'_>, table: TargetAddr, problems: &mut Vec<String>) -> Result<Vec<Value>, ReaderError> {
+    let values = values(reader, table)?;
+    let shape = Attribute::resolve(reader.layouts)?;
+    let mut found = Vec::new();
+    for (key, at) in values {
+        match attribute(reader, &shape, key, at) {
+            Ok(attribute) => found.push(attribute),
+            Err(error) => add_problem(problems, format!("the attribute of the keyval {key} is not known: {error}")),
+        }
+    }
+    Ok(found)
+}
+
+/// The keyvals of a table with the places of their values, in the order of the keyvals.
+pub fn values(reader: &HandleReader<'_>, table: TargetAddr) -> Result<Vec<(i64, TargetAddr)>, ReaderError> {
+    if table.is_null() {
+        return Ok(Vec::new());
+    }
+    let (shape, element) = (Table::resolve(reader.layouts)?, Element::resolve(reader.layouts)?);
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, table, shape.size, &mut buffer)?;
+    let (elements, capacity, count) =
+        (record.pointer(shape.elements), record.uint(shape.capacity), record.uint(shape.count));
+    if capacity > MAX_CAPACITY || count > capacity {
+        return Err(ReaderError::Damaged(format!("the hash table at {table} has {count} of {capacity}")));
+    }
+    let bytes = reader.target.read_bytes(elements, capacity as usize * element.size)?;
+    let places = bytes.chunks_exact(element.size).map(|bytes| Record::new(elements, bytes, reader.target.abi()));
+    let mut found: Vec<_> = places
+        .filter(|place| place.uint(element.valid) != 0)
+        .map(|place| (i64::from(place.uint(element.key) as u32 as i32), place.pointer(element.value)))
+        .collect();
+    if found.len() as u64 != count {
+        let found = found.len();
+        return Err(ReaderError::Damaged(format!("the hash table at {table} has {found} of {count}")));
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+fn attribute(reader: &HandleReader<'_>, shape: &Attribute, key: i64, at: TargetAddr) -> Result<Value, ReaderError> {
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    // No class of the library states the size of this structure: that it names its own keyval is what shows that it is one.
+    if record.int(shape.key) != key {
+        return Err(ReaderError::Damaged(format!(
+            "the value at {at} says that it is that of {}",
+            record.int(shape.key)
+        )));
+    }
+    let constant = |name: &str| reader.layouts.constant(name).ok();
+    // Where mpi.h's numbers are not known, neither is whose a keyval is.
+    let known = constant("MPI_TAG_UB").is_some();
+    let predefined = PREDEFINED.iter().find(|(name, _)| constant(name) == Some(key));
+    let set_from = Some(record.int(shape.set_from));
+    let (value, by) = if set_from == constant("OMPI_ATTRIBUTE_C") {
+        let pointer = record.pointer(shape.pointer);
+        // MPI_Comm_dup copies the attributes of MPI_COMM_WORLD as C sees them: as pointers to the values.
+        let points_to_number = predefined.is_some_and(|(_, int)| *int);
+        let value = if points_to_number {
+            json!(reader.target.read_uint(pointer, 4)? as u32 as i32)
+        } else {
+            json!(pointer.to_string())
+        };
+        (value, "C")
+    } else if set_from == constant("OMPI_ATTRIBUTE_INT") {
+        (json!(record.int(shape.int)), "C")
+    } else if set_from == constant("OMPI_ATTRIBUTE_FINT") {
+        (json!(record.int(shape.fint)), "Fortran")
+    } else if set_from == constant("OMPI_ATTRIBUTE_AINT") {
+        (json!(record.int(shape.aint)), "Fortran")
+    } else {
+        let word = record.int(shape.set_from);
+        return Err(ReaderError::Damaged(format!("the value at {at} was set in a way that does not exist ({word})")));
+    };
+    let set_by = if predefined.is_some() { "library" } else { by };
+    Ok(json!({
+        "keyval": key,
+        "name": predefined.map(|(name, _)| name),
+        "value": value,
+        "set_by": set_by,
+        "predefined": known.then_some(predefined.is_some()),
+    }))
+}

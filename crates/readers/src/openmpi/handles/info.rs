@@ -1,0 +1,38 @@
+//! Info objects (ompi/info/info.h, v4.1.4 and v5.0.7).
+
+use super::{Depth, HandleReader, hints};
+use crate::ReaderError;
+use crate::record::{Record, shape};
+use model::Handle;
+use target::address::TargetAddr;
+
+shape!(
+    /// Info objects.
+    Info = ["ompi_info_t"] { list: "super", freed: "i_freed" }
+);
+
+/// Adds what the object at `addr` holds.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
+    let shape = Info::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let list = record.address_of(shape.list);
+    handle.freed = Some(record.uint(shape.freed) != 0);
+    let env = reader.symbol("ompi_mpi_info_env")? == Some(addr);
+    handle.predefined = Some(env);
+    let count = hints::count(reader, list)?;
+    let keys = if count == 1 { "1 key".to_owned() } else { format!("{count} keys") };
+    handle.summary = format!("info with {keys}");
+    if env {
+        handle.name = Some("MPI_INFO_ENV".to_owned());
+        handle.summary = format!("MPI_INFO_ENV, {keys}");
+    }
+    if depth == Depth::Full {
+        hints::add_entries(reader, list, handle)?;
+        handle.unknown("used_by", "objects copy the keys of an info object, they do not keep it");
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! Matched messages (`ompi_message_t`, ompi/message/message.h, v4.1.4 and v5.0.7).
+
+use std::collections::HashSet;
+
+use super::{Depth, HandleReader};
+use crate::openmpi::pool;
+use crate::openmpi::requests::COMPLETED;
+use crate::openmpi::shapes::{Ob1Shapes, Request};
+use crate::record::{Record, shape};
+use crate::{ReaderError, add_problem};
+use model::{Handle, HandleKind, HandleState};
+use target::address::TargetAddr;
+
+shape!(
+    /// Messages.
+    Message = ["ompi_message_t"] {
+        next: "super.super.opal_list_next",
+        comm: "comm",
+        request: "req_ptr",
+        source: "peer",
+        bytes: "count",
+    }
+);
+
+/// The object behind MPI_MESSAGE_NO_PROC, and the pool of all others (ompi/message/message.c, v4.1.4 and v5.0.7).
+const NO_PROC: &str = "ompi_message_no_proc";
+const POOL: &str = "ompi_message_free_list";
+
+/// Adds what the object at `addr` holds.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
+    if reader.symbol(NO_PROC)? == Some(addr) {
+        handle.predefined = Some(true);
+        handle.freed = Some(false);
+        handle.name = Some("MPI_MESSAGE_NO_PROC".to_owned());
+        handle.summary = "MPI_MESSAGE_NO_PROC".to_owned();
+        return Ok(());
+    }
+    let shape = Message::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    handle.freed = Some(!in_use(&record, &shape));
+    if !in_use(&record, &shape) {
+        let detail = "it has been received or was never matched; the object is back in the library's pool";
+        handle.state = HandleState::Freed;
+        handle.detail = Some(detail.to_owned());
+        handle.summary = format!("freed MPI_Message: {detail}");
+        return Ok(());
+    }
+    let (comm, request) = (record.pointer(shape.comm), record.pointer(shape.request));
+    let (source, bytes) = (record.int(shape.source), record.uint(shape.bytes));
+    match probe(reader, request, comm) {
+        Ok(Probe::Matched(tag)) => {
+            handle.fact("communicator", reader.reference(HandleKind::Comm, comm));
+            handle.fact("source", source);
+            handle.fact("tag", tag);
+            handle.fact("bytes", bytes);
+            handle.summary = format!("from {source}, tag {tag} {}, {bytes} bytes", reader.on(comm));
+        }
+        Ok(Probe::Waiting) => {
+            let reason = "no message has been matched yet: MPI_Mprobe is still waiting";
+            for fact in ["communicator", "source", "tag", "bytes"] {
+                handle.unknown(fact, reason);
+            }
+            handle.summary = "not matched yet: MPI_Mprobe is still waiting".to_owned();
+        }
+        Ok(Probe::NotTold(reason)) => {
+            handle.fact("communicator", reader.reference(HandleKind::Comm, comm));
+            handle.fact("source", source);
+            handle.unknown("tag", reason);
+            handle.fact("bytes", bytes);
+            handle.summary = format!("from {source} {}, {bytes} bytes", reader.on(comm));
+        }
+        Err(error) => {
+            for fact in ["communicator", "source", "tag", "bytes"] {
+                handle.unknown(fact, error.to_string());
+            }
+            handle.summary = format!("a matched message whose request could not be read: {error}");
+        }
+    }
+    if depth == Depth::Full {
+        if reader.pml == "ob1" {
+            handle.fact("request", reader.reference(HandleKind::Request, request));
+        } else {
+            handle.unknown("request", format!("the pml {} keeps no MPI_Request for it", reader.pml));
+        }
+    }
+    Ok(())
+}
+
+/// What the request of a message says.
+enum Probe {
+    /// The message has been matched and has this tag.
+    Matched(i64),
+    /// The probe goes on; the message holds nothing yet.
+    Waiting,
+    /// The pml does not hold the tag so; why.
+    NotTold(String),
+}
+
+/// ob1 keeps the receive request that matched (`mca_pml_ob1_improbe`, ompi/mca/pml/ob1/pml_ob1_iprobe.c, v4.1.4 and v5.0.7).
+fn probe(reader: &HandleReader<'_>, request: TargetAddr, comm: TargetAddr) -> Result<Probe, ReaderError> {
+    if reader.pml != "ob1" {
+        return Ok(Probe::NotTold(format!("the pml {} keeps it in a form of its own", reader.pml)));
+    }
+    let shape = Request::resolve(reader.layouts)?;
+    let mut buffer = Vec::new();
+    let record = Record::read(reader.target, request, shape.size, &mut buffer)?;
+    let kinds = ["MCA_PML_REQUEST_MPROBE", "MCA_PML_REQUEST_IMPROBE"];
+    let kind = record.uint(shape.pml_kind);
+    let probes = kinds.iter().any(|name| reader.layouts.constant(name).is_ok_and(|value| value as u64 == kind));
+    if !probes || record.uint(shape.complete) != COMPLETED {
+        // Until it is matched, the message still holds what an earlier message left (`mca_pml_ob1_mprobe`).
+        return Ok(Probe::Waiting);
+    }
+    if record.pointer(shape.comm) != comm {
+        return Err(ReaderError::Damaged(format!("the request at {request} is of another communicator")));
+    }
+    Ok(Probe::Matched(record.int(shape.status_tag)))
+}
+
+/// Taking an object from the pool clears its link, giving it back sets it (opal/class/opal_lifo.h, v4.1.4 and v5.0.7).
+fn in_use(record: &Record<'_>, shape: &Message) -> bool {
+    record.pointer(shape.next).is_null()
+}
+
+/// Adds objects that are in no table of the library, and why these are not all.
+pub fn more(reader: &HandleReader<'_>, found: &mut Vec<TargetAddr>, reasons: &mut Vec<String>) {
+    match walk_pool(reader) {
+        Ok((messages, problems)) => {
+            let known: HashSet<TargetAddr> = found.iter().copied().collect();
+            found.extend(messages.into_iter().filter(|addr| !known.contains(addr)));
+            for problem in problems {
+                add_problem(reasons, problem);
+            }
+        }
+        Err(error) => reasons.push(format!("the pool of messages could not be read: {error}")),
+    }
+}
+
+fn walk_pool(reader: &HandleReader<'_>) -> Result<(Vec<TargetAddr>, Vec<String>), ReaderError> {
+    let at = reader.symbol(POOL)?.ok_or(ReaderError::NoSymbol(POOL))?;
+    let (shape, ob1) = (Message::resolve(reader.layouts)?, Ob1Shapes::resolve(reader.layouts)?);
+    let mut messages = Vec::new();
+    let problems = pool::walk(reader.target, reader.shapes, &ob1, at, shape.size, |record| {
+        if in_use(&record, &shape) {
+            messages.push(record.addr);
+        }
+        true
+    })?;
+    Ok((messages, problems))
+}

@@ -1,0 +1,217 @@
+//! Requests of messages of the pml ob1.
+//!
+//! They are decoded as for the queues (`requests.rs`). What made one is known where a program holds it: blocking calls
+//! leave no handle. Of a request that was only found in the library's pools it is not.
+
+use super::request::Request;
+use super::{Depth, HandleReader};
+use crate::ReaderError;
+use crate::openmpi::communicators;
+use crate::openmpi::requests::{Decoded, Decoder};
+use crate::openmpi::shapes::Ob1Shapes;
+use crate::openmpi::tags::InternalTags;
+use crate::record::Record;
+use crate::send_mode::SendMode;
+use model::{Handle, HandleKind, OperationStatus, Progress};
+
+/// A request with what its facts are made of.
+struct Message {
+    decoded: Decoded,
+    /// Of a send.
+    mode: Option<SendMode>,
+    probe: bool,
+    /// Bytes that have moved.
+    moved: u64,
+    /// The library is done with the data.
+    data_complete: bool,
+    freed: bool,
+}
+
+/// Adds what the request holds.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderError> {
+    let reader = request.reader;
+    let message = decode(request, reader)?;
+    let operation = &message.decoded.operation;
+    handle.freed = Some(message.freed);
+    let progress = progress(request, &message);
+    handle.set_progress(progress);
+    let call = call(request, &message);
+    match &call {
+        Ok(call) => handle.fact("call", call.as_str()),
+        Err(reason) => handle.unknown("call", reason.as_str()),
+    }
+    handle.fact("direction", direction(&message));
+    handle.fact("mode", message.mode.map(SendMode::word));
+    let settled = settled(request, &message);
+    let peer = peer(&message, settled);
+    match peer {
+        Some(peer) => handle.fact("peer", peer),
+        None => handle.unknown("peer", "any source: no message has been matched yet"),
+    }
+    if request.depth == Depth::Full {
+        peer_world(request, peer, handle);
+    }
+    handle.fact("any_source", operation.any_source);
+    match operation.actual_tag.filter(|_| operation.tag_wild && settled).or(operation.desired_tag) {
+        Some(tag) => handle.fact("tag", tag),
+        None => handle.unknown("tag", "any tag: no message has been matched yet"),
+    }
+    handle.fact("any_tag", operation.tag_wild);
+    handle.fact("internal", operation.internal);
+    request.add_communicator(handle);
+    if request.depth == Depth::Full {
+        data(request, &message, handle);
+    }
+    handle.summary = summary(request, &message, call.ok(), progress);
+    Ok(())
+}
+
+fn decode(request: &Request<'_>, reader: &HandleReader<'_>) -> Result<Message, ReaderError> {
+    let ob1 = Ob1Shapes::resolve(reader.layouts)?;
+    let tags = InternalTags::new(reader.layouts);
+    let mut decoder = Decoder::new(reader.target, reader.shapes, &ob1, reader.layouts, &tags)?;
+    let sends = request.class == "mca_pml_ob1_send_request_t";
+    let mut buffer = Vec::new();
+    let size = if sends { ob1.send.size } else { ob1.receive.size };
+    let record = Record::read(reader.target, request.addr, size, &mut buffer)?;
+    let decoded = if sends { Some(decoder.any_send(&record)) } else { decoder.any_receive(&record) };
+    let decoded = decoded.ok_or_else(|| {
+        let kind = record.uint(ob1.request.pml_kind);
+        ReaderError::Damaged(format!("the request at {} is of the sort {kind}, which does not exist", request.addr))
+    })?;
+    let probe = !sends && decoded.operation.buffer.is_none();
+    Ok(Message {
+        decoded,
+        mode: if sends { decoder.mode(&record) } else { None },
+        probe,
+        moved: record.uint(if sends { ob1.send.moved } else { ob1.receive.moved }),
+        data_complete: record.uint(ob1.request.pml_complete) != 0,
+        freed: record.uint(ob1.request.free_called) != 0,
+    })
+}
+
+fn direction(message: &Message) -> &'static str {
+    match (message.mode, message.probe) {
+        (Some(_), _) => "send",
+        (None, true) => "probe",
+        (None, false) => "receive",
+    }
+}
+
+fn progress(request: &Request<'_>, message: &Message) -> Progress {
+    match (request.progress(), message.decoded.operation.status) {
+        (Progress::Pending, OperationStatus::Matched) => Progress::Matched,
+        (progress, _) => progress,
+    }
+}
+
+/// The function that made it, or why that is not known.
+fn call(request: &Request<'_>, message: &Message) -> Result<String, String> {
+    let operation = &message.decoded.operation;
+    if let Some(call) = operation.call.as_deref().filter(|_| request.persistent) {
+        return Ok(call.to_owned());
+    }
+    if operation.internal {
+        return Err("the library posted it for itself".to_owned());
+    }
+    if request.reader.found_in_library() {
+        return Err("it was found in the library: a blocking call has such a request as well".to_owned());
+    }
+    match message.mode {
+        Some(mode) => Ok(mode.nonblocking().to_owned()),
+        None if message.probe => Err("a probe leaves no request to the program".to_owned()),
+        // MPI_Imrecv makes a matched probe into a receive with the source and tag of its message
+        // (mca_pml_ob1_imrecv, ompi/mca/pml/ob1/pml_ob1_irecv.c, v4.1.4 and v5.0.7).
+        None if settled(request, message) && !operation.any_source && !operation.tag_wild => {
+            Err("MPI_Irecv or MPI_Imrecv: they leave the same request once a message is matched".to_owned())
+        }
+        None => Ok("MPI_Irecv".to_owned()),
+    }
+}
+
+/// Whether it is known which message it is; an inactive request still has the status of the run before, or none.
+fn settled(request: &Request<'_>, message: &Message) -> bool {
+    !request.inactive && message.decoded.operation.status != OperationStatus::Pending
+}
+
+/// The peer's rank in the communicator, as far as it is settled.
+fn peer(message: &Message, settled: bool) -> Option<i64> {
+    let operation = &message.decoded.operation;
+    operation.actual_local_rank.filter(|_| operation.any_source && settled).or(operation.desired_local_rank)
+}
+
+fn peer_world(request: &Request<'_>, peer: Option<i64>, handle: &mut Handle) {
+    let reader = request.reader;
+    let Some(peer) = peer else {
+        handle.unknown("peer_world", "any source: no message has been matched yet");
+        return;
+    };
+    let groups = reader.groups(&mut handle.problems);
+    let found =
+        communicators::read_one(reader.target, reader.shapes, groups, request.communicator, &mut handle.problems);
+    match found {
+        Ok(found) => match found.world_rank(peer) {
+            Some(rank) => handle.fact("peer_world", rank),
+            None => handle.unknown("peer_world", "the peer is no process of this job's MPI_COMM_WORLD that is known"),
+        },
+        Err(error) => handle.unknown("peer_world", error.to_string()),
+    }
+}
+
+/// Adds what is known of the data.
+fn data(request: &Request<'_>, message: &Message, handle: &mut Handle) {
+    let operation = &message.decoded.operation;
+    if message.probe {
+        for fact in ["buffer", "count", "datatype", "bytes"] {
+            handle.fact(fact, serde_json::Value::Null);
+        }
+    } else {
+        handle.fact("buffer", operation.buffer.map(|buffer| target::address::TargetAddr::new(buffer).to_string()));
+        handle.fact("count", operation.count);
+        handle.fact("datatype", request.reader.reference(HandleKind::Datatype, message.decoded.datatype));
+        match operation.desired_length {
+            Some(bytes) => handle.fact("bytes", bytes),
+            None => handle.unknown("bytes", "the datatype could not be read"),
+        }
+    }
+    // Between two runs of a persistent request nothing moves, whatever the run before has left in it.
+    let active = !request.inactive;
+    handle.fact("started", active && (message.moved > 0 || message.data_complete));
+    handle.fact("transferred", if active { message.moved } else { 0 });
+    handle.fact("data_complete", active && message.data_complete);
+}
+
+fn summary(request: &Request<'_>, message: &Message, call: Option<String>, progress: Progress) -> String {
+    let operation = &message.decoded.operation;
+    let settled = settled(request, message);
+    let what = match (call, direction(message)) {
+        (Some(call), _) => call,
+        // Where a program holds it, it came from one of the two.
+        (None, "receive") if !request.reader.found_in_library() && !operation.internal => {
+            "MPI_Irecv or MPI_Imrecv".to_owned()
+        }
+        (None, direction) => direction.to_owned(),
+    };
+    let to = if message.mode.is_some() { "to" } else { "from" };
+    let peer = match (operation.desired_local_rank, peer(message, settled)) {
+        (Some(peer), _) => peer.to_string(),
+        (None, Some(peer)) => format!("{peer} (any source)"),
+        (None, None) => "any source".to_owned(),
+    };
+    let tag = match (operation.desired_tag, operation.actual_tag.filter(|_| settled)) {
+        (Some(tag), _) => format!(", tag {tag}"),
+        (None, Some(tag)) => format!(", tag {tag} (any tag)"),
+        (None, None) => " (any tag)".to_owned(),
+    };
+    let on = request.on(request.communicator);
+    let bytes = match (operation.desired_length, operation.actual_length.filter(|_| progress == Progress::Complete)) {
+        (Some(room), Some(bytes)) if bytes != room => format!(", {bytes} of {room} bytes"),
+        (Some(room), _) => format!(", {room} bytes"),
+        (None, _) => String::new(),
+    };
+    let freed = if message.freed { ", freed by the application" } else { "" };
+    format!("{what} {to} {peer}{tag} {on}{bytes}, {}{freed}", progress.word())
+}

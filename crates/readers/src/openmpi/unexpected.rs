@@ -1,0 +1,242 @@
+//! Messages that have arrived and that no receive has taken.
+//!
+//! ob1 keeps them per communicator and sender (`mca_pml_ob1_recv_frag_t`, ompi/mca/pml/ob1/pml_ob1_recvfrag.{c,h},
+//! v4.1.4 and v5.0.7). A message that overtook an earlier one waits apart, in a ring ordered by sequence number
+//! whose elements may carry further rings of directly following numbers.
+
+use std::collections::HashSet;
+
+use super::shapes::{Ob1Shapes, Shapes};
+use crate::ReaderError;
+use crate::record::{Record, Slot};
+use crate::walk::{Stop, circular_list};
+use layouts::{LayoutError, Layouts};
+use model::{Operation, OperationStatus, Remark};
+use target::address::TargetAddr;
+use target::{Target, TargetError};
+
+/// Constants and derived offsets of message headers.
+#[derive(Debug, Clone)]
+pub struct HeaderKinds {
+    eager: u64,
+    rendezvous: u64,
+    rget: u64,
+    extended: Option<u64>,
+    /// Bytes of an eager message's header as it is sent.
+    match_len: u64,
+}
+
+impl HeaderKinds {
+    /// Resolves the constants.
+    ///
+    /// # Errors
+    /// Names the first that no layout source has.
+    pub fn resolve(layouts: &Layouts, ob1: &Ob1Shapes) -> Result<Self, LayoutError> {
+        let number = |name: &str| layouts.constant(name).map(|value| value as u64);
+        let header = &ob1.header;
+        // The header ends after its sequence number, unless this build pads it (OMPI_PML_OB1_MATCH_HDR_LEN).
+        let end = header.padding.map_or(header.sequence.offset + header.sequence.size, |slot| slot.offset + slot.size);
+        Ok(Self {
+            eager: number("MCA_PML_OB1_HDR_TYPE_MATCH")?,
+            rendezvous: number("MCA_PML_OB1_HDR_TYPE_RNDV")?,
+            rget: number("MCA_PML_OB1_HDR_TYPE_RGET")?,
+            extended: number("MCA_PML_OB1_HDR_TYPE_CID").ok(),
+            match_len: end as u64,
+        })
+    }
+}
+
+/// After this many messages that make no sense, the rest of their list is left alone.
+const MAX_DAMAGED: usize = 8;
+
+/// Messages that were read, and what could not be.
+#[derive(Default)]
+pub struct Messages {
+    /// The messages in the order of their list.
+    pub operations: Vec<Operation>,
+    /// Sentences.
+    pub problems: Vec<String>,
+}
+
+/// Reads fragments.
+pub struct Fragments<'a> {
+    target: &'a dyn Target,
+    shapes: &'a Shapes,
+    ob1: &'a Ob1Shapes,
+    kinds: HeaderKinds,
+}
+
+impl<'a> Fragments<'a> {
+    /// A reader of fragments.
+    pub fn new(target: &'a dyn Target, shapes: &'a Shapes, ob1: &'a Ob1Shapes, kinds: HeaderKinds) -> Self {
+        Self { target, shapes, ob1, kinds }
+    }
+
+    /// The messages of the list at `list`, in order, at most `limit`.
+    pub fn list(&self, list: TargetAddr, limit: usize) -> Messages {
+        let shape = &self.shapes.list;
+        let sentinel = list.wrapping_add(shape.sentinel.offset as u64);
+        let walk = circular_list(self.target, sentinel, self.shapes.list_item.next.offset as u64, limit);
+        let mut out = Messages::default();
+        let len = self.target.read_uint(list.wrapping_add(shape.len.offset as u64), shape.len.size as u64);
+        match (walk.stopped, len) {
+            (Some(stop), _) => out.problems.push(stop.to_string()),
+            (None, Err(error)) => out.problems.push(error.to_string()),
+            (None, Ok(len)) if len != walk.elements.len() as u64 => {
+                // The length is kept up to date in every build (opal/class/opal_list.h, v4.1.4 and v5.0.7).
+                let linked = walk.elements.len();
+                out.problems.push(format!("the list has {linked} elements but says that it has {len}"));
+            }
+            _ => {}
+        }
+        for at in walk.elements {
+            match self.message(at) {
+                Ok((_, operation)) => out.operations.push(operation),
+                Err(error) => out.problems.push(error.to_string()),
+            }
+            if out.problems.len() > MAX_DAMAGED {
+                break;
+            }
+        }
+        out
+    }
+
+    /// The messages that overtook `expected` (a sequence number), in the order in which they were sent.
+    pub fn out_of_order(&self, head: TargetAddr, expected: u64, limit: usize) -> Messages {
+        let mut messages = Vec::new();
+        let mut problems = Vec::new();
+        let mut stopped = None;
+        let mut seen = HashSet::new();
+        let mut pending = vec![head];
+        while let Some(ring) = pending.pop() {
+            let mut at = ring;
+            loop {
+                if problems.len() > MAX_DAMAGED {
+                    pending.clear();
+                    break;
+                }
+                // Each ring ends where it began, which is seen below; anything else is damage.
+                let after = messages.len();
+                let damage = if at.is_null() {
+                    Some(Stop::Null { after })
+                } else if !seen.insert(at) {
+                    Some(Stop::Cycle { after, at })
+                } else if seen.len() > limit {
+                    pending.clear();
+                    Some(Stop::TooLong { limit })
+                } else {
+                    None
+                };
+                if damage.is_some() {
+                    stopped = damage;
+                    break;
+                }
+                match self.message(at) {
+                    Ok((sequence, mut operation)) => {
+                        operation.extra_text.push(Remark::OutOfOrder);
+                        // Sequence numbers have 16 bits and wrap; the distance from the expected one orders them.
+                        messages.push(((sequence as u16).wrapping_sub(expected as u16), operation));
+                    }
+                    Err(error) => problems.push(error.to_string()),
+                }
+                let range = at.wrapping_add(self.ob1.fragment.range.offset as u64);
+                let next = at.wrapping_add(self.shapes.list_item.next.offset as u64);
+                match (self.target.read_pointer(range), self.target.read_pointer(next)) {
+                    (Ok(range), Ok(next)) => {
+                        if !range.is_null() {
+                            pending.push(range);
+                        }
+                        at = next;
+                        if at == ring {
+                            break;
+                        }
+                    }
+                    (Err(cause), _) | (_, Err(cause)) => {
+                        stopped = Some(Stop::Unreadable { after: messages.len(), cause });
+                        break;
+                    }
+                }
+            }
+        }
+        messages.sort_by_key(|(distance, _)| *distance);
+        problems.extend(stopped.map(|stop| stop.to_string()));
+        Messages { operations: messages.into_iter().map(|(_, operation)| operation).collect(), problems }
+    }
+
+    /// One fragment: its sequence number and what it is as an operation.
+    fn message(&self, at: TargetAddr) -> Result<(u64, Operation), ReaderError> {
+        let (shape, header, segment) = (&self.ob1.fragment, &self.ob1.header, &self.ob1.segment);
+        let mut buffer = Vec::new();
+        let record = Record::read(self.target, at, shape.size, &mut buffer)?;
+        let mut shift = shape.header.offset;
+        let kind = record.uint(shifted(header.kind, shift));
+        let mut rendezvous_bytes = shifted(header.rendezvous_bytes, shift);
+        let mut kind_of_match = kind;
+        let mut in_front = self.kinds.match_len;
+        if Some(kind) == self.kinds.extended
+            && let (Some(inner), Some(bytes)) = (header.extended_match, header.extended_rendezvous_bytes)
+        {
+            // The ordinary header follows the extended one; fields of `hdr_match` are found there. The extended one
+            // stays on messages that came before their communicator: their segment then starts behind it, but its
+            // length still counts it (mca_pml_ob1_add_comm in ompi/mca/pml/ob1/pml_ob1.c, v5.0.7).
+            shift += inner.offset;
+            in_front += inner.offset as u64;
+            rendezvous_bytes = shifted(bytes, shape.header.offset);
+            kind_of_match = record.uint(shifted(header.kind, shift));
+        }
+        let source = record.int(shifted(header.source, shift));
+        let tag = record.int(shifted(header.tag, shift));
+        let sequence = record.uint(shifted(header.sequence, shift));
+        let first = shape.segments.offset;
+        let data = record.pointer(shifted(segment.addr, first));
+        let (length, remark) = if kind_of_match == self.kinds.eager {
+            // The header travels in front of the data; the fragment's one segment holds both.
+            let bytes = record.uint(shifted(segment.len, first));
+            let length = bytes.checked_sub(in_front).ok_or_else(|| {
+                ReaderError::Damaged(format!("the message at {at} has {bytes} bytes, less than its header"))
+            })?;
+            (length, Remark::Eager)
+        } else if kind_of_match == self.kinds.rendezvous || kind_of_match == self.kinds.rget {
+            (record.uint(rendezvous_bytes), Remark::Rendezvous)
+        } else {
+            return Err(ReaderError::Damaged(format!("the message at {at} has a header of the unknown kind {kind}")));
+        };
+        let eager = kind_of_match == self.kinds.eager;
+        let operation = Operation {
+            status: OperationStatus::Pending,
+            desired_local_rank: Some(source),
+            desired_tag: Some(tag),
+            desired_length: Some(length),
+            system_buffer: true,
+            buffer: eager.then(|| data.wrapping_add(self.kinds.match_len).get()),
+            actual_local_rank: Some(source),
+            actual_tag: Some(tag),
+            actual_length: Some(length),
+            extra_text: vec![remark],
+            ..Operation::default()
+        };
+        Ok((sequence, operation))
+    }
+
+    /// The context id that a fragment's sender named, for messages without a communicator.
+    ///
+    /// # Errors
+    /// Where the fragment cannot be read.
+    pub fn context(&self, at: TargetAddr) -> Result<String, TargetError> {
+        let (header, shift) = (&self.ob1.header, self.ob1.fragment.header.offset);
+        let mut buffer = Vec::new();
+        let record = Record::read(self.target, at, self.ob1.fragment.size, &mut buffer)?;
+        let number = |slot: Slot| record.uint(shifted(slot, shift));
+        if self.kinds.extended == Some(number(header.kind))
+            && let (Some(base), Some(sub)) = (header.extended_base, header.extended_sub)
+        {
+            return Ok(format!("{:#x}:{:#x}", number(base), number(sub)));
+        }
+        Ok(number(header.context).to_string())
+    }
+}
+
+/// The slot of a member of a structure that is itself a member, `shift` bytes into the outer one.
+fn shifted(slot: Slot, shift: usize) -> Slot {
+    Slot { offset: slot.offset + shift, ..slot }
+}

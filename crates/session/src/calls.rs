@@ -1,0 +1,281 @@
+//! What the arguments of calls mean: the communicator that a call is on, and how far the requests are that it waits for.
+
+use std::collections::HashMap;
+
+use super::{Session, refine, windows};
+use functions::{Chapter, Direction, Object, Way};
+use model::{
+    Argument, Call, CallRequest, Communicator, Handle, HandleKind, HandleState, Operation, OperationStatus, Process,
+    Progress, Remark, RequestSort, RequestState, Window,
+};
+use readers::{Depth, HandleSource};
+use target::Target;
+
+/// The kind of handle of one of MPI's objects.
+fn kind(object: Object) -> HandleKind {
+    match object {
+        Object::Communicator => HandleKind::Comm,
+        Object::Datatype => HandleKind::Datatype,
+        Object::Errhandler => HandleKind::Errhandler,
+        Object::File => HandleKind::File,
+        Object::Group => HandleKind::Group,
+        Object::Info => HandleKind::Info,
+        Object::Message => HandleKind::Message,
+        Object::Op => HandleKind::Op,
+        Object::Request => HandleKind::Request,
+        Object::Session => HandleKind::Session,
+        Object::Window => HandleKind::Win,
+    }
+}
+
+/// How handles look in the application's variables.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    /// Bytes of a handle in C.
+    bytes: u64,
+}
+
+impl Form {
+    /// The value of a C handle as `Communicator::handle` has it: an integer may have been widened with its sign.
+    fn c_value(self, value: i64) -> u64 {
+        if self.bytes == 4 { u64::from(value as u32) } else { value as u64 }
+    }
+
+    fn c_text(self, value: i64) -> String {
+        format!("{:#x}", self.c_value(value))
+    }
+}
+
+impl<T: Target> Session<T> {
+    /// Says of the calls of `process` which communicator each is on and how far its requests are, and names the functions
+    /// that made operations as far as the calls tell. Never fails: what is not known stays null.
+    pub fn resolve_calls(&self, process: &mut Process) {
+        let _request = self.target.budget().request();
+        let mut calls = std::mem::take(&mut process.calls);
+        if calls.iter().any(|call| !call.arguments.is_empty())
+            && let Ok(detected) = self.detected()
+        {
+            let form = Form { bytes: detected.installed.handle_bytes(self.target.abi()) };
+            let (communicators, windows) = (&process.communicators, &mut process.windows);
+            let resolved = self.with_handles(|reader| {
+                for call in &mut calls {
+                    resolve(call, communicators, form, Some(reader));
+                    resolve_window(call, communicators, form, reader, windows);
+                }
+            });
+            if resolved.is_err() {
+                calls.iter_mut().for_each(|call| resolve(call, communicators, form, None));
+            }
+        }
+        infer_communicators(&mut calls, &process.communicators);
+        calls.iter_mut().for_each(|call| number(call, &process.communicators));
+        process.calls = calls;
+        let modes = self.detected().is_ok_and(|detected| detected.installed.tells_modes());
+        refine::name_calls(process, modes);
+    }
+}
+
+fn resolve(call: &mut Call, communicators: &[Communicator], form: Form, reader: Option<&dyn HandleSource>) {
+    let fortran = call.function.starts_with("mpi_");
+    let Some(function) = functions::find(&call.c_name()) else { return };
+    let about_requests = function.takes_requests();
+    let describe = |kind: HandleKind, value: i64, depth: Depth| -> Option<Handle> {
+        Some(described(reader?, form, fortran, kind, value, depth))
+    };
+    let mut requests: Vec<i64> = Vec::new();
+    let mut communicator = None;
+    for argument in &mut call.arguments {
+        // What a function only returns is not there yet.
+        let given = function.parameter(&argument.name).filter(|parameter| parameter.direction != Direction::Out);
+        let Some(kind) = given.and_then(|parameter| parameter.object()).map(kind) else { continue };
+        if given.is_some_and(|parameter| parameter.array.is_some()) {
+            if kind == HandleKind::Request {
+                requests.extend(argument.values.iter().flatten());
+            }
+            continue;
+        }
+        if kind == HandleKind::Request {
+            requests.extend(handle_in(argument));
+            continue;
+        }
+        let found = if kind == HandleKind::Comm {
+            let (found, called) = communicator_of(argument, communicators, form, fortran, &describe);
+            if argument.name == "comm" || communicator.is_none() {
+                communicator = found.map(|found| found.unique_id).or(communicator);
+            }
+            called
+        } else {
+            handle_in(argument).and_then(|value| called(&describe(kind, value, Depth::Short)?))
+        };
+        if argument.meaning.is_none() {
+            argument.meaning = found;
+        }
+    }
+    call.communicator = call.communicator.or(communicator);
+    if about_requests && call.requests.is_empty() {
+        let one = |(index, value): (i64, i64)| request(index, value, &describe, form, communicators);
+        call.requests = (0..).zip(requests).map(one).collect();
+    }
+}
+
+/// Says which window a call is on, and adds that to `windows`.
+fn resolve_window(
+    call: &mut Call,
+    communicators: &[Communicator],
+    form: Form,
+    reader: &dyn HandleSource,
+    windows: &mut Vec<Window>,
+) {
+    let Some(value) = call.argument("win").and_then(handle_in) else { return };
+    let fortran = call.function.starts_with("mpi_");
+    let handle = described(reader, form, fortran, HandleKind::Win, value, Depth::Full);
+    let Some(window) = windows::of_handle(&handle, communicators, reader) else { return };
+    call.window.clone_from(&window.handle);
+    call.communicator = call.communicator.or(window.communicator);
+    if windows.iter().all(|known| known.handle != window.handle) {
+        windows.push(window);
+    }
+}
+
+/// What a handle means that the application has, in C or in Fortran.
+fn described(
+    reader: &dyn HandleSource,
+    form: Form,
+    fortran: bool,
+    kind: HandleKind,
+    value: i64,
+    depth: Depth,
+) -> Handle {
+    if fortran {
+        reader.describe_fortran(kind, value, depth)
+    } else {
+        reader.describe(kind, form.c_value(value), depth)
+    }
+}
+
+/// The handle that an argument is; of one that is given by its address the one that stands there.
+fn handle_in(argument: &Argument) -> Option<i64> {
+    match &argument.values {
+        Some(values) => values.first().copied(),
+        None => argument.value.filter(|_| argument.unknown.is_none()),
+    }
+}
+
+/// The communicator that an argument is, and what it is called.
+fn communicator_of<'c>(
+    argument: &Argument,
+    communicators: &'c [Communicator],
+    form: Form,
+    fortran: bool,
+    describe: &dyn Fn(HandleKind, i64, Depth) -> Option<Handle>,
+) -> (Option<&'c Communicator>, Option<String>) {
+    let by_handle = |handle: &str| communicators.iter().find(|found| found.handle.as_deref() == Some(handle));
+    let known = |found: &'c Communicator| (Some(found), Some(found.name.clone()).filter(|name| !name.is_empty()));
+    let Some(value) = handle_in(argument) else {
+        // A name of the standard's stands for one communicator only, which has that name unless it was given another.
+        let meaning = argument.meaning.as_deref().filter(|meaning| meaning.starts_with("MPI_COMM_"));
+        let found = meaning.and_then(|meaning| communicators.iter().find(|found| found.name == meaning));
+        return found.map_or((None, None), known);
+    };
+    if !fortran && let Some(found) = by_handle(&form.c_text(value)) {
+        return known(found);
+    }
+    let Some(handle) = describe(HandleKind::Comm, value, Depth::Short) else { return (None, None) };
+    match handle.handle.as_deref().filter(|_| handle.state == HandleState::Live).and_then(by_handle) {
+        Some(found) => known(found),
+        None => (None, called(&handle)),
+    }
+}
+
+/// What an object is called: its name, else what it is.
+fn called(handle: &Handle) -> Option<String> {
+    match handle.state {
+        HandleState::Unknown => None,
+        HandleState::Live | HandleState::Null => {
+            handle.name.clone().filter(|name| !name.is_empty()).or_else(|| Some(handle.summary.clone()))
+        }
+        _ => Some(handle.summary.clone()),
+    }
+}
+
+fn request(
+    index: i64,
+    value: i64,
+    describe: &dyn Fn(HandleKind, i64, Depth) -> Option<Handle>,
+    form: Form,
+    communicators: &[Communicator],
+) -> CallRequest {
+    let Some(handle) = describe(HandleKind::Request, value, Depth::Short) else {
+        return CallRequest { index, handle: Some(form.c_text(value)), ..CallRequest::default() };
+    };
+    let facts = handle.request.as_ref();
+    let state = match (handle.state, facts.map(|facts| facts.progress)) {
+        (HandleState::Null, _) => RequestState::Null,
+        (HandleState::Freed | HandleState::Invalid, _) => RequestState::Invalid,
+        (HandleState::Live, Some(Progress::Inactive)) => RequestState::Inactive,
+        (HandleState::Live, Some(Progress::Complete | Progress::Cancelled)) => RequestState::Complete,
+        (HandleState::Live, Some(Progress::Pending | Progress::Matched)) => RequestState::Open,
+        _ => RequestState::Unknown,
+    };
+    let sort = facts.and_then(|facts| facts.sort.as_ref().ok()).copied();
+    let persistent = facts.is_some_and(|facts| facts.persistent);
+    let mut found = CallRequest { index, state, sort, persistent, ..CallRequest::default() };
+    if let Some(facts) = facts.filter(|_| sort == Some(RequestSort::Collective)) {
+        let named = facts.communicator.as_deref();
+        let of = |comm: &&Communicator| named.is_some() && comm.handle.as_deref() == named;
+        found.communicator = communicators.iter().find(of).map(|comm| comm.unique_id);
+        found.sequence = facts.sequence;
+    }
+    CallRequest { handle: handle.handle, summary: Some(handle.summary), ..found }
+}
+
+/// Says which of its communicator's non-blocking collectives a request is, where the library keeps that with messages only:
+/// there must be one such request, and messages of one such collective.
+fn number(call: &mut Call, communicators: &[Communicator]) {
+    let open = |request: &&CallRequest| request.state == RequestState::Open;
+    let mut at: HashMap<u64, usize> = HashMap::new();
+    for place in call.requests.iter().filter(open).filter_map(|request| request.communicator) {
+        *at.entry(place).or_default() += 1;
+    }
+    for request in call.requests.iter_mut().filter(|request| request.sequence.is_none() && open(&&**request)) {
+        let Some(place) = request.communicator.filter(|place| at.get(place) == Some(&1)) else { continue };
+        let Some(communicator) = communicators.iter().find(|known| known.unique_id == place) else { continue };
+        let queues = communicator.pending_receives.operations.iter().chain(&communicator.pending_sends.operations);
+        let pending = queues.filter(|operation| operation.status != OperationStatus::Complete);
+        let mut numbers: Vec<i64> = pending.filter_map(Operation::sequence).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        if let [only] = numbers[..] {
+            request.sequence = Some(only);
+        }
+    }
+}
+
+/// Whether it is a collective whose messages are its communicator's own.
+fn communicates(call: &Call) -> bool {
+    matches!(functions::way(&call.c_name()), Way::Collective(Chapter::Communication, _))
+}
+
+/// The communicator of a blocking collective whose arguments are not known, where only one has messages of such that are
+/// under way, and only one thread stands in one.
+fn infer_communicators(calls: &mut [Call], communicators: &[Communicator]) {
+    let mut standing = calls.iter_mut().filter(|call| communicates(call));
+    let (Some(call), None) = (standing.next(), standing.next()) else { return };
+    if call.communicator.is_some() || call.argument("comm").and_then(handle_in).is_some() {
+        return;
+    }
+    let under_way = |operation: &Operation| {
+        let of_blocking = operation.extra_text.iter().any(|remark| matches!(remark, Remark::Collective(Some(_))));
+        operation.internal && operation.status != OperationStatus::Complete && of_blocking
+    };
+    let mut found = communicators.iter().filter(|found| {
+        let pending = found.pending_receives.operations.iter().chain(&found.pending_sends.operations);
+        pending.into_iter().any(under_way)
+    });
+    if let (Some(only), None) = (found.next(), found.next()) {
+        call.communicator = Some(only.unique_id);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! Open MPI.
+
+use std::rc::Rc;
+
+use super::{Family, Installed};
+use crate::SessionError;
+use crate::detection::{ConstantsOf, Detected, LayoutChoice, QUEUES, mpi_image};
+use layouts::{
+    Chosen, LayoutSource, Layouts, OPEN_MPI, Profile, READER_TYPES, Verification, choose_profile, shipped_for,
+    shipped_profiles, verify_classes,
+};
+use model::{Exactness, Mpi, QueueReport, QueueSource as _};
+use readers::openmpi::OpenMpiReader;
+use readers::openmpi::detect::{self, SelectedPml};
+use readers::openmpi::handles::HandleReader;
+use readers::openmpi::shapes::Shapes;
+use readers::{HandleSource, Lifetime, ReaderError};
+use target::Target;
+
+/// The family.
+pub(super) struct OpenMpi;
+
+impl Family for OpenMpi {
+    fn name(&self) -> &'static str {
+        OPEN_MPI.name
+    }
+
+    fn detect(&self, target: &dyn Target, choice: &LayoutChoice) -> Result<Option<Detected>, SessionError> {
+        if !detect::is_open_mpi(target)? {
+            return Ok(None);
+        }
+        let image = mpi_image(target)?.ok_or(SessionError::NotMpi { executable: None })?;
+        let lifetime = usable_lifetime(target)?;
+        let pml = selected_pml(target)?;
+        let mut set_aside = Vec::new();
+        let (layouts, layouts_name, verification) = choose(target, choice, &pml, &mut set_aside)?;
+        let mpi = Mpi {
+            implementation: OPEN_MPI.name.to_owned(),
+            version: Some(version_text(&pml)),
+            library: image.path.clone(),
+            build_id: image.build_id.clone(),
+            transport: transport(pml),
+        };
+        let layouts = Rc::new(layouts);
+        let installed = Rc::new(Self);
+        Ok(Some(Detected { mpi, image, lifetime, layouts, layouts_name, verification, set_aside, installed }))
+    }
+}
+
+/// The pml is all that there is to know besides the layouts.
+impl Installed for OpenMpi {
+    fn family(&self) -> &'static str {
+        OPEN_MPI.name
+    }
+
+    fn refresh(&self, target: &dyn Target, known: &Detected) -> Result<Detected, SessionError> {
+        let lifetime = usable_lifetime(target)?;
+        let pml = detect::selected_pml(target, &known.layouts)?;
+        let mut detected = Detected { lifetime, ..known.clone() };
+        detected.mpi.transport = transport(pml);
+        Ok(detected)
+    }
+
+    fn queues(&self, target: &dyn Target, known: &Detected, with_queues: bool) -> Result<QueueReport, ReaderError> {
+        let mut reader = OpenMpiReader::new(target, &known.layouts, pml_of(known).unwrap_or_default());
+        reader.with_queues = with_queues;
+        reader.read_queues()
+    }
+
+    fn handles(
+        &self,
+        target: &dyn Target,
+        known: &Detected,
+        read: &mut dyn FnMut(&dyn HandleSource),
+    ) -> Result<(), SessionError> {
+        let shapes = Shapes::resolve(&known.layouts).map_err(ReaderError::from)?;
+        read(&HandleReader::new(target, &known.layouts, &shapes, pml_of(known).unwrap_or_default()));
+        Ok(())
+    }
+
+    fn exactness(&self, known: &Detected) -> Vec<Exactness> {
+        exactness(pml_of(known))
+    }
+
+    fn tells_modes(&self) -> bool {
+        true
+    }
+
+    fn unfit_for_plugins(&self, known: &Detected) -> Option<&'static str> {
+        (pml_of(known) != Some("ob1")).then_some("it reads the pml ob1 only")
+    }
+}
+
+fn pml_of(known: &Detected) -> Option<&str> {
+    known.mpi.transport.as_deref()
+}
+
+fn usable_lifetime(target: &dyn Target) -> Result<Lifetime, SessionError> {
+    match detect::lifetime(target)? {
+        Lifetime::NotInitialized => Err(SessionError::NotInitialized),
+        Lifetime::Finalized => Err(SessionError::Finalized),
+        usable @ (Lifetime::Active | Lifetime::Finalizing) => Ok(usable),
+    }
+}
+
+fn version_text(pml: &SelectedPml) -> String {
+    let (major, minor, release) = pml.version;
+    format!("{major}.{minor}.{release}")
+}
+
+fn transport(pml: SelectedPml) -> Option<String> {
+    Some(pml.name).filter(|name| !name.is_empty())
+}
+
+/// The selected pml, read with whichever shipped layout of a component description gives a sane answer: that structure
+/// is part of the component interface, which all supported releases share.
+fn selected_pml(target: &dyn Target) -> Result<SelectedPml, SessionError> {
+    let mut last = None;
+    for (_, text) in shipped_for(OPEN_MPI.name) {
+        let layouts = Layouts::new(vec![Box::new(Profile::from_json(text)?)]);
+        match detect::selected_pml(target, &layouts) {
+            Ok(pml) => return Ok(pml),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.map_or(SessionError::NotMpi { executable: None }, SessionError::from))
+}
+
+fn choose(
+    target: &dyn Target,
+    choice: &LayoutChoice,
+    pml: &SelectedPml,
+    set_aside: &mut Vec<String>,
+) -> Result<(Layouts, String, Verification), SessionError> {
+    let version = pml.version;
+    if let Some(profile) = &choice.profile {
+        let verification = verify_classes(target, profile);
+        if !verification.fits() {
+            return Err(SessionError::ProfileRefused(verification.to_string()));
+        }
+        let name = LayoutSource::name(profile);
+        return Ok((Layouts::new(vec![Box::new(profile.clone())]), name, verification));
+    }
+    let shipped = || choose_profile(target, version);
+    let known = |source: &Rc<dyn LayoutSource>| source.type_layout(OPEN_MPI.probed).is_ok_and(|found| found.is_some());
+    if let Some(source) = choice.debugger.as_ref().filter(|source| known(source)) {
+        let constants = match shipped() {
+            Ok(chosen) => Some(chosen.profile),
+            Err(_) => same_series(version)?,
+        };
+        let Some(constants) = constants else {
+            let (major, minor, _) = version;
+            return Err(SessionError::NoLayout(format!(
+                "the debug information has the structures of Open MPI {major}.{minor}, but its constants are not known"
+            )));
+        };
+        let verification = verify(target, source.as_ref(), &constants);
+        if verification.fits() {
+            let sources: Vec<Box<dyn LayoutSource>> =
+                vec![Box::new(Rc::clone(source)), Box::new(ConstantsOf(constants))];
+            return Ok((Layouts::new(sources), source.name(), verification));
+        }
+        set_aside.push(format!("{}: {verification}", source.name()));
+    } else if let Some(source) = &choice.debugger {
+        set_aside.push(format!("{}: the MPI library has no debug information", source.name()));
+    }
+    if let Some(recorded) = &choice.recorded {
+        let verification = verify_classes(target, recorded);
+        if verification.fits() {
+            // What it lacks, because readers have learned more since, may stand in today's profile of that name.
+            let today = shipped_profiles().iter().find(|(name, _)| *name == recorded.name);
+            let today = today.map(|(_, text)| Profile::from_json(text)).transpose()?;
+            let today = today.filter(|today| today.types != recorded.types || today.constants != recorded.constants);
+            let as_source = |mut profile: Profile| -> Box<dyn LayoutSource> {
+                profile.leave_out(&verification);
+                Box::new(profile)
+            };
+            let sources = [Some(recorded.clone()), today].into_iter().flatten().map(as_source).collect();
+            return Ok((Layouts::new(sources), LayoutSource::name(recorded), verification));
+        }
+        set_aside.push(format!("the recorded {}: {verification}", LayoutSource::name(recorded)));
+    }
+    let Chosen { profile, verification } = shipped()?;
+    let name = LayoutSource::name(&profile);
+    Ok((Layouts::new(vec![Box::new(profile)]), name, verification))
+}
+
+/// A shipped profile of the same release series, whose constants fit even where its structures do not.
+fn same_series(version: (u64, u64, u64)) -> Result<Option<Profile>, SessionError> {
+    for (_, text) in shipped_for(OPEN_MPI.name) {
+        let profile = Profile::from_json(text)?;
+        if profile.identity.is_for(version) {
+            return Ok(Some(profile));
+        }
+    }
+    Ok(None)
+}
+
+fn exactness(pml: Option<&str>) -> Vec<Exactness> {
+    let queue = |fact| match pml {
+        Some("ob1") => Exactness::exact(fact),
+        Some(other) => Exactness::not_available(
+            fact,
+            format!("the pml {other} leaves matching to the network; start the job with --mca pml ob1 to see it"),
+        ),
+        None => Exactness::not_available(fact, "no pml is selected yet"),
+    };
+    let mut all = vec![Exactness::exact("communicators")];
+    all.extend(QUEUES.map(queue));
+    all.push(match pml {
+        Some("ob1") => Exactness::exact("handles"),
+        _ => Exactness::partial("handles", "what requests of point-to-point messages say is known of the pml ob1 only"),
+    });
+    all
+}
+
+/// Compares the sizes that a source gives for every type that readers use with the sizes in the live process: a program
+/// can carry the structures of another build in its own debug information. `constants` is a profile of the
+/// same release series.
+fn verify(target: &dyn Target, source: &dyn LayoutSource, constants: &Profile) -> Verification {
+    let layout = |name: &&str| Some(((*name).to_owned(), source.type_layout(name).ok().flatten()?));
+    let types = READER_TYPES.iter().filter_map(layout).collect();
+    verify_classes(target, &Profile { name: source.name(), target: target.abi(), types, ..constants.clone() })
+}

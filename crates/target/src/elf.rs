@@ -1,0 +1,310 @@
+//! Symbols and build-ids from the files of the images.
+//!
+//! A debugger's symbol lookup costs milliseconds (gdb 13: 3 ms each); the files' own tables cost microseconds. A
+//! file is used only where it is the one that is mapped: its first bytes must equal those in memory.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::path::PathBuf;
+
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::read::{Object, ObjectSegment, ObjectSymbol};
+use object::{Endianness, SymbolKind, elf};
+
+use super::{Image, Symbol, Target, TargetError, printable, zeroed};
+use crate::address::TargetAddr;
+use crate::files::{self, Contents};
+use crate::libraries::is_mpi_file_name;
+
+/// How much of the file's beginning is compared with memory, in bytes.
+const COMPARED: u64 = 4096;
+
+/// More bytes of names than this (128 MiB) are not read from one file: names of a damaged one overlap.
+const MAX_NAMES: usize = 1 << 27;
+/// Nor more symbols: those of a sparse file cost it nothing, and names of no length nothing of the above.
+const MAX_SYMBOLS: usize = 1 << 23;
+
+type Table = HashMap<Box<str>, (u64, u64)>;
+
+/// The file of one image.
+pub struct ElfImage {
+    path: PathBuf,
+    /// What was compared with memory: what stands under that name later counts only where it is the same.
+    seen: Metadata,
+    /// Build-id as hexadecimal digits.
+    pub build_id: Option<String>,
+    dynamic: OnceCell<Table>,
+    full: OnceCell<Table>,
+    functions: OnceCell<HashMap<u64, Box<str>>>,
+}
+
+impl ElfImage {
+    /// Opens the file at `path` for `image` and checks that it is what `target` has mapped.
+    ///
+    /// # Errors
+    /// [`TargetError::File`] where it cannot be opened, is no ELF file, or differs from memory.
+    pub fn open(path: PathBuf, image: &Image, target: &(impl Target + ?Sized)) -> Result<Self, TargetError> {
+        Self::opened(path, image, target, false)
+    }
+
+    /// As [`ElfImage::open`]; also one that was made of memory, which has other headers: its build-id says what it is.
+    ///
+    /// # Errors
+    /// As [`ElfImage::open`].
+    pub fn open_copy(path: PathBuf, image: &Image, target: &(impl Target + ?Sized)) -> Result<Self, TargetError> {
+        Self::opened(path, image, target, true)
+    }
+
+    fn opened(path: PathBuf, image: &Image, target: &(impl Target + ?Sized), copy: bool) -> Result<Self, TargetError> {
+        let fail = |reason: String| TargetError::File { path: path.display().to_string(), reason };
+        let file = files::open_regular(&path).map_err(|error| fail(error.to_string()))?;
+        let seen = file.metadata().map_err(|error| fail(error.to_string()))?;
+        let contents = Contents::new(file);
+        let file = object::File::parse(&contents).map_err(|error| fail(error.to_string()))?;
+        let build_id = build_id(&file);
+        for segment in file.segments() {
+            let (offset, len) = segment.file_range();
+            if offset != 0 || len == 0 {
+                continue;
+            }
+            let len = len.min(COMPARED);
+            let mut mapped = zeroed(usize::try_from(len).unwrap_or(0))?;
+            let ours = segment.data_range(segment.address(), len).ok().flatten();
+            // A core file may lack this page; then there is nothing to compare.
+            if target.read(image.bias.wrapping_add(segment.address()), &mut mapped).is_err() {
+                continue;
+            }
+            let equal = ours.is_none_or(|ours| ours == mapped);
+            let known = copy && build_id.is_some() && build_id == mapped_build_id(&mapped);
+            if !equal && !known {
+                return Err(fail("it is another file than the one that runs: it was rebuilt or replaced".to_owned()));
+            }
+        }
+        Ok(Self { path, seen, build_id, dynamic: OnceCell::new(), full: OnceCell::new(), functions: OnceCell::new() })
+    }
+
+    /// Where the file defines `name`: value and size, by the dynamic symbol table only.
+    pub fn dynamic_symbol(&self, name: &str) -> Option<(u64, u64)> {
+        self.dynamic.get_or_init(|| self.table(false)).get(name).copied()
+    }
+
+    /// Where the file defines `name`, by its full symbol table if it is not stripped.
+    pub fn full_symbol(&self, name: &str) -> Option<(u64, u64)> {
+        self.full.get_or_init(|| self.table(true)).get(name).copied()
+    }
+
+    /// The name of the function that starts at `value`, by both symbol tables.
+    pub fn function(&self, value: u64) -> Option<&str> {
+        self.functions.get_or_init(|| self.functions_by_address()).get(&value).map(AsRef::as_ref)
+    }
+
+    fn functions_by_address(&self) -> HashMap<u64, Box<str>> {
+        let mut found: HashMap<u64, Box<str>> = HashMap::new();
+        let Some(contents) = self.contents() else { return found };
+        let Ok(file) = object::File::parse(&contents) else { return found };
+        let mut bytes = 0;
+        for symbol in file.symbols().chain(file.dynamic_symbols()).take(MAX_SYMBOLS) {
+            if symbol.kind() != SymbolKind::Text || !symbol.is_definition() {
+                continue;
+            }
+            let Ok(name) = symbol.name() else { continue };
+            bytes += name.len();
+            if bytes > MAX_NAMES {
+                break;
+            }
+            let known = found.entry(symbol.address()).or_insert_with(|| name.into());
+            if known.as_ref() < name {
+                *known = name.into();
+            }
+        }
+        found
+    }
+
+    /// The file as it was when it was compared, `None` where it is another one by now.
+    fn contents(&self) -> Option<Contents> {
+        let file = files::open_regular(&self.path).ok()?;
+        let same = file.metadata().is_ok_and(|now| files::same(&self.seen, &now));
+        same.then(|| Contents::new(file))
+    }
+
+    fn table(&self, full: bool) -> Table {
+        let Some(contents) = self.contents() else { return Table::new() };
+        let Ok(file) = object::File::parse(&contents) else { return Table::new() };
+        let mut table = Table::new();
+        let mut bytes = 0;
+        // The first definition wins, as in the dynamic linker; local ones never hide global ones.
+        for global in [true, false] {
+            let symbols = if full { file.symbols() } else { file.dynamic_symbols() };
+            let wanted = |symbol: &object::Symbol<'_, '_, _>| symbol.is_definition() && symbol.is_global() == global;
+            for symbol in symbols.take(MAX_SYMBOLS).filter(wanted) {
+                let Ok(name) = symbol.name() else { continue };
+                bytes += name.len();
+                if bytes > MAX_NAMES {
+                    return table;
+                }
+                table.entry(name.into()).or_insert((symbol.address(), symbol.size()));
+            }
+        }
+        table
+    }
+}
+
+/// The build-id of a file as hexadecimal digits, where it has one.
+pub fn build_id<'data>(file: &impl Object<'data>) -> Option<String> {
+    file.build_id().ok().flatten().map(hexadecimal)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The build-id that stands in the first bytes of a mapped file; `None` where it has none there.
+fn mapped_build_id(bytes: &[u8]) -> Option<String> {
+    fn found<H: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Option<String> {
+        let header = H::parse(bytes).ok()?;
+        let endian = header.endian().ok()?;
+        header.program_headers(endian, bytes).ok()?.iter().find_map(|segment| {
+            let mut notes = segment.notes(endian, bytes).ok()??;
+            std::iter::from_fn(|| notes.next().ok().flatten())
+                .find(|note| note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == elf::NT_GNU_BUILD_ID)
+                .map(|note| hexadecimal(note.desc()))
+        })
+    }
+    found::<elf::FileHeader64<Endianness>>(bytes).or_else(|| found::<elf::FileHeader32<Endianness>>(bytes))
+}
+
+/// Where else the file of an image may be had.
+pub type OtherFiles = Box<dyn Fn(&Image) -> Vec<PathBuf>>;
+
+/// The symbol tables of all images of a target.
+pub struct ElfSymbols {
+    images: Vec<Image>,
+    files: Vec<OnceCell<Result<ElfImage, TargetError>>>,
+    roots: Vec<PathBuf>,
+    others: Option<OtherFiles>,
+}
+
+impl ElfSymbols {
+    /// Tables for `images`. Each file is looked for under every one of `roots` in turn (`/proc/PID/root` for a
+    /// process in a container, `/` otherwise).
+    pub fn new(images: Vec<Image>, roots: Vec<PathBuf>) -> Self {
+        let files = images.iter().map(|_| OnceCell::new()).collect();
+        Self { images, files, roots, others: None }
+    }
+
+    /// Looks for what is at none of the paths, or is another file there, also where `others` says: a file may have been
+    /// deleted or replaced while it runs.
+    #[must_use]
+    pub fn or_at(mut self, others: OtherFiles) -> Self {
+        self.others = Some(others);
+        self
+    }
+
+    /// The images with the build-ids of those whose files have been opened.
+    pub fn images(&self) -> Vec<Image> {
+        let build_id = |index: usize| self.files[index].get()?.as_ref().ok()?.build_id.clone();
+        let with_id = |(index, image): (usize, &Image)| Image { build_id: build_id(index), ..image.clone() };
+        self.images.iter().enumerate().map(with_id).collect()
+    }
+
+    /// Opens the file of the image with number `index`.
+    ///
+    /// # Errors
+    /// As [`ElfImage::open`], for the last of the places where the file was looked for.
+    pub fn file(&self, index: usize, target: &(impl Target + ?Sized)) -> Result<&ElfImage, &TargetError> {
+        let image = &self.images[index];
+        let open = || {
+            let mut last = Err(TargetError::File { path: image.path.clone(), reason: "it has no file".to_owned() });
+            if image.path.starts_with('/') {
+                for root in &self.roots {
+                    last = ElfImage::open(root.join(image.path.trim_start_matches('/')), image, target);
+                    if last.is_ok() {
+                        return last;
+                    }
+                }
+            }
+            let others = self.others.iter().flat_map(|others| others(image));
+            // What is wrong with the file at its path says more.
+            others.map(|path| ElfImage::open_copy(path, image, target)).find(Result::is_ok).unwrap_or(last)
+        };
+        self.files[index].get_or_init(open).as_ref()
+    }
+
+    /// Where `name` is defined. The executable's dynamic table comes first (a copy relocation moves a library's object
+    /// there), then the MPI's own libraries, then everything else.
+    pub fn lookup(&self, name: &str, target: &(impl Target + ?Sized)) -> Option<Symbol> {
+        let order = self.search_order();
+        let dynamic = |index: &usize| self.symbol_in(*index, target, |file| file.dynamic_symbol(name));
+        let full = |index: &usize| self.symbol_in(*index, target, |file| file.full_symbol(name));
+        order.iter().find_map(dynamic).or_else(|| {
+            // What is not exported can only stand in a full table: that of the MPI's libraries or of an
+            // executable that is linked statically with its MPI.
+            order
+                .iter()
+                .filter(|&&index| self.images[index].is_executable || is_mpi_image(&self.images[index]))
+                .find_map(full)
+        })
+    }
+
+    /// All symbols that [`ElfSymbols::lookup`] finds in dynamic tables.
+    pub fn dynamic_symbols(&self, target: &(impl Target + ?Sized)) -> Vec<(String, Symbol)> {
+        let mut all = HashMap::new();
+        for index in self.search_order() {
+            let Ok(file) = self.file(index, target) else { continue };
+            for (name, (value, size)) in file.dynamic.get_or_init(|| file.table(false)) {
+                let addr = self.images[index].bias.wrapping_add(*value);
+                all.entry(name.to_string()).or_insert(Symbol { addr, size: Some(*size) });
+            }
+        }
+        all.into_iter().collect()
+    }
+
+    /// The name of the function whose code starts at `addr`. Only the file is opened whose image lies there: the one with
+    /// the highest bias that is not above it.
+    pub fn function_at(&self, addr: TargetAddr, target: &(impl Target + ?Sized)) -> Option<String> {
+        let below = |image: &Image| image.bias <= addr;
+        let bias = self.images.iter().filter(|image| below(image)).map(|image| image.bias).max()?;
+        let value = addr.get() - bias.get();
+        self.numbers(|image| image.bias == bias)
+            .into_iter()
+            .find_map(|index| self.file(index, target).ok()?.function(value).map(|name| printable(name.as_bytes())))
+    }
+
+    /// Whether the files of the executable and of all MPI libraries are at hand, so that a symbol that is not found does
+    /// not exist.
+    pub fn is_complete(&self, target: &(impl Target + ?Sized)) -> bool {
+        !self.images.is_empty()
+            && (0..self.images.len())
+                .filter(|&index| self.images[index].is_executable || is_mpi_image(&self.images[index]))
+                .all(|index| self.file(index, target).is_ok())
+    }
+
+    /// The executable, then the MPI's own images, then all others; the others only where no image looks like a part of an
+    /// MPI (one that is linked statically into some library), because opening eighty files costs milliseconds.
+    fn search_order(&self) -> Vec<usize> {
+        let executables = self.numbers(|image| image.is_executable);
+        let mpi = self.numbers(|image| !image.is_executable && is_mpi_image(image));
+        let others = self.numbers(|image| !image.is_executable && !is_mpi_image(image));
+        let last = if mpi.is_empty() { others } else { Vec::new() };
+        executables.into_iter().chain(mpi).chain(last).collect()
+    }
+
+    fn numbers(&self, wanted: impl Fn(&Image) -> bool) -> Vec<usize> {
+        (0..self.images.len()).filter(|&index| wanted(&self.images[index])).collect()
+    }
+
+    fn symbol_in(
+        &self,
+        index: usize,
+        target: &(impl Target + ?Sized),
+        find: impl Fn(&ElfImage) -> Option<(u64, u64)>,
+    ) -> Option<Symbol> {
+        let (value, size) = find(self.file(index, target).ok()?)?;
+        Some(Symbol { addr: self.images[index].bias.wrapping_add(value), size: Some(size) })
+    }
+}
+
+fn is_mpi_image(image: &Image) -> bool {
+    is_mpi_file_name(image.file_name())
+}

@@ -1,0 +1,255 @@
+//! A live process of this machine, read from `/proc` without a debugger: it is neither stopped nor traced.
+//!
+//! This serves launchers and directories of processes, of which a few variables are wanted. What they hold may change
+//! between two reads; whoever reads them looks at the whole for sense.
+
+use std::cell::OnceCell;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use super::{
+    ByteOrder, ElfSymbols, Image, PageCache, PointerWidth, Symbol, Target, TargetAbi, TargetError,
+    images_from_link_map, library_names, printable_path, r_debug_from_program_headers,
+};
+use crate::address::TargetAddr;
+
+/// The entries of the auxiliary vector that name the program headers (Linux, include/uapi/linux/auxvec.h).
+const AT_PHDR: u64 = 3;
+const AT_PHNUM: u64 = 5;
+
+/// An auxiliary vector or a list of mappings larger than this is not read on.
+const MAX_FACTS: u64 = 16 << 20;
+
+/// A live process of this machine.
+pub struct LiveProcess {
+    pid: u32,
+    memory: File,
+    abi: TargetAbi,
+    executable: String,
+    symbols: OnceCell<Result<ElfSymbols, TargetError>>,
+}
+
+/// One mapping of a process's memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    /// First address.
+    pub start: TargetAddr,
+    /// First address after it.
+    pub end: TargetAddr,
+    /// Whether it can be read.
+    pub readable: bool,
+    /// Whether it can be written to.
+    pub writable: bool,
+    /// The mapped file, `[heap]`, `[stack]`; empty for other anonymous memory.
+    pub name: String,
+}
+
+impl LiveProcess {
+    /// Opens the memory of the process `pid` for reading.
+    ///
+    /// # Errors
+    /// [`TargetError::Gone`] where there is no such process, [`TargetError::Denied`] where it may not be read,
+    /// [`TargetError::File`] where its executable is no ELF file.
+    pub fn open(pid: u32) -> Result<Self, TargetError> {
+        let path = |name: &str| format!("/proc/{pid}/{name}");
+        let fail = |name: &str, error: &std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound => TargetError::Gone,
+            // ESRCH: it has ended, and its parent does not know yet.
+            _ if error.raw_os_error() == Some(3) => TargetError::Gone,
+            std::io::ErrorKind::PermissionDenied => TargetError::Denied { path: path(name) },
+            _ => TargetError::File { path: path(name), reason: error.to_string() },
+        };
+        let memory = File::open(path("mem")).map_err(|error| fail("mem", &error))?;
+        let mut ident = [0; 6];
+        let exe = path("exe");
+        File::open(&exe).and_then(|mut file| file.read_exact(&mut ident)).map_err(|error| fail("exe", &error))?;
+        let no_elf = || TargetError::File { path: exe.clone(), reason: "it is no ELF file".to_owned() };
+        if ident[..4] != *b"\x7fELF" {
+            return Err(no_elf());
+        }
+        // e_ident: EI_CLASS and EI_DATA (System V ABI).
+        let pointer_width = match ident[4] {
+            1 => PointerWidth::Four,
+            2 => PointerWidth::Eight,
+            _ => return Err(no_elf()),
+        };
+        let byte_order = match ident[5] {
+            1 => ByteOrder::Little,
+            2 => ByteOrder::Big,
+            _ => return Err(no_elf()),
+        };
+        let executable = fs::read_link(&exe).map_err(|error| fail("exe", &error))?;
+        Ok(Self {
+            pid,
+            memory,
+            abi: TargetAbi { byte_order, pointer_width },
+            executable: printable_path(&without_deleted(pid, executable)),
+            symbols: OnceCell::new(),
+        })
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// The path of its executable.
+    pub fn executable(&self) -> &str {
+        &self.executable
+    }
+
+    /// Its mappings by address.
+    ///
+    /// # Errors
+    /// Where the list cannot be read; [`TargetError::Gone`] for a process that has ended.
+    pub fn mappings(&self) -> Result<Vec<Mapping>, TargetError> {
+        let bytes = self.facts("maps")?;
+        if bytes.is_empty() {
+            // So the kernel answers for a process that has given up its memory.
+            return Err(TargetError::Gone);
+        }
+        Ok(String::from_utf8_lossy(&bytes).lines().filter_map(mapping).collect())
+    }
+
+    fn facts(&self, name: &str) -> Result<Vec<u8>, TargetError> {
+        let path = format!("/proc/{}/{name}", self.pid);
+        let mut bytes = Vec::new();
+        let read = File::open(&path).and_then(|file| file.take(MAX_FACTS).read_to_end(&mut bytes));
+        read.map_err(|error| TargetError::File { path, reason: error.to_string() })?;
+        Ok(bytes)
+    }
+
+    fn program_headers(&self) -> Result<Option<(TargetAddr, u64)>, TargetError> {
+        let width = usize::try_from(self.abi.pointer_width.bytes()).unwrap_or(8);
+        let (mut headers, mut count) = (0, 0);
+        for entry in self.facts("auxv")?.chunks_exact(2 * width) {
+            let value = self.abi.uint(&entry[width..]);
+            match self.abi.uint(&entry[..width]) {
+                AT_PHDR => headers = value,
+                AT_PHNUM => count = value,
+                _ => {}
+            }
+        }
+        Ok((headers != 0 && count != 0).then_some((TargetAddr::new(headers), count)))
+    }
+
+    /// What the dynamic linker's list calls its libraries, as these bytes are; none without such a list.
+    ///
+    /// # Errors
+    /// As [`Target::images`].
+    pub fn library_names(&self) -> Result<Vec<Vec<u8>>, TargetError> {
+        let Some((headers, count)) = self.program_headers()? else { return Ok(Vec::new()) };
+        let cached = PageCache::new(self);
+        let r_debug = r_debug_from_program_headers(&cached, headers, count)?;
+        r_debug.map_or(Ok(Vec::new()), |r_debug| library_names(&cached, r_debug))
+    }
+
+    fn list_images(&self) -> Result<Vec<Image>, TargetError> {
+        let Some((headers, count)) = self.program_headers()? else { return Ok(Vec::new()) };
+        let cached = PageCache::new(self);
+        match r_debug_from_program_headers(&cached, headers, count)? {
+            Some(r_debug) => images_from_link_map(&cached, r_debug, Some(&self.executable)),
+            // A static executable, or one that has not been linked yet: it is the only image. What is added to its
+            // addresses follows from where its first bytes are mapped.
+            None => {
+                let own = |mapping: &Mapping| mapping.name == self.executable;
+                let bias = self.mappings()?.into_iter().find(own).map(|mapping| mapping.start);
+                let bias = bias.filter(|_| self.is_position_independent()).unwrap_or_default();
+                Ok(vec![Image { path: self.executable.clone(), bias, build_id: None, is_executable: true }])
+            }
+        }
+    }
+
+    /// Whether the executable's type is ET_DYN (System V ABI, e_type at 16).
+    fn is_position_independent(&self) -> bool {
+        let mut kind = [0; 2];
+        let read = File::open(format!("/proc/{}/exe", self.pid)).and_then(|file| file.read_exact_at(&mut kind, 16));
+        read.is_ok() && self.abi.uint(&kind) == 3
+    }
+
+    fn elf(&self) -> Result<&ElfSymbols, TargetError> {
+        let open = || {
+            let roots = vec![PathBuf::from(format!("/proc/{}/root", self.pid)), PathBuf::from("/")];
+            let pid = self.pid;
+            Ok(ElfSymbols::new(self.list_images()?, roots).or_at(Box::new(move |image| running_file(pid, image))))
+        };
+        self.symbols.get_or_init(open).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Target for LiveProcess {
+    fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        let fault = TargetError::Fault { addr, len: buf.len() as u64 };
+        self.memory.read_exact_at(buf, addr.get()).map_err(|_| {
+            // The file stays open when the process has ended, and its reads are empty then.
+            if fs::metadata(format!("/proc/{}", self.pid)).is_err() { TargetError::Gone } else { fault }
+        })
+    }
+
+    fn abi(&self) -> TargetAbi {
+        self.abi
+    }
+
+    /// # Errors
+    /// Also where the file of the executable or of an MPI library cannot be had, so that the name may be defined there.
+    fn symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {
+        let elf = self.elf()?;
+        match elf.lookup(name, self) {
+            Some(found) => Ok(Some(found)),
+            None if elf.is_complete(self) => Ok(None),
+            None => Err(TargetError::File {
+                path: self.executable.clone(),
+                reason: format!("its symbols cannot be read, so whether it has {name} is not known"),
+            }),
+        }
+    }
+
+    fn images(&self) -> Result<Vec<Image>, TargetError> {
+        Ok(self.elf()?.images())
+    }
+}
+
+/// The kernel's own links to a file that is mapped: they lead to it also where it was deleted or replaced. Those to libraries
+/// may be followed with CAP_SYS_ADMIN only, or with CAP_CHECKPOINT_RESTORE.
+fn running_file(pid: u32, image: &Image) -> Vec<PathBuf> {
+    if image.is_executable {
+        return vec![PathBuf::from(format!("/proc/{pid}/exe"))];
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(format!("/proc/{pid}/maps")).and_then(|file| file.take(MAX_FACTS).read_to_end(&mut bytes));
+    let text = String::from_utf8_lossy(&bytes);
+    let first = text.lines().filter_map(mapping).find(|mapping| read.is_ok() && mapping.start == image.bias);
+    let link = |mapping: Mapping| format!("/proc/{pid}/map_files/{:x}-{:x}", mapping.start.get(), mapping.end.get());
+    first.map(link).map(PathBuf::from).into_iter().collect()
+}
+
+/// The path of an executable without what the kernel adds to it where it leads there no more.
+fn without_deleted(pid: u32, path: PathBuf) -> PathBuf {
+    let Some(plain) = path.as_os_str().as_bytes().strip_suffix(b" (deleted)") else { return path };
+    let same = |one: &Path, two: &Path| {
+        let (Ok(one), Ok(two)) = (fs::metadata(one), fs::metadata(two)) else { return false };
+        (one.dev(), one.ino()) == (two.dev(), two.ino())
+    };
+    // A file may really be called so.
+    let inside = PathBuf::from(format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(&path));
+    if same(&inside, Path::new(&format!("/proc/{pid}/exe"))) { path } else { PathBuf::from(OsStr::from_bytes(plain)) }
+}
+
+/// One line of `/proc/PID/maps` (proc(5)).
+fn mapping(line: &str) -> Option<Mapping> {
+    let mut words = line.splitn(6, ' ');
+    let (start, end) = words.next()?.split_once('-')?;
+    let allowed = words.next()?;
+    let name = words.nth(3).unwrap_or_default().trim_start();
+    Some(Mapping {
+        start: TargetAddr::new(u64::from_str_radix(start, 16).ok()?),
+        end: TargetAddr::new(u64::from_str_radix(end, 16).ok()?),
+        readable: allowed.starts_with('r'),
+        writable: allowed.as_bytes().get(1) == Some(&b'w'),
+        name: name.to_owned(),
+    })
+}

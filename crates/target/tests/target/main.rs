@@ -1,0 +1,6 @@
+//! Tests of targets: the page cache, the linker's list of images, symbols from files.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod cache;
+mod elf;
+mod link_map;

@@ -1,0 +1,194 @@
+"""The command ``mpi-queues``: arguments, exit status, and what goes to which stream.
+
+Exit status: 0 done; 1 done, and something could not be read (told on standard error); 2 bad usage; 3 nothing could be
+read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import signal
+import sys
+from typing import Any, NoReturn, Optional, Sequence
+
+from .. import __version__, starting, targets
+from ..errors import UsageError, UserError
+from ..report.words import WIDTH, fitted
+from ..system.output import OutputError, Stream, clean_streams
+from . import demo, diagnose, handles, init, layouts, ranks, record, show
+from .options import add_format, add_source
+
+DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
+
+#: Said by shells of a command that a signal or a closed pipe ended.
+_TERMINATED = 128 + signal.SIGTERM
+_PIPE_CLOSED = 128 + signal.SIGPIPE
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Lines as they are written, and none wider than the terminal or than reports are."""
+
+    def __init__(self, prog: str) -> None:
+        # Two columns fewer than the terminal has, as argparse does.
+        super().__init__(prog, width=min(WIDTH, max(40, shutil.get_terminal_size().columns - 2)))
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "".join(indent + line + "\n" for line in fitted(text, WIDTH - len(indent)).splitlines())
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors name the thing and the next command, with status 2."""
+
+    def __init__(self, **arguments: Any) -> None:
+        arguments.setdefault("formatter_class", _Help)
+        arguments.setdefault("allow_abbrev", False)
+        super().__init__(**arguments)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE, f"{self.prog}: {message}\nTry: {self.prog} --help\n")
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Runs one command; returns the exit status."""
+    with clean_streams() as out:
+        previous = signal.signal(signal.SIGTERM, _terminated)
+        try:
+            starting.ready()
+            return _run(arguments, out)
+        except BrokenPipeError:
+            # Whoever read our output has seen enough.
+            return _PIPE_CLOSED
+        except OutputError as error:
+            print(f"mpi-queues: cannot write to standard output: {error.strerror}", file=sys.stderr)
+            return INCOMPLETE
+        except KeyboardInterrupt as error:
+            print("\nmpi-queues: interrupted; the processes were left as they were", file=sys.stderr)
+            return _TERMINATED if error.args else starting.INTERRUPTED
+        finally:
+            starting.guard()
+            signal.signal(signal.SIGTERM, previous)
+
+
+def _run(arguments: Optional[Sequence[str]], out: Stream) -> int:
+    try:
+        options = _parser().parse_args(arguments)
+        status: int = options.run(options)
+    except UsageError as error:
+        print(f"mpi-queues: {error}", file=sys.stderr)
+        status = USAGE
+    except UserError as error:
+        print(f"mpi-queues: {error}", file=sys.stderr)
+        status = NOTHING
+    except SystemExit:
+        # A help text, or an error of usage that is told already.
+        _flush(out)
+        raise
+    _flush(out)
+    return status
+
+
+def _flush(out: Stream) -> None:
+    """Writes what is not written yet.
+
+    Raises:
+        OSError: where standard output cannot be written to, or could not be before.
+    """
+    out.flush()
+    if isinstance(out.failure, BrokenPipeError):
+        raise out.failure
+    if out.failure is not None:
+        # argparse says nothing where it cannot write.
+        raise OutputError(out.failure.errno, out.failure.strerror)
+
+
+def _terminated(number: int, frame: object) -> None:
+    # The same way out as Ctrl-C: every debugger detaches, every job that we started ends.
+    raise KeyboardInterrupt("terminated")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="mpi-queues",
+        description="Why is my MPI job stuck? Names the cause, and shows what each rank waits for and what nobody has\n"
+        "received.",
+        epilog="examples:\n  mpi-queues ranks\n  mpi-queues diagnose --job mpirun\n"
+        "  mpi-queues show --job mpirun --by difference\n\n"
+        "Inside gdb: mpi-queues init gdb",
+    )
+    parser.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    diagnose.add_command(commands)
+    _add_show(commands)
+    _add_comms(commands)
+    handles.add_command(commands, _row_limit)
+    ranks.add_command(commands)
+    layouts.add_commands(commands, targets.add_options)
+    record.add_commands(commands, targets.add_options)
+    init.add_command(commands)
+    demo.add_command(commands)
+    return parser
+
+
+def _add_show(commands: Any) -> None:
+    parser = commands.add_parser(
+        "show",
+        help="pending sends and receives, unexpected messages",
+        description="Shows the message queues of MPI processes: of core files, and of live ones, which are stopped\n"
+        "while they are read, and go on.",
+        epilog="examples:\n"
+        "  mpi-queues show --job mpirun --by difference\n"
+        "  mpi-queues show --job 4242 --by communicator\n"
+        "  mpi-queues show --pid 4242\n"
+        "  mpi-queues show $(pgrep -f my_solver | sed s/^/--pid=/) --comm halo\n"
+        "  mpi-queues show --core core.4242 --exe ./my_solver\n"
+        "  mpi-queues show --pid 4242 --format json | jq '.processes[].communicators[].name'",
+    )
+    targets.add_options(parser)
+    _add_reading(parser)
+    parser.add_argument("--internal", action="store_true", help="also operations of MPI itself, with their collective")
+    parser.add_argument("--compare", action="store_true", help="show where the built-in reader and the plug-in differ")
+    parser.add_argument(
+        "--limit",
+        type=_row_limit,
+        default=show.DEFAULT_LIMIT,
+        metavar="N",
+        help="rows of a queue in text, or 'all' (default 200)",
+    )
+    parser.add_argument(
+        "--by",
+        choices=("rank", "communicator", "difference"),
+        default="rank",
+        help="text: each rank; each communicator once with all who wait in it; or only what differs (default: rank)",
+    )
+    parser.set_defaults(run=show.show)
+
+
+def _add_comms(commands: Any) -> None:
+    parser = commands.add_parser(
+        "comms",
+        help="communicators with their groups",
+        description="Shows the communicators of MPI processes, live ones and those of core files.",
+        epilog="examples:\n  mpi-queues comms --pid 4242\n  mpi-queues comms --pid 4242 -v --comm grid",
+    )
+    targets.add_options(parser)
+    _add_reading(parser)
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="also topology, attributes, error handler, hints, and what uses it"
+    )
+    parser.set_defaults(run=show.comms)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    add_format(parser)
+    add_source(parser)
+    parser.add_argument("--comm", metavar="NAME", help="only communicators of this name")
+    parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
+
+
+def _row_limit(text: str) -> Optional[int]:
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text}: neither a number nor 'all'")
+    return int(text)

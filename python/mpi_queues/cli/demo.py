@@ -1,0 +1,117 @@
+"""``mpi-queues demo``: a small deadlocked MPI job, started, read, explained, ended. It leaves nothing behind.
+
+On a machine that has no MPI or no debugger it tells the same story from a recording of that job.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Any, List
+
+from .. import api
+from .._native import Diagnosis
+from ..debuggers.invocation import installed
+from ..errors import UserError
+from ..jobs import Job
+from ..report import diagnosis as report
+from ..report import text
+from ..system import advice
+from .diagnose import terminal_width
+from .show import terminal_style
+
+_DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
+SOURCE = _DATA / "demo.c"
+#: Made by ``make recordings``.
+RECORDING = _DATA / "demo.mpirec"
+RANKS = 3
+
+#: What the real job needs, with Debian's packages; any of the debuggers will do.
+_TOOLS = {"mpicc": "libopenmpi-dev", "mpirun": "openmpi-bin", "gcc": "gcc"}
+
+
+def add_command(commands: Any) -> None:
+    """Adds ``demo`` to the command line."""
+    parser = commands.add_parser(
+        "demo",
+        help="a small deadlocked job: started, read, explained, ended",
+        description="Compiles a small MPI program that deadlocks, starts it, shows its queues, explains them, ends it. "
+        "Without an MPI or a debugger: the same from a recording.",
+        epilog="example:\n  mpi-queues demo",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """``mpi-queues demo``."""
+    missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
+    debuggers = installed()
+    if missing or not debuggers:
+        _replay(missing, bool(debuggers))
+    else:
+        _run_job(debuggers[0])
+    return 0
+
+
+def _run_job(via: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="mpi-queues-demo-") as directory:
+        program = compile_demo(pathlib.Path(directory))
+        say(f"Starting {RANKS} ranks of a program that deadlocks (its source: {SOURCE}).")
+        with Job(program, ranks=RANKS) as job:
+            say("It hangs. This reads it, here and on any job of yours:\n")
+            named = " ".join(f"--pid {pid}" for pid in job.pids)
+            say(f"  mpi-queues show {named}")
+            say(f"  mpi-queues diagnose {named}\n")
+            _tell(job.diagnose(via=via))
+    say("\nThe job was ended.")
+
+
+def _replay(missing: List[str], debugger: bool) -> None:
+    """Says what is missing, what is shown instead, and how to get the real one."""
+    names = [*missing, *([] if debugger else ["gdb or lldb"])]
+    packages = [*(_TOOLS[tool] for tool in missing), *([] if debugger else ["gdb"])]
+    say(f"This machine has no {', no '.join(names)}: the demo cannot start a job here and read it.")
+    say(f"It shows a recording instead, made earlier of the same program (its source: {SOURCE}).")
+    say(f"For the real one, {advice.install(' '.join(packages))}; mpi-queues demo\n")
+    say("This reads the recording, and needs neither an MPI nor a debugger:\n")
+    say(f"  mpi-queues show --recording {RECORDING}")
+    say(f"  mpi-queues diagnose --recording {RECORDING}\n")
+    _tell(api.load(RECORDING).diagnose())
+    say("\nThis was a recording: nothing was started.")
+
+
+def _tell(diagnosis: Diagnosis) -> None:
+    style = terminal_style()
+    text.write_queues(diagnosis.snapshot.filtered(internal=False), sys.stdout.write, text.Options(style=style))
+    say("\nWhy it is stuck:\n")
+    report.write_diagnosis(diagnosis, sys.stdout.write, report.Options(width=terminal_width(), style=style))
+
+
+def say(line: str) -> None:
+    """One line, at once."""
+    print(line, flush=True)
+
+
+def compile_demo(place: pathlib.Path) -> pathlib.Path:
+    """Compiles the demo's program in a directory of its own.
+
+    Raises:
+        UserError: with what the compiler says.
+    """
+    # Compiled where it is, so that its debug information says "demo.c" and names no directory.
+    shutil.copyfile(SOURCE, place / SOURCE.name)
+    compiler = subprocess.run(
+        ["mpicc", "-g", "-O1", f"-ffile-prefix-map={place}=/demo", "-o", "demo", SOURCE.name],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        cwd=place,
+    )
+    if compiler.returncode:
+        raise UserError(f"mpicc could not compile the demo:\n{compiler.stderr.strip()}", help="type: mpicc --version")
+    return place / "demo"

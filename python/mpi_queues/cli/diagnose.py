@@ -1,0 +1,216 @@
+"""``mpi-queues diagnose``: why is it stuck. Reads the processes, and live ones a second time where that tells more."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shlex
+import shutil
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from .. import asking, targets
+from .._native import Diagnosis, Snapshot
+from ..commands.plugins import requested_plugin
+from ..debuggers import shared_memory, via_debugger
+from ..errors import UsageError, UserError
+from ..report import diagnosis as report
+from ..report.words import WIDTH
+from ..system import processes
+from . import show
+from .options import add_format, add_source
+
+#: How long live processes run on before the second look, in seconds, where one look suspects a deadlock.
+AGAIN_AFTER = 0.5
+
+#: A process that wants a processor must have had one for so long between two looks, in seconds: else it could not move.
+RAN = 0.005
+
+#: For how long it is waited for that, in seconds.
+PATIENCE = 10.0
+
+
+def add_command(commands: Any) -> None:
+    """Adds ``diagnose`` to the command line."""
+    parser = commands.add_parser(
+        "diagnose",
+        help="why is it stuck: the cause, the ranks, the calls with file and line",
+        description="Says why an MPI job is stuck: who waits for whom and where, which messages do not fit their\n"
+        "receives, which ranks are in another collective or nowhere near it; or that nobody is stuck. Live processes\n"
+        "in which a deadlock is suspected run on for half a second and are read again: what moves is not stuck.\n"
+        "The exit status is 0 also where a deadlock is found.",
+        epilog="examples:\n"
+        "  mpi-queues diagnose --job mpirun\n"
+        "  mpi-queues diagnose --job 4242 --twice 10\n"
+        "  mpi-queues diagnose --recording hang.mpirec -v\n"
+        "  mpi-queues diagnose --core core.1 --core core.2 --format json | jq '.verdict, .diagnosis'",
+    )
+    targets.add_options(parser)
+    add_format(parser)
+    add_source(parser)
+    looks = parser.add_mutually_exclusive_group()
+    looks.add_argument(
+        "--twice",
+        type=_interval,
+        metavar="SECONDS",
+        help="read live processes twice, so long apart, and tell what moved: stuck, slow, spinning",
+    )
+    looks.add_argument("--once", action="store_true", help="no second look, also where a deadlock is suspected")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="also the evidence, all calls, and how each rank moved"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """``mpi-queues diagnose``."""
+    wanted = targets.requested(options)
+    source, plugin = requested_plugin(options.source, None, show.NO_PLUGIN)
+    request = via_debugger.Request(
+        "read", source, plugin, timeout=options.timeout, via=options.via, layouts=options.layouts
+    )
+    running = _running(wanted)
+    if options.twice is not None and not running:
+        raise UsageError(
+            "--twice needs live processes that run: nothing of what is named runs on between two looks",
+            help="leave out --twice",
+        )
+    first, failures = show.merged(wanted, request, options, lambda unread: _write_json(unread.diagnose()))
+    diagnosis = first.diagnose()
+    interval = options.twice
+    if interval is None and running and not options.once and diagnosis.state in ("deadlock", "suspect"):
+        interval = AGAIN_AFTER
+    if interval is not None:
+        diagnosis, failures = _again(_Look(first, time.monotonic(), running), options, wanted, request, interval)
+    _show(diagnosis, options)
+    return show.finish(diagnosis.snapshot, failures, options, told=False)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What was read, when the processes went on, and those that did, with when they were started."""
+
+    snapshot: Snapshot
+    ended: float
+    running: Dict[int, int]
+
+
+def _running(wanted: Sequence[targets.Target]) -> Dict[int, int]:
+    """The live processes that are not held by somebody: only those move between two looks, if they can."""
+    found = {}
+    for target in wanted:
+        if isinstance(target, targets.PidTarget) and processes.state(target.pid) not in ("T", "t", "Z", "X", ""):
+            found[target.pid] = processes.start_time(target.pid) or 0
+    return found
+
+
+def _again(
+    first: _Look,
+    options: argparse.Namespace,
+    wanted: Sequence[targets.Target],
+    request: via_debugger.Request,
+    interval: float,
+) -> Tuple[Diagnosis, List[UserError]]:
+    """Lets the processes run on and reads them again: the diagnosis of both looks, and what could not be read."""
+    used = {pid: processes.run_time(pid) for pid in first.running}
+    moving = shared_memory.moving(first.running, first.ended + interval)
+    hungry = starved(used, PATIENCE)
+    ran = time.monotonic() - first.ended
+    # The ranks of a job as they are now: some may have ended. Where all of it has, those that there were.
+    with contextlib.suppress(UserError):
+        wanted = targets.requested(options)
+    still = _running(wanted)
+    same = [pid for pid, started in first.running.items() if still.get(pid) == started and pid not in hungry]
+    snapshots, failures = asking.snapshots(wanted, request)
+    problems = [str(failure).replace("\n", "; ") for failure in failures]
+    if not snapshots and not still:
+        problems.append("all processes have ended between the two looks: they were not stuck")
+        failures.append(UserError(problems[-1], kind="gone"))
+    problems += [
+        f"pid {pid}: it had no processor between the two looks, so that it did not move tells nothing: "
+        "look again with --twice 30"
+        for pid in hungry
+    ]
+    second = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
+    earlier = first.snapshot.only(same)
+    return second.diagnose(earlier, interval_ms=int(ran * 1000), moving=sorted(moving)), failures
+
+
+def starved(used: Dict[int, Optional[float]], patience: float) -> List[int]:
+    """Those that want a processor and have had none since they had used so much of it (``processes.run_time``), after
+    ``patience`` seconds; not those of which it is not known."""
+    deadline = time.monotonic() + patience
+    while True:
+        now = {pid: processes.run_time(pid) for pid in used}
+        found = [
+            pid
+            for pid, before in used.items()
+            if before is not None
+            and (after := now[pid]) is not None
+            and after - before < RAN
+            and processes.wants_processor(pid)
+        ]
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.05)
+
+
+def _show(diagnosis: Diagnosis, options: argparse.Namespace) -> None:
+    if options.format == "json":
+        _write_json(diagnosis)
+        return
+    named = _named(options)
+    report.write_diagnosis(
+        diagnosis,
+        sys.stdout.write,
+        report.Options(
+            width=terminal_width(),
+            verbose=options.verbose,
+            more=f"mpi-queues diagnose {named} -v",
+            queues_of=lambda rank: f"mpi-queues show {named} --rank {rank}",
+            again=f"mpi-queues diagnose {named} --twice 1" if options.once else "",
+            others="mpi-queues diagnose --job JOB (which jobs there are: mpi-queues ranks)",
+            style=show.terminal_style(),
+        ),
+    )
+
+
+def _write_json(diagnosis: Diagnosis) -> None:
+    diagnosis.write_json(sys.stdout.write, indent=2)
+    sys.stdout.write("\n")
+
+
+def _named(options: argparse.Namespace) -> str:
+    """The targets as they were typed."""
+    words: List[str] = []
+    for target in options.targets:
+        if isinstance(target, targets.PidTarget):
+            words += ["--pid", str(target.pid)]
+        elif isinstance(target, targets.CoreTarget):
+            words += ["--core", target.core, *(["--exe", target.exe] if target.exe else [])]
+        elif isinstance(target, targets.RecordingTarget):
+            words += ["--recording", target.path]
+        elif isinstance(target, targets.JobTarget):
+            words += ["--job", target.job]
+    if len(words) > 12:
+        return "TARGET..."
+    return " ".join(shlex.quote(word) for word in words)
+
+
+def terminal_width() -> int:
+    """Columns of the terminal that is written to; those of a report elsewhere."""
+    if not sys.stdout.isatty():
+        return WIDTH
+    return max(40, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
+
+
+def _interval(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.01 <= value <= 86400:
+        raise argparse.ArgumentTypeError(f"{text}: not a number of seconds between 0.01 and 86400")
+    return value

@@ -1,0 +1,77 @@
+"""``mpi-queues handles``: the objects behind the handles of a kind, or what one handle means."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, Callable
+
+from .. import targets
+from ..commands.plugins import requested_plugin
+from ..debuggers import via_debugger
+from ..errors import UsageError
+from ..handle_types import KINDS, kind_of, wanted
+from ..report import handles as report
+from ..report import text
+from . import show
+from .options import add_format, add_source
+
+
+def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
+    """Adds the command's parser."""
+    parser = commands.add_parser(
+        "handles",
+        help="what MPI handles mean, and which objects were not freed",
+        description="Lists the objects of a kind that the MPI library has, or explains those that VALUE names.",
+        epilog="examples:\n"
+        "  mpi-queues handles --pid 4242 comm\n"
+        "  mpi-queues handles --pid 4242 comm halo\n"
+        "  mpi-queues handles --pid 4242 request 0x55d0c8a3b2c0\n"
+        "  mpi-queues handles --core core.4242 --exe ./my_solver datatype 73 --format json\n"
+        "  mpi-queues handles --pid 4242 all -v",
+    )
+    targets.add_options(parser)
+    parser.add_argument(
+        "kind", metavar="KIND", type=_kind, help=f"{', '.join(KINDS)}, or their types in C (MPI_Comm); all: every kind"
+    )
+    parser.add_argument(
+        "values",
+        metavar="VALUE",
+        nargs="*",
+        help="only these: C handles (0x…), Fortran integers, or names; of a status its address",
+    )
+    add_format(parser)
+    add_source(parser)
+    parser.add_argument("-v", "--verbose", action="store_true", help="all that is known of each")
+    parser.add_argument(
+        "--limit",
+        type=row_limit,
+        default=text.DEFAULT_LIMIT,
+        metavar="N",
+        help="handles of a kind in text, or 'all' (default 200)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reads and shows them; returns the exit status."""
+    source, plugin = requested_plugin(options.source, None, show.NO_PLUGIN)
+    asked = wanted(options.kind, options.values)
+    request = via_debugger.Request(
+        "handles", source, plugin, wanted=asked, timeout=options.timeout, via=options.via, layouts=options.layouts
+    )
+    snapshot, failures = show.merged(targets.requested(options), request, options)
+    if options.format == "json":
+        show.write_json(snapshot)
+    else:
+        shown = text.Options(limit=options.limit, show_more="--limit all", style=show.terminal_style())
+        full = options.verbose or bool(options.values)
+        report.write_handles(snapshot, sys.stdout.write, shown, full=full)
+    return show.finish(snapshot, failures, options)
+
+
+def _kind(word: str) -> str:
+    try:
+        return kind_of(word)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(f"{error.args[0]}; there are {', '.join(KINDS)}, and all") from None

@@ -1,0 +1,56 @@
+"""``mpi-queues ranks``: the ranks of a running job, from its launcher."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, List
+
+from .. import targets
+from ..launchers.model import Job
+from ..report.ranks import job_json, write_job
+from ..system.output import json_text
+from . import show
+from .options import add_format
+
+
+def add_command(commands: Any) -> None:
+    """Adds the command's parser."""
+    parser = commands.add_parser(
+        "ranks",
+        help="the ranks of a running job, with host, pid and state",
+        description="Lists the ranks of a job, where they run, and where that is known from. Processes that\n"
+        "MPI_Comm_spawn started are worlds of their own. Nothing is stopped.",
+        epilog="examples:\n"
+        "  mpi-queues ranks              the only job of this machine\n"
+        "  mpi-queues ranks 4242         by the process id of its launcher, or of anything of the job\n"
+        "  mpi-queues ranks mpirun       by the launcher's name\n"
+        "  mpi-queues ranks 4242 --format json | jq '.processes[] | [.rank, .host, .pid]'",
+    )
+    parser.add_argument(
+        "job", metavar="JOB", nargs="?", help="process id or name of the launcher (default: the only one)"
+    )
+    add_format(parser)
+    targets.add_timeout(parser, "limit for finding them (default: 60)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Finds and shows them; returns the exit status."""
+    job = targets.found_job(options.job, options.timeout)
+    if options.format == "json":
+        sys.stdout.write(json_text(job_json(job)))
+    else:
+        write_job(job, sys.stdout.write, show.terminal_style())
+    sys.stdout.flush()
+    problems = unfound(job)
+    if options.format == "json" or not (sys.stdout.isatty() and sys.stderr.isatty()):
+        for problem in problems:
+            print(f"mpi-queues: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def unfound(job: Job) -> List[str]:
+    """What of a job could not be found out: ranks of which nobody knows where they are, and what else is wrong."""
+    lost = [f"{one.name}: {one.problem}" for one in job.ranks if one.pid is None and one.state == "unknown"]
+    return [*lost, *job.problems]

@@ -1,0 +1,145 @@
+"""``mpi-queues record`` and ``recording info``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import IO, Any, Callable, Dict, List, Optional
+
+from .. import asking, recordings, targets
+from .._native import NativeError
+from ..debuggers import via_debugger
+from ..debuggers.child import TRAILER_SIZE
+from ..errors import UserError, as_user_error
+from ..report.recording import write_info
+from ..report.words import size
+from ..system import written
+from ..system.output import json_text
+from ..system.paths import shown
+from .options import add_format
+
+
+def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], None]) -> None:
+    """Adds ``record`` and ``recording`` to the command line."""
+    parser = commands.add_parser(
+        "record",
+        help="what a reader needs of the processes, in one file",
+        description="Writes what mpi-queues needs of the processes into one file: memory of the MPI library, symbols,\n"
+        "layouts and stacks. The contents of messages are not in it. What reads processes reads such files.",
+        epilog="examples:\n"
+        "  mpi-queues record $(pgrep -f my_solver | sed s/^/--pid=/) -o hang.mpirec\n"
+        "  mpi-queues show --recording hang.mpirec",
+    )
+    add_target(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="also all writable memory of the MPI library and the heap, for later versions",
+    )
+    parser.set_defaults(run=_record)
+    parser = commands.add_parser(
+        "recording",
+        help="what is in a recording",
+        description="Tells what is in a file that mpi-queues record wrote.",
+        epilog="example:\n  mpi-queues recording info hang.mpirec",
+    )
+    actions = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
+    action = actions.add_parser(
+        "info",
+        help="its processes, and how they were recorded",
+        description="Tells which processes a recording has, who made it when, and what is damaged.",
+        epilog="example:\n  mpi-queues recording info hang.mpirec --format json",
+    )
+    action.add_argument("file", metavar="FILE")
+    add_format(action)
+    action.set_defaults(run=_info)
+
+
+def _record(options: argparse.Namespace) -> int:
+    wanted = targets.requested(options)
+    request = via_debugger.Request(
+        "record",
+        timeout=options.timeout,
+        via=options.via,
+        layouts=options.layouts,
+        full=options.full,
+        spool=written.directory_of(options.output, "the recording"),
+    )
+    told: List[str] = []
+    with recordings.new_recording(options.output) as writer:
+        answers, failures = asking.ask(wanted, request)
+        for answer in answers:
+            try:
+                with answer.opened() as part:
+                    problem = _trailer(answer.target.label, part)
+                    writer.add_bytes(part)
+            except UserError as error:
+                failures.append(error)
+                continue
+            if problem is not None:
+                told.append(f"{answer.target.label}: {problem}; it is recorded as far as it goes")
+        for label, session in asking.recorded_sessions(wanted, failures):
+            try:
+                problem = writer.add(session, full=options.full)
+            except NativeError as error:
+                failures.append(UserError(f"{label}: {error}", help=as_user_error(error).help))
+                continue
+            if problem is not None:
+                told.append(f"{label}: {problem}; it is recorded as far as it goes")
+        if not writer.processes:
+            asking.raise_all(failures or [UserError("there is no process to record", kind="recording")])
+        count = writer.processes
+    what = "1 process" if count == 1 else f"{count} processes"
+    # Standard output may be where the recording went.
+    told_to = sys.stdout if written.is_file(options.output) else sys.stderr
+    print(f"{shown(options.output)}: {what}, {size(writer.size)}", file=told_to, flush=True)
+    for problem in [*asking.read_as_root(answers), *told, *map(str, failures)]:
+        print(f"mpi-queues: {problem}", file=sys.stderr)
+    return 1 if told or failures else 0
+
+
+def _trailer(label: str, part: IO[bytes]) -> Optional[str]:
+    """Cuts off what a child says behind a process that it recorded: why the process cannot be read, if it cannot.
+
+    Raises:
+        UserError: where it was not recorded.
+    """
+    said: Dict[str, Any] = {}
+    start = part.tell()
+    end = part.seek(0, os.SEEK_END)
+    if end - start >= TRAILER_SIZE:
+        part.seek(end - TRAILER_SIZE)
+        length = int.from_bytes(part.read(), "big")
+        if length <= end - start - TRAILER_SIZE:
+            end -= TRAILER_SIZE + length
+            part.seek(end)
+            try:
+                said = json.loads(part.read(length))
+            except (ValueError, RecursionError):
+                said = {}
+    if not isinstance(said, dict) or not ("error" in said or said.get("bytes") == end - start):
+        raise UserError(f"{label}: what its debugger recorded is not complete", kind="not_recorded")
+    if "error" in said:
+        raise UserError(
+            f"{label}: {said['error']}", help=str(said.get("help", "")), kind=str(said.get("kind", "error"))
+        )
+    part.truncate(end)
+    part.seek(start)
+    problem = said.get("problem")
+    return None if problem is None else str(problem)
+
+
+def _info(options: argparse.Namespace) -> int:
+    recording = recordings.open_recording(options.file)
+    info = recording.info()
+    if options.format == "json":
+        sys.stdout.write(json_text(info))
+    else:
+        write_info(info, sys.stdout.write)
+    sys.stdout.flush()
+    for problem in recording.problems:
+        print(f"mpi-queues: {shown(options.file)}: {problem}", file=sys.stderr)
+    return 1 if recording.problems else 0

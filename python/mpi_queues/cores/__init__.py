@@ -1,0 +1,1 @@
+"""Core files: their segments, their program and libraries."""

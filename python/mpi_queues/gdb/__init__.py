@@ -1,0 +1,1 @@
+"""gdb's side: everything that imports ``gdb``."""

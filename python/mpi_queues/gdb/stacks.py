@@ -1,0 +1,169 @@
+"""gdb's stacks, and the guard of what the user has selected."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Iterator, List, Optional, Tuple, TypedDict
+
+import gdb
+
+from .. import _native
+from ..debuggers import system_calls
+from ..debuggers.base import FrameDict, StackDict, SystemCallDict
+from ..debuggers.local import TracedProcess
+from ..debuggers.names import without_parameters
+from . import text as gdb_text
+from .calls import Calls, guarded
+from .quiet import Mute
+from .text import text
+
+#: A stack deeper than this is not walked to its end; MPI's own part of a stack is a few dozen frames.
+MAX_FRAMES = 256
+MAX_THREADS = 1024
+
+
+@contextmanager
+def selection_kept() -> Iterator[None]:
+    """Leaves gdb's selected inferior, thread and frame as they were."""
+    inferior = gdb.selected_inferior()
+    thread = gdb.selected_thread()
+    frame = None
+    if thread is not None:
+        try:
+            frame = gdb.selected_frame()
+        except gdb.error:
+            frame = None
+    try:
+        yield
+    finally:
+        if thread is not None and thread.is_valid():
+            if gdb.selected_thread() != thread:
+                thread.switch()
+            if frame is not None and frame.is_valid() and gdb.selected_frame() != frame:
+                frame.select()
+        elif inferior.is_valid() and gdb.selected_inferior() != inferior:
+            _select_by_command(inferior)
+
+
+def select_inferior(inferior: Any) -> None:
+    """Makes ``inferior`` the one that gdb's reads and lookups mean; to be used inside ``selection_kept``."""
+    if gdb.selected_inferior() == inferior:
+        return
+    threads = inferior.threads()
+    if threads:
+        threads[0].switch()
+    else:
+        _select_by_command(inferior)
+
+
+def _select_by_command(inferior: Any) -> None:
+    """For one without a thread there is nothing else; gdb tells of it past ``to_string``."""
+    with Mute():
+        gdb_text.execute(f"inferior {inferior.num}")
+
+
+def stacks(inferior: Any, process: TracedProcess) -> Tuple[List[StackDict], bool]:
+    """The stack of each thread of ``inferior``, by thread number; and whether every thread has one. ``process`` is
+    the same."""
+    found: List[StackDict] = []
+    every = True
+    calls = Calls(inferior, process)
+    with selection_kept(), guarded():
+        threads = sorted(inferior.threads(), key=lambda thread: int(thread.num))
+        for thread in threads[:MAX_THREADS]:
+            if not thread.is_valid() or thread.is_running() or thread.is_exited():
+                every = False
+                continue
+            try:
+                thread.switch()
+                stack = _stack(int(thread.num), calls, process)
+                stack["kernel_thread"] = int(thread.ptid[1])
+                # Linux gives the thread that the process begins with the process's number.
+                stack["main"] = stack["kernel_thread"] == int(inferior.pid)
+                stack["system_call"] = _system_call(thread, inferior, process)
+                found.append(stack)
+            except gdb.error:
+                # A stack that cannot be unwound says nothing about MPI.
+                every = False
+    return found, every and 0 < len(threads) <= MAX_THREADS
+
+
+def _stack(number: int, calls: Calls, process: TracedProcess) -> StackDict:
+    """The selected thread's stack. What gdb says of code of another file than it has is not true, nor is who called
+    it: the stack ends there."""
+    frame = gdb.newest_frame()
+    walked = []
+    frames: List[FrameDict] = []
+    complete = False
+    wrong = None
+    for _ in range(MAX_FRAMES):
+        try:
+            wrong = process.mistaken_at(int(frame.pc()))
+            if wrong is not None:
+                frames.append({"function": None, "file": None, "line": None})
+                break
+            frames.append(_frame(frame, calls))
+            walked.append(frame)
+            older = frame.older()
+        except gdb.error:
+            break
+        if older is None:
+            # gdb ends a walk in main without a reason; every other early end has one. But where it knows no program
+            # (a core file without one) it takes any words for frames, until a zero or for as long as it goes. That it
+            # names no function is no sign of it: the threads of a stripped library may have no names at all.
+            ends = (gdb.FRAME_UNWIND_NO_REASON, gdb.FRAME_UNWIND_OUTERMOST)
+            known = frame.pc() != 0 and (
+                any(one["function"] is not None for one in frames) or all(calls.has_file(one) for one in walked)
+            )
+            # What called code of which gdb has no file is a guess.
+            known = known and all(one["image"] is not None for one in frames)
+            complete = known and frame.unwind_stop_reason() in ends
+            break
+        frame = older
+    stack: StackDict = {"thread": number, "complete": complete, "frames": frames}
+    if wrong is None:
+        calls.tell(stack, walked)
+    elif _native.mpi_frame([one["function"] for one in frames]) is not None:
+        stack["arguments_unknown"] = str(wrong)
+    return stack
+
+
+def _frame(frame: Any, calls: Calls) -> FrameDict:
+    # Without debug information gdb gives a C++ function as it was demangled, with its parameters.
+    name = text(frame.name)
+    where = frame.find_sal()
+    known = where is not None and where.symtab is not None and where.line > 0
+    return {
+        "function": without_parameters(name) if name else None,
+        "file": text(lambda: where.symtab.filename) if known else None,
+        "line": int(where.line) if known else None,
+        **_origin(frame, calls),
+    }
+
+
+class _Origin(TypedDict, total=False):
+    image: Optional[str]
+    application: bool
+
+
+def _origin(frame: Any, calls: Calls) -> _Origin:
+    """The file of a frame's code, and whether that is the application's."""
+    image = calls.image(frame)
+    return {"image": None} if image is None else {"image": image, "application": calls.is_application(image)}
+
+
+def _system_call(thread: Any, inferior: Any, process: TracedProcess) -> Optional[SystemCallDict]:
+    """What the selected thread does in the kernel."""
+    frame = gdb.newest_frame()
+
+    def register(name: str) -> Optional[int]:
+        try:
+            return int(frame.read_register(name))
+        except (gdb.error, ValueError):
+            return None
+
+    machine = str(frame.architecture().name())
+    found = system_calls.of_registers(machine, register)
+    if found is None and process.host is not None:
+        found = system_calls.of_proc(int(inferior.pid), int(thread.ptid[1]), machine)
+    return found

@@ -1,0 +1,156 @@
+"""Structure layouts from gdb's own types, in the form of ``crates/layouts/src/lib.rs``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, Literal, Optional
+
+import gdb
+
+from ..debuggers.base import FieldDict, TypeDict
+
+#: No MPI structure nests deeper or has more members; more is damaged debug information.
+MAX_DEPTH = 16
+MAX_FIELDS = 20_000
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def byte_order() -> Literal["little", "big"]:
+    """That of the selected inferior."""
+    number = _integer()
+    sample = (1).to_bytes(int(number.sizeof), "little")
+    return "little" if int(gdb.Value(sample, number)) == 1 else "big"
+
+
+def pointer_size() -> int:
+    """How many bytes an address of the selected inferior has."""
+    return int(_integer().pointer().sizeof)
+
+
+def opaque_pointer() -> Any:
+    """``void *``, or where the language of the frame has no such type, a pointer to integers."""
+    try:
+        return gdb.lookup_type("void").pointer()
+    except gdb.error:
+        return _integer().pointer()
+
+
+def fortran_is_spoken() -> bool:
+    """Whether gdb's language is Fortran: that of the selected frame, or the one that the user has set."""
+    return "fortran" in gdb.execute("show language", to_string=True)
+
+
+def text_of(value: Any) -> str:
+    """A text that the user has typed, in quotes of the language that gdb speaks.
+
+    Raises:
+        gdb.error: where it is none.
+    """
+    if value.type.code != gdb.TYPE_CODE_STRING:
+        return str(value.string())
+    # Of Fortran and others: Value.string takes none of these, and what needs their address makes gdb call malloc in the
+    # program.
+    known = getattr(value, "bytes", None)
+    if known is not None:
+        return bytes(known).decode("utf-8", "surrogateescape")
+    # Value.bytes came with gdb 15. Marks that are escaped or doubled in what gdb prints are in no name of a person.
+    shown = str(value.format_string(max_elements=0, repeat_threshold=0))
+    if len(shown) < 2 or shown[0] not in "'\"" or shown[-1] != shown[0] or {"\\", shown[0]} & set(shown[1:-1]):
+        raise gdb.error(f"not a plain text: {shown}")
+    return shown[1:-1]
+
+
+def _integer() -> Any:
+    """``long`` of the selected inferior's architecture, without naming it.
+
+    gdb looks up ``unsigned int`` in the language of the selected frame: in one of Fortran, gdb 14 and later have none.
+    """
+    return gdb.Value(1).type
+
+
+def type_layout(name: str) -> Optional[TypeDict]:
+    """A complete structure type by tag or typedef name, else None."""
+    if not _NAME.match(name):
+        return None
+    for spelling in (name, f"struct {name}", f"union {name}"):
+        try:
+            found = gdb.lookup_type(spelling).strip_typedefs()
+        except gdb.error:
+            continue
+        # A declaration without members is all that an application sees of MPI's own structures.
+        if found.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION) and found.fields():
+            fields: Dict[str, FieldDict] = {}
+            _flatten(found, "", 0, fields, 0)
+            return {"size": int(found.sizeof), "fields": fields}
+    return None
+
+
+def _flatten(struct: Any, prefix: str, base: int, out: Dict[str, FieldDict], depth: int) -> None:
+    if depth > MAX_DEPTH:
+        return
+    for field in struct.fields():
+        # Static members have no place in the object; bit-fields cannot be expressed in bytes.
+        if not hasattr(field, "bitpos") or field.bitsize or field.bitpos % 8:
+            continue
+        if len(out) >= MAX_FIELDS:
+            return
+        offset = base + field.bitpos // 8
+        real = field.type.strip_typedefs()
+        nested = real.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION)
+        if not field.name:
+            if nested:
+                _flatten(real, prefix, offset, out, depth + 1)
+            continue
+        name = prefix + field.name
+        kind = _kind(real)
+        if kind is None:
+            continue
+        out[name] = {"offset": offset, "size": _size(real), "kind": kind, "type": _type_name(field.type)}
+        if nested:
+            _flatten(real, name + ".", offset, out, depth + 1)
+
+
+def _size(real: Any) -> int:
+    if real.code == gdb.TYPE_CODE_ARRAY:
+        low, high = real.range()
+        # A flexible array has no upper bound; gdb says -1 or 0 elements.
+        if high < low:
+            return 0
+    return int(real.sizeof)
+
+
+def _kind(real: Any) -> Optional[str]:
+    code = real.code
+    if code == gdb.TYPE_CODE_STRUCT:
+        return "struct"
+    if code == gdb.TYPE_CODE_UNION:
+        return "union"
+    if code == gdb.TYPE_CODE_ARRAY:
+        return "array"
+    if code in (gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_FUNC, gdb.TYPE_CODE_REF):
+        return "pointer"
+    if code == gdb.TYPE_CODE_FLT:
+        return "float"
+    if code == gdb.TYPE_CODE_BOOL:
+        return "unsigned"
+    if code == gdb.TYPE_CODE_ENUM:
+        return "signed" if any(member.enumval < 0 for member in real.fields()) else "unsigned"
+    if code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR):
+        return "signed" if _is_signed(real) else "unsigned"
+    return None
+
+
+def _is_signed(real: Any) -> bool:
+    # Type.is_signed came with gdb 12.
+    known = getattr(real, "is_signed", None)
+    if known is not None:
+        return bool(known)
+    return bool(gdb.Value(-1).cast(real) < 0)
+
+
+def _type_name(type_: Any) -> str:
+    if not type_.name and not type_.tag and type_.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
+        # str() of an anonymous structure is its whole body.
+        return "union {...}" if type_.code == gdb.TYPE_CODE_UNION else "struct {...}"
+    return " ".join(str(type_).split())[:200]

@@ -1,0 +1,412 @@
+"""Starts an MPI program under a real launcher, waits until its ranks are ready, and ends it whatever happens.
+
+A rank says that it is ready by a line of its own on standard output, ``ready``, flushed. In C, Fortran and Python:
+
+    printf("ready\\n"); fflush(stdout);
+    print '(a)', 'ready'; flush(6)
+    print("ready", flush=True)
+
+Each rank's standard output goes to a file of its own, so that the lines of ranks never mix. The process that the
+launcher starts must become the rank itself: a script that runs the program uses ``exec``.
+
+    >>> with Job("./demo", ranks=3) as job:
+    ...     print(job.snapshot().rank(0).calls[0]["caller"])
+    collect_results
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import select
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence, Union
+
+from .. import api
+from .._native import Diagnosis, Snapshot
+from ..debuggers import shared_memory
+from ..errors import UsageError, UserError
+from ..system import advice, processes
+from . import keeper
+
+#: Seconds that a loaded machine may need to start a small job.
+START_TIMEOUT = 60.0
+
+#: Seconds in which a job that was told to end has ended; what is left then is killed from here.
+_END_TIMEOUT = 30.0
+
+#: Bytes of each file of output that are kept, counted from its end.
+_MAX_OUTPUT = 256 * 1024
+
+#: Bytes of a line that may say that a rank is ready.
+_MAX_LINE = 4096
+
+#: Variables of a batch system, or of a job in which we ourselves run: this job is another one, on this machine alone.
+_OF_ANOTHER_JOB = (
+    *("SLURM_", "PBS_", "LSB_", "LS_", "SGE_", "PE_HOSTFILE", "FLUX_", "PMI_", "PMIX_", "OMPI_COMM_WORLD_"),
+    *("HYDRA_", "HYDI_", "MPI_LOCAL"),
+)
+
+#: What the launcher starts in place of each rank.
+RANK_SCRIPT = pathlib.Path(__file__).with_name("rank.py")
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class StartJob(Protocol):
+    """The type of the pytest fixture ``mpi_job``."""
+
+    def __call__(
+        self,
+        program: Path,
+        *,
+        ranks: int = 2,
+        args: Sequence[str] = (),
+        env: Optional[Mapping[str, Optional[str]]] = None,
+        cwd: Optional[Path] = None,
+        timeout: float = START_TIMEOUT,
+        ready: str = "ready",
+        launcher: Path = "mpirun",
+        options: Sequence[str] = (),
+    ) -> Job:
+        """Starts a job (see ``Job``) that is ended with the test."""
+
+
+class Job:
+    """An MPI job all of whose ranks have said that they are ready. A context manager: it ends with the ``with``.
+
+    Args:
+        program: what each rank runs. A name without a slash is searched for in PATH.
+        ranks: how many, also more than there are processors.
+        args: arguments of the program.
+        env: variables added to the environment; None takes one away.
+        cwd: the working directory of the job; ours where it is None.
+        timeout: seconds until all ranks must be ready.
+        ready: the line that a rank prints when it is ready.
+        launcher: ``mpirun``, or the path of another one; that of Open MPI 4 or 5, or of MPICH.
+        options: further options of the launcher.
+
+    Where the environment does not say otherwise, Open MPI uses the pml ob1, whose queues can be read, and its ranks
+    share processors. ``TMPDIR`` of the job is removed with it.
+
+    Raises:
+        UserError: where the launcher or the program is not there, the job ends before all ranks are ready, or they
+            take too long; with what the job has printed.
+    """
+
+    def __init__(
+        self,
+        program: Path,
+        *,
+        ranks: int = 2,
+        args: Sequence[str] = (),
+        env: Optional[Mapping[str, Optional[str]]] = None,
+        cwd: Optional[Path] = None,
+        timeout: float = START_TIMEOUT,
+        ready: str = "ready",
+        launcher: Path = "mpirun",
+        options: Sequence[str] = (),
+    ) -> None:
+        if ranks < 1:
+            raise UsageError(f"{ranks} ranks: a job has at least one", help="give ranks=N")
+        self.ranks = ranks
+        #: The absolute path of what the ranks run.
+        self.program = _executable(program, "program", "compile it first, for instance: mpicc -g -o PROGRAM PROGRAM.c")
+        found = _executable(launcher, "launcher", f"{advice.install('openmpi-bin')} (or mpich)")
+        #: What was typed, so to say; for messages.
+        self.command = [str(launcher), "-n", str(ranks), *options, self.program, *args]
+        #: The launcher's process id, and its status once it has ended, negative for a signal.
+        self.launcher_pid = 0
+        self.returncode: Optional[int] = None
+        self._ready_line = ready.encode()
+        self._answers = b""
+        self._pids: List[int] = []
+        self._output: Optional[str] = None
+        # A short path: it becomes part of socket names, which are limited to 107 bytes.
+        short = "/tmp" if os.access("/tmp", os.W_OK | os.X_OK) else None
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mpi-queues-", dir=short))
+        self._keeper = self._start_keeper()
+        try:
+            rank = [sys.executable, "-I", "-S", str(RANK_SCRIPT), str(self.directory), self.program, *args]
+            self._say(
+                {
+                    "command": [found, "-n", str(ranks), *options, *rank],
+                    "environment": self._environment(env or {}),
+                    "cwd": None if cwd is None else os.fspath(cwd),
+                    "directory": str(self.directory),
+                }
+            )
+            self._await_ready(time.monotonic() + timeout, timeout)
+        except BaseException:
+            self.end()
+            raise
+
+    def _start_keeper(self) -> subprocess.Popen[bytes]:
+        package = str(pathlib.Path(__file__).resolve().parents[2])
+        code = "import sys; sys.path.insert(0, sys.argv[1]); from mpi_queues.jobs import keeper; keeper.main()"
+        try:
+            return subprocess.Popen(
+                [sys.executable, "-I", "-S", "-B", "-c", code, package],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                # Unbuffered: nothing may be left in a buffer that would be written when the pipe is closed.
+                bufsize=0,
+                # Ctrl-C comes to us alone, and we end the job.
+                start_new_session=True,
+            )
+        except BaseException:
+            shutil.rmtree(self.directory, ignore_errors=True)
+            raise
+
+    def _environment(self, asked: Mapping[str, Optional[str]]) -> Dict[str, str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(_OF_ANOTHER_JOB)}
+        defaults = {
+            "OMPI_MCA_pml": "ob1",
+            # More ranks than processors, which must not wait for each other at full speed.
+            "OMPI_MCA_rmaps_base_oversubscribe": "1",
+            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+            # Jobs of several tests at once must not all be bound to the first processors.
+            "OMPI_MCA_hwloc_base_binding_policy": "none",
+            "PRTE_MCA_hwloc_default_binding_policy": "none",
+            # This machine alone: no ssh, no batch system.
+            "OMPI_MCA_plm": "isolated",
+            "HYDRA_LAUNCHER": "fork",
+            "HYDRA_RMK": "user",
+        }
+        environment = {**defaults, **environment}
+        directory = str(self.directory)
+        environment.update(
+            {
+                keeper.MARK: directory,
+                # The launcher's session directories, and the segments of shared memory, which a killed process cannot
+                # remove (btl vader in Open MPI 4, sm in 5).
+                "TMPDIR": directory,
+                "OMPI_MCA_btl_vader_backing_directory": directory,
+                "OMPI_MCA_btl_sm_backing_directory": directory,
+            }
+        )
+        for name, value in asked.items():
+            environment.pop(name, None)
+            if value is not None:
+                environment[name] = value
+        if os.geteuid() == 0:
+            for implementation in ("OMPI", "PRTE"):
+                environment[f"{implementation}_ALLOW_RUN_AS_ROOT"] = "1"
+                environment[f"{implementation}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+        return environment
+
+    def _await_ready(self, deadline: float, timeout: float) -> None:
+        waiting = {rank: _Lines(self.directory / f"stdout.{rank}") for rank in range(self.ranks)}
+        while True:
+            ended = self._has_ended()
+            waiting = {rank: lines for rank, lines in waiting.items() if not self._is_ready(rank, lines)}
+            if not waiting:
+                break
+            missing = _ranks(list(waiting))
+            if ended:
+                raise self._failure(f"the job ended ({self._how()}) before {missing} had printed: {self._line()}")
+            if time.monotonic() > deadline:
+                raise self._failure(
+                    f"{missing} did not print the line {self._line()} within {timeout:g} s",
+                    help="print it on a line of its own and flush it, or give more time: timeout=SECONDS",
+                )
+            self._hear(0.01)
+        self._pids = [int((self.directory / f"pid.{rank}").read_text()) for rank in range(self.ranks)]
+
+    def _is_ready(self, rank: int, lines: _Lines) -> bool:
+        return lines.contain(self._ready_line)
+
+    def _line(self) -> str:
+        return self._ready_line.decode(errors="replace")
+
+    def _how(self) -> str:
+        code = self.returncode or 0
+        return f"signal {-code}" if code < 0 else f"status {code}"
+
+    def _failure(self, message: str, help: str = "") -> UserError:
+        self.end()
+        said = self.output.strip()
+        printed = f"; it printed:\n{said}" if said else "; it printed nothing"
+        return UserError(f"{shlex.join(self.command)}: {message}{printed}", help=help, kind="no_job")
+
+    def _say(self, word: Union[str, Dict[str, Any]]) -> None:
+        assert self._keeper.stdin is not None
+        data = (word if isinstance(word, str) else json.dumps(word)).encode() + b"\n"
+        while data:
+            data = data[self._keeper.stdin.write(data) :]
+
+    def _hear(self, seconds: float) -> None:
+        """Takes what the keeper says within that time."""
+        assert self._keeper.stdout is not None
+        if not select.select([self._keeper.stdout], [], [], max(0.0, seconds))[0]:
+            return
+        piece = os.read(self._keeper.stdout.fileno(), 4096)
+        if not piece and self.returncode is None:
+            # Somebody killed the keeper.
+            self.returncode = -9
+        *lines, self._answers = (self._answers + piece).split(b"\n")
+        for line in lines:
+            said = json.loads(line)
+            self.launcher_pid = said.get("launcher", self.launcher_pid)
+            self.returncode = said.get("ended", self.returncode)
+            if "failed" in said:
+                # What a shell says of a command that it cannot start.
+                self.returncode = 127
+                raise UserError(f"{self.command[0]} cannot be started: {said['failed']}", kind="no_job")
+
+    def _has_ended(self) -> bool:
+        self._hear(0)
+        return self.returncode is not None
+
+    @property
+    def pids(self) -> List[int]:
+        """The process id of each rank, in rank order."""
+        return list(self._pids)
+
+    @property
+    def output(self) -> str:
+        """What the job has printed, as far as it has flushed it: the standard output of each rank in rank order, then
+        the standard error of all and what the launcher itself has said."""
+        if self._output is not None:
+            return self._output
+        files = [self.directory / f"stdout.{rank}" for rank in range(self.ranks)]
+        return "".join(_end_of(file) for file in (*files, self.directory / "launcher"))
+
+    def snapshot(self, via: str = "gdb", *, source: str = "auto", timeout: float = 60.0) -> Snapshot:
+        """Reads all ranks; they go on afterwards.
+
+        Args:
+            via, source, timeout: as for ``mpi_queues.attach``.
+
+        Raises:
+            UserError: where a rank could not be read, or the job has ended.
+        """
+        if self._output is not None:
+            raise UserError(f"{shlex.join(self.command)}: the job has been ended", kind="no_job")
+        snapshot = api.attach(self._pids, via=via, source=source, timeout=timeout)
+        if snapshot.problems:
+            raise UserError("\n".join(snapshot.problems), kind="not_read")
+        return snapshot
+
+    def diagnose(
+        self, via: str = "gdb", *, interval: float = 0.5, source: str = "auto", timeout: float = 60.0
+    ) -> Diagnosis:
+        """Why it is stuck, from two looks: all ranks are read, go on for ``interval`` seconds, and are read again.
+
+        Args:
+            via, source, timeout: as for ``snapshot``.
+
+        Raises:
+            UserError: as ``snapshot``.
+        """
+        first = self.snapshot(via, source=source, timeout=timeout)
+        # A rank that somebody has stopped does not move, whatever it waits for.
+        running = [pid for pid in self._pids if processes.state(pid) not in ("T", "t")]
+        moving = shared_memory.moving(running, time.monotonic() + interval)
+        second = self.snapshot(via, source=source, timeout=timeout)
+        return second.diagnose(first.only(running), interval_ms=int(interval * 1000), moving=sorted(moving))
+
+    def end(self) -> None:
+        """Ends every process of the job and removes its directory. What it printed stays in ``output``."""
+        if self._output is not None:
+            return
+        process = self._keeper
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            try:
+                # Before the launcher says that its ranks were killed.
+                output = None if self._has_ended() else self.output
+                self._say("end")
+                deadline = time.monotonic() + _END_TIMEOUT
+                while not self._has_ended() and time.monotonic() < deadline:
+                    self._hear(0.1)
+                self._output = self.output if output is None else output
+                self._say("remove")
+            except (BrokenPipeError, UserError):
+                # No launcher was started, or somebody killed the keeper.
+                self._output = self.output
+        finally:
+            # Also where Ctrl-C comes here: the keeper goes on ending the job.
+            process.stdin.close()
+            process.stdout.close()
+        try:
+            process.wait(_END_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.returncode:
+            keeper.end_members(str(self.directory))
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def __repr__(self) -> str:
+        state = "running" if self._output is None else "ended"
+        return f"<mpi_queues.jobs.Job {shlex.join(self.command)}: {state}, pids {self._pids}>"
+
+
+class _Lines:
+    """The lines that are added to a file, in bounded memory."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self._path = path
+        self._offset = 0
+        self._partial = b""
+
+    def contain(self, wanted: bytes) -> bool:
+        """Whether one of the lines that are new since the last call is the wanted one."""
+        try:
+            with open(self._path, "rb") as file:
+                file.seek(self._offset)
+                while piece := file.read(1 << 16):
+                    self._offset += len(piece)
+                    *lines, self._partial = (self._partial + piece).split(b"\n")
+                    if any(line.strip() == wanted for line in lines):
+                        return True
+                    self._partial = self._partial[:_MAX_LINE]
+        except FileNotFoundError:
+            # The rank has not been started yet.
+            return False
+        return False
+
+
+def _executable(name: Path, what: str, help: str) -> str:
+    text = os.fspath(name)
+    found = shutil.which(text)
+    if found is not None:
+        return os.path.abspath(found)
+    if os.sep not in text:
+        raise UserError(f"{what} {text}: not found in PATH", help=help, kind="no_tool")
+    reason = "not executable" if os.path.isfile(text) else "no such file" if not os.path.exists(text) else "not a file"
+    raise UserError(f"{what} {text}: {reason}", help=help, kind="no_tool")
+
+
+def _ranks(ranks: List[int]) -> str:
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    shown = ", ".join(str(rank) for rank in ranks[:10])
+    return f"ranks {shown}" + (f" and {len(ranks) - 10} more" if len(ranks) > 10 else "")
+
+
+def _end_of(path: pathlib.Path) -> str:
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _MAX_OUTPUT))
+            text = file.read(_MAX_OUTPUT).decode("utf-8", "replace")
+    except OSError:
+        # Not written to yet.
+        return ""
+    return text if not text or text.endswith("\n") else text + "\n"

@@ -1,0 +1,1 @@
+"""lldb's side: everything that imports ``lldb``."""

@@ -1,0 +1,442 @@
+"""Who opens files that others name: targets, their debug information, launchers, and the user's own arguments.
+
+Each function is given a path, opens it as the product does, and says whether it was answered, and what people are told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import random
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Dict, Iterator, List, Optional, Tuple
+
+from mpi_queues import NativeError, _native
+from mpi_queues._native import Session
+from mpi_queues.calls import macros, source
+from mpi_queues.cli import command_line as cli
+from mpi_queues.cores.file import CoreFile
+from mpi_queues.cores.libraries import named_libraries
+from mpi_queues.cores.mapped import MappedFiles
+from mpi_queues.cores.program import checked_core
+from mpi_queues.debuggers import child, kept_files, mapped_images, programs
+from mpi_queues.debuggers.base import DebuggerError
+from mpi_queues.debuggers.memory_image import memory_image
+from mpi_queues.errors import UserError
+from mpi_queues.launchers import tables
+from mpi_queues.launchers.tree import ProcessTree
+from mpi_queues.system import files
+from support import builds, cores
+from support.mock_process import MockProcess
+from support.paths import PROGRAMS
+
+from .recordings import KEPT, unclean
+
+#: Whether there was an answer, and what is told of it.
+Answer = Tuple[bool, str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Somebody who opens a file."""
+
+    name: str
+    #: In a process of its own; the path is one of Python's, which may have surrogates.
+    ask: Callable[[str, random.Random], Answer]
+    #: What it opens, whole.
+    contents: Callable[[], List[bytes]]
+    #: Whether what is told names the file.
+    names: bool = True
+    #: Whether a FIFO or a device is as good as a file: it is written to.
+    writes: bool = False
+    #: Whether it looks at nothing but what it is: not whether it may be read.
+    looks: bool = False
+    #: The only name that it has.
+    only_name: str = ""
+
+
+def _said(*words: str) -> Answer:
+    """The command line in this process."""
+    out, error = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+        try:
+            status = cli.main(list(words))
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+    wrong = unclean(out.getvalue()) or unclean(error.getvalue())
+    assert not wrong, wrong
+    assert status in (0, 1, 2, 3), f"status {status}: {error.getvalue()}"
+    assert status == 0 or error.getvalue(), f"status {status} without a word"
+    return status in (0, 1), error.getvalue()
+
+
+@functools.cache
+def plain() -> Path:
+    """A program of no MPI with debug information."""
+    return builds.compile_plain("plain")
+
+
+@functools.cache
+def objects() -> List[bytes]:
+    """ELF files of every kind: programs, objects, libraries, with debug information packed and not."""
+    made = [plain()]
+    for label, flags in (
+        ("object", ("-g", "-c")),
+        ("packed", ("-g", "-gz=zlib", "-c")),
+        ("units", ("-g", "-fdebug-types-section", "-c")),
+        ("old", ("-gdwarf-4", "-c")),
+        ("library", ("-g", "-shared", "-fPIC")),
+        ("optimised", ("-g", "-O2")),
+    ):
+        made.append(builds.compile_with(["cc"], f"hostile-{label}", [PROGRAMS / "plain.c"], [], language=flags))
+    return [path.read_bytes() for path in made]
+
+
+@functools.cache
+def plugins() -> List[bytes]:
+    return [builds.debian_plugin().read_bytes()]
+
+
+@functools.cache
+def recorded() -> List[bytes]:
+    return [min(KEPT, key=lambda path: path.stat().st_size).read_bytes()]
+
+
+@functools.cache
+def profiles() -> List[bytes]:
+    return [_native.layouts_show(name).encode() for name in ("openmpi-4.1", "openmpi-5.0")]
+
+
+@functools.cache
+def sources() -> List[bytes]:
+    return [(PROGRAMS / "calls.c").read_bytes(), (PROGRAMS / "calls.f90").read_bytes()]
+
+
+@functools.cache
+def dumped() -> Path:
+    """The core file of a program of no MPI."""
+    with subprocess.Popen([str(plain())], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as running:
+        try:
+            assert running.stdout is not None and running.stdout.readline()
+            return cores.gcore(running.pid, Path(_directory().name) / "core")
+        finally:
+            running.kill()
+
+
+@functools.cache
+def _directory() -> tempfile.TemporaryDirectory[str]:
+    made = tempfile.TemporaryDirectory()
+    os.chmod(made.name, 0o755)
+    return made
+
+
+@functools.cache
+def mocked() -> MockProcess:
+    """A process of no MPI, copied."""
+    with subprocess.Popen([str(plain())], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as running:
+        try:
+            assert running.stdout is not None and running.stdout.readline()
+            return MockProcess(running.pid, [])
+        finally:
+            running.kill()
+
+
+class _Imaged(MockProcess):
+    """One whose program is a file of somebody's choice, and whose memory has the file's beginning."""
+
+    def __init__(self, path: str, other: bool) -> None:
+        self.__dict__.update(mocked().__dict__)
+        self._path, self._other = path, other
+        self._first = b""
+        with contextlib.suppress(OSError), files.opened(path) as file:
+            self._first = file.read(1 << 16)
+
+    def images(self) -> Optional[List[Tuple[str, int]]]:
+        return [("/nowhere" if self._other else self._path, 0x10000)]
+
+    def other_files(self, path: str, bias: int) -> List[str]:
+        return [self._path]
+
+    def program_headers(self) -> Optional[Tuple[int, int]]:
+        return None
+
+    def read_memory(self, address: int, length: int) -> bytes:
+        if address >= 0x10000 and address + length <= 0x10000 + len(self._first):
+            return self._first[address - 0x10000 :][:length]
+        return super().read_memory(address, length)
+
+
+def _image(path: str, chance: random.Random) -> Answer:
+    """the image of a process"""
+    session = Session(_Imaged(path, chance.random() < 0.5))
+    info = session.info()
+    try:
+        session.read()
+    except NativeError as error:
+        return False, f"{error} {info}"
+    return True, str(info)
+
+
+def _debug_information(path: str, chance: random.Random) -> Answer:
+    """debug information"""
+    starts = [0, 0x1000, 0x1139, 0x1149, chance.randrange(1 << 16), chance.randrange(1 << 63)]
+    unit = str(PROGRAMS / "plain.c")
+    said: List[object] = [
+        _native.own_variables(path),
+        *_native.symbol_names(path, starts),
+        *_native.scoped_names(path, unit, starts),
+        *_native.source_names(path, [(unit, unit), (unit, "/usr/include/stdio.h")]),
+        *(_native.is_outermost(path, start) or None for start in starts),
+    ]
+    for start in [*range(64), *starts]:
+        site = _native.call_site(path, start)
+        if site is not None:
+            said += _native.call_values(
+                [(site, 0x1000, {7: 0x2000, 16: 0x3000}, 0x2000)], lambda at, length: bytes(length)
+            )
+    return any(one is not None for one in said), ""
+
+
+def _build_id(path: str, chance: random.Random) -> Answer:
+    """the file of a build-id"""
+    found = mapped_images.file_build_id(path)
+    copied = kept_files.copied(path) if found is not None else None
+    if copied is not None:
+        os.close(copied)
+    try:
+        kept_files.command_path(path + "")
+    except UserError as error:
+        return False, str(error)
+    return found is not None, ""
+
+
+def _memory(path: str, chance: random.Random) -> Answer:
+    """memory that has an image"""
+    try:
+        with files.opened(path) as file:
+            content = file.read(1 << 22)
+    except OSError as error:
+        return False, f"{path}: {error}"
+    made = memory_image(lambda at, length: content[at : at + length], 0x10000)
+    return made is not None, path
+
+
+def _source(path: str, chance: random.Random) -> Answer:
+    """a source"""
+    try:
+        found = source.read(path, time.time() + 10)
+    except source.Unknown as error:
+        return False, str(error)
+    for line in (1, 30, 60):
+        with contextlib.suppress(source.Unknown):
+            for argument in source.find(found, "MPI_Send", line).arguments:
+                macros.expanded(found, argument, time.time() + 10)
+    return True, ""
+
+
+def _table(path: str, chance: random.Random) -> Answer:
+    """the table of a launcher"""
+
+    class Tree(ProcessTree):
+        def command(self, pid: int) -> Tuple[str, ...]:
+            return ("prterun", f"--output-proctable={path}")
+
+        def directory(self, pid: int) -> str:
+            return "/"
+
+        def short_name(self, pid: int) -> str:
+            return "prterun"
+
+    found = tables.written(Tree(), os.getpid())
+    assert found is not None
+    return bool(found.rows), " ".join(found.problems)
+
+
+def _launcher(path: str, chance: random.Random) -> Answer:
+    """a launcher"""
+    try:
+        return True, str(programs.runnable(path, os.defpath))
+    except UserError as error:
+        return False, str(error)
+
+
+@contextlib.contextmanager
+def _naming(path: str) -> Iterator[int]:
+    """A process that names a file as its library."""
+    flags = ["-D_GNU_SOURCE"]
+    program = builds.compile_with(["gcc"], "names_files", [PROGRAMS / "names_files.c"], flags, language=builds.C_FLAGS)
+    running = subprocess.Popen([str(program), path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    try:
+        assert running.stdout is not None and running.stdout.readline()
+        yield running.pid
+    finally:
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        assert running.stdout is not None
+        running.stdout.close()
+
+
+def _library(path: str, chance: random.Random) -> Answer:
+    """a library in the linker's list of a process"""
+    with _naming(path) as pid:
+        _native.process_table(pid, {})
+        with contextlib.suppress(NativeError):
+            _native.mpi2dd(pid)
+        try:
+            child.check_images(pid)
+        except UserError as error:
+            return False, str(error)
+    return True, ""
+
+
+def _core(path: str, chance: random.Random) -> Answer:
+    """a core file"""
+    try:
+        core = CoreFile(path)
+        core.environment()
+        for region in core.regions()[:200]:
+            with contextlib.suppress(DebuggerError):
+                core.read(region["start"], 64)
+        mapped = MappedFiles(core)
+        for mapping in core.mappings[:200]:
+            mapped.read(mapping.start, 64)
+        named_libraries(core, str(plain()))
+        checked_core(path, None if chance.random() < 0.5 else str(plain()))
+    except UserError as error:
+        return False, str(error)
+    return True, ""
+
+
+def _program(path: str, chance: random.Random) -> Answer:
+    """the program of a core file"""
+    try:
+        checked_core(str(dumped()), path)
+    except UserError as error:
+        return False, str(error)
+    return True, ""
+
+
+def _profile(path: str, chance: random.Random) -> Answer:
+    """a layout profile"""
+    try:
+        session = Session(mocked(), layouts=path)
+        session.info()
+    except NativeError as error:
+        return False, str(error)
+    return True, ""
+
+
+def _recording(path: str, chance: random.Random) -> Answer:
+    """a recording"""
+    words = chance.choice((("recording", "info"), ("show", "--recording"), ("diagnose", "--recording")))
+    return _said(*words, path)
+
+
+def _objects(path: str, chance: random.Random) -> Answer:
+    """an object to make a profile of"""
+    return _said("layouts", "make", path, "--name", "x", "--implementation", "Open MPI", "--mpi-version", "4.1.4")
+
+
+def _plugin(path: str, chance: random.Random) -> Answer:
+    """a plug-in"""
+    recording = str(min(KEPT, key=lambda one: one.stat().st_size))
+    return _said("show", "--recording", recording, "--source", f"plugin={path}", "--timeout", "5")
+
+
+def _written(path: str, chance: random.Random) -> Answer:
+    """the recording that is written"""
+    recording = str(min(KEPT, key=lambda one: one.stat().st_size))
+    with _reader(path):
+        return _said("record", "--recording", recording, "-o", path)
+
+
+def _below(path: str, chance: random.Random) -> Answer:
+    """the directory of what is written"""
+    recording = str(min(KEPT, key=lambda one: one.stat().st_size))
+    return _said("record", "--recording", recording, "-o", f"{path}/x")
+
+
+def _profile_written(path: str, chance: random.Random) -> Answer:
+    """the profile that is written"""
+    words = ("--name", "x", "--implementation", "Open MPI", "--mpi-version", "4.1.4", "--type", "_IO_FILE", "-o", path)
+    with _reader(path):
+        return _said("layouts", "make", str(plain()), *words)
+
+
+def _start_up(path: str, chance: random.Random) -> Answer:
+    """the start-up file of gdb"""
+    os.environ["HOME"] = os.path.dirname(path)
+    os.environ.pop("XDG_CONFIG_HOME", None)
+    return _said("init", "gdb", "--write")
+
+
+@contextlib.contextmanager
+def _reader(path: str) -> Iterator[None]:
+    """Somebody who reads a FIFO: to write to one is to wait for him."""
+    pid = 0
+    if files.is_fifo(path):
+        pid = os.fork()
+        if pid == 0:
+            with contextlib.suppress(BaseException), open(path, "rb") as file:
+                file.read(1)
+            os._exit(0)
+    try:
+        yield
+    finally:
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
+def _text() -> List[bytes]:
+    return [b"set confirm off\nset pagination off\n"]
+
+
+def _rows() -> List[bytes]:
+    return [b"".join(b"(rank, host, exe, pid) = (%d, vm, /bin/x, %d)\n" % (rank, 100 + rank) for rank in range(50))]
+
+
+def _core_contents() -> List[bytes]:
+    return [dumped().read_bytes()]
+
+
+PLACES: Tuple[Place, ...] = tuple(
+    Place((ask.__doc__ or "").strip(), ask, contents, **more)  # type: ignore[arg-type]
+    for ask, contents, more in (
+        (_image, objects, {"names": False}),
+        (_debug_information, objects, {"names": False}),
+        (_core, _core_contents, {}),
+        (_program, objects, {}),
+        (_library, objects, {"looks": True}),
+        (_build_id, objects, {"names": False}),
+        (_memory, objects, {}),
+        (_source, sources, {}),
+        (_objects, objects, {}),
+        (_plugin, plugins, {}),
+        (_profile, profiles, {}),
+        (_recording, recorded, {}),
+        (_table, _rows, {}),
+        (_launcher, _text, {}),
+        (_written, recorded, {"writes": True}),
+        (_profile_written, profiles, {"writes": True}),
+        (_below, recorded, {"writes": True}),
+        (_start_up, _text, {"only_name": ".gdbinit", "writes": True}),
+    )
+)
+
+
+def prepare() -> Dict[str, Path]:
+    """All that the places need, made before anything forks."""
+    for one in (objects, plugins, recorded, profiles, sources):
+        one()
+    mocked()
+    with _naming("/nowhere"):
+        pass
+    return {"core": dumped(), "program": plain()}

@@ -1,7 +1,0 @@
-//! Tests of targets: the page cache, the linker's list of images, symbols from files.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-mod target_cache;
-mod target_elf;
-mod target_link_map;
