@@ -45,6 +45,10 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     findings.extend(requests::find(&context));
     findings.extend(slow::find(&context));
     let mut verdict = verdict::of(&context, &findings);
+    // Only now: the headline has its own word for what is not certain.
+    for finding in findings.iter_mut().filter(|finding| finding.kind.is_stuck() && !finding.certain) {
+        finding.summary.insert_str(0, "perhaps ");
+    }
     verdict.interval_ms = earlier.and_then(|earlier| earlier.interval_ms);
     verdict.movement = movement.into_iter().map(|(movement, _)| movement).collect();
     (findings, verdict)

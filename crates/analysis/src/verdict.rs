@@ -19,9 +19,9 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     let waiting = finding(Verdict::wait(findings));
     let blind = Blind::new(context);
     let (state, headline, told) = if let Some((place, finding)) = stuck(true) {
-        (State::Deadlock, headline("Deadlock", &finding.claim), Some(place))
+        (State::Deadlock, headline("Deadlock", &finding.summary), Some(place))
     } else if let Some((place, finding)) = stuck(false) {
-        (State::Suspect, headline("Possible deadlock", &finding.claim), Some(place))
+        (State::Suspect, headline("Possible deadlock", &finding.summary), Some(place))
     } else if places(context).0 == 0 {
         (State::Unknown, NOTHING.to_owned(), None)
     } else if let Some(unread) = blind.words(context) {

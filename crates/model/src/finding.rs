@@ -121,9 +121,6 @@ pub struct Finding {
     pub kind: FindingKind,
     /// One sentence that names ranks, and what is wrong; where that is not certain it begins with "perhaps".
     pub summary: String,
-    /// The summary without that word, while the diagnosis is made.
-    #[serde(skip)]
-    pub claim: String,
     /// The ranks it is about, in the order in which they wait for one another where that is a cycle, else ascending.
     pub ranks: Vec<i64>,
     /// Where these stand; for many ranks at the same place some of them.
@@ -135,14 +132,6 @@ pub struct Finding {
     /// What to look at or to do, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-}
-
-impl Finding {
-    /// A finding of that claim, which says so where it is not certain.
-    pub fn claiming(kind: FindingKind, certain: bool, claim: String) -> Self {
-        let summary = if certain { claim.clone() } else { format!("perhaps {claim}") };
-        Self { kind, certain, summary, claim, ..Self::default() }
-    }
 }
 
 /// What is said of the whole.

@@ -122,13 +122,15 @@ fn finding(
         evidence.push("Nothing is on its way between them: what was sent has arrived.".to_owned());
     }
     Finding {
+        kind: FindingKind::Deadlock,
+        summary,
         ranks: context.ranks(&ordered),
         calls: context.calls(&ordered),
+        certain,
         evidence,
         advice: Some(
             "Look at the calls of these ranks: one of them must send, or receive, before it waits.".to_owned(),
         ),
-        ..Finding::claiming(FindingKind::Deadlock, certain, summary)
     }
 }
 

@@ -120,10 +120,12 @@ fn finding(
     let mut calls = context.calls(direct);
     calls.extend(context.calls(ended));
     Finding {
+        kind: FindingKind::FinishedRank,
+        summary,
         ranks,
         calls,
+        certain,
         evidence,
         advice: Some("Look why that rank came to its end before the others were done with it.".to_owned()),
-        ..Finding::claiming(FindingKind::FinishedRank, certain, summary)
     }
 }

@@ -34,13 +34,15 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
             own.waits_for = context.waits.words(job, *party, thread);
         }
         calls.extend(context.calls(&others));
-        let claim = format!("{who} polls with {function} for what nobody will send");
+        let summary = format!("{who} polls with {function} for what nobody will send");
         Finding {
+            kind: FindingKind::Polling,
+            summary,
             ranks: context.ranks(&[*party]),
             calls,
             evidence,
             advice: Some("Look at the loop around that call: what ends it?".to_owned()),
-            ..Finding::claiming(FindingKind::Polling, false, claim)
+            certain: false,
         }
     });
     found.collect()
