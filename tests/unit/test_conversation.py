@@ -147,3 +147,21 @@ def test_a_debugger_leaves_memory_to_the_ranks(noted: pathlib.Path) -> None:
     with reply.answer as answer:
         # In KiB; what is free changes from moment to moment.
         assert 2 << 20 <= int(answer.read()) <= max(2 << 20, (free >> 10) * 3 // 4)
+
+
+def test_of_what_a_debugger_says_only_the_end_is_kept(noted: pathlib.Path) -> None:
+    reply = talk(noted, "for i in {1..40000}; do echo \"line $i of many\" >&2; done; echo 'the \a end'; exit 3", 30.0)
+    assert reply.answer is not None
+    reply.answer.close()
+    assert reply.status == 3 and reply.whole
+    assert reply.chatter.endswith("line 40000 of many\nthe ? end")
+    assert len(reply.chatter) <= 4000
+
+
+def test_a_child_that_keeps_the_output_open_is_not_waited_for(noted: pathlib.Path) -> None:
+    started = time.monotonic()
+    reply = talk(noted, "echo said; sleep 30 >&2 2>&2 & echo $! >> $NOTED; exit 0", 20.0)
+    assert reply.answer is not None
+    reply.answer.close()
+    assert reply.chatter == "said"
+    assert time.monotonic() - started < MORE

@@ -11,7 +11,6 @@ import resource
 import select
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -90,39 +89,42 @@ def converse(
     answer: Optional[Spool] = None
     try:
         answer = Spool(spool)
-        with tempfile.TemporaryFile() as chatter:
+        chatter = _Chatter()
+        try:
             child = subprocess.Popen(
                 debugger.command,
                 stdin=subprocess.DEVNULL,
-                stdout=chatter,
-                stderr=chatter,
+                stdout=chatter.end,
+                stderr=chatter.end,
                 pass_fds=(request_read, result_write),
                 env=environment,
                 # Ctrl-C goes to us alone, and we see to it that the debugger detaches.
                 start_new_session=True,
                 **(debugger.rights.of_child() if debugger.rights is not None else {}),
             )
-            _bound_memory(child.pid)
-            if progress is not None:
-                _prefer(child.pid)
-            os.close(request_read)
-            os.close(result_write)
-            request_read = result_write = -1
-            deadline = time.monotonic() + timeout
-            # Where anything goes wrong it is ended at once: what it has stopped stands until then.
-            whole = False
-            try:
-                ends, request_write = _Ends(request_write, result_read, request), -1
-                with contextlib.closing(ends):
-                    whole = _exchange(ends, child, deadline, cancelled, answer, received, progress)
-            finally:
-                status = _end(child, deadline if whole else 0.0, cancelled, debugger.signals_to_end)
-            if not whole and (progress is None or cancelled.is_set()):
-                answer.close()
-                return Reply(None, status, "", whole)
-            answer.finish(time.monotonic() + timeout, cancelled)
-            answer.file.seek(0)
-            return Reply(answer.file, status, _last_output(chatter), whole)
+        finally:
+            chatter.started()
+        _bound_memory(child.pid)
+        if progress is not None:
+            _prefer(child.pid)
+        os.close(request_read)
+        os.close(result_write)
+        request_read = result_write = -1
+        deadline = time.monotonic() + timeout
+        # Where anything goes wrong it is ended at once: what it has stopped stands until then.
+        whole = False
+        try:
+            ends, request_write = _Ends(request_write, result_read, request), -1
+            with contextlib.closing(ends):
+                whole = _exchange(ends, child, deadline, cancelled, answer, received, progress)
+        finally:
+            status = _end(child, deadline if whole else 0.0, cancelled, debugger.signals_to_end)
+        if not whole and (progress is None or cancelled.is_set()):
+            answer.close()
+            return Reply(None, status, "", whole)
+        answer.finish(time.monotonic() + timeout, cancelled)
+        answer.file.seek(0)
+        return Reply(answer.file, status, chatter.last(), whole)
     except BaseException:
         if answer is not None:
             answer.close()
@@ -151,6 +153,31 @@ def _prefer(pid: int) -> None:
         # Where the kernel shares processors out between sessions first (sched(7), autogroup): it has one of its own.
         with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
             file.write("-10")
+
+
+class _Chatter:
+    """What a debugger says on its own: however much that is, it is taken, and only the end of it is kept."""
+
+    def __init__(self) -> None:
+        self._own, self.end = os.pipe()
+        self._kept = b""
+        self._thread = threading.Thread(target=self._take, daemon=True, name="chatter")
+
+    def started(self) -> None:
+        """The debugger has the other end, or could not be started."""
+        os.close(self.end)
+        self._thread.start()
+
+    def _take(self) -> None:
+        while piece := os.read(self._own, _PIECE):
+            self._kept = (self._kept + piece)[-_MAX_CHATTER:]
+        os.close(self._own)
+
+    def last(self) -> str:
+        """The end of what came; what a child of the debugger still holds open is not waited for."""
+        self._thread.join(1.0)
+        text = self._kept.decode("utf-8", "replace")
+        return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.splitlines())
 
 
 class _Ends:
@@ -274,10 +301,3 @@ def _end_session(leader: int) -> None:
                 processes.send(pid, signal.SIGKILL)
             return
         time.sleep(0.05)
-
-
-def _last_output(chatter: IO[bytes]) -> str:
-    size = chatter.seek(0, os.SEEK_END)
-    chatter.seek(max(0, size - _MAX_CHATTER))
-    text = chatter.read(_MAX_CHATTER).decode("utf-8", "replace")
-    return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.splitlines())
