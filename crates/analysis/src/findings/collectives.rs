@@ -117,7 +117,6 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
         certain,
         evidence,
         advice: Some("Compare the calls of these ranks: which branch made them call different collectives?".to_owned()),
-        ..Finding::default()
     })
 }
 
@@ -169,7 +168,6 @@ fn missing(
         certain,
         evidence,
         advice: Some(format!("Look why the path of that rank does not lead to {function}.")),
-        ..Finding::default()
     })
 }
 
@@ -255,6 +253,5 @@ fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Op
         certain,
         evidence,
         advice: Some("Look how each of these ranks computes the root.".to_owned()),
-        ..Finding::default()
     })
 }

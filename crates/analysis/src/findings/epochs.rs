@@ -53,6 +53,5 @@ fn finding(context: &Context<'_>, parties: &[PartyId], certain: bool) -> Finding
         advice: Some(
             "Each post needs a start, each start a complete, each lock an unlock, each fence all members.".to_owned(),
         ),
-        ..Finding::default()
     }
 }

@@ -102,7 +102,6 @@ fn not_begun(
         certain,
         evidence,
         advice: Some("Look why the path of that rank does not lead to that collective.".to_owned()),
-        ..Finding::default()
     }
 }
 
@@ -143,6 +142,5 @@ fn different(
         advice: Some(
             "Compare the non-blocking collectives that the ranks start: same function, order and root?".to_owned(),
         ),
-        ..Finding::default()
     })
 }

@@ -187,7 +187,6 @@ fn finding(context: &Context<'_>, place: &Place, parties: &[PartyId], waiting: &
         certain: !matches!(place, Place::Lock(_)),
         evidence,
         advice: Some(advice.to_owned()),
-        ..Finding::default()
     }
 }
 
