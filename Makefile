@@ -82,7 +82,9 @@ python-test: mpis
 	@$(BYTECODE)
 	$(PYTEST_ALL)
 
-test-all: lint rust-test agent mpis
+test-all: lint rust-test agent
+	@tools/install-missing test
+	.venv/bin/python tests/make_mpis.py --all
 	@$(BYTECODE)
 	$(PYTEST_ALL) --all
 
@@ -92,7 +94,7 @@ mpis: build
 
 test-all-mpis: build
 	@tools/install-missing test-all-mpis
-	.venv/bin/python tests/make_mpis.py --all
+	.venv/bin/python tests/make_mpis.py --all-mpis
 	@$(BYTECODE)
 	$(PYTEST_ALL) --all-mpis tests/mpi tests/debugger/test_info.py
 

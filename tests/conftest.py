@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 from pathlib import Path
-from typing import Callable, Iterator, List
+from typing import Callable, Iterator, List, Sequence
 
 import pytest
 
@@ -44,35 +44,63 @@ def _build(name: str) -> builds.MpiBuild:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all-mpis", action="store_true", help="tests on every MPI, not only on the usual ones")
-    parser.addoption("--all", action="store_true", help="long repetitions with seeds: thousands of runs, not dozens")
+    parser.addoption("--all-mpis", action="store_true", help="every test, on every MPI that apt and pip install")
+    parser.addoption("--all", action="store_true", help="every test; repetitions with seeds thousands of times")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "thorough: only with --all and --all-mpis, since it takes long")
     config.addinivalue_line(
         "markers",
-        "same_on_every_build: what is tested does not depend on the MPI, so that the distribution's are enough where "
-        "neither --all nor --all-mpis is given",
+        "usual(*ids): the cases of this test that run without --all and --all-mpis, by what stands in brackets",
     )
+
+
+def _chosen_builds(config: pytest.Config) -> Sequence[str]:
+    if config.getoption("--all-mpis"):
+        return tuple(builds.BUILDS)
+    return builds.MORE if config.getoption("--all") else builds.USUAL
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """The MPIs of ``mpi_build`` and ``mpich_build``."""
-    chosen = builds.BUILDS if metafunc.config.getoption("--all-mpis") else builds.USUAL
-    is_same = metafunc.definition.get_closest_marker("same_on_every_build") is not None
-    if is_same and chosen is builds.USUAL and not metafunc.config.getoption("--all"):
-        chosen = (builds.DEBIAN, builds.DEBIAN_MPICH)
     for fixture, mpich in (("mpi_build", False), ("mpich_build", True)):
         if fixture in metafunc.fixturenames:
-            names = [name for name in chosen if name.startswith("mpich-") == mpich]
+            names = [name for name in _chosen_builds(metafunc.config) if name.startswith("mpich-") == mpich]
             metafunc.parametrize(fixture, names, indirect=True, scope="session")
 
 
+def _is_thorough(item: pytest.Item) -> bool:
+    if item.get_closest_marker("thorough") is not None:
+        return True
+    usual = item.get_closest_marker("usual")
+    return usual is not None and item.name.partition("[")[2].removesuffix("]") not in usual.args
+
+
+def _unknown_cases(items: Sequence[pytest.Item]) -> List[str]:
+    """What ``usual`` marks name of what a test does not have: it would be left out for ever."""
+    names = {item.nodeid for item in items}
+    return sorted(
+        {
+            f"{item.nodeid.partition('[')[0]} has no case {case}"
+            for item in items
+            if (usual := item.get_closest_marker("usual")) is not None
+            for case in usual.args
+            if f"{item.nodeid.partition('[')[0]}[{case}]" not in names
+        }
+    )
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: List[pytest.Item]) -> None:
-    """Leaves out the tests of an MPI that only those of all MPIs have."""
+    """Leaves out what takes long, and the tests of an MPI that only those of all MPIs have."""
     if config.getoption("--all-mpis"):
         return
-    left_out = [item for item in items if "intel_mpi" in getattr(item, "fixturenames", ())]
+    left_out = {item for item in items if "intel_mpi" in getattr(item, "fixturenames", ())}
+    # A test that is named by its id is meant.
+    if not config.getoption("--all") and not any("::" in argument for argument in config.args):
+        if unknown := _unknown_cases(items):
+            raise pytest.UsageError("; ".join(unknown))
+        left_out.update(item for item in items if _is_thorough(item))
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
 

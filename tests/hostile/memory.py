@@ -19,7 +19,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from mpi_queues import NativeError, Snapshot
 from mpi_queues._native import Session
-from mpi_queues.system import processes
+from mpi_queues.system import mappings
 from support import builds
 from support.cli import mpi_queues, pid_options
 from support.diagnosis import Program, load
@@ -59,12 +59,12 @@ class DamagedProcess(MockProcess):
         self._areas: Dict[str, List[Tuple[int, int]]] = {"heap": [], "all": []}
         self._damage: Optional[Damage] = None
         super().__init__(pid, stacks_of_calls(calls))
-        for region in processes.memory_regions(pid) or []:
-            if not region["writable"] or region["end"] - region["start"] > MAX_MAPPING:
+        for region in mappings.of_process(pid) or []:
+            if not region.is_writable or region.length > MAX_MAPPING:
                 continue
-            self._areas["all"].append((region["start"], region["end"]))
-            if region["name"] in ("[heap]", ""):
-                self._areas["heap"].append((region["start"], region["end"]))
+            self._areas["all"].append((region.start, region.end))
+            if region.name in (b"[heap]", b""):
+                self._areas["heap"].append((region.start, region.end))
 
     def damage(self, how: Optional[Damage]) -> None:
         self._damage = how

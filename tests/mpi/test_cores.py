@@ -59,7 +59,6 @@ PROGRAMS: List[Tuple[str, Tuple[str, ...], int]] = [
 ]
 
 
-@pytest.mark.same_on_every_build
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[0])
 def test_the_same_as_on_the_live_processes(
     mpi_build: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path, program: Tuple[str, Tuple[str, ...], int]

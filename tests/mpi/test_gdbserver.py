@@ -55,7 +55,6 @@ def _read_through_gdbserver(pid: int, sysroot: str) -> Dict[str, Any]:
     return snapshot
 
 
-@pytest.mark.same_on_every_build
 #: With gdb's own setting every file comes through gdbserver, which takes many seconds.
 @pytest.mark.parametrize(("program", "sysroot"), [("truth_modes", "target:"), ("truth_threads", "/")])
 def test_equals_the_truth_through_gdbserver(

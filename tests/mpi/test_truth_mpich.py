@@ -77,7 +77,6 @@ def _comparable(process: Dict[str, Any]) -> Dict[str, Any]:
     return {**lasting(process), "host": None}
 
 
-@pytest.mark.same_on_every_build
 def test_every_kind_of_target_gives_the_same(mpich_build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
     job = start_job(mpich_build, "truth_comms", ranks=3)
     first = show(job.pids)

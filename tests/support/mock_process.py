@@ -10,7 +10,7 @@ import struct
 from typing import Any, Dict, List, Optional, Tuple
 
 from mpi_queues.debuggers.base import DebuggedProcess, MemoryFault, StackDict, TypeDict
-from mpi_queues.system import processes
+from mpi_queues.system import mappings
 
 AT_PHDR, AT_PHNUM = 3, 5
 
@@ -37,15 +37,15 @@ class MockProcess(DebuggedProcess):
         self._starts: List[int] = []
         self._bytes: List[bytes] = []
         with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
-            for region in processes.memory_regions(pid) or []:
-                if not region["readable"] or region["end"] - region["start"] > MAX_MAPPING:
+            for region in mappings.of_process(pid) or []:
+                if not region.is_readable or region.length > MAX_MAPPING:
                     continue
                 try:
-                    content = os.pread(memory.fileno(), region["end"] - region["start"], region["start"])
+                    content = os.pread(memory.fileno(), region.length, region.start)
                 except OSError:
                     # The kernel's own pages ([vvar]).
                     continue
-                self._starts.append(region["start"])
+                self._starts.append(region.start)
                 self._bytes.append(content)
 
     @property

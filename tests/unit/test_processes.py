@@ -15,9 +15,9 @@ from typing import Iterator
 import pytest
 from mpi_queues import UserError
 from mpi_queues.cli import diagnose
-from mpi_queues.debuggers import running_files, shared_memory
+from mpi_queues.debuggers import shared_memory
 from mpi_queues.launchers.tree import ProcessTree
-from mpi_queues.system import processes
+from mpi_queues.system import mappings, processes
 
 
 @pytest.fixture
@@ -143,9 +143,8 @@ def test_a_name_with_the_end_of_a_line_makes_no_line_of_its_own(tmp_path: pathli
         for path in files:
             file = stack.enter_context(path.open("r+b"))
             stack.enter_context(mmap.mmap(file.fileno(), 0))
-        regions = processes.memory_regions(pid)
-        assert regions is not None
-        assert [region["name"] for region in regions if region["start"] == 0x1000] == []
-        assert [mapping.name for mapping in running_files._mappings(pid) if mapping.start == 0x1000] == []
+        listed = mappings.of_process(pid)
+        assert listed is not None
+        assert [mapping.name for mapping in listed if mapping.start == 0x1000] == []
         assert [piece for piece in shared_memory.message_memory(pid) if piece.address == 0x1000] == []
         assert not ProcessTree().has_mpi(pid)

@@ -6,7 +6,7 @@ import socket
 from abc import abstractmethod
 from typing import Callable, List, Optional, Tuple, Union
 
-from ..system import processes
+from ..system import mappings, processes
 from .base import DebuggedProcess, DebuggerError, RegionDict
 from .mapped_images import Files, Mistaken
 from .running_files import RunningFiles, executable_path
@@ -128,7 +128,20 @@ class TracedProcess(DebuggedProcess):
         return processes.environment(self._pid, name) if self._local and self._pid else None
 
     def memory_regions(self) -> Optional[List[RegionDict]]:
-        return processes.memory_regions(self._pid) if self._local and self._pid else None
+        listed = mappings.of_process(self._pid) if self._local and self._pid else None
+        if listed is None:
+            return None
+        return [
+            {
+                "start": one.start,
+                "end": one.end,
+                "readable": one.is_readable,
+                "writable": one.is_writable,
+                "shared": one.is_shared,
+                "name": one.name.decode(errors="backslashreplace"),
+            }
+            for one in listed
+        ]
 
     def has_ended(self) -> bool:
         """Whether it is known to have ended: a debugger lists a process that was killed until it next waits for it."""

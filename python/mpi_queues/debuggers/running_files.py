@@ -15,7 +15,7 @@ from typing import Dict, List, Optional
 
 from ..cores import elf_heads
 from ..cores.format import PT_LOAD, WRITABLE
-from ..system import processes
+from ..system import mappings, processes
 from .kept_files import SAFE, anonymous, copied, copies, is_one, keep, kept, misleads, opened, read_at
 from .mapped_images import DELETED, Files, Image, Mapping
 from .memory_image import memory_image
@@ -23,9 +23,6 @@ from .memory_image import memory_image
 #: How much of two files without build-ids is compared (bytes).
 _COMPARED = 64 << 20
 _PIECE = 1 << 20
-
-#: Lists of mappings longer than this are not read on (bytes).
-_MAX_LIST = 16 << 20
 
 
 class RunningFiles(Files):
@@ -53,7 +50,12 @@ class RunningFiles(Files):
             os.close(opened)
 
     def mappings(self) -> List[Mapping]:
-        return _mappings(self._pid)
+        listed = mappings.of_process(self._pid) or ()
+        return [
+            Mapping(one.start, one.end, one.is_code, one.offset, one.inode, one.name)
+            for one in listed
+            if one.name.startswith(b"/")
+        ]
 
     def read(self, address: int, length: int) -> bytes:
         try:
@@ -173,21 +175,3 @@ def executable_path(pid: int) -> Optional[str]:
     except OSError:
         return None
     return os.fsdecode(path)
-
-
-def _mappings(pid: int) -> List[Mapping]:
-    try:
-        with open(f"/proc/{pid}/maps", "rb") as file:
-            lines = processes.lines(file.read(_MAX_LIST))
-    except OSError:
-        return []
-    found = []
-    for line in lines:
-        words = line.split(None, 5)
-        if len(words) < 6 or not words[5].startswith(b"/"):
-            continue
-        start, _, end = words[0].partition(b"-")
-        found.append(
-            Mapping(int(start, 16), int(end, 16), words[1][2:3] == b"x", int(words[2], 16), int(words[4]), words[5])
-        )
-    return found

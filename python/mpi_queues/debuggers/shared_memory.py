@@ -14,18 +14,22 @@ import pathlib
 import time
 from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
-from ..system import processes
+from ..system import mappings
 
 #: So much of each mapping, and of all together, is looked at (bytes): the queues lie at the beginning, data behind.
 _OF_EACH = 512 << 10
 _OF_ALL = 8 << 20
 
 #: Devices are no memory; these are.
-_NO_DEVICES = ("/dev/shm/", "/dev/zero")
+_NO_DEVICES = (b"/dev/shm/", b"/dev/zero")
 
 
 #: So often ``moving`` looks: that a ring of a hundred contents has the same one each time is as good as impossible.
 _LOOKS = 10
+
+
+#: Device, inode, and offset within it: equal for all who share it.
+Place = Tuple[str, int, int]
 
 
 class Piece(NamedTuple):
@@ -34,31 +38,22 @@ class Piece(NamedTuple):
     address: int
     #: In bytes.
     length: int
-    #: Device, inode, and offset within it, as /proc/PID/maps writes them: equal for all who share it.
-    what: Tuple[str, str, str]
+    what: Place
 
 
 def message_memory(pid: int) -> List[Piece]:
     """Segments that are known to be other processes' own are left out."""
-    try:
-        text = pathlib.Path(f"/proc/{pid}/maps").read_bytes().decode(errors="backslashreplace")
-    except OSError:
-        return []
     makers = _makers()
     found: List[Piece] = []
-    for line in processes.lines(text):
-        words = line.split(maxsplit=5)
-        if len(words) < 6 or words[1][1] != "w" or words[1][3] != "s":
+    for one in mappings.of_process(pid) or ():
+        if not (one.is_writable and one.is_shared):
             continue
-        name = words[5]
-        if name.startswith(("/dev/", "anon_inode:")) and not name.startswith(_NO_DEVICES):
+        if one.name.startswith((b"/dev/", b"anon_inode:")) and not one.name.startswith(_NO_DEVICES):
             continue
         # A segment of System V: its number is where other files have their inode.
-        if name.startswith("/SYSV") and makers.get(int(words[4]), pid) != pid:
+        if one.name.startswith(b"/SYSV") and makers.get(one.inode, pid) != pid:
             continue
-        start, _, end = words[0].partition("-")
-        length = min(int(end, 16) - int(start, 16), _OF_EACH)
-        found.append(Piece(int(start, 16), length, (words[3], words[4], words[2])))
+        found.append(Piece(one.start, min(one.length, _OF_EACH), (one.device, one.inode, one.offset)))
     # The smaller ones are queues.
     found.sort(key=lambda piece: piece.length)
     left, chosen = _OF_ALL, []
@@ -91,9 +86,9 @@ def moving(pids: Iterable[int], until: float) -> Set[int]:
     return found
 
 
-def _contents(shared: Dict[int, List[Piece]]) -> Dict[Tuple[str, str, str], Optional[bytes]]:
+def _contents(shared: Dict[int, List[Piece]]) -> Dict[Place, Optional[bytes]]:
     """A digest of each piece, None where it cannot be read."""
-    contents: Dict[Tuple[str, str, str], Optional[bytes]] = {}
+    contents: Dict[Place, Optional[bytes]] = {}
     for pid, pieces in shared.items():
         try:
             memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)

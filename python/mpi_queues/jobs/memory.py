@@ -6,6 +6,8 @@ import os
 import re
 from typing import Iterable, Set
 
+from ..system import mappings
+
 #: MPICH's segments (``src/mpl/src/shm``, ch3:nemesis), UCX's and Intel MPI's. An application's files are its own.
 _OF_LIBRARIES = re.compile(r"/dev/shm/(mpich_sh(m|ar)_|ucx_shm_posix_|Intel_MPI_)[^/]*")
 
@@ -14,15 +16,10 @@ def mapped_by(pids: Iterable[int]) -> Set[str]:
     """The files of MPI libraries below /dev/shm that these processes have mapped and that are still there."""
     found: Set[str] = set()
     for pid in pids:
-        try:
-            # Names may have a carriage return, which ends no line here.
-            with open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape", newline="\n") as maps:
-                # A deleted file has " (deleted)" behind its name.
-                paths = (line.rstrip("\n").split(maxsplit=5)[-1] for line in maps)
-                found.update(path for path in paths if _OF_LIBRARIES.fullmatch(path))
-        except OSError:
-            # Gone, or another user's.
-            continue
+        # None of one that is gone, or another user's.
+        paths = (os.fsdecode(mapping.name) for mapping in mappings.of_process(pid) or ())
+        # A deleted file has " (deleted)" behind its name.
+        found.update(path for path in paths if _OF_LIBRARIES.fullmatch(path))
     return {path for path in found if os.path.exists(path)}
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import IO, Dict, Iterator, List, Mapping, Optional, Set, Tuple
 
-from ..system import files, processes
+from ..system import files, mappings, processes
 from ..system.processes import STATES
 
 #: An environment or a command line larger than this is read up to here (Linux allows 6 MB for both together, exec.c).
@@ -230,11 +230,10 @@ class ProcessTree:
 
     def has_mpi(self, pid: int) -> bool:
         """Whether it runs code of an MPI library. A debugger that has opened the file does not execute it."""
-        for line in processes.lines(self._read(f"{pid}/maps", 16 << 20) or b""):
-            words = line.split(None, 5)
-            if len(words) == 6 and b"x" in words[1] and _MPI_LIBRARY.search(words[5].removesuffix(b" (deleted)")):
-                return True
-        return False
+        return any(
+            mapping.is_code and _MPI_LIBRARY.search(mapping.name.removesuffix(b" (deleted)"))
+            for mapping in mappings.parsed(self._read(f"{pid}/maps", mappings.MAX_LIST) or b"")
+        )
 
     def is_mpi_program(self, pid: int) -> bool:
         """Whether its program names MPI_Init: one that is linked statically, or has not loaded its libraries yet."""

@@ -10,13 +10,10 @@ import pwd
 import signal
 import struct
 import time
-from typing import TYPE_CHECKING, AnyStr, Dict, List, Optional, Tuple
+from typing import AnyStr, Dict, List, Optional, Tuple
 
 from ..errors import UserError
 from . import advice
-
-if TYPE_CHECKING:
-    from ..debuggers.base import RegionDict
 
 #: The entries of the auxiliary vector that name the program headers (Linux, include/uapi/linux/auxvec.h).
 AT_PHDR = 3
@@ -297,31 +294,6 @@ def free_memory() -> int:
         return 0
     words = status_fields(text).get("MemAvailable", "").split()
     return int(words[0]) << 10 if words and words[0].isdecimal() else 0
-
-
-def memory_regions(pid: int) -> Optional[List[RegionDict]]:
-    """The mappings of a process from /proc/PID/maps, by address; None where that cannot be read."""
-    try:
-        text = pathlib.Path(f"/proc/{pid}/maps").read_bytes().decode(errors="backslashreplace")
-    except OSError:
-        return None
-    regions: List[RegionDict] = []
-    for line in lines(text):
-        words = line.split(maxsplit=5)
-        if len(words) < 5:
-            continue
-        start, _, end = words[0].partition("-")
-        regions.append(
-            {
-                "start": int(start, 16),
-                "end": int(end, 16),
-                "readable": words[1][0] == "r",
-                "writable": words[1][1] == "w",
-                "shared": words[1][3] == "s",
-                "name": words[5] if len(words) > 5 else "",
-            }
-        )
-    return regions
 
 
 def program_headers(pid: int, width: int, byte_order: str) -> Optional[Tuple[int, int]]:
