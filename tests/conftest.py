@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from support import builds
+from support import builds, tiers
 from support.jobs import Job
 
 # A shell starts background jobs with SIGINT ignored, and so would be every program that the tests start and interrupt.
@@ -49,11 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "thorough: only with --all and --all-mpis, since it takes long")
-    config.addinivalue_line(
-        "markers",
-        "usual(*ids): the cases of this test that run without --all and --all-mpis, by what stands in brackets",
-    )
+    config.addinivalue_line("markers", "thorough: only with --all and --all-mpis, as what tests/thorough.txt names")
 
 
 def _chosen_builds(config: pytest.Config) -> Sequence[str]:
@@ -70,37 +66,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(fixture, names, indirect=True, scope="session")
 
 
-def _is_thorough(item: pytest.Item) -> bool:
-    if item.get_closest_marker("thorough") is not None:
-        return True
-    usual = item.get_closest_marker("usual")
-    return usual is not None and item.name.partition("[")[2].removesuffix("]") not in usual.args
-
-
-def _unknown_cases(items: Sequence[pytest.Item]) -> List[str]:
-    """What ``usual`` marks name of what a test does not have: it would be left out for ever."""
-    names = {item.nodeid for item in items}
-    return sorted(
-        {
-            f"{item.nodeid.partition('[')[0]} has no case {case}"
-            for item in items
-            if (usual := item.get_closest_marker("usual")) is not None
-            for case in usual.args
-            if f"{item.nodeid.partition('[')[0]}[{case}]" not in names
-        }
-    )
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: List[pytest.Item]) -> None:
     """Leaves out what takes long, and the tests of an MPI that only those of all MPIs have."""
     if config.getoption("--all-mpis"):
         return
     left_out = {item for item in items if "intel_mpi" in getattr(item, "fixturenames", ())}
-    # A test that is named by its id is meant.
+    # A test that is named by its id is meant; rules for others are of no use where not all tests are there.
     if not config.getoption("--all") and not any("::" in argument for argument in config.args):
-        if unknown := _unknown_cases(items):
-            raise pytest.UsageError("; ".join(unknown))
-        left_out.update(item for item in items if _is_thorough(item))
+        files = {item.nodeid.removeprefix("tests/").partition("::")[0] for item in items}
+        ids = {item.nodeid.removeprefix("tests/"): item for item in items}
+        chosen = [rule for rule in tiers.rules(tiers.FILE.read_text()) if rule.file in files]
+        left_out.update(ids[name] for name in tiers.left_out(list(ids), chosen))
+        left_out.update(item for item in items if item.get_closest_marker("thorough") is not None)
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
 

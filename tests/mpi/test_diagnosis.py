@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Set
 
 import pytest
 from support import builds, cores, diagnosis, processes
@@ -38,7 +38,7 @@ ELSEWHERE = (
 
 
 #: The other MPIs of every test run, and what is looked at there: each transport keeps other facts of what is sent.
-OTHERS = [name for name in builds.USUAL if name not in MPIS.values()]
+OTHERS = [name for name in builds.MORE if name not in MPIS.values()]
 ON_OTHERS = {
     "bugs": (
         "head_to_head_recv.c",
@@ -55,13 +55,36 @@ WITHOUT_DEBUG_INFORMATION = ("ring_ssend.c", "wrong_tag.c", "missing_in_barrier.
 
 
 def _cases(folder: str) -> List[Any]:
-    return [
-        pytest.param(path, name, id=f"{name}-{path.stem}")
-        for name in (*MPIS, *OTHERS)
-        for path in diagnosis.programs(folder)
-        if name in MPIS or path.name in ON_OTHERS[folder]
-        if diagnosis.load(path, name.startswith("mpich")) is not None
-    ]
+    """Programs and MPIs. Not thorough are, of each family of MPIs, as few as have every kind of finding."""
+    cases = []
+    for name in (*MPIS, *OTHERS):
+        programs = {
+            path: program
+            for path in diagnosis.programs(folder)
+            if name in MPIS or path.name in ON_OTHERS[folder]
+            if (program := diagnosis.load(path, name.startswith("mpich"))) is not None
+        }
+        usual = _few(programs) if name in MPIS else set()
+        for path in programs:
+            is_usual = path in usual or (name in MPIS and path.name in ON_OTHERS["fine"])
+            marks = () if is_usual else (pytest.mark.thorough,)
+            cases.append(pytest.param(path, name, id=f"{name}-{path.stem}", marks=marks))
+    return cases
+
+
+def _few(programs: Dict[Path, diagnosis.Program]) -> Set[Path]:
+    """Programs that together have all kinds of findings, certain ones and others, and all verdicts."""
+    kinds = {
+        path: {(wanted.kind, wanted.certain) for one in program.expected for wanted in one} | {*program.verdicts}
+        for path, program in programs.items()
+    }
+    chosen: Set[Path] = set()
+    left = set().union(*kinds.values())
+    while left:
+        best = max(kinds, key=lambda path: len(kinds[path] & left))
+        chosen.add(best)
+        left -= kinds[best]
+    return chosen
 
 
 def _load(path: Path, mpi: str) -> diagnosis.Program:
