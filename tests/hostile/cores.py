@@ -25,7 +25,7 @@ from .core_damage import KINDS, Core
 from .guarded import Run
 from .typed import Typed, typed
 
-SHORT = range(8)
+SHORT = range(5)
 LONG = range(500)
 MPIS = ("openmpi", "mpich")
 

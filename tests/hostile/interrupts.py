@@ -25,7 +25,7 @@ from support.paths import MPI_QUEUES, PACKAGE
 
 from .guarded import FORBIDDEN, Run
 
-SHORT = range(24)
+SHORT = range(12)
 LONG = range(600)
 MPIS = ("openmpi", "mpich")
 

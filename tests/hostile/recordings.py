@@ -24,7 +24,7 @@ from support.paths import PROJECT
 
 from .guarded import Run, guarded
 
-SHORT = range(40)
+SHORT = range(12)
 LONG = range(3000)
 MPIS: Tuple[str, ...] = ()
 

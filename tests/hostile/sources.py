@@ -15,7 +15,7 @@ from mpi_queues.calls import macros, source
 
 from .guarded import Run, guarded
 
-SHORT = range(24)
+SHORT = range(12)
 LONG = range(1000)
 MPIS = ()
 
