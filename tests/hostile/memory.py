@@ -28,7 +28,7 @@ from support.paths import PROGRAMS
 
 from .guarded import Run, guarded
 
-SHORT = range(12)
+SHORT = range(6)
 LONG = range(1000)
 MPIS = ("openmpi", "mpich")
 
