@@ -13,7 +13,8 @@ use super::abi::{
 };
 use super::child::{Child, KnownType, bad_fetch};
 use super::foreign;
-use super::wire::{Kind, MAX_FETCH, MESSAGE_DPRINTS, Put, Take};
+use super::message::{Speaker, Told};
+use super::wire::{Kind, MAX_FETCH, Put, Take};
 use crate::c_library::barrier;
 
 /// Our error codes; the plug-in gets their texts from the errorstring callback.
@@ -150,10 +151,7 @@ extern "C" fn free(at: *mut c_void) {
 extern "C" fn dprints(text: *const c_char) {
     with_child((), |child| {
         if let Some(text) = foreign::text(text, MAX_TEXT) {
-            child.link.borrow_mut().event(Kind::Message, |out| {
-                out.u8(MESSAGE_DPRINTS);
-                out.text(&text);
-            });
+            child.link.borrow_mut().tell(&Told::Message { speaker: Speaker::Dprints, text: &text });
         }
     });
 }

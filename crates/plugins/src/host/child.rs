@@ -10,6 +10,7 @@ use std::sync::Mutex;
 
 use super::abi::INVALID_PROCESS;
 use super::isolation::exit_now;
+use super::message::{Message, Told};
 use super::shared::{NOTE_LOST, Shared};
 use super::wire::{HEAD, Kind, MAX_FETCH, MAX_PAYLOAD, PAGE, Put, RUN, RUN_PAGES, Take, first_frame};
 use target::{ByteOrder, TargetAbi};
@@ -46,6 +47,11 @@ impl<'a> Link<'a> {
                 send_all(self.socket, self.shared, &self.scratch);
             }
         }
+    }
+
+    /// The same, of a message.
+    pub fn tell(&mut self, message: &impl Message) {
+        self.event(message.kind(), |out| message.write(out));
     }
 
     /// Sends what has been collected.
@@ -218,10 +224,7 @@ fn read_exactly(link: &mut Link<'_>, addr: u64, buf: &mut [u8]) -> bool {
 
 /// Tells the host about a fetch that cannot be served at all.
 pub fn bad_fetch(link: &mut Link<'_>, addr: u64, len: u64) {
-    link.event(Kind::BadFetch, |out| {
-        out.u64(addr);
-        out.u64(len);
-    });
+    link.tell(&Told::BadFetch { addr, len });
 }
 
 /// A type that the plug-in has asked for.

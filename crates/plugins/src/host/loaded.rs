@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::callbacks;
 use super::child::{Child, Facts, Link};
+use super::message::Told;
 use super::shared::{LOADING, NOWHERE, Shared};
-use super::wire::{Failure, Kind, Put};
+use super::wire::Failure;
 use crate::c_library::{FfiError, Library};
 
 /// Loads the plug-in and has `drive` call its functions; that says whether all was told. Returns when the host has been
@@ -40,7 +41,7 @@ pub fn in_helper(
     let all_told = drive(child, shared, library);
     let mut link = child.link.borrow_mut();
     if all_told {
-        link.event(Kind::Done, |_| {});
+        link.tell(&Told::Done {});
     }
     link.flush();
     wait_for_end(socket);
@@ -55,10 +56,5 @@ fn wait_for_end(socket: RawFd) {
 
 /// Tells that a step failed, in which function (by its number), and its error code and text.
 pub fn failed(link: &mut Link<'_>, failure: Failure, function: u32, code: c_int, text: &[u8]) {
-    link.event(Kind::Failed, |out| {
-        out.u8(failure as u8);
-        out.u32(function);
-        out.i32(code);
-        out.text(text);
-    });
+    link.tell(&Told::Failed { failure, function, code, text });
 }

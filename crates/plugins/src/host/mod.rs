@@ -2,7 +2,7 @@
 //!
 //! A plug-in is foreign code that follows pointers in a program which is, more often than not, damaged. It therefore runs
 //! in a helper process (`helper`, `isolation`, `loaded`) in which it finds the callbacks of the mqs interface (`callbacks`,
-//! `abi`). These ask the host for memory, symbols and types (`wire`, `child`, `conversation`, `answers`). `trust` and
+//! `abi`). These ask the host for memory, symbols and types (`wire`, `message`, `child`, `conversation`, `answers`). `trust` and
 //! `candidate` say which file may be loaded at all, `ended` how it went wrong.
 #![allow(unsafe_code)]
 // The interface's 32-bit words and the kernel's sizes are cut and widened on purpose; the places say why.
@@ -23,6 +23,7 @@ pub(crate) mod helper;
 pub(crate) mod isolation;
 pub mod library;
 pub(crate) mod loaded;
+pub(crate) mod message;
 pub(crate) mod shared;
 pub mod trust;
 pub(crate) mod wire;

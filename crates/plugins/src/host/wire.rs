@@ -128,15 +128,6 @@ impl Failure {
     }
 }
 
-/// Where text from a plug-in came from, in a [`Kind::Message`] frame.
-pub const MESSAGE_IMAGE: u8 = 0;
-/// From `mqs_process_has_queues`.
-pub const MESSAGE_PROCESS: u8 = 1;
-/// From the dprints callback.
-pub const MESSAGE_DPRINTS: u8 = 2;
-/// From `mqs_image_has_queues` that found nothing wrong.
-pub const MESSAGE_IMAGE_FINE: u8 = 3;
-
 /// Writes numbers and texts one after the other.
 pub trait Put {
     /// Appends bytes as they are.

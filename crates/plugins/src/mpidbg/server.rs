@@ -10,7 +10,8 @@ use crate::host::answers::{Answers, Asked, Missing};
 use crate::host::conversation::{Answer, Next, Server};
 use crate::host::error::PluginError;
 use crate::host::library::other_series;
-use crate::host::wire::{Failure, Kind, MESSAGE_DPRINTS, Take};
+use crate::host::message::{Speaker, Told};
+use crate::host::wire::{Failure, Kind, Take};
 use target::printable;
 
 /// More attributes of one communicator than this are refused.
@@ -82,13 +83,6 @@ impl<'a> HandleServer<'a> {
                     return Some(Err(PluginError::OtherLibrary { path, found, library }));
                 }
             }
-            Kind::Message => {
-                if take.u8()? != MESSAGE_DPRINTS {
-                    return None;
-                }
-                let text = printable(take.text()?);
-                self.answers.message(format!("plug-in (debug): {}", text.trim_end()));
-            }
             Kind::HandleTypes => {
                 // The first after the plug-in is set up.
                 self.failed_in_setup = self.answers.failed_reads;
@@ -112,16 +106,6 @@ impl<'a> HandleServer<'a> {
                 }
                 self.info.names.push((*kind, printable(take.text()?), handle));
             }
-            Kind::BadFetch => {
-                let (addr, len) = (take.u64()?, take.u64()?);
-                self.answers.count_failed_read(addr, len);
-            }
-            Kind::Failed => {
-                let failure = Failure::from_number(take.u8()?)?;
-                let function = Function::from_number(take.u32()?);
-                return Some(Err(self.failure(failure, function, take.i32()?, take.text()?)));
-            }
-            Kind::Done => return Some(Ok(Next::Stop)),
             Kind::Answer | Kind::Part | Kind::NoPart | Kind::Attribute | Kind::AnswerEnd => {
                 self.bytes = self.bytes.saturating_add(payload.len());
                 if self.bytes > self.limits.bytes {
@@ -129,7 +113,23 @@ impl<'a> HandleServer<'a> {
                 }
                 self.answer(kind, &mut take)?;
             }
-            _ => return None,
+            _ => return self.told(&Told::read(kind, payload)?),
+        }
+        Some(Ok(Next::Continue))
+    }
+
+    /// `None` where this interface has no such text.
+    fn told(&mut self, told: &Told<'_>) -> Option<Served> {
+        match *told {
+            Told::Message { speaker: Speaker::Dprints, text } => {
+                self.answers.message(format!("plug-in (debug): {}", printable(text).trim_end()));
+            }
+            Told::Message { .. } => return None,
+            Told::BadFetch { addr, len } => self.answers.count_failed_read(addr, len),
+            Told::Failed { failure, function, code, text } => {
+                return Some(Err(self.failure(failure, Function::from_number(function), code, text)));
+            }
+            Told::Done {} => return Some(Ok(Next::Stop)),
         }
         Some(Ok(Next::Continue))
     }

@@ -5,7 +5,7 @@
 //! that a plug-in did not fill in must not be shown.
 
 use super::abi;
-use crate::host::wire::Take;
+use super::protocol::Pending;
 use model::{Operation, OperationStatus, Queue, QueueState, Remark};
 use target::printable;
 
@@ -27,14 +27,12 @@ pub enum Class {
 }
 
 impl Class {
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Sends, Self::Receives, Self::Unexpected];
+
     /// The class with this number.
     pub fn from_number(number: u8) -> Option<Self> {
-        match number {
-            0 => Some(Self::Sends),
-            1 => Some(Self::Receives),
-            2 => Some(Self::Unexpected),
-            _ => None,
-        }
+        Self::ALL.get(usize::from(number)).copied()
     }
 
     /// For people.
@@ -61,28 +59,18 @@ fn length(word: i64) -> Option<u64> {
     u64::try_from(word).ok()
 }
 
-/// One operation, `None` where the frame is too short.
-pub fn operation(take: &mut Take<'_>, class: Class, world_size: Option<i64>) -> Option<Operation> {
-    let status = take.i32()?;
-    let desired_local = take.i64()?;
-    let desired_global = take.i64()?;
-    let tag_wild = take.i32()? != 0;
-    let desired_tag = as_int(take.i64()?);
-    let desired_length = take.i64()?;
-    let system_buffer = take.i32()? != 0;
-    let buffer = take.u64()?;
-    let [actual_local, actual_global, actual_tag, actual_length] = [take.i64()?, take.i64()?, take.i64()?, take.i64()?];
-    let mut extra_text = Vec::new();
-    while let Some(line) = take.text() {
-        if extra_text.len() < abi::EXTRA_LINES {
-            extra_text.push(Remark::from(printable(&line[..line.len().min(abi::TEXT)])));
-        }
-    }
+/// One operation.
+pub fn operation(told: &Pending<'_>, class: Class, world_size: Option<i64>) -> Operation {
+    let Pending { tag_wild, system_buffer, buffer, .. } = *told;
+    let Pending { desired_local_rank: desired_local, actual_local_rank: actual_local, .. } = *told;
+    let desired_tag = as_int(told.desired_tag);
+    let lines = told.extra_text.iter().map(|line| Remark::from(printable(&line[..line.len().min(abi::TEXT)])));
+    let mut extra_text: Vec<Remark> = lines.collect();
     let in_world = |rank: &i64| world_size.is_none_or(|size| *rank < size);
     let global = |word| rank(word).filter(in_world);
     let any_source = class == Class::Receives && as_int(desired_local) == i64::from(abi::INVALID_PROCESS);
     let mut operation = Operation {
-        status: match status {
+        status: match told.status {
             status if status == abi::STATUSES[0] => OperationStatus::Pending,
             status if status == abi::STATUSES[1] => OperationStatus::Matched,
             status if status == abi::STATUSES[2] => OperationStatus::Complete,
@@ -93,11 +81,11 @@ pub fn operation(take: &mut Take<'_>, class: Class, world_size: Option<i64>) -> 
         },
         desired_local_rank: rank(desired_local),
         // The global rank of "any" is meaningless.
-        desired_global_rank: rank(desired_local).and_then(|_| global(desired_global)),
+        desired_global_rank: rank(desired_local).and_then(|_| global(told.desired_global_rank)),
         any_source,
         tag_wild,
         desired_tag: (!tag_wild).then_some(desired_tag),
-        desired_length: length(desired_length),
+        desired_length: length(told.desired_length),
         system_buffer,
         buffer: (buffer != 0).then_some(buffer),
         // MPI gives applications tags from zero up; the library keeps the others for itself.
@@ -108,9 +96,9 @@ pub fn operation(take: &mut Take<'_>, class: Class, world_size: Option<i64>) -> 
     // The header: "fields valid if status >= matched or it's a send".
     if class == Class::Sends || operation.status != OperationStatus::Pending {
         operation.actual_local_rank = rank(actual_local);
-        operation.actual_global_rank = rank(actual_local).and_then(|_| global(actual_global));
-        operation.actual_tag = Some(as_int(actual_tag));
-        operation.actual_length = length(actual_length);
+        operation.actual_global_rank = rank(actual_local).and_then(|_| global(told.actual_global_rank));
+        operation.actual_tag = Some(as_int(told.actual_tag));
+        operation.actual_length = length(told.actual_length);
     } else if class == Class::Unexpected {
         // What has arrived is what it is.
         operation.actual_local_rank = operation.desired_local_rank;
@@ -118,7 +106,7 @@ pub fn operation(take: &mut Take<'_>, class: Class, world_size: Option<i64>) -> 
         operation.actual_tag = operation.desired_tag;
         operation.actual_length = operation.desired_length;
     }
-    Some(operation)
+    operation
 }
 
 /// The name of a function, where it can be one of C: it becomes a part of a debugger's command.
@@ -175,32 +163,33 @@ pub fn message(template: &[u8], image: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::wire::Put;
+    use crate::mqs::protocol::Lines;
 
-    fn frame(status: i32, local: i64, global: i64, wild: i32, tag: i64) -> Vec<u8> {
-        let mut out = Vec::new();
-        out.i32(status);
-        out.i64(local);
-        out.i64(global);
-        out.i32(wild);
-        out.i64(tag);
-        out.i64(40);
-        out.i32(0);
-        out.u64(0x1000);
-        for word in [7, 8, 9, 20] {
-            out.i64(word);
+    fn told(status: i32, local: i64, global: i64, tag_wild: bool, tag: i64) -> Pending<'static> {
+        Pending {
+            status,
+            desired_local_rank: local,
+            desired_global_rank: global,
+            tag_wild,
+            desired_tag: tag,
+            desired_length: 40,
+            system_buffer: false,
+            buffer: 0x1000,
+            actual_local_rank: 7,
+            actual_global_rank: 8,
+            actual_tag: 9,
+            actual_length: 20,
+            extra_text: Lines([b"Receive: \x1b[2J", b"", b"", b"", b""]),
         }
-        out.text(b"Receive: \x1b[2J");
-        out
     }
 
-    fn converted(class: Class, frame: &[u8]) -> Operation {
-        operation(&mut Take(frame), class, Some(4)).unwrap_or_default()
+    fn converted(class: Class, told: &Pending<'_>) -> Operation {
+        operation(told, class, Some(4))
     }
 
     #[test]
     fn zero_extended_wildcards_are_wildcards() {
-        let op = converted(Class::Receives, &frame(0, 0xffff_ffff, 0, 1, 0xffff_ffff));
+        let op = converted(Class::Receives, &told(0, 0xffff_ffff, 0, true, 0xffff_ffff));
         assert!(op.any_source && op.tag_wild && !op.internal);
         assert_eq!((op.desired_local_rank, op.desired_global_rank, op.desired_tag), (None, None, None));
         assert_eq!((op.actual_local_rank, op.actual_tag, op.actual_length), (None, None, None));
@@ -209,31 +198,27 @@ mod tests {
 
     #[test]
     fn negative_tags_are_internal() {
-        let op = converted(Class::Receives, &frame(0, 1, 1, 0, 0xffff_ffef));
+        let op = converted(Class::Receives, &told(0, 1, 1, false, 0xffff_ffef));
         assert_eq!((op.desired_tag, op.internal), (Some(-17), true));
     }
 
     #[test]
     fn actual_fields_count_for_sends_and_matched_receives_only() {
-        assert_eq!(converted(Class::Receives, &frame(0, 1, 1, 0, 5)).actual_tag, None);
-        assert_eq!(converted(Class::Receives, &frame(1, 1, 1, 0, 5)).actual_tag, Some(9));
-        assert_eq!(converted(Class::Sends, &frame(0, 1, 1, 0, 5)).actual_local_rank, Some(7));
-        assert_eq!(converted(Class::Sends, &frame(0, 1, 1, 0, 5)).actual_global_rank, None, "8 is not in a world of 4");
-        let unexpected = converted(Class::Unexpected, &frame(0, 1, 1, 0, 5));
+        assert_eq!(converted(Class::Receives, &told(0, 1, 1, false, 5)).actual_tag, None);
+        assert_eq!(converted(Class::Receives, &told(1, 1, 1, false, 5)).actual_tag, Some(9));
+        assert_eq!(converted(Class::Sends, &told(0, 1, 1, false, 5)).actual_local_rank, Some(7));
+        assert_eq!(
+            converted(Class::Sends, &told(0, 1, 1, false, 5)).actual_global_rank,
+            None,
+            "8 is not in a world of 4"
+        );
+        let unexpected = converted(Class::Unexpected, &told(0, 1, 1, false, 5));
         assert_eq!((unexpected.actual_local_rank, unexpected.actual_length), (Some(1), Some(40)));
     }
 
     #[test]
     fn a_status_that_does_not_exist_is_told() {
-        assert_eq!(converted(Class::Sends, &frame(77, 1, 1, 0, 5)).extra_text.len(), 2);
-    }
-
-    #[test]
-    fn a_short_frame_is_no_operation() {
-        let whole = frame(0, 1, 1, 0, 5);
-        for len in 0..84 {
-            assert_eq!(operation(&mut Take(&whole[..len]), Class::Sends, None), None, "{len}");
-        }
+        assert_eq!(converted(Class::Sends, &told(77, 1, 1, false, 5)).extra_text.len(), 2);
     }
 
     #[test]

@@ -3,19 +3,22 @@
 //! The order of calls is that of the document ("Startup calls in the DLL", "Queue display", "Shutdown"). The first
 //! error ends it: Open MPI's plug-in crashes when it is called on after a failed `mqs_setup_process`.
 
+use std::borrow::Cow;
 use std::ffi::{c_char, c_int};
 use std::os::fd::RawFd;
 use std::path::Path;
 
 use super::abi::{self, Function, Functions, Need};
-use super::convert::MAX_FUNCTION_NAME;
+use super::convert::{Class, MAX_FUNCTION_NAME};
+use super::protocol::{Event, Lines, Pending, Ranks};
 use crate::host::callbacks::{self, image_handle, job_handle, process_handle, take_info};
 use crate::host::child::{Child, Facts};
 use crate::host::foreign;
 use crate::host::functions::call;
 use crate::host::loaded::{failed, in_helper};
+use crate::host::message::{Message, Speaker, Told};
 use crate::host::shared::Shared;
-use crate::host::wire::{Failure, Kind, MESSAGE_IMAGE, MESSAGE_IMAGE_FINE, MESSAGE_PROCESS, Put};
+use crate::host::wire::Failure;
 
 /// Longest message that is taken from a plug-in.
 const MAX_MESSAGE: usize = 4096;
@@ -69,8 +72,8 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    fn event(&self, kind: Kind, write: impl FnOnce(&mut Vec<u8>)) {
-        self.child.link.borrow_mut().event(kind, write);
+    fn tell(&self, message: &impl Message) {
+        self.child.link.borrow_mut().tell(message);
     }
 
     fn stop<T>(&self, failure: Failure, function: Function, code: c_int, text: &[u8]) -> Step<T> {
@@ -129,11 +132,7 @@ impl Driver<'_> {
         } else {
             Vec::new()
         };
-        self.event(Kind::Versions, |out| {
-            out.i32(compatibility);
-            out.i32(width);
-            out.text(&version);
-        });
+        self.tell(&Event::Versions { compatibility, width, version: &version });
         if !right {
             return self.stop(Failure::Version, Function::VersionCompatibility, compatibility, b"");
         }
@@ -185,16 +184,13 @@ impl Driver<'_> {
     /// Passes on the message, which is independent of the result, then judges the result.
     fn has_queues(&self, function: Function, code: c_int, text: *mut c_char) -> Step<()> {
         let fine = self.child.misses.get() == 0 && code == abi::OK;
-        let (kind, failure) = match function {
-            Function::ImageHasQueues if fine => (MESSAGE_IMAGE_FINE, Failure::Image),
-            Function::ImageHasQueues => (MESSAGE_IMAGE, Failure::Image),
-            _ => (MESSAGE_PROCESS, Failure::Process),
+        let (speaker, failure) = match function {
+            Function::ImageHasQueues if fine => (Speaker::ImageFine, Failure::Image),
+            Function::ImageHasQueues => (Speaker::Image, Failure::Image),
+            _ => (Speaker::Process, Failure::Process),
         };
         if let Some(text) = foreign::text(text, MAX_MESSAGE).filter(|text| !text.is_empty()) {
-            self.event(Kind::Message, |out| {
-                out.u8(kind);
-                out.text(&text);
-            });
+            self.tell(&Told::Message { speaker, text: &text });
         }
         if self.child.misses.get() > 0 {
             // Whatever the plug-in thinks of it: it would go on with offsets of -1.
@@ -240,14 +236,14 @@ impl Driver<'_> {
             let mut communicator = abi::Communicator { unique_id: 0, local_rank: 0, size: 0, name: [0; abi::TEXT] };
             let code = call!(self, GetCommunicator, get_communicator, process, &raw mut communicator);
             self.check(Function::GetCommunicator, code)?;
-            self.event(Kind::Communicator, |out| {
-                out.u64(communicator.unique_id as u64);
-                out.i64(communicator.local_rank as i64);
-                out.i64(communicator.size as i64);
-                out.text(&communicator.name);
+            self.tell(&Event::Communicator {
+                unique_id: communicator.unique_id as u64,
+                local_rank: communicator.local_rank as i64,
+                size: communicator.size as i64,
+                name: &communicator.name,
             });
             self.group(communicator.size as i64, &mut ranks);
-            for class in abi::OP_CLASSES {
+            for class in Class::ALL {
                 self.queue(class, &mut operations)?;
             }
             // Never past the end: Open MPI's plug-in follows a null pointer there.
@@ -267,10 +263,8 @@ impl Driver<'_> {
         let size = usize::try_from(size as i32).unwrap_or(0);
         if size == 0 || size > self.task.max_group_ranks.saturating_sub(*ranks) {
             if size > 0 {
-                self.event(Kind::NoGroup, |out| {
-                    out.i32(-1);
-                    out.text(format!("its size of {size} ranks is not plausible").as_bytes());
-                });
+                let text = format!("its size of {size} ranks is not plausible");
+                self.tell(&Event::NoGroup { code: -1, text: text.as_bytes() });
             }
             return;
         }
@@ -281,28 +275,19 @@ impl Driver<'_> {
         match call!(self, GetCommGroup, get_comm_group, process, group.as_mut_ptr()) {
             Some(abi::OK) => {
                 for piece in group.chunks(GROUP_PIECE) {
-                    self.event(Kind::Group, |out| {
-                        for &rank in piece {
-                            out.i32(rank);
-                        }
-                    });
+                    self.tell(&Event::Group { ranks: Ranks(Cow::Borrowed(piece)) });
                 }
             }
-            Some(code) => {
-                let text = self.error_text(code);
-                self.event(Kind::NoGroup, |out| {
-                    out.i32(code);
-                    out.text(&text);
-                });
-            }
+            Some(code) => self.tell(&Event::NoGroup { code, text: &self.error_text(code) }),
             None => {}
         }
     }
 
-    fn queue(&self, class: c_int, operations: &mut usize) -> Step<()> {
-        self.event(Kind::QueueStart, |out| out.u8(class as u8));
+    fn queue(&self, class: Class, operations: &mut usize) -> Step<()> {
+        self.tell(&Event::QueueStart { class });
         let process = process_handle(self.child);
-        let mut code = call!(self, SetupOperationIterator, setup_operation_iterator, process, class).unwrap_or(-1);
+        let mut code =
+            call!(self, SetupOperationIterator, setup_operation_iterator, process, class as c_int).unwrap_or(-1);
         let mut in_setup = true;
         while code == abi::OK {
             in_setup = false;
@@ -314,18 +299,14 @@ impl Driver<'_> {
                 if *operations > self.task.max_operations {
                     return self.stop(Failure::TooMany, Function::NextOperation, 0, b"operations");
                 }
-                self.event(Kind::Operation, |out| put_operation(out, &operation));
+                self.tell(&Event::Operation { operation: pending(&operation) });
             }
         }
         let text = match code {
             abi::END_OF_LIST | abi::NO_INFORMATION => Vec::new(),
             code => self.error_text(code),
         };
-        self.event(Kind::QueueEnd, |out| {
-            out.u8(u8::from(in_setup));
-            out.i32(code);
-            out.text(&text);
-        });
+        self.tell(&Event::QueueEnd { in_setup, code, text: &text });
         Ok(())
     }
 
@@ -334,7 +315,7 @@ impl Driver<'_> {
         let mut name = [0_u8; MAX_FUNCTION_NAME];
         let (at, room) = (name.as_mut_ptr().cast(), MAX_FUNCTION_NAME as c_int);
         if call!(self, SpawnBreakpointName, spawn_breakpoint_name, process, at, room) == Some(abi::OK) {
-            self.event(Kind::SpawnBreakpoint, |out| out.text(foreign::until_nul(&name)));
+            self.tell(&Event::SpawnBreakpoint { name: foreign::until_nul(&name) });
         }
         match call!(self, SetupNewProcessIterator, setup_new_process_iterator, process) {
             Some(abi::OK) => {}
@@ -352,32 +333,32 @@ impl Driver<'_> {
             if count >= self.task.max_new_processes {
                 return self.stop(Failure::TooMany, Function::NextNewProcess, 0, b"new processes");
             }
-            self.event(Kind::NewProcess, |out| {
-                out.i64(location.pid as i64);
-                out.text(foreign::until_nul(&location.image_name));
-                out.text(foreign::until_nul(&location.host_name));
+            self.tell(&Event::NewProcess {
+                pid: location.pid as i64,
+                image: foreign::until_nul(&location.image_name),
+                host: foreign::until_nul(&location.host_name),
             });
         }
         Ok(())
     }
 }
 
-fn put_operation(out: &mut Vec<u8>, operation: &abi::PendingOperation) {
-    out.i32(operation.status);
-    out.i64(operation.desired_local_rank as i64);
-    out.i64(operation.desired_global_rank as i64);
-    out.i32(operation.tag_wild);
-    out.i64(operation.desired_tag as i64);
-    out.i64(operation.desired_length as i64);
-    out.i32(operation.system_buffer);
-    out.u64(operation.buffer as u64);
-    out.i64(operation.actual_local_rank as i64);
-    out.i64(operation.actual_global_rank as i64);
-    out.i64(operation.actual_tag as i64);
-    out.i64(operation.actual_length as i64);
-    // Lines count until one is empty.
-    for line in operation.extra_text.iter().map(|line| foreign::until_nul(line)).take_while(|line| !line.is_empty()) {
-        out.text(line);
+/// The same with the types of the host.
+fn pending(operation: &abi::PendingOperation) -> Pending<'_> {
+    Pending {
+        status: operation.status,
+        desired_local_rank: operation.desired_local_rank as i64,
+        desired_global_rank: operation.desired_global_rank as i64,
+        tag_wild: operation.tag_wild != 0,
+        desired_tag: operation.desired_tag as i64,
+        desired_length: operation.desired_length as i64,
+        system_buffer: operation.system_buffer != 0,
+        buffer: operation.buffer as u64,
+        actual_local_rank: operation.actual_local_rank as i64,
+        actual_global_rank: operation.actual_global_rank as i64,
+        actual_tag: operation.actual_tag as i64,
+        actual_length: operation.actual_length as i64,
+        extra_text: Lines(operation.extra_text.each_ref().map(|line| foreign::until_nul(line))),
     }
 }
 

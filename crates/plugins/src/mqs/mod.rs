@@ -2,7 +2,8 @@
 //!
 //! A plug-in is foreign code that follows pointers in a program which is, more often than not, damaged; measured, Open
 //! MPI's crashes or loops on damaged memory. It therefore runs in a helper process (`ffi::plugin`) that is
-//! driven through the plug-in's life cycle (`driver`) and asks this process for memory, symbols and types (`server`).
+//! driven through the plug-in's life cycle (`driver`) and asks this process for memory, symbols and types (`server`); what it
+//! delivers stands in `protocol`.
 //! Whatever comes from there is taken as hostile and normalised (`convert`, `normalise`, and in `openmpi` and `mpich` what
 //! is particular to one MPI's plug-in). `discovery` says which plug-in may be loaded at all.
 #![allow(unsafe_code)]
@@ -19,6 +20,7 @@ mod mpich;
 mod normalise;
 mod openmpi;
 mod plugin;
+mod protocol;
 mod server;
 mod source;
 

@@ -5,11 +5,13 @@ use std::path::Path;
 use super::abi::{Function, Need};
 use super::convert::{self, Class};
 use super::driver;
+use super::protocol::Event;
 use super::{Dialect, Limits, NewProcess, PluginInfo, Universe, dialect};
 use crate::host::answers::{Answers, Asked};
 use crate::host::conversation::{Answer, Next, Server};
 use crate::host::error::PluginError;
-use crate::host::wire::{Failure, Kind, MESSAGE_DPRINTS, MESSAGE_IMAGE, MESSAGE_IMAGE_FINE, MESSAGE_PROCESS, Take};
+use crate::host::message::{Speaker, Told};
+use crate::host::wire::{Failure, Kind};
 use crate::host::{foreign, library};
 use model::{Communicator, Queue, QueueReport, QueueState};
 use target::printable;
@@ -127,13 +129,13 @@ impl<'a> PluginServer<'a> {
         PluginError::TooMuch { path: self.path.to_owned(), what, limit }
     }
 
-    fn event(&mut self, kind: Kind, take: &mut Take<'_>) -> Option<Served> {
-        match kind {
-            Kind::Versions => {
-                let (compatibility, width) = (take.i32()?, take.i32()?);
+    /// `None` where it comes at the wrong time.
+    fn event(&mut self, event: &Event<'_>) -> Option<Served> {
+        match *event {
+            Event::Versions { compatibility, width, version } => {
                 self.info.compatibility = Some(compatibility);
                 self.info.width = Some(width);
-                self.info.version = Some(printable(take.text()?)).filter(|text| !text.is_empty());
+                self.info.version = Some(printable(version)).filter(|text| !text.is_empty());
                 self.info.has_mpi2 = compatibility == super::abi::COMPATIBILITY_MPI2;
                 if let (Some(library), Some(text)) = (&self.library_version, &self.info.version)
                     && let Some(found) = library::other_series(text, library)
@@ -142,26 +144,11 @@ impl<'a> PluginServer<'a> {
                     return Some(Err(PluginError::OtherLibrary { path, found, library }));
                 }
             }
-            Kind::Message => {
-                let kind = take.u8()?;
-                let text = take.text()?;
-                match kind {
-                    MESSAGE_IMAGE_FINE if !self.dialect.speaks_on_success() => {}
-                    MESSAGE_IMAGE_FINE | MESSAGE_IMAGE | MESSAGE_PROCESS => {
-                        let text = convert::message(text, &self.image);
-                        self.answers.message(format!("the plug-in says: {text}"));
-                        self.last_message = Some(text);
-                    }
-                    MESSAGE_DPRINTS => self.answers.message(format!("plug-in (debug): {}", printable(text).trim_end())),
-                    _ => return None,
-                }
-            }
-            Kind::Communicator => {
+            Event::Communicator { unique_id, local_rank, size, name } => {
                 if self.report.communicators.len() >= self.limits.communicators {
                     return Some(Err(self.too_much("communicators", self.limits.communicators)));
                 }
-                let (unique_id, local_rank, size) = (take.u64()?, take.i64()?, take.i64()?);
-                let name = foreign::until_nul(take.text()?);
+                let name = foreign::until_nul(name);
                 self.groups.push(None);
                 self.report.communicators.push(Communicator {
                     name: printable(&name[..name.len().min(super::abi::TEXT)]),
@@ -172,21 +159,19 @@ impl<'a> PluginServer<'a> {
                 });
                 self.open = Some(Some(Class::Sends));
             }
-            Kind::Group => {
-                let count = take.0.len() / 4;
-                self.ranks += count;
+            Event::Group { ref ranks } => {
+                self.ranks += ranks.0.len();
                 if self.ranks > self.limits.group_ranks {
                     return Some(Err(self.too_much("ranks of groups", self.limits.group_ranks)));
                 }
                 let world = self.universe.world_size;
                 let group = self.groups.last_mut()?.get_or_insert_default();
-                while let Some(rank) = take.i32() {
-                    let rank = convert::rank(i64::from(rank));
+                for rank in ranks.0.iter() {
+                    let rank = convert::rank(i64::from(*rank));
                     group.push(rank.filter(|rank| world.is_none_or(|size| *rank < size)));
                 }
             }
-            Kind::NoGroup => {
-                let (code, text) = (take.i32()?, take.text()?);
+            Event::NoGroup { code, text } => {
                 let name = &self.report.communicators.last()?.name;
                 let reason = convert::error_text(code, text);
                 let problem = format!("the group of {name} could not be read: {reason}");
@@ -194,26 +179,24 @@ impl<'a> PluginServer<'a> {
                     self.report.problems.push(problem);
                 }
             }
-            Kind::QueueStart => {
-                let class = Class::from_number(take.u8()?)?;
+            Event::QueueStart { class } => {
                 self.report.communicators.last()?;
                 self.open = Some(Some(class));
             }
-            Kind::Operation => {
+            Event::Operation { ref operation } => {
                 self.operations += 1;
                 if self.operations > self.limits.operations {
                     return Some(Err(self.too_much("operations", self.limits.operations)));
                 }
                 let class = self.open??;
-                let mut operation = convert::operation(take, class, self.universe.world_size)?;
+                let mut operation = convert::operation(operation, class, self.universe.world_size);
                 let len = operation.extra_text.iter().map(|line| line.to_string().len()).sum();
                 if !self.has_room(len) {
                     operation.extra_text = Vec::new();
                 }
                 self.queue()?.operations.push(operation);
             }
-            Kind::QueueEnd => {
-                let (in_setup, code, text) = (take.u8()? != 0, take.i32()?, take.text()?);
+            Event::QueueEnd { in_setup, code, text } => {
                 let class = self.open??;
                 let text = if self.has_room(text.len()) { text } else { b"" };
                 convert::end_of_queue(self.queue()?, class, in_setup, code, text);
@@ -224,12 +207,10 @@ impl<'a> PluginServer<'a> {
                     Class::Unexpected => None,
                 });
             }
-            Kind::NewProcess => {
+            Event::NewProcess { pid, image, host } => {
                 if self.new_processes.len() >= self.limits.new_processes {
                     return Some(Err(self.too_much("new processes", self.limits.new_processes)));
                 }
-                let pid = take.i64()?;
-                let (image, host) = (take.text()?, take.text()?);
                 if !(1..=i64::from(i32::MAX)).contains(&pid) {
                     self.report.problems.push(format!("the plug-in names a new process with the impossible pid {pid}"));
                     return Some(Ok(Next::Continue));
@@ -238,8 +219,7 @@ impl<'a> PluginServer<'a> {
                 let (image, host) = if room { (printable(image), printable(host)) } else { Default::default() };
                 self.new_processes.push(NewProcess { pid, image, host });
             }
-            Kind::SpawnBreakpoint => {
-                let name = take.text()?;
+            Event::SpawnBreakpoint { name } => {
                 self.spawn_breakpoint = convert::function_name(name);
                 if self.spawn_breakpoint.is_none() {
                     let shown = printable(&name[..name.len().min(LONGEST_SHOWN)]);
@@ -248,22 +228,31 @@ impl<'a> PluginServer<'a> {
                     self.report.problems.push(problem);
                 }
             }
-            Kind::BadFetch => {
-                let (addr, len) = (take.u64()?, take.u64()?);
-                self.answers.count_failed_read(addr, len);
-            }
-            Kind::Failed => {
-                let failure = Failure::from_number(take.u8()?)?;
-                let function = Function::from_number(take.u32()?);
-                return Some(Err(self.failure(failure, function, take.i32()?, take.text()?)));
-            }
-            Kind::Done => {
-                self.open = None;
-                return Some(Ok(Next::Stop));
-            }
-            _ => return None,
         }
         Some(Ok(Next::Continue))
+    }
+
+    fn told(&mut self, told: &Told<'_>) -> Served {
+        match *told {
+            Told::Message { speaker: Speaker::Dprints, text } => {
+                self.answers.message(format!("plug-in (debug): {}", printable(text).trim_end()));
+            }
+            Told::Message { speaker: Speaker::ImageFine, .. } if !self.dialect.speaks_on_success() => {}
+            Told::Message { text, .. } => {
+                let text = convert::message(text, &self.image);
+                self.answers.message(format!("the plug-in says: {text}"));
+                self.last_message = Some(text);
+            }
+            Told::BadFetch { addr, len } => self.answers.count_failed_read(addr, len),
+            Told::Failed { failure, function, code, text } => {
+                return Err(self.failure(failure, Function::from_number(function), code, text));
+            }
+            Told::Done {} => {
+                self.open = None;
+                return Ok(Next::Stop);
+            }
+        }
+        Ok(Next::Continue)
     }
 
     fn queue(&mut self) -> Option<&mut Queue> {
@@ -326,10 +315,11 @@ impl Server for PluginServer<'_> {
         if self.answers.serve(kind, payload, answer)? {
             return Ok(Next::Continue);
         }
-        match self.event(kind, &mut Take(payload)) {
-            Some(served) => served,
-            None => Err(self.answers.nonsense("a message of the wrong length or at the wrong time")),
-        }
+        let served = match Event::read(kind, payload) {
+            Some(event) => self.event(&event),
+            None => Told::read(kind, payload).map(|told| self.told(&told)),
+        };
+        served.unwrap_or_else(|| Err(self.answers.nonsense("a message of the wrong length or at the wrong time")))
     }
 }
 
