@@ -5,8 +5,9 @@ use std::sync::Arc;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
-use super::queue::{Queue, Which, contents, counted};
+use super::queue::{Queue, contents, counted};
 use super::snapshot::to_python;
+use model::QueueKind;
 
 /// One process of a snapshot.
 #[pyclass(frozen, module = "mpi_queues")]
@@ -176,8 +177,8 @@ impl Communicator {
         &self.snapshot.processes[self.process].communicators[self.communicator]
     }
 
-    fn queue(&self, which: Which) -> Queue {
-        Queue { snapshot: Arc::clone(&self.snapshot), process: self.process, communicator: self.communicator, which }
+    fn queue(&self, kind: QueueKind) -> Queue {
+        Queue { snapshot: Arc::clone(&self.snapshot), process: self.process, communicator: self.communicator, kind }
     }
 }
 
@@ -236,17 +237,17 @@ impl Communicator {
     /// Sends that have not completed.
     #[getter]
     fn pending_sends(&self) -> Queue {
-        self.queue(Which::Sends)
+        self.queue(QueueKind::PendingSends)
     }
     /// Receives that have not completed, in the order in which MPI would match them.
     #[getter]
     fn pending_receives(&self) -> Queue {
-        self.queue(Which::Receives)
+        self.queue(QueueKind::PendingReceives)
     }
     /// Messages that have arrived and that no receive has asked for, in matching order.
     #[getter]
     fn unexpected_messages(&self) -> Queue {
-        self.queue(Which::Unexpected)
+        self.queue(QueueKind::UnexpectedMessages)
     }
     fn __repr__(&self) -> String {
         let data = self.data();

@@ -9,30 +9,18 @@ use pyo3::types::{PyDict, PyList};
 use super::session::native_error;
 use super::snapshot::to_python;
 
-#[derive(Clone, Copy)]
-pub(super) enum Which {
-    Sends,
-    Receives,
-    Unexpected,
-}
-
 /// One queue: a sequence of operations with a state.
 #[pyclass(frozen, sequence, module = "mpi_queues")]
 pub struct Queue {
     pub(super) snapshot: Arc<model::Snapshot>,
     pub(super) process: usize,
     pub(super) communicator: usize,
-    pub(super) which: Which,
+    pub(super) kind: model::QueueKind,
 }
 
 impl Queue {
     fn data(&self) -> &model::Queue {
-        let communicator = &self.snapshot.processes[self.process].communicators[self.communicator];
-        match self.which {
-            Which::Sends => &communicator.pending_sends,
-            Which::Receives => &communicator.pending_receives,
-            Which::Unexpected => &communicator.unexpected_messages,
-        }
+        self.kind.of(&self.snapshot.processes[self.process].communicators[self.communicator])
     }
 
     fn share(&self) -> Self {

@@ -3,16 +3,15 @@
 
 use std::borrow::Cow;
 
-use super::matching::Which;
 use super::waits::{Peer, peer};
 use functions::{Way, way};
-use model::{Call, Operation, OperationStatus, Process, Snapshot};
+use model::{Call, Operation, OperationStatus, Process, QueueKind, Snapshot};
 
 /// What is told of one operation.
 struct Told {
     process: usize,
     communicator: usize,
-    queue: Which,
+    queue: QueueKind,
     index: usize,
     rank: i64,
     tag: Option<i64>,
@@ -29,11 +28,7 @@ pub fn completed(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
     for one in told {
         let process = snapshot.processes.get_mut(one.process);
         let communicator = process.and_then(|process| process.communicators.get_mut(one.communicator));
-        let queue = communicator.map(|communicator| match one.queue {
-            Which::Sends => &mut communicator.pending_sends,
-            Which::Receives => &mut communicator.pending_receives,
-            Which::Unexpected => &mut communicator.unexpected_messages,
-        });
+        let queue = communicator.map(|communicator| one.queue.of_mut(communicator));
         let Some(operation) = queue.and_then(|queue| queue.operations.get_mut(one.index)) else { continue };
         operation.desired_local_rank = Some(one.rank);
         operation.unknown.remove("desired_local_rank");
@@ -49,8 +44,8 @@ fn of_process(index: usize, process: &Process) -> Vec<Told> {
     let sends = |way| matches!(way, Way::Send | Way::SendReceive);
     let receives = |way| matches!(way, Way::Receive | Way::SendReceive);
     let found = [
-        of_queue(index, process, Which::Sends, sends, "dest", "sendtag"),
-        of_queue(index, process, Which::Receives, receives, "source", "recvtag"),
+        of_queue(index, process, QueueKind::PendingSends, sends, "dest", "sendtag"),
+        of_queue(index, process, QueueKind::PendingReceives, receives, "source", "recvtag"),
     ];
     found.into_iter().flatten().collect()
 }
@@ -59,7 +54,7 @@ fn of_process(index: usize, process: &Process) -> Vec<Told> {
 fn of_queue(
     index: usize,
     process: &Process,
-    queue: Which,
+    queue: QueueKind,
     posts: impl Fn(Way) -> bool,
     peer_name: &str,
     tag_name: &str,

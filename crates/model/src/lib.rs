@@ -26,7 +26,7 @@ pub use exactness::{Exactness, Level};
 pub use facts::Facts;
 pub use finding::{Finding, FindingKind, RankCall, RankMovement, State, Verdict};
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Progress, RequestFacts, RequestSort};
-pub use operation::{Operation, OperationStatus, Queue, QueueState};
+pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState};
 pub use process::{Communicator, Group, Mpi, Process, Spawned, Stage, Traffic};
 pub use remark::Remark;
 #[cfg(feature = "schema")]

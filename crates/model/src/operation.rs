@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::process::Communicator;
 use crate::remark::Remark;
 
 /// How far an operation is.
@@ -20,6 +21,50 @@ pub enum OperationStatus {
     Matched,
     /// Done; the application has not waited for it yet.
     Complete,
+}
+
+/// One of the three queues of a communicator. The numbers and the order are those of `mqs_op_class`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum QueueKind {
+    /// Sends that are not complete, or complete and not waited for.
+    PendingSends = 0,
+    /// Receives that are not complete, or complete and not waited for.
+    PendingReceives = 1,
+    /// Messages that have arrived and that no receive has taken.
+    UnexpectedMessages = 2,
+}
+
+impl QueueKind {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::PendingSends, Self::PendingReceives, Self::UnexpectedMessages];
+
+    /// For people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PendingSends => "pending sends",
+            Self::PendingReceives => "pending receives",
+            Self::UnexpectedMessages => "unexpected messages",
+        }
+    }
+
+    /// The queue of a communicator.
+    pub const fn of(self, communicator: &Communicator) -> &Queue {
+        match self {
+            Self::PendingSends => &communicator.pending_sends,
+            Self::PendingReceives => &communicator.pending_receives,
+            Self::UnexpectedMessages => &communicator.unexpected_messages,
+        }
+    }
+
+    /// The same, to be changed.
+    pub const fn of_mut(self, communicator: &mut Communicator) -> &mut Queue {
+        match self {
+            Self::PendingSends => &mut communicator.pending_sends,
+            Self::PendingReceives => &mut communicator.pending_receives,
+            Self::UnexpectedMessages => &mut communicator.unexpected_messages,
+        }
+    }
 }
 
 /// A pending send, a pending receive or an unexpected message.

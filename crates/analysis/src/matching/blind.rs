@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{Entry, Matching, Which};
+use super::{Entry, Matching};
 use crate::job::{CommunicatorId, Job, PartyId, View};
 use crate::words;
-use model::{Queue, QueueState, Remark};
+use model::{Queue, QueueKind, QueueState, Remark};
 
 impl Matching<'_> {
     /// Why nothing follows from an operation having no counterpart; `None` where all that could be one was read. Of
@@ -17,7 +17,7 @@ impl Matching<'_> {
         }
         let own = shared.view(entry.place.party).map(|view| view.communicator);
         match entry.place.queue {
-            Which::Receives => {
+            QueueKind::PendingReceives => {
                 let arrived = own.and_then(|own| missing(&own.unexpected_messages));
                 let arrived =
                     arrived.map(|why| format!("unexpected messages at {}: {why}", name(job, entry.place.party)));
@@ -26,7 +26,7 @@ impl Matching<'_> {
                     None => self.unknown_sends.get(&entry.communicator).cloned(),
                 })
             }
-            Which::Sends => {
+            QueueKind::PendingSends => {
                 let Some(peer) = entry.peer else { return Some("its receiver is not known".to_owned()) };
                 let Some(process) = job.parties.get(peer.0).and_then(|party| party.process) else {
                     return Some(format!("{} was not read", name(job, peer)));
@@ -37,7 +37,7 @@ impl Matching<'_> {
                 missing(&view.communicator.pending_receives)
                     .map(|why| format!("pending receives of {}: {why}", name(job, peer)))
             }
-            Which::Unexpected => own
+            QueueKind::UnexpectedMessages => own
                 .and_then(|own| missing(&own.pending_receives))
                 .map(|why| format!("pending receives of {}: {why}", name(job, entry.place.party))),
         }
@@ -77,7 +77,7 @@ impl Matching<'_> {
 /// Counts the sends that have not arrived.
 pub(super) fn unsent(entries: &[Entry<'_>]) -> Unsent {
     let mut unsent = Unsent::new();
-    for entry in entries.iter().filter(|entry| entry.place.queue == Which::Sends) {
+    for entry in entries.iter().filter(|entry| entry.place.queue == QueueKind::PendingSends) {
         let within = entry.operation.has(&Remark::WithinLocalGroup);
         if let (Some(to), true) = (entry.peer, entry.waits() && entry.same.is_none() && !within) {
             *unsent.entry((entry.communicator, entry.place.party, to)).or_default() += 1;

@@ -1,9 +1,10 @@
 //! Deals messages to receives.
 
+use model::QueueKind;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::gather::Bucket;
-use super::{Entry, OperationId, Outcome, Which};
+use super::{Entry, OperationId, Outcome};
 use crate::job::{CommunicatorId, PartyId};
 
 /// Whom a receive asks for; `None`: any source, or any tag.
@@ -92,7 +93,7 @@ pub(super) fn deal(bucket: &Bucket, entries: &mut [Entry<'_>]) {
 /// Sends of which the library does not keep for whom they are may fit what was left without a message.
 pub(super) fn unaddressed(entries: &mut [Entry<'_>]) {
     let nowhere = |entry: &Entry<'_>| {
-        entry.place.queue == Which::Sends && entry.peer.is_none() && entry.waits() && entry.is_own()
+        entry.place.queue == QueueKind::PendingSends && entry.peer.is_none() && entry.waits() && entry.is_own()
     };
     let mut from: HashMap<(CommunicatorId, PartyId), HashSet<Option<i64>>> = HashMap::new();
     for entry in entries.iter().filter(|entry| nowhere(entry)) {
@@ -107,7 +108,7 @@ pub(super) fn unaddressed(entries: &mut [Entry<'_>]) {
     }
     let mut met: HashSet<(CommunicatorId, Option<PartyId>)> = HashSet::new();
     for entry in entries.iter_mut() {
-        let receives = entry.place.queue == Which::Receives && entry.is_own();
+        let receives = entry.place.queue == QueueKind::PendingReceives && entry.is_own();
         if !receives || entry.outcome != Outcome::Unmatched {
             continue;
         }
@@ -136,7 +137,7 @@ fn messages(bucket: &Bucket, entries: &mut [Entry<'_>]) -> (Vec<Message>, bool) 
     let mut unclear = false;
     for id in bucket.arrived.iter().chain(&bucket.sends) {
         let Some(entry) = entries.get_mut(id.0) else { continue };
-        let sends = entry.place.queue == Which::Sends;
+        let sends = entry.place.queue == QueueKind::PendingSends;
         if sends && entry.same.is_some() {
             // It has arrived.
             continue;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Entry, OperationId, Outcome, Place, Which, is_over};
+use super::{Entry, OperationId, Outcome, Place, is_over};
 use crate::job::{CommunicatorId, Job, PartyId, Shared, Side, View};
-use model::{Operation, OperationStatus, Remark};
+use model::{Operation, OperationStatus, QueueKind, Remark};
 
 /// What is matched together besides the communicator: the library's own operations have contexts or tags that no other
 /// operation meets.
@@ -46,7 +46,7 @@ pub(super) fn entries<'a>(job: &Job<'a>) -> (Vec<Entry<'a>>, Vec<Vec<[usize; 3]>
                 shared.view(party).filter(|view| view.place == place).or_else(|| shared.views.first())
             });
             let mut begin = [0; 3];
-            for queue in Which::ALL {
+            for queue in QueueKind::ALL {
                 if let Some(begin) = begin.get_mut(queue as usize) {
                     *begin = entries.len();
                 }
@@ -58,7 +58,7 @@ pub(super) fn entries<'a>(job: &Job<'a>) -> (Vec<Entry<'a>>, Vec<Vec<[usize; 3]>
                         side: view.side,
                         operation,
                         peer: peer(job, shared, view, operation),
-                        probe: queue == Which::Receives && is_probe(operation),
+                        probe: queue == QueueKind::PendingReceives && is_probe(operation),
                         outcome: first_outcome(operation, queue),
                         same: None,
                     });
@@ -71,8 +71,8 @@ pub(super) fn entries<'a>(job: &Job<'a>) -> (Vec<Entry<'a>>, Vec<Vec<[usize; 3]>
     (entries, starts)
 }
 
-fn first_outcome(operation: &Operation, queue: Which) -> Outcome {
-    if is_over(operation, queue) && queue != Which::Unexpected {
+fn first_outcome(operation: &Operation, queue: QueueKind) -> Outcome {
+    if is_over(operation, queue) && queue != QueueKind::UnexpectedMessages {
         Outcome::Over
     } else if operation.status == OperationStatus::Matched {
         Outcome::Moving
@@ -116,7 +116,7 @@ pub(super) fn buckets(entries: &[Entry<'_>]) -> Vec<Bucket> {
     let mut by_key: HashMap<Key, usize> = HashMap::new();
     for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.waits()) {
         let class = class(entry.operation);
-        let receiver = if entry.place.queue == Which::Sends { entry.peer } else { Some(entry.place.party) };
+        let receiver = if entry.place.queue == QueueKind::PendingSends { entry.peer } else { Some(entry.place.party) };
         // Nobody who was read receives it.
         let Some(receiver) = receiver else { continue };
         let local = (class == Class::LocalGroup).then_some(entry.side);
@@ -126,9 +126,9 @@ pub(super) fn buckets(entries: &[Entry<'_>]) -> Vec<Bucket> {
         });
         let Some(bucket) = buckets.get_mut(place) else { continue };
         let list = match entry.place.queue {
-            Which::Sends => &mut bucket.sends,
-            Which::Receives => &mut bucket.receives,
-            Which::Unexpected => &mut bucket.arrived,
+            QueueKind::PendingSends => &mut bucket.sends,
+            QueueKind::PendingReceives => &mut bucket.receives,
+            QueueKind::UnexpectedMessages => &mut bucket.arrived,
         };
         list.push(OperationId(index));
     }

@@ -16,32 +16,7 @@ pub use gather::peer;
 use std::collections::HashMap;
 
 use super::job::{CommunicatorId, Job, PartyId, Side};
-use model::{Communicator, Operation, OperationStatus, Queue, Remark};
-
-/// One of the three queues of a communicator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Which {
-    /// Pending sends.
-    Sends,
-    /// Pending receives.
-    Receives,
-    /// Unexpected messages.
-    Unexpected,
-}
-
-impl Which {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Sends, Self::Receives, Self::Unexpected];
-
-    /// The queue itself.
-    pub fn of(self, communicator: &Communicator) -> &Queue {
-        match self {
-            Self::Sends => &communicator.pending_sends,
-            Self::Receives => &communicator.pending_receives,
-            Self::Unexpected => &communicator.unexpected_messages,
-        }
-    }
-}
+use model::{Operation, OperationStatus, QueueKind, Remark};
 
 /// Where an operation stands in the snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,7 +26,7 @@ pub struct Place {
     /// The place in `Process::communicators`.
     pub communicator: usize,
     /// Which queue.
-    pub queue: Which,
+    pub queue: QueueKind,
     /// The place in the queue.
     pub index: usize,
 }
@@ -157,7 +132,7 @@ impl<'a> Matching<'a> {
     }
 
     /// The operations of one queue, in its order.
-    pub fn queue(&self, party: PartyId, communicator: usize, queue: Which) -> &[Entry<'a>] {
+    pub fn queue(&self, party: PartyId, communicator: usize, queue: QueueKind) -> &[Entry<'a>] {
         let Some(place) = self.starts.get(party.0).and_then(|starts| starts.get(communicator)) else { return &[] };
         let start = place.get(queue as usize).copied().unwrap_or(usize::MAX);
         let rest = self.entries.get(start..).unwrap_or_default();
@@ -178,8 +153,8 @@ impl<'a> Matching<'a> {
 }
 
 /// Whether an operation can no longer be matched.
-fn is_over(operation: &Operation, queue: Which) -> bool {
+fn is_over(operation: &Operation, queue: QueueKind) -> bool {
     operation.status == OperationStatus::Complete
         || operation.has(&Remark::Cancelled)
-        || (queue == Which::Receives && operation.has(&Remark::MatchedMessage))
+        || (queue == QueueKind::PendingReceives && operation.has(&Remark::MatchedMessage))
 }

@@ -3,8 +3,8 @@
 use super::traffic::Way as Traffic;
 use super::{Context, Found, Need, Op, Own, Peer, Posted, peer};
 use crate::job::{CommunicatorId, PartyId, Side};
-use crate::matching::{Outcome, Which};
-use model::{Call, OperationStatus, Remark};
+use crate::matching::Outcome;
+use model::{Call, OperationStatus, QueueKind, Remark};
 
 pub(super) const NOT_COUNTED: &str =
     "this MPI library does not count messages, so one that is on its way just now cannot be ruled out by one look";
@@ -108,7 +108,7 @@ impl<'a> Context<'a, '_> {
             Outcome::Pair(other) => {
                 let other = self.matching.entry(other).map(|other| match other.place.queue {
                     // What has arrived has left its sender.
-                    Which::Unexpected => self.party,
+                    QueueKind::UnexpectedMessages => self.party,
                     _ => other.place.party,
                 });
                 (self.moving(other), None)

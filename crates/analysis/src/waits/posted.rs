@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use crate::job::{CommunicatorId, Job, PartyId};
-use crate::matching::{Place, Which};
-use model::{Argument, Call, Communicator, Operation, OperationStatus, Process, SourceKind};
+use crate::matching::Place;
+use model::{Argument, Call, Communicator, Operation, OperationStatus, Process, QueueKind, SourceKind};
 
 use functions::Way;
 
-/// Which of the two queues of what a process has posted.
+/// Which of the two queues of what a process has posted. No [`QueueKind`]: an unexpected message was posted by nobody here, so no
+/// call waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Posted {
     /// `Communicator::pending_sends`.
@@ -38,8 +39,8 @@ impl Op<'_> {
     /// Where matching has it.
     pub fn matched_at(&self) -> Place {
         let queue = match self.queue {
-            Posted::Sends => Which::Sends,
-            Posted::Receives => Which::Receives,
+            Posted::Sends => QueueKind::PendingSends,
+            Posted::Receives => QueueKind::PendingReceives,
         };
         Place { party: self.party, communicator: self.place, queue, index: self.index }
     }

@@ -1,8 +1,8 @@
 //! Which sends and receives belong together.
 
 use analysis::job::Job;
-use analysis::matching::{Matching, Outcome, Place, Which};
-use model::{Operation, OperationStatus, Queue, Snapshot, Traffic};
+use analysis::matching::{Matching, Outcome, Place};
+use model::{Operation, OperationStatus, Queue, QueueKind, Snapshot, Traffic};
 use proptest::prelude::*;
 
 use super::support::{add, of_length, operation, post, with_status, with_text, world};
@@ -26,9 +26,9 @@ fn outcome(snapshot: &Snapshot, place: Place) -> Outcome {
 #[test]
 fn receives_are_matched_in_the_order_of_posting_and_messages_in_that_of_sending() {
     let mut snapshot = world(2);
-    let receives =
-        [Some(5), None, Some(5)].map(|tag| post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), tag)));
-    let sends = [5, 6, 5].map(|tag| post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(tag))));
+    let receives = [Some(5), None, Some(5)]
+        .map(|tag| post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), tag)));
+    let sends = [5, 6, 5].map(|tag| post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(tag))));
     for (receive, send) in receives.iter().zip(sends) {
         assert_eq!(partner(&snapshot, *receive), Some(send));
         assert_eq!(partner(&snapshot, send), Some(*receive));
@@ -46,10 +46,15 @@ fn what_is_complete_or_held_matches_nothing() {
         ),
         with_status(OperationStatus::Complete, with_text("cancelled", operation(Some(1), Some(5)))),
     ];
-    let over = over.map(|operation| post(&mut snapshot, 0, 0, Which::Receives, operation));
-    let moving =
-        post(&mut snapshot, 0, 0, Which::Receives, with_status(OperationStatus::Matched, operation(Some(1), Some(5))));
-    let send = post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(5)));
+    let over = over.map(|operation| post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation));
+    let moving = post(
+        &mut snapshot,
+        0,
+        0,
+        QueueKind::PendingReceives,
+        with_status(OperationStatus::Matched, operation(Some(1), Some(5))),
+    );
+    let send = post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(5)));
     for place in over {
         assert_eq!(outcome(&snapshot, place), Outcome::Over);
     }
@@ -61,12 +66,12 @@ fn what_is_complete_or_held_matches_nothing() {
 fn tags_communicators_and_ranks_keep_apart() {
     let mut snapshot = world(3);
     add(&mut snapshot, "dup", "3", &[0, 1, 2]);
-    let receive = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(5)));
+    let receive = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(5)));
     let others = [
-        post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(6))),
-        post(&mut snapshot, 1, 1, Which::Sends, operation(Some(0), Some(5))),
-        post(&mut snapshot, 2, 0, Which::Sends, operation(Some(0), Some(5))),
-        post(&mut snapshot, 1, 0, Which::Sends, operation(Some(2), Some(5))),
+        post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(6))),
+        post(&mut snapshot, 1, 1, QueueKind::PendingSends, operation(Some(0), Some(5))),
+        post(&mut snapshot, 2, 0, QueueKind::PendingSends, operation(Some(0), Some(5))),
+        post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(2), Some(5))),
     ];
     for place in others.into_iter().chain([receive]) {
         assert_eq!(outcome(&snapshot, place), Outcome::Unmatched, "{place:?}");
@@ -77,9 +82,9 @@ fn tags_communicators_and_ranks_keep_apart() {
 fn the_librarys_own_operations_meet_only_one_another() {
     let mut snapshot = world(2);
     let internal = |operation| Operation { internal: true, ..operation };
-    let application = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), None));
-    let library = post(&mut snapshot, 0, 0, Which::Receives, internal(operation(Some(1), Some(-17))));
-    let send = post(&mut snapshot, 1, 0, Which::Sends, internal(operation(Some(0), Some(-17))));
+    let application = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), None));
+    let library = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, internal(operation(Some(1), Some(-17))));
+    let send = post(&mut snapshot, 1, 0, QueueKind::PendingSends, internal(operation(Some(0), Some(-17))));
     assert_eq!(outcome(&snapshot, application), Outcome::Unmatched);
     assert_eq!(partner(&snapshot, library), Some(send));
 }
@@ -88,9 +93,10 @@ fn the_librarys_own_operations_meet_only_one_another() {
 fn a_message_that_has_arrived_and_its_pending_send_are_one() {
     let mut snapshot = world(2);
     let arrived = |tag| with_text(RENDEZVOUS, operation(Some(1), Some(tag)));
-    let eager = post(&mut snapshot, 0, 0, Which::Unexpected, with_text("eager", operation(Some(1), Some(8))));
-    let first = post(&mut snapshot, 0, 0, Which::Unexpected, arrived(8));
-    let sends = [8, 8].map(|tag| post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(tag))));
+    let eager =
+        post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, with_text("eager", operation(Some(1), Some(8))));
+    let first = post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, arrived(8));
+    let sends = [8, 8].map(|tag| post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(tag))));
     let job = Job::new(&snapshot);
     let matching = Matching::new(&job);
     let same = |place| matching.at(place).unwrap().same.map(|id| matching.entry(id).unwrap().place);
@@ -104,11 +110,11 @@ fn a_message_that_has_arrived_and_its_pending_send_are_one() {
 fn a_send_whose_tag_is_not_kept_is_found_by_its_length() {
     let mut snapshot = world(2);
     let arrived = of_length(1 << 20, operation(Some(1), Some(8)));
-    let arrived = post(&mut snapshot, 0, 0, Which::Unexpected, arrived);
+    let arrived = post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, arrived);
     let unknown = Operation { desired_tag: None, tag_wild: false, ..of_length(1 << 20, operation(Some(0), Some(0))) };
-    let send = post(&mut snapshot, 1, 0, Which::Sends, unknown.clone());
-    let lost = post(&mut snapshot, 1, 0, Which::Sends, unknown);
-    let receive = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(9)));
+    let send = post(&mut snapshot, 1, 0, QueueKind::PendingSends, unknown.clone());
+    let lost = post(&mut snapshot, 1, 0, QueueKind::PendingSends, unknown);
+    let receive = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(9)));
     let job = Job::new(&snapshot);
     let matching = Matching::new(&job);
     assert_eq!(matching.at(send).unwrap().same, matching.id(arrived));
@@ -122,9 +128,9 @@ fn a_send_whose_tag_is_not_kept_is_found_by_its_length() {
 fn probes_take_no_message() {
     let mut snapshot = world(2);
     let probe = Operation { call: Some("MPI_Probe".into()), ..operation(Some(1), Some(5)) };
-    let probe = post(&mut snapshot, 0, 0, Which::Receives, probe);
-    let receive = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(5)));
-    let send = post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(5)));
+    let probe = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, probe);
+    let receive = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(5)));
+    let send = post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(5)));
     assert_eq!(partner(&snapshot, probe), Some(send));
     assert_eq!(partner(&snapshot, receive), Some(send));
     assert_eq!(partner(&snapshot, send), Some(receive));
@@ -133,33 +139,33 @@ fn probes_take_no_message() {
 #[test]
 fn with_any_source_what_others_may_take_is_contested() {
     let mut snapshot = world(3);
-    let any = post(&mut snapshot, 0, 0, Which::Receives, operation(None, Some(5)));
-    let one = post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(5)));
-    let two = post(&mut snapshot, 2, 0, Which::Sends, operation(Some(0), Some(5)));
-    let other = post(&mut snapshot, 2, 0, Which::Sends, operation(Some(0), Some(6)));
+    let any = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(None, Some(5)));
+    let one = post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(5)));
+    let two = post(&mut snapshot, 2, 0, QueueKind::PendingSends, operation(Some(0), Some(5)));
+    let other = post(&mut snapshot, 2, 0, QueueKind::PendingSends, operation(Some(0), Some(6)));
     assert_eq!(partner(&snapshot, any), Some(one));
     assert_eq!(outcome(&snapshot, two), Outcome::Contested);
     assert_eq!(outcome(&snapshot, other), Outcome::Unmatched);
     // The other message may be the one that it takes.
-    let specific = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(5)));
+    let specific = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(5)));
     assert_eq!(outcome(&snapshot, specific), Outcome::Contested);
 }
 
 #[test]
 fn without_any_source_there_is_one_outcome() {
     let mut snapshot = world(2);
-    post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(5)));
-    let second = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(5)));
-    post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(5)));
+    post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(5)));
+    let second = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(5)));
+    post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(5)));
     assert_eq!(outcome(&snapshot, second), Outcome::Unmatched);
 }
 
 #[test]
 fn what_was_not_read_is_told() {
     let mut snapshot = world(3);
-    let specific = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(5)));
-    let any = post(&mut snapshot, 0, 0, Which::Receives, operation(None, Some(5)));
-    let send = post(&mut snapshot, 0, 0, Which::Sends, operation(Some(2), Some(5)));
+    let specific = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(5)));
+    let any = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(None, Some(5)));
+    let send = post(&mut snapshot, 0, 0, QueueKind::PendingSends, operation(Some(2), Some(5)));
     let blind = |snapshot: &Snapshot, place| {
         let job = Job::new(snapshot);
         let matching = Matching::new(&job);
@@ -180,7 +186,7 @@ fn what_was_not_read_is_told() {
 #[test]
 fn messages_that_are_seen_nowhere_are_counted() {
     let mut snapshot = world(2);
-    post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(5)));
+    post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(5)));
     let count = |local_rank, sent, arrived| Traffic {
         local_rank,
         sent: Some(sent),
@@ -205,9 +211,15 @@ fn messages_that_are_seen_nowhere_are_counted() {
 fn a_hundred_thousand_of_each_are_matched_at_once() {
     let mut snapshot = world(2);
     for tag in 0..100_000 {
-        post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(tag)));
-        post(&mut snapshot, 0, 0, Which::Unexpected, with_text(RENDEZVOUS, operation(Some(1), Some(200_000 + tag))));
-        post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(200_000 + tag)));
+        post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(tag)));
+        post(
+            &mut snapshot,
+            0,
+            0,
+            QueueKind::UnexpectedMessages,
+            with_text(RENDEZVOUS, operation(Some(1), Some(200_000 + tag))),
+        );
+        post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(200_000 + tag)));
     }
     let matching_job = Job::new(&snapshot);
     let matching = Matching::new(&matching_job);
@@ -272,11 +284,11 @@ proptest! {
         let mut snapshot = world(3);
         let receive_places: Vec<Place> = receives
             .iter()
-            .map(|(source, tag)| post(&mut snapshot, 0, 0, Which::Receives, operation(*source, *tag)))
+            .map(|(source, tag)| post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(*source, *tag)))
             .collect();
         let send_places: Vec<Place> = sends
             .iter()
-            .map(|(from, tag)| post(&mut snapshot, *from as usize, 0, Which::Sends, operation(Some(0), Some(*tag))))
+            .map(|(from, tag)| post(&mut snapshot, *from as usize, 0, QueueKind::PendingSends, operation(Some(0), Some(*tag))))
             .collect();
         let job = Job::new(&snapshot);
         let matching = Matching::new(&job);

@@ -1,8 +1,7 @@
 //! What is told of messages that do not fit, and of those that nobody receives.
 
 use analysis::findings::messages::Fate;
-use analysis::matching::Which;
-use model::{FindingKind, Operation, OperationStatus, Queue, Snapshot, Traffic};
+use model::{FindingKind, Operation, OperationStatus, Queue, QueueKind, Snapshot, Traffic};
 
 use super::support::{add, findings, of_length, operation, post, stands, told, with_status, with_text, world};
 
@@ -12,8 +11,14 @@ const FINALIZE: Fate = Fate::Finished("is in MPI_Finalize");
 fn a_tag_mismatch_names_both_tags() {
     let mut snapshot = world(2);
     add(&mut snapshot, "halo", "3", &[0, 1]);
-    let wait = post(&mut snapshot, 0, 1, Which::Receives, operation(Some(1), Some(17)));
-    post(&mut snapshot, 0, 1, Which::Unexpected, with_text("eager", of_length(128, operation(Some(1), Some(18)))));
+    let wait = post(&mut snapshot, 0, 1, QueueKind::PendingReceives, operation(Some(1), Some(17)));
+    post(
+        &mut snapshot,
+        0,
+        1,
+        QueueKind::UnexpectedMessages,
+        with_text("eager", of_length(128, operation(Some(1), Some(18)))),
+    );
     stands(&mut snapshot, 0, "MPI_Recv", 7);
     stands(&mut snapshot, 1, "MPI_Barrier", 9);
     let found = findings(&snapshot, &[Fate::Stuck, Fate::Stuck], &[wait]);
@@ -27,8 +32,8 @@ fn a_tag_mismatch_names_both_tags() {
 #[test]
 fn what_is_not_certain_says_why() {
     let mut snapshot = world(2);
-    let wait = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(17)));
-    post(&mut snapshot, 0, 0, Which::Unexpected, operation(Some(1), Some(18)));
+    let wait = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(17)));
+    post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, operation(Some(1), Some(18)));
     let suspect = findings(&snapshot, &[Fate::Suspect, Fate::Suspect], &[wait]);
     assert!(!suspect[0].certain);
     assert!(suspect[0].evidence.iter().any(|text| text.contains("not certain")), "{suspect:?}");
@@ -41,9 +46,9 @@ fn what_is_not_certain_says_why() {
 #[test]
 fn a_backlog_of_those_that_go_on_is_not_told() {
     let mut snapshot = world(2);
-    let wait = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(17)));
-    post(&mut snapshot, 0, 0, Which::Unexpected, operation(Some(1), Some(18)));
-    post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(19)));
+    let wait = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(17)));
+    post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, operation(Some(1), Some(18)));
+    post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(19)));
     assert_eq!(told(&findings(&snapshot, &[Fate::Open, Fate::Open], &[wait])), "");
     // One that is stuck elsewhere does not wait for this receive.
     assert_eq!(told(&findings(&snapshot, &[Fate::Stuck, Fate::Open], &[])), "");
@@ -53,8 +58,8 @@ fn a_backlog_of_those_that_go_on_is_not_told() {
 fn a_message_on_another_communicator() {
     let mut snapshot = world(2);
     add(&mut snapshot, "library", "3", &[0, 1]);
-    let wait = post(&mut snapshot, 1, 1, Which::Receives, operation(Some(0), Some(6)));
-    post(&mut snapshot, 1, 0, Which::Unexpected, operation(Some(0), Some(6)));
+    let wait = post(&mut snapshot, 1, 1, QueueKind::PendingReceives, operation(Some(0), Some(6)));
+    post(&mut snapshot, 1, 0, QueueKind::UnexpectedMessages, operation(Some(0), Some(6)));
     assert_eq!(
         told(&findings(&snapshot, &[Fate::Stuck, Fate::Stuck], &[wait])),
         "CommunicatorMismatch [0, 1] certain: rank 0 sent tag 6 to rank 1 on MPI_COMM_WORLD, \
@@ -65,16 +70,16 @@ fn a_message_on_another_communicator() {
 #[test]
 fn a_message_from_another_rank_and_one_to_another_rank() {
     let mut snapshot = world(4);
-    let wait = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(3), Some(12)));
-    post(&mut snapshot, 0, 0, Which::Unexpected, operation(Some(2), Some(12)));
+    let wait = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(3), Some(12)));
+    post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, operation(Some(2), Some(12)));
     assert_eq!(
         told(&findings(&snapshot, &[Fate::Stuck; 4], &[wait])),
         "RankMismatch [0, 2] certain: rank 2 sent tag 12 to rank 0 on MPI_COMM_WORLD, \
          rank 0 waits for tag 12 from rank 3 on MPI_COMM_WORLD\n"
     );
     let mut snapshot = world(4);
-    let wait = post(&mut snapshot, 3, 0, Which::Receives, operation(Some(2), Some(30)));
-    post(&mut snapshot, 0, 0, Which::Unexpected, operation(Some(2), Some(30)));
+    let wait = post(&mut snapshot, 3, 0, QueueKind::PendingReceives, operation(Some(2), Some(30)));
+    post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, operation(Some(2), Some(30)));
     assert_eq!(
         told(&findings(&snapshot, &[Fate::Stuck; 4], &[wait])),
         "RankMismatch [0, 2, 3] certain: rank 2 sent tag 30 to rank 0 on MPI_COMM_WORLD, \
@@ -88,8 +93,8 @@ fn a_message_from_another_rank_and_one_to_another_rank() {
 #[test]
 fn a_receive_of_any_tag_has_no_tag_mismatch() {
     let mut snapshot = world(3);
-    let wait = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), None));
-    post(&mut snapshot, 0, 0, Which::Unexpected, operation(Some(2), Some(4)));
+    let wait = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), None));
+    post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, operation(Some(2), Some(4)));
     let found = findings(&snapshot, &[Fate::Stuck; 3], &[wait]);
     assert_eq!(found.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [FindingKind::RankMismatch]);
 }
@@ -100,8 +105,8 @@ fn many_alike_are_one_finding() {
     let mut waits = Vec::new();
     for rank in 0..100 {
         let left = (rank + 99) % 100;
-        waits.push(post(&mut snapshot, rank, 0, Which::Receives, operation(Some(left as i64), Some(1))));
-        post(&mut snapshot, rank, 0, Which::Unexpected, operation(Some(left as i64), Some(2)));
+        waits.push(post(&mut snapshot, rank, 0, QueueKind::PendingReceives, operation(Some(left as i64), Some(1))));
+        post(&mut snapshot, rank, 0, QueueKind::UnexpectedMessages, operation(Some(left as i64), Some(2)));
         stands(&mut snapshot, rank, "MPI_Recv", 5);
     }
     let found = findings(&snapshot, &[Fate::Stuck; 100], &waits);
@@ -120,9 +125,9 @@ fn lengths(bytes: u64, room: u64, traffic: Option<(u64, u64)>) -> String {
         ..of_length(bytes, operation(None, Some(5)))
     };
     let receive = Operation { desired_global_rank: Some(1), any_source: false, ..datatype("MPI_DOUBLE", 8, room) };
-    post(&mut snapshot, 0, 0, Which::Receives, receive);
+    post(&mut snapshot, 0, 0, QueueKind::PendingReceives, receive);
     let send = Operation { desired_global_rank: Some(0), any_source: false, ..datatype("MPI_DOUBLE", 8, bytes) };
-    post(&mut snapshot, 1, 0, Which::Sends, send);
+    post(&mut snapshot, 1, 0, QueueKind::PendingSends, send);
     if let Some((sent, arrived)) = traffic {
         for (rank, sent, arrived) in [(0, 0, arrived), (1, sent, 0)] {
             snapshot.processes[rank].communicators[0].traffic = vec![Traffic {
@@ -158,15 +163,21 @@ fn datatypes_that_differ_and_lengths_that_are_no_whole_number() {
     ] {
         let mut snapshot = world(2);
         let typed = |name: &str, operation| Operation { datatype: Some(name.into()), count: Some(10), ..operation };
-        post(&mut snapshot, 0, 0, Which::Receives, typed(wanted, of_length(40, operation(Some(1), Some(5)))));
-        post(&mut snapshot, 1, 0, Which::Sends, typed(sent, of_length(40, operation(Some(0), Some(5)))));
+        post(
+            &mut snapshot,
+            0,
+            0,
+            QueueKind::PendingReceives,
+            typed(wanted, of_length(40, operation(Some(1), Some(5)))),
+        );
+        post(&mut snapshot, 1, 0, QueueKind::PendingSends, typed(sent, of_length(40, operation(Some(0), Some(5)))));
         let found = findings(&snapshot, &[Fate::Open, Fate::Open], &[]);
         assert_eq!(found.first().map(|finding| finding.kind), kind, "{sent}");
     }
     let mut snapshot = world(2);
     let receive = Operation { count: Some(10), ..of_length(80, operation(Some(1), Some(5))) };
-    post(&mut snapshot, 0, 0, Which::Receives, receive);
-    post(&mut snapshot, 1, 0, Which::Sends, of_length(12, operation(Some(0), Some(5))));
+    post(&mut snapshot, 0, 0, QueueKind::PendingReceives, receive);
+    post(&mut snapshot, 1, 0, QueueKind::PendingSends, of_length(12, operation(Some(0), Some(5))));
     let found = findings(&snapshot, &[Fate::Open, Fate::Open], &[]);
     assert_eq!(found[0].kind, FindingKind::CountMismatch);
 }
@@ -174,7 +185,7 @@ fn datatypes_that_differ_and_lengths_that_are_no_whole_number() {
 #[test]
 fn a_message_to_one_that_receives_nothing_more() {
     let mut snapshot = world(2);
-    post(&mut snapshot, 0, 0, Which::Unexpected, with_text("eager", operation(Some(1), Some(3))));
+    post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, with_text("eager", operation(Some(1), Some(3))));
     assert_eq!(
         told(&findings(&snapshot, &[FINALIZE, FINALIZE], &[])),
         "UnmatchedSend [0, 1] certain: rank 1 sent tag 3 to rank 0 on MPI_COMM_WORLD, which receives it nowhere\n"
@@ -186,7 +197,7 @@ fn a_message_to_one_that_receives_nothing_more() {
 #[test]
 fn a_send_in_which_a_rank_is_stuck() {
     let mut snapshot = world(2);
-    let send = post(&mut snapshot, 1, 0, Which::Sends, operation(Some(0), Some(3)));
+    let send = post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(3)));
     let both = [Fate::Stuck, Fate::Stuck];
     assert!(told(&findings(&snapshot, &both, &[send])).starts_with("UnmatchedSend [0, 1] certain: rank 1 sends tag 3"));
     let suspect = [Fate::Suspect, Fate::Suspect];
@@ -209,7 +220,7 @@ fn counted(snapshot: &mut Snapshot, rank: usize, of: &[(i64, u64, u64)]) {
 #[test]
 fn receives_to_which_nobody_sends() {
     let mut snapshot = world(3);
-    let wait = post(&mut snapshot, 0, 0, Which::Receives, operation(Some(1), Some(3)));
+    let wait = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(3)));
     let finished = [Fate::Open, FINALIZE, Fate::Open];
     // What rank 1 sent before it finished may be on its way to a rank that is not in MPI.
     assert_eq!(
@@ -231,7 +242,7 @@ fn receives_to_which_nobody_sends() {
 #[test]
 fn receives_from_anybody_to_which_nobody_sends() {
     let mut snapshot = world(3);
-    let wait = post(&mut snapshot, 0, 0, Which::Receives, operation(None, Some(3)));
+    let wait = post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(None, Some(3)));
     let finished = [Fate::Open, FINALIZE, FINALIZE];
     assert!(told(&findings(&snapshot, &finished, &[])).starts_with("UnmatchedReceive [0] possible"));
     let stuck = [Fate::Stuck, FINALIZE, FINALIZE];
@@ -252,7 +263,7 @@ fn messages_that_pile_up() {
     let mut snapshot = world(2);
     for _ in 0..1500 {
         let message = with_text("eager", of_length(100, operation(Some(1), Some(3))));
-        post(&mut snapshot, 0, 0, Which::Unexpected, message);
+        post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, message);
     }
     assert_eq!(
         told(&findings(&snapshot, &[], &[])),
@@ -267,14 +278,14 @@ fn messages_that_pile_up() {
 fn requests_that_nobody_completes() {
     let mut snapshot = world(1);
     let complete = with_status(OperationStatus::Complete, operation(Some(0), Some(3)));
-    post(&mut snapshot, 0, 0, Which::Receives, complete.clone());
+    post(&mut snapshot, 0, 0, QueueKind::PendingReceives, complete.clone());
     assert_eq!(told(&findings(&snapshot, &[Fate::Open], &[])), "");
     assert_eq!(
         told(&findings(&snapshot, &[FINALIZE], &[])),
         "NeverCompleted [0] certain: rank 0 is in MPI_Finalize with 1 request that it never completed\n"
     );
     for _ in 0..1000 {
-        post(&mut snapshot, 0, 0, Which::Receives, complete.clone());
+        post(&mut snapshot, 0, 0, QueueKind::PendingReceives, complete.clone());
     }
     assert!(told(&findings(&snapshot, &[Fate::Open], &[])).starts_with("NeverCompleted [0] certain: rank 0 has 1001"));
 }

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use analysis::diagnose::{Earlier, diagnose};
 use analysis::findings::messages::Fate;
-use analysis::matching::Which;
 use model::{
-    Argument, CallRequest, Finding, FindingKind, Operation, OperationStatus, Outside, RequestState, Snapshot, Stage,
-    State, SystemCall,
+    Argument, CallRequest, Finding, FindingKind, Operation, OperationStatus, Outside, QueueKind, RequestState,
+    Snapshot, Stage, State, SystemCall,
 };
 
 use super::made::{call, counted, job, outside, receive, send};
@@ -97,9 +96,9 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
         for rank in 0..2 {
             snapshot.processes[rank].communicators[0].pending_receives.operations.clear();
         }
-        post(&mut snapshot, 0, 0, Which::Receives, wanted);
-        post(&mut snapshot, 1, 0, Which::Receives, operation(Some(0), Some(2)));
-        post(&mut snapshot, 0, 0, Which::Unexpected, sent);
+        post(&mut snapshot, 0, 0, QueueKind::PendingReceives, wanted);
+        post(&mut snapshot, 1, 0, QueueKind::PendingReceives, operation(Some(0), Some(2)));
+        post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, sent);
         counted(&mut snapshot);
         vec![snapshot]
     };
@@ -146,7 +145,7 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
             let mut snapshots = unfit(operation(Some(1), Some(17)), operation(Some(1), Some(99)));
             let queue = &mut snapshots[0].processes[0].communicators[0].unexpected_messages;
             let message = Operation { desired_tag: Some(17), ..queue.operations.remove(0) };
-            post(&mut snapshots[0], 0, 1, Which::Unexpected, message);
+            post(&mut snapshots[0], 0, 1, QueueKind::UnexpectedMessages, message);
             snapshots
         }
         FindingKind::Truncation => unfit(
@@ -160,15 +159,27 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
         FindingKind::CountMismatch => {
             let mut snapshot = job(2);
             let receive = Operation { count: Some(10), ..of_length(80, operation(Some(1), Some(5))) };
-            post(&mut snapshot, 0, 0, Which::Receives, receive);
-            post(&mut snapshot, 1, 0, Which::Sends, of_length(12, operation(Some(0), Some(5))));
+            post(&mut snapshot, 0, 0, QueueKind::PendingReceives, receive);
+            post(&mut snapshot, 1, 0, QueueKind::PendingSends, of_length(12, operation(Some(0), Some(5))));
             vec![snapshot]
         }
         FindingKind::DatatypeMismatch => {
             let typed = |name: &str, operation| Operation { datatype: Some(name.into()), count: Some(10), ..operation };
             let mut snapshot = job(2);
-            post(&mut snapshot, 0, 0, Which::Receives, typed("MPI_INT", of_length(40, operation(Some(1), Some(5)))));
-            post(&mut snapshot, 1, 0, Which::Sends, typed("MPI_FLOAT", of_length(40, operation(Some(0), Some(5)))));
+            post(
+                &mut snapshot,
+                0,
+                0,
+                QueueKind::PendingReceives,
+                typed("MPI_INT", of_length(40, operation(Some(1), Some(5)))),
+            );
+            post(
+                &mut snapshot,
+                1,
+                0,
+                QueueKind::PendingSends,
+                typed("MPI_FLOAT", of_length(40, operation(Some(0), Some(5)))),
+            );
             vec![snapshot]
         }
         FindingKind::CollectiveMismatch => vec![in_collectives(["MPI_Barrier", "MPI_Allreduce", "MPI_Barrier"], false)],
@@ -209,7 +220,7 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
         FindingKind::NeverCompleted => {
             let mut snapshot = job(2);
             let complete = with_status(OperationStatus::Complete, operation(Some(0), Some(3)));
-            post(&mut snapshot, 0, 0, Which::Receives, complete);
+            post(&mut snapshot, 0, 0, QueueKind::PendingReceives, complete);
             snapshot.processes[0].stage = Some(Stage::Finalizing);
             vec![snapshot]
         }
@@ -217,7 +228,7 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
             let mut snapshot = job(2);
             for _ in 0..1001 {
                 let message = with_text("eager", of_length(100, operation(Some(1), Some(3))));
-                post(&mut snapshot, 0, 0, Which::Unexpected, message);
+                post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, message);
             }
             vec![snapshot]
         }

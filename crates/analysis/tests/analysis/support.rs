@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use analysis::findings::messages::{Context, Fate, find};
 use analysis::job::{Job, PartyId};
-use analysis::matching::{Matching, Place, Which};
-use model::{Call, Communicator, Finding, Operation, OperationStatus, Process, Snapshot};
+use analysis::matching::{Matching, Place};
+use model::{Call, Communicator, Finding, Operation, OperationStatus, Process, QueueKind, Snapshot};
 
 /// A snapshot of so many ranks, each of which has MPI_COMM_WORLD.
 pub fn world(size: i64) -> Snapshot {
@@ -65,14 +65,15 @@ pub fn with_status(status: OperationStatus, operation: Operation) -> Operation {
 }
 
 /// Puts an operation at the end of a queue of a rank's communicator.
-pub fn post(snapshot: &mut Snapshot, rank: usize, communicator: usize, queue: Which, operation: Operation) -> Place {
+pub fn post(
+    snapshot: &mut Snapshot,
+    rank: usize,
+    communicator: usize,
+    queue: QueueKind,
+    operation: Operation,
+) -> Place {
     let found = &mut snapshot.processes[rank].communicators[communicator];
-    let [sends, receives, unexpected] = found.queues_mut();
-    let list = match queue {
-        Which::Sends => &mut sends.operations,
-        Which::Receives => &mut receives.operations,
-        Which::Unexpected => &mut unexpected.operations,
-    };
+    let list = &mut queue.of_mut(found).operations;
     list.push(operation);
     Place { party: PartyId(rank), communicator, queue, index: list.len() - 1 }
 }

@@ -6,7 +6,7 @@
 
 use super::abi;
 use super::protocol::Pending;
-use model::{Operation, OperationStatus, Queue, QueueState, Remark};
+use model::{Operation, OperationStatus, Queue, QueueKind, QueueState, Remark};
 use target::printable;
 
 /// The room for the name of a function in bytes; a name that fills it is not terminated.
@@ -14,36 +14,6 @@ pub const MAX_FUNCTION_NAME: usize = 1024;
 
 /// What is kept of an error text.
 const MAX_ERROR_TEXT: usize = 1024;
-
-/// The queue at hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// `mqs_pending_sends`.
-    Sends,
-    /// `mqs_pending_receives`.
-    Receives,
-    /// `mqs_unexpected_messages`.
-    Unexpected,
-}
-
-impl Class {
-    /// All, in the order of their numbers.
-    pub const ALL: [Self; 3] = [Self::Sends, Self::Receives, Self::Unexpected];
-
-    /// The class with this number.
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
-    }
-
-    /// For people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sends => "pending sends",
-            Self::Receives => "pending receives",
-            Self::Unexpected => "unexpected messages",
-        }
-    }
-}
 
 /// The low 32 bits with their sign: what the MPI library's C int was.
 pub fn as_int(word: i64) -> i64 {
@@ -60,7 +30,7 @@ fn length(word: i64) -> Option<u64> {
 }
 
 /// One operation.
-pub fn operation(told: &Pending<'_>, class: Class, world_size: Option<i64>) -> Operation {
+pub fn operation(told: &Pending<'_>, class: QueueKind, world_size: Option<i64>) -> Operation {
     let Pending { tag_wild, system_buffer, buffer, .. } = *told;
     let Pending { desired_local_rank: desired_local, actual_local_rank: actual_local, .. } = *told;
     let desired_tag = as_int(told.desired_tag);
@@ -68,7 +38,7 @@ pub fn operation(told: &Pending<'_>, class: Class, world_size: Option<i64>) -> O
     let mut extra_text: Vec<Remark> = lines.collect();
     let in_world = |rank: &i64| world_size.is_none_or(|size| *rank < size);
     let global = |word| rank(word).filter(in_world);
-    let any_source = class == Class::Receives && as_int(desired_local) == i64::from(abi::INVALID_PROCESS);
+    let any_source = class == QueueKind::PendingReceives && as_int(desired_local) == i64::from(abi::INVALID_PROCESS);
     let mut operation = Operation {
         status: match told.status {
             status if status == abi::STATUSES[0] => OperationStatus::Pending,
@@ -94,12 +64,12 @@ pub fn operation(told: &Pending<'_>, class: Class, world_size: Option<i64>) -> O
         ..Operation::default()
     };
     // The header: "fields valid if status >= matched or it's a send".
-    if class == Class::Sends || operation.status != OperationStatus::Pending {
+    if class == QueueKind::PendingSends || operation.status != OperationStatus::Pending {
         operation.actual_local_rank = rank(actual_local);
         operation.actual_global_rank = rank(actual_local).and_then(|_| global(told.actual_global_rank));
         operation.actual_tag = Some(as_int(told.actual_tag));
         operation.actual_length = length(told.actual_length);
-    } else if class == Class::Unexpected {
+    } else if class == QueueKind::UnexpectedMessages {
         // What has arrived is what it is.
         operation.actual_local_rank = operation.desired_local_rank;
         operation.actual_global_rank = operation.desired_global_rank;
@@ -117,7 +87,7 @@ pub fn function_name(text: &[u8]) -> Option<String> {
 }
 
 /// State of a queue after the function that ended its reading returned `code`.
-pub fn end_of_queue(queue: &mut Queue, class: Class, in_setup: bool, code: i32, text: &[u8]) {
+pub fn end_of_queue(queue: &mut Queue, class: QueueKind, in_setup: bool, code: i32, text: &[u8]) {
     match code {
         abi::END_OF_LIST => {}
         abi::NO_INFORMATION => {
@@ -183,13 +153,13 @@ mod tests {
         }
     }
 
-    fn converted(class: Class, told: &Pending<'_>) -> Operation {
+    fn converted(class: QueueKind, told: &Pending<'_>) -> Operation {
         operation(told, class, Some(4))
     }
 
     #[test]
     fn zero_extended_wildcards_are_wildcards() {
-        let op = converted(Class::Receives, &told(0, 0xffff_ffff, 0, true, 0xffff_ffff));
+        let op = converted(QueueKind::PendingReceives, &told(0, 0xffff_ffff, 0, true, 0xffff_ffff));
         assert!(op.any_source && op.tag_wild && !op.internal);
         assert_eq!((op.desired_local_rank, op.desired_global_rank, op.desired_tag), (None, None, None));
         assert_eq!((op.actual_local_rank, op.actual_tag, op.actual_length), (None, None, None));
@@ -198,27 +168,27 @@ mod tests {
 
     #[test]
     fn negative_tags_are_internal() {
-        let op = converted(Class::Receives, &told(0, 1, 1, false, 0xffff_ffef));
+        let op = converted(QueueKind::PendingReceives, &told(0, 1, 1, false, 0xffff_ffef));
         assert_eq!((op.desired_tag, op.internal), (Some(-17), true));
     }
 
     #[test]
     fn actual_fields_count_for_sends_and_matched_receives_only() {
-        assert_eq!(converted(Class::Receives, &told(0, 1, 1, false, 5)).actual_tag, None);
-        assert_eq!(converted(Class::Receives, &told(1, 1, 1, false, 5)).actual_tag, Some(9));
-        assert_eq!(converted(Class::Sends, &told(0, 1, 1, false, 5)).actual_local_rank, Some(7));
+        assert_eq!(converted(QueueKind::PendingReceives, &told(0, 1, 1, false, 5)).actual_tag, None);
+        assert_eq!(converted(QueueKind::PendingReceives, &told(1, 1, 1, false, 5)).actual_tag, Some(9));
+        assert_eq!(converted(QueueKind::PendingSends, &told(0, 1, 1, false, 5)).actual_local_rank, Some(7));
         assert_eq!(
-            converted(Class::Sends, &told(0, 1, 1, false, 5)).actual_global_rank,
+            converted(QueueKind::PendingSends, &told(0, 1, 1, false, 5)).actual_global_rank,
             None,
             "8 is not in a world of 4"
         );
-        let unexpected = converted(Class::Unexpected, &told(0, 1, 1, false, 5));
+        let unexpected = converted(QueueKind::UnexpectedMessages, &told(0, 1, 1, false, 5));
         assert_eq!((unexpected.actual_local_rank, unexpected.actual_length), (Some(1), Some(40)));
     }
 
     #[test]
     fn a_status_that_does_not_exist_is_told() {
-        assert_eq!(converted(Class::Sends, &told(77, 1, 1, false, 5)).extra_text.len(), 2);
+        assert_eq!(converted(QueueKind::PendingSends, &told(77, 1, 1, false, 5)).extra_text.len(), 2);
     }
 
     #[test]

@@ -3,13 +3,14 @@
 //! The order of calls is that of the document ("Startup calls in the DLL", "Queue display", "Shutdown"). The first
 //! error ends it: Open MPI's plug-in crashes when it is called on after a failed `mqs_setup_process`.
 
+use model::QueueKind;
 use std::borrow::Cow;
 use std::ffi::{c_char, c_int};
 use std::os::fd::RawFd;
 use std::path::Path;
 
 use super::abi::{self, Function, Functions, Need};
-use super::convert::{Class, MAX_FUNCTION_NAME};
+use super::convert::MAX_FUNCTION_NAME;
 use super::protocol::{Event, Lines, Pending, Ranks};
 use crate::host::callbacks::{self, image_handle, job_handle, process_handle, take_info};
 use crate::host::child::{Child, Facts};
@@ -243,7 +244,7 @@ impl Driver<'_> {
                 name: &communicator.name,
             });
             self.group(communicator.size as i64, &mut ranks);
-            for class in Class::ALL {
+            for class in QueueKind::ALL {
                 self.queue(class, &mut operations)?;
             }
             // Never past the end: Open MPI's plug-in follows a null pointer there.
@@ -283,7 +284,7 @@ impl Driver<'_> {
         }
     }
 
-    fn queue(&self, class: Class, operations: &mut usize) -> Step<()> {
+    fn queue(&self, class: QueueKind, operations: &mut usize) -> Step<()> {
         self.tell(&Event::QueueStart { class });
         let process = process_handle(self.child);
         let mut code =

@@ -5,10 +5,10 @@
 //!
 //! [`Told`]: crate::host::message::Told
 
+use model::QueueKind;
 use std::borrow::Cow;
 
 use super::abi;
-use super::convert::Class;
 use crate::host::message::{Message, Part, messages, record};
 use crate::host::wire::{Kind, Put, Take};
 
@@ -50,7 +50,7 @@ messages! {
         /// A queue of it begins.
         QueueStart {
             /// Which.
-            class: Class,
+            class: QueueKind,
         }
         /// The next operation of the queue.
         Operation {
@@ -137,12 +137,12 @@ impl<'a> Part<'a> for Lines<'a> {
     }
 }
 
-impl Part<'_> for Class {
+impl Part<'_> for QueueKind {
     fn put(&self, out: &mut Vec<u8>) {
         out.u8(*self as u8);
     }
     fn take(from: &mut Take<'_>) -> Option<Self> {
-        Self::from_number(from.u8()?)
+        Self::ALL.get(usize::from(from.u8()?)).copied()
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
             Event::Communicator { unique_id: u64::MAX, local_rank: -1, size: 2, name: b"world\0x" },
             Event::Group { ranks: Ranks(Cow::Borrowed(&[0, -1, 7])) },
             Event::NoGroup { code: -1, text: b"why" },
-            Event::QueueStart { class: Class::Unexpected },
+            Event::QueueStart { class: QueueKind::UnexpectedMessages },
             pending(&[]),
             pending(&lines[..1]),
             pending(&lines),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::abi::{Function, Need};
-use super::convert::{self, Class};
+use super::convert;
 use super::driver;
 use super::protocol::Event;
 use super::{Dialect, Limits, NewProcess, PluginInfo, Universe, dialect};
@@ -13,7 +13,7 @@ use crate::host::error::PluginError;
 use crate::host::message::{Speaker, Told};
 use crate::host::wire::{Failure, Kind};
 use crate::host::{foreign, library};
-use model::{Communicator, Queue, QueueReport, QueueState};
+use model::{Communicator, Queue, QueueKind, QueueReport, QueueState};
 use target::printable;
 
 /// Bytes that are shown of a name that is none.
@@ -36,7 +36,7 @@ pub struct PluginServer<'a> {
     /// The group of each communicator of the report.
     pub groups: Vec<Option<Vec<Option<i64>>>>,
     /// Where the communicator and the queue at hand stand.
-    open: Option<Option<Class>>,
+    open: Option<Option<QueueKind>>,
     operations: usize,
     ranks: usize,
     text_bytes: usize,
@@ -91,21 +91,12 @@ impl<'a> PluginServer<'a> {
     pub fn cut_off(&mut self, reason: &str) {
         let Some(queue_at_hand) = self.open.take() else { return };
         let Some(communicator) = self.report.communicators.last_mut() else { return };
-        let next = match queue_at_hand {
-            Some(class) => class as usize,
-            None => return,
-        };
-        let queues = [
-            &mut communicator.pending_sends,
-            &mut communicator.pending_receives,
-            &mut communicator.unexpected_messages,
-        ];
-        for (number, queue) in queues.into_iter().enumerate() {
-            if number >= next {
-                queue.state = QueueState::Error;
-                let what = if number == next { "not read to its end" } else { "not read" };
-                queue.detail = Some(format!("{what}: {reason}"));
-            }
+        let Some(next) = queue_at_hand else { return };
+        for kind in QueueKind::ALL.into_iter().filter(|kind| *kind >= next) {
+            let queue = kind.of_mut(communicator);
+            queue.state = QueueState::Error;
+            let what = if kind == next { "not read to its end" } else { "not read" };
+            queue.detail = Some(format!("{what}: {reason}"));
         }
     }
 
@@ -157,7 +148,7 @@ impl<'a> PluginServer<'a> {
                     size: convert::rank(size),
                     ..Communicator::default()
                 });
-                self.open = Some(Some(Class::Sends));
+                self.open = Some(Some(QueueKind::PendingSends));
             }
             Event::Group { ref ranks } => {
                 self.ranks += ranks.0.len();
@@ -202,9 +193,9 @@ impl<'a> PluginServer<'a> {
                 convert::end_of_queue(self.queue()?, class, in_setup, code, text);
                 // The next queue has not been begun, but is due.
                 self.open = Some(match class {
-                    Class::Sends => Some(Class::Receives),
-                    Class::Receives => Some(Class::Unexpected),
-                    Class::Unexpected => None,
+                    QueueKind::PendingSends => Some(QueueKind::PendingReceives),
+                    QueueKind::PendingReceives => Some(QueueKind::UnexpectedMessages),
+                    QueueKind::UnexpectedMessages => None,
                 });
             }
             Event::NewProcess { pid, image, host } => {
@@ -257,12 +248,7 @@ impl<'a> PluginServer<'a> {
 
     fn queue(&mut self) -> Option<&mut Queue> {
         let class = self.open??;
-        let communicator = self.report.communicators.last_mut()?;
-        Some(match class {
-            Class::Sends => &mut communicator.pending_sends,
-            Class::Receives => &mut communicator.pending_receives,
-            Class::Unexpected => &mut communicator.unexpected_messages,
-        })
+        Some(class.of_mut(self.report.communicators.last_mut()?))
     }
 
     fn failure(&self, failure: Failure, function: Option<Function>, code: i32, text: &[u8]) -> PluginError {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::communicators::Found;
 use super::requests::{Kind, Request};
-use super::transport::{Around, Decoded, Kept};
+use super::transport::{Around, Decoded};
 use crate::record::{Record, shape};
 use layouts::{LayoutError, Layouts};
-use model::{Operation, OperationStatus, Remark};
+use model::{Operation, OperationStatus, QueueKind, Remark};
 use target::Target;
 use target::address::TargetAddr;
 
@@ -118,7 +118,7 @@ impl ActiveMessages {
         match request.kind {
             Kind::Send => Ok(request.comm.map(|comm| {
                 let operation = self.send(request, operation, comm, around);
-                Decoded { comm, queue: Kept::Sends, order: u64::MAX, operation }
+                Decoded { comm, queue: QueueKind::PendingSends, order: u64::MAX, operation }
             })),
             Kind::Receive if request.comm.is_none() && request.complete() => Ok(None),
             Kind::Receive | Kind::MatchedProbe => self.receive(request, operation, around).map(Some),
@@ -153,12 +153,12 @@ impl ActiveMessages {
             operation.buffer = (buffer != 0).then_some(buffer);
             operation.system_buffer = buffer != 0;
             if request.comm.is_none() {
-                return Ok(Decoded { comm, queue: Kept::Unexpected, order: u64::MAX, operation });
+                return Ok(Decoded { comm, queue: QueueKind::UnexpectedMessages, order: u64::MAX, operation });
             }
             operation.buffer = None;
             operation.system_buffer = false;
             matched_message(&mut operation);
-            return Ok(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation });
+            return Ok(Decoded { comm, queue: QueueKind::PendingReceives, order: u64::MAX, operation });
         }
         datatype.put_into(&mut operation);
         if operation.datatype.is_none() {
@@ -176,7 +176,7 @@ impl ActiveMessages {
             operation.count = count;
             operation.buffer = Some(record.uint(shape.buffer));
         }
-        Ok(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation })
+        Ok(Decoded { comm, queue: QueueKind::PendingReceives, order: u64::MAX, operation })
     }
 
     /// Whether a receive that is on no list was matched; `None` where that cannot be read.

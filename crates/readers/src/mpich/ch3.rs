@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use super::active_messages::{OVERWRITTEN, completed, message};
 use super::lists::Links;
 use super::requests::{Kind, Request};
-use super::transport::{Around, Decoded, Kept};
+use super::transport::{Around, Decoded};
 use crate::record::{Record, shape};
 use crate::send_mode::SendMode;
 use layouts::{LayoutError, Layouts};
-use model::{Operation, OperationStatus, Remark};
+use model::{Operation, OperationStatus, QueueKind, Remark};
 
 shape!(
     /// What ch3 keeps in a request (`MPIDI_Request`, pmodels/mpich, src/mpid/ch3/include/mpidpre.h, v3.2 to v5.0).
@@ -97,7 +97,7 @@ impl Ch3 {
             if request.comm.is_some() {
                 operation.status = OperationStatus::Matched;
                 operation.extra_text.push(Remark::MatchedMessage);
-                return Ok(Some(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation }));
+                return Ok(Some(Decoded { comm, queue: QueueKind::PendingReceives, order: u64::MAX, operation }));
             }
             let own = record.uint(shape.state) & MESSAGE_MASK == SELF_MESSAGE;
             let buffer = if own { 0 } else { record.uint(shape.arrived_at) };
@@ -106,7 +106,7 @@ impl Ch3 {
             if operation.desired_length.is_none() {
                 operation.not_known("desired_length", "the request of the send to this process itself cannot be read");
             }
-            return Ok(Some(Decoded { comm, queue: Kept::Unexpected, order: u64::MAX, operation }));
+            return Ok(Some(Decoded { comm, queue: QueueKind::UnexpectedMessages, order: u64::MAX, operation }));
         }
         let datatype = around.datatypes.of(record.uint(shape.datatype) as u32);
         operation.count = u64::try_from(record.int(shape.count)).ok();
@@ -129,7 +129,7 @@ impl Ch3 {
             completed(request, &mut operation);
             forget_matched(&mut operation);
         }
-        let queue = if send { Kept::Sends } else { Kept::Receives };
+        let queue = if send { QueueKind::PendingSends } else { QueueKind::PendingReceives };
         Ok(Some(Decoded { comm, queue, order: u64::MAX, operation }))
     }
 

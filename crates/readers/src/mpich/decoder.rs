@@ -8,11 +8,11 @@ use super::communicators::{Communicators, c_handle};
 use super::lists::{Links, List};
 use super::persistent::{self, Persistent};
 use super::requests::{Kind, Request};
-use super::transport::{Around, Decoded, Kept, Transport};
+use super::transport::{Around, Decoded, Transport};
 use crate::record::Slot;
 use crate::send_mode::SendMode;
 use layouts::{LayoutError, Layouts};
-use model::Operation;
+use model::{Operation, QueueKind};
 use target::Target;
 use target::address::TargetAddr;
 
@@ -32,7 +32,7 @@ pub enum Outcome {
     /// A request on a communicator that has been freed, by its context.
     Abandoned(u64),
     /// An operation of a queue of which nothing is known, perhaps not even the communicator.
-    Unknown(Kept, Option<usize>),
+    Unknown(QueueKind, Option<usize>),
     /// No operation of a queue.
     Nothing,
 }
@@ -123,7 +123,7 @@ impl Decoder {
         }
         match &self.device {
             Device::Ch3(ch3) => match ch3.decode(request, operation, around) {
-                Ok(Some(decoded)) if decoded.queue == Kept::Sends => {
+                Ok(Some(decoded)) if decoded.queue == QueueKind::PendingSends => {
                     Outcome::Rows(vec![without_list(request, decoded)])
                 }
                 Ok(Some(decoded)) => {
@@ -147,7 +147,7 @@ impl Decoder {
                 }
                 let more = messages.more_of(request);
                 match messages.decode(request, operation, around) {
-                    Ok(Some(decoded)) if decoded.queue == Kept::Sends => {
+                    Ok(Some(decoded)) if decoded.queue == QueueKind::PendingSends => {
                         Outcome::Rows(vec![without_list(request, decoded)])
                     }
                     Ok(Some(decoded)) => {
@@ -173,14 +173,14 @@ impl Decoder {
         if request.partner().is_some() || (request.kind == Kind::MatchedProbe && network.is_searching(request)) {
             return Outcome::Nothing;
         }
-        let queue = if request.kind == Kind::Send { Kept::Sends } else { Kept::Receives };
+        let queue = if request.kind == Kind::Send { QueueKind::PendingSends } else { QueueKind::PendingReceives };
         match network.decode(request, operation, around) {
             Some(mut decoded) => {
                 // Whatever the network keeps: MPI_Wait gives what stands in the status.
                 if request.kind == Kind::Receive && request.complete() {
                     completed(request, &mut decoded.operation);
                 }
-                if decoded.queue == Kept::Receives {
+                if decoded.queue == QueueKind::PendingReceives {
                     decoded.order = decoded.order.saturating_add(AFTER_LISTS);
                 }
                 Outcome::Rows(vec![without_list(request, decoded)])
@@ -226,13 +226,19 @@ impl Decoder {
     }
 
     /// Whether a receive that is on no list is under way; it is then described as such. Other operations are not matched.
-    pub fn is_matched(&self, more: TargetAddr, queue: Kept, operation: &mut Operation, around: &Around<'_>) -> bool {
+    pub fn is_matched(
+        &self,
+        more: TargetAddr,
+        queue: QueueKind,
+        operation: &mut Operation,
+        around: &Around<'_>,
+    ) -> bool {
         match (&self.device, queue) {
-            (Device::Ch4(messages), Kept::Receives) if messages.was_matched(more, around) == Some(true) => {
+            (Device::Ch4(messages), QueueKind::PendingReceives) if messages.was_matched(more, around) == Some(true) => {
                 ActiveMessages::matched(operation);
                 true
             }
-            (Device::Ch3(_), Kept::Receives) => {
+            (Device::Ch3(_), QueueKind::PendingReceives) => {
                 Ch3::matched(operation);
                 true
             }

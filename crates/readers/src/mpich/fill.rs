@@ -8,8 +8,8 @@ use super::queues::MAX_OPERATIONS;
 use super::requests::Pass;
 use super::rows::Unknown;
 use super::tags;
-use super::transport::{Decoded, Kept};
-use model::{Operation, Queue, QueueState, Remark};
+use super::transport::Decoded;
+use model::{Operation, QueueKind, QueueState, Remark};
 
 /// What is to be said of the queues of all communicators.
 pub(super) struct States {
@@ -56,18 +56,18 @@ impl States {
     }
 
     /// How many requests may belong to a queue that has not got them, of a communicator by its place.
-    fn dropped(&self, queue: Kept, comm: usize) -> u64 {
+    fn dropped(&self, queue: QueueKind, comm: usize) -> u64 {
         let unknown = [Some(comm), None].into_iter().filter_map(|comm| self.unknown.get(&(queue, comm)));
         let any = match queue {
-            Kept::Sends => self.dropped[0],
-            Kept::Receives => self.dropped[1],
-            Kept::Unexpected => 0,
+            QueueKind::PendingSends => self.dropped[0],
+            QueueKind::PendingReceives => self.dropped[1],
+            QueueKind::UnexpectedMessages => 0,
         };
         unknown.sum::<u64>() + any
     }
 
     /// Why a queue may have more operations than were found, of a communicator by its place.
-    fn missing(&self, queue: Kept, comm: usize) -> Option<String> {
+    fn missing(&self, queue: QueueKind, comm: usize) -> Option<String> {
         let count = |comm| self.unknown.get(&(queue, comm)).copied();
         let named = count(Some(comm)).map(|count| {
             format!("{count} requests are the network library's, and MPICH's part does not say what they are")
@@ -80,10 +80,10 @@ impl States {
 }
 
 /// Puts the operations into their queues; what goes on in the library's own communicators belongs to those they are parts of.
-pub(super) fn fill(all: &mut Communicators, mut sorted: HashMap<(usize, Kept), Vec<Decoded>>, states: &States) {
+pub(super) fn fill(all: &mut Communicators, mut sorted: HashMap<(usize, QueueKind), Vec<Decoded>>, states: &States) {
     let owners: Vec<usize> = (0..all.found.len()).map(|index| all.owner(index)).collect();
     for index in 0..all.found.len() {
-        for queue in [Kept::Sends, Kept::Receives, Kept::Unexpected] {
+        for queue in QueueKind::ALL {
             let mut decoded = sorted.remove(&(index, queue)).unwrap_or_default();
             decoded.sort_by_cached_key(|decoded| decoded.order);
             let owner = owners.get(index).copied().unwrap_or(index);
@@ -93,18 +93,16 @@ pub(super) fn fill(all: &mut Communicators, mut sorted: HashMap<(usize, Kept), V
             let operations: Vec<Operation> =
                 decoded.into_iter().map(|decoded| named(decoded.operation, found, owner != index, next)).collect();
             if let Some(owner) = all.found.get_mut(owner) {
-                queue_of(owner, queue).operations.extend(operations);
+                queue.of_mut(&mut owner.facts).operations.extend(operations);
             }
         }
     }
     for (index, found) in all.found.iter_mut().enumerate() {
-        for (kept, state) in
-            [(Kept::Sends, &states.sends), (Kept::Receives, &states.receives), (Kept::Unexpected, &states.unexpected)]
-        {
-            queue_of(found, kept).dropped = states.dropped(kept, index);
-            let missing = || Some((QueueState::NoInformation, states.missing(kept, index)?));
+        for (kind, state) in QueueKind::ALL.into_iter().zip([&states.sends, &states.receives, &states.unexpected]) {
+            kind.of_mut(&mut found.facts).dropped = states.dropped(kind, index);
+            let missing = || Some((QueueState::NoInformation, states.missing(kind, index)?));
             if let Some((state, detail)) = state.clone().or_else(missing) {
-                let queue = queue_of(found, kept);
+                let queue = kind.of_mut(&mut found.facts);
                 (queue.state, queue.detail) = (state, Some(detail));
             }
         }
@@ -118,14 +116,6 @@ pub(super) fn fill(all: &mut Communicators, mut sorted: HashMap<(usize, Kept), V
                 (queue.state, queue.detail) = (QueueState::NoInformation, Some(network.clone()));
             }
         }
-    }
-}
-
-fn queue_of(found: &mut Found, queue: Kept) -> &mut Queue {
-    match queue {
-        Kept::Sends => &mut found.facts.pending_sends,
-        Kept::Receives => &mut found.facts.pending_receives,
-        Kept::Unexpected => &mut found.facts.unexpected_messages,
     }
 }
 

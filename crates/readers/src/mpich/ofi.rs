@@ -8,11 +8,11 @@ use super::active_messages::{matched_message, message};
 use super::datatypes::Datatypes;
 use super::handle_value::{HandleValue, Place};
 use super::requests::{Kind, Request};
-use super::transport::{Around, Decoded, Kept, Transport, Unexpected};
+use super::transport::{Around, Decoded, Transport, Unexpected};
 use crate::ReaderError;
 use crate::record::Slot;
 use layouts::Layouts;
-use model::Operation;
+use model::{Operation, QueueKind};
 
 const EVIDENCE: &str = "in MPICH's request for libfabric, whose context is that of the communicator";
 const ONLY_LIBFABRIC: &str = "MPICH hands it to libfabric and does not keep it; libfabric's own queues are not read";
@@ -114,7 +114,7 @@ impl Ofi {
         message(&mut operation, source, tag, request.received());
         matched_message(&mut operation);
         operation.evidence = Some(OF_HELD.into());
-        Some(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation })
+        Some(Decoded { comm, queue: QueueKind::PendingReceives, order: u64::MAX, operation })
     }
 
     /// The communicator of a receive by its place, whether it is one of a collective, and which kind of receive it is; `None` where
@@ -167,14 +167,14 @@ impl Ofi {
 impl Transport for Ofi {
     fn decode(&mut self, request: &Request<'_>, mut operation: Operation, around: &mut Around<'_>) -> Option<Decoded> {
         let queue = match request.kind {
-            Kind::Send => Kept::Sends,
-            Kind::Receive => Kept::Receives,
+            Kind::Send => QueueKind::PendingSends,
+            Kind::Receive => QueueKind::PendingReceives,
             Kind::MatchedProbe => return self.held(request, operation),
             _ => return None,
         };
         let peer = ["desired_local_rank", "desired_global_rank", "desired_tag"];
         let everything = || peer.into_iter().chain(["desired_length", "buffer", "count", "datatype"]);
-        if queue == Kept::Sends {
+        if queue == QueueKind::PendingSends {
             for fact in everything() {
                 operation.not_known(fact, SENDS);
             }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::active_messages::{ActiveMessages, OVERWRITTEN, completed, forget_wanted, message};
 use super::requests::{Kind, Request};
-use super::transport::{Around, Decoded, Kept};
+use super::transport::{Around, Decoded};
 use crate::record::{Record, Slot};
-use model::{Operation, OperationStatus, Remark};
+use model::{Operation, OperationStatus, QueueKind, Remark};
 
 impl ActiveMessages {
     /// A send or receive in a communicator of one process.
@@ -28,7 +28,7 @@ impl ActiveMessages {
             completed(request, &mut operation);
             forget_wanted(&mut operation);
             operation.not_known("datatype", OVERWRITTEN);
-            let queue = if request.kind == Kind::Send { Kept::Sends } else { Kept::Receives };
+            let queue = if request.kind == Kind::Send { QueueKind::PendingSends } else { QueueKind::PendingReceives };
             return vec![decoded(queue, operation)];
         }
         let int = |slot: Option<Slot>| slot.map(|slot| record.int(slot));
@@ -48,7 +48,7 @@ impl ActiveMessages {
                 "desired_local_rank",
                 "MPICH does not keep whether it was MPI_ANY_SOURCE: there is one source",
             );
-            return vec![decoded(Kept::Receives, operation)];
+            return vec![decoded(QueueKind::PendingReceives, operation)];
         }
         operation.actual_local_rank = Some(0);
         operation.actual_tag = operation.desired_tag;
@@ -56,7 +56,7 @@ impl ActiveMessages {
         let mut message = operation.clone();
         message.extra_text.push(Remark::ToItself);
         (message.datatype, message.count) = (None, None);
-        vec![decoded(Kept::Sends, operation), decoded(Kept::Unexpected, message)]
+        vec![decoded(QueueKind::PendingSends, operation), decoded(QueueKind::UnexpectedMessages, message)]
     }
 
     /// A message that was taken by MPI_Mprobe: its facts stand in the send's request.
@@ -78,6 +78,6 @@ impl ActiveMessages {
         operation.status = OperationStatus::Matched;
         operation.extra_text.push(Remark::MatchedMessage);
         forget_wanted(&mut operation);
-        Some(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation })
+        Some(Decoded { comm, queue: QueueKind::PendingReceives, order: u64::MAX, operation })
     }
 }

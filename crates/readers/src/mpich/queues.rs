@@ -16,10 +16,10 @@ use super::netmod::network;
 use super::requests::{Kind, Kinds, Request, RequestShape, walk};
 use super::rows::{Rows, Unknown};
 use super::shapes::Shapes;
-use super::transport::{Around, Decoded, Kept};
+use super::transport::{Around, Decoded};
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
-use model::{OperationStatus, QueueState};
+use model::{OperationStatus, QueueKind, QueueState};
 use target::Target;
 use target::address::TargetAddr;
 
@@ -113,7 +113,7 @@ pub fn read_all(
     }
     states.network = unexpected.incomplete;
     states.local = shape.is_local.is_some() && around.communicators.one_node();
-    let mut sorted: HashMap<(usize, Kept), Vec<Decoded>> = HashMap::new();
+    let mut sorted: HashMap<(usize, QueueKind), Vec<Decoded>> = HashMap::new();
     let decoded = found.rows.into_iter().map(|row| row.decoded).chain(unexpected.messages);
     for decoded in decoded {
         sorted.entry((decoded.comm, decoded.queue)).or_default().push(decoded);

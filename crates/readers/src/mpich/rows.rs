@@ -6,12 +6,12 @@ use super::debug_lists::DebugLists;
 use super::decoder::{Decoder, Outcome, Row};
 use super::lists::List;
 use super::persistent::Persistent;
-use super::transport::{Around, Kept};
-use model::{Operation, OperationStatus};
+use super::transport::Around;
+use model::{Operation, OperationStatus, QueueKind};
 use target::address::TargetAddr;
 
 /// How many requests no transport knows, by queue and, where they name it, communicator.
-pub(super) type Unknown = HashMap<(Kept, Option<usize>), u64>;
+pub(super) type Unknown = HashMap<(QueueKind, Option<usize>), u64>;
 
 /// What the pass found.
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl Rows {
             self.persistent.iter().map(|persistent| (persistent.started, persistent)).collect();
         for row in &mut self.rows {
             // What has arrived from this process itself is the request of its send, and a message as any other.
-            let persistent = started.get(&row.at).filter(|_| row.decoded.queue != Kept::Unexpected);
+            let persistent = started.get(&row.at).filter(|_| row.decoded.queue != QueueKind::UnexpectedMessages);
             if let Some(persistent) = persistent {
                 row.persistent = Some(persistent.at);
                 decoder.started(persistent, &mut row.decoded.operation);
@@ -90,7 +90,7 @@ impl Rows {
         }
         let before = self.rows.len();
         self.rows.retain(|row| row.listed || !row.doubtful);
-        let is_listed = |row: &Row| row.listed && row.decoded.queue == Kept::Unexpected;
+        let is_listed = |row: &Row| row.listed && row.decoded.queue == QueueKind::UnexpectedMessages;
         if !self.rows.iter().any(is_listed) {
             self.perhaps_messages = before - self.rows.len();
         }
@@ -99,8 +99,11 @@ impl Rows {
             let operation = &mut row.decoded.operation;
             if row.listed {
                 let evidence = operation.evidence.take().unwrap_or_default();
-                let which =
-                    if row.decoded.queue == Kept::Unexpected { "unexpected messages" } else { "posted operations" };
+                let which = if row.decoded.queue == QueueKind::UnexpectedMessages {
+                    "unexpected messages"
+                } else {
+                    "posted operations"
+                };
                 operation.evidence = Some(
                     format!("{evidence}; on its list of {which}, found by scanning the library's variables").into(),
                 );
@@ -115,7 +118,7 @@ impl Rows {
     pub(super) fn networks_order_is_lost(&self) -> bool {
         let mut orders: HashMap<usize, Order> = HashMap::new();
         let waits = |row: &&Row| {
-            row.decoded.queue == Kept::Receives && row.decoded.operation.status == OperationStatus::Pending
+            row.decoded.queue == QueueKind::PendingReceives && row.decoded.operation.status == OperationStatus::Pending
         };
         for row in self.rows.iter().filter(waits) {
             let order = orders.entry(row.decoded.comm).or_default();
@@ -138,7 +141,7 @@ impl Rows {
         let before = self.rows.len();
         self.rows.retain(|row| {
             let Operation { status, desired_local_rank, desired_tag, desired_length, .. } = &row.decoded.operation;
-            row.decoded.queue != Kept::Sends
+            row.decoded.queue != QueueKind::PendingSends
                 || *status != OperationStatus::Complete
                 || desired_local_rank.is_some()
                 || desired_tag.is_some()
@@ -152,9 +155,9 @@ impl Rows {
         let mut unordered = 0;
         for row in &mut self.rows {
             let send = match row.decoded.queue {
-                Kept::Sends => true,
-                Kept::Receives => false,
-                Kept::Unexpected => continue,
+                QueueKind::PendingSends => true,
+                QueueKind::PendingReceives => false,
+                QueueKind::UnexpectedMessages => continue,
             };
             let list = if send { &debug.sends } else { &debug.receives };
             let entry = list.get(&row.at).or_else(|| list.get(&row.persistent?));

@@ -4,17 +4,8 @@ use super::communicators::Communicators;
 use super::datatypes::Datatypes;
 use super::requests::Request;
 use crate::ReaderError;
-use model::Operation;
+use model::{Operation, QueueKind};
 use target::Target;
-
-/// A queue of a communicator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Kept {
-    Sends,
-    Receives,
-    Unexpected,
-}
 
 /// An operation and where it belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +13,7 @@ pub struct Decoded {
     /// The communicator, by its place in [`Communicators::found`].
     pub comm: usize,
     /// Which of its queues.
-    pub queue: Kept,
+    pub queue: QueueKind,
     /// Operations of one queue are listed by this, ascending, those of equal order as they were found.
     pub order: u64,
     /// Its facts, without world ranks.
@@ -83,8 +74,8 @@ impl Transport for NotRead {
     fn decode(&mut self, request: &Request<'_>, mut operation: Operation, _: &mut Around<'_>) -> Option<Decoded> {
         use super::requests::Kind;
         let queue = match request.kind {
-            Kind::Send => Kept::Sends,
-            Kind::Receive => Kept::Receives,
+            Kind::Send => QueueKind::PendingSends,
+            Kind::Receive => QueueKind::PendingReceives,
             _ => return None,
         };
         let reason = format!("only {} knows it, which is not read", self.network);

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::text::{Told, communicator, counted, length, place, receiver, sender, tag};
 use super::{Context, MAX_FINDINGS};
 use crate::job::PartyId;
-use crate::matching::{Entry, Outcome, Which, name};
-use model::{Finding, FindingKind, OperationStatus, Remark};
+use crate::matching::{Entry, Outcome, name};
+use model::{Finding, FindingKind, OperationStatus, QueueKind, Remark};
 
 /// What the elements of predefined datatypes are, with their sizes where these do not depend on the machine; names of C and
 /// Fortran for the same thing are equal. Derived datatypes and those that match others (MPI_PACKED, and MPI_BYTE, which
@@ -67,7 +67,8 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
     let mut looked = 0;
     let mut found: Vec<(Finding, usize, Vec<Told>)> = Vec::new();
     let mut alike: HashMap<(FindingKind, PartyId, Option<PartyId>, Option<i64>), usize> = HashMap::new();
-    for receive in context.matching.entries.iter().filter(|entry| entry.place.queue == Which::Receives && !entry.probe)
+    for receive in
+        context.matching.entries.iter().filter(|entry| entry.place.queue == QueueKind::PendingReceives && !entry.probe)
     {
         let message = match receive.outcome {
             Outcome::Pair(id) => context.matching.entry(id),
@@ -124,7 +125,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
 /// not arrived would be taken instead, and cannot be seen.
 fn is_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) -> Option<bool> {
     let (from, to) = (sender(message)?, receive.place.party);
-    let on_its_way = message.place.queue == Which::Sends;
+    let on_its_way = message.place.queue == QueueKind::PendingSends;
     match context.matching.unseen(context.job, receive.communicator, from, to) {
         Some(0) => Some(!receive.operation.any_source),
         Some(_) => None,
@@ -138,7 +139,7 @@ fn is_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) 
                         == (two.any_source, two.tag_wild, two.desired_tag)
                     && receive.peer == other.peer
             };
-            let queue = context.matching.queue(to, receive.place.communicator, Which::Receives);
+            let queue = context.matching.queue(to, receive.place.communicator, QueueKind::PendingReceives);
             queue.iter().find(alike).is_none().then_some(false)
         }
         None => Some(false),
@@ -178,7 +179,7 @@ fn of_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) 
     if receive.operation.internal {
         return found;
     }
-    let send = if message.place.queue == Which::Sends {
+    let send = if message.place.queue == QueueKind::PendingSends {
         Some(message)
     } else {
         message.same.and_then(|same| context.matching.entry(same))

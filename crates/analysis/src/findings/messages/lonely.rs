@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::text::{Told, counted, place, receiver, sender, sent, wants, where_it_is};
 use super::{Context, Fate, MAX_FINDINGS};
 use crate::job::PartyId;
-use crate::matching::{Entry, Outcome, Place, Which, name};
-use model::{Finding, FindingKind};
+use crate::matching::{Entry, Outcome, Place, name};
+use model::{Finding, FindingKind, QueueKind};
 
 /// Operations that are alike: of one kind, between the same two, with the same tag.
 type Alike = (FindingKind, PartyId, Option<PartyId>, Option<i64>);
@@ -29,9 +29,9 @@ pub(super) fn find(context: &Context<'_, '_>, told: &HashSet<Place>) -> Vec<Find
         let alone = entry.is_own() && entry.outcome == Outcome::Unmatched && !told.contains(&entry.place);
         let found = if !alone {
             None
-        } else if entry.place.queue == Which::Receives {
+        } else if entry.place.queue == QueueKind::PendingReceives {
             receive(context, entry).map(|(certain, why)| (FindingKind::UnmatchedReceive, certain, why))
-        } else if entry.place.queue == Which::Unexpected && entry.same.is_some() {
+        } else if entry.place.queue == QueueKind::UnexpectedMessages && entry.same.is_some() {
             // Its send is told.
             None
         } else {

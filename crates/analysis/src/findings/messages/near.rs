@@ -9,8 +9,8 @@ use super::probed;
 use super::text::{Told, communicator, counted, place, receiver, sender, sent, tag, wants, where_it_is};
 use super::{Context, MAX_FINDINGS};
 use crate::job::{CommunicatorId, PartyId};
-use crate::matching::{Entry, OperationId, Outcome, Place, Which, name};
-use model::{Finding, FindingKind};
+use crate::matching::{Entry, OperationId, Outcome, Place, name};
+use model::{Finding, FindingKind, QueueKind};
 
 /// Near misses, and the operations that they tell of.
 pub(super) struct Near {
@@ -46,9 +46,9 @@ impl Index {
         let mut index = Self::default();
         for (at, entry) in context.matching.entries.iter().enumerate() {
             let is_message = match entry.place.queue {
-                Which::Receives => false,
-                Which::Sends => entry.same.is_none(),
-                Which::Unexpected => true,
+                QueueKind::PendingReceives => false,
+                QueueKind::PendingSends => entry.same.is_none(),
+                QueueKind::UnexpectedMessages => true,
             };
             if !is_message || !entry.is_own() || entry.outcome != Outcome::Unmatched {
                 continue;
@@ -122,7 +122,9 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
     let mut alike: HashMap<Alike, usize> = HashMap::new();
     let mut told: HashSet<Place> = HashSet::new();
     let posted = context.matching.entries.iter().filter_map(|receive| {
-        let waits = receive.place.queue == Which::Receives && receive.is_own() && receive.outcome == Outcome::Unmatched;
+        let waits = receive.place.queue == QueueKind::PendingReceives
+            && receive.is_own()
+            && receive.outcome == Outcome::Unmatched;
         Some((receive.clone(), waits.then(|| context.is_stuck_in(receive)).flatten()?))
     });
     let probes = probed::all(context);
@@ -174,7 +176,8 @@ fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
     if miss.kind == FindingKind::TagMismatch && !receive.operation.any_source {
         // The rest is equal.
         let from = sender(message).map_or_else(String::new, |party| name(context.job, party));
-        let verb = if message.place.queue == Which::Sends || message.same.is_some() { "sends" } else { "sent" };
+        let verb =
+            if message.place.queue == QueueKind::PendingSends || message.same.is_some() { "sends" } else { "sent" };
         let on = communicator(context, receive);
         summary = format!("{from} {verb} {} on {on}, {own} waits for {}", tag(message), tag(receive));
     }

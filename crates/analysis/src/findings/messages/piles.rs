@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::text::{counted, length, place};
 use super::{Context, Fate, MAX_FINDINGS};
 use crate::job::PartyId;
-use crate::matching::{Which, name};
-use model::{Finding, FindingKind, OperationStatus};
+use crate::matching::name;
+use model::{Finding, FindingKind, OperationStatus, QueueKind};
 
 /// So many messages at one rank are a flood: an eager message takes a fragment of 4 KiB or more of the library's memory, so
 /// these are megabytes that nobody asked for; halo exchanges and task queues keep tens.
@@ -41,7 +41,8 @@ type Sort = (Option<PartyId>, Option<i64>, usize);
 
 fn flood(context: &Context<'_, '_>, party: PartyId) -> Option<Finding> {
     let entries = context.matching.of_party(party);
-    let messages = || entries.iter().filter(|entry| entry.place.queue == Which::Unexpected && entry.is_own());
+    let messages =
+        || entries.iter().filter(|entry| entry.place.queue == QueueKind::UnexpectedMessages && entry.is_own());
     let count = messages().count();
     let sum = |bytes: u64, length: Option<u64>| bytes.saturating_add(length.unwrap_or_default());
     // What waits at its sender takes no memory here.
@@ -93,7 +94,7 @@ fn flood(context: &Context<'_, '_>, party: PartyId) -> Option<Finding> {
 fn lost(context: &Context<'_, '_>, party: PartyId) -> Option<Finding> {
     let requests = || {
         let entries = context.matching.of_party(party).iter();
-        entries.filter(|entry| entry.place.queue != Which::Unexpected && entry.is_own() && !entry.probe)
+        entries.filter(|entry| entry.place.queue != QueueKind::UnexpectedMessages && entry.is_own() && !entry.probe)
     };
     let complete = requests().filter(|entry| entry.operation.status == OperationStatus::Complete).count();
     let own = name(context.job, party);

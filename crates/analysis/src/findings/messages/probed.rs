@@ -2,8 +2,8 @@
 
 use super::Context;
 use crate::job::PartyId;
-use crate::matching::{Entry, Outcome, Place, Which, peer};
-use model::{Call, Operation, Process};
+use crate::matching::{Entry, Outcome, Place, peer};
+use model::{Call, Operation, Process, QueueKind};
 
 /// A probe as the receive that Open MPI would show.
 pub(super) struct Probe {
@@ -67,7 +67,12 @@ impl Probe {
         let view = shared.view(self.party)?;
         Some(Entry {
             // In no queue: behind all that are.
-            place: Place { party: self.party, communicator: self.place, queue: Which::Receives, index: usize::MAX },
+            place: Place {
+                party: self.party,
+                communicator: self.place,
+                queue: QueueKind::PendingReceives,
+                index: usize::MAX,
+            },
             communicator,
             side: view.side,
             operation: &self.operation,

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::text::{counted, place, receiver, sender, sent, wants};
 use super::{Context, MAX_FINDINGS};
 use crate::job::{CommunicatorId, PartyId};
-use crate::matching::{Entry, Outcome, Which, name, peer};
-use model::{Finding, FindingKind, Operation};
+use crate::matching::{Entry, Outcome, name, peer};
+use model::{Finding, FindingKind, Operation, QueueKind};
 
 /// Who waits, on which communicator, for whom, and for which tag; `None`: any.
 type Waiting = (PartyId, CommunicatorId, Option<PartyId>, Option<i64>);
@@ -79,7 +79,7 @@ fn waiting(context: &Context<'_, '_>) -> Lists {
             continue;
         }
         let comm = entry.communicator;
-        if entry.place.queue == Which::Receives {
+        if entry.place.queue == QueueKind::PendingReceives {
             let tag = if entry.operation.tag_wild { None } else { entry.operation.desired_tag };
             lists.receives.entry((entry.place.party, comm, entry.peer, tag)).or_insert(at);
         } else if let (Some(from), Some(to), Some(tag)) = (sender(entry), receiver(entry), entry.operation.desired_tag)
@@ -107,7 +107,7 @@ fn finding(
     let own = name(context.job, party);
     let what = if is_send(operation) { "send" } else { "receive" };
     let other = name(context.job, entry.place.party);
-    let waits = if entry.place.queue == Which::Receives {
+    let waits = if entry.place.queue == QueueKind::PendingReceives {
         format!("{other} waits for {}", wants(context, entry))
     } else {
         format!("{} and waits", sent(context, entry))

@@ -2,10 +2,10 @@
 
 use super::Context;
 use crate::job::PartyId;
-use crate::matching::{Entry, Which, name};
+use crate::matching::{Entry, name};
 use crate::words;
 pub(super) use crate::words::counted;
-use model::{Call, Finding, RankCall};
+use model::{Call, Finding, QueueKind, RankCall};
 
 /// So many calls are shown with one finding.
 const MAX_CALLS: usize = 16;
@@ -33,12 +33,12 @@ pub(super) fn peer(context: &Context<'_, '_>, entry: &Entry<'_>) -> String {
 
 /// Who sent a message, or has it still to send.
 pub(super) fn sender(entry: &Entry<'_>) -> Option<PartyId> {
-    if entry.place.queue == Which::Sends { Some(entry.place.party) } else { entry.peer }
+    if entry.place.queue == QueueKind::PendingSends { Some(entry.place.party) } else { entry.peer }
 }
 
 /// For whom it is.
 pub(super) fn receiver(entry: &Entry<'_>) -> Option<PartyId> {
-    if entry.place.queue == Which::Sends { entry.peer } else { Some(entry.place.party) }
+    if entry.place.queue == QueueKind::PendingSends { entry.peer } else { Some(entry.place.party) }
 }
 
 /// The length of a message in bytes.
@@ -54,7 +54,7 @@ pub(super) fn wants(context: &Context<'_, '_>, receive: &Entry<'_>) -> String {
 /// `rank 1 sent tag 18 to rank 0 on "halo"`, `rank 1 sends ...` where it still waits for it to be received.
 pub(super) fn sent(context: &Context<'_, '_>, message: &Entry<'_>) -> String {
     let party = |party: Option<PartyId>| party.map_or_else(|| "an unknown rank".to_owned(), |id| name(context.job, id));
-    let verb = if message.place.queue == Which::Sends || message.same.is_some() { "sends" } else { "sent" };
+    let verb = if message.place.queue == QueueKind::PendingSends || message.same.is_some() { "sends" } else { "sent" };
     let (from, to) = (party(sender(message)), party(receiver(message)));
     format!("{from} {verb} {} to {to} on {}", tag(message), communicator(context, message))
 }
@@ -64,8 +64,8 @@ pub(super) fn where_it_is(context: &Context<'_, '_>, message: &Entry<'_>) -> Str
     let bytes = length(message).map_or_else(String::new, |bytes| format!(" of {bytes} bytes"));
     let to = receiver(message).map_or_else(|| "its receiver".to_owned(), |id| name(context.job, id));
     match (message.place.queue, message.same) {
-        (Which::Sends, None) => format!("the send{bytes} is pending at its sender"),
-        (Which::Sends, Some(_)) | (_, Some(_)) => {
+        (QueueKind::PendingSends, None) => format!("the send{bytes} is pending at its sender"),
+        (QueueKind::PendingSends, Some(_)) | (_, Some(_)) => {
             format!(
                 "the message{bytes} lies among the unexpected messages of {to}, and its sender waits for the receive"
             )

@@ -4,12 +4,12 @@
 //! from 4.0.3 on `MPIR_Debugq` for all queues; before that `MPIR_Sendq` for sends and, for the others, the device's own
 //! lists of requests, which ch4 has for each communicator in 3.4.
 
+use model::QueueKind;
 use std::collections::HashSet;
 
 use super::block::{Block, optional};
 use super::communicators::Object;
 use super::requests::Fields as RequestFields;
-use crate::mqs::convert::Class;
 use crate::mqs::dialect::Evidence;
 use layouts::{Field, Layouts};
 use target::Target;
@@ -83,18 +83,18 @@ impl Lists {
     }
 
     /// The entries of a class, for the communicator with this number in the report.
-    pub fn of(&self, class: Class, communicator: usize) -> &[Entry] {
-        let which = usize::from(class == Class::Unexpected);
+    pub fn of(&self, class: QueueKind, communicator: usize) -> &[Entry] {
+        let which = usize::from(class == QueueKind::UnexpectedMessages);
         match (class, &self.others) {
-            (Class::Sends, _) => &self.sends,
+            (QueueKind::PendingSends, _) => &self.sends,
             (_, Others::Shared(lists)) => &lists[which],
             (_, Others::Own(lists)) => lists.get(communicator).map_or(&[], |lists| &lists[which]),
         }
     }
 
     /// Whether the newest entry of a list stands first (`DL_PREPEND`, src/mpi/debugger/dbginit.c).
-    pub fn is_backwards(&self, class: Class) -> bool {
-        self.noted_apart || class == Class::Sends
+    pub fn is_backwards(&self, class: QueueKind) -> bool {
+        self.noted_apart || class == QueueKind::PendingSends
     }
 
     /// What these lists never have, in sentences for the user.

@@ -6,9 +6,8 @@ use super::communicators::Object;
 use super::doubt;
 use super::lists::{Entry, Lists};
 use super::requests::Facts;
-use crate::mqs::convert::Class;
 use crate::mqs::dialect::{Datatype, Evidence};
-use model::{Operation, OperationStatus, Queue, QueueReport};
+use model::{Operation, OperationStatus, Queue, QueueKind, QueueReport};
 
 /// The plug-in compares context ids by so many bits (`fetch_int16`).
 const COMPARED: u64 = 0xffff;
@@ -20,13 +19,11 @@ const ANY_SOURCE: i64 = -2;
 /// Why a length, datatype or buffer is not known.
 const NOT_KEPT: &str = "the request does not keep its data in a place that could be verified";
 
-const CLASSES: [Class; 3] = [Class::Sends, Class::Receives, Class::Unexpected];
-
 /// Corrects all queues that the plug-in has read to their ends.
 pub fn correct(report: &mut QueueReport, evidence: &Evidence<'_>, objects: &[Option<Object>], lists: &Lists) {
     let mut corrector = Corrector { evidence, lists, datatypes: HashMap::new() };
     for (number, (communicator, object)) in report.communicators.iter_mut().zip(objects).enumerate() {
-        for (class, queue) in CLASSES.into_iter().zip(communicator.queues_mut()) {
+        for (class, queue) in QueueKind::ALL.into_iter().zip(communicator.queues_mut()) {
             match object {
                 Some(object) => corrector.queue(queue, class, object, number),
                 None => doubt(queue, "the communicator's object could not be read again".to_owned()),
@@ -42,14 +39,14 @@ struct Corrector<'a> {
 }
 
 impl Corrector<'_> {
-    fn queue(&mut self, queue: &mut Queue, class: Class, object: &Object, number: usize) {
+    fn queue(&mut self, queue: &mut Queue, class: QueueKind, object: &Object, number: usize) {
         if queue.state != model::QueueState::Ok {
             return;
         }
         let entries = self.lists.of(class, number);
         // By which context id the plug-in looks, and which one the library notes (src/mpid, `MPII_SENDQ_REMEMBER`):
         // from 4.0.3 on these differ for sends on intercommunicators.
-        let looked_for = if class == Class::Sends { object.send_context } else { object.receive_context };
+        let looked_for = if class == QueueKind::PendingSends { object.send_context } else { object.receive_context };
         let noted = if self.lists.noted_apart { object.receive_context } else { looked_for };
         let same = |one: u64, other: u64| one & COMPARED == other & COMPARED;
         let listed: Vec<&Entry> = entries.iter().filter(|entry| same(entry.context, looked_for)).collect();
@@ -70,7 +67,9 @@ impl Corrector<'_> {
                 Ok(facts) if facts.persistent == Some(false) => *kept = false,
                 // On an intercommunicator the context id is one that the other side chose; another communicator of this
                 // process may have the same.
-                Ok(facts) if class == Class::Sends && facts.comm.is_some_and(|comm| comm != object.address) => {
+                Ok(facts)
+                    if class == QueueKind::PendingSends && facts.comm.is_some_and(|comm| comm != object.address) =>
+                {
                     *kept = false;
                 }
                 Ok(facts) => self.operation(operation, entry, &facts, class),
@@ -98,10 +97,10 @@ impl Corrector<'_> {
         }
     }
 
-    fn operation(&mut self, operation: &mut Operation, entry: &Entry, facts: &Facts, class: Class) {
+    fn operation(&mut self, operation: &mut Operation, entry: &Entry, facts: &Facts, class: QueueKind) {
         operation.request = Some(entry.request);
         operation.persistent = facts.persistent.is_some();
-        operation.any_source = class == Class::Receives && entry.rank == ANY_SOURCE;
+        operation.any_source = class == QueueKind::PendingReceives && entry.rank == ANY_SOURCE;
         operation.desired_local_rank = Some(entry.rank).filter(|rank| *rank >= 0);
         operation.desired_global_rank = None;
         operation.tag_wild = entry.tag < 0;
@@ -109,16 +108,17 @@ impl Corrector<'_> {
         operation.internal = facts.context.is_some_and(|context| context & COLLECTIVE != 0);
         // "Non-blocking send", whatever it is.
         operation.extra_text.clear();
-        let pending = class == Class::Unexpected || !self.lists.noted_apart && class == Class::Receives;
+        let pending =
+            class == QueueKind::UnexpectedMessages || !self.lists.noted_apart && class == QueueKind::PendingReceives;
         operation.status =
             if facts.complete && !pending { OperationStatus::Complete } else { OperationStatus::Pending };
         self.data(operation, entry, facts, class);
         let complete = operation.status == OperationStatus::Complete;
         let actual = match (class, facts.received) {
-            (Class::Receives, Some((source, tag, bytes))) if complete => {
+            (QueueKind::PendingReceives, Some((source, tag, bytes))) if complete => {
                 (Some(source).filter(|rank| *rank >= 0), Some(tag).filter(|tag| *tag >= 0), bytes)
             }
-            (Class::Receives, _) => (None, None, None),
+            (QueueKind::PendingReceives, _) => (None, None, None),
             _ => (operation.desired_local_rank, operation.desired_tag, operation.desired_length),
         };
         (operation.actual_local_rank, operation.actual_tag, operation.actual_length) = actual;
@@ -127,13 +127,15 @@ impl Corrector<'_> {
             operation
                 .not_known("desired_global_rank", "the plug-in knows no world ranks, and no communicator was read");
         }
-        if !operation.persistent && (self.lists.noted_apart && class == Class::Sends || class == Class::Receives) {
+        if !operation.persistent
+            && (self.lists.noted_apart && class == QueueKind::PendingSends || class == QueueKind::PendingReceives)
+        {
             operation.not_known(
                 "persistent",
                 "a started persistent request stands in the list with its transfer, which is a request like others",
             );
         }
-        if self.lists.noted_apart && class != Class::Unexpected && facts.context.is_none() {
+        if self.lists.noted_apart && class != QueueKind::UnexpectedMessages && facts.context.is_none() {
             operation.not_known(
                 "internal",
                 "MPICH notes the operations of collectives like others, and this request does not keep which it is",
@@ -142,21 +144,21 @@ impl Corrector<'_> {
     }
 
     /// Buffer, count, datatype and length: the plug-in gives a count for a length.
-    fn data(&mut self, operation: &mut Operation, entry: &Entry, facts: &Facts, class: Class) {
+    fn data(&mut self, operation: &mut Operation, entry: &Entry, facts: &Facts, class: QueueKind) {
         let (buffer, count) = match (class, entry.data, facts.data) {
-            (Class::Unexpected, _, _) => (facts.arrived_at, None),
+            (QueueKind::UnexpectedMessages, _, _) => (facts.arrived_at, None),
             (_, Some((buffer, count)), _) => (Some(buffer), u64::try_from(count).ok()),
             (_, None, data) => data.unzip(),
         };
         let datatype = facts.datatype.map(|handle| self.datatype(handle)).unwrap_or_default();
         operation.buffer = buffer.filter(|buffer| *buffer != 0);
-        operation.system_buffer = class == Class::Unexpected && operation.buffer.is_some();
+        operation.system_buffer = class == QueueKind::UnexpectedMessages && operation.buffer.is_some();
         let bytes = |count: Option<u64>| match (count, datatype.bytes) {
             (Some(0), _) => Some(0),
             (Some(count), Some(bytes)) => count.checked_mul(bytes),
             _ => None,
         };
-        if class == Class::Unexpected {
+        if class == QueueKind::UnexpectedMessages {
             // What has arrived is counted in bytes; a message to oneself still lies in the sender's buffer.
             operation.count = None;
             operation.desired_length = facts.arrived.or_else(|| bytes(facts.data.map(|(_, count)| count)));

@@ -6,8 +6,8 @@
 use super::block::{Block, optional};
 use super::communicators::Object;
 use super::lists::Entry;
-use crate::mqs::convert::Class;
 use layouts::{Field, Layouts};
+use model::QueueKind;
 use target::Target;
 use target::address::TargetAddr;
 
@@ -167,7 +167,7 @@ impl Fields {
     }
 
     /// Reads the request of `entry`, an operation on this communicator.
-    pub fn read(&self, target: &dyn Target, entry: &Entry, class: Class, comm: &Object) -> Result<Facts, String> {
+    pub fn read(&self, target: &dyn Target, entry: &Entry, class: QueueKind, comm: &Object) -> Result<Facts, String> {
         let block = Block::read(target, entry.request, self.size)?;
         let int = |field: &Option<Field>| field.as_ref().and_then(|field| block.int(field));
         let uint = |field: &Option<Field>| field.as_ref().and_then(|field| block.uint(field));
@@ -188,13 +188,15 @@ impl Fields {
             // The lowest bit of the upper word says whether it was cancelled.
             (low & 0xffff_ffff) | (((high & 0xffff_ffff) >> 1) << 32)
         });
-        if facts.complete && class == Class::Receives {
+        if facts.complete && class == QueueKind::PendingReceives {
             facts.received = int(&self.source).zip(int(&self.tag)).map(|(source, tag)| (source, tag, bytes));
         }
         let written = |place: &&Place| match (class, &place.sends) {
-            (Class::Sends, Sends::Unsure) => false,
+            (QueueKind::PendingSends, Sends::Unsure) => false,
             // A persistent request has its transfer for that.
-            (Class::Sends, Sends::Waiting) => comm.is_alone() && !facts.complete && facts.persistent.is_none(),
+            (QueueKind::PendingSends, Sends::Waiting) => {
+                comm.is_alone() && !facts.complete && facts.persistent.is_none()
+            }
             _ => true,
         };
         if let Some(place) = self.places.iter().filter(written).find(|place| place.agrees(&block, entry, class)) {
@@ -217,24 +219,24 @@ fn is_datatype(handle: u64) -> bool {
 impl Place {
     /// Whether what stands here repeats what the list says. The union has other things here for other devices: there must
     /// be a datatype, and two more numbers must be equal.
-    fn agrees(&self, block: &Block, entry: &Entry, class: Class) -> bool {
+    fn agrees(&self, block: &Block, entry: &Entry, class: QueueKind) -> bool {
         let equal =
             |field: &Option<Field>, value: i64| field.as_ref().is_some_and(|field| block.int(field) == Some(value));
         // A message that has arrived need not have one.
-        let needs_datatype = class != Class::Unexpected || self.rank.is_none();
+        let needs_datatype = class != QueueKind::UnexpectedMessages || self.rank.is_none();
         if needs_datatype && !self.datatype.as_ref().and_then(|field| block.uint(field)).is_some_and(is_datatype) {
             return false;
         }
         match (class, entry.data) {
             // A receive that is matched may have the message's envelope in place of its own.
-            (Class::Receives | Class::Sends, Some((buffer, count))) => {
+            (QueueKind::PendingReceives | QueueKind::PendingSends, Some((buffer, count))) => {
                 equal(&self.buffer, buffer as i64) && equal(&self.count, count)
             }
-            (Class::Receives, None) => false,
-            (Class::Sends, None) => {
+            (QueueKind::PendingReceives, None) => false,
+            (QueueKind::PendingSends, None) => {
                 (self.rank.is_none() || equal(&self.rank, entry.rank)) && equal(&self.tag, entry.tag)
             }
-            (Class::Unexpected, _) => {
+            (QueueKind::UnexpectedMessages, _) => {
                 let context = equal(&self.context, entry.context as i64);
                 context && equal(&self.tag, entry.tag) && (self.rank.is_none() || equal(&self.rank, entry.rank))
             }

@@ -28,11 +28,11 @@ use self::worker::Workers;
 use super::active_messages::{matched_message, message as arrived};
 use super::communicators::Found;
 use super::requests::{Kind, Request};
-use super::transport::{Around, Decoded, Kept, Transport, Unexpected};
+use super::transport::{Around, Decoded, Transport, Unexpected};
 use crate::record::Slot;
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
-use model::{Operation, OperationStatus};
+use model::{Operation, OperationStatus, QueueKind};
 use target::TargetError;
 use target::address::TargetAddr;
 
@@ -215,7 +215,7 @@ impl<'a> Ucx<'a> {
         arrived(&mut operation, split.rank(message.word), split.tag(message.word), Some(message.length));
         matched_message(&mut operation);
         operation.evidence = Some(OF_HELD.into());
-        Some(Decoded { comm, queue: Kept::Receives, order: u64::MAX, operation })
+        Some(Decoded { comm, queue: QueueKind::PendingReceives, order: u64::MAX, operation })
     }
 
     /// Fills in buffer and length, where the owner of the request is known.
@@ -260,8 +260,8 @@ impl Transport for Ucx<'_> {
             self.prepare(Some(request.at));
         }
         let queue = match request.kind {
-            Kind::Send => Kept::Sends,
-            Kind::Receive => Kept::Receives,
+            Kind::Send => QueueKind::PendingSends,
+            Kind::Receive => QueueKind::PendingReceives,
             Kind::MatchedProbe => return self.held(request, operation, around),
             _ => return None,
         };
@@ -294,12 +294,12 @@ impl Transport for Ucx<'_> {
         let (Sample::Receive(word, _) | Sample::Send(word) | Sample::Arrived(word)) = native.sample;
         operation.internal |= collective || split.is_protocol(word);
         self.data(&native, request, &mut operation, around);
-        if queue == Kept::Sends {
+        if queue == QueueKind::PendingSends {
             operation.actual_local_rank = operation.desired_local_rank;
             operation.actual_tag = operation.desired_tag;
             operation.actual_length = operation.desired_length;
         }
-        let order = if queue == Kept::Receives { native.sequence } else { 0 };
+        let order = if queue == QueueKind::PendingReceives { native.sequence } else { 0 };
         Some(Decoded { comm, queue, order, operation })
     }
 
@@ -365,7 +365,7 @@ impl Transport for Ucx<'_> {
                 if message.buffer.is_none() {
                     operation.not_known("buffer", "not all of the message is here yet");
                 }
-                found.messages.push(Decoded { comm, queue: Kept::Unexpected, order, operation });
+                found.messages.push(Decoded { comm, queue: QueueKind::UnexpectedMessages, order, operation });
             }
         }
         found.incomplete = (!problems.is_empty()).then(|| problems.join("; "));
