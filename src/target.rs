@@ -13,7 +13,7 @@ use layouts::{Field, FieldKind, LayoutSource, TypeLayout};
 use target::address::TargetAddr;
 use target::libraries::is_mpi_library;
 use target::{
-    ByteOrder, ElfSymbols, Image, PageCache, PointerWidth, Symbol, Target, TargetAbi, TargetError,
+    ByteOrder, ElfSymbols, Image, PageCache, PointerWidth, Reason, Symbol, Target, TargetAbi, TargetError,
     images_from_link_map, printable, r_debug_from_program_headers,
 };
 
@@ -128,7 +128,8 @@ impl DebuggerTarget {
             "big" => ByteOrder::Big,
             other => return Err(TargetError::Debugger(format!("unknown byte order {other:?}"))),
         };
-        let pointer_width = PointerWidth::try_from(pointer_size).map_err(TargetError::Debugger)?;
+        let pointer_width =
+            PointerWidth::try_from(pointer_size).map_err(|reason| TargetError::Debugger(reason.into()))?;
         let abi = TargetAbi { byte_order, pointer_width };
         Ok(Self { debugger, abi, roots, elf: RefCell::default(), slow_lookups: Cell::new(0) })
     }
@@ -264,7 +265,7 @@ impl LayoutSource for DebuggerTypes {
         "debug-info".to_owned()
     }
 
-    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String> {
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, Reason> {
         if let Some(known) = self.known.borrow().get(type_name) {
             return Ok(known.clone());
         }
@@ -272,12 +273,12 @@ impl LayoutSource for DebuggerTypes {
             let found = object.call_method1("type_layout", (type_name,))?;
             if found.is_none() { Ok(None) } else { layout(&found.cast_into::<PyDict>()?).map(Some) }
         };
-        let found = self.debugger.with(ask).map_err(|error| error.to_string())?;
+        let found = self.debugger.with(ask).map_err(Reason::of)?;
         self.known.borrow_mut().insert(type_name.to_owned(), found.clone());
         Ok(found)
     }
 
-    fn constant(&self, _: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, _: &str) -> Result<Option<i64>, Reason> {
         // Preprocessor constants are not in debug information (but with -g3, which no distribution uses).
         Ok(None)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::procdesc::Place;
 use super::{Entry, ProcDesc};
 use target::address::TargetAddr;
-use target::{PageCache, Target, TargetAbi, TargetError, printable};
+use target::{PageCache, Reason, Target, TargetAbi, TargetError, printable};
 
 /// More entries are not read: no job has had as many processes on record, and 2^31 - 1 of them would fill our memory.
 pub(super) const MAX_ENTRIES: u64 = 1 << 20;
@@ -29,7 +29,7 @@ pub(super) fn signed(abi: TargetAbi, bytes: &[u8]) -> i64 {
 /// The texts of a table, each read once.
 pub(super) struct Texts<'t> {
     memory: PageCache<&'t dyn Target>,
-    known: HashMap<TargetAddr, Result<Arc<str>, String>>,
+    known: HashMap<TargetAddr, Result<Arc<str>, Reason>>,
     bytes: usize,
 }
 
@@ -42,15 +42,15 @@ impl<'t> Texts<'t> {
     ///
     /// # Errors
     /// What is wrong with it, to be put behind its name.
-    pub fn at(&mut self, addr: TargetAddr) -> Result<Arc<str>, String> {
+    pub fn at(&mut self, addr: TargetAddr) -> Result<Arc<str>, Reason> {
         if let Some(known) = self.known.get(&addr) {
             return known.clone();
         }
         if self.bytes >= MAX_TEXTS {
-            return Err(format!("was not read: the texts of the table have more than {MAX_TEXTS} bytes"));
+            return Err(Reason::new(format!("was not read: the texts of the table have more than {MAX_TEXTS} bytes")));
         }
         let found = text(&self.memory, addr, MAX_TEXT).map(Arc::from);
-        self.bytes += found.as_ref().map_or_else(String::len, |text: &Arc<str>| text.len());
+        self.bytes += found.as_ref().map_or_else(|reason| reason.to_string().len(), |text: &Arc<str>| text.len());
         self.known.insert(addr, found.clone());
         found
     }
@@ -60,13 +60,13 @@ impl<'t> Texts<'t> {
 ///
 /// # Errors
 /// What is wrong with it, to be put behind its name.
-pub(super) fn text(target: &dyn Target, addr: TargetAddr, max: usize) -> Result<String, String> {
+pub(super) fn text(target: &dyn Target, addr: TargetAddr, max: usize) -> Result<String, Reason> {
     let bytes = target.read_c_string(addr, max).map_err(|_| format!("cannot be read at {addr}"))?;
     let mut end = [0; 1];
     let after = target.read(addr.wrapping_add(bytes.len() as u64), &mut end);
     // What has no end is no text: a wild pointer, or a text of which a part is missing.
     if after.is_err() || end != [0] {
-        return Err(format!("at {addr} has no end within {max} bytes or what can be read of them"));
+        return Err(Reason::new(format!("at {addr} has no end within {max} bytes or what can be read of them")));
     }
     Ok(printable(&bytes))
 }

@@ -1,7 +1,7 @@
 //! Where the fields of MPIR_PROCDESC lie.
 
 use layouts::{FieldKind, LayoutError, Layouts};
-use target::TargetAbi;
+use target::{Reason, TargetAbi};
 
 const TYPE: &str = "MPIR_PROCDESC";
 
@@ -52,7 +52,7 @@ impl ProcDesc {
     /// # Errors
     /// A sentence, where the debug information has a structure of that name that is another one: then nobody knows where
     /// the fields are.
-    pub fn find(layouts: &Layouts, abi: TargetAbi) -> Result<(Self, Option<String>), String> {
+    pub fn find(layouts: &Layouts, abi: TargetAbi) -> Result<(Self, Option<String>), Reason> {
         match Self::described(layouts, abi) {
             Ok(found) => Ok((found, None)),
             Err(LayoutError::NoType { .. }) => Ok((Self::built_in(abi), None)),
@@ -60,7 +60,7 @@ impl ProcDesc {
                 let note = format!("types cannot be had ({error}), so {TYPE} is taken to be as the document has it");
                 Ok((Self::built_in(abi), Some(note)))
             }
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -17,7 +17,7 @@ use super::entries::{MAX_ENTRIES, Texts, signed};
 use super::procdesc::Place;
 use super::{Candidates, ProcDesc};
 use target::address::TargetAddr;
-use target::{Image, PageCache, Range, Target, TargetError, segments};
+use target::{Image, PageCache, Range, Reason, Target, TargetError, segments};
 
 /// Variables that are looked through, in bytes: a launcher has a few hundred kilobytes.
 const MAX_DATA: u64 = 64 << 20;
@@ -49,7 +49,7 @@ pub(super) struct Located {
 ///
 /// # Errors
 /// A sentence that says why there is none, or none that is certain.
-pub(super) fn search(target: &dyn Target, candidates: &Candidates) -> Result<Located, String> {
+pub(super) fn search(target: &dyn Target, candidates: &Candidates) -> Result<Located, Reason> {
     let images = target.images().map_err(|error| format!("its variables cannot be found: {error}"))?;
     let mut search = Search {
         target,
@@ -76,11 +76,11 @@ pub(super) fn search(target: &dyn Target, candidates: &Candidates) -> Result<Loc
     match (found.as_slice(), search.refused) {
         ([one], _) => Ok(*one),
         ([], Some(reason)) => Err(reason),
-        ([], None) if rest == 0 || search.looked_at >= MAX_LOOKED_AT => {
-            Err(format!("there are too many variables to look through: more than {MAX_DATA} bytes, or damaged ones"))
-        }
-        ([], None) => Err("no variable of it points to a table that has its processes by rank".to_owned()),
-        (many, _) => Err(format!("{} tables were found that have its processes by rank", many.len())),
+        ([], None) if rest == 0 || search.looked_at >= MAX_LOOKED_AT => Err(Reason::new(format!(
+            "there are too many variables to look through: more than {MAX_DATA} bytes, or damaged ones"
+        ))),
+        ([], None) => Err(Reason::new("no variable of it points to a table that has its processes by rank")),
+        (many, _) => Err(Reason::new(format!("{} tables were found that have its processes by rank", many.len()))),
     }
 }
 
@@ -99,7 +99,7 @@ struct Search<'t> {
     /// Tables by their beginning.
     found: BTreeMap<TargetAddr, Located>,
     /// Why something that looked like the table was not taken.
-    refused: Option<String>,
+    refused: Option<Reason>,
 }
 
 impl Search<'_> {
@@ -183,7 +183,7 @@ impl Search<'_> {
     }
 
     fn refuse(&mut self, reason: String) {
-        self.refused.get_or_insert(reason);
+        self.refused.get_or_insert(reason.into());
     }
 
     /// Host and process id of what looks like an entry.

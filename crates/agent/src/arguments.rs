@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use target::Reason;
 
 /// What `--help` prints.
 pub const HELP: &str = "\
@@ -37,7 +38,7 @@ pub struct Request {
 ///
 /// # Errors
 /// What is wrong with it, in a sentence.
-pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Option<Request>, String> {
+pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Option<Request>, Reason> {
     let mut words = words;
     let mut command = None;
     let mut recordings = Vec::new();
@@ -49,12 +50,12 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Option<Request>, S
             (Some("--recording"), _) => {
                 recordings.push(words.next().ok_or("--recording: name a file behind it")?.into());
             }
-            _ => return Err(format!("{}: not understood", word.to_string_lossy().escape_debug())),
+            _ => return Err(Reason::new(format!("{}: not understood", word.to_string_lossy().escape_debug()))),
         }
     }
     match command {
-        None => Err("say what is wanted: show or diagnose".to_owned()),
-        Some(_) if recordings.is_empty() => Err("name what is to be read: --recording FILE".to_owned()),
+        None => Err(Reason::new("say what is wanted: show or diagnose")),
+        Some(_) if recordings.is_empty() => Err(Reason::new("name what is to be read: --recording FILE")),
         Some(command) => Ok(Some(Request { command, recordings })),
     }
 }
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Result<Option<Request>, String> {
-        parse(line.split_whitespace().map(OsString::from))
+        parse(line.split_whitespace().map(OsString::from)).map_err(|reason| reason.to_string())
     }
 
     #[test]

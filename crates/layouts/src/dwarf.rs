@@ -16,7 +16,7 @@ use gimli::{
 
 use super::object_file::{DebugSections, Section};
 use super::{FieldKind, TypeLayout};
-use target::TargetAbi;
+use target::{Reason, TargetAbi};
 
 /// Nesting of typedefs, qualifiers, pointers, arrays and structures that is followed.
 const MAX_DEPTH: usize = 48;
@@ -94,9 +94,9 @@ impl<'a> DwarfTypes<'a> {
     ///
     /// # Errors
     /// A sentence without the file's name, where the debug information is damaged or too large.
-    pub fn new(sections: &'a DebugSections<'a>) -> Result<Self, String> {
+    pub fn new(sections: &'a DebugSections<'a>) -> Result<Self, Reason> {
         let load = |id: SectionId| -> Result<Section<'a>, gimli::Error> { Ok(sections.reader(id)) };
-        let dwarf = Dwarf::load(load).map_err(|error| error.to_string())?;
+        let dwarf = Dwarf::load(load).map_err(Reason::of)?;
         let mut types = Self {
             dwarf,
             abi: sections.abi,
@@ -120,7 +120,7 @@ impl<'a> DwarfTypes<'a> {
     ///
     /// # Errors
     /// A sentence, where its definition is damaged.
-    pub fn layout(&self, name: &str) -> Result<Option<TypeLayout>, String> {
+    pub fn layout(&self, name: &str) -> Result<Option<TypeLayout>, Reason> {
         let start = match (self.typedefs.get(name), self.structures.get(name)) {
             (Some(typedef), _) => *typedef,
             (None, Some(structure)) => *structure,
@@ -141,25 +141,25 @@ impl<'a> DwarfTypes<'a> {
         Ok(Some(growing.layout))
     }
 
-    fn index(&mut self) -> Result<(), String> {
+    fn index(&mut self) -> Result<(), Reason> {
         let mut units = self.dwarf.units();
-        while let Some(header) = units.next().map_err(|error| error.to_string())? {
+        while let Some(header) = units.next().map_err(Reason::of)? {
             self.headers.push(header);
         }
         let mut units = self.dwarf.type_units();
-        while let Some(header) = units.next().map_err(|error| error.to_string())? {
+        while let Some(header) = units.next().map_err(Reason::of)? {
             self.headers.push(header);
         }
         for number in 0..self.headers.len() {
             if Instant::now() > self.deadline {
-                return Err(format!("indexing its types takes longer than {} s", TIME_LIMIT.as_secs()));
+                return Err(Reason::new(format!("indexing its types takes longer than {} s", TIME_LIMIT.as_secs())));
             }
-            self.index_unit(number).map_err(|error| error.to_string())?;
+            self.index_unit(number).map_err(Reason::of)?;
         }
         if self.split && self.structures.is_empty() {
-            return Err(
-                "its types stand in .dwo files (-gsplit-dwarf), which are not read; compile without that".to_owned()
-            );
+            return Err(Reason::new(
+                "its types stand in .dwo files (-gsplit-dwarf), which are not read; compile without that",
+            ));
         }
         Ok(())
     }

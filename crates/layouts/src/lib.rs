@@ -31,6 +31,7 @@ pub use wanted::{MPICH, OPEN_MPI, READER_TYPES, Wanted, wanted_of};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use target::Reason;
 
 /// How the bytes of a field are to be understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,6 +126,12 @@ pub enum LayoutError {
         /// The source that failed.
         source_name: String,
         /// What it said.
-        reason: String,
+        reason: Reason,
     },
+}
+
+impl From<LayoutError> for Reason {
+    fn from(error: LayoutError) -> Self {
+        Self::of(error)
+    }
 }

@@ -8,7 +8,7 @@ use super::object_file::{DebugSections, read_file};
 use super::profile::{FORMAT, SCHEMA, check_type};
 use super::wanted::{Wanted, wanted_of};
 use super::{Identity, Producer, Profile, TypeLayout};
-use target::TargetAbi;
+use target::{Reason, TargetAbi};
 
 /// A macro `X` stands in the debug information as an enumerator of this prefix and its name.
 const MACRO_PREFIX: &str = "MQ_";
@@ -84,7 +84,7 @@ pub enum MakeError {
         /// The file.
         path: String,
         /// What is wrong with it.
-        reason: String,
+        reason: Reason,
     },
     /// The definition of a wanted type is damaged.
     #[error("the definition of {type_name} in {path} cannot be used: {reason}")]
@@ -94,7 +94,7 @@ pub enum MakeError {
         /// The type.
         type_name: String,
         /// What is wrong with it.
-        reason: String,
+        reason: Reason,
     },
     /// Files of different targets.
     #[error("{path} is of another byte order or pointer width than {first}")]
@@ -220,7 +220,7 @@ impl Found<'_> {
     ) -> Result<(), MakeError> {
         for name in wanted {
             let unusable =
-                |reason: String| MakeError::Type { path: path.to_owned(), type_name: (*name).to_owned(), reason };
+                |reason: Reason| MakeError::Type { path: path.to_owned(), type_name: (*name).to_owned(), reason };
             let Some(layout) = types.layout(name).map_err(unusable)? else { continue };
             // What is made must be what is read.
             check_type(name, &layout, types.abi).map_err(unusable)?;

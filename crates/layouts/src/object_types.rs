@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{LayoutSource, MakeError, MakeRequest, TypeLayout, profile_from_objects};
+use target::Reason;
 
 /// Larger files are not read, in bytes: one type is not worth more than the second or two that this takes.
 const MAX_FILE: u64 = 256 << 20;
@@ -25,20 +26,23 @@ impl LayoutSource for ObjectTypes {
         "dwarf".to_owned()
     }
 
-    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String> {
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, Reason> {
         let len = fs::metadata(&self.path).map_or(0, |file| file.len());
         if len > MAX_FILE {
-            return Err(format!("{} has {len} bytes; types are read from files up to {MAX_FILE}", self.path.display()));
+            return Err(Reason::new(format!(
+                "{} has {len} bytes; types are read from files up to {MAX_FILE}",
+                self.path.display()
+            )));
         }
         let (objects, types) = (vec![self.path.clone()], vec![type_name.to_owned()]);
         match profile_from_objects(&MakeRequest { objects, types, ..MakeRequest::default() }) {
             Ok(mut made) => Ok(made.types.remove(type_name)),
             Err(MakeError::NoDebugInfo { .. } | MakeError::MissingTypes { .. }) => Ok(None),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(Reason::of(error)),
         }
     }
 
-    fn constant(&self, _: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, _: &str) -> Result<Option<i64>, Reason> {
         Ok(None)
     }
 }

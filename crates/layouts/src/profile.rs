@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{Field, FieldKind, LayoutSource, TypeLayout};
-use target::TargetAbi;
 use target::files::open_regular;
+use target::{Reason, TargetAbi};
 
 /// What the `schema` member of every profile says.
 pub(super) const SCHEMA: &str = "mpi-queues-layout";
@@ -103,7 +103,7 @@ pub enum ProfileError {
     Format(String),
     /// A size or offset that cannot be.
     #[error("the layout profile is damaged: {0}")]
-    Impossible(String),
+    Impossible(Reason),
 }
 
 /// A profile without its types and constants: enough to choose one. Its `schema` and `format` are checked.
@@ -152,7 +152,7 @@ impl Profile {
         for (name, size) in &profile.identity.sizes {
             if profile.types.get(name).is_none_or(|layout| layout.size != *size) {
                 let what = format!("its identity says {size} bytes of {name}, its types do not");
-                return Err(ProfileError::Impossible(what));
+                return Err(ProfileError::Impossible(what.into()));
             }
         }
         Ok(profile)
@@ -197,15 +197,17 @@ fn format_error(text: &str) -> Option<ProfileError> {
 }
 
 /// Whether a layout is one that a profile may hold; a sentence where it is not.
-pub(super) fn check_type(name: &str, layout: &TypeLayout, target: TargetAbi) -> Result<(), String> {
+pub(super) fn check_type(name: &str, layout: &TypeLayout, target: TargetAbi) -> Result<(), Reason> {
     if layout.size > MAX_TYPE {
-        return Err(format!("{name}: a structure of {} bytes", layout.size));
+        return Err(Reason::new(format!("{name}: a structure of {} bytes", layout.size)));
     }
     for (field_name, field) in &layout.fields {
         let Field { offset, size, kind, .. } = field;
         if offset.checked_add(*size).is_none_or(|end| end > layout.size) {
             let all = layout.size;
-            return Err(format!("{name}.{field_name}: offset {offset} and size {size} reach out of {all} bytes"));
+            return Err(Reason::new(format!(
+                "{name}.{field_name}: offset {offset} and size {size} reach out of {all} bytes"
+            )));
         }
         let possible = match kind {
             FieldKind::Signed | FieldKind::Unsigned => matches!(size, 1 | 2 | 4 | 8 | 16),
@@ -214,7 +216,7 @@ pub(super) fn check_type(name: &str, layout: &TypeLayout, target: TargetAbi) -> 
             FieldKind::Struct | FieldKind::Union | FieldKind::Array => true,
         };
         if !possible {
-            return Err(format!("{name}.{field_name}: {kind:?} field of {size} bytes"));
+            return Err(Reason::new(format!("{name}.{field_name}: {kind:?} field of {size} bytes")));
         }
     }
     Ok(())
@@ -224,10 +226,10 @@ impl LayoutSource for Profile {
     fn name(&self) -> String {
         format!("profile:{}", self.name)
     }
-    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String> {
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, Reason> {
         Ok(self.types.get(type_name).cloned())
     }
-    fn constant(&self, name: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, name: &str) -> Result<Option<i64>, Reason> {
         Ok(self.constants.get(name).copied())
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::{Field, FieldKind, LayoutError, TypeLayout};
+use target::Reason;
 
 /// Something that knows structure layouts: the debugger, DWARF, a profile.
 pub trait LayoutSource {
@@ -15,13 +16,13 @@ pub trait LayoutSource {
     ///
     /// # Errors
     /// A sentence, where the source itself failed (not: where it does not know the type).
-    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String>;
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, Reason>;
 
     /// The value of a preprocessor or enumeration constant.
     ///
     /// # Errors
     /// A sentence, where the source itself failed.
-    fn constant(&self, name: &str) -> Result<Option<i64>, String>;
+    fn constant(&self, name: &str) -> Result<Option<i64>, Reason>;
 }
 
 /// A source that is shared, for instance between the sessions of one debugger.
@@ -29,10 +30,10 @@ impl<T: LayoutSource + ?Sized> LayoutSource for Rc<T> {
     fn name(&self) -> String {
         (**self).name()
     }
-    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String> {
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, Reason> {
         (**self).type_layout(type_name)
     }
-    fn constant(&self, name: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, name: &str) -> Result<Option<i64>, Reason> {
         (**self).constant(name)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use layouts::{Field, FieldKind, LayoutSource, TypeLayout};
-use target::TargetAbi;
+use target::{Reason, TargetAbi};
 
 use super::rng::Rng;
 
@@ -138,11 +138,11 @@ impl LayoutSource for Types {
         "synthetic".to_owned()
     }
 
-    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String> {
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, Reason> {
         Ok(self.layouts.get(type_name).cloned())
     }
 
-    fn constant(&self, name: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, name: &str) -> Result<Option<i64>, Reason> {
         Ok(self.constants.get(name).copied())
     }
 }

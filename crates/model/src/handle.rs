@@ -1,5 +1,6 @@
 //! What an MPI handle of the program means.
 
+use reason::Reason;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -176,7 +177,7 @@ impl Progress {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestFacts {
     /// Its sort, else why that is not known.
-    pub sort: Result<RequestSort, String>,
+    pub sort: Result<RequestSort, Reason>,
     /// How far it is.
     pub progress: Progress,
     /// Whether it can be started again.
@@ -189,7 +190,7 @@ pub struct RequestFacts {
 
 impl RequestFacts {
     /// Of a request of which no more is known.
-    pub const fn new(sort: Result<RequestSort, String>, progress: Progress, persistent: bool) -> Self {
+    pub const fn new(sort: Result<RequestSort, Reason>, progress: Progress, persistent: bool) -> Self {
         Self { sort, progress, persistent, communicator: None, sequence: None }
     }
 }

@@ -17,7 +17,7 @@ pub mod walk;
 
 use layouts::LayoutError;
 use model::{Handle, HandleKind, HandleList};
-use target::TargetError;
+use target::{Reason, TargetError};
 
 /// At most this many sentences about what could not be read.
 const MAX_PROBLEMS: usize = 100;
@@ -28,6 +28,12 @@ pub fn add_problem(problems: &mut Vec<String>, problem: String) {
         ..MAX_PROBLEMS => problems.push(problem),
         MAX_PROBLEMS => problems.push("there are more problems, which are not listed".to_owned()),
         _ => {}
+    }
+}
+
+impl From<ReaderError> for Reason {
+    fn from(error: ReaderError) -> Self {
+        Self::of(error)
     }
 }
 

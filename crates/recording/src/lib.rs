@@ -15,6 +15,7 @@ mod writer;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use target::Reason;
 
 pub use described::{FileEnd, ImageDescription, ProcessDescription, ProcessEnd};
 pub use file::{RecordingFile, Section};
@@ -59,7 +60,7 @@ pub enum RecordingError {
         /// Number of the process, from 0.
         index: usize,
         /// Which limit it is over.
-        reason: String,
+        reason: Reason,
     },
     /// One of its processes cannot be used.
     #[error("process {index} of the recording {} cannot be used: {reason}", path.display())]

@@ -6,6 +6,7 @@
 use std::cell::Cell;
 
 use super::frame::Kind;
+use target::Reason;
 
 /// More processes than this are not looked at.
 pub const MAX_PROCESSES: usize = 1 << 16;
@@ -58,7 +59,7 @@ impl Unpacked {
     ///
     /// # Errors
     /// Where that is too much: a sentence about the limit.
-    pub fn text(&self, more: u64, len: u64) -> Result<(), String> {
+    pub fn text(&self, more: u64, len: u64) -> Result<(), Reason> {
         count(&self.text, more, len, TEXT, "what it says of its processes")
     }
 
@@ -66,28 +67,30 @@ impl Unpacked {
     ///
     /// # Errors
     /// Where that is too many: a sentence about the limit.
-    pub fn symbols(&self, more: u64, len: u64) -> Result<(), String> {
+    pub fn symbols(&self, more: u64, len: u64) -> Result<(), Reason> {
         let limit = SYMBOLS.0.saturating_add(len / SYMBOLS.1);
-        add(&self.symbols, more, limit)
-            .ok_or_else(|| format!("its processes have more than {limit} symbols, the most for a file of {len} bytes"))
+        add(&self.symbols, more, limit).ok_or_else(|| {
+            format!("its processes have more than {limit} symbols, the most for a file of {len} bytes").into()
+        })
     }
 
     /// Counts memory of `more` bytes of a file of `len` bytes.
     ///
     /// # Errors
     /// Where that is too much: a sentence about the limit.
-    pub fn memory(&self, more: u64, len: u64) -> Result<(), String> {
+    pub fn memory(&self, more: u64, len: u64) -> Result<(), Reason> {
         count(&self.memory, more, len, MEMORY, "the memory in it")
     }
 }
 
-fn count(so_far: &Cell<u64>, more: u64, len: u64, (allowance, times): (u64, u64), what: &str) -> Result<(), String> {
+fn count(so_far: &Cell<u64>, more: u64, len: u64, (allowance, times): (u64, u64), what: &str) -> Result<(), Reason> {
     let limit = allowance.saturating_add(len.saturating_mul(times));
     add(so_far, more, limit).ok_or_else(|| {
         format!(
             "{what} unpacks to more than {} MiB, the most for a file of {len} bytes: recordings are not like that",
             limit >> 20
         )
+        .into()
     })
 }
 

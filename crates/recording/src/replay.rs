@@ -14,7 +14,7 @@ use super::ranges::Range;
 use layouts::{LayoutSource, Profile, TypeLayout};
 use model::Stack;
 use target::address::TargetAddr;
-use target::{Image, Symbol, Target, TargetAbi, TargetError};
+use target::{Image, Reason, Symbol, Target, TargetAbi, TargetError};
 
 /// Frames of memory that are kept decompressed, each of about a mebibyte.
 const KEPT: usize = 64;
@@ -151,7 +151,7 @@ impl Replay {
     fn add_symbols(&mut self, raw: &[u8]) -> io::Result<()> {
         let text = std::str::from_utf8(raw).map_err(|_| invalid("symbols that are no text"))?;
         let lines = raw.iter().filter(|byte| **byte == b'\n').count() as u64;
-        self.file.unpacked.symbols(lines, self.file.len).map_err(|reason| invalid(&reason))?;
+        self.file.unpacked.symbols(lines, self.file.len).map_err(|reason| invalid(&reason.to_string()))?;
         self.symbols.reserve((lines as usize).min(MAX_SYMBOLS));
         for line in text.lines() {
             let mut words = line.splitn(3, ' ');
@@ -220,7 +220,7 @@ impl Replay {
             return Ok(Rc::clone(&kept[0].1));
         }
         let frame = self.bytes.get(index as usize).ok_or_else(|| invalid("a part is missing"))?;
-        self.file.unpacked.memory(frame.raw_len, self.file.len).map_err(|reason| invalid(&reason))?;
+        self.file.unpacked.memory(frame.raw_len, self.file.len).map_err(|reason| invalid(&reason.to_string()))?;
         let raw = Rc::new(self.file.raw(frame)?);
         kept.truncate(KEPT - 1);
         kept.push_front((index, Rc::clone(&raw)));
@@ -320,11 +320,11 @@ impl LayoutSource for RecordedTypes {
         "debug-info".to_owned()
     }
 
-    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String> {
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, Reason> {
         Ok(self.types.get(type_name).cloned().flatten())
     }
 
-    fn constant(&self, _: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, _: &str) -> Result<Option<i64>, Reason> {
         Ok(None)
     }
 }

@@ -7,7 +7,7 @@ use super::families::{Family, Installed};
 use layouts::{LayoutSource, Layouts, NoProfile, Profile, Verification};
 use model::{Exactness, Mpi};
 use readers::Lifetime;
-use target::{Image, Target, libraries};
+use target::{Image, Reason, Target, libraries};
 
 /// What is known of a process before its queues are read.
 #[derive(Clone)]
@@ -64,10 +64,10 @@ impl LayoutSource for ConstantsOf {
     fn name(&self) -> String {
         format!("constants of profile:{}", self.0.name)
     }
-    fn type_layout(&self, _: &str) -> Result<Option<layouts::TypeLayout>, String> {
+    fn type_layout(&self, _: &str) -> Result<Option<layouts::TypeLayout>, Reason> {
         Ok(None)
     }
-    fn constant(&self, name: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, name: &str) -> Result<Option<i64>, Reason> {
         LayoutSource::constant(&self.0, name)
     }
 }

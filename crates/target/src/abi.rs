@@ -1,5 +1,6 @@
 //! Byte order and pointer width of a target, and the decoding of its integers.
 
+use reason::Reason;
 use serde::{Deserialize, Serialize};
 
 /// Byte order of the target.
@@ -33,12 +34,12 @@ impl PointerWidth {
 }
 
 impl TryFrom<u64> for PointerWidth {
-    type Error = String;
-    fn try_from(bytes: u64) -> Result<Self, String> {
+    type Error = Reason;
+    fn try_from(bytes: u64) -> Result<Self, Reason> {
         match bytes {
             4 => Ok(Self::Four),
             8 => Ok(Self::Eight),
-            other => Err(format!("a pointer width of {other} bytes is not supported (4 or 8)")),
+            other => Err(Reason::new(format!("a pointer width of {other} bytes is not supported (4 or 8)"))),
         }
     }
 }

@@ -22,6 +22,7 @@ pub use cache::{CacheStatistics, PageCache};
 pub use elf::{ElfImage, ElfSymbols, OtherFiles, build_id};
 pub use link_map::{images_from_link_map, library_names, r_debug_from_program_headers};
 pub use live::{LiveProcess, Mapping};
+pub use reason::Reason;
 pub use segments::{Range, Segments, segments};
 
 use crate::address::TargetAddr;
@@ -88,6 +89,12 @@ pub enum TargetError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl From<TargetError> for Reason {
+    fn from(error: TargetError) -> Self {
+        Self::of(error)
+    }
 }
 
 /// A symbol of the target: where an object or function of an image lies in memory.

@@ -91,7 +91,7 @@ impl Members {
                     spawns.push(spawn);
                 }
             }
-            Err(reason) => tell(reason),
+            Err(reason) => tell(reason.into()),
         }
         let members = &mut self.worlds[number].members;
         self.places.insert(place, (number, members.len()));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use target::address::TargetAddr;
-use target::{Target, printable};
+use target::{Reason, Target, printable};
 
 /// Text that is longer is none: Linux has no longer paths (PATH_MAX), and no name here is longer than a path.
 pub const MAX_TEXT: usize = 4096;
@@ -73,18 +73,21 @@ impl<'t> Strings<'t> {
         }
         let text = match self.read(pointer) {
             Ok(text) => Text::Is(text.into()),
-            Err(reason) => Text::Not(reason.into()),
+            Err(reason) => Text::Not(reason.to_string().into()),
         };
         self.known.borrow_mut().insert(pointer, text.clone());
         text
     }
 
-    fn read(&self, pointer: TargetAddr) -> Result<String, String> {
+    fn read(&self, pointer: TargetAddr) -> Result<String, Reason> {
         let mut text = Vec::new();
         let mut at = pointer;
         while text.len() < MAX_TEXT {
             if self.bytes.get() > MAX_BYTES {
-                return Err(format!("{} MiB of text are read already, and this at {pointer} was not", MAX_BYTES >> 20));
+                return Err(Reason::new(format!(
+                    "{} MiB of text are read already, and this at {pointer} was not",
+                    MAX_BYTES >> 20
+                )));
             }
             let to_page_end = usize::try_from(PAGE - at.get() % PAGE).unwrap_or(1);
             let len = to_page_end.min(MAX_TEXT - text.len());
@@ -98,11 +101,11 @@ impl<'t> Strings<'t> {
             text.extend_from_slice(&piece);
             if had < len {
                 let readable = if text.is_empty() { "nothing can be read".to_owned() } else { unended(text.len()) };
-                return Err(format!("{readable} at {pointer}"));
+                return Err(Reason::new(format!("{readable} at {pointer}")));
             }
             at = at.wrapping_add(had as u64);
         }
-        Err(format!("{} at {pointer}", unended(MAX_TEXT)))
+        Err(Reason::new(format!("{} at {pointer}", unended(MAX_TEXT))))
     }
 
     /// As many of `len` bytes as can be read.

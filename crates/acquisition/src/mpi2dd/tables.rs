@@ -3,7 +3,7 @@
 use super::info::TableAt;
 use super::strings::{Strings, Text};
 use target::address::TargetAddr;
-use target::{PointerWidth, Target};
+use target::{PointerWidth, Reason, Target};
 
 /// Entries that are read of all tables of a job together.
 pub const MAX_ENTRIES: usize = 1 << 20;
@@ -24,7 +24,7 @@ pub struct Process {
     /// What names its MPI_COMM_WORLD.
     pub world: Text,
     /// How its MPI_COMM_WORLD was spawned; `None` where a starter made it. The error is a sentence.
-    pub spawned: Result<Option<SpawnDescription>, String>,
+    pub spawned: Result<Option<SpawnDescription>, Reason>,
     /// Process id on its host.
     pub pid: i32,
     /// Its rank in its MPI_COMM_WORLD; nothing has checked it.
@@ -112,7 +112,7 @@ pub fn directory(strings: &Strings<'_>, at: TableAt, name: &str, left: &mut usiz
     rows.entries(row, |entry| entry.pid > 0, sound, left)
 }
 
-fn spawn_description(strings: &Strings<'_>, at: TargetAddr) -> Result<Option<SpawnDescription>, String> {
+fn spawn_description(strings: &Strings<'_>, at: TargetAddr) -> Result<Option<SpawnDescription>, Reason> {
     if at.is_null() {
         return Ok(None);
     }
@@ -122,7 +122,7 @@ fn spawn_description(strings: &Strings<'_>, at: TargetAddr) -> Result<Option<Spa
     let fields = Fields { strings, bytes: &bytes, width };
     let world = fields.text(0);
     if let Some(reason) = world.problem() {
-        return Err(format!("the world that its spawn descriptor at {at} names is no text: {reason}"));
+        return Err(Reason::new(format!("the world that its spawn descriptor at {at} names is no text: {reason}")));
     }
     Ok(Some(SpawnDescription { world, rank: fields.number(1, 0), sequence: fields.number(1, 1) }))
 }

@@ -9,10 +9,11 @@ use super::{
 };
 use crate::object_file::Section;
 use crate::{Field, FieldKind};
+use target::Reason;
 
 impl<'a> DwarfTypes<'a> {
     /// The type that an entry refers to; `None` is `void`.
-    fn type_of(&self, place: Place, entry: &Entry<'a>) -> Result<Option<Place>, String> {
+    fn type_of(&self, place: Place, entry: &Entry<'a>) -> Result<Option<Place>, Reason> {
         let Some(value) = entry.attr_value(dw::DW_AT_type) else { return Ok(None) };
         match value {
             AttributeValue::UnitRef(offset) => Ok(Some(Place { unit: place.unit, offset })),
@@ -28,20 +29,20 @@ impl<'a> DwarfTypes<'a> {
             }
             AttributeValue::DebugTypesRef(signature) => match self.signatures.get(&signature.0) {
                 Some(place) => Ok(Some(*place)),
-                None => Err(format!("the type unit {:#x} is not in this file", signature.0)),
+                None => Err(Reason::new(format!("the type unit {:#x} is not in this file", signature.0))),
             },
-            AttributeValue::DebugInfoRefSup(_) => Err("a reference into a supplementary file".to_owned()),
-            _ => Err("a reference of an unknown form".to_owned()),
+            AttributeValue::DebugInfoRefSup(_) => Err(Reason::new("a reference into a supplementary file")),
+            _ => Err(Reason::new("a reference of an unknown form")),
         }
     }
 
-    pub(super) fn describe(&self, place: Place, depth: usize) -> Result<Described, String> {
+    pub(super) fn describe(&self, place: Place, depth: usize) -> Result<Described, Reason> {
         if depth > MAX_DEPTH {
-            return Err(format!("types are nested more than {MAX_DEPTH} deep, or in a circle"));
+            return Err(Reason::new(format!("types are nested more than {MAX_DEPTH} deep, or in a circle")));
         }
-        let unit = self.unit(place.unit).map_err(|error| error.to_string())?;
-        let entry = unit.entry(place.offset).map_err(|error| error.to_string())?;
-        let inner = |what: &str| self.type_of(place, &entry)?.ok_or_else(|| format!("{what} of void"));
+        let unit = self.unit(place.unit).map_err(Reason::of)?;
+        let entry = unit.entry(place.offset).map_err(Reason::of)?;
+        let inner = |what: &str| self.type_of(place, &entry)?.ok_or_else(|| Reason::new(format!("{what} of void")));
         let byte_size = entry.attr_value(dw::DW_AT_byte_size).and_then(|value| value.udata_value());
         let name = self.name(&unit, &entry);
         match entry.tag() {
@@ -55,7 +56,7 @@ impl<'a> DwarfTypes<'a> {
             dw::DW_TAG_base_type => {
                 let encoding = match entry.attr_value(dw::DW_AT_encoding) {
                     Some(AttributeValue::Encoding(encoding)) => encoding,
-                    _ => return Err("a base type without an encoding".to_owned()),
+                    _ => return Err(Reason::new("a base type without an encoding")),
                 };
                 let kind = match encoding {
                     dw::DW_ATE_signed | dw::DW_ATE_signed_char | dw::DW_ATE_signed_fixed => FieldKind::Signed,
@@ -77,9 +78,7 @@ impl<'a> DwarfTypes<'a> {
                 let kind = match &underlying {
                     Some(underlying) if underlying.kind == FieldKind::Signed => FieldKind::Signed,
                     Some(_) => FieldKind::Unsigned,
-                    None if self.has_negative_enumerators(place).map_err(|error| error.to_string())? => {
-                        FieldKind::Signed
-                    }
+                    None if self.has_negative_enumerators(place).map_err(Reason::of)? => FieldKind::Signed,
                     None => FieldKind::Unsigned,
                 };
                 let size = byte_size.or(underlying.map(|described| described.size));
@@ -109,11 +108,11 @@ impl<'a> DwarfTypes<'a> {
                 }
                 let size = byte_size.ok_or("a structure without a size")?;
                 if size > MAX_TYPE_SIZE {
-                    return Err(format!("a structure of {size} bytes"));
+                    return Err(Reason::new(format!("a structure of {size} bytes")));
                 }
                 Ok(Described { kind, size, name: tagged(word(tag), name), members: Some(place) })
             }
-            tag => Err(format!("a type of an unknown kind ({tag})")),
+            tag => Err(Reason::new(format!("a type of an unknown kind ({tag})"))),
         }
     }
 
@@ -124,14 +123,14 @@ impl<'a> DwarfTypes<'a> {
         entry: &Entry<'a>,
         byte_size: Option<u64>,
         depth: usize,
-    ) -> Result<Described, String> {
+    ) -> Result<Described, Reason> {
         let element = self.type_of(place, entry)?.ok_or("an array of void")?;
         let element = self.describe(element, depth + 1)?;
         let mut name = element.name;
         let mut size = element.size;
-        let mut cursor = unit.entries_at_offset(place.offset).map_err(|error| error.to_string())?;
-        cursor.next_dfs().map_err(|error| error.to_string())?;
-        while let Some(child) = cursor.next_dfs().map_err(|error| error.to_string())? {
+        let mut cursor = unit.entries_at_offset(place.offset).map_err(Reason::of)?;
+        cursor.next_dfs().map_err(Reason::of)?;
+        while let Some(child) = cursor.next_dfs().map_err(Reason::of)? {
             if child.depth() < 1 || name.len() > MAX_NAME {
                 break;
             }
@@ -184,15 +183,15 @@ impl<'a> DwarfTypes<'a> {
         prefix: &str,
         depth: usize,
         growing: &mut Growing,
-    ) -> Result<(), String> {
+    ) -> Result<(), Reason> {
         if depth > MAX_DEPTH {
-            return Err(format!("structures are nested more than {MAX_DEPTH} deep, or in a circle"));
+            return Err(Reason::new(format!("structures are nested more than {MAX_DEPTH} deep, or in a circle")));
         }
-        let unit = self.unit(place.unit).map_err(|error| error.to_string())?;
-        let mut tree = unit.entries_tree(Some(place.offset)).map_err(|error| error.to_string())?;
-        let root = tree.root().map_err(|error| error.to_string())?;
+        let unit = self.unit(place.unit).map_err(Reason::of)?;
+        let mut tree = unit.entries_tree(Some(place.offset)).map_err(Reason::of)?;
+        let root = tree.root().map_err(Reason::of)?;
         let mut children = root.children();
-        while let Some(child) = children.next().map_err(|error| error.to_string())? {
+        while let Some(child) = children.next().map_err(Reason::of)? {
             let entry = child.entry();
             // A bit-field has no offset in bytes; no reader needs one, so they are left out.
             let bit_field = entry.has_attr(dw::DW_AT_bit_size) || entry.has_attr(dw::DW_AT_data_bit_offset);
@@ -201,17 +200,19 @@ impl<'a> DwarfTypes<'a> {
             }
             growing.members += 1;
             if growing.members > MAX_FIELDS {
-                return Err(format!("more than {MAX_FIELDS} fields"));
+                return Err(Reason::new(format!("more than {MAX_FIELDS} fields")));
             }
             if Instant::now() > self.deadline {
-                return Err("it takes too long".to_owned());
+                return Err(Reason::new("it takes too long"));
             }
             let member = self.type_of(place, entry)?.ok_or("a member of void")?;
             let described = self.describe(member, 0)?;
             let offset = member_offset(&unit, entry)?.checked_add(base).ok_or("an impossible offset")?;
             if offset.checked_add(described.size).is_none_or(|end| end > growing.layout.size) {
                 let (size, all) = (described.size, growing.layout.size);
-                return Err(format!("a member of {size} bytes at offset {offset} of a structure of {all} bytes"));
+                return Err(Reason::new(format!(
+                    "a member of {size} bytes at offset {offset} of a structure of {all} bytes"
+                )));
             }
             let name = match self.name(&unit, entry) {
                 // Names that C reserves for the compiler and its library: the inside of a mutex and the like.
@@ -220,7 +221,7 @@ impl<'a> DwarfTypes<'a> {
                 None => String::new(),
             };
             if name.len() > MAX_NAME {
-                return Err(format!("a field whose name has more than {MAX_NAME} bytes"));
+                return Err(Reason::new(format!("a field whose name has more than {MAX_NAME} bytes")));
             }
             let inner_prefix = if name.is_empty() { prefix.to_owned() } else { format!("{name}.") };
             if !name.is_empty() {
@@ -267,7 +268,7 @@ fn tagged(word: &str, name: Option<&str>) -> String {
 }
 
 /// Where a member lies in its structure: a number, or (DWARF 2) an expression that adds one.
-fn member_offset(unit: &Unit<Section<'_>>, entry: &Entry<'_>) -> Result<u64, String> {
+fn member_offset(unit: &Unit<Section<'_>>, entry: &Entry<'_>) -> Result<u64, Reason> {
     match entry.attr_value(dw::DW_AT_data_member_location) {
         None => Ok(0),
         Some(AttributeValue::Exprloc(expression)) => {
@@ -275,9 +276,9 @@ fn member_offset(unit: &Unit<Section<'_>>, entry: &Entry<'_>) -> Result<u64, Str
             match operations.next() {
                 Ok(Some(Operation::PlusConstant { value })) => Ok(value),
                 Ok(Some(Operation::UnsignedConstant { value })) => Ok(value),
-                _ => Err("a member whose place is computed".to_owned()),
+                _ => Err(Reason::new("a member whose place is computed")),
             }
         }
-        Some(value) => value.udata_value().ok_or_else(|| "a member whose place is not a number".to_owned()),
+        Some(value) => value.udata_value().ok_or_else(|| Reason::new("a member whose place is not a number")),
     }
 }

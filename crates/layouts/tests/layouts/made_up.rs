@@ -225,7 +225,7 @@ fn refused(name: &str, describe: impl FnOnce(&mut Info)) -> String {
     let mut info = Info::new(TargetAbi::LITTLE_64);
     describe(&mut info);
     match make(name, TargetAbi::LITTLE_64, &mut info, &["bad"]) {
-        Err(MakeError::Type { type_name, reason, .. }) if type_name == "bad" => reason,
+        Err(MakeError::Type { type_name, reason, .. }) if type_name == "bad" => reason.to_string(),
         other => panic!("{other:?}"),
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::helper::Helper;
 use super::wire::{self, HEAD, Kind, MAX_PAYLOAD, Put};
+use target::Reason;
 
 /// How often the user's interrupt is looked for.
 const SLICE: Duration = Duration::from_millis(50);
@@ -28,7 +29,7 @@ pub enum End<E> {
     /// The user interrupted.
     Interrupted,
     /// A frame made no sense.
-    Nonsense(String),
+    Nonsense(Reason),
 }
 
 /// What a server wants after a frame.
@@ -82,7 +83,7 @@ impl Incoming {
                 owed.bytes(&answer.payload);
             }
             if owed.len() > MAX_OWED {
-                return Err(End::Nonsense("requests whose answers it does not read".to_owned()));
+                return Err(End::Nonsense(Reason::new("requests whose answers it does not read")));
             }
             if next == Next::Stop {
                 return Ok(next);

@@ -33,7 +33,7 @@ pub fn why(
         },
         End::TimedOut => PluginError::TimedOut { path, place, seconds: library::seconds(timeout) },
         End::Interrupted => PluginError::Interrupted { path, place },
-        End::Nonsense(reason) => PluginError::Protocol { path, reason },
+        End::Nonsense(reason) => PluginError::Protocol { path, reason: reason.into() },
     })
 }
 

@@ -3,6 +3,8 @@
 //! A frame is a length (4 bytes, of the payload), a kind (1 byte) and the payload. Numbers are in the machine's order:
 //! both sides are the same program. Each side checks every length: the helper runs foreign code.
 
+use target::Reason;
+
 /// Longest payload, in both directions.
 pub const MAX_PAYLOAD: usize = (1 << 20) + 64;
 /// Length of the head of a frame.
@@ -214,12 +216,12 @@ pub type Frame<'a> = (Kind, &'a [u8], usize);
 ///
 /// # Errors
 /// What makes no sense about it.
-pub fn first_frame(bytes: &[u8]) -> Result<Option<Frame<'_>>, String> {
+pub fn first_frame(bytes: &[u8]) -> Result<Option<Frame<'_>>, Reason> {
     let mut take = Take(bytes);
     let (Some(len), Some(kind)) = (take.u32(), take.u8()) else { return Ok(None) };
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     if len > MAX_PAYLOAD {
-        return Err(format!("a message of {len} bytes"));
+        return Err(Reason::new(format!("a message of {len} bytes")));
     }
     let kind = Kind::from_number(kind).ok_or_else(|| format!("a message of kind {kind}"))?;
     Ok(take.bytes(len).map(|payload| (kind, payload, HEAD + len)))

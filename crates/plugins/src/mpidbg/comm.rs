@@ -7,6 +7,7 @@ use super::abi::{self, CommInfo, capability};
 use super::convert::{can_tell, fortran, freed, is_about, list, name_in, name_of, no_members};
 use super::parts::{Part, RawAnswer};
 use model::{Handle, HandleKind, HandleState};
+use target::Reason;
 
 /// Fills in the handle.
 pub fn convert(told: &CommInfo, raw: &RawAnswer, info: &HandlePluginInfo, handle: &mut Handle) {
@@ -90,14 +91,14 @@ pub fn convert(told: &CommInfo, raw: &RawAnswer, info: &HandlePluginInfo, handle
 }
 
 /// World ranks; a negative one is not known.
-fn group(raw: &RawAnswer, part: Part) -> Result<Vec<Option<i32>>, String> {
+fn group(raw: &RawAnswer, part: Part) -> Result<Vec<Option<i32>>, Reason> {
     match raw.missing.get(&part) {
-        Some(reason) => Err(reason.clone()),
+        Some(reason) => Err(Reason::of(reason)),
         None => Ok(raw.ints(part).into_iter().map(|rank| Some(rank).filter(|rank| *rank >= 0)).collect()),
     }
 }
 
-fn put_group(name: &str, group: Result<Vec<Option<i32>>, String>, handle: &mut Handle) {
+fn put_group(name: &str, group: Result<Vec<Option<i32>>, Reason>, handle: &mut Handle) {
     match group {
         Ok(group) if !group.is_empty() => handle.fact(name, json!(group)),
         Ok(_) => handle.unknown(name, "the plug-in delivers nobody, but each communicator has a process at least"),

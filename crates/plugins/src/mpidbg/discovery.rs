@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use super::plugin::is_handle_plugin;
 use crate::host::candidate::{Candidate, How, Search, by_name, by_rule, directories_beside, drop_doubles, existing};
-use target::Target;
 use target::address::TargetAddr;
+use target::{Reason, Target};
 
 /// Longest path that is read from the target.
 const MAX_PATH: usize = 4096;
@@ -25,7 +25,7 @@ const OPEN_MPI: &str = "libompi_dbg_mpihandles.so";
 pub const LOCATIONS: &str = "mpidbg_dll_locations";
 
 /// The candidates for `target`, the preferred one first, and why the target names none where it does not.
-pub fn candidates(target: &dyn Target, search: &Search<'_>) -> (Vec<Candidate>, Option<String>) {
+pub fn candidates(target: &dyn Target, search: &Search<'_>) -> (Vec<Candidate>, Option<Reason>) {
     if let Some(path) = search.explicit {
         return (vec![by_name(path, How::Explicit)], None);
     }
@@ -67,13 +67,13 @@ pub fn candidates(target: &dyn Target, search: &Search<'_>) -> (Vec<Candidate>, 
 ///
 /// # Errors
 /// Why there are none, in a sentence.
-pub fn locations(target: &dyn Target) -> Result<Vec<PathBuf>, String> {
+pub fn locations(target: &dyn Target) -> Result<Vec<PathBuf>, Reason> {
     let symbol = target.symbol(LOCATIONS).map_err(|error| format!("{LOCATIONS} could not be looked up: {error}"))?;
-    let Some(symbol) = symbol else { return Err(format!("the MPI library has no variable {LOCATIONS}")) };
+    let Some(symbol) = symbol else { return Err(Reason::new(format!("the MPI library has no variable {LOCATIONS}"))) };
     let unreadable = |error| format!("{LOCATIONS} could not be read: {error}");
     let array = target.read_pointer(symbol.addr).map_err(unreadable)?;
     if array.is_null() {
-        return Err(format!("{LOCATIONS} of the MPI library is NULL: it names no plug-in"));
+        return Err(Reason::new(format!("{LOCATIONS} of the MPI library is NULL: it names no plug-in")));
     }
     let width = target.abi().pointer_width.bytes() as u64;
     let mut names = Vec::new();
@@ -88,7 +88,7 @@ pub fn locations(target: &dyn Target) -> Result<Vec<PathBuf>, String> {
         }
     }
     if names.is_empty() {
-        return Err(format!("{LOCATIONS} of the MPI library is empty: it names no plug-in"));
+        return Err(Reason::new(format!("{LOCATIONS} of the MPI library is empty: it names no plug-in")));
     }
     Ok(names)
 }

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use crate::record::{Record, Slot, size_of};
 use layouts::Layouts;
 use model::Operation;
-use target::Target;
 use target::address::TargetAddr;
+use target::{Reason, Target};
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,18 +108,20 @@ fn entries(
     shape: &Shape,
     head: TargetAddr,
     limit: usize,
-) -> Result<HashMap<TargetAddr, Entry>, String> {
+) -> Result<HashMap<TargetAddr, Entry>, Reason> {
     let mut found = HashMap::new();
-    let mut at = target.read_pointer(head).map_err(|error| error.to_string())?;
+    let mut at = target.read_pointer(head)?;
     let mut buffer = Vec::new();
     let mut age = u64::MAX;
     while !at.is_null() {
-        let record = Record::read(target, at, shape.size, &mut buffer).map_err(|error| error.to_string())?;
+        let record = Record::read(target, at, shape.size, &mut buffer)?;
         let data = shape.data.map(|(buffer, count)| (record.uint(buffer), record.uint(count)));
         let entry = Entry { rank: record.int(shape.rank), tag: record.int(shape.tag), data, age };
         // Newer entries come first; a request that is there twice was recycled.
         if found.insert(record.pointer(shape.request), entry).is_some() || found.len() >= limit {
-            return Err(format!("it does not end: a request comes twice, at {at}, or there are more than {limit}"));
+            return Err(Reason::new(format!(
+                "it does not end: a request comes twice, at {at}, or there are more than {limit}"
+            )));
         }
         age -= 1;
         at = record.pointer(shape.next);

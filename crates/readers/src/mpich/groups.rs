@@ -12,7 +12,7 @@ use crate::record::{Record, Slot, shape};
 use layouts::{LayoutError, Layouts};
 use model::Group;
 use target::address::TargetAddr;
-use target::{Target, collect};
+use target::{Reason, Target, collect};
 
 shape!(
     /// How ch4 maps ranks to processes (src/mpid/ch4/include/mpidpre.h, v3.4 to v4.3).
@@ -185,14 +185,14 @@ impl<'a> Groups<'a> {
         inter: bool,
         size: i64,
         remote_size: i64,
-    ) -> Result<(Option<Members>, Option<Members>), String> {
+    ) -> Result<(Option<Members>, Option<Members>), Reason> {
         let whole = |size: i64| (0..=MAX_GROUP).contains(&size);
         if !whole(size) || (inter && !whole(remote_size)) {
-            return Err(format!("a group of {} processes", if whole(size) { remote_size } else { size }));
+            return Err(Reason::new(format!("a group of {} processes", if whole(size) { remote_size } else { size })));
         }
         let Some(kept) = &self.kept else { return Ok((None, None)) };
         self.claim(size.saturating_add(if inter { remote_size } else { 0 }))?;
-        let read = |local: bool| -> Result<Option<Members>, String> {
+        let read = |local: bool| -> Result<Option<Members>, Reason> {
             let size = if local { size } else { remote_size };
             match kept {
                 Kept::Group(shape) => self.mapped_group(comm.pointer(groups[usize::from(!local)]), shape, size, !inter),
@@ -220,7 +220,7 @@ impl<'a> Groups<'a> {
     ///
     /// # Errors
     /// A sentence, where it cannot be read or its size is not `size`.
-    pub fn group(&self, at: TargetAddr, size: i64) -> Result<Option<Members>, String> {
+    pub fn group(&self, at: TargetAddr, size: i64) -> Result<Option<Members>, Reason> {
         if at.is_null() {
             return Ok(None);
         }
@@ -230,7 +230,7 @@ impl<'a> Groups<'a> {
         }
         let mut buffer = Vec::new();
         let Some((group, process)) = &self.listed else { return Ok(None) };
-        let record = Record::read(self.target, at, group.size, &mut buffer).map_err(|error| error.to_string())?;
+        let record = Record::read(self.target, at, group.size, &mut buffer)?;
         same_size(record.int(group.count), size)?;
         self.claim(size)?;
         let lpids = record.pointer(group.lpids);
@@ -250,7 +250,7 @@ impl<'a> Groups<'a> {
         shape: &MappedGroup,
         size: i64,
         fewer: bool,
-    ) -> Result<Option<Members>, String> {
+    ) -> Result<Option<Members>, Reason> {
         if at.is_null() {
             return Ok(None);
         }
@@ -263,9 +263,9 @@ impl<'a> Groups<'a> {
         Ok(members)
     }
 
-    fn lpids(&self, at: TargetAddr, shape: &MappedGroup, size: i64, fewer: bool) -> Result<Vec<Option<i64>>, String> {
+    fn lpids(&self, at: TargetAddr, shape: &MappedGroup, size: i64, fewer: bool) -> Result<Vec<Option<i64>>, Reason> {
         let mut buffer = Vec::new();
-        let group = Record::read(self.target, at, shape.size, &mut buffer).map_err(|error| error.to_string())?;
+        let group = Record::read(self.target, at, shape.size, &mut buffer)?;
         let count = group.int(shape.count);
         if !fewer || count < size {
             same_size(count, size)?;
@@ -273,13 +273,13 @@ impl<'a> Groups<'a> {
         if group.uint(shape.use_map) == 0 {
             let (offset, stride) = (group.int(shape.offset), group.int(shape.stride));
             let lpid = |rank: i64| rank.checked_mul(stride).and_then(|step| step.checked_add(offset));
-            return collect(size.unsigned_abs(), (0..size).map(lpid)).map_err(|error| error.to_string());
+            return collect(size.unsigned_abs(), (0..size).map(lpid)).map_err(Reason::of);
         }
         Ok(self.numbers(group.pointer(shape.map), size, 8, 0, 8)?.into_iter().map(Some).collect::<Vec<_>>())
     }
 
     /// The processes that a map of ch4 says; `None` where it says nothing (yet).
-    fn mapped(&self, map: Record<'_>, shape: &RankMap, modes: &Modes, size: i64) -> Result<Option<Members>, String> {
+    fn mapped(&self, map: Record<'_>, shape: &RankMap, modes: &Modes, size: i64) -> Result<Option<Members>, Reason> {
         let mode = map.int(shape.mode);
         let (offset, stride_offset) = (map.int(shape.offset), map.int(shape.stride_offset));
         let (stride, block) = (map.int(shape.stride), map.int(shape.block));
@@ -305,7 +305,7 @@ impl<'a> Groups<'a> {
             regular(&|rank| rank.checked_mul(stride)?.checked_add(stride_offset))
         } else if is(modes.blocks) {
             if block == 0 {
-                return Err("a map of ranks in blocks of 0 processes".to_owned());
+                return Err(Reason::new("a map of ranks in blocks of 0 processes"));
             }
             regular(&|rank| (rank / block).checked_mul(stride)?.checked_add(rank % block)?.checked_add(stride_offset))
         } else if is(modes.table) {
@@ -328,15 +328,15 @@ impl<'a> Groups<'a> {
     }
 
     /// Asks for room for the members of one communicator.
-    fn claim(&self, count: i64) -> Result<(), String> {
+    fn claim(&self, count: i64) -> Result<(), Reason> {
         let count = u64::try_from(count).map_err(|_| format!("a group of {count} processes"))?;
-        self.target.claim_members(count).map_err(|error| error.to_string())
+        self.target.claim_members(count).map_err(Reason::of)
     }
 
     /// The list of these members.
-    fn keep(&self, size: i64, members: impl Iterator<Item = Option<i64>>) -> Result<Option<Members>, String> {
+    fn keep(&self, size: i64, members: impl Iterator<Item = Option<i64>>) -> Result<Option<Members>, Reason> {
         let size = u64::try_from(size).map_err(|_| format!("a group of {size} processes"))?;
-        self.lists.keep(size, members).map(Some).map_err(|error| error.to_string())
+        self.lists.keep(size, members).map(Some).map_err(Reason::of)
     }
 
     /// So many members of whom nothing is known.
@@ -353,7 +353,7 @@ impl<'a> Groups<'a> {
         shape: &ConnectionTable,
         connection: &Connection,
         size: i64,
-    ) -> Result<Option<Members>, String> {
+    ) -> Result<Option<Members>, Reason> {
         if at.is_null() {
             return Ok(None);
         }
@@ -371,12 +371,12 @@ impl<'a> Groups<'a> {
         Ok(members)
     }
 
-    fn connections(&self, at: TargetAddr, shape: &ConnectionTable, size: i64) -> Result<Vec<TargetAddr>, String> {
+    fn connections(&self, at: TargetAddr, shape: &ConnectionTable, size: i64) -> Result<Vec<TargetAddr>, Reason> {
         let read = |offset: u64, size: u64| self.target.read_uint(at.wrapping_add(offset), size);
-        let count = read(shape.count.offset as u64, shape.count.size as u64).map_err(|error| error.to_string())?;
+        let count = read(shape.count.offset as u64, shape.count.size as u64).map_err(Reason::of)?;
         // A communicator of the first processes of another shares that one's table (src/mpid/ch3/src/ch3u_comm.c, v4.0.2).
         if i64::try_from(count).unwrap_or(-1) < size {
-            return Err(format!("a table of {count} connections for {size} processes"));
+            return Err(Reason::new(format!("a table of {count} connections for {size} processes")));
         }
         let width = self.target.abi().pointer_width.bytes();
         let first = at.wrapping_add(shape.connections.offset as u64);
@@ -395,7 +395,7 @@ impl<'a> Groups<'a> {
         inter: bool,
         remote: bool,
         size: i64,
-    ) -> Result<Vec<Option<Identity>>, String> {
+    ) -> Result<Vec<Option<Identity>>, Reason> {
         if !(0..=MAX_GROUP).contains(&size) {
             return Ok(Vec::new());
         }
@@ -435,9 +435,9 @@ impl<'a> Groups<'a> {
         stride: usize,
         offset: usize,
         size: usize,
-    ) -> Result<Vec<i64>, String> {
+    ) -> Result<Vec<i64>, Reason> {
         let count = usize::try_from(count).unwrap_or(0);
-        let bytes = self.target.read_bytes(at, count.saturating_mul(stride)).map_err(|error| error.to_string())?;
+        let bytes = self.target.read_bytes(at, count.saturating_mul(stride))?;
         let abi = self.target.abi();
         Ok(bytes
             .chunks_exact(stride.max(1))
@@ -452,6 +452,10 @@ impl<'a> Groups<'a> {
     }
 }
 
-fn same_size(found: i64, said: i64) -> Result<(), String> {
-    if found == said { Ok(()) } else { Err(format!("a group of {found} processes in a communicator of {said}")) }
+fn same_size(found: i64, said: i64) -> Result<(), Reason> {
+    if found == said {
+        Ok(())
+    } else {
+        Err(Reason::new(format!("a group of {found} processes in a communicator of {said}")))
+    }
 }

@@ -13,7 +13,7 @@ use crate::members::MemberLists;
 use crate::{ReaderError, add_problem};
 use model::{Communicator, Group, Queue, QueueReport};
 use target::address::TargetAddr;
-use target::{Target, TargetAbi, TargetError, printable, zeroed};
+use target::{Reason, Target, TargetAbi, TargetError, printable, zeroed};
 
 /// Where a free object holds the address of the next free one, in bytes.
 const NEXT: u64 = 8;
@@ -78,20 +78,20 @@ impl Object {
 ///
 /// # Errors
 /// Where the process is gone; a sentence where nothing can be told for sure.
-pub fn locate(target: &dyn Target, pools: &Pools) -> Result<Result<Offsets, String>, TargetError> {
+pub fn locate(target: &dyn Target, pools: &Pools) -> Result<Result<Offsets, Reason>, TargetError> {
     let objects = objects(target, pools, &mut Vec::new())?;
     Ok(offsets(&objects, target.abi()))
 }
 
-fn offsets(objects: &[Object], abi: TargetAbi) -> Result<Offsets, String> {
-    let [world, own, ..] = objects else { return Err("MPI_COMM_WORLD and MPI_COMM_SELF were not found".to_owned()) };
+fn offsets(objects: &[Object], abi: TargetAbi) -> Result<Offsets, Reason> {
+    let [world, own, ..] = objects else { return Err(Reason::new("MPI_COMM_WORLD and MPI_COMM_SELF were not found")) };
     let named = |offset: &usize| {
         world.bytes[*offset..].starts_with(b"MPI_COMM_WORLD\0")
             && own.bytes.get(*offset..).is_some_and(|rest| rest.starts_with(b"MPI_COMM_SELF\0"))
     };
     let names: Vec<usize> = (0..world.bytes.len()).filter(named).collect();
     let [name] = names[..] else {
-        return Err("the names of MPI_COMM_WORLD and MPI_COMM_SELF were not found in their objects".to_owned());
+        return Err(Reason::new("the names of MPI_COMM_WORLD and MPI_COMM_SELF were not found in their objects"));
     };
     // Until 4.3: remote_size, rank, attributes (a pointer), local_size; since 5.0: context_id, recvcontext_id, rank,
     // local_size, and the rest elsewhere (src/include/mpir_comm.h).
@@ -108,13 +108,13 @@ fn offsets(objects: &[Object], abi: TargetAbi) -> Result<Offsets, String> {
         found = fitting(&mut newer.into_iter());
     }
     let Some(numbers) = found.first().copied() else {
-        return Err("no place in the objects holds what can be ranks and sizes".to_owned());
+        return Err(Reason::new("no place in the objects holds what can be ranks and sizes"));
     };
     let values = |numbers: Numbers| -> Vec<_> {
         objects.iter().map(|object| (object.int(numbers.rank, abi), object.int(numbers.size, abi))).collect()
     };
     if found.iter().any(|other| values(*other) != values(numbers)) {
-        return Err("several places in the objects hold what can be ranks and sizes".to_owned());
+        return Err(Reason::new("several places in the objects hold what can be ranks and sizes"));
     }
     let kind = numbers.remote_size.is_some_and(|remote| kinds_make_sense(objects, name, remote, numbers.size, abi));
     Ok(Offsets { name, numbers, kind, parts: parts(objects, name, abi) })
@@ -340,6 +340,6 @@ mod tests {
         for object in &mut objects {
             object.bytes[12..28].fill(0);
         }
-        assert!(offsets(&objects, TargetAbi::LITTLE_64).is_err_and(|why| why.contains("no place")));
+        assert!(offsets(&objects, TargetAbi::LITTLE_64).is_err_and(|why| why.to_string().contains("no place")));
     }
 }

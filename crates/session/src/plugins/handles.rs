@@ -17,7 +17,7 @@ impl<T: Target> Session<T> {
             Search { explicit: settings.explicit, set_paths: settings.set_paths, safe_path: settings.safe_path };
         let (candidates, reason) = mpidbg::discovery::candidates(self.target(), &search);
         let chosen = candidates.iter().find(|candidate| candidate.usable()).cloned();
-        (PluginChoice { candidates, chosen }, reason)
+        (PluginChoice { candidates, chosen }, reason.map(Into::into))
     }
 
     /// Runs a plug-in for handles over the process, without queries: what it is, and which types and names it gives.

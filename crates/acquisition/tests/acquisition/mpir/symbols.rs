@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use acquisition::{Candidates, Found, Presence, process_table};
 use layouts::{Field, FieldKind, LayoutSource, Layouts, TypeLayout};
-use target::TargetError;
 use target::address::TargetAddr;
+use target::{Reason, TargetError};
 
 use super::launcher::{Launcher, Row, made, rows};
 use made_up::process::ABIS;
@@ -15,7 +15,7 @@ const JOB: [Row; 4] =
     [("node1", "./solver", 4242), ("node1", "./solver", 4243), ("node2", "./io", 777), ("node2", "", 778)];
 
 /// Types of a launcher's own.
-struct Types(Result<Option<TypeLayout>, String>);
+struct Types(Result<Option<TypeLayout>, Reason>);
 
 impl Types {
     fn of(size: u64, fields: &[(&str, u64, u64, FieldKind)]) -> Self {
@@ -32,12 +32,12 @@ impl LayoutSource for Types {
         "debug-info".to_owned()
     }
 
-    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, String> {
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, Reason> {
         assert_eq!(type_name, "MPIR_PROCDESC");
         self.0.clone()
     }
 
-    fn constant(&self, _: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, _: &str) -> Result<Option<i64>, Reason> {
         Ok(None)
     }
 }
@@ -117,7 +117,7 @@ fn types_that_are_others_are_refused_and_not_guessed_around() {
 
 #[test]
 fn debug_information_that_cannot_be_used_is_told_and_the_document_holds() {
-    let table = Launcher::new(ABIS[0], &JOB).read_with(Types(Err("the file is damaged".to_owned())));
+    let table = Launcher::new(ABIS[0], &JOB).read_with(Types(Err(Reason::new("the file is damaged"))));
     assert_eq!(rows(&table), made(&JOB));
     assert_eq!(table.layout, Some("built-in layout"));
     assert!(table.problems[0].contains("the file is damaged"), "{:?}", table.problems);

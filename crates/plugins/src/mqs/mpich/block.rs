@@ -2,7 +2,7 @@
 
 use layouts::{Field, FieldKind, Layouts};
 use target::address::TargetAddr;
-use target::{Target, TargetAbi};
+use target::{Reason, Target, TargetAbi};
 
 /// Structures are smaller than this, in bytes: a layout that says more is wrong.
 const MAX_SIZE: u64 = 1 << 16;
@@ -15,11 +15,13 @@ pub struct Block {
 
 impl Block {
     /// Reads `size` bytes at `at`.
-    pub fn read(target: &dyn Target, at: u64, size: u64) -> Result<Self, String> {
+    pub fn read(target: &dyn Target, at: u64, size: u64) -> Result<Self, Reason> {
         if size > MAX_SIZE {
-            return Err(format!("a structure of {size} bytes at {at:#x} is too large to be one of MPICH's"));
+            return Err(Reason::new(format!(
+                "a structure of {size} bytes at {at:#x} is too large to be one of MPICH's"
+            )));
         }
-        let bytes = target.read_bytes(TargetAddr::new(at), size as usize).map_err(|error| error.to_string())?;
+        let bytes = target.read_bytes(TargetAddr::new(at), size as usize)?;
         Ok(Self { bytes, abi: target.abi() })
     }
 

@@ -12,8 +12,8 @@ use super::communicators::Object;
 use super::requests::Fields as RequestFields;
 use crate::mqs::dialect::Evidence;
 use layouts::{Field, Layouts};
-use target::Target;
 use target::address::TargetAddr;
+use target::{Reason, Target};
 
 /// No list is longer than this.
 const MAX_ENTRIES: usize = 1_000_000;
@@ -52,7 +52,7 @@ enum Others {
 
 impl Lists {
     /// Reads them. An error says why they cannot be read.
-    pub fn read(evidence: &Evidence<'_>, objects: &[Option<Object>]) -> Result<Self, String> {
+    pub fn read(evidence: &Evidence<'_>, objects: &[Option<Object>]) -> Result<Self, Reason> {
         let (layouts, target) = (evidence.layouts, evidence.target);
         let requests = RequestFields::resolve(layouts)?;
         let asked = |name: &str| evidence.asked.contains(name);
@@ -74,7 +74,7 @@ impl Lists {
             let node = Node::requests(layouts, requests.type_name())?;
             let [receives, unexpected] =
                 ["MPID_Recvq_posted_head_ptr", "MPID_Recvq_unexpected_head_ptr"].map(|symbol| {
-                    let head = target.read_pointer(address_of(target, symbol)?).map_err(|error| error.to_string())?;
+                    let head = target.read_pointer(address_of(target, symbol)?)?;
                     node.walk(target, head)
                 });
             Others::Shared([receives?, unexpected?])
@@ -107,11 +107,11 @@ impl Lists {
     }
 }
 
-fn address_of(target: &dyn Target, symbol: &str) -> Result<TargetAddr, String> {
+fn address_of(target: &dyn Target, symbol: &str) -> Result<TargetAddr, Reason> {
     match target.symbol(symbol) {
         Ok(Some(found)) => Ok(found.addr),
-        Ok(None) => Err(format!("the symbol {symbol} is not known")),
-        Err(error) => Err(format!("the symbol {symbol} could not be looked up: {error}")),
+        Ok(None) => Err(Reason::new(format!("the symbol {symbol} is not known"))),
+        Err(error) => Err(Reason::new(format!("the symbol {symbol} could not be looked up: {error}"))),
     }
 }
 
@@ -136,11 +136,11 @@ struct Facts {
 
 impl Node {
     /// The lists that debugger support adds.
-    fn noted(layouts: &Layouts, type_name: &str, request: &str) -> Result<Self, String> {
-        let field = |name: &str| layouts.field(type_name, name).map_err(|error| error.to_string());
+    fn noted(layouts: &Layouts, type_name: &str, request: &str) -> Result<Self, Reason> {
+        let field = |name: &str| layouts.field(type_name, name).map_err(Reason::of);
         Ok(Self {
             type_name: type_name.to_owned(),
-            size: layouts.size_of(type_name).map_err(|error| error.to_string())?,
+            size: layouts.size_of(type_name)?,
             next: field("next")?,
             request: Some(field(request)?),
             facts: Facts {
@@ -154,10 +154,10 @@ impl Node {
     }
 
     /// Lists of requests: of ch3, or of ch4's active messages.
-    fn requests(layouts: &Layouts, type_name: &str) -> Result<Self, String> {
+    fn requests(layouts: &Layouts, type_name: &str) -> Result<Self, Reason> {
         Ok(Self {
             type_name: type_name.to_owned(),
-            size: layouts.size_of(type_name).map_err(|error| error.to_string())?,
+            size: layouts.size_of(type_name)?,
             // Up to 3.x it belongs to the device.
             next: one_of(layouts, type_name, &["next", "dev.next"])?,
             request: None,
@@ -170,14 +170,14 @@ impl Node {
         evidence: &Evidence<'_>,
         objects: &[Option<Object>],
         request: &str,
-    ) -> Result<Vec<[Vec<Entry>; 2]>, String> {
+    ) -> Result<Vec<[Vec<Entry>; 2]>, Reason> {
         const ELEMENT: &str = "MPIDIG_rreq_t";
         let (layouts, target) = (evidence.layouts, evidence.target);
-        let field = |name: &str| layouts.field(ELEMENT, name).map_err(|error| error.to_string());
-        let in_request = layouts.size_of(request).map_err(|error| error.to_string())?;
+        let field = |name: &str| layouts.field(ELEMENT, name).map_err(Reason::of);
+        let in_request = layouts.size_of(request)?;
         let node = Self {
             type_name: ELEMENT.to_owned(),
-            size: layouts.size_of(ELEMENT).map_err(|error| error.to_string())?,
+            size: layouts.size_of(ELEMENT)?,
             next: field("next")?,
             request: Some(field("request")?),
             facts: Facts { in_request: Some(in_request), ..Facts::in_request(layouts, request)? },
@@ -186,10 +186,10 @@ impl Node {
             .map(|name| one_of(layouts, "MPIR_Comm", &[&format!("dev.ch4.am.{name}"), &format!("dev.ch4u.{name}")]));
         let [posted, unexpected] = heads;
         let heads = [posted?, unexpected?];
-        let read = |object: &Object| -> Result<[Vec<Entry>; 2], String> {
+        let read = |object: &Object| -> Result<[Vec<Entry>; 2], Reason> {
             let [posted, unexpected] = heads.each_ref().map(|head| {
                 let at = TargetAddr::new(object.address).wrapping_add(head.offset);
-                let list = target.read_pointer(at).map_err(|error| error.to_string())?;
+                let list = target.read_pointer(at)?;
                 if list.is_null() { Ok(Vec::new()) } else { node.walk(target, list) }
             });
             Ok([posted?, unexpected?])
@@ -198,13 +198,13 @@ impl Node {
     }
 
     /// The entries of the list whose first element the pointer at `head` names.
-    fn walk(&self, target: &dyn Target, head: TargetAddr) -> Result<Vec<Entry>, String> {
+    fn walk(&self, target: &dyn Target, head: TargetAddr) -> Result<Vec<Entry>, Reason> {
         let mut entries = Vec::new();
         let mut seen = HashSet::new();
-        let mut at = target.read_pointer(head).map_err(|error| error.to_string())?.get();
+        let mut at = target.read_pointer(head)?.get();
         while at != 0 {
             if !seen.insert(at) || entries.len() >= MAX_ENTRIES {
-                return Err(format!("the list of {} at {head} does not end", self.type_name));
+                return Err(Reason::new(format!("the list of {} at {head} does not end", self.type_name)));
             }
             let block = Block::read(target, at, self.size)?;
             let odd = || format!("a {} at {at:#x} has fields of an odd size", self.type_name);
@@ -224,7 +224,7 @@ impl Node {
 }
 
 impl Facts {
-    fn in_request(layouts: &Layouts, type_name: &str) -> Result<Self, String> {
+    fn in_request(layouts: &Layouts, type_name: &str) -> Result<Self, Reason> {
         let of = |names: &[&str]| one_of(layouts, type_name, names);
         Ok(Self {
             rank: of(&["dev.match.parts.rank", "dev.ch4.am.u.recv.source", "dev.ch4.am.rank"])?,
@@ -246,7 +246,7 @@ impl Facts {
     }
 }
 
-fn one_of(layouts: &Layouts, type_name: &str, names: &[&str]) -> Result<Field, String> {
-    let none = || format!("no layout source has {} of {type_name}", names.join(" or "));
+fn one_of(layouts: &Layouts, type_name: &str, names: &[&str]) -> Result<Field, Reason> {
+    let none = || Reason::new(format!("no layout source has {} of {type_name}", names.join(" or ")));
     optional(layouts, type_name, names).ok_or_else(none)
 }

@@ -15,6 +15,7 @@ mod requests;
 use super::dialect::{Dialect, Evidence};
 use communicators::Object;
 use model::{Communicator, Queue, QueueReport, QueueState};
+use target::Reason;
 
 /// MPICH's plug-in.
 pub struct Mpich;
@@ -76,7 +77,7 @@ fn describe(communicator: &mut Communicator, object: Option<&Object>) {
 }
 
 /// Without a second reading of the lists nothing says which of the plug-in's facts are right.
-fn distrust(report: &mut QueueReport, reason: &str) {
+fn distrust(report: &mut QueueReport, reason: &Reason) {
     for queue in report.communicators.iter_mut().flat_map(Communicator::queues_mut) {
         doubt(queue, format!("what the plug-in says could not be checked: {reason}"));
     }

@@ -8,8 +8,8 @@ use super::communicators::Object;
 use super::lists::Entry;
 use layouts::{Field, Layouts};
 use model::QueueKind;
-use target::Target;
 use target::address::TargetAddr;
+use target::{Reason, Target};
 
 /// The names of the type, the newest first (`MPID_Request` up to 3.2).
 pub const TYPES: [&str; 2] = ["MPIR_Request", "MPID_Request"];
@@ -96,10 +96,10 @@ pub struct Facts {
 
 impl Fields {
     /// Resolves what the layouts have.
-    pub fn resolve(layouts: &Layouts) -> Result<Self, String> {
+    pub fn resolve(layouts: &Layouts) -> Result<Self, Reason> {
         let named = |name: &&'static str| layouts.size_of(name).is_ok();
         let type_name = TYPES.into_iter().find(|name| named(name)).unwrap_or(TYPES[0]);
-        let size = layouts.size_of(type_name).map_err(|error| error.to_string())?;
+        let size = layouts.size_of(type_name)?;
         let of = |names: &[&str]| optional(layouts, type_name, names);
         // ch3 (src/mpid/ch3/include/mpidpre.h), ch4's active messages and messages to oneself (src/mpid/ch4/include/
         // mpidpre.h), and ofi's own (src/mpid/ch4/netmod/ofi/ofi_pre.h): 3.0 to 5.0.
@@ -147,7 +147,7 @@ impl Fields {
             size,
             type_name,
             kind: of(&["kind"]),
-            counter: layouts.field(type_name, "cc").map_err(|error| error.to_string())?,
+            counter: layouts.field(type_name, "cc")?,
             counter_at: of(&["cc_ptr"]),
             comm: of(&["comm"]),
             real: of(&["u.persist.real_request", "partner_request", "dev.partner_request"]),
@@ -167,14 +167,14 @@ impl Fields {
     }
 
     /// Reads the request of `entry`, an operation on this communicator.
-    pub fn read(&self, target: &dyn Target, entry: &Entry, class: QueueKind, comm: &Object) -> Result<Facts, String> {
+    pub fn read(&self, target: &dyn Target, entry: &Entry, class: QueueKind, comm: &Object) -> Result<Facts, Reason> {
         let block = Block::read(target, entry.request, self.size)?;
         let int = |field: &Option<Field>| field.as_ref().and_then(|field| block.int(field));
         let uint = |field: &Option<Field>| field.as_ref().and_then(|field| block.uint(field));
         let kind = uint(&self.kind);
         // The counter that counts is that to which the request points; a persistent one points to that of its transfer.
         let counter = match uint(&self.counter_at) {
-            Some(at) => target.read_uint(TargetAddr::new(at), self.counter.size).map_err(|error| error.to_string())?,
+            Some(at) => target.read_uint(TargetAddr::new(at), self.counter.size)?,
             None => block.uint(&self.counter).ok_or("the completion counter is no number")?,
         };
         let persistent = kind.filter(|kind| [KIND_PERSISTENT_SEND, KIND_PERSISTENT_RECEIVE].contains(kind));

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use plugins::host::candidate::{How, Search};
 use plugins::mpidbg::discovery::{candidates, locations};
-use target::TargetAbi;
 use target::address::TargetAddr;
 use target::mock::MockTarget;
+use target::{Reason, TargetAbi};
 
 use super::toy::plugin;
 
@@ -36,15 +36,15 @@ fn naming(names: &[&[u8]], ended: bool) -> MockTarget {
 #[test]
 fn a_library_that_names_none_says_so() {
     let mut target = MockTarget::new(TargetAbi::LITTLE_64);
-    assert_eq!(locations(&target), Err("the MPI library has no variable mpidbg_dll_locations".to_owned()));
+    assert_eq!(locations(&target), Err(Reason::new("the MPI library has no variable mpidbg_dll_locations")));
     target.add_symbol("mpidbg_dll_locations", TargetAddr::new(0x1000), Some(8));
-    assert!(locations(&target).unwrap_err().contains("could not be read"));
+    assert!(locations(&target).unwrap_err().to_string().contains("could not be read"));
     target.add_segment(TargetAddr::new(0x1000), vec![0; 8]);
-    assert!(locations(&target).unwrap_err().contains("is NULL: it names no plug-in"));
+    assert!(locations(&target).unwrap_err().to_string().contains("is NULL: it names no plug-in"));
     let (found, reason) = candidates(&target, &Search::default());
     assert_eq!(found.len(), 0);
-    assert!(reason.is_some_and(|reason| reason.contains("is NULL")));
-    assert!(locations(&naming(&[], true)).unwrap_err().contains("is empty"));
+    assert!(reason.is_some_and(|reason| reason.to_string().contains("is NULL")));
+    assert!(locations(&naming(&[], true)).unwrap_err().to_string().contains("is empty"));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn names_are_read_with_bounds() {
     let found = locations(&naming(&[b"/a/b.so", b"", b"c.so"], true));
     assert_eq!(found, Ok(vec![PathBuf::from("/a/b.so"), PathBuf::from("c.so")]));
     // What follows in place of the end leads nowhere.
-    assert!(locations(&naming(&[b"/a/b.so"], false)).unwrap_err().contains("could not be read"));
+    assert!(locations(&naming(&[b"/a/b.so"], false)).unwrap_err().to_string().contains("could not be read"));
     let many = vec![&b"/a/b.so"[..]; 30];
     assert_eq!(locations(&naming(&many, true)).map(|found| found.len()), Ok(30));
 }

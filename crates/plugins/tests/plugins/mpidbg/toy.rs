@@ -10,7 +10,7 @@ use model::{Handle, HandleKind};
 use plugins::mpidbg::{By, HandleOutcome, HandleRequest, Query, query_handles};
 use target::address::TargetAddr;
 use target::mock::MockTarget;
-use target::{ByteOrder, PointerWidth, TargetAbi};
+use target::{ByteOrder, PointerWidth, Reason, TargetAbi};
 
 /// Compiles a variant of the plug-in (options as `VARIANT` or `VARIANT -DX=Y`), once for each test.
 pub fn plugin(options: &str) -> PathBuf {
@@ -245,7 +245,7 @@ impl LayoutSource for ToyLayouts {
     fn name(&self) -> String {
         "toy".to_owned()
     }
-    fn type_layout(&self, name: &str) -> Result<Option<TypeLayout>, String> {
+    fn type_layout(&self, name: &str) -> Result<Option<TypeLayout>, Reason> {
         let found = TYPES.iter().find(|(found, ..)| *found == name);
         Ok(found.map(|&(_, size, fields)| {
             let field = |&(name, offset): &(&str, u64)| {
@@ -255,7 +255,7 @@ impl LayoutSource for ToyLayouts {
             TypeLayout { size, fields: fields.iter().map(field).collect::<BTreeMap<_, _>>() }
         }))
     }
-    fn constant(&self, _name: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, _name: &str) -> Result<Option<i64>, Reason> {
         Ok(None)
     }
 }

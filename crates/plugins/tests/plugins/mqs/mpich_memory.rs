@@ -6,9 +6,9 @@ use std::process::Command;
 use layouts::{Field, FieldKind, LayoutSource, Layouts, TypeLayout};
 use model::{Communicator, QueueReport, QueueSource};
 use plugins::mqs::{Datatype, Datatypes, PluginError, PluginRequest, PluginSource};
-use target::TargetAbi;
 use target::address::TargetAddr;
 use target::mock::MockTarget;
+use target::{Reason, TargetAbi};
 
 use super::toy::image;
 
@@ -113,7 +113,7 @@ impl LayoutSource for Mpich {
     fn name(&self) -> String {
         "made up".to_owned()
     }
-    fn type_layout(&self, name: &str) -> Result<Option<TypeLayout>, String> {
+    fn type_layout(&self, name: &str) -> Result<Option<TypeLayout>, Reason> {
         let (size, fields): (u64, Fields) = match name {
             "MPIR_Comm_list" => (16, &[("sequence_number", 0, 4, true), ("head", 8, 8, false)]),
             "MPIR_Comm" => (176, if self.wide { WIDE_COMM } else { COMM }),
@@ -135,7 +135,7 @@ impl LayoutSource for Mpich {
         };
         Ok(Some(TypeLayout { size, fields: kept.map(field).collect() }))
     }
-    fn constant(&self, _: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, _: &str) -> Result<Option<i64>, Reason> {
         Ok(None)
     }
 }

@@ -9,7 +9,7 @@ use layouts::{Field, FieldKind, LayoutSource, Layouts, TypeLayout};
 use plugins::mqs::{PluginOutcome, PluginRequest, Universe, read_with_plugin};
 use target::address::TargetAddr;
 use target::mock::MockTarget;
-use target::{ByteOrder, Image, PointerWidth, TargetAbi};
+use target::{ByteOrder, Image, PointerWidth, Reason, TargetAbi};
 
 /// Compiles a variant of the plug-in (options as `VARIANT` or `VARIANT -DX=Y`), once for each test process.
 pub fn plugin(options: &str) -> PathBuf {
@@ -121,7 +121,7 @@ impl LayoutSource for ToyLayouts {
     fn name(&self) -> String {
         "toy".to_owned()
     }
-    fn type_layout(&self, name: &str) -> Result<Option<TypeLayout>, String> {
+    fn type_layout(&self, name: &str) -> Result<Option<TypeLayout>, Reason> {
         let (size, fields): (u64, &[(&str, u64)]) = match name {
             "toy_comm" => {
                 (0x80, &[("id", 0), ("rank", 4), ("size", 8), ("group", 16), ("ops", 24), ("next", 32), ("name", 40)])
@@ -149,7 +149,7 @@ impl LayoutSource for ToyLayouts {
         };
         Ok(Some(TypeLayout { size, fields: fields.iter().map(field).collect::<BTreeMap<_, _>>() }))
     }
-    fn constant(&self, _name: &str) -> Result<Option<i64>, String> {
+    fn constant(&self, _name: &str) -> Result<Option<i64>, Reason> {
         Ok(None)
     }
 }

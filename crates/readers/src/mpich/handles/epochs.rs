@@ -7,6 +7,7 @@ use super::super::groups::{Groups, Members};
 use super::HandleReader;
 use crate::ReaderError;
 use crate::record::{Record, Slot, shape};
+use target::Reason;
 use target::address::TargetAddr;
 
 shape!(
@@ -45,7 +46,7 @@ shape!(
 );
 
 /// A fact, or why it is not known.
-type Fact<T> = Result<T, String>;
+type Fact<T> = Result<T, Reason>;
 
 /// What is open on a window.
 #[derive(Debug)]
@@ -166,10 +167,12 @@ fn members(reader: &HandleReader<'_>, at: TargetAddr) -> Fact<Members> {
         let count = reader.target.read_uint(at.wrapping_add(count.offset as u64), count.size as u64)?;
         let world = reader.communicators()?.found.first().and_then(|world| world.facts.size).unwrap_or(0);
         let groups = Groups::new(reader.target, reader.layouts, world)?;
-        let members = groups.group(at, i64::try_from(count).unwrap_or(0)).map_err(ReaderError::Damaged)?;
+        let members = groups
+            .group(at, i64::try_from(count).unwrap_or(0))
+            .map_err(|reason| ReaderError::Damaged(reason.into()))?;
         members.ok_or_else(|| ReaderError::NotRead("the group has no list of its processes".to_owned()))
     };
-    read().map_err(|error| error.to_string())
+    read().map_err(Reason::of)
 }
 
 /// The ranks that are locked, of which there must be `count`.
@@ -198,7 +201,7 @@ fn locked(reader: &HandleReader<'_>, first: TargetAddr, count: u64, comm: &Found
         found.sort_unstable();
         Ok(found)
     };
-    read().map_err(|error| error.to_string())
+    read().map_err(Reason::of)
 }
 
 fn of_ch3(reader: &HandleReader<'_>, at: TargetAddr, comm: &Found) -> Result<Epochs, ReaderError> {
@@ -211,11 +214,11 @@ fn of_ch3(reader: &HandleReader<'_>, at: TargetAddr, comm: &Found) -> Result<Epo
         Open::Start => ranks(reader, record.pointer(shape.started), record.int(shape.started_count), comm).map(Some),
         _ => Ok(None),
     };
-    let posted = if exposure == Open::Post { Err(POSTED_OF_CH3.to_owned()) } else { Ok(None) };
+    let posted = if exposure == Open::Post { Err(POSTED_OF_CH3.into()) } else { Ok(None) };
     Ok(Epochs {
         no_locks: record.uint(shape.no_locks) != 0,
         lock_all: access == Open::LockAll,
-        locks: if access == Open::Lock { Err(LOCKS_OF_CH3.to_owned()) } else { Ok(Vec::new()) },
+        locks: if access == Open::Lock { Err(LOCKS_OF_CH3.into()) } else { Ok(Vec::new()) },
         started,
         posted,
         open: open(access, exposure),
@@ -226,7 +229,7 @@ fn of_ch3(reader: &HandleReader<'_>, at: TargetAddr, comm: &Found) -> Result<Epo
 fn ranks(reader: &HandleReader<'_>, at: TargetAddr, count: i64, comm: &Found) -> Fact<Members> {
     let count = usize::try_from(count).ok().filter(|count| *count as i64 <= comm.peers());
     let count = count.ok_or_else(|| "the window started an epoch with more processes than it has".to_owned())?;
-    let bytes = reader.target.read_bytes(at, count * 4).map_err(|error| error.to_string())?;
+    let bytes = reader.target.read_bytes(at, count * 4)?;
     let ranks = bytes.chunks_exact(4).map(|bytes| reader.target.abi().int(bytes));
     Ok(ranks.map(|rank| comm.world_rank(rank)).collect())
 }

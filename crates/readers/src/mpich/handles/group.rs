@@ -63,7 +63,7 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     let world = reader.communicators().map(|all| all.found.first().and_then(|world| world.facts.size).unwrap_or(0));
     let ranks = world.and_then(|world| {
         let groups = Groups::new(reader.target, reader.layouts, world)?;
-        groups.group(at, count).map_err(ReaderError::Damaged)
+        groups.group(at, count).map_err(|reason| ReaderError::Damaged(reason.into()))
     });
     match ranks {
         Ok(Some(ranks)) => handle.fact("ranks", ranks.to_vec()),

@@ -10,7 +10,7 @@ use crate::ReaderError;
 use crate::record::{Record, shape};
 use model::{Handle, HandleKind};
 use target::address::TargetAddr;
-use target::printable;
+use target::{Reason, printable};
 
 shape!(
     /// A list's member.
@@ -58,8 +58,8 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
 /// Adds the facts `count` and `entries`.
 fn add(reader: &HandleReader<'_>, places: &[(TargetAddr, TargetAddr)], handle: &mut Handle) {
     handle.fact("count", places.len());
-    let text = |at: TargetAddr| -> Result<String, String> {
-        let bytes = reader.target.read_c_string(at, MAX_TEXT).map_err(|error| error.to_string())?;
+    let text = |at: TargetAddr| -> Result<String, Reason> {
+        let bytes = reader.target.read_c_string(at, MAX_TEXT)?;
         Ok(printable(&bytes))
     };
     let mut entries = Vec::new();
@@ -76,17 +76,17 @@ fn add(reader: &HandleReader<'_>, places: &[(TargetAddr, TargetAddr)], handle: &
 ///
 /// # Errors
 /// A sentence.
-pub fn hints(reader: &HandleReader<'_>, raw: u64) -> Result<Vec<Value>, String> {
-    let at = match value::meaning(reader, HandleKind::Info, raw).map_err(|error| error.to_string())? {
+pub fn hints(reader: &HandleReader<'_>, raw: u64) -> Result<Vec<Value>, Reason> {
+    let at = match value::meaning(reader, HandleKind::Info, raw).map_err(Reason::of)? {
         Meaning::Null(_) => return Ok(Vec::new()),
         Meaning::Live(object) => object.at.ok_or_else(|| NO_OBJECT.to_owned())?,
-        Meaning::Freed(why) | Meaning::Invalid(why) => return Err(why),
+        Meaning::Freed(why) | Meaning::Invalid(why) => return Err(why.into()),
     };
-    let places = places(reader, at).map_err(|error| error.to_string())?;
+    let places = places(reader, at).map_err(Reason::of)?;
     let mut scratch = Handle::default();
     add(reader, &places, &mut scratch);
     match scratch.problems.into_iter().next() {
-        Some(problem) => Err(problem),
+        Some(problem) => Err(problem.into()),
         None => Ok(scratch.facts.get("entries").and_then(Value::as_array).cloned().unwrap_or_default()),
     }
 }

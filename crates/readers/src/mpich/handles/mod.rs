@@ -41,8 +41,8 @@ use super::shapes::Shapes;
 use crate::{Depth, HandleSource, ReaderError, beginning};
 use layouts::Layouts;
 use model::{Handle, HandleKind, HandleList, HandleState};
-use target::Target;
 use target::address::TargetAddr;
+use target::{Reason, Target};
 
 /// Why nothing of an object of which only the name is known.
 const NO_OBJECT: &str = "its object was not found in the library's memory";
@@ -58,7 +58,7 @@ pub struct HandleReader<'a> {
     /// What every object has.
     pub shapes: Shapes,
     free: RefCell<HashMap<ObjectKind, Rc<HashSet<TargetAddr>>>>,
-    communicators: OnceCell<Result<Communicators, String>>,
+    communicators: OnceCell<Result<Communicators, Reason>>,
     operations: OnceCell<Rc<Operations>>,
     shared: SharedOperations,
     referrers: Referrers,
@@ -104,9 +104,9 @@ impl<'a> HandleReader<'a> {
         let MpichProcess { pools, abi, .. } = self.process;
         let read = || {
             let all = read_all(self.target, self.layouts, &self.shapes, pools, *abi);
-            all.map_err(|error| error.to_string())
+            all.map_err(Reason::of)
         };
-        self.communicators.get_or_init(read).as_ref().map_err(|reason| ReaderError::NotRead(reason.clone()))
+        self.communicators.get_or_init(read).as_ref().map_err(|reason| ReaderError::NotRead(reason.to_string()))
     }
 
     /// Whether the object at `at` is in the chain of free ones.

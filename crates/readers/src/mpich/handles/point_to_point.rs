@@ -8,6 +8,7 @@ use super::request::Request;
 use super::{Depth, HandleReader};
 use crate::send_mode::SendMode;
 use model::{Handle, HandleKind, Operation, OperationStatus, Progress};
+use target::Reason;
 use target::address::TargetAddr;
 
 /// Facts that only the queues have, with their names there.
@@ -36,7 +37,7 @@ pub fn read(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: 
     let call = call(reader, request, operation, sends, mode);
     match &call {
         Ok(call) => handle.fact("call", call.as_str()),
-        Err(reason) => handle.unknown("call", reason.as_str()),
+        Err(reason) => handle.unknown("call", reason),
     }
     let direction = if sends { "send" } else { "receive" };
     handle.fact("direction", direction);
@@ -125,30 +126,30 @@ fn call(
     operation: Option<&Operation>,
     sends: bool,
     mode: Option<SendMode>,
-) -> Result<String, String> {
+) -> Result<String, Reason> {
     if let Some(call) = operation.and_then(|operation| operation.call.as_deref()) {
         return Ok(call.to_owned());
     }
     if operation.is_some_and(|operation| operation.internal) {
-        return Err("the library posted it for itself".to_owned());
+        return Err(Reason::new("the library posted it for itself"));
     }
     match request.kind {
         Kind::PersistentReceive => return Ok("MPI_Recv_init".to_owned()),
-        Kind::PersistentSend => return Err("the functions for the modes of sends leave the same request".to_owned()),
-        Kind::MatchedProbe => return Err("it is a matched message".to_owned()),
+        Kind::PersistentSend => return Err(Reason::new("the functions for the modes of sends leave the same request")),
+        Kind::MatchedProbe => return Err(Reason::new("it is a matched message")),
         _ => {}
     }
     if reader.in_library.get() {
-        return Err("it was found in the library: a blocking call has such a request as well".to_owned());
+        return Err(Reason::new("it was found in the library: a blocking call has such a request as well"));
     }
     if sends {
         let reason = "the functions for the modes of sends leave the same request";
-        return mode.map(|mode| mode.nonblocking().to_owned()).ok_or_else(|| reason.to_owned());
+        return mode.map(|mode| mode.nonblocking().to_owned()).ok_or_else(|| reason.into());
     }
     let settled = operation.is_none_or(|operation| operation.status != OperationStatus::Pending);
     let wild = operation.is_some_and(|operation| operation.any_source || operation.tag_wild);
     if settled && !wild {
-        return Err("MPI_Irecv or MPI_Imrecv: they leave the same request once a message is matched".to_owned());
+        return Err(Reason::new("MPI_Irecv or MPI_Imrecv: they leave the same request once a message is matched"));
     }
     Ok("MPI_Irecv".to_owned())
 }

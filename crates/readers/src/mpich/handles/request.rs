@@ -174,7 +174,7 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
     let request = reader.decode(&shape, &kinds, &record)?;
-    let sort = request.sort().ok_or_else(|| format!("the kind {} is not known here", record.int(shape.kind)));
+    let sort = request.sort().ok_or_else(|| format!("the kind {} is not known here", record.int(shape.kind)).into());
     let mut facts = RequestFacts::new(sort, request.progress(), request.is_persistent());
     if facts.sort == Ok(RequestSort::Collective) && !request.communicator.is_null() {
         facts.communicator = reader.handle_of(HandleKind::Comm, request.communicator);
@@ -226,7 +226,7 @@ fn shared(value: HandleValue, kinds: &Kinds, handle: &mut Handle) {
         _ => (None, "an operation that was complete at once"),
     };
     let reason = "the library uses this object for all operations that are complete at once";
-    let sort = sort.ok_or_else(|| reason.to_owned());
+    let sort = sort.ok_or_else(|| reason.into());
     handle.set_request(RequestFacts::new(sort, Progress::Complete, false));
     handle.unknown("call", reason);
     handle.unknown("communicator", reason);

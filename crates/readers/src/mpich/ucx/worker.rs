@@ -10,7 +10,7 @@ use crate::record::{Record, Slot, shape};
 use crate::walk::circular_list;
 use layouts::{FieldKind, Layouts};
 use target::address::TargetAddr;
-use target::{Range, Target, TargetError};
+use target::{Range, Reason, Target, TargetError};
 
 shape!(
     /// `MPIDI_UCX_global` (pmodels/mpich, src/mpid/ch4/netmod/ucx/ucx_types.h, v3.4 to v5.0).
@@ -142,7 +142,7 @@ impl Workers {
         (messages, problem)
     }
 
-    fn message(&self, target: &dyn Target, link: TargetAddr) -> Result<Arrived, String> {
+    fn message(&self, target: &dyn Target, link: TargetAddr) -> Result<Arrived, Reason> {
         let links = self.layout.arrived.links;
         // It is on two lists: that of its tag, and that of all (UCP_RDESC_ALL_LIST).
         let second = links.offset + links.size / 2;
@@ -153,15 +153,14 @@ impl Workers {
     ///
     /// # Errors
     /// A sentence, where it cannot be read or is of no known form.
-    pub fn held(&self, target: &dyn Target, at: TargetAddr) -> Result<Arrived, String> {
+    pub fn held(&self, target: &dyn Target, at: TargetAddr) -> Result<Arrived, Reason> {
         let UcxLayout { arrived, first, announced, .. } = &self.layout;
         let mut buffer = Vec::new();
-        let record = Record::read(target, at, arrived.size, &mut buffer).map_err(|error| error.to_string())?;
+        let record = Record::read(target, at, arrived.size, &mut buffer)?;
         let flags = record.uint(arrived.flags);
         let (length, header_length) = (record.uint(arrived.length), record.uint(arrived.header_length));
         let header = at.wrapping_add(arrived.size as u64);
-        let read =
-            |offset: usize| target.read_uint(header.wrapping_add(offset as u64), 8).map_err(|error| error.to_string());
+        let read = |offset: usize| target.read_uint(header.wrapping_add(offset as u64), 8).map_err(Reason::of);
         // The tag is the first word of every header.
         let word = read(0)?;
         // As ucp_tag_probe_nb (src/ucp/tag/probe.c) tells the length.
@@ -172,7 +171,7 @@ impl Workers {
         match flags & (EAGER | EAGER_OFFLOAD | RENDEZVOUS) {
             EAGER => Ok(Arrived { word, length: read(first.total.offset)?, buffer: None }),
             RENDEZVOUS => Ok(Arrived { word, length: read(announced.total.offset)?, buffer: None }),
-            _ => Err(format!("its flags are {flags:#x}, which are not known here")),
+            _ => Err(Reason::new(format!("its flags are {flags:#x}, which are not known here"))),
         }
     }
 

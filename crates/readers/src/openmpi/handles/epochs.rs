@@ -8,6 +8,7 @@ use crate::ReaderError;
 use crate::openmpi::handles::object::{self, Found};
 use crate::record::Slot;
 use model::HandleKind;
+use target::Reason;
 use target::address::TargetAddr;
 
 /// Components, with the function that each puts into its windows (ompi/mca/osc, v4.1.4 and v5.0.7).
@@ -20,7 +21,7 @@ const COMPONENTS: &[(&str, &str)] = &[
 ];
 
 /// A fact, or why it is not known.
-pub type Fact<T> = Result<T, String>;
+pub type Fact<T> = Result<T, Reason>;
 
 /// A window as far as its component must agree with it.
 #[derive(Debug, Clone, Copy)]
@@ -237,7 +238,7 @@ fn messages(reader: &HandleReader<'_>, window: Window, names: &Names) -> Result<
     let started = match (start, active) {
         (true, true) => Ok(module.pointer("all_sync.sync.pscw.group")?),
         // With an empty group rdma neither marks the epoch as active nor ends it (osc_rdma_active_target.c, v5.0.7).
-        (true, false) => Err("an MPI_Win_start of no process: whether it has been completed is not kept".to_owned()),
+        (true, false) => Err(Reason::new("an MPI_Win_start of no process: whether it has been completed is not kept")),
         (false, _) => Ok(TargetAddr::NULL),
     };
     Ok(Epochs {
@@ -260,7 +261,7 @@ fn shared_memory(reader: &HandleReader<'_>, window: Window) -> Result<Epochs, Re
     let locks = locks::of_shared_memory(&module, window)?;
     let every = locks.len() as u64 == window.size && locks.iter().all(|lock| lock.1 != Some("exclusive"));
     let lock_all = if every && !locks.is_empty() {
-        Err("sm keeps an MPI_Win_lock_all as a shared lock on each rank: the two cannot be told apart".to_owned())
+        Err(Reason::new("sm keeps an MPI_Win_lock_all as a shared lock on each rank: the two cannot be told apart"))
     } else {
         Ok(false)
     };
@@ -271,6 +272,6 @@ fn shared_memory(reader: &HandleReader<'_>, window: Window) -> Result<Epochs, Re
         locks,
         started: Ok(module.pointer("start_group")?),
         posted: module.pointer("post_group")?,
-        fence: Err("sm does not note an MPI_Win_fence; no other epoch is open".to_owned()),
+        fence: Err(Reason::new("sm does not note an MPI_Win_fence; no other epoch is open")),
     })
 }

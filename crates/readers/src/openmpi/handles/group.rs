@@ -4,6 +4,7 @@ use super::{Depth, HandleReader};
 use crate::ReaderError;
 use crate::record::{Record, shape};
 use model::{Handle, HandleKind};
+use target::Reason;
 use target::address::TargetAddr;
 
 shape!(
@@ -70,11 +71,11 @@ impl HandleReader<'_> {
         &self,
         group: TargetAddr,
         problems: &mut Vec<String>,
-    ) -> Result<Vec<Option<i64>>, String> {
+    ) -> Result<Vec<Option<i64>>, Reason> {
         let groups = self.groups(problems);
         if !groups.knows_world() {
-            return Err("this process has no MPI_COMM_WORLD that can be read, so nobody has a rank in it".to_owned());
+            return Err(Reason::new("this process has no MPI_COMM_WORLD that can be read, so nobody has a rank in it"));
         }
-        groups.world_ranks(group).map(|ranks| ranks.to_vec()).map_err(|error| error.to_string())
+        groups.world_ranks(group).map(|ranks| ranks.to_vec()).map_err(Reason::of)
     }
 }

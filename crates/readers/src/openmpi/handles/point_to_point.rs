@@ -13,6 +13,7 @@ use crate::openmpi::tags::InternalTags;
 use crate::record::Record;
 use crate::send_mode::SendMode;
 use model::{Handle, HandleKind, OperationStatus, Progress};
+use target::Reason;
 
 /// A request with what its facts are made of.
 struct Message {
@@ -41,7 +42,7 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     let call = call(request, &message);
     match &call {
         Ok(call) => handle.fact("call", call.as_str()),
-        Err(reason) => handle.unknown("call", reason.as_str()),
+        Err(reason) => handle.unknown("call", reason),
     }
     handle.fact("direction", direction(&message));
     handle.fact("mode", message.mode.map(SendMode::word));
@@ -109,24 +110,24 @@ fn progress(request: &Request<'_>, message: &Message) -> Progress {
 }
 
 /// The function that made it, or why that is not known.
-fn call(request: &Request<'_>, message: &Message) -> Result<String, String> {
+fn call(request: &Request<'_>, message: &Message) -> Result<String, Reason> {
     let operation = &message.decoded.operation;
     if let Some(call) = operation.call.as_deref().filter(|_| request.persistent) {
         return Ok(call.to_owned());
     }
     if operation.internal {
-        return Err("the library posted it for itself".to_owned());
+        return Err(Reason::new("the library posted it for itself"));
     }
     if request.reader.found_in_library() {
-        return Err("it was found in the library: a blocking call has such a request as well".to_owned());
+        return Err(Reason::new("it was found in the library: a blocking call has such a request as well"));
     }
     match message.mode {
         Some(mode) => Ok(mode.nonblocking().to_owned()),
-        None if message.probe => Err("a probe leaves no request to the program".to_owned()),
+        None if message.probe => Err(Reason::new("a probe leaves no request to the program")),
         // MPI_Imrecv makes a matched probe into a receive with the source and tag of its message
         // (mca_pml_ob1_imrecv, ompi/mca/pml/ob1/pml_ob1_irecv.c, v4.1.4 and v5.0.7).
         None if settled(request, message) && !operation.any_source && !operation.tag_wild => {
-            Err("MPI_Irecv or MPI_Imrecv: they leave the same request once a message is matched".to_owned())
+            Err(Reason::new("MPI_Irecv or MPI_Imrecv: they leave the same request once a message is matched"))
         }
         None => Ok("MPI_Irecv".to_owned()),
     }

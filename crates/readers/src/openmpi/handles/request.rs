@@ -117,9 +117,8 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
         inactive: state == constants.state_inactive,
         communicator: record.pointer(shape.communicator),
     };
-    let sort = request
-        .sort
-        .ok_or_else(|| "the library uses this object for all operations that are complete at once".to_owned());
+    let sort =
+        request.sort.ok_or_else(|| "the library uses this object for all operations that are complete at once".into());
     let mut facts = RequestFacts::new(sort, request.progress(), request.persistent);
     if request.sort == Some(RequestSort::Collective) && !request.communicator.is_null() {
         facts.communicator = Some(request.communicator.to_string());

@@ -8,7 +8,7 @@ use crate::ReaderError;
 use crate::record::{Record, Slot, shape};
 use model::{Handle, HandleKind};
 use target::address::TargetAddr;
-use target::printable;
+use target::{Reason, printable};
 
 shape!(
     /// Windows.
@@ -56,9 +56,9 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     let window = Window { addr, module: record.pointer(shape.module), flavour, size };
     let component = epochs::component(reader, window.module);
     let epochs = match &component {
-        Ok(Some(name)) => epochs::read(reader, name, window).map_err(|error| error.to_string()),
-        Ok(None) => Err("the component that moves the window's data is not known".to_owned()),
-        Err(error) => Err(error.to_string()),
+        Ok(Some(name)) => epochs::read(reader, name, window).map_err(Reason::of),
+        Ok(None) => Err(Reason::new("the component that moves the window's data is not known")),
+        Err(error) => Err(Reason::of(error)),
     };
     let open = epochs.as_ref().ok().and_then(|epochs| epochs.open().ok());
     if let Some(open) = open.filter(|open| !open.is_empty()) {

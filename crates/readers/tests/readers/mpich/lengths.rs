@@ -48,7 +48,7 @@ fn a_group_of_two_thousand_million_members_is_a_sentence() {
     on_ch4(|mut process| {
         let at = with_group(&mut process, 0x7fff_ffff);
         let found = with_groups(&process, 4, |_, groups| groups.group(at, 0x7fff_ffff));
-        let error = found.expect_err("so many members");
+        let error = found.expect_err("so many members").to_string();
         assert!(error.contains("members in all") && error.contains("MPI_QUEUES_LIMITS"), "{error}");
     });
 }

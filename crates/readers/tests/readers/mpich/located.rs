@@ -122,7 +122,8 @@ impl Library {
 
     fn read_of(&self, target: &MockTarget) -> Result<QueueReport, String> {
         let pools = Pools::find(target, &[Range { start: self.at, len: LEN }]).map_err(|error| error.to_string())?;
-        let offsets = locate(target, &pools).map_err(|error| error.to_string())??;
+        let offsets =
+            locate(target, &pools).map_err(|error| error.to_string())?.map_err(|reason| reason.to_string())?;
         read(target, &pools, &offsets, false, "nobody knows").map_err(|error| error.to_string())
     }
 
