@@ -8,11 +8,10 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use object::read::{ReadCache, ReadRef};
@@ -129,8 +128,8 @@ pub fn open_regular(path: &Path) -> Result<File, FileError> {
     check(&place)?;
     // The very file that was looked at, whatever its name means by now. A file with a lease of somebody's is not waited
     // for (O_NONBLOCK, fcntl(2)).
-    let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
-    let file = open(format!("/proc/self/fd/{}", place.as_raw_fd()).as_bytes(), flags)?;
+    let link = format!("/proc/self/fd/{}", place.as_raw_fd());
+    let file = open(Path::new(&link), libc::O_NONBLOCK | libc::O_NOCTTY)?;
     check(&file)?;
     Ok(file)
 }
@@ -212,16 +211,12 @@ pub fn same(before: &Metadata, now: &Metadata) -> bool {
 }
 
 fn place_of(path: &Path) -> io::Result<File> {
-    open(path.as_os_str().as_bytes(), libc::O_PATH | libc::O_CLOEXEC)
+    open(path, libc::O_PATH)
 }
 
-fn open(path: &[u8], flags: i32) -> io::Result<File> {
-    let path = std::ffi::CString::new(path)?;
-    // SAFETY: the path ends with a zero; a descriptor that is not negative is ours alone.
-    unsafe {
-        let descriptor = libc::open(path.as_ptr(), flags);
-        if descriptor < 0 { Err(io::Error::last_os_error()) } else { Ok(File::from_raw_fd(descriptor)) }
-    }
+/// For reading, with these flags besides; no program that is started inherits it (the standard library's O_CLOEXEC).
+fn open(path: &Path, flags: i32) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 fn check(file: &File) -> Result<(), FileError> {
@@ -293,6 +288,7 @@ impl<'a> ReadRef<'a> for &'a Contents {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
     use std::time::{Duration, Instant};
 
     use super::*;
