@@ -1,6 +1,5 @@
 //! What files say about frames, for the adapters.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
@@ -42,84 +41,12 @@ type Parameter = (&'static str, bool, Option<&'static str>, bool, Option<u64>);
 /// The parameters of a function of MPI, by its name in C.
 #[pyfunction]
 pub fn mpi_parameters(function: &str, fortran: bool) -> Option<Vec<Parameter>> {
-    let found = functions::find(function)?;
-    let shown = |one: &&functions::Parameter| !fortran || one.in_fortran;
-    Some(found.parameters.iter().filter(shown).map(parameter).collect())
-}
-
-fn parameter(one: &functions::Parameter) -> Parameter {
-    let given = one.object().is_some_and(|object| one.gives(object));
-    let length = match one.array {
-        Some(functions::Array::Counted(count)) if given => Some(count),
-        _ => None,
-    };
-    (one.name, one.address, length, given && one.address && one.array.is_none(), one.bytes.filter(|_| !one.address))
+    let found = calls::parameters(function, fortran)?;
+    Some(found.iter().map(|one| (one.name, one.address, one.length, one.handle, one.bytes)).collect())
 }
 
 /// Where an executable has its program headers, and variables of its own.
 #[pyfunction]
 pub fn own_variables(py: Python<'_>, path: PathBuf) -> Option<(u64, Vec<(u64, u64)>)> {
     py.detach(|| calls::own_variables(&path)).map(|found| (found.headers, found.ranges))
-}
-
-/// A call, as the debug information of an optimised program has it.
-#[pyclass(frozen, module = "mpi_queues._native")]
-pub struct CallSite(calls::CallSite);
-
-/// A call, where `.text` of its file begins in memory, the registers of its frame, and its canonical frame address.
-type CallFrame<'py> = (PyRef<'py, CallSite>, u64, HashMap<u16, u64>, Option<u64>);
-
-#[pymethods]
-impl CallSite {
-    /// The symbol of the function that is called.
-    #[getter]
-    fn target(&self) -> Option<&str> {
-        self.0.target.as_deref()
-    }
-
-    /// Where the function begins that the call stands in.
-    #[getter]
-    fn entry(&self) -> u64 {
-        self.0.entry
-    }
-
-    /// Whether that function may jump to others.
-    #[getter]
-    fn jumps(&self) -> bool {
-        self.0.jumps
-    }
-
-    /// Whether a value is one that the function's own caller gave it.
-    #[getter]
-    fn needs_caller(&self) -> bool {
-        self.0.needs_caller()
-    }
-}
-
-/// The call that returns to an address.
-#[pyfunction]
-#[pyo3(signature = (path, offset, build_id=None))]
-pub fn call_site(py: Python<'_>, path: PathBuf, offset: u64, build_id: Option<&str>) -> Option<CallSite> {
-    py.detach(|| calls::call_site(&path, offset, build_id)).map(CallSite)
-}
-
-/// What the function of the first frame's call was given; `read` gives memory, or None.
-#[pyfunction]
-pub fn call_values(frames: Vec<CallFrame<'_>>, read: &Bound<'_, PyAny>) -> PyResult<Vec<(usize, u64)>> {
-    let mut found = Vec::new();
-    for (site, text, registers, cfa) in &frames {
-        found.push(calls::CallFrame { site: &site.0, text: *text, registers: registers.clone(), cfa: *cfa });
-    }
-    let mut failed = None;
-    let mut read = |address: u64, length: usize| -> Option<Vec<u8>> {
-        match read.call1((address, length)).and_then(|read| read.extract()) {
-            Ok(read) => read,
-            Err(error) => {
-                failed = Some(error);
-                None
-            }
-        }
-    };
-    let values = calls::call_values(&found, &mut read);
-    failed.map_or(Ok(values), Err)
 }

@@ -40,13 +40,5 @@ fn os_error(path: &Path, error: &FileError) -> PyErr {
         FileError::TooLarge { .. } => libc::EFBIG,
         FileError::Forbidden(_) => libc::EACCES,
     };
-    let text = match error {
-        // As Python says it, without the number.
-        FileError::Io(error) => {
-            let text = error.to_string();
-            text.rsplit_once(" (os error").map_or_else(|| text.clone(), |(text, _)| text.to_owned())
-        }
-        other => other.to_string(),
-    };
-    PyOSError::new_err((number, text, path.to_path_buf()))
+    PyOSError::new_err((number, error.reason(), path.to_path_buf()))
 }

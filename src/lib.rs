@@ -1,9 +1,12 @@
 //! The Python extension module `mpi_queues._native`: PyO3 only, no logic. Its contract is `_native.pyi`.
 
 mod acquisition;
+mod arguments;
+mod asked;
 mod calls;
 mod diagnosis;
 mod facts;
+mod failure;
 mod files;
 
 mod handles;
@@ -39,9 +42,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layouts::layouts_show, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;
     module.add_function(wrap_pyfunction!(mpi2dd::mpi2dd, module)?)?;
-    module.add_class::<calls::CallSite>()?;
-    module.add_function(wrap_pyfunction!(calls::call_site, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::call_values, module)?)?;
+    module.add("Unknown", module.py().get_type::<failure::Unknown>())?;
+    module.add_function(wrap_pyfunction!(arguments::call_arguments, module)?)?;
+    module.add_function(wrap_pyfunction!(arguments::call_target, module)?)?;
+    module.add_function(wrap_pyfunction!(arguments::mpi_family, module)?)?;
+    module.add_function(wrap_pyfunction!(arguments::value_of_c, module)?)?;
     module.add_function(wrap_pyfunction!(calls::is_outermost, module)?)?;
     module.add_function(wrap_pyfunction!(calls::mpi_frame, module)?)?;
     module.add_function(wrap_pyfunction!(calls::mpi_parameters, module)?)?;

@@ -16,14 +16,15 @@ from typing import (
     final,
 )
 
-from .debuggers.base import DebuggedProcess
+from .debuggers.base import ArgumentDict, DebuggedProcess
+from .debuggers.callers import Caller
+from .debuggers.values import Scope, Typed
 from .handle_types import HandleDict, HandleListDict
 from .launchers.mpi2dd_types import Mpi2ddDict
 from .launchers.table_types import ProcessTableDict
 
 __version__: str
 __all__ = [
-    "CallSite",
     "Communicator",
     "Diagnosis",
     "Finding",
@@ -34,9 +35,10 @@ __all__ = [
     "Recording",
     "Session",
     "Snapshot",
+    "Unknown",
     "__version__",
-    "call_site",
-    "call_values",
+    "call_arguments",
+    "call_target",
     "irregular",
     "irregular_images",
     "is_outermost",
@@ -44,6 +46,7 @@ __all__ = [
     "layouts_make",
     "layouts_show",
     "mpi2dd",
+    "mpi_family",
     "mpi_frame",
     "mpi_parameters",
     "open_regular",
@@ -56,6 +59,7 @@ __all__ = [
     "scoped_names",
     "source_names",
     "symbol_names",
+    "value_of_c",
 ]
 
 class NativeError(Exception):
@@ -63,6 +67,9 @@ class NativeError(Exception):
 
     kind: str
     help: str
+
+class Unknown(Exception):
+    """Why something about a call is not known, as a sentence without a capital and a full stop."""
 
 @final
 class Session:
@@ -741,21 +748,29 @@ def mpi_frame(functions: Sequence[Optional[str]]) -> Optional[Tuple[int, str]]:
 def mpi_parameters(
     function: str, fortran: bool
 ) -> Optional[List[Tuple[str, bool, Optional[str], bool, Optional[int]]]]:
-    """The parameters of a function by its name in C, or those of them that Fortran has, without ``ierror``: what
-    ``calls.signatures.Parameter`` holds of each. None: no function of the standard's."""
+    """The parameters of a function by its name in C, or those of them that Fortran has, without ``ierror``. Of each: its
+    name; whether the function of C gets an address; the parameter with the number of elements, where it is an array of
+    handles that is given; whether the address is that of one handle that is given; the bytes of an integer (None: it is
+    none). None: no function of the standard's."""
 
-@final
-class CallSite:
-    """A call, as the debug information of an optimised program has it. Addresses count from the beginning of ``.text``."""
+def call_arguments(function: str, caller: Caller) -> Tuple[List[ArgumentDict], Optional[str]]:
+    """What the application gave a function of MPI (its name in C) that ``caller`` has called, in the order of its
+    parameters, or why that is not known. Nothing in the program is called or written. Where ``caller`` raises ``Unknown``
+    something stays unknown, with that reason; all else that it raises goes on."""
 
-    #: The symbol of the function that is called; None where it is called through a pointer.
-    target: Optional[str]
-    #: Where the function begins that the call stands in.
-    entry: int
-    #: Whether that function calls others by jumps, or may do so.
-    jumps: bool
-    #: Whether a value is one that the function's own caller gave it.
-    needs_caller: bool
+def call_target(process: DebuggedProcess, after: int) -> Optional[int]:
+    """Where the call before the address ``after`` led to, None where that is not known; through the stub of a linkage table
+    to what stands in that. Only code of x86-64 is read."""
+
+def value_of_c(expression: str, scope: Scope) -> Union[int, Typed]:
+    """The value of an expression of C or C++ that a user typed; it may name registers.
+
+    Raises Unknown where it has none.
+    """
+
+def mpi_family(symbol: Callable[[str], Optional[int]], libraries: str) -> str:
+    """Whose constants of MPI a program has: ``openmpi``, ``mpich``, ``abi``; empty where that is not known. ``symbol`` gives
+    the address of a symbol; ``libraries`` are the names of all that are loaded."""
 
 def open_regular(
     path: Union[str, bytes, os.PathLike[str]], reader: Optional[Tuple[int, int, Sequence[int]]] = None
@@ -772,21 +787,6 @@ def irregular(path: Union[str, os.PathLike[str]]) -> Optional[str]:
 
 def irregular_images(pid: int) -> List[Tuple[str, str]]:
     """The libraries in the link map of a live process that are no regular files, with what they are."""
-
-def call_site(path: str, offset: int, build_id: Optional[str] = None) -> Optional[CallSite]:
-    """The call in a file with debug information that returns to ``offset``, counted from the beginning of ``.text``. None
-    where the file does not describe it, cannot be read, is none of x86-64 or has another build-id (hexadecimal digits)."""
-
-def call_values(
-    frames: Sequence[Tuple[CallSite, int, Mapping[int, int], Optional[int]]],
-    read: Callable[[int, int], Optional[bytes]],
-) -> List[Tuple[int, int]]:
-    """The arguments of the call of the first frame that are known, by their numbers; registers whole, of which an int has the
-    lower half. The other frames are those that called it, outwards.
-
-    Of each frame: its call, the address of its file's ``.text`` in memory, registers by DWARF's numbers, and its canonical
-    frame address. ``read`` gives so many bytes at an address, None where there are none; what it raises goes on.
-    """
 
 def own_variables(path: str) -> Optional[Tuple[int, List[Tuple[int, int]]]]:
     """Where an executable has its program headers (address in the file), and variables of its own (address and length in

@@ -20,7 +20,6 @@ from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 from mpi_queues import NativeError, _native
 from mpi_queues._native import Session
-from mpi_queues.calls import macros, source
 from mpi_queues.cli import command_line as cli
 from mpi_queues.cores.file import CoreFile
 from mpi_queues.cores.libraries import named_libraries
@@ -28,12 +27,14 @@ from mpi_queues.cores.mapped import MappedFiles
 from mpi_queues.cores.program import checked_core
 from mpi_queues.debuggers import child, kept_files, mapped_images, programs
 from mpi_queues.debuggers.base import DebuggerError
+from mpi_queues.debuggers.callers import CallFrame
 from mpi_queues.debuggers.memory_image import memory_image
 from mpi_queues.errors import UserError
 from mpi_queues.launchers import tables
 from mpi_queues.launchers.tree import ProcessTree
 from mpi_queues.system import files
 from support import builds, cores
+from support.callers import MadeUpCaller
 from support.mock_process import MockProcess
 from support.paths import PROGRAMS
 
@@ -196,11 +197,10 @@ def _debug_information(path: str, chance: random.Random) -> Answer:
         *(_native.is_outermost(path, start) or None for start in starts),
     ]
     for start in [*range(64), *starts]:
-        site = _native.call_site(path, start)
-        if site is not None:
-            said += _native.call_values(
-                [(site, 0x1000, {7: 0x2000, 16: 0x3000}, 0x2000)], lambda at, length: bytes(length)
-            )
+        frames = [CallFrame(path, None, 0x1000 + start, 0x1000, {"rsp": 0x2000, "rbx": 0x3000}, 0x2000)] * 2
+        arguments, reason = MadeUpCaller(None, None, None, stack=frames).call("MPI_Send")
+        assert arguments or reason
+        said += arguments
     return any(one is not None for one in said), ""
 
 
@@ -230,15 +230,12 @@ def _memory(path: str, chance: random.Random) -> Answer:
 
 def _source(path: str, chance: random.Random) -> Answer:
     """a source"""
-    try:
-        found = source.read(path, time.time() + 10)
-    except source.Unknown as error:
-        return False, str(error)
+    found: List[object] = []
+    reason: Optional[str] = None
     for line in (1, 30, 60):
-        with contextlib.suppress(source.Unknown):
-            for argument in source.find(found, "MPI_Send", line).arguments:
-                macros.expanded(found, argument, time.time() + 10)
-    return True, ""
+        arguments, reason = MadeUpCaller(path, line, time.time() + 10).call("MPI_Send")
+        found += arguments
+    return bool(found), reason or ""
 
 
 def _table(path: str, chance: random.Random) -> Answer:

@@ -9,9 +9,7 @@ import subprocess
 from typing import Any, Dict, Iterator, List, Tuple
 
 import pytest
-from mpi_queues import jobs
-from mpi_queues.calls.signatures import parameters
-from mpi_queues.debuggers.call_sites import ORIGIN
+from mpi_queues import _native, jobs
 from support import cli
 from support.builds import MpiBuild
 from test_arguments import StartCalls, calls_of, rank_output, said, start_calls
@@ -49,7 +47,7 @@ def values(call: Dict[str, Any]) -> Dict[str, List[int]]:
         if argument["value"] is None:
             assert argument["unknown"], argument
         else:
-            assert argument["origin"] == ORIGIN
+            assert argument["origin"] == "call site"
             found[argument["name"]] = argument.get("values", [argument["value"]])
     return found
 
@@ -151,14 +149,14 @@ def test_parameters_are_as_wide_as_in_the_headers(debian_mpi: MpiBuild, debian_m
         command = [build.mpicc, "-E", "-P", "-x", "c", "-"]
         header = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
         for function, declared in prototypes(header):
-            known = parameters(function)
+            known = _native.mpi_parameters(function, False)
             if known is None:
                 continue
             assert len(known) == len(declared), (build.id, function)
-            for parameter, text in zip(known, declared):
+            for (_, given_address, _, _, width), text in zip(known, declared):
                 address = "*" in text or "[" in text
-                assert address == parameter.address, (build.id, function, text)
+                assert address == given_address, (build.id, function, text)
                 kind = text.replace("const ", "").split()[0]
-                assert parameter.bytes == (None if address else INTEGERS.get(kind)), (function, text)
+                assert width == (None if address else INTEGERS.get(kind)), (function, text)
                 seen += 1
     assert seen > 1000

@@ -10,13 +10,13 @@ import signal
 import subprocess
 import time
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import pytest
-from mpi_queues.calls import source
 from mpi_queues.system import files
 from support import cores, processes
 from support.builds import C_FLAGS, MpiBuild, compile_with
+from support.callers import MadeUpCaller
 from support.cli import mpi_queues
 from support.jobs import Job
 from support.paths import MPI_QUEUES, PROGRAMS
@@ -179,18 +179,21 @@ def test_a_source_is_read_as_its_user_may(tmp_path: pathlib.Path) -> None:
     sleeper = subprocess.Popen(["sleep", "600"], user=OTHERS, group=OTHERS, extra_groups=[]) if root else None
     try:
         reader = files.reader_of(sleeper.pid if sleeper is not None else os.getpid())
-        with files.reading_for(reader):
-            assert source.read(str(everybodys), built).text.startswith("MPI_Recv")
-            if sleeper is not None:
-                assert reader == files.Reader(OTHERS, OTHERS, ())
-                with pytest.raises(source.Unknown, match="the user 65534 of the process may not read it"):
-                    source.read(str(private), built)
+
+        def read(path: pathlib.Path, reader: Optional[files.Reader]) -> Optional[str]:
+            """Why it is not read."""
+            arguments, reason = MadeUpCaller(str(path), 1, built, reader=reader).call("MPI_Recv")
+            assert bool(arguments) is (reason is None)
+            return reason
+
+        assert read(everybodys, reader) is None
+        if sleeper is not None:
+            assert reader == files.Reader(OTHERS, OTHERS, ())
+            assert "the user 65534 of the process may not read it" in str(read(private, reader))
         # What was read for one is not told another.
-        assert source.read(str(private), built).text.startswith("MPI_Recv")
-        with files.reading_for(reader):
-            if sleeper is not None:
-                with pytest.raises(source.Unknown):
-                    source.read(str(private), built)
+        assert read(private, None) is None
+        if sleeper is not None:
+            assert read(private, reader) is not None
     finally:
         if sleeper is not None:
             sleeper.kill()
@@ -200,8 +203,8 @@ def test_a_source_is_read_as_its_user_may(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("what", ["fifo", "/proc/kmsg", "/dev/zero", "/proc/self/mem"])
 def test_a_source_that_is_none(fifo: pathlib.Path, what: str) -> None:
     path = str(fifo) if what == "fifo" else what
-    with pytest.raises(source.Unknown, match="not a regular file"):
-        source.read(path, time.time() + 10)
+    arguments, reason = MadeUpCaller(path, 1, time.time() + 10).call("MPI_Recv")
+    assert arguments == [] and "not a regular file" in str(reason)
 
 
 def test_a_disk_that_is_full_is_told_before_anything_is_stopped(

@@ -33,6 +33,13 @@ OTHERS: Set[Tuple[str, str]] = {
     ("crates/functions/src/names.rs", "comm"),
     ("crates/session/src/calls.rs", "comm"),
     ("crates/readers/src/datatypes/sketch.rs", "blocklength"),
+    # Words of C and of its preprocessor.
+    ("crates/calls/src/expression/c_grammar.rs", "sizeof"),
+    ("crates/calls/src/source/constant.rs", "const"),
+    ("crates/calls/src/source/constant.rs", "long"),
+    ("crates/calls/src/source/constant.rs", "unsigned"),
+    ("crates/calls/src/source/macros.rs", "define"),
+    ("crates/calls/src/source/macros.rs", "ifndef"),
     # Text of extra_text in an older JSON becomes a type here.
     ("crates/model/src/remark.rs", " (tag "),
     # Types as compilers and plug-ins name them.
@@ -46,7 +53,7 @@ OTHERS: Set[Tuple[str, str]] = {
     ("crates/plugins/src/mqs/openmpi/texts.rs", "Data: "),
     ("crates/plugins/src/mqs/openmpi/texts.rs", " instances of MPI datatype"),
     # Rust's standard library, where Python has no number in its message.
-    ("src/files.rs", " (os error"),
+    ("crates/target/src/files.rs", " (os error"),
     # What gdb and lldb say.
     ("python/mpi_queues/gdb/values.py", "optimized out"),
     ("python/mpi_queues/lldb/handles.py", "error: "),

@@ -1,16 +1,33 @@
-//! What files say about the frames of a stack, where debuggers disagree or do not tell: the names of source files and
-//! functions, where stacks end, and what calls were given.
+//! What files and sources say about the frames of a stack, where debuggers disagree or do not tell: the names of source
+//! files and functions, where stacks end, and what calls were given.
 
+mod arguments;
 mod call_sites;
+mod call_target;
 mod call_values;
-mod functions;
+mod caller;
+pub mod constants;
+mod described;
+pub mod expression;
+mod function_names;
+mod matched;
 mod outermost;
+mod signatures;
+pub mod source;
 mod source_names;
+mod unknown;
 mod variables;
+mod words;
 
+pub use arguments::{CallArguments, KeptFiles, LONGEST, TIME_LIMIT, call_arguments};
 pub use call_sites::{CallSite, call_site};
+pub use call_target::{Read, call_target};
 pub use call_values::{CallFrame, call_values};
-pub use functions::{scoped_names, symbol_names};
+pub use caller::{Caller, Frame, Frames};
+pub use described::{ORIGIN, Sites};
+pub use function_names::{scoped_names, symbol_names};
 pub use outermost::is_outermost;
+pub use signatures::{Parameter, parameters};
 pub use source_names::{SourcePath, source_names};
+pub use unknown::Unknown;
 pub use variables::{OwnVariables, own_variables};

@@ -73,6 +73,17 @@ pub enum FileError {
     Forbidden(u32),
 }
 
+impl FileError {
+    /// Why, without the kernel's number.
+    pub fn reason(&self) -> String {
+        let text = self.to_string();
+        match self {
+            Self::Io(_) => text.rsplit_once(" (os error").map_or_else(|| text.clone(), |(text, _)| text.to_owned()),
+            _ => text,
+        }
+    }
+}
+
 impl From<FileError> for io::Error {
     fn from(error: FileError) -> Self {
         match error {

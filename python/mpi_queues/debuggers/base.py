@@ -116,7 +116,7 @@ class ArgumentDict(_Argument, total=False):
     meaning: str
     #: Why the value, or some elements, are not known.
     unknown: str
-    #: What tells the value where no expression does; see ``call_sites.py``.
+    #: What tells the value where no expression does: ``call site``.
     origin: str
 
 

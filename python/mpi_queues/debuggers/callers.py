@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import struct
 from abc import ABC, abstractmethod
-from typing import Dict, Iterator, List, NamedTuple, Optional
+from typing import Dict, Iterator, NamedTuple, Optional
 
-from ..calls import evaluator
-from ..calls.constants import CONSTANT, Family
-from ..calls.evaluator import Evaluated, Scope
-from ..calls.source import Unknown
-from .base import ArgumentDict, DebuggedProcess, DebuggerError
+from .._native import Unknown
+from ..system import files
+from .base import DebuggedProcess, DebuggerError
+from .values import Scope
 
 _MASK = (1 << 64) - 1
-
-#: An array with more elements is read so far.
-MAX_ELEMENTS = 100_000
 
 
 class CallFrame(NamedTuple):
@@ -34,7 +29,7 @@ class CallFrame(NamedTuple):
 
 
 class Caller(ABC):
-    """The frame that called an MPI function."""
+    """The frame that called an MPI function, of which ``_native.call_arguments`` asks what follows."""
 
     process: DebuggedProcess
     #: Path of the source file and line of the call, None where there is no debug information.
@@ -43,8 +38,8 @@ class Caller(ABC):
     #: When the program or library of the frame was built (modification time of its file), None where that is not known.
     built: Optional[float]
 
-    #: The constants of the program's MPI, by their names.
-    constants: Family
+    #: Whose constants of MPI the program has, a word of ``_native.mpi_family``.
+    family: str
 
     @abstractmethod
     def scope(self, *, fortran: bool) -> Scope:
@@ -54,25 +49,21 @@ class Caller(ABC):
             Unknown: where the frame is gone.
         """
 
-    def evaluate(self, text: str, *, fortran: bool) -> Evaluated:
-        """The value of an expression of the frame's language.
-
-        Raises:
-            Unknown: where it has none.
-        """
-        scope = self.scope(fortran=fortran)
-
-        spelled = str.upper if fortran else str
-
-        def constant(name: str) -> Optional[int]:
-            return self.constants.value(spelled(name), fortran=fortran) if CONSTANT.match(spelled(name)) else None
-
-        of = evaluator.of_fortran if fortran else evaluator.of_c
-        return evaluator.evaluated(of(text, scope, constant), fortran=fortran)
-
     @abstractmethod
     def frames(self) -> Iterator[CallFrame]:
         """The frame and those that called it, outwards, as far as they are known."""
+
+    def reader(self) -> Optional[files.Reader]:
+        """For whom the sources are read that the program's debug information names."""
+        owner = getattr(self.process, "owner", None)
+        if owner is not None:
+            return files.reader_of_user(owner)
+        return files.reader_of(self.process.pid if getattr(self.process, "local", False) else None)
+
+    def symbol(self, name: str) -> Optional[int]:
+        """The address of a symbol of the program."""
+        found = self.process.symbol(name)
+        return None if found is None else found[0]
 
     def read_code(self, address: int, length: int) -> bytes:
         """Code of the process.
@@ -92,34 +83,3 @@ class Caller(ABC):
             return bytes(self.process.read_memory(address & _MASK, length))
         except DebuggerError:
             raise Unknown(f"the memory at {address & _MASK:#x} cannot be read") from None
-
-    def integers(self, address: int, count: int, width: int) -> List[int]:
-        """Integers or handles of ``width`` bytes (4 or 8) that lie one after another.
-
-        Raises:
-            Unknown: where they cannot be read.
-        """
-        mark = "<" if self.process.byte_order == "little" else ">"
-        return list(struct.unpack(f"{mark}{count}{'i' if width == 4 else 'q'}", self.read(address, width * count)))
-
-    def elements(self, argument: ArgumentDict, length: str, before: List[ArgumentDict], width: int) -> None:
-        """Adds the handles of an array that has as many as the argument ``length`` among those ``before`` says.
-
-        Raises:
-            Unknown: where they are not known.
-        """
-        count = next((one["value"] for one in before if one["name"] == length), None)
-        address = argument["value"]
-        if count is None or address is None:
-            raise Unknown(f"its elements are not known, as {length} is not")
-        if count <= 0:
-            argument["values"] = []
-            return
-        argument["values"] = self.integers(address, min(count, MAX_ELEMENTS), width)
-        if count > MAX_ELEMENTS:
-            argument["unknown"] = f"of {count:,} elements the first {MAX_ELEMENTS:,} were read"
-
-
-def signed(number: int) -> int:
-    """As a number of 64 bits with a sign."""
-    return ((number + (1 << 63)) & _MASK) - (1 << 63)

@@ -11,9 +11,8 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 import gdb
 
 from .. import _native
-from ..calls import constants
-from ..calls.source import Unknown
-from ..debuggers import arguments, called
+from .._native import Unknown
+from ..debuggers import called
 from ..debuggers.base import DebuggedProcess, StackDict
 from ..debuggers.callers import Caller, CallFrame
 from ..debuggers.fingerprints import Fingerprints, Place, kept_registers
@@ -64,7 +63,7 @@ class Calls:
         self._process = process
         self._fingerprints = Fingerprints(process)
         self._executable = gdb_text.text(lambda: inferior.progspace.filename)
-        self._family: Optional[constants.Family] = None
+        self._family: Optional[str] = None
         self._ours: Dict[str, bool] = {}
         self._told: Optional[str] = None
         self._texts: Optional[List[Tuple[int, int]]] = None
@@ -133,7 +132,7 @@ class Calls:
             return
         try:
             caller = _GdbCaller(self._process, frames[at], self._text, self._known_family())
-            stack["arguments"], stack["arguments_unknown"] = arguments.arguments(found[1], caller)
+            stack["arguments"], stack["arguments_unknown"] = _native.call_arguments(found[1], caller)
         except gdb.error as error:
             stack["arguments_unknown"] = sentence(error)
 
@@ -144,9 +143,9 @@ class Calls:
             self._texts = [(int(begin, 16), int(end, 16)) for begin, end in found]
         return next((begin for begin, end in self._texts if begin <= address < end), None)
 
-    def _known_family(self) -> constants.Family:
+    def _known_family(self) -> str:
         if self._family is None:
-            self._family = constants.family(self._symbol, _libraries)
+            self._family = _native.mpi_family(self._symbol, _libraries())
         return self._family
 
     def _symbol(self, name: str) -> Optional[int]:
@@ -198,10 +197,10 @@ class _GdbCaller(Caller):
         process: DebuggedProcess,
         frame: Any,
         text: Callable[[int], Optional[int]],
-        family: constants.Family,
+        family: str,
     ) -> None:
         self.process = process
-        self.constants = family
+        self.family = family
         self._frame = frame
         self._text = text
         self._selected = False

@@ -9,8 +9,8 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import gdb
 
-from ..calls.evaluator import Scope, Shape, Typed, plain
-from ..calls.source import Unknown
+from .._native import Unknown
+from ..debuggers.values import Scope, Shape, Typed, plain
 from . import handles as gdb_handles
 
 _NUMBERS = (

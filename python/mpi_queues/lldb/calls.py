@@ -8,13 +8,12 @@ from typing import Any, Dict, Iterator, Optional, Tuple, Union
 import lldb
 
 from .. import _native
-from ..calls import constants
-from ..calls.evaluator import Scope, Typed
-from ..calls.source import Unknown
-from ..debuggers import arguments, called
+from .._native import Unknown
+from ..debuggers import called
 from ..debuggers.base import DebuggedProcess, DebuggerError, StackDict
 from ..debuggers.callers import Caller, CallFrame
 from ..debuggers.fingerprints import Fingerprints, Place, kept_registers
+from ..debuggers.values import Scope, Typed
 from .values import LldbScope, made
 
 
@@ -25,7 +24,7 @@ class Calls:
         self._process = process
         self._target = target
         self._fingerprints = Fingerprints(process)
-        self._family: Optional[constants.Family] = None
+        self._family: Optional[str] = None
 
     def tell(self, stack: StackDict, thread: Any) -> None:
         """Adds what the outermost MPI function was given, and the fingerprint."""
@@ -50,11 +49,11 @@ class Calls:
         stack["fingerprint"] = self._fingerprints.of(_place(frame, outermost, self._target))
         if found is not None:
             caller = _LldbCaller(self._process, self._target, frame, self._known_family())
-            stack["arguments"], stack["arguments_unknown"] = arguments.arguments(found[1], caller)
+            stack["arguments"], stack["arguments_unknown"] = _native.call_arguments(found[1], caller)
 
-    def _known_family(self) -> constants.Family:
+    def _known_family(self) -> str:
         if self._family is None:
-            self._family = constants.family(self._symbol, self._libraries)
+            self._family = _native.mpi_family(self._symbol, self._libraries())
         return self._family
 
     def _name_of(self, address: int) -> Optional[str]:
@@ -85,9 +84,9 @@ def _register(frame: Any, name: str) -> Optional[int]:
 
 
 class _LldbCaller(Caller):
-    def __init__(self, process: DebuggedProcess, target: Any, frame: Any, family: constants.Family) -> None:
+    def __init__(self, process: DebuggedProcess, target: Any, frame: Any, family: str) -> None:
         self.process = process
-        self.constants = family
+        self.family = family
         self._target = target
         self._frame = frame
         entry = frame.GetLineEntry()

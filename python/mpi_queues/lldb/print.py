@@ -8,7 +8,7 @@ from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 import lldb
 
-from ..calls.source import Unknown
+from .._native import Unknown
 from ..errors import UserError
 from ..handle_types import KINDS
 from . import handles as lldb_handles

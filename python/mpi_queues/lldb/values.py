@@ -7,9 +7,9 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import lldb
 
-from ..calls import evaluator
-from ..calls.evaluator import Scope, Shape, Typed, plain
-from ..calls.source import Unknown
+from .. import _native
+from .._native import Unknown
+from ..debuggers.values import Scope, Shape, Typed, plain
 from ..errors import UserError
 from ..handle_types import KINDS
 from ..printers import names
@@ -28,7 +28,7 @@ def value_of(target: Any, frame: Optional[Any], text: str) -> Union[int, Any]:
     Raises:
         Unknown: where it has none.
     """
-    found = evaluator.of_c(text, LldbScope(target, frame, typed_by_user=True), registers=True)
+    found = _native.value_of_c(text, LldbScope(target, frame, typed_by_user=True))
     if isinstance(found, int):
         return found
     assert isinstance(found, LldbTyped)

@@ -6,11 +6,10 @@ what the process's own user may not read. Nothing of the package opens them othe
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pwd
 import stat
-from typing import IO, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import IO, Mapping, NamedTuple, Optional, Tuple, Union
 
 from .. import _native
 from . import processes
@@ -29,8 +28,6 @@ class Reader(NamedTuple):
 #: Of whom nothing is known has the rights of everybody.
 _NOBODY = Reader(65534, 65534, ())
 
-_for: Optional[Reader] = None
-
 
 def opened(path: Path, reader: Optional[Reader] = None, *, buffering: int = -1) -> IO[bytes]:
     """A regular file, open for reading.
@@ -38,7 +35,7 @@ def opened(path: Path, reader: Optional[Reader] = None, *, buffering: int = -1) 
     Raises:
         OSError: where it is none, or cannot be opened; ``strerror`` says what it is.
     """
-    descriptor = _native.open_regular(os.fspath(path), reader or _for)
+    descriptor = _native.open_regular(os.fspath(path), reader)
     try:
         return os.fdopen(descriptor, "rb", buffering)
     except BaseException:
@@ -57,17 +54,6 @@ def is_fifo(path: Path) -> bool:
         return stat.S_ISFIFO(os.stat(path).st_mode)
     except (OSError, ValueError):
         return False
-
-
-@contextlib.contextmanager
-def reading_for(reader: Optional[Reader]) -> Iterator[None]:
-    """What is opened meanwhile is opened for somebody; None: for whoever runs this."""
-    global _for
-    before, _for = _for, reader
-    try:
-        yield
-    finally:
-        _for = before
 
 
 def reader_of(pid: Optional[int]) -> Optional[Reader]:

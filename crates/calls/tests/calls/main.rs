@@ -2,7 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod c_grammar;
 mod call_sites;
+mod call_target;
+mod evaluator;
+mod linear;
+mod made_up;
+mod sources;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

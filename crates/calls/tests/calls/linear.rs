@@ -1,0 +1,159 @@
+//! What strangers wrote takes linear time, whatever stands there, and no more stack than there is.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use calls::expression::{c_grammar, fortran_grammar};
+use calls::source::{Macros, Source, Sources, blanks, constant_in, constant_in_fortran, find};
+
+/// Bytes of one text, and what nobody minds. Quadratic time is far more than a second here.
+const SHORT: usize = 40_000;
+const UNSUSPICIOUS: Duration = Duration::from_millis(50);
+
+/// What is repeated: pieces of sources.
+const PIECES: [&str; 76] = [
+    "a",
+    " ",
+    "0",
+    "\t",
+    "\n",
+    "\"",
+    "'",
+    "\\",
+    "/",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    "=",
+    ",",
+    ";",
+    ":",
+    ".",
+    "-",
+    "_",
+    "#",
+    "*",
+    "&",
+    "$",
+    "@",
+    "!",
+    "%",
+    "x",
+    "a ",
+    "a.",
+    "a->",
+    "a::",
+    "0'1",
+    "/*",
+    "//",
+    "*/",
+    "R\"(",
+    "R\"x(",
+    ")\"",
+    "\\\n",
+    "\\a",
+    "(a",
+    "a(",
+    "a[",
+    "(a)",
+    "()",
+    "((",
+    "- ",
+    "MPI_A",
+    "MPI_A(",
+    "PMPI_Send (",
+    "MPI_Send(",
+    "MPI_Send(MPI_Send(a),",
+    "#define a",
+    "# ",
+    "\n#",
+    " #",
+    "\n ",
+    "const ",
+    "static_cast<",
+    "a=",
+    "==",
+    "a,",
+    "unsigned long ",
+    "é",
+    "#define A ",
+    "#define B A A\n",
+    "#if 1\n",
+    "#endif\n",
+    "#ifndef A\n#define A\n",
+    "#undef A\n",
+    "(const unsigned long",
+];
+
+/// Everything that goes over a text.
+fn look(text: &str) {
+    let is_type = |_: &str| None;
+    let _ = c_grammar::parse(text, &is_type, true);
+    let _ = fortran_grammar::parse(text);
+    constant_in(text);
+    constant_in_fortran(text);
+    blanks::c(text);
+    blanks::fortran(text, true);
+    for name in ["/nowhere/a.c", "/nowhere/a.f90", "/nowhere/a.f"] {
+        let source = Arc::new(Source::new(Path::new(name), text.to_owned()));
+        for line in [1, 2, 1000] {
+            let _ = find(&source, "MPI_Send", line);
+        }
+        if let Ok(macros) = Macros::of(&source, &Sources::new(), None, None) {
+            let _ = macros.expanded("A + B * a");
+            let _ = macros.expanded(text.get(..20_000).unwrap_or_default());
+        }
+    }
+}
+
+fn time(text: &str) -> Duration {
+    let started = Instant::now();
+    look(text);
+    started.elapsed()
+}
+
+#[test]
+fn nothing_takes_more_than_linear_time() {
+    for piece in PIECES {
+        for (begin, end) in [("", "!"), ("a(", "\n"), ("MPI_Send(", ")"), ("#define A ", "\n")] {
+            let text = |length: usize| format!("{begin}{}{end}", piece.repeat(length / piece.len()));
+            // What a busy machine does is no text's fault: it is slow each time.
+            let slow = (0..3).all(|_| {
+                let (short, long) = (time(&text(SHORT)), time(&text(4 * SHORT)));
+                long > UNSUSPICIOUS && long > 10 * short
+            });
+            assert!(!slow, "{begin:?} + {piece:?} * n + {end:?}");
+        }
+    }
+}
+
+#[test]
+fn a_source_of_megabytes_takes_a_moment() {
+    for piece in PIECES {
+        let text = format!("{0}\nMPI_Send(a, A, b, 1, 2, c);\n{0}", piece.repeat((1 << 20) / piece.len()));
+        let slow = (0..3).all(|_| time(&text) > Duration::from_secs(3));
+        assert!(!slow, "{piece:?}");
+    }
+}
+
+#[test]
+fn nothing_needs_more_stack_than_there_is() {
+    let nested = std::thread::Builder::new().stack_size(1 << 20).spawn(|| {
+        for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("a(", ")"), ("-", ""), ("a?", ":a"), ("2**", "2")] {
+            let text = format!("{}a{}", open.repeat(200_000), close.repeat(200_000));
+            look(&text);
+            look(&format!("MPI_Send({text});"));
+            // As deep as the grammars go.
+            for depth in [49, 50, 60, 99] {
+                look(&format!("{}a{}", open.repeat(depth), close.repeat(depth)));
+            }
+        }
+    });
+    nested.unwrap().join().unwrap();
+}
