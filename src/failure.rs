@@ -105,5 +105,8 @@ pub(super) fn abi(process: &Bound<'_, PyAny>) -> PyResult<TargetAbi> {
         _ => ByteOrder::Big,
     };
     let pointer_width = PointerWidth::try_from(process.getattr("pointer_size")?.extract::<u64>()?);
-    Ok(TargetAbi { byte_order, pointer_width: pointer_width.map_err(PyValueError::new_err)? })
+    Ok(TargetAbi {
+        byte_order,
+        pointer_width: pointer_width.map_err(|reason| PyValueError::new_err(reason.to_string()))?,
+    })
 }
