@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use calls::KeptFiles;
-use calls::constants::Family;
 use calls::expression::{Value, of_c};
+use functions::constants::Family;
 use model::Argument;
 use target::TargetAbi;
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyIterator};
 
-use calls::constants::Family;
 use calls::expression::{Scope, Shape, Typed, Value};
 use calls::{Frame, Frames};
+use functions::constants::Family;
 use target::TargetAbi;
 use target::files::Reader;
 

@@ -22,6 +22,12 @@ RUST = re.compile(
     r'trim_end_matches|eq_ignore_ascii_case)\(|[!=]= )"((?:[^"\\]|\\.)*)"'
 )
 
+#: A branch of Rust's ``match`` on a text of more than one word.
+ARM = re.compile(r'^\s*(?:\| )?(?:(?:Some|Ok)\()?"((?:[^"\\\n]|\\.)* (?:[^"\\\n]|\\.)*)"[^\n;{]*=>', re.MULTILINE)
+
+#: An error that is a text: it can be searched (crate ``reason`` has a type for it).
+TEXT_AS_ERROR = re.compile(r"Result<[^;{=]*, String>")
+
 #: What Python asks of a text with a literal.
 METHODS = frozenset(
     ("startswith", "endswith", "find", "rfind", "removeprefix", "removesuffix", "partition", "rpartition")
@@ -69,12 +75,17 @@ OTHERS: Set[Tuple[str, str]] = {
 }
 
 
-def of_rust() -> Iterator[Tuple[str, str]]:
+def rust_files() -> Iterator[Tuple[Path, str]]:
+    """The product's files of Rust, without their tests."""
     for path in sorted([*ROOT.glob("crates/*/src/**/*.rs"), *ROOT.glob("src/**/*.rs")]):
-        if "/made-up/" in str(path) or path.name == "tests.rs":
-            continue
-        text = path.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
-        yield from ((str(path.relative_to(ROOT)), found[1]) for found in RUST.finditer(text))
+        if "/made-up/" not in str(path) and path.name != "tests.rs":
+            yield path, path.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
+
+
+def of_rust() -> Iterator[Tuple[str, str]]:
+    for path, text in rust_files():
+        for pattern in (RUST, ARM):
+            yield from ((str(path.relative_to(ROOT)), found[1]) for found in pattern.finditer(text))
 
 
 def texts(node: ast.AST) -> List[str]:
@@ -108,6 +119,16 @@ def test_no_decision_is_made_on_a_sentence() -> None:
     assert OTHERS - found == set(), "these stand here and no longer in the files"
 
 
+def test_no_error_is_a_text() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path, text in rust_files()
+        for line in text.splitlines()
+        if TEXT_AS_ERROR.search(line) and "Result<String, " not in line
+    }
+    assert found == set(), "use Reason, or an enum where code decides which error it is"
+
+
 def test_what_would_be_found() -> None:
     for text in ("perhaps ", "unexpected", "could not be read", "the type MPI", "traced by pid", "status: "):
         assert PROSE.search(text), text
@@ -115,5 +136,8 @@ def test_what_would_be_found() -> None:
         assert not PROSE.search(text), text
     (one,) = RUST.finditer('summary.starts_with("perhaps ")')
     assert one[1] == "perhaps "
+    (one,) = ARM.finditer('match text {\n    Some("not known") if late => 1,\n')
+    assert one[1] == "not known"
+    assert TEXT_AS_ERROR.search("fn read(&self) -> Result<Option<u64>, String> {")
     (node,) = ast.parse('text.startswith(("unexpected", "pending"))').body
     assert [text for inner in ast.walk(node) for text in compared(inner)] == ["unexpected", "pending"]

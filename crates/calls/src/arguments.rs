@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::caller::{add_elements, integers};
-use crate::constants::{Family, is_constant};
 use crate::described::{Described, Sites};
 use crate::expression::{Evaluated, given_in_c, given_in_fortran};
 use crate::matched::matched;
 use crate::source::{Macros, Source, Sources, constant_in, constant_in_fortran, find};
 use crate::{Caller, Parameter, Unknown, parameters};
+use functions::constants::{Family, is_constant};
 use model::Argument;
 
 /// The arguments of one call may take so much time of a processor; what is not known by then stays unknown.

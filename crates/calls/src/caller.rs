@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::Unknown;
-use crate::constants::Family;
 use crate::expression::Scope;
 use crate::words::grouped;
+use functions::constants::Family;
 use model::Argument;
 use target::files::Reader;
 use target::{ByteOrder, PointerWidth, TargetAbi};

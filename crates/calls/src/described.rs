@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::caller::{add_elements, called_by, integers, narrow};
-use crate::constants::Family;
 use crate::{CallFrame, CallSite, Caller, Frame, Parameter, Unknown, call_site, call_values, parameters};
+use functions::constants::Family;
 use model::Argument;
 
 /// What an argument's `origin` is where it is known from here.

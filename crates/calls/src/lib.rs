@@ -6,7 +6,6 @@ mod call_sites;
 mod call_target;
 mod call_values;
 mod caller;
-pub mod constants;
 mod described;
 pub mod expression;
 mod function_names;

@@ -2,6 +2,7 @@
 //!
 //! What the standard says of them stands in `functions.txt`, which `make functions` makes; how they wait in `waits.txt`.
 
+pub mod constants;
 mod names;
 mod table;
 mod waits;

@@ -7,6 +7,7 @@ use crate::matching::Place;
 use model::{Argument, Call, Communicator, Operation, OperationStatus, Process, QueueKind, SourceKind};
 
 use functions::Way;
+use functions::constants::Family;
 
 /// Which of the two queues of what a process has posted. No [`QueueKind`]: an unexpected message was posted by nobody here, so no
 /// call waits for it.
@@ -204,23 +205,22 @@ pub fn peer(process: &Process, argument: Option<&Argument>) -> Peer {
     }
     match (argument.value, constants(process)) {
         (Some(rank), _) if rank >= 0 => Peer::Rank(rank),
-        (Some(value), Some((any, _))) if value == any => Peer::Any,
-        (Some(value), Some((_, null))) if value == null => Peer::Null,
+        (Some(value), Some(mpi)) if i128::from(value) == mpi.any_source() => Peer::Any,
+        (Some(value), Some(mpi)) if i128::from(value) == mpi.proc_null() => Peer::Null,
         _ => Peer::Unknown,
     }
 }
 
-/// MPI_ANY_SOURCE and MPI_PROC_NULL, where it is known whose constants the process has: ompi/include/mpi.h.in;
-/// src/include/mpi.h.in of MPICH; of the ABI of MPI 5, which MPICH may be built with, src/binding/abi/mpi_abi.h. What is made
-/// from MPICH has the one or the other, and its handle of MPI_COMM_WORLD tells which.
-fn constants(process: &Process) -> Option<(i64, i64)> {
+/// Whose constants the process has, where that is known. What is made from MPICH has its own or those of the ABI of MPI 5, and
+/// its handle of MPI_COMM_WORLD tells which.
+fn constants(process: &Process) -> Option<Family> {
     if process.mpi.as_ref().is_some_and(|mpi| mpi.implementation == "Open MPI") {
-        return Some((-1, -2));
+        return Some(Family::OpenMpi);
     }
     let has = |handle: &str| process.communicators.iter().any(|one| one.handle.as_deref() == Some(handle));
     match (has("0x44000000"), has("0x101")) {
-        (true, false) => Some((-2, -1)),
-        (false, true) => Some((-1, -3)),
+        (true, false) => Some(Family::Mpich),
+        (false, true) => Some(Family::Abi),
         _ => None,
     }
 }

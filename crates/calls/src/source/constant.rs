@@ -1,7 +1,7 @@
 //! Which constant of MPI an argument is, by its text.
 
-use crate::constants::is_constant;
 use crate::words::{is_space, is_word, leading_word};
+use functions::constants::is_constant;
 
 /// Parentheses and casts around a constant are taken off so many times.
 const MOST_LAYERS: usize = 8;

@@ -125,7 +125,6 @@ impl Kept {
             return Err(Unknown::new(format!("more than {most} MiB of sources would have to be read")));
         }
         self.taken += size;
-        self.when = Some(now);
         Ok(())
     }
 }
@@ -173,6 +172,7 @@ impl Sources {
         kept.take(size)?;
         let text = text_of(file).map_err(|error| unreadable(path, &error.into()))?;
         let source = Arc::new(Source::new(path, text));
+        kept.when = Some(Instant::now());
         if kept.known.len() >= MOST_KNOWN {
             kept.known.clear();
         }

@@ -4,9 +4,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use calls::constants::Family;
 use calls::source::{Macros, Source, Sources, constant_in, constant_in_fortran, find};
 use calls::{Unknown, parameters};
+use functions::constants::Family;
 
 const C: &str = r##"#include "tags.h"
 #define PEER 3
@@ -266,9 +266,9 @@ fn parameters_of_the_standard() {
 
 #[test]
 fn constants_by_the_family() {
-    let openmpi = |name: &str| Ok((name == "ompi_mpi_comm_world").then_some(0x1000));
-    let mpich = |name: &str| Ok((name == "MPI_UNWEIGHTED").then_some(1));
-    let nothing = |_: &str| Ok(None);
+    let openmpi = |name: &str| Ok::<_, Unknown>((name == "ompi_mpi_comm_world").then_some(0x1000));
+    let mpich = |name: &str| Ok::<_, Unknown>((name == "MPI_UNWEIGHTED").then_some(1));
+    let nothing = |_: &str| Ok::<Option<i128>, Unknown>(None);
     let known = Family::of(&openmpi, "libmpi.so.40").unwrap().unwrap();
     assert_eq!(known, Family::OpenMpi);
     assert_eq!(known.value("MPI_COMM_WORLD", false, &openmpi), Ok(Some(0x1000)));

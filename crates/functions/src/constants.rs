@@ -1,7 +1,5 @@
 //! Constants of MPI that applications name in calls; their values differ between the MPIs.
 
-use crate::Unknown;
-
 /// Which MPI's constants a program has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
@@ -16,8 +14,8 @@ pub enum Family {
 /// Ranks by the constants of MPI.
 type Ranks = [(&'static str, i128); 3];
 
-/// The address of a symbol of the program; `None` where it has none of that name.
-pub type Symbol<'s> = &'s dyn Fn(&str) -> Result<Option<i128>, Unknown>;
+/// The address of a symbol of the program; `None` where it has none of that name, an error where that cannot be asked.
+pub type Symbol<'s, E> = &'s dyn Fn(&str) -> Result<Option<i128>, E>;
 
 const RANKS_OPENMPI: Ranks = [("MPI_ANY_SOURCE", -1), ("MPI_PROC_NULL", -2), ("MPI_ROOT", -4)];
 const RANKS_MPICH: Ranks = [("MPI_ANY_SOURCE", -2), ("MPI_PROC_NULL", -1), ("MPI_ROOT", -3)];
@@ -37,7 +35,7 @@ impl Family {
     ///
     /// # Errors
     /// Those of `symbol`.
-    pub fn of(symbol: Symbol<'_>, libraries: &str) -> Result<Option<Self>, Unknown> {
+    pub fn of<E>(symbol: Symbol<'_, E>, libraries: &str) -> Result<Option<Self>, E> {
         if libraries.contains("libmpi_abi") {
             return Ok(Some(Self::Abi));
         }
@@ -62,7 +60,7 @@ impl Family {
     }
 
     /// The bytes of a handle of C.
-    pub(crate) fn handle_bytes(self) -> u64 {
+    pub fn handle_bytes(self) -> u64 {
         if self == Self::Mpich { 4 } else { 8 }
     }
 
@@ -74,6 +72,16 @@ impl Family {
         }
     }
 
+    /// MPI_ANY_SOURCE.
+    pub fn any_source(self) -> i128 {
+        self.ranks()[0].1
+    }
+
+    /// MPI_PROC_NULL.
+    pub fn proc_null(self) -> i128 {
+        self.ranks()[1].1
+    }
+
     fn any_tag(self) -> i128 {
         if self == Self::Abi { -2 } else { -1 }
     }
@@ -82,7 +90,7 @@ impl Family {
     ///
     /// # Errors
     /// Those of `symbol`.
-    pub fn value(self, constant: &str, fortran: bool, symbol: Symbol<'_>) -> Result<Option<i128>, Unknown> {
+    pub fn value<E>(self, constant: &str, fortran: bool, symbol: Symbol<'_, E>) -> Result<Option<i128>, E> {
         if let Some((_, rank)) = self.ranks().iter().find(|(name, _)| *name == constant) {
             return Ok(Some(*rank));
         }
