@@ -79,12 +79,14 @@ def until(pid: int, letter: str) -> str:
 
 def test_a_job_is_launched_with_all_its_ranks(build: MpiBuild, place: Place) -> None:
     program = compile_alone(build, "job_until_told.c")
+    # They are held before MPI_Init has returned; without MPIR they stand anywhere, on a busy machine behind that.
+    function = "settled" if speaks(build) else "waiting"
     launched, table, listed, broken, reached, said, released = run(
         place,
         f"mpi launch {build.mpirun} -n 2 {program} {place.directory}",
         "mpi ranks -format json",
         "info inferiors",
-        "break settled",
+        f"break {function}",
         "continue",
         "mpi foreach all output my_size",
         "mpi detach",
@@ -95,7 +97,6 @@ def test_a_job_is_launched_with_all_its_ranks(build: MpiBuild, place: Place) -> 
     assert [one[:2] for one in held] == [(0, 0), (1, 0)]
     assert [one[3] for one in held] == ["inferior 2", "inferior 3"]
     assert "Breakpoint 1" in broken
-    # The ranks were held before MPI_Init had returned.
     assert "hit Breakpoint 1" in reached
     assert "ranks 0-1:\n  2\n" in said or "rank 0:\n  2" in said or "rank 1:\n  2" in said
     assert re.fullmatch(r"Let go of ranks 0-1 and launcher \S+; the job runs on\.\n", released)

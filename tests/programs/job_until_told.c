@@ -30,6 +30,10 @@ __attribute__((noinline)) void settled(void) {
     note("rank");
 }
 
+__attribute__((noinline)) void waiting(void) {
+    usleep(10000);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
@@ -41,7 +45,7 @@ int main(int argc, char **argv) {
     char path[512];
     snprintf(path, sizeof path, "%s/finish", directory);
     while (access(path, F_OK) != 0)
-        usleep(10000);
+        waiting();
     MPI_Finalize();
     note("done");
     return 0;
