@@ -271,6 +271,6 @@ def go_round(pids: Sequence[int]) -> None:
 def rounds(pid: int) -> int:
     """How often a rank of calls_pingpong.c has gone round its loop, which it has told the kernel alone."""
     of_process = pathlib.Path(f"/proc/{pid}")
-    (file,) = [fd.name for fd in (of_process / "fd").iterdir() if os.readlink(fd).endswith("/rounds")]
+    (file,) = [fd.name for fd in (of_process / "fd").iterdir() if os.readlink(fd).endswith("/rounds (deleted)")]
     told = dict(line.split(":", 1) for line in (of_process / "fdinfo" / file).read_text().splitlines())
     return int(told["pos"])

@@ -15,6 +15,8 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     double *content = calloc(1, sizeof *content);
     int rounds = open("rounds", O_RDONLY | O_CREAT, 0600);
+    /* Nothing is left of it where the program was started. */
+    unlink("rounds");
     MPI_Barrier(MPI_COMM_WORLD);
     printf("ready\n");
     fflush(stdout);
