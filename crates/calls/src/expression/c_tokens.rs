@@ -1,25 +1,8 @@
 //! The words and signs of an expression of C or C++.
 
-use super::tree::{MOST_TOKENS, SyntaxProblem, too_many_tokens};
-use crate::words::{is_space, quoted};
-
-/// What a word or sign is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Number,
-    Name,
-    /// A character in quotes.
-    Letter,
-    Operator,
-}
-
-/// A word or sign.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
-    pub kind: Kind,
-    /// Without the spaces in it, but for those of a letter.
-    pub text: String,
-}
+use super::tokens::{self, Kind, Token, after_spaces, is_part};
+use super::tree::SyntaxProblem;
+use crate::words::is_space;
 
 /// Those of more than one character; longer ones come first.
 const OPERATORS: [&str; 24] = [
@@ -30,39 +13,16 @@ const SIGNS: &str = "&.[]()=!~<>/%|^?:,";
 
 /// All of a text.
 pub(super) fn tokens(text: &str, registers: bool) -> Result<Vec<Token>, SyntaxProblem> {
-    let mut found = Vec::new();
-    let mut rest = text.trim_end_matches(is_space);
-    while !rest.is_empty() {
-        let start = after_spaces(rest);
-        let Some((kind, length)) = token(start) else { return Err(meaningless(rest)) };
-        let (piece, next) = start.split_at(length);
+    tokens::tokens(text, |start| {
+        let Some((kind, length)) = token(start) else { return Ok(None) };
+        let (piece, rest) = start.split_at(length);
         if kind == Kind::Name && piece.contains('$') && !registers {
             let problem = "a name with a dollar sign means something else to debuggers";
             return Err(SyntaxProblem(problem.to_owned()));
         }
         let text = if kind == Kind::Letter { piece.to_owned() } else { piece.replace(is_space, "") };
-        found.push(Token { kind, text });
-        if found.len() > MOST_TOKENS {
-            return Err(too_many_tokens());
-        }
-        rest = next;
-    }
-    Ok(found)
-}
-
-/// What begins with a character that no word or sign begins with.
-pub(super) fn meaningless(rest: &str) -> SyntaxProblem {
-    let first: String = rest.trim_matches(is_space).chars().take(1).collect();
-    SyntaxProblem(format!("{} has no meaning here", quoted(&first)))
-}
-
-/// Spaces between words are those of ASCII.
-pub(super) fn after_spaces(text: &str) -> &str {
-    text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b')
-}
-
-pub(super) fn is_part(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
+        Ok(Some((Token { kind, text }, rest)))
+    })
 }
 
 /// The kind of what a text begins with, and its length in bytes; spaces do not stand before it.

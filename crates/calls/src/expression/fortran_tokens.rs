@@ -1,43 +1,17 @@
 //! The words and signs of an expression of Fortran.
 
-use super::c_tokens::{after_spaces, is_part, meaningless};
-use super::tree::{MOST_TOKENS, SyntaxProblem, too_many_tokens};
-use crate::words::is_space;
-
-/// What a word or sign is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Number,
-    /// `.true.` or `.false.`
-    Truth,
-    Name,
-    Operator,
-}
-
-/// A word or sign, in small letters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
-    pub kind: Kind,
-    pub text: String,
-}
+use super::tokens::{self, Kind, Token, is_part};
+use super::tree::SyntaxProblem;
 
 const OPERATORS: [&str; 3] = ["**", "==", "/="];
 const SIGNS: &str = "-+*/(),:%=";
 
 /// All of a text.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, SyntaxProblem> {
-    let mut found = Vec::new();
-    let mut rest = text.trim_end_matches(is_space);
-    while !rest.is_empty() {
-        let start = after_spaces(rest);
-        let Some((kind, length, passed)) = token(start) else { return Err(meaningless(rest)) };
-        found.push(Token { kind, text: start[..length].to_ascii_lowercase() });
-        if found.len() > MOST_TOKENS {
-            return Err(too_many_tokens());
-        }
-        rest = &start[passed..];
-    }
-    Ok(found)
+    tokens::tokens(text, |start| {
+        let Some((kind, length, passed)) = token(start) else { return Ok(None) };
+        Ok(Some((Token { kind, text: start[..length].to_ascii_lowercase() }, &start[passed..])))
+    })
 }
 
 /// The kind of what a text begins with, its length, and that with the kind of a literal (`5_8`), which says its width.

@@ -10,6 +10,7 @@ mod fortran;
 pub mod fortran_grammar;
 mod fortran_tokens;
 mod scope;
+mod tokens;
 pub mod tree;
 
 pub use scope::{Evaluated, Scope, Shape, Typed, Value};
