@@ -1,47 +1,10 @@
-//! Whether a profile fits the process at hand, and which profile to use.
-//!
-//! Open MPI describes every class of objects in memory: `opal_class_t` with the class's name and the size of its
-//! objects, in static data that can be read before MPI_Init and in stripped libraries (opal/class/opal_object.h, releases
-//! 4.1.4 and 5.0.7). `OBJ_CLASS_INSTANCE(T, ...)` defines it under the symbol `T_class`.
+//! Whether a profile fits the process at hand, and which profile to use. What is compared is the matter of each MPI's
+//! reader.
 
 use std::fmt;
 
 use super::profile::{Identity, Profile, ProfileError, ProfileHeader};
-use super::shipped::shipped_for;
-use target::{Target, TargetError, printable};
-
-/// The implementation whose classes are compared, as profiles call it.
-const OPEN_MPI: &str = "Open MPI";
-
-/// Classes without which nothing can be said about a process. The library itself exports all of them.
-const CORE: &[&str] = &[
-    "opal_list_t",
-    "opal_free_list_t",
-    "opal_pointer_array_t",
-    "ompi_request_t",
-    "ompi_communicator_t",
-    "ompi_group_t",
-    "ompi_datatype_t",
-    "mca_pml_base_request_t",
-    "mca_pml_base_send_request_t",
-    "mca_pml_base_recv_request_t",
-];
-
-/// Objects of the library and their types: the symbol table says their size.
-const INSTANCES: &[(&str, &str)] = &[
-    ("ompi_mpi_communicators", "opal_pointer_array_t"),
-    ("mca_pml_base_send_requests", "opal_free_list_t"),
-    ("mca_pml_base_recv_requests", "opal_free_list_t"),
-    ("mca_pml_base_selected_component", "mca_pml_base_component_t"),
-    ("mca_pml", "mca_pml_base_module_t"),
-    ("mca_pml_ob1", "mca_pml_ob1_t"),
-    ("mca_coll_libnbc_component", "ompi_coll_libnbc_component_t"),
-];
-
-/// How the names of types begin that belong to one component and that nothing else contains: where only such a one
-/// differs, the profile is used without it. They change within a series (ompi/mca/part/persist/part_persist_request.h:
-/// 688 bytes in 5.0.7, 712 with `real_dt_size` in 5.0.11).
-const OF_ONE_COMPONENT: &[&str] = &["mca_part_persist_", "mca_ompio_", "mca_common_ompio_", "ompi_osc_"];
+use target::{Target, TargetError};
 
 /// What was compared between a profile and a process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -135,93 +98,6 @@ pub fn compare_abi(target: &(impl Target + ?Sized), profile: &Profile, verificat
     property("pointer width", width(profile.target), width(abi));
 }
 
-/// Compares a profile with a process: byte order, pointer width, the size of every class that the process shows, and the
-/// sizes of some well-known objects.
-pub fn verify_classes(target: &(impl Target + ?Sized), profile: &Profile) -> Verification {
-    let mut verification = Verification { profile: profile.name.clone(), needed: CORE, ..Verification::default() };
-    compare_abi(target, profile, &mut verification);
-    if !verification.differences.is_empty() {
-        // Nothing that follows could be read.
-        return verification;
-    }
-    for (type_name, layout) in &profile.types {
-        match read_class(target, profile, type_name) {
-            Some(Class::Size(size)) if size == layout.size => verification.checked.push(type_name.clone()),
-            Some(Class::Size(size)) => {
-                let (expected, found) = (format!("{} bytes", layout.size), format!("{size} bytes"));
-                let difference = Difference { type_name: type_name.clone(), expected, found };
-                if OF_ONE_COMPONENT.iter().any(|start| type_name.starts_with(start)) {
-                    verification.left_out.push(difference);
-                } else {
-                    verification.differences.push(difference);
-                }
-            }
-            Some(Class::Name(name)) => verification.differences.push(Difference {
-                type_name: type_name.clone(),
-                expected: format!("a class of the name {type_name:?}"),
-                found: format!("a class of the name \"{name}\""),
-            }),
-            Some(Class::LeftOut(error)) => {
-                verification.absent.push(type_name.clone());
-                verification.unread.get_or_insert(error);
-            }
-            None => verification.absent.push(type_name.clone()),
-        }
-    }
-    for (symbol_name, type_name) in INSTANCES {
-        let Some(layout) = profile.types.get(*type_name) else { continue };
-        // A symbol table need not say sizes.
-        let size = target.symbol(symbol_name).ok().flatten().and_then(|symbol| symbol.size).filter(|size| *size > 0);
-        match size {
-            Some(size) if size == layout.size => verification.checked.push((*symbol_name).to_owned()),
-            Some(size) => verification.differences.push(Difference {
-                type_name: format!("{symbol_name} ({type_name})"),
-                expected: format!("{} bytes", layout.size),
-                found: format!("{size} bytes"),
-            }),
-            None => {}
-        }
-    }
-    verification
-}
-
-enum Class {
-    Size(u64),
-    /// The class is called otherwise: a wrong layout of `opal_class_t`, or not a class.
-    Name(String),
-    /// A core file or recording does not have its name, or reading was ended.
-    LeftOut(TargetError),
-}
-
-/// The class of a type, where the process has one that can be read.
-fn read_class(target: &(impl Target + ?Sized), profile: &Profile, type_name: &str) -> Option<Class> {
-    let class = profile.types.get("opal_class_t")?;
-    let (name_field, size_field) = (class.fields.get("cls_name")?, class.fields.get("cls_sizeof")?);
-    let at = match target.symbol(&format!("{type_name}_class")) {
-        Ok(found) => found?.addr,
-        Err(error) if error.is_of_the_debugger() => return Some(Class::LeftOut(error)),
-        Err(_) => return None,
-    };
-    let read = target
-        .read_pointer(at.wrapping_add(name_field.offset))
-        .and_then(|name| Ok((name, target.read_uint(at.wrapping_add(size_field.offset), size_field.size)?)));
-    let (name_at, size) = match read {
-        Ok(both) => both,
-        Err(error) if error.is_left_out() || error.is_of_the_debugger() => return Some(Class::LeftOut(error)),
-        Err(_) => return None,
-    };
-    // The dynamic linker has not come to this library yet.
-    if name_at.is_null() {
-        return None;
-    }
-    let name = match target.read_c_string(name_at, type_name.len() + 1) {
-        Ok(name) => name,
-        Err(error) if error.is_left_out() || error.is_of_the_debugger() => return Some(Class::LeftOut(error)),
-        Err(_) => return Some(Class::Name("?".to_owned())),
-    };
-    Some(if name == type_name.as_bytes() { Class::Size(size) } else { Class::Name(printable(&name)) })
-}
-
 impl Identity {
     /// Whether one of the version prefixes is that of `version`.
     pub fn is_for(&self, version: (u64, u64, u64)) -> bool {
@@ -244,10 +120,12 @@ impl Profile {
 pub enum NoProfile {
     /// No profile is made for the version.
     #[error(
-        "no layout profile is for Open MPI {version} (there are: {shipped}){}; {REMEDY}",
+        "no layout profile is for {implementation} {version} (there are: {shipped}){}; {REMEDY}",
         same_sizes_text(.same_sizes)
     )]
     Version {
+        /// The MPI, as profiles call it.
+        implementation: String,
         /// The version of the process's library.
         version: String,
         /// The profiles that there are, and what they are for.
@@ -256,8 +134,10 @@ pub enum NoProfile {
         same_sizes: Vec<String>,
     },
     /// The profiles for the version do not fit the process.
-    #[error("no layout profile fits this Open MPI {version}: {}; {REMEDY}", tried_text(.tried))]
+    #[error("no layout profile fits this {implementation} {version}: {}; {REMEDY}", tried_text(.tried))]
     Unfit {
+        /// The MPI, as profiles call it.
+        implementation: String,
         /// The version of the process's library.
         version: String,
         /// The profiles for that version and what was found.
@@ -299,23 +179,16 @@ pub struct Chosen {
     pub verification: Verification,
 }
 
-/// The shipped profile for an Open MPI of the given version that fits the process, without the types that changed
-/// since the release that it was made from.
+/// The first of the given profiles (names and texts) for a version of an implementation that fits the process, as
+/// `verify` finds, without the types that it leaves out.
 ///
 /// # Errors
 /// Where none is for the version, or none of those fits: with every difference and the next command to type.
-pub fn choose_profile(target: &(impl Target + ?Sized), version: (u64, u64, u64)) -> Result<Chosen, NoProfile> {
-    choose_among(target, version, shipped_for(OPEN_MPI))
-}
-
-/// As [`choose_profile`], among the given texts of profiles.
-///
-/// # Errors
-/// As [`choose_profile`].
-pub fn choose_among(
-    target: &(impl Target + ?Sized),
+pub fn choose_profile(
+    implementation: &str,
     version: (u64, u64, u64),
     profiles: &[(&str, &str)],
+    verify: impl Fn(&Profile) -> Verification,
 ) -> Result<Chosen, NoProfile> {
     let damaged = |name: &str| {
         let name = name.to_owned();
@@ -327,11 +200,11 @@ pub fn choose_among(
     for (name, text) in profiles {
         let header = ProfileHeader::from_json(text).map_err(damaged(name))?;
         shipped.push(format!("{name} for {}", header.identity.fits.join(", ")));
-        if header.identity.implementation != OPEN_MPI || !header.identity.is_for(version) {
+        if header.identity.implementation != implementation || !header.identity.is_for(version) {
             continue;
         }
         let mut profile = Profile::from_json(text).map_err(damaged(name))?;
-        let verification = verify_classes(target, &profile);
+        let verification = verify(&profile);
         if verification.fits() {
             profile.leave_out(&verification);
             return Ok(Chosen { profile, verification });
@@ -342,16 +215,17 @@ pub fn choose_among(
         return Err(NoProfile::LeftOut(error));
     }
     if !tried.is_empty() {
-        return Err(NoProfile::Unfit { version: shown, tried });
+        return Err(NoProfile::Unfit { implementation: implementation.to_owned(), version: shown, tried });
     }
     let mut same_sizes = Vec::new();
     for (name, text) in profiles {
         let profile = Profile::from_json(text).map_err(damaged(name))?;
-        if verify_classes(target, &profile).fits() {
+        if verify(&profile).fits() {
             same_sizes.push((*name).to_owned());
         }
     }
-    Err(NoProfile::Version { version: shown, shipped: shipped.join("; "), same_sizes })
+    let (implementation, shipped) = (implementation.to_owned(), shipped.join("; "));
+    Err(NoProfile::Version { implementation, version: shown, shipped, same_sizes })
 }
 
 /// Whether a version begins with the numbers of `prefix`: 4.1.4 with `4.1`, but 4.10.0 not.

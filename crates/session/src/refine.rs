@@ -52,8 +52,10 @@ pub(super) fn name_calls(process: &mut Process, modes_known: bool) {
         return;
     }
     let calls = std::mem::take(&mut process.calls);
+    let named: Vec<(&Call, Function)> =
+        calls.iter().filter_map(|call| Some((call, functions::find(&call.c_name())?))).collect();
     let standing = |of: fn(&Function) -> bool| {
-        let mut found = calls.iter().filter(|call| functions::find(&call.c_name()).as_ref().is_some_and(of));
+        let mut found = named.iter().filter(|(_, function)| of(function)).map(|(call, _)| *call);
         (found.next(), found.next().is_some())
     };
     let (in_receive, more_receives) = standing(Function::receives);

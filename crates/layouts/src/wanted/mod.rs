@@ -1,12 +1,20 @@
-//! What readers, and the hosts of plug-ins, need to know of the structures of each MPI.
+//! What readers, and the hosts of plug-ins, need to know of the structures of each MPI, and the profiles that are shipped for
+//! it. A further one is a file, and a line in [`MPIS`].
 
 mod mpich;
 mod openmpi;
 mod ucx;
 
-pub use openmpi::TYPES as READER_TYPES;
+pub use mpich::MPICH;
+pub use openmpi::OPEN_MPI;
+use ucx::UCX;
 
-/// What a profile of one MPI implementation holds. Types have all their fields; not every release has everything.
+use std::sync::LazyLock;
+
+/// Name and text of a shipped profile.
+pub type Shipped = (&'static str, &'static str);
+
+/// What a profile of one implementation holds. Types have all their fields; not every release has everything.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Wanted {
@@ -22,44 +30,36 @@ pub struct Wanted {
     pub fields: &'static [(&'static str, &'static [&'static str])],
     /// Types whose objects lie in pools, so that their size can be measured in a process without debug information.
     pub pooled: &'static [&'static str],
+    /// The profiles that this program carries. `make layouts` makes them.
+    pub shipped: &'static [Shipped],
 }
 
-/// Of Open MPI.
-pub static OPEN_MPI: Wanted = Wanted {
-    name: "Open MPI",
-    probed: "mca_pml_base_request_t",
-    types: openmpi::TYPES,
-    constants: openmpi::CONSTANTS,
-    fields: openmpi::FIELDS,
-    pooled: &[],
-};
+static MPIS: &[&Wanted] = &[&OPEN_MPI, &MPICH];
 
-/// Of MPICH.
-pub static MPICH: Wanted = Wanted {
-    name: "MPICH",
-    probed: "MPIR_Comm",
-    types: mpich::TYPES,
-    constants: mpich::CONSTANTS,
-    fields: mpich::FIELDS,
-    pooled: mpich::POOLED,
-};
+/// Libraries below an MPI.
+static NETWORKS: &[&Wanted] = &[&UCX];
 
-static UCX: Wanted = Wanted {
-    name: "UCX",
-    probed: "ucp_request",
-    types: ucx::TYPES,
-    constants: ucx::CONSTANTS,
-    fields: ucx::FIELDS,
-    pooled: &[],
-};
+fn all() -> impl Iterator<Item = &'static Wanted> {
+    MPIS.iter().chain(NETWORKS).copied()
+}
 
 /// What is wanted of an implementation, by its name in any case and with or without spaces. Of one that is not known,
 /// what is wanted of all MPIs: it may be a vendor's edition of one of them.
 pub fn wanted_of(implementation: &str) -> Vec<&'static Wanted> {
     let plain = |name: &str| name.replace([' ', '-', '_'], "").to_lowercase();
-    let all = [&OPEN_MPI, &MPICH];
-    match all.iter().chain([&&UCX]).find(|wanted| plain(wanted.name) == plain(implementation)) {
+    match all().find(|wanted| plain(wanted.name) == plain(implementation)) {
         Some(known) => vec![known],
-        None => all.to_vec(),
+        None => MPIS.to_vec(),
     }
+}
+
+/// The names and texts of all profiles that this build carries.
+pub fn shipped_profiles() -> &'static [Shipped] {
+    static ALL: LazyLock<Vec<Shipped>> = LazyLock::new(|| all().flat_map(|wanted| wanted.shipped).copied().collect());
+    &ALL
+}
+
+/// Those of one implementation, by the name that [`super::Identity`] has.
+pub fn shipped_for(implementation: &str) -> &'static [Shipped] {
+    all().find(|wanted| wanted.name == implementation).map_or(&[], |wanted| wanted.shipped)
 }

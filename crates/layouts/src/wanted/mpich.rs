@@ -1,8 +1,21 @@
 //! What the readers of MPICH and the host of its plug-in need to know of the library's structures (pmodels/mpich,
 //! releases 3.4 to 5.0; what only some devices and releases have is named too).
 
+use super::{Shipped, Wanted};
+
+/// Of MPICH.
+pub static MPICH: Wanted = Wanted {
+    name: "MPICH",
+    probed: "MPIR_Comm",
+    types: TYPES,
+    constants: CONSTANTS,
+    fields: FIELDS,
+    pooled: POOLED,
+    shipped: SHIPPED,
+};
+
 /// The types that a profile of MPICH holds, by typedef or structure tag.
-pub const TYPES: &[&str] = &[
+const TYPES: &[&str] = &[
     // src/include: objects, pools, and what each kind of handle means
     "MPIR_Object_alloc_t",
     "MPIR_Handle_common",
@@ -139,7 +152,7 @@ pub const TYPES: &[&str] = &[
 ];
 
 /// The types whose objects lie in pools of their own (`MPIR_Object_alloc_t`, src/include/mpir_objects.h).
-pub const POOLED: &[&str] = &[
+const POOLED: &[&str] = &[
     "MPIR_Comm",
     "MPIR_Group",
     "MPIR_Datatype",
@@ -156,7 +169,7 @@ pub const POOLED: &[&str] = &[
 ];
 
 /// The constants that a profile of MPICH holds: macros and enumerators. A name that ends in `*` is a prefix.
-pub const CONSTANTS: &[&str] = &[
+const CONSTANTS: &[&str] = &[
     "HANDLE_*",
     "REQUEST_*",
     "MPIR_COMM",
@@ -233,7 +246,7 @@ pub const CONSTANTS: &[&str] = &[
 ];
 
 /// Fields without which nothing can be read of any release; a profile that lacks one says so.
-pub const FIELDS: &[(&str, &[&str])] = &[
+const FIELDS: &[(&str, &[&str])] = &[
     ("MPIR_Object_alloc_t", &["avail", "indirect", "indirect_size", "kind", "size", "direct", "direct_size"]),
     ("MPIR_Handle_common", &["handle", "ref_count", "next"]),
     (
@@ -259,4 +272,33 @@ pub const FIELDS: &[(&str, &[&str])] = &[
     ("MPIR_Datatype", &["handle", "ref_count", "size", "extent", "is_committed", "name", "contents"]),
     ("MPIR_Datatype_contents", &["combiner", "nr_ints", "nr_aints", "nr_types"]),
     ("MPI_Status", &["MPI_SOURCE", "MPI_TAG", "MPI_ERROR"]),
+];
+
+/// The profiles that this program carries, by name. `make layouts` makes them.
+const SHIPPED: &[Shipped] = &[
+    ("mpich-3.4-ch3-nemesis", include_str!("../../../../layouts/mpich-3.4-ch3-nemesis.json")),
+    ("mpich-3.4-ch4-ofi-ucx", include_str!("../../../../layouts/mpich-3.4-ch4-ofi-ucx.json")),
+    ("mpich-4.0-ch3-nemesis", include_str!("../../../../layouts/mpich-4.0-ch3-nemesis.json")),
+    ("mpich-4.0-ch3-nemesis-debuginfo", include_str!("../../../../layouts/mpich-4.0-ch3-nemesis-debuginfo.json")),
+    ("mpich-4.0-ch4-ofi", include_str!("../../../../layouts/mpich-4.0-ch4-ofi.json")),
+    ("mpich-4.0-ch4-ofi-ucx", include_str!("../../../../layouts/mpich-4.0-ch4-ofi-ucx.json")),
+    ("mpich-4.0-ch4-ucx", include_str!("../../../../layouts/mpich-4.0-ch4-ucx.json")),
+    ("mpich-4.1-ch3-nemesis", include_str!("../../../../layouts/mpich-4.1-ch3-nemesis.json")),
+    ("mpich-4.1-ch4-ofi", include_str!("../../../../layouts/mpich-4.1-ch4-ofi.json")),
+    ("mpich-4.1-ch4-ofi-ucx", include_str!("../../../../layouts/mpich-4.1-ch4-ofi-ucx.json")),
+    ("mpich-4.1-ch4-ucx", include_str!("../../../../layouts/mpich-4.1-ch4-ucx.json")),
+    ("mpich-4.2-ch3-nemesis", include_str!("../../../../layouts/mpich-4.2-ch3-nemesis.json")),
+    ("mpich-4.2-ch4-ofi", include_str!("../../../../layouts/mpich-4.2-ch4-ofi.json")),
+    ("mpich-4.2-ch4-ofi-ucx", include_str!("../../../../layouts/mpich-4.2-ch4-ofi-ucx.json")),
+    ("mpich-4.2-ch4-ucx", include_str!("../../../../layouts/mpich-4.2-ch4-ucx.json")),
+    ("mpich-4.3-ch3-nemesis", include_str!("../../../../layouts/mpich-4.3-ch3-nemesis.json")),
+    ("mpich-4.3-ch4-ofi", include_str!("../../../../layouts/mpich-4.3-ch4-ofi.json")),
+    ("mpich-4.3-ch4-ucx", include_str!("../../../../layouts/mpich-4.3-ch4-ucx.json")),
+    ("mpich-4.3-ch4-ucx-ofi", include_str!("../../../../layouts/mpich-4.3-ch4-ucx-ofi.json")),
+    ("mpich-5.0-ch3-nemesis", include_str!("../../../../layouts/mpich-5.0-ch3-nemesis.json")),
+    ("mpich-5.0-ch4-ofi", include_str!("../../../../layouts/mpich-5.0-ch4-ofi.json")),
+    ("mpich-5.0-ch4-ucx", include_str!("../../../../layouts/mpich-5.0-ch4-ucx.json")),
+    ("mpich-5.0-ch4-ucx-ofi", include_str!("../../../../layouts/mpich-5.0-ch4-ucx-ofi.json")),
+    ("mpich-5.0-ch4-ucx-ofi-abi", include_str!("../../../../layouts/mpich-5.0-ch4-ucx-ofi-abi.json")),
+    ("mpich-5.0-ch4-ucx-ucc", include_str!("../../../../layouts/mpich-5.0-ch4-ucx-ucc.json")),
 ];

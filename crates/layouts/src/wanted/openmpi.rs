@@ -1,7 +1,20 @@
 //! What the reader of Open MPI and the host of its plug-in need to know of the library's structures.
 
+use super::{Shipped, Wanted};
+
+/// Of Open MPI.
+pub static OPEN_MPI: Wanted = Wanted {
+    name: "Open MPI",
+    probed: "mca_pml_base_request_t",
+    types: TYPES,
+    constants: CONSTANTS,
+    fields: FIELDS,
+    pooled: &[],
+    shipped: SHIPPED,
+};
+
 /// The types that a profile of Open MPI holds, by typedef or structure tag.
-pub const TYPES: &[&str] = &[
+const TYPES: &[&str] = &[
     // opal/class, opal/util
     "opal_object_t",
     "opal_class_t",
@@ -117,7 +130,7 @@ pub const TYPES: &[&str] = &[
 ];
 
 /// The constants that a profile of Open MPI holds: macros and enumerators. A name that ends in `*` is a prefix.
-pub const CONSTANTS: &[&str] = &[
+const CONSTANTS: &[&str] = &[
     "OMPI_COMM_INTER",
     "OMPI_COMM_NAMEISSET",
     "OMPI_COMM_INTRINSIC",
@@ -184,7 +197,7 @@ pub const CONSTANTS: &[&str] = &[
 ];
 
 /// Fields without which neither the reader nor the plug-in can work in any release; a profile that lacks one says so.
-pub const FIELDS: &[(&str, &[&str])] = &[
+const FIELDS: &[(&str, &[&str])] = &[
     ("opal_class_t", &["cls_name", "cls_sizeof", "cls_parent"]),
     ("opal_object_t", &["obj_class"]),
     ("opal_list_item_t", &["opal_list_next", "opal_list_prev"]),
@@ -251,4 +264,11 @@ pub const FIELDS: &[(&str, &[&str])] = &[
     ("mca_pml_ob1_match_hdr_t", &["hdr_common.hdr_type", "hdr_src", "hdr_tag", "hdr_seq"]),
     ("mca_pml_ob1_rendezvous_hdr_t", &["hdr_msg_length"]),
     ("mca_base_component_t", &["mca_component_name", "mca_component_major_version"]),
+];
+
+/// The profiles that this program carries, by name. `make layouts` makes them.
+const SHIPPED: &[Shipped] = &[
+    ("openmpi-4.1", include_str!("../../../../layouts/openmpi-4.1.json")),
+    ("openmpi-5.0", include_str!("../../../../layouts/openmpi-5.0.json")),
+    ("openmpi-6.0", include_str!("../../../../layouts/openmpi-6.0.json")),
 ];

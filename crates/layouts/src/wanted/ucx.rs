@@ -1,7 +1,20 @@
 //! What the reader of MPICH needs to know of UCX (openucx/ucx, releases 1.13 to 1.20).
 
+use super::{Shipped, Wanted};
+
+/// Of UCX, the network library under MPICH's ch4:ucx.
+pub static UCX: Wanted = Wanted {
+    name: "UCX",
+    probed: "ucp_request",
+    types: TYPES,
+    constants: CONSTANTS,
+    fields: FIELDS,
+    pooled: &[],
+    shipped: SHIPPED,
+};
+
 /// The types that a profile of UCX holds.
-pub const TYPES: &[&str] = &[
+const TYPES: &[&str] = &[
     "ucp_request",
     "ucp_worker",
     "ucp_request_queue_t",
@@ -12,12 +25,24 @@ pub const TYPES: &[&str] = &[
 ];
 
 /// No constants: those that are needed are the same in all these releases.
-pub const CONSTANTS: &[&str] = &[];
+const CONSTANTS: &[&str] = &[];
 
 /// Fields without which nothing can be read.
-pub const FIELDS: &[(&str, &[&str])] = &[
+const FIELDS: &[(&str, &[&str])] = &[
     ("ucp_request", &["user_data", "recv.tag.tag", "recv.tag.tag_mask", "recv.worker", "send.msg_proto.tag"]),
     ("ucp_worker", &["context", "tm.expected.hash", "tm.unexpected.all", "tm.unexpected.hash"]),
     ("ucp_recv_desc", &["tag_list", "length", "payload_offset", "flags"]),
     ("ucp_ep", &["worker"]),
+];
+
+/// The profiles that this program carries, by name. `make layouts` makes them.
+const SHIPPED: &[Shipped] = &[
+    ("ucx-1.13", include_str!("../../../../layouts/ucx-1.13.json")),
+    ("ucx-1.13-assertions", include_str!("../../../../layouts/ucx-1.13-assertions.json")),
+    ("ucx-1.18", include_str!("../../../../layouts/ucx-1.18.json")),
+    ("ucx-1.18-assertions", include_str!("../../../../layouts/ucx-1.18-assertions.json")),
+    ("ucx-1.19", include_str!("../../../../layouts/ucx-1.19.json")),
+    ("ucx-1.19-assertions", include_str!("../../../../layouts/ucx-1.19-assertions.json")),
+    ("ucx-1.20", include_str!("../../../../layouts/ucx-1.20.json")),
+    ("ucx-1.20-assertions", include_str!("../../../../layouts/ucx-1.20-assertions.json")),
 ];

@@ -6,4 +6,3 @@ mod made_up;
 mod pooled;
 mod profile;
 mod schema;
-mod verify;

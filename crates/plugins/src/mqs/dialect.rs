@@ -47,7 +47,7 @@ pub struct Evidence<'a> {
 }
 
 /// The plug-in of one MPI.
-pub trait Dialect {
+pub trait Dialect: Sync {
     /// The member that the plug-in means by `field` of a type, where the type has no direct member of that name.
     fn member(&self, _type_name: &str, _field: &str) -> Option<&'static str> {
         None
@@ -65,12 +65,11 @@ pub trait Dialect {
     fn find<'k>(&self, communicator: &Communicator, known: &'k [Communicator]) -> Option<&'k Communicator>;
 }
 
-/// The dialect of an implementation, named as in [`model::Mpi`]. Others speak as Open MPI does: the corrections touch
-/// only what has its form.
-pub fn dialect(implementation: &str) -> &'static dyn Dialect {
-    match implementation {
-        // What is made from MPICH may have its plug-in.
-        "MPICH" | "Intel MPI" => &mpich::Mpich,
-        _ => &openmpi::OpenMpi,
-    }
-}
+/// That of Open MPI's plug-in.
+pub static OPEN_MPI: &dyn Dialect = &openmpi::OpenMpi;
+
+/// That of MPICH's, and of those made from it.
+pub static MPICH: &dyn Dialect = &mpich::Mpich;
+
+/// That of the plug-in of any other MPI: as Open MPI's, whose corrections touch only what has its form.
+pub static OTHER: &dyn Dialect = OPEN_MPI;

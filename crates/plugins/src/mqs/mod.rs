@@ -13,7 +13,7 @@
 #[allow(missing_docs)]
 pub mod abi;
 mod convert;
-mod dialect;
+pub mod dialect;
 pub mod discovery;
 mod driver;
 mod mpich;
@@ -24,7 +24,7 @@ mod protocol;
 mod server;
 mod source;
 
-pub use dialect::{Datatype, Datatypes, Dialect, Evidence, NoDatatypes, dialect};
+pub use dialect::{Datatype, Datatypes, Dialect, Evidence, NoDatatypes};
 pub use normalise::normalise;
 pub use plugin::{inspect_plugin, inspect_plugin_within, read_with_plugin};
 pub use source::PluginSource;
@@ -47,8 +47,8 @@ pub struct PluginRequest<'a> {
     pub timeout: Duration,
     /// What is known of the job.
     pub universe: Universe,
-    /// Whose plug-in it is, as [`model::Mpi`] has the name.
-    pub implementation: String,
+    /// What is particular to it.
+    pub dialect: &'static dyn Dialect,
     /// The version of the MPI library, such as `4.1.4`: a plug-in that tells another series is refused. `None`: not
     /// known.
     pub library_version: Option<String>,

@@ -125,7 +125,7 @@ mod tests {
 
     fn normalised(given: Vec<Communicator>, known: &[Communicator]) -> QueueReport {
         let mut report = QueueReport { communicators: given, ..QueueReport::default() };
-        normalise(&mut report, known, dialect("Open MPI"));
+        normalise(&mut report, known, dialect::OPEN_MPI);
         report
     }
 

@@ -30,7 +30,7 @@ pub fn read_with_plugin(
     let global_rank = rank(request.universe.global_rank).unwrap_or(abi::INVALID_PROCESS);
     let identity = rank(request.universe.identity).unwrap_or(abi::INVALID_PROCESS);
     let facts = child::Facts { global_rank, identity, ..child::Facts::of(target.abi()) };
-    let dialect = dialect(&request.implementation);
+    let dialect = request.dialect;
     let asked = Asked { target, layouts, member: &|type_name, field| dialect.member(type_name, field) };
     run(request, facts, Some((asked, printable(image.path.as_bytes()))))
 }
@@ -84,7 +84,7 @@ fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_
         Err(error) => return PluginOutcome::failed(info, error),
     }
     let mut server = PluginServer::new(&path, info, request.universe, limits);
-    server.expect(dialect(&request.implementation), request.library_version.as_deref());
+    server.expect(request.dialect, request.library_version.as_deref());
     let only_inspect = asked.is_none();
     if let Some((asked, image)) = asked {
         server.ask(asked, image);
@@ -172,7 +172,7 @@ impl PluginRequest<'_> {
             path,
             timeout: Duration::from_secs(60),
             universe: Universe::default(),
-            implementation: String::new(),
+            dialect: dialect::OTHER,
             library_version: None,
             limits: Limits::default(),
             interrupted: &|| false,

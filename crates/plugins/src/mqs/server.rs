@@ -59,7 +59,7 @@ impl<'a> PluginServer<'a> {
             image: String::new(),
             universe,
             limits,
-            dialect: dialect(""),
+            dialect: dialect::OTHER,
             library_version: None,
             info,
             report: QueueReport::default(),

@@ -1,8 +1,6 @@
 //! A plug-in as a source of queues.
 
-use super::{
-    Datatypes, Evidence, NoDatatypes, PluginError, PluginOutcome, PluginRequest, dialect, normalise, read_with_plugin,
-};
+use super::{Datatypes, Evidence, NoDatatypes, PluginError, PluginOutcome, PluginRequest, normalise, read_with_plugin};
 use layouts::Layouts;
 use model::{Communicator, QueueReport, QueueSource};
 use target::{Image, Target};
@@ -52,7 +50,7 @@ impl QueueSource for PluginSource<'_> {
         match failure {
             Some(failure) if report.communicators.is_empty() => Err(failure),
             _ => {
-                let dialect = dialect(&self.request.implementation);
+                let dialect = self.request.dialect;
                 let evidence = Evidence {
                     target: self.target,
                     layouts: self.layouts,

@@ -3,6 +3,7 @@
 //! Only the pml ob1 keeps its queues where a debugger can read them. With any other pml the communicators are listed
 //! and every queue is `no_information` with the remedy.
 
+pub mod classes;
 pub mod detect;
 
 mod communicators;

@@ -81,6 +81,12 @@ pub trait Installed {
         None
     }
 
+    /// What is particular to its plug-in.
+    #[cfg(feature = "plugins")]
+    fn dialect(&self) -> &'static dyn plugins::mqs::Dialect {
+        plugins::mqs::dialect::OTHER
+    }
+
     /// The datatypes of the process, for plug-ins that give numbers of elements only.
     #[cfg(feature = "plugins")]
     fn datatypes<'a>(

@@ -5,12 +5,10 @@ use std::rc::Rc;
 use super::{Family, Installed};
 use crate::SessionError;
 use crate::detection::{ConstantsOf, Detected, LayoutChoice, QUEUES, mpi_image};
-use layouts::{
-    Chosen, LayoutSource, Layouts, OPEN_MPI, Profile, READER_TYPES, Verification, choose_profile, shipped_for,
-    shipped_profiles, verify_classes,
-};
+use layouts::{Chosen, LayoutSource, Layouts, OPEN_MPI, Profile, Verification, shipped_for, shipped_profiles};
 use model::{Exactness, Mpi, QueueReport, QueueSource as _};
 use readers::openmpi::OpenMpiReader;
+use readers::openmpi::classes::{self, verify_classes};
 use readers::openmpi::detect::{self, SelectedPml};
 use readers::openmpi::handles::HandleReader;
 use readers::openmpi::shapes::Shapes;
@@ -86,6 +84,11 @@ impl Installed for OpenMpi {
         true
     }
 
+    #[cfg(feature = "plugins")]
+    fn dialect(&self) -> &'static dyn plugins::mqs::Dialect {
+        plugins::mqs::dialect::OPEN_MPI
+    }
+
     fn unfit_for_plugins(&self, known: &Detected) -> Option<&'static str> {
         (pml_of(known) != Some("ob1")).then_some("it reads the pml ob1 only")
     }
@@ -141,7 +144,7 @@ fn choose(
         let name = LayoutSource::name(profile);
         return Ok((Layouts::new(vec![Box::new(profile.clone())]), name, verification));
     }
-    let shipped = || choose_profile(target, version);
+    let shipped = || classes::shipped(target, version);
     let known = |source: &Rc<dyn LayoutSource>| source.type_layout(OPEN_MPI.probed).is_ok_and(|found| found.is_some());
     if let Some(source) = choice.debugger.as_ref().filter(|source| known(source)) {
         let constants = match shipped() {
@@ -154,7 +157,7 @@ fn choose(
                 "the debug information has the structures of Open MPI {major}.{minor}, but its constants are not known"
             )));
         };
-        let verification = verify(target, source.as_ref(), &constants);
+        let verification = classes::verify_source(target, source.as_ref(), &constants);
         if verification.fits() {
             let sources: Vec<Box<dyn LayoutSource>> =
                 vec![Box::new(Rc::clone(source)), Box::new(ConstantsOf(constants))];
@@ -212,13 +215,4 @@ fn exactness(pml: Option<&str>) -> Vec<Exactness> {
         _ => Exactness::partial("handles", "what requests of point-to-point messages say is known of the pml ob1 only"),
     });
     all
-}
-
-/// Compares the sizes that a source gives for every type that readers use with the sizes in the live process: a program
-/// can carry the structures of another build in its own debug information. `constants` is a profile of the
-/// same release series.
-fn verify(target: &dyn Target, source: &dyn LayoutSource, constants: &Profile) -> Verification {
-    let layout = |name: &&str| Some(((*name).to_owned(), source.type_layout(name).ok().flatten()?));
-    let types = READER_TYPES.iter().filter_map(layout).collect();
-    verify_classes(target, &Profile { name: source.name(), target: target.abi(), types, ..constants.clone() })
 }

@@ -193,7 +193,7 @@ impl<T: Target> Session<T> {
             timeout: settings.timeout,
             interrupted: settings.interrupted,
             universe: Universe { global_rank: ours.rank, world_size: ours.world_size, identity },
-            implementation: detected.mpi.implementation.clone(),
+            dialect: detected.installed.dialect(),
             library_version: detected.mpi.version.clone(),
             ..PluginRequest::new(path.to_owned())
         };

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use layouts::{Field, FieldKind, LayoutSource, Layouts, TypeLayout};
 use model::{Communicator, QueueReport, QueueSource};
-use plugins::mqs::{Datatype, Datatypes, PluginError, PluginRequest, PluginSource};
+use plugins::mqs::{Datatype, Datatypes, PluginError, PluginRequest, PluginSource, dialect};
 use target::address::TargetAddr;
 use target::mock::MockTarget;
 use target::{Reason, TargetAbi};
@@ -297,7 +297,7 @@ impl Process {
         }
         target.add_image(image());
         let layouts = Layouts::new(vec![Box::new(Mpich { wide: self.wide, without })]);
-        let request = PluginRequest { implementation: "MPICH".to_owned(), ..PluginRequest::new(plugin(options)) };
+        let request = PluginRequest { dialect: dialect::MPICH, ..PluginRequest::new(plugin(options)) };
         let image = image();
         let mut source = PluginSource::new(&target, &layouts, &image, request, known);
         source.datatypes = &Derived;

@@ -110,7 +110,7 @@ fn it_reads_a_real_job() {
     // With our own reader's communicators the mistakes are gone.
     let mut reader = OpenMpiReader::new(&target, &layouts, "ob1");
     let known = reader.read_queues().expect("the built-in reader");
-    normalise(&mut outcome.report, &known.communicators, dialect("Open MPI"));
+    normalise(&mut outcome.report, &known.communicators, dialect::OPEN_MPI);
     let send = comm(&outcome.report, "reversed").pending_sends.operations[0].clone();
     assert_eq!(send.actual_global_rank, Some(1));
     assert!(!outcome.report.communicators.iter().any(|comm| comm.name == "MPI_COMM_NULL"));

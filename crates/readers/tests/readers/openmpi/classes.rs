@@ -1,6 +1,7 @@
 //! Verification of profiles on processes made of segments and symbols, in both byte orders and pointer widths.
 
-use layouts::{NoProfile, Profile, choose_among, choose_profile, shipped_profiles, verify_classes};
+use layouts::{Chosen, NoProfile, Profile, choose_profile, shipped_profiles};
+use readers::openmpi::classes::{shipped as shipped_profile, verify_classes};
 use target::address::TargetAddr;
 use target::mock::MockTarget;
 use target::{ByteOrder, Image, PointerWidth, Symbol, Target, TargetAbi, TargetError};
@@ -81,14 +82,14 @@ fn equal_sizes_fit_and_the_sentence_says_so() {
     assert!(verification.fits(), "{verification}");
     assert_eq!(verification.checked.len(), profile.types.len());
     assert!(verification.to_string().starts_with("the profile openmpi-4.1 fits: "), "{verification}");
-    assert_eq!(choose_profile(&target, (4, 1, 4)).unwrap().profile.name, "openmpi-4.1");
-    assert_eq!(choose_profile(&target, (4, 1, 8)).unwrap().profile.name, "openmpi-4.1");
+    assert_eq!(shipped_profile(&target, (4, 1, 4)).unwrap().profile.name, "openmpi-4.1");
+    assert_eq!(shipped_profile(&target, (4, 1, 8)).unwrap().profile.name, "openmpi-4.1");
 }
 
 #[test]
 fn the_other_series_is_refused_with_every_difference() {
     let target = process(TargetAbi::LITTLE_64, &classes_of(&shipped(0)));
-    let error = choose_profile(&target, (5, 0, 7)).unwrap_err();
+    let error = shipped_profile(&target, (5, 0, 7)).unwrap_err();
     let NoProfile::Unfit { tried, .. } = &error else { panic!("{error}") };
     let differing: Vec<&str> = tried[0].differences.iter().map(|difference| difference.type_name.as_str()).collect();
     assert!(differing.contains(&"ompi_communicator_t") && differing.contains(&"ompi_group_t"), "{differing:?}");
@@ -101,7 +102,7 @@ fn the_other_series_is_refused_with_every_difference() {
 fn a_version_without_a_profile_is_refused_even_where_all_sizes_are_equal() {
     let target = process(TargetAbi::LITTLE_64, &classes_of(&shipped(0)));
     for version in [(4, 10, 0), (4, 0, 3), (6, 1, 0)] {
-        let error = choose_profile(&target, version).unwrap_err();
+        let error = shipped_profile(&target, version).unwrap_err();
         let NoProfile::Version { same_sizes, .. } = &error else { panic!("{error}") };
         assert_eq!(same_sizes, &["openmpi-4.1"]);
         let text = error.to_string();
@@ -128,7 +129,7 @@ fn a_type_that_changed_within_the_series_is_left_out() {
             .to_string()
             .ends_with("left out: mca_part_persist_request_t: 688 bytes in the profile, 712 bytes in the process")
     );
-    let chosen = choose_profile(&target, (5, 0, 11)).unwrap().profile;
+    let chosen = shipped_profile(&target, (5, 0, 11)).unwrap().profile;
     assert!(!chosen.types.contains_key("mca_part_persist_request_t"));
     assert_eq!(chosen.types.len(), profile.types.len() - 1);
 }
@@ -232,6 +233,10 @@ fn a_damaged_profile_is_named() {
     assert!(error.starts_with("the layout profile broken is damaged: not a layout profile: "), "{error}");
 }
 
+fn choose_among(target: &MockTarget, version: (u64, u64, u64), profiles: &[(&str, &str)]) -> Result<Chosen, NoProfile> {
+    choose_profile("Open MPI", version, profiles, |profile| verify_classes(target, profile))
+}
+
 /// A core file without the names of the classes.
 struct Nameless<'a>(&'a MockTarget);
 
@@ -257,8 +262,8 @@ impl Target for Nameless<'_> {
 fn names_that_a_core_file_lacks_are_not_another_build() {
     let profile = shipped(0);
     let target = process(TargetAbi::LITTLE_64, &classes_of(&profile));
-    assert!(choose_profile(&target, (4, 1, 4)).is_ok());
-    let error = choose_profile(&Nameless(&target), (4, 1, 4)).unwrap_err();
+    assert!(shipped_profile(&target, (4, 1, 4)).is_ok());
+    let error = shipped_profile(&Nameless(&target), (4, 1, 4)).unwrap_err();
     assert!(matches!(error, NoProfile::LeftOut(TargetError::NotInCore { .. })), "{error}");
     assert!(error.to_string().contains("memory of libmpi.so"), "{error}");
 }

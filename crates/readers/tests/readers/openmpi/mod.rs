@@ -1,5 +1,6 @@
 //! Tests of the built-in reader for Open MPI on made-up processes: no layout is a real one.
 
+mod classes;
 mod communicators;
 mod damage;
 mod detect;

@@ -90,6 +90,11 @@ impl Installed for InProcess {
     }
 
     #[cfg(feature = "plugins")]
+    fn dialect(&self) -> &'static dyn plugins::mqs::Dialect {
+        plugins::mqs::dialect::MPICH
+    }
+
+    #[cfg(feature = "plugins")]
     fn datatypes<'a>(
         &'a self,
         target: &'a dyn Target,
