@@ -85,6 +85,11 @@ impl Diagnosis {
     fn limits(&self) -> Vec<String> {
         self.0.verdict.limits.clone()
     }
+    /// Of what kind the limits are, in the same order: ``kind`` and ``ranks``.
+    #[getter]
+    fn limited_by<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.verdict.limited_by)
+    }
     /// Time between two looks in milliseconds; None for a single one, or where it is not known.
     #[getter]
     fn interval_ms(&self) -> Option<u64> {

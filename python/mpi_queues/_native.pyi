@@ -654,6 +654,10 @@ class Diagnosis:
         """What limits it: what could not be read or told apart, in sentences."""
 
     @property
+    def limited_by(self) -> List[Dict[str, Any]]:
+        """Of what kind the limits are, in the same order: ``kind`` and ``ranks``."""
+
+    @property
     def interval_ms(self) -> Optional[int]:
         """Time between two looks in milliseconds; None for a single one, or where it is not known."""
 

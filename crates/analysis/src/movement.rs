@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::diagnose::Earlier;
 use super::stuck::Seen;
 use functions::{Way, way};
-use model::{Call, Communicator, Operation, Outside, Process, RankMovement, Snapshot};
+use model::{Call, Communicator, Motion, Operation, Outside, Process, RankMovement, Snapshot};
 
 /// How each process of the later look moved, and what that tells of it; in the order of the later snapshot.
 pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, Seen)> {
@@ -18,18 +18,18 @@ pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, See
         let rank = later.rank_of(process);
         let (state, seen, how) = match before.get(&(rank, process.pid)) {
             Some(before) => of(before, process, process.pid.is_some_and(|pid| moving.contains(&pid))),
-            None => ("unknown", Seen::Once, vec!["the other look has no such process".to_owned()]),
+            None => (Motion::Unknown, Seen::Once, vec!["the other look has no such process".to_owned()]),
         };
-        (RankMovement { rank, state: state.to_owned(), how }, seen)
+        (RankMovement { rank, state, how }, seen)
     });
     movement.collect()
 }
 
 /// `moving`: messages were seen to go through its shared memory.
-fn of(before: &Process, after: &Process, moving: bool) -> (&'static str, Seen, Vec<String>) {
+fn of(before: &Process, after: &Process, moving: bool) -> (Motion, Seen, Vec<String>) {
     if before.stage != after.stage {
         return (
-            "moved",
+            Motion::Moved,
             Seen::Moved,
             vec!["it is further in its life: MPI_Init or MPI_Finalize came between".to_owned()],
         );
@@ -62,22 +62,22 @@ fn of(before: &Process, after: &Process, moving: bool) -> (&'static str, Seen, V
         [before, after].iter().any(|process| process.calls.iter().any(|call| way(&call.c_name()) == Way::Poll));
     if in_poll && polls(before) && polls(after) && !queues && !traffic && same_caller(before, after) {
         how.push("it goes in and out of MPI, and nothing of its messages changed".to_owned());
-        return ("spinning", Seen::Once, how);
+        return (Motion::Spinning, Seen::Once, how);
     }
     if calls || moving || prints == Some(false) {
-        return ("moved", Seen::Moved, how);
+        return (Motion::Moved, Seen::Moved, how);
     }
     if queues || traffic {
-        return ("slow", Seen::Moved, how);
+        return (Motion::Slow, Seen::Moved, how);
     }
     if before.calls.is_empty() && before.outside.is_empty() {
-        return ("unknown", Seen::Once, vec!["where its threads stand is not known".to_owned()]);
+        return (Motion::Unknown, Seen::Once, vec!["where its threads stand is not known".to_owned()]);
     }
     match prints {
-        Some(_) => ("stuck", Seen::Still, how),
+        Some(_) => (Motion::Stuck, Seen::Still, how),
         None => {
             let why = "its calls and queues are the same, but whether the program went round a loop in between could not be seen";
-            ("unknown", Seen::Once, vec![why.to_owned()])
+            (Motion::Unknown, Seen::Once, vec![why.to_owned()])
         }
     }
 }

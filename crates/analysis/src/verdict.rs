@@ -2,18 +2,18 @@
 
 use super::findings::Context;
 use super::findings::slow::Waiters;
-use super::job::PartyId;
+use super::job::{Doubt, PartyId};
 use super::stuck::Seen;
 use super::waits::{Free, Need, Standing};
 use super::words;
-use model::{Finding, Process, State, Verdict};
+use model::{Finding, Limit, LimitKind, Process, State, Verdict};
 
 /// How many sentences of one kind the limits have.
 const SHOWN: usize = 4;
 
 /// The verdict, without what two looks add.
 pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
-    let limits = limits(context);
+    let (limited_by, limits) = limits(context).into_iter().unzip();
     let finding = |place: Option<usize>| place.and_then(|place| Some((place, findings.get(place)?)));
     let stuck = |certain: bool| finding(Verdict::stuck(findings, certain));
     let waiting = finding(Verdict::wait(findings));
@@ -34,7 +34,7 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     } else {
         (State::Running, format!("Nobody is stuck as far as can be seen: {}.", places(context).1), None)
     };
-    Verdict { state, headline, finding: told, limits, ..Verdict::default() }
+    Verdict { state, headline, finding: told, limits, limited_by, ..Verdict::default() }
 }
 
 fn headline(word: &str, claim: &str) -> String {
@@ -153,20 +153,27 @@ impl Blind {
     }
 }
 
-fn limits(context: &Context<'_>) -> Vec<String> {
+fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
     let job = context.job;
     let mut limits = Vec::new();
+    let mut limit = |kind: LimitKind, parties: &[PartyId], text: String| {
+        limits.push((Limit { kind, ranks: context.ranks(parties) }, text));
+    };
     let which = |wanted: fn(&Standing<'_>) -> bool| -> Vec<PartyId> {
         let all = context.waits.standing.iter().enumerate();
         all.filter(|(_, standing)| wanted(standing)).map(|(index, _)| PartyId(index)).collect()
     };
     let not_read = which(|standing| matches!(standing, Standing::Free(Free::NotRead)));
     if !not_read.is_empty() {
-        limits.push(format!("Not read: {}.", words::parties(job, &not_read)));
+        limit(LimitKind::NotRead, &not_read, format!("Not read: {}.", words::parties(job, &not_read)));
     }
     let unknown = which(|standing| matches!(standing, Standing::Free(Free::Unknown)));
     if !unknown.is_empty() {
-        limits.push(format!("Where these stand is not known: {}.", words::parties(job, &unknown)));
+        limit(
+            LimitKind::PlaceUnknown,
+            &unknown,
+            format!("Where these stand is not known: {}.", words::parties(job, &unknown)),
+        );
     }
     let mut untold: Vec<(&'static str, Vec<PartyId>)> = Vec::new();
     let mut partial: Vec<PartyId> = Vec::new();
@@ -198,18 +205,27 @@ fn limits(context: &Context<'_>) -> Vec<String> {
         }
     }
     for (reason, parties) in untold.iter().take(SHOWN) {
-        limits.push(format!("Of {}: {reason}.", words::parties(job, parties)));
+        limit(LimitKind::WaitUnknown, parties, format!("Of {}: {reason}.", words::parties(job, parties)));
     }
     if !unread.is_empty() {
-        limits.push(format!("Not all queues of these could be read: {}.", words::parties(job, &unread)));
+        limit(
+            LimitKind::QueuesNotRead,
+            &unread,
+            format!("Not all queues of these could be read: {}.", words::parties(job, &unread)),
+        );
     }
     if !partial.is_empty() {
-        limits.push(format!("Not all stacks of these were seen to their end: {}.", words::parties(job, &partial)));
+        limit(
+            LimitKind::StacksNotRead,
+            &partial,
+            format!("Not all stacks of these were seen to their end: {}.", words::parties(job, &partial)),
+        );
     }
-    let doubtful = job.communicators.iter().filter_map(|shared| shared.doubt.as_deref()).take(SHOWN);
-    for doubt in doubtful {
-        if !limits.iter().any(|limit| limit == doubt) {
-            limits.push(doubt.to_owned());
+    let mut doubts: Vec<Doubt> = Vec::new();
+    for doubt in job.communicators.iter().filter_map(|shared| shared.doubt).take(SHOWN) {
+        if !doubts.contains(&doubt) {
+            doubts.push(doubt);
+            limit(LimitKind::CommunicatorsAlike, &[], doubt.to_string());
         }
     }
     let lost: Vec<PartyId> = (0..context.seen.len())
@@ -217,7 +233,11 @@ fn limits(context: &Context<'_>) -> Vec<String> {
         .filter(|party| context.seen[party.0] == Seen::Once && !context.threads(*party).is_empty())
         .collect();
     if !lost.is_empty() {
-        limits.push(format!("Two looks tell no more than one of {}.", words::parties(job, &lost)));
+        limit(
+            LimitKind::NotCompared,
+            &lost,
+            format!("Two looks tell no more than one of {}.", words::parties(job, &lost)),
+        );
     }
     limits
 }

@@ -152,6 +152,24 @@ pub enum State {
     Unknown,
 }
 
+/// How far a rank moved between two looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Motion {
+    /// Nothing moved.
+    Stuck,
+    /// It is where it was, and something of it moved.
+    Slow,
+    /// It goes in and out of MPI and gets nowhere.
+    Spinning,
+    /// It went on.
+    Moved,
+    /// Not known.
+    #[default]
+    Unknown,
+}
+
 /// How one rank was seen to move between two looks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -159,11 +177,43 @@ pub enum State {
 pub struct RankMovement {
     /// The rank (as `Snapshot::rank_of` has it).
     pub rank: Option<i64>,
-    /// `stuck` (nothing moved), `slow` (it is where it was, and something of it moved), `spinning` (it goes in and out of MPI
-    /// and gets nowhere), `moved` (it went on), `unknown`.
-    pub state: String,
+    /// How far.
+    pub state: Motion,
     /// What moved, or why nothing is known, in sentences.
     pub how: Vec<String>,
+}
+
+/// What kind of thing limits a diagnosis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
+    /// Ranks were not read.
+    #[default]
+    NotRead,
+    /// Where ranks stand is not known.
+    PlaceUnknown,
+    /// What ranks wait for is not known, or not for certain.
+    WaitUnknown,
+    /// Queues of ranks could not be read.
+    QueuesNotRead,
+    /// Stacks of ranks were not seen to their end.
+    StacksNotRead,
+    /// Communicators could not be told apart.
+    CommunicatorsAlike,
+    /// Ranks could not be compared with the earlier look.
+    NotCompared,
+}
+
+/// What limits a diagnosis: the sentence at the same place of [`Verdict::limits`] says it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Limit {
+    /// What kind of thing.
+    pub kind: LimitKind,
+    /// The ranks it is about (as `Snapshot::rank_of` has them); empty where it is about a communicator.
+    pub ranks: Vec<i64>,
 }
 
 /// The diagnosis of a snapshot, beside its findings.
@@ -180,6 +230,9 @@ pub struct Verdict {
     pub finding: Option<usize>,
     /// What limits it: ranks that could not be read, communicators that could not be told apart, queues without information.
     pub limits: Vec<String>,
+    /// Of what kind these are, in the same order; empty in an older JSON.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limited_by: Vec<Limit>,
     /// Time between two looks, in milliseconds; null for a single one.
     pub interval_ms: Option<u64>,
     /// How ranks moved between two looks.

@@ -24,7 +24,7 @@ mod world;
 pub use call::{Argument, Call, CallRequest, Outside, RequestState, SystemCall};
 pub use exactness::{Exactness, Level};
 pub use facts::Facts;
-pub use finding::{Finding, FindingKind, RankCall, RankMovement, State, Verdict};
+pub use finding::{Finding, FindingKind, Limit, LimitKind, Motion, RankCall, RankMovement, State, Verdict};
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Progress, RequestFacts, RequestSort};
 pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState};
 pub use process::{Communicator, Group, Mpi, Process, Spawned, Stage, Traffic};

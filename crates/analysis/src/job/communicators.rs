@@ -8,6 +8,7 @@
 //! or without members, is told as doubtful unless there is no other that it can be.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use super::{Party, PartyId};
 use model::{Communicator, Process, Snapshot};
@@ -49,7 +50,7 @@ pub struct Shared<'a> {
     /// What its members have of it, by party.
     pub views: Vec<View<'a>>,
     /// Why it is not certain that these are views of one communicator, or of all that there are; `None` where it is.
-    pub doubt: Option<String>,
+    pub doubt: Option<Doubt>,
 }
 
 impl<'a> Shared<'a> {
@@ -89,11 +90,36 @@ impl<'a> Shared<'a> {
 /// Groups of which the members are not known have this many places in all, so that no size in damaged memory fills ours.
 const MAX_UNKNOWN_MEMBERS: usize = 1 << 22;
 
-const SEVERAL: &str = "a process has several communicators that look the same; they are told apart by their order";
-const NO_ID: &str = "no context id is known, so communicators of equal members are told apart by name and order only";
-const NO_MEMBERS: &str = "its members are not known, so it may be several communicators of equal context id";
-const TWICE: &str = "several of the processes that were read say that they are the same member of it";
-const OTHER: &str = "a process says that it is another member of it than its rank in the group";
+/// Why it is not certain which views are of one communicator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// A process has several that look the same.
+    Several,
+    /// There is no context id.
+    NoContext,
+    /// There are no members.
+    NoMembers,
+    /// Two are the same member.
+    Twice,
+    /// A process is another member than its rank in the group.
+    OtherMember,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(match self {
+            Self::Several => {
+                "a process has several communicators that look the same; they are told apart by their order"
+            }
+            Self::NoContext => {
+                "no context id is known, so communicators of equal members are told apart by name and order only"
+            }
+            Self::NoMembers => "its members are not known, so it may be several communicators of equal context id",
+            Self::Twice => "several of the processes that were read say that they are the same member of it",
+            Self::OtherMember => "a process says that it is another member of it than its rank in the group",
+        })
+    }
+}
 
 /// A group by its number among all that differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -207,7 +233,7 @@ pub(super) fn identify<'a>(
     }
     for (id, groups) in doubtful {
         if without_id.get(&groups).is_some_and(|(_, _, several)| *several) {
-            all.doubt(id, NO_ID);
+            all.doubt(id, Doubt::NoContext);
         }
     }
     let members = if partial.is_empty() { HashMap::new() } else { all.by_member() };
@@ -289,7 +315,7 @@ impl<'a> Identities<'a, '_> {
         self.join(id, seen.view);
         if first != Some(id) {
             for id in first.into_iter().chain([id]) {
-                self.doubt(id, SEVERAL);
+                self.doubt(id, Doubt::Several);
             }
         }
         id
@@ -302,9 +328,9 @@ impl<'a> Identities<'a, '_> {
         }
     }
 
-    fn doubt(&mut self, id: CommunicatorId, why: &str) {
+    fn doubt(&mut self, id: CommunicatorId, why: Doubt) {
         if let Some(shared) = self.found.get_mut(id.0) {
-            shared.doubt.get_or_insert_with(|| why.to_owned());
+            shared.doubt.get_or_insert(why);
         }
     }
 
@@ -359,7 +385,7 @@ impl<'a> Identities<'a, '_> {
         }
         seen.key.more = More::Unknown(world, &communicator.name, size);
         let id = self.put(seen);
-        self.doubt(id, if seen.key.context.is_some() { NO_MEMBERS } else { NO_ID });
+        self.doubt(id, if seen.key.context.is_some() { Doubt::NoMembers } else { Doubt::NoContext });
         id
     }
 
@@ -405,18 +431,18 @@ impl<'a> Identities<'a, '_> {
             for index in 0..shared.views.len() {
                 let Some(View { party, side, communicator, .. }) = shared.views.get(index).copied() else { break };
                 let Some(rank) = communicator.local_rank.and_then(|rank| usize::try_from(rank).ok()) else { continue };
-                let mut why = (!members.insert((side, rank))).then_some(TWICE);
+                let mut why = (!members.insert((side, rank))).then_some(Doubt::Twice);
                 let at = if side == Side::First { 0 } else { 1 };
                 let groups = shared.groups.as_deref_mut().unwrap_or_default();
                 if let Some(member) = groups.get_mut(at).and_then(|group| group.get_mut(rank)) {
                     let rank_of = |party: PartyId| parties.get(party.0).and_then(|party| party.rank);
                     let own = *member.get_or_insert(party);
                     if own != party && rank_of(own) != rank_of(party) {
-                        why = why.or(Some(OTHER));
+                        why = why.or(Some(Doubt::OtherMember));
                     }
                 }
                 if let Some(why) = why {
-                    shared.doubt.get_or_insert_with(|| why.to_owned());
+                    shared.doubt.get_or_insert(why);
                 }
             }
         }

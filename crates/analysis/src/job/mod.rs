@@ -3,7 +3,7 @@
 mod communicators;
 mod parties;
 
-pub use communicators::{CommunicatorId, Shared, Side, View};
+pub use communicators::{CommunicatorId, Doubt, Shared, Side, View};
 pub use parties::{Party, PartyId};
 
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! What threads wait for and what is told of it, on snapshots built by hand.
 
 use analysis::diagnose::{Earlier, diagnose};
-use model::{Argument, FindingKind, Snapshot, Stage, State, Traffic, Window};
+use model::{Argument, FindingKind, Motion, Snapshot, Stage, State, Traffic, Window};
 
 use super::made::{call, counted, job, of_kind, outside, receive, send, twice};
 
@@ -50,8 +50,8 @@ fn a_rank_that_moved_is_in_no_deadlock() {
     earlier.processes[1].calls[0].fingerprint = Some("other".to_owned());
     let (findings, verdict) = diagnose(&snapshot, Some(Earlier { snapshot: &earlier, interval_ms: None, moving: &[] }));
     assert_eq!((findings.len(), verdict.state), (0, State::Running), "{findings:?}");
-    let states: Vec<&str> = verdict.movement.iter().map(|movement| movement.state.as_str()).collect();
-    assert_eq!(states, ["stuck", "moved"]);
+    let states: Vec<Motion> = verdict.movement.iter().map(|movement| movement.state).collect();
+    assert_eq!(states, [Motion::Stuck, Motion::Moved]);
 }
 
 /// MPICH's queues in shared memory are rings, which have the same content again after some hundred messages.
@@ -65,12 +65,12 @@ fn ranks_whose_messages_were_seen_to_move_are_in_no_deadlock() {
     let pids: Vec<i64> = snapshot.processes.iter().filter_map(|process| process.pid).collect();
     let looked = |moving: &[i64]| {
         let (findings, verdict) = diagnose(&snapshot, Some(Earlier { snapshot: &snapshot, interval_ms: None, moving }));
-        let states: Vec<String> = verdict.movement.iter().map(|movement| movement.state.clone()).collect();
+        let states: Vec<Motion> = verdict.movement.iter().map(|movement| movement.state).collect();
         (findings.len(), verdict.state, states)
     };
-    assert_eq!(looked(&[]), (1, State::Deadlock, vec!["stuck".to_owned(), "stuck".to_owned()]));
-    assert_eq!(looked(&pids), (0, State::Running, vec!["moved".to_owned(), "moved".to_owned()]));
-    assert_eq!(looked(&pids[..1]), (0, State::Running, vec!["moved".to_owned(), "stuck".to_owned()]));
+    assert_eq!(looked(&[]), (1, State::Deadlock, vec![Motion::Stuck, Motion::Stuck]));
+    assert_eq!(looked(&pids), (0, State::Running, vec![Motion::Moved, Motion::Moved]));
+    assert_eq!(looked(&pids[..1]), (0, State::Running, vec![Motion::Moved, Motion::Stuck]));
 }
 
 #[test]
