@@ -29,12 +29,6 @@ pub fn scoped_names(py: Python<'_>, path: PathBuf, unit: &str, starts: Vec<u64>)
     py.detach(|| calls::scoped_names(&path, unit, &starts))
 }
 
-/// The outermost MPI function of C or Fortran among functions, innermost first: its place, and its name in C.
-#[pyfunction]
-pub fn mpi_frame(functions: Vec<Option<String>>) -> Option<(usize, String)> {
-    functions::outermost_mpi_function(&functions).map(|found| (found.index, found.c_name))
-}
-
 /// A parameter of a function of MPI, with the names of `_native.pyi`.
 type Parameter = (&'static str, bool, Option<&'static str>, bool, Option<u64>);
 

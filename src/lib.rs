@@ -1,10 +1,10 @@
 //! The Python extension module `mpi_queues._native`: PyO3 only, no logic. Its contract is `_native.pyi`.
 
 mod acquisition;
-mod arguments;
 mod asked;
 mod calls;
 mod diagnosis;
+mod expressions;
 mod facts;
 mod failure;
 mod files;
@@ -21,12 +21,14 @@ mod session;
 mod snapshot;
 mod target;
 mod text;
+mod threads;
 
 use pyo3::prelude::*;
 
 /// The Rust core of mpi-queues.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("VDSO", ::target::libraries::VDSO)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("NativeError", module.py().get_type::<session::NativeError>())?;
     module.add_class::<session::Session>()?;
@@ -43,17 +45,17 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;
     module.add_function(wrap_pyfunction!(mpi2dd::mpi2dd, module)?)?;
     module.add("Unknown", module.py().get_type::<failure::Unknown>())?;
-    module.add_function(wrap_pyfunction!(arguments::call_arguments, module)?)?;
-    module.add_function(wrap_pyfunction!(arguments::call_target, module)?)?;
-    module.add_function(wrap_pyfunction!(arguments::mpi_family, module)?)?;
-    module.add_function(wrap_pyfunction!(arguments::value_of_c, module)?)?;
     module.add_function(wrap_pyfunction!(calls::is_outermost, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::mpi_frame, module)?)?;
     module.add_function(wrap_pyfunction!(calls::mpi_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(calls::own_variables, module)?)?;
     module.add_function(wrap_pyfunction!(calls::scoped_names, module)?)?;
     module.add_function(wrap_pyfunction!(calls::source_names, module)?)?;
     module.add_function(wrap_pyfunction!(calls::symbol_names, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::add_call, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::is_application, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::refuse_call, module)?)?;
+    module.add_function(wrap_pyfunction!(expressions::mpi_family, module)?)?;
+    module.add_function(wrap_pyfunction!(expressions::value_of_c, module)?)?;
     module.add_function(wrap_pyfunction!(files::irregular, module)?)?;
     module.add_function(wrap_pyfunction!(files::irregular_images, module)?)?;
     module.add_function(wrap_pyfunction!(files::open_regular, module)?)?;

@@ -16,15 +16,18 @@ from typing import (
     final,
 )
 
-from .debuggers.base import ArgumentDict, DebuggedProcess
-from .debuggers.callers import Caller
+from .debuggers.base import DebuggedProcess, StackDict
+from .debuggers.callers import Thread
 from .debuggers.values import Scope, Typed
 from .handle_types import HandleDict, HandleListDict
 from .launchers.mpi2dd_types import Mpi2ddDict
 from .launchers.table_types import ProcessTableDict
 
 __version__: str
+#: What stands for the file of the kernel's own page of code.
+VDSO: str
 __all__ = [
+    "VDSO",
     "Communicator",
     "Diagnosis",
     "Finding",
@@ -37,17 +40,16 @@ __all__ = [
     "Snapshot",
     "Unknown",
     "__version__",
-    "call_arguments",
-    "call_target",
+    "add_call",
     "irregular",
     "irregular_images",
+    "is_application",
     "is_outermost",
     "layouts_list",
     "layouts_make",
     "layouts_show",
     "mpi2dd",
     "mpi_family",
-    "mpi_frame",
     "mpi_parameters",
     "open_regular",
     "own_variables",
@@ -56,6 +58,7 @@ __all__ = [
     "process_table",
     "recording_end",
     "recording_start",
+    "refuse_call",
     "scoped_names",
     "source_names",
     "symbol_names",
@@ -741,13 +744,22 @@ def source_names(path: str, wanted: Sequence[Tuple[str, str]]) -> List[Optional[
     the debug information does not name that file, or is not there.
     """
 
+def add_call(stack: StackDict, thread: Thread) -> None:
+    """Adds to the stack of a thread, of which ``function`` and ``application`` of the frames count, what its call says: a
+    function of MPI that has no frame of its own, ``fingerprint``, ``arguments`` and ``arguments_unknown`` of the outermost
+    function of MPI. Nothing in the program is called or written. Where ``thread`` or its callers raise ``Unknown``
+    something stays unknown, with that reason; all else that they raise goes on, and what is known by then is added."""
+
+def refuse_call(stack: StackDict, why: str) -> None:
+    """Says why nothing is known of what the call of a stack was given, where it has one."""
+
+def is_application(path: str, executable: str) -> bool:
+    """Whether code of the file ``path`` is the application's: of the executable, or of a library that is none of the system,
+    of a language or of an MPI."""
+
 def is_outermost(path: str, address: int) -> bool:
     """Whether the code at an address of an executable or library (in the file's own addresses) was called by nobody: the
     call frame information says that there is no return address. False where it does not say anything."""
-
-def mpi_frame(functions: Sequence[Optional[str]]) -> Optional[Tuple[int, str]]:
-    """The outermost MPI function of C or Fortran among the functions of a stack, innermost first: its place, and its name in
-    C. None where there is none. The bindings of C++ are functions around those of C."""
 
 def mpi_parameters(
     function: str, fortran: bool
@@ -756,15 +768,6 @@ def mpi_parameters(
     name; whether the function of C gets an address; the parameter with the number of elements, where it is an array of
     handles that is given; whether the address is that of one handle that is given; the bytes of an integer (None: it is
     none). None: no function of the standard's."""
-
-def call_arguments(function: str, caller: Caller) -> Tuple[List[ArgumentDict], Optional[str]]:
-    """What the application gave a function of MPI (its name in C) that ``caller`` has called, in the order of its
-    parameters, or why that is not known. Nothing in the program is called or written. Where ``caller`` raises ``Unknown``
-    something stays unknown, with that reason; all else that it raises goes on."""
-
-def call_target(process: DebuggedProcess, after: int) -> Optional[int]:
-    """Where the call before the address ``after`` led to, None where that is not known; through the stub of a linkage table
-    to what stands in that. Only code of x86-64 is read."""
 
 def value_of_c(expression: str, scope: Scope) -> Union[int, Typed]:
     """The value of an expression of C or C++ that a user typed; it may name registers.

@@ -6,8 +6,8 @@ from typing import Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 from mpi_queues import _native
 from mpi_queues._native import Unknown
-from mpi_queues.debuggers.base import ArgumentDict, MemoryFault
-from mpi_queues.debuggers.callers import Caller, CallFrame
+from mpi_queues.debuggers.base import ArgumentDict, FrameDict, MemoryFault, StackDict
+from mpi_queues.debuggers.callers import Caller, CallFrame, Thread
 from mpi_queues.debuggers.values import Scope, Shape, Typed
 from mpi_queues.system import files
 
@@ -142,4 +142,30 @@ class MadeUpCaller(Caller):
 
     def call(self, function: str) -> Tuple[List[ArgumentDict], Optional[str]]:
         """What the function was given."""
-        return _native.call_arguments(function, self)
+        stack: StackDict = {"thread": 1, "complete": True, "frames": [_frame(function), _frame(None)]}
+        _native.add_call(stack, _OneCall(self))
+        return stack["arguments"], stack["arguments_unknown"]
+
+
+def _frame(function: Optional[str]) -> FrameDict:
+    return {"function": function, "file": None, "line": None, "application": function is None}
+
+
+class _OneCall(Thread):
+    """A function of MPI, and the frame that has called it."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.process = caller.process
+        self._caller = caller
+
+    def counter(self, at: int) -> int:
+        raise Unknown("it has no code")
+
+    def function_at(self, address: int) -> Optional[str]:
+        return None
+
+    def fingerprint(self, at: int, outermost: int) -> Optional[str]:
+        return None
+
+    def caller(self, at: int) -> Caller:
+        return self._caller

@@ -31,6 +31,110 @@ pub fn is_mpi_file_name(name: &str) -> bool {
     LIBRARIES.iter().chain(PARTS).any(|prefix| name.starts_with(prefix))
 }
 
+/// Directories of a system's own libraries.
+const SYSTEM: &[&str] = &["/lib/", "/lib32/", "/lib64/", "/libx32/"];
+
+/// Libraries of languages, threads and networks wherever they lie: a user may have built them. A name that ends in `*` is a
+/// beginning.
+const RUNTIMES: &[&str] = &[
+    "libc",
+    "libm",
+    "libdl",
+    "librt",
+    "libpthread",
+    "libutil",
+    "libresolv",
+    "libgcc_s",
+    "libstdc++",
+    "libc++",
+    "libc++abi",
+    "libgfortran",
+    "libquadmath",
+    "libgomp",
+    "libiomp5",
+    "libomp",
+    "libirc",
+    "libimf",
+    "libsvml",
+    "libintlc",
+    "libasan",
+    "libtsan",
+    "libubsan",
+    "liblsan",
+    "libpmix",
+    "libprrte",
+    "libucp",
+    "libucs",
+    "libuct",
+    "libucm",
+    "libfabric",
+    "libpsm",
+    "libpsm2",
+    "libopx",
+    "libcxi",
+    "libxpmem",
+    "libsharp*",
+    "libhcoll",
+    "libmlx*",
+    "libefa",
+    "libgdrapi",
+    "libnuma",
+    "libnl-*",
+    "libmunge",
+    "libslurm*",
+    "libpals",
+    "libibverbs",
+    "librdmacm",
+    "libhwloc",
+    "libevent*",
+    "libcuda*",
+    "libnvidia-*",
+    "libnccl",
+    "librccl",
+    "libamdhip64",
+    "libhsa-runtime64",
+    "libze_*",
+    "libOpenCL",
+    "ld-*",
+    "linux-vdso",
+    "linux-gate",
+];
+
+/// What stands for the file of the kernel's own page of code.
+pub const VDSO: &str = "[vdso]";
+
+/// Whether code of the file `path` is the application's: of the executable, or of a library that is none of the system, of a
+/// language or of an MPI.
+pub fn is_application(path: &str, executable: &str) -> bool {
+    if path == executable {
+        return true;
+    }
+    let below_usr = path.strip_prefix("/usr").unwrap_or(path);
+    if path == VDSO || SYSTEM.iter().any(|directory| below_usr.starts_with(directory)) {
+        return false;
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    !is_library(name) || !(is_mpi_file_name(name) || is_runtime(name))
+}
+
+/// Whether a file name has the ending of a library, with or without a version.
+fn is_library(name: &str) -> bool {
+    [".so", ".a"].iter().any(|ending| {
+        name.match_indices(ending).any(|(at, _)| {
+            let next = name[at + ending.len()..].chars().next();
+            !next.is_some_and(|next| next.is_alphanumeric() || next == '_')
+        })
+    })
+}
+
+fn is_runtime(name: &str) -> bool {
+    RUNTIMES.iter().any(|known| match known.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        // `libc.so.6`, `libc-2.31.so`
+        None => name.strip_prefix(known).is_some_and(|rest| rest.starts_with(['.', '-'])),
+    })
+}
+
 /// Whether a file name is that of a library with the ABI of MPI-5.
 pub fn is_abi_library(name: &str) -> bool {
     is_version_of(name, ABI)
@@ -60,6 +164,31 @@ mod tests {
         assert!(
             is_abi_library("libmpi_abi.so.1") && !is_abi_library("libmpi_abi.sofa") && !is_abi_library("libmpi.so")
         );
+    }
+
+    #[test]
+    fn code_of_the_application() {
+        for path in
+            ["/home/me/libsolver.so", "/home/me/libcomm.so.1", "/home/me/a.out", "/opt/app/libmesh-1.2.so", "/p", ""]
+        {
+            assert!(is_application(path, "/p"), "{path}");
+        }
+        for path in [
+            "/usr/lib/x86_64-linux-gnu/libhdf5.so.103",
+            "/lib64/libanything.so",
+            "/opt/openmpi/lib/libmpi.so.40.30.4",
+            "/opt/openmpi/lib/openmpi/mca_pml_ob1.so",
+            "/opt/openmpi/lib/libopen-pal.so.40",
+            "/opt/gcc/lib64/libgomp.so.1.0.0",
+            "/opt/glibc/libc-2.31.so",
+            "/opt/glibc/ld-linux-x86-64.so.2",
+            "/site-packages/libucp-6d2b9b0a.so.0.0.0",
+            "[vdso]",
+        ] {
+            assert!(!is_application(path, "/p"), "{path}");
+        }
+        // A program may be called as it likes, and lie where it likes.
+        assert!(is_application("/usr/lib/solver", "/usr/lib/solver") && is_application("/home/me/libc", "/p"));
     }
 
     #[test]

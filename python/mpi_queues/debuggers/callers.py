@@ -1,4 +1,7 @@
-"""The frame that called an MPI function, as a debugger has it."""
+"""The stack of a thread, and the frame in it that called an MPI function, as a debugger has them.
+
+What they mean is worked out by ``_native.add_call`` (``crates/calls/src/thread.rs``), which asks these.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,34 @@ class CallFrame(NamedTuple):
     cfa: Optional[int]
 
 
+class Thread(ABC):
+    """The stack of a thread; its frames by their places, from the innermost, 0.
+
+    What is not known raises ``Unknown``.
+    """
+
+    process: DebuggedProcess
+
+    @abstractmethod
+    def counter(self, at: int) -> int:
+        """The program counter of a frame."""
+
+    @abstractmethod
+    def function_at(self, address: int) -> Optional[str]:
+        """The name of the function that begins at an address; None where none does."""
+
+    @abstractmethod
+    def fingerprint(self, at: int, outermost: int) -> Optional[str]:
+        """A word for what the application has in a frame and in those that called it, out to ``outermost``; None where
+        what it is made of cannot be read."""
+
+    @abstractmethod
+    def caller(self, at: int) -> Caller:
+        """A frame, as the one that called MPI."""
+
+
 class Caller(ABC):
-    """The frame that called an MPI function, of which ``_native.call_arguments`` asks what follows."""
+    """The frame that called an MPI function."""
 
     process: DebuggedProcess
     #: Path of the source file and line of the call, None where there is no debug information.

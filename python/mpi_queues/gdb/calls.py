@@ -5,18 +5,16 @@ from __future__ import annotations
 import functools
 import os
 import re
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import gdb
 
 from .. import _native
 from .._native import Unknown
-from ..debuggers import called
 from ..debuggers.base import DebuggedProcess, StackDict
-from ..debuggers.callers import Caller, CallFrame
+from ..debuggers.callers import Caller, CallFrame, Thread
 from ..debuggers.fingerprints import Fingerprints, Place, kept_registers
-from ..debuggers.system_libraries import VDSO, is_application
 from . import quiet as gdb_quiet
 from . import text as gdb_text
 from .values import GdbScope, sentence
@@ -60,7 +58,7 @@ class Calls:
 
     def __init__(self, inferior: Any, process: DebuggedProcess) -> None:
         self._inferior = inferior
-        self._process = process
+        self.process = process
         self._fingerprints = Fingerprints(process)
         self._executable = gdb_text.text(lambda: inferior.progspace.filename)
         self._family: Optional[str] = None
@@ -72,7 +70,7 @@ class Calls:
     def image(self, frame: Any) -> Optional[str]:
         """The file of a frame's code; None where gdb has none for it: made at run time, or a file that is gone."""
         pc = frame.pc()
-        library = gdb_text.text(lambda: gdb.solib_name(pc)) or self._process.library_at(pc)
+        library = gdb_text.text(lambda: gdb.solib_name(pc)) or self.process.library_at(pc)
         if library:
             return library
         if self._in_program(pc):
@@ -80,8 +78,8 @@ class Calls:
         # The kernel's own page has symbols and no file, and so has code that its maker has told gdb of.
         name = frame.name()
         if name is None:
-            return VDSO if frame.type() == gdb.SIGTRAMP_FRAME else None
-        return VDSO if _OF_THE_KERNEL.match(name) else self._executable
+            return _native.VDSO if frame.type() == gdb.SIGTRAMP_FRAME else None
+        return _native.VDSO if _OF_THE_KERNEL.match(name) else self._executable
 
     def has_file(self, frame: Any) -> bool:
         """Whether gdb itself has the file of a frame's code, and so what the file tells of who called it."""
@@ -104,37 +102,23 @@ class Calls:
         """Whether code of a file is the application's."""
         known = self._ours.get(path)
         if known is None:
-            known = self._ours[path] = is_application(path, self._executable)
+            known = self._ours[path] = _native.is_application(path, self._executable)
         return known
 
     def tell(self, stack: StackDict, frames: List[Any]) -> None:
         """Adds what the outermost MPI function was given, and the fingerprint."""
-        found = _native.mpi_frame([frame["function"] for frame in stack["frames"]])
-        ours = [at for at, frame in enumerate(stack["frames"]) if frame.get("application")]
-        if found is None:
-            hidden = None
-            # Where the place that is called cannot be looked at nothing is said of it.
-            with suppress(gdb.error):
-                hidden = called.mpi_call(stack["frames"], self._process, lambda at: int(frames[at].pc()), _name_of)
-            if hidden is not None:
-                stack["frames"].insert(hidden[0], called.frame(hidden[1]))
-                frames.insert(hidden[0], None)
-                self.tell(stack, frames)
-                return
-        at = found[0] + 1 if found is not None else ours[0] if ours else len(frames)
-        if at >= len(frames):
-            return
         try:
-            stack["fingerprint"] = self._fingerprints.of(_place(frames, at, max(ours, default=at)))
-        except (gdb.error, ValueError):
-            stack["fingerprint"] = None
-        if found is None:
-            return
-        try:
-            caller = _GdbCaller(self._process, frames[at], self._text, self._known_family())
-            stack["arguments"], stack["arguments_unknown"] = _native.call_arguments(found[1], caller)
+            _native.add_call(stack, _GdbThread(self, frames))
         except gdb.error as error:
             stack["arguments_unknown"] = sentence(error)
+
+    def fingerprint(self, place: Place) -> Optional[str]:
+        """That of a frame."""
+        return self._fingerprints.of(place)
+
+    def caller(self, frame: Any) -> Caller:
+        """A frame that called MPI."""
+        return _GdbCaller(self.process, frame, self._text, self._known_family())
 
     def _text(self, address: int) -> Optional[int]:
         """Where the section ``.text`` begins that has an address."""
@@ -149,7 +133,7 @@ class Calls:
         return self._family
 
     def _symbol(self, name: str) -> Optional[int]:
-        found = self._process.symbol(name)
+        found = self.process.symbol(name)
         return None if found is None else found[0]
 
 
@@ -182,13 +166,43 @@ def _end(frame: Any) -> int:
     return int(found[1], 16) if found is not None else 0
 
 
-def _name_of(address: int) -> Optional[str]:
-    found = _FUNCTION.match(gdb_text.execute(f"info symbol {address:#x}"))
-    return found[1] if found is not None else None
-
-
 def _libraries() -> str:
     return " ".join(gdb_text.text(functools.partial(getattr, one, "filename")) for one in gdb.objfiles())
+
+
+class _GdbThread(Thread):
+    def __init__(self, calls: Calls, frames: List[Any]) -> None:
+        self.process = calls.process
+        self._calls = calls
+        self._frames = frames
+
+    def counter(self, at: int) -> int:
+        with _unknown():
+            return int(self._frames[at].pc())
+
+    def function_at(self, address: int) -> Optional[str]:
+        with _unknown():
+            found = _FUNCTION.match(gdb_text.execute(f"info symbol {address:#x}"))
+            return found[1] if found is not None else None
+
+    def fingerprint(self, at: int, outermost: int) -> Optional[str]:
+        try:
+            return self._calls.fingerprint(_place(self._frames, at, outermost))
+        except (gdb.error, ValueError):
+            return None
+
+    def caller(self, at: int) -> Caller:
+        with _unknown():
+            return self._calls.caller(self._frames[at])
+
+
+@contextmanager
+def _unknown() -> Iterator[None]:
+    """What gdb refuses is not known."""
+    try:
+        yield
+    except gdb.error as error:
+        raise Unknown(sentence(error)) from None
 
 
 class _GdbCaller(Caller):

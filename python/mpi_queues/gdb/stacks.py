@@ -123,8 +123,8 @@ def _stack(number: int, calls: Calls, process: TracedProcess) -> StackDict:
     stack: StackDict = {"thread": number, "complete": complete, "frames": frames}
     if wrong is None:
         calls.tell(stack, walked)
-    elif _native.mpi_frame([one["function"] for one in frames]) is not None:
-        stack["arguments_unknown"] = str(wrong)
+    else:
+        _native.refuse_call(stack, str(wrong))
     return stack
 
 

@@ -9,9 +9,8 @@ import lldb
 
 from .. import _native
 from .._native import Unknown
-from ..debuggers import called
 from ..debuggers.base import DebuggedProcess, DebuggerError, StackDict
-from ..debuggers.callers import Caller, CallFrame
+from ..debuggers.callers import Caller, CallFrame, Thread
 from ..debuggers.fingerprints import Fingerprints, Place, kept_registers
 from ..debuggers.values import Scope, Typed
 from .values import LldbScope, made
@@ -21,53 +20,34 @@ class Calls:
     """The calls in the stacks of one process at one stop."""
 
     def __init__(self, process: DebuggedProcess, target: Any) -> None:
-        self._process = process
-        self._target = target
+        self.process = process
+        self.target = target
         self._fingerprints = Fingerprints(process)
         self._family: Optional[str] = None
 
     def tell(self, stack: StackDict, thread: Any) -> None:
         """Adds what the outermost MPI function was given, and the fingerprint."""
-        frames = stack["frames"]
-        found = _native.mpi_frame([frame["function"] for frame in frames])
-        hidden = None
-        if found is None:
-            hidden = called.mpi_call(
-                frames, self._process, lambda at: int(thread.GetFrameAtIndex(at).GetPC()), self._name_of
-            )
-        if hidden is not None:
-            # lldb's own frames are one fewer from here on.
-            frames.insert(hidden[0], called.frame(hidden[1]))
-            found = _native.mpi_frame([frame["function"] for frame in frames])
-        shift = int(hidden is not None)
-        ours = [at for at, frame in enumerate(frames) if frame.get("application")]
-        at = found[0] + 1 if found is not None else ours[0] if ours else len(frames)
-        if at >= len(frames):
-            return
-        frame = thread.GetFrameAtIndex(at - shift)
-        outermost = thread.GetFrameAtIndex((max(at, *ours) if ours else at) - shift)
-        stack["fingerprint"] = self._fingerprints.of(_place(frame, outermost, self._target))
-        if found is not None:
-            caller = _LldbCaller(self._process, self._target, frame, self._known_family())
-            stack["arguments"], stack["arguments_unknown"] = _native.call_arguments(found[1], caller)
+        _native.add_call(stack, _LldbThread(self, thread))
+
+    def fingerprint(self, place: Place) -> Optional[str]:
+        """That of a frame."""
+        return self._fingerprints.of(place)
+
+    def caller(self, frame: Any) -> Caller:
+        """A frame that called MPI."""
+        return _LldbCaller(self.process, self.target, frame, self._known_family())
 
     def _known_family(self) -> str:
         if self._family is None:
             self._family = _native.mpi_family(self._symbol, self._libraries())
         return self._family
 
-    def _name_of(self, address: int) -> Optional[str]:
-        place = self._target.ResolveLoadAddress(address)
-        symbol = place.GetSymbol()
-        begins = symbol.IsValid() and symbol.GetStartAddress() == place
-        return str(symbol.GetName()) if begins else None
-
     def _symbol(self, name: str) -> Optional[int]:
-        found = self._process.symbol(name)
+        found = self.process.symbol(name)
         return None if found is None else found[0]
 
     def _libraries(self) -> str:
-        return " ".join(str(module.GetFileSpec().GetFilename()) for module in self._target.module_iter())
+        return " ".join(str(module.GetFileSpec().GetFilename()) for module in self.target.module_iter())
 
 
 def _place(frame: Any, outermost: Any, target: Any) -> Place:
@@ -81,6 +61,29 @@ def _register(frame: Any, name: str) -> Optional[int]:
     error = lldb.SBError()
     value = found.GetValueAsUnsigned(error) if found.IsValid() else 0
     return int(value) if found.IsValid() and error.Success() else None
+
+
+class _LldbThread(Thread):
+    def __init__(self, calls: Calls, thread: Any) -> None:
+        self.process = calls.process
+        self._calls = calls
+        self._thread = thread
+
+    def counter(self, at: int) -> int:
+        return int(self._thread.GetFrameAtIndex(at).GetPC())
+
+    def function_at(self, address: int) -> Optional[str]:
+        place = self._calls.target.ResolveLoadAddress(address)
+        symbol = place.GetSymbol()
+        begins = symbol.IsValid() and symbol.GetStartAddress() == place
+        return str(symbol.GetName()) if begins else None
+
+    def fingerprint(self, at: int, outermost: int) -> Optional[str]:
+        inner, outer = self._thread.GetFrameAtIndex(at), self._thread.GetFrameAtIndex(outermost)
+        return self._calls.fingerprint(_place(inner, outer, self._calls.target))
+
+    def caller(self, at: int) -> Caller:
+        return self._calls.caller(self._thread.GetFrameAtIndex(at))
 
 
 class _LldbCaller(Caller):

@@ -13,7 +13,6 @@ from ..debuggers.base import FrameDict, StackDict, SystemCallDict
 from ..debuggers.local import TracedProcess
 from ..debuggers.mapped_images import Mistaken
 from ..debuggers.names import without_parameters
-from ..debuggers.system_libraries import is_application
 from ..system.paths import shown
 from .calls import Calls
 from .files import named
@@ -106,8 +105,8 @@ class Stacks:
             told["system_call"] = _system_call(thread, debugged)
             if wrong[told["thread"]] is None:
                 calls.tell(told, thread)
-            elif _native.mpi_frame([one["function"] for one in told["frames"]]) is not None:
-                told["arguments_unknown"] = str(wrong[told["thread"]])
+            else:
+                _native.refuse_call(told, str(wrong[told["thread"]]))
         return found, 0 < len(found) == len(threads)
 
     def _symbol(self, frame: _Raw) -> Optional[str]:
@@ -182,7 +181,7 @@ def _raw(frame: Any, *, innermost: bool) -> _Raw:
         # In all but the innermost frame the counter stands after the call.
         code=(file, int(address.GetFileAddress()) - (0 if innermost else 1)) if file else None,
         image=file or None,
-        application=_in_executable(frame) or is_application(named(address.GetModule()), ""),
+        application=_in_executable(frame) or _native.is_application(named(address.GetModule()), ""),
     )
 
 

@@ -9,6 +9,7 @@ mod evaluator;
 mod linear;
 mod made_up;
 mod sources;
+mod thread;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,0 +1,33 @@
+//! Values of expressions, for Python.
+
+use pyo3::prelude::*;
+
+use calls::expression::{Value, of_c};
+use functions::constants::Family;
+
+use super::asked::PythonScope;
+use super::failure::{Failure, Unknown, optional};
+
+/// The value of an expression of C or C++ that a user typed.
+#[pyfunction]
+pub fn value_of_c(py: Python<'_>, expression: &str, scope: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    let failure = Failure::default();
+    let scope = PythonScope { object: scope, failure: failure.clone() };
+    let found = of_c(expression, &scope, &|_| Ok(None), true);
+    failure.raised()?;
+    match found {
+        Ok(Value::Number(number)) => Ok(number.into_pyobject(py)?.into_any().unbind()),
+        Ok(Value::Typed(value)) => Ok(value.object),
+        Err(unknown) => Err(Unknown::new_err(unknown.to_string())),
+    }
+}
+
+/// Whose constants of MPI a program has.
+#[pyfunction]
+pub fn mpi_family(symbol: &Bound<'_, PyAny>, libraries: &str) -> PyResult<&'static str> {
+    let failure = Failure::default();
+    let symbol = |name: &str| failure.with(symbol, |symbol| optional(&symbol.call1((name,))?));
+    let found = Family::of(&symbol, libraries);
+    failure.raised()?;
+    Ok(found.ok().flatten().map_or("", Family::word))
+}
