@@ -81,7 +81,7 @@ class _Frame(TypedDict):
 class FrameDict(_Frame, total=False):
     """One frame of a stack."""
 
-    #: Whether it is code of the application: see ``system_libraries``. Not there: not known.
+    #: Whether it is code of the application: ``_native.is_application`` says it. Not there: not known.
     application: bool
     #: The file of its code; None where its code is in none that the debugger has. Not there: not known.
     image: Optional[str]
