@@ -7,7 +7,7 @@ from typing import List
 from .attach import AttachCommand
 from .base import Command
 from .comms import CommsCommand
-from .context import Context, DebuggedMpi, Dialect
+from .context import Context, Dialect
 from .detach import DetachCommand
 from .diagnose import DiagnoseCommand
 from .foreach import ForeachCommand
@@ -21,7 +21,7 @@ from .queues import QueuesCommand
 from .ranks import RanksCommand
 from .record import RecordCommand
 
-__all__ = ["Command", "Context", "DebuggedMpi", "Dialect", "all_commands"]
+__all__ = ["Command", "Context", "Dialect", "all_commands"]
 
 
 def all_commands(*further: Command) -> List[Command]:

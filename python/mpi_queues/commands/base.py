@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from typing import Callable, ClassVar, Dict, List, Optional, Sequence, Tuple
 
 from .._native import NativeError, Snapshot
+from ..debuggers.debugged import DebuggedMpi
 from ..errors import UsageError, UserError, as_user_error
 from ..handle_types import Teller
 from ..report.words import fitted, in_columns, wrapped
 from . import options as opt
 from . import universe
-from .context import Context, DebuggedMpi, Dialect
+from .context import Context, Dialect
 from .job_ranks import RANKS, chosen, debugged_job, named, rank_words
 from .plugins import absolute, requested_plugin
 

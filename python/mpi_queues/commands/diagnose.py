@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Dict, Optional
 
 from .._native import Snapshot
@@ -13,23 +12,13 @@ from . import options as opt
 from .base import ALL, FORMAT, SELECTED, SOURCE, Command, read_processes
 from .context import Context
 from .job_ranks import RANKS
+from .look import Look
 
 VERBOSE = opt.Option("verbose", "Also the evidence, all calls, and how each rank moved.", short="v")
 
 #: A process counts as read twice where it was active (as it is while it waits busily in MPI) for so many seconds in
 #: between: one that was only stepped, or that the debugger did not resume, stands where it stood for that reason.
 _RAN = 0.2
-
-
-@dataclass(frozen=True)
-class Look:
-    """What ``mpi diagnose`` saw, for the next one."""
-
-    snapshot: Snapshot
-    #: By the clock of ``time.monotonic``.
-    at: float
-    #: ``processes.active_time`` of each, by process id.
-    active: Dict[int, float]
 
 
 class DiagnoseCommand(Command):

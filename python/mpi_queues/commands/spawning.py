@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
+from ..debuggers.debugged import DebuggedMpi
 from ..errors import UserError, as_user_error
 from ..launchers import hosts, owners
 from ..launchers.model import Job, RankEntry, World
@@ -14,7 +15,7 @@ from ..launchers.tree import ProcessTree
 from ..report.words import clean
 from . import universe
 from .base import prepare
-from .context import Context, DebuggedMpi
+from .context import Context
 from .job_control import Held
 from .job_ranks import FAILURES, grouped, held_ranks, named, tell_failures
 from .plugins import requested_plugin

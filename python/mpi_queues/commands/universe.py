@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional, Sequence
 
+from ..debuggers.debugged import DebuggedMpi
 from ..launchers.model import Job, JobWorld
-from .context import Context, DebuggedMpi
+from .context import Context
 from .job_ranks import FAILURES, debugged_job
 
 

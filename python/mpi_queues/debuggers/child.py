@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type
 
 from .. import _native
-from ..commands.context import DebuggedMpi
 from ..errors import UserError, as_user_error
 from .base import DebuggerError
+from .debugged import DebuggedMpi
 
 Write = Callable[[bytes], None]
 

@@ -6,11 +6,11 @@ from abc import abstractmethod
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
 
 from .. import _native
-from ..commands.context import DebuggedMpi
 from ..errors import UserError, as_user_error
 from ..handle_types import HandleDict
 from ..printers.words import LASTING
 from .base import DebuggedProcess
+from .debugged import DebuggedMpi
 
 _T = TypeVar("_T")
 

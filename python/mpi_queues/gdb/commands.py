@@ -7,9 +7,10 @@ from typing import Any, List, Optional
 import gdb
 
 from .. import _native
-from ..commands import Command, Context, DebuggedMpi, all_commands
+from ..commands import Command, Context, all_commands
 from ..commands.context import HandleValue
 from ..debuggers.base import DebuggerError
+from ..debuggers.debugged import DebuggedMpi
 from ..errors import UserError, as_user_error
 from ..system.output import in_lines
 from . import expressions as gdb_expressions

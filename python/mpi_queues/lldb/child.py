@@ -6,8 +6,8 @@ from typing import Any, Dict, Optional
 
 import lldb
 
-from ..commands.context import DebuggedMpi
 from ..debuggers import child
+from ..debuggers.debugged import DebuggedMpi
 from ..debuggers.kept_files import command_path
 from ..errors import UserError
 from ..system.paths import shown

@@ -11,13 +11,14 @@ from typing import Any, Callable, Dict, List, Optional, Type
 import lldb
 
 from .. import _native
-from ..commands import Command, Context, DebuggedMpi, Dialect, all_commands
+from ..commands import Command, Context, Dialect, all_commands
 from ..commands import options as opt
 from ..commands.config import ConfigCommand
 from ..commands.context import HandleValue
 from ..commands.settings import Values
 from ..debuggers import base
 from ..debuggers.base import DebuggerError
+from ..debuggers.debugged import DebuggedMpi
 from ..errors import UserError, as_user_error
 from ..system.output import in_lines
 from . import formatters as lldb_formatters
