@@ -6,12 +6,14 @@ What takes time to import is imported by the functions: pytest and the debuggers
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Optional, Sequence, Tuple, Union
 
 from ._native import Snapshot
 from .errors import UsageError
 
 if TYPE_CHECKING:
+    from .request import Request
     from .targets import Target
 
 Path = Union[str, "os.PathLike[str]"]
@@ -135,10 +137,7 @@ def load(
     """
     from . import recordings
 
-    kind, path_of_plugin = _source(source, plugin)
-    return recordings.load(
-        path, source=kind, plugin=path_of_plugin, queues=queues, timeout=timeout, handles=_kinds(handles)
-    )
+    return recordings.load(path, replace(_request(source, plugin, timeout, handles), queues=queues))
 
 
 def _source(source: str, plugin: Optional[Path]) -> Tuple[str, Optional[str]]:
@@ -153,6 +152,14 @@ def _source(source: str, plugin: Optional[Path]) -> Tuple[str, Optional[str]]:
     return "plugin", existing_plugin(os.fspath(plugin), 'leave out plugin= to have it searched for: source="plugin"')
 
 
+def _request(source: str, plugin: Optional[Path], timeout: float, handles: Sequence[str]) -> Request:
+    from .request import Request
+
+    kind, path = _source(source, plugin)
+    wanted = tuple((word, None) for word in _kinds(handles))
+    return Request(source=kind, plugin=path, wanted=wanted, timeout=timeout)
+
+
 def _kinds(handles: Sequence[str]) -> Tuple[str, ...]:
     from .handle_types import kinds_of
 
@@ -165,15 +172,12 @@ def _read(
     targets: Sequence[Target], via: str, source: str, plugin: Optional[Path], timeout: float, handles: Sequence[str]
 ) -> Snapshot:
     from . import asking
-    from .debuggers.via_debugger import Request
 
     if via not in _VIA:
         raise UsageError(f"via={via!r}: not one of {', '.join(_VIA)}")
     if not 0 < timeout <= 86400:
         raise UsageError(f"timeout={timeout!r}: not a number of seconds between 0 and 86400")
-    kind, path = _source(source, plugin)
-    wanted = tuple((word, None) for word in _kinds(handles))
-    request = Request("read", kind, path, wanted=wanted, timeout=timeout, via=via)
+    request = replace(_request(source, plugin, timeout, handles), via=via)
     snapshots, failures = asking.snapshots(targets, request, quiet=True)
     if not snapshots:
         asking.raise_all(failures)

@@ -10,11 +10,12 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 from . import recordings
 from ._native import NativeError, Session, Snapshot
 from .debuggers import via_debugger
-from .debuggers.asked import Unreadable
+from .debuggers.asked import Answer, Unreadable
 from .errors import UserError, as_user_error
 from .launchers.model import JobWorld
 from .report.progress import CLEAR
 from .report.words import size
+from .request import Request
 from .system import processes
 from .system.output import ours
 from .targets import CoreTarget, LeftOutTarget, LostTarget, PidTarget, Place, RecordingTarget, Target
@@ -29,7 +30,7 @@ _MAX_LABELS = 4
 
 
 def snapshots(
-    wanted: Sequence[Target], request: via_debugger.Request, *, quiet: bool = False
+    wanted: Sequence[Target], request: Request, *, quiet: bool = False
 ) -> Tuple[List[Snapshot], List[UserError]]:
     """A snapshot of each process that could be read, and why others could not; ``quiet`` shows no progress.
 
@@ -50,17 +51,9 @@ def snapshots(
 
     def read(session: Session) -> Snapshot:
         if request.action == "handles":
-            return session.handles(
-                request.wanted, source=request.source, plugin=request.plugin, timeout=request.timeout
-            )
+            return request.handles(session)
         try:
-            return session.read(
-                source=request.source,
-                plugin=request.plugin,
-                timeout=request.timeout,
-                queues=request.queues,
-                handles=[kind for kind, _ in request.wanted],
-            )
+            return request.read(session)
         except NativeError:
             outlines.extend(recordings.outline_of(session))
             raise
@@ -80,7 +73,7 @@ def snapshots(
     return found, failures + more
 
 
-def read_as_root(answers: Sequence[via_debugger.Answer]) -> List[str]:
+def read_as_root(answers: Sequence[Answer]) -> List[str]:
     """Which targets of other users root has read with its own rights, and why, in sentences."""
     reasons: Dict[str, List[str]] = {}
     for answer in answers:
@@ -93,7 +86,7 @@ def read_as_root(answers: Sequence[via_debugger.Answer]) -> List[str]:
     ]
 
 
-def _times(answers: Sequence[via_debugger.Answer]) -> List[str]:
+def _times(answers: Sequence[Answer]) -> List[str]:
     """How far apart in time the ranks of a job were stopped, and how long it took; nothing where they were not read
     together."""
     stopped = [answer.stopped for answer in answers if answer.stopped is not None]
@@ -110,7 +103,7 @@ def _times(answers: Sequence[via_debugger.Answer]) -> List[str]:
     return [told]
 
 
-def _placed(snapshot: Snapshot, answer: via_debugger.Answer, states: Mapping[int, str]) -> Snapshot:
+def _placed(snapshot: Snapshot, answer: Answer, states: Mapping[int, str]) -> Snapshot:
     """With what its job knows of the process, when it was stopped, and what it was at before."""
     if not isinstance(answer.target, PidTarget):
         return snapshot
@@ -181,7 +174,7 @@ def worlds(wanted: Sequence[Target]) -> List[JobWorld]:
 
 
 def facts(
-    wanted: Sequence[Target], request: via_debugger.Request, replay: Callable[[Session], Any]
+    wanted: Sequence[Target], request: Request, replay: Callable[[Session], Any]
 ) -> Tuple[List[Tuple[str, Any]], List[UserError]]:
     """What else is asked of each process, by what it is called, and why others gave nothing.
 
@@ -198,17 +191,15 @@ def facts(
     return found + replayed, failures + more
 
 
-def ask(
-    wanted: Sequence[Target], request: via_debugger.Request, *, quiet: bool = False
-) -> Tuple[List[via_debugger.Answer], List[UserError]]:
+def ask(wanted: Sequence[Target], request: Request, *, quiet: bool = False) -> Tuple[List[Answer], List[UserError]]:
     """Asks a debugger for each target that needs one: the answers, and why others gave none."""
     answers, refused = _asked(wanted, request, quiet=quiet)
     return answers, [error for _, error in refused]
 
 
 def _asked(
-    wanted: Sequence[Target], request: via_debugger.Request, *, quiet: bool
-) -> Tuple[List[via_debugger.Answer], List[Tuple[Target, UserError]]]:
+    wanted: Sequence[Target], request: Request, *, quiet: bool
+) -> Tuple[List[Answer], List[Tuple[Target, UserError]]]:
     refused: List[Tuple[Target, UserError]] = [
         (target, target.reason) for target in wanted if isinstance(target, (LostTarget, LeftOutTarget))
     ]

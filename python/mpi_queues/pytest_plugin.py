@@ -134,9 +134,10 @@ def _load(path: pathlib.Path, handles: Tuple[str, ...]) -> Snapshot:
     from . import recordings
     from ._native import NativeError
     from .errors import UserError, as_user_error
+    from .request import Request
 
     try:
-        snapshot = recordings.load(path, handles=handles)
+        snapshot = recordings.load(path, Request(wanted=tuple((kind, None) for kind in handles)))
     except (UserError, NativeError, OSError) as error:
         pytest.fail(f"the recording {path} cannot be read: {as_user_error(error)}", pytrace=False)
     if snapshot.problems:

@@ -9,10 +9,11 @@ import socket
 import stat
 import time
 from contextlib import contextmanager
-from typing import IO, Any, Callable, Iterator, List, Optional, Protocol, Sequence, Union
+from typing import IO, Any, Callable, Iterator, List, Optional, Protocol, Union
 
 from ._native import NativeError, Recording, Session, Snapshot, __version__, recording_end, recording_start
 from .errors import UserError, as_user_error
+from .request import Request
 from .system.paths import shown
 from .system.written import new_file
 
@@ -136,20 +137,10 @@ def sessions(recording: Recording, name: Path, problems: List[str]) -> Iterator[
                 return
 
 
-def load(
-    path: Path,
-    *,
-    source: str = "auto",
-    plugin: Optional[str] = None,
-    queues: bool = True,
-    timeout: float = 60.0,
-    handles: Sequence[str] = (),
-) -> Snapshot:
+def load(path: Path, request: Request) -> Snapshot:
     """Replays a recording: reads every process in it as if it were there, stopped.
 
-    What cannot be read is among the snapshot's ``problems``. ``source`` is ``auto``, ``builtin`` or ``plugin``;
-    ``plugin`` the path of a plug-in; ``timeout`` its time limit for each process in seconds. ``queues=False`` reads
-    the communicators only; ``handles`` are kinds of handles whose objects are read as well.
+    What cannot be read is among the snapshot's ``problems``.
 
     Raises:
         UserError: where the file is no recording, or none of its processes can be read.
@@ -160,9 +151,7 @@ def load(
     failures: List[UserError] = []
     for session in sessions(open_recording(path), path, problems):
         try:
-            snapshots.append(
-                session.read(source=source, plugin=plugin, timeout=timeout, queues=queues, handles=list(handles))
-            )
+            snapshots.append(request.read(session))
         except NativeError as error:
             failures.append(as_user_error(error))
             problems.append(str(error))

@@ -21,6 +21,7 @@ BENCH = json.loads(os.environ["BENCH"])
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from mpi_queues.gdb.adapter import GdbProcess  # noqa: E402
 from mpi_queues.gdb.sessions import GdbInferior  # noqa: E402
+from mpi_queues.request import Request  # noqa: E402
 from scripted_host import ScriptedHost, read_table  # noqa: E402
 
 RUNS: int = BENCH["runs"]
@@ -47,11 +48,11 @@ def new_inferior() -> GdbInferior:
 
 
 def builtin(inferior: GdbInferior) -> Any:
-    return inferior.read(source="builtin", plugin=None, timeout=120.0, queues=True)
+    return inferior.read(Request(source="builtin", timeout=120.0))
 
 
 def plugin(inferior: GdbInferior) -> Any:
-    return inferior.read(source="plugin", plugin=BENCH["plugin"], timeout=120.0, queues=True)
+    return inferior.read(Request(source="plugin", plugin=BENCH["plugin"], timeout=120.0))
 
 
 def operations(snapshot: Any) -> int:

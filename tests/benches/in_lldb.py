@@ -23,12 +23,13 @@ def __lldb_init_module(debugger, internal_dict):
 def measure_reader(debugger, runs, results):
     """The built-in reader: the first reading of a session, and those of later commands."""
     from mpi_queues.lldb.sessions import LldbTarget
+    from mpi_queues.request import Request
 
     target = LldbTarget(debugger, debugger.GetSelectedTarget())
 
     def read():
         started = time.perf_counter()
-        snapshot = target.read(source="builtin", plugin=None, timeout=120.0, queues=True)
+        snapshot = target.read(Request(source="builtin", timeout=120.0))
         return time.perf_counter() - started, snapshot
 
     results["reader_first"], snapshot = read()

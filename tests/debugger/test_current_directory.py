@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 from mpi_queues.debuggers.invocation import launcher
+from mpi_queues.request import Live, Question, Request
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "python" / "mpi_queues" / "data"
@@ -36,7 +38,7 @@ def test_no_module_comes_from_the_current_directory(via: str, tmp_path: Path) ->
     assert "entries False False" in run.stdout and not hit.exists(), run.stdout + run.stderr
     # The command line's: it is given a process that there is not.
     question, answer = os.pipe(), os.pipe()
-    os.write(question[1], b'{"pids": null, "pid": 2147483646}')
+    os.write(question[1], Question(Request(), time.monotonic() + 60.0, live=Live(2147483646)).to_json())
     os.close(question[1])
     environment = debugger.environment()
     environment.update(MPI_QUEUES_REQUEST_FD=str(question[0]), MPI_QUEUES_RESULT_FD=str(answer[1]))

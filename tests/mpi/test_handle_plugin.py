@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 
 import pytest
 from mpi_queues import asking, targets
-from mpi_queues.debuggers.via_debugger import Request
+from mpi_queues.request import Request
 from support.builds import MpiBuild, debian, handle_plugin
 from support.cli import mpi_queues
 from support.cores import gcore

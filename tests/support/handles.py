@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
 from mpi_queues import asking, targets
-from mpi_queues.debuggers.via_debugger import Request
+from mpi_queues.request import Request
 
 from .cli import mpi_queues as command_line
 from .cli import pid_options

@@ -113,7 +113,7 @@ def test_no_files_import_each_other_in_a_circle() -> None:
 LEVELS = (
     ("errors", "handle_types"),
     ("system",),
-    ("launchers",),
+    ("launchers", "request"),
     ("report",),
     ("printers", "recordings", "targets"),
     ("debuggers", "cores"),

@@ -9,6 +9,7 @@ import pytest
 from mpi_queues.commands.context import Context, Dialect, HandleValue
 from mpi_queues.commands.print import PrintCommand
 from mpi_queues.errors import UsageError
+from mpi_queues.request import Request
 
 COMMAND = PrintCommand()
 
@@ -74,9 +75,10 @@ def handle(summary: str) -> Dict[str, Any]:
 class Described:
     """A process that has communicators at all addresses."""
 
-    def describe(self, kind: str, value: int, *, fortran: bool, full: bool, **teller: Any) -> Dict[str, Any]:
+    def describe(self, kind: str, value: int, *, fortran: bool, full: bool, request: Request) -> Dict[str, Any]:
         assert full and kind == "comm" and not fortran
-        return handle(f"communicator {value}{f', told by {teller}' if teller else ''}")
+        assert request.timeout == 7.0 and request.plugin is None
+        return handle(f"communicator {value}{', told by a plug-in' if request.source == 'plugin' else ''}")
 
 
 class Asked(Context):
@@ -125,7 +127,7 @@ def test_one_handle() -> None:
 
 
 def test_a_plugin_tells_where_it_is_the_source() -> None:
-    told = "x: communicator 7, told by {'source': 'plugin', 'plugin': None, 'timeout': 7.0}"
+    told = "x: communicator 7, told by a plug-in"
     assert " ".join(run("-source plugin x").text.split()).startswith(told)
     assert " ".join(run("x", source="plugin").text.split()).startswith(told)
     assert run("-source builtin x", source="plugin").text.startswith("x: communicator 7\n")

@@ -13,14 +13,14 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from .. import asking, targets
 from .._native import Diagnosis, Snapshot
-from ..commands.plugins import requested_plugin
-from ..debuggers import shared_memory, via_debugger
+from ..debuggers import shared_memory
 from ..errors import UsageError, UserError
 from ..report import diagnosis as report
 from ..report.words import WIDTH
+from ..request import Request
 from ..system import processes
 from . import show
-from .options import add_format, add_source
+from .options import add_format, add_source, requested
 
 #: How long live processes run on before the second look, in seconds, where one look suspects a deadlock.
 AGAIN_AFTER = 0.5
@@ -67,10 +67,7 @@ def add_command(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """``mpi-queues diagnose``."""
     wanted = targets.requested(options)
-    source, plugin = requested_plugin(options.source, None, show.NO_PLUGIN)
-    request = via_debugger.Request(
-        "read", source, plugin, timeout=options.timeout, via=options.via, layouts=options.layouts
-    )
+    request = requested(options, options.source)
     running = _running(wanted)
     if options.twice is not None and not running:
         raise UsageError(
@@ -110,7 +107,7 @@ def _again(
     first: _Look,
     options: argparse.Namespace,
     wanted: Sequence[targets.Target],
-    request: via_debugger.Request,
+    request: Request,
     interval: float,
 ) -> Tuple[Diagnosis, List[UserError]]:
     """Lets the processes run on and reads them again: the diagnosis of both looks, and what could not be read."""

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import Any, Callable
 
 from .. import targets
-from ..commands.plugins import requested_plugin
-from ..debuggers import via_debugger
 from ..errors import UsageError
 from ..handle_types import KINDS, kind_of, wanted
 from ..report import handles as report
 from ..report import text
 from . import show
-from .options import add_format, add_source
+from .options import add_format, add_source, requested
 
 
 def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
@@ -55,11 +54,8 @@ def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Reads and shows them; returns the exit status."""
-    source, plugin = requested_plugin(options.source, None, show.NO_PLUGIN)
     asked = wanted(options.kind, options.values)
-    request = via_debugger.Request(
-        "handles", source, plugin, wanted=asked, timeout=options.timeout, via=options.via, layouts=options.layouts
-    )
+    request = replace(requested(options, options.source), action="handles", wanted=asked)
     snapshot, failures = show.merged(targets.requested(options), request, options)
     if options.format == "json":
         show.write_json(snapshot)

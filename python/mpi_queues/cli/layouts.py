@@ -7,15 +7,17 @@ import json
 import pathlib
 import shlex
 import sys
+from dataclasses import replace
 from typing import Any, Callable
 
 from .. import _native, asking, targets
 from .._native import printable_json
-from ..debuggers import via_debugger
 from ..errors import UsageError, UserError, as_user_error
 from ..report import facts
+from ..request import COMMUNICATORS
 from ..system.paths import shown
 from ..system.written import new_file
+from .options import requested
 
 # The pooled types whose sizes tell builds of MPICH apart.
 _TOLD_SIZES = ("MPIR_Comm", "MPIR_Request", "MPIR_Group", "MPIR_Win")
@@ -130,7 +132,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    request = via_debugger.Request("layouts", timeout=options.timeout, via=options.via, layouts=options.layouts)
+    request = replace(requested(options), action="layouts")
     answers, failures = asking.facts(targets.requested(options), request, _fitting)
     if not answers:
         asking.raise_all(failures)
@@ -143,7 +145,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _fitting(session: _native.Session) -> Any:
     # Reading the communicators is what proves that the layouts fit; where they do not, this says what differs.
-    session.read(source="builtin", queues=False)
+    COMMUNICATORS.read(session)
     return session.info()
 
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from ..commands.plugins import requested_plugin
+from ..request import Request
+
+#: What to do where a plug-in that was named is not there.
+_NO_PLUGIN = "the built-in reader needs none: leave out --source"
+
 
 def add_format(parser: argparse.ArgumentParser) -> None:
     """Adds ``--format``."""
@@ -19,6 +25,16 @@ def add_source(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCE",
         help="who reads: auto, builtin, plugin or plugin=PATH (default: auto, the built-in reader)",
     )
+
+
+def requested(options: argparse.Namespace, source: str = "auto") -> Request:
+    """What the options that name targets say of how these are read; ``source`` is as of ``--source``.
+
+    Raises:
+        UserError: where a plug-in that it names is not there.
+    """
+    kind, plugin = requested_plugin(source, None, _NO_PLUGIN)
+    return Request(source=kind, plugin=plugin, timeout=options.timeout, via=options.via, layouts=options.layouts)
 
 
 def _source(text: str) -> str:

@@ -6,11 +6,11 @@ import argparse
 import json
 import os
 import sys
+from dataclasses import replace
 from typing import IO, Any, Callable, Dict, List, Optional
 
 from .. import asking, recordings, targets
 from .._native import NativeError
-from ..debuggers import via_debugger
 from ..debuggers.child import TRAILER_SIZE
 from ..errors import UserError, as_user_error
 from ..report.recording import write_info
@@ -18,7 +18,7 @@ from ..report.words import size
 from ..system import written
 from ..system.output import json_text
 from ..system.paths import shown
-from .options import add_format
+from .options import add_format, requested
 
 
 def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], None]) -> None:
@@ -60,14 +60,8 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
 
 def _record(options: argparse.Namespace) -> int:
     wanted = targets.requested(options)
-    request = via_debugger.Request(
-        "record",
-        timeout=options.timeout,
-        via=options.via,
-        layouts=options.layouts,
-        full=options.full,
-        spool=written.directory_of(options.output, "the recording"),
-    )
+    spool = written.directory_of(options.output, "the recording")
+    request = replace(requested(options), action="record", full=options.full, spool=spool)
     told: List[str] = []
     with recordings.new_recording(options.output) as writer:
         answers, failures = asking.ask(wanted, request)

@@ -5,20 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from typing import Callable, List, Optional, Sequence, Tuple
 
 from .. import asking, targets
 from .._native import Snapshot
-from ..commands.plugins import requested_plugin
-from ..debuggers import via_debugger
 from ..errors import UsageError, UserError
 from ..report import grouped, handles, text, worlds
+from ..request import Request
 from ..system.output import ours
+from .options import requested
 
 DEFAULT_LIMIT = text.DEFAULT_LIMIT
-
-#: What to do where a plug-in that was named is not there.
-NO_PLUGIN = "the built-in reader needs none: leave out --source"
 
 
 def show(options: argparse.Namespace) -> int:
@@ -67,9 +65,7 @@ def _explain(options: argparse.Namespace) -> int:
             "a message-queue plug-in knows names and groups only, so --verbose has nothing to add",
             help="leave out --source",
         )
-    request = via_debugger.Request(
-        "handles", wanted=(("comm", options.comm),), timeout=options.timeout, via=options.via, layouts=options.layouts
-    )
+    request = replace(requested(options), action="handles", wanted=(("comm", options.comm),))
     snapshot, failures = merged(targets.requested(options), request, options)
     shown = _chosen(snapshot, argparse.Namespace(comm=None, rank=options.rank))
     if options.format == "json":
@@ -86,16 +82,13 @@ def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[U
         UserError: where none could be.
     """
     wanted = targets.requested(options)
-    source, plugin = requested_plugin(options.source, None, NO_PLUGIN)
-    request = via_debugger.Request(
-        "read", source, plugin, queues, timeout=options.timeout, via=options.via, layouts=options.layouts
-    )
+    request = replace(requested(options, options.source), queues=queues)
     return merged(wanted, request, options)
 
 
 def merged(
     wanted: Sequence[targets.Target],
-    request: via_debugger.Request,
+    request: Request,
     options: argparse.Namespace,
     nothing: Optional[Callable[[Snapshot], object]] = None,
 ) -> Tuple[Snapshot, List[UserError]]:
@@ -129,13 +122,8 @@ def _compare(options: argparse.Namespace) -> int:
         raise UsageError("--compare writes text only", help="leave out --format json")
     wanted = targets.requested(options)
     source = "plugin" if options.source in ("auto", "builtin") else options.source
-    _, plugin = requested_plugin(source, None, NO_PLUGIN)
-    request = via_debugger.Request(
-        "compare", "plugin", plugin, timeout=options.timeout, via=options.via, layouts=options.layouts
-    )
-    answers, failures = asking.facts(
-        wanted, request, lambda session: session.compare(plugin=plugin, timeout=options.timeout)
-    )
+    request = replace(requested(options, source), action="compare")
+    answers, failures = asking.facts(wanted, request, request.compare)
     if not answers:
         asking.raise_all(failures)
     for label, differences in answers:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Callable, ClassVar, Dict, List, Optional, Sequence, Tuple
 
 from .._native import NativeError, Snapshot
 from ..debuggers.debugged import DebuggedMpi
 from ..errors import UsageError, UserError, as_user_error
-from ..handle_types import Teller
 from ..report.words import fitted, in_columns, wrapped
+from ..request import COMMUNICATORS, Request
 from . import options as opt
 from . import universe
 from .context import Context, Dialect
@@ -137,7 +138,7 @@ def communicator_names(context: Context) -> List[str]:
     names: Dict[str, None] = {}
     for process in context.processes():
         try:
-            snapshot = process.read(source="builtin", plugin=None, timeout=5.0, queues=False)
+            snapshot = process.read(COMMUNICATORS.within(5.0))
         except (NativeError, UserError):
             continue
         for read in snapshot.processes:
@@ -202,14 +203,8 @@ def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool, 
     Raises:
         UserError: where none of them could be read.
     """
-    source, plugin = requested_source(context, arguments)
-    timeout = float(context.setting("timeout"))
-    return from_processes(
-        context,
-        arguments,
-        lambda process: process.read(source=source, plugin=plugin, timeout=timeout, queues=queues),
-        outlines=outlines,
-    )
+    request = replace(requested(context, arguments), queues=queues)
+    return from_processes(context, arguments, lambda process: process.read(request), outlines=outlines)
 
 
 def from_processes(
@@ -261,15 +256,13 @@ def reason_of(failures: Sequence[Tuple[DebuggedMpi, UserError]]) -> UserError:
     return UserError(f"{worst.label}: {failure.args[0]}", help=failure.help, kind=failure.kind)
 
 
-def requested_source(context: Context, arguments: opt.Arguments) -> Tuple[str, Optional[str]]:
-    """The source asked for and the path of the plug-in asked for by name."""
-    source = arguments.get(SOURCE.name) or str(context.setting("source"))
-    return requested_plugin(source, context.loaded_plugin)
+def requested(context: Context, arguments: opt.Arguments) -> Request:
+    """Who is to read: the source asked for, the plug-in asked for by name, the time limit.
 
-
-def requested_teller(context: Context, arguments: opt.Arguments) -> Teller:
-    """Who is to tell what handles mean."""
-    source, plugin = requested_source(context, arguments)
-    if source != "plugin":
-        return {}
-    return {"source": source, "plugin": plugin, "timeout": float(context.setting("timeout"))}
+    Raises:
+        UserError: where that plug-in is not there.
+    """
+    source, plugin = requested_plugin(
+        arguments.get(SOURCE.name) or str(context.setting("source")), context.loaded_plugin
+    )
+    return Request(source=source, plugin=plugin, timeout=float(context.setting("timeout")))

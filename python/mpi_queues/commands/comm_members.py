@@ -8,6 +8,7 @@ from .._native import NativeError
 from ..errors import UserError, as_user_error
 from ..launchers.model import Job, RankEntry
 from ..report.words import clean
+from ..request import COMMUNICATORS
 from .context import Context
 from .job_ranks import attach_all, held_ranks, named, tell_failures
 
@@ -57,7 +58,7 @@ def _groups(context: Context, job: Job, entry: RankEntry, name: str) -> List[Lis
     if process is None:
         return []
     try:
-        snapshot = process.read(source="builtin", plugin=None, timeout=float(context.setting("timeout")), queues=False)
+        snapshot = process.read(COMMUNICATORS.within(float(context.setting("timeout"))))
     except (NativeError, UserError) as error:
         raise as_user_error(error) from None
     read = snapshot.processes[0]

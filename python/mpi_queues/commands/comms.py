@@ -6,6 +6,7 @@ from typing import Optional
 
 from ..errors import UserError
 from ..report import handles, text
+from ..request import Request
 from . import options as opt
 from .base import (
     ALL,
@@ -18,7 +19,7 @@ from .base import (
     Command,
     from_processes,
     read_processes,
-    requested_source,
+    requested,
     write_json,
 )
 from .context import Context
@@ -50,15 +51,14 @@ class CommsCommand(Command):
         text.write_communicators(shown, context.write)
 
     def _explain(self, context: Context, arguments: opt.Arguments, rank: Optional[int]) -> None:
-        source, _ = requested_source(context, arguments)
-        if source == "plugin":
+        if requested(context, arguments).source == "plugin":
             raise UserError(
                 "mpi comms: a message-queue plug-in knows names and groups only, so -verbose has nothing to add",
                 help="type: mpi comms -verbose -source builtin",
             )
-        wanted = (("comm", arguments.get(COMM.name)),)
+        request = Request("handles", wanted=(("comm", arguments.get(COMM.name)),))
         snapshot = text.chosen(
-            from_processes(context, arguments, lambda process: process.handles(wanted)), comm=None, rank=rank
+            from_processes(context, arguments, lambda process: process.handles(request)), comm=None, rank=rank
         )
         if arguments.get(FORMAT.name) == "json":
             write_json(context, snapshot)

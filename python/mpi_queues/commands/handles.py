@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Sequence
 
 from ..errors import UsageError
@@ -9,7 +10,7 @@ from ..handle_types import ALL as EVERY_KIND
 from ..handle_types import KINDS, kind_of, wanted
 from ..report import handles, text
 from . import options as opt
-from .base import ALL, FORMAT, RANK, SELECTED, SOURCE, VERBOSE, Command, from_processes, requested_teller, write_json
+from .base import ALL, FORMAT, RANK, SELECTED, SOURCE, VERBOSE, Command, from_processes, requested, write_json
 from .context import Context
 from .job_ranks import RANKS
 
@@ -41,8 +42,8 @@ class HandlesCommand(Command):
         if not arguments.words:
             raise UsageError(f"{self.full_name}: which kind? {', '.join(KINDS)}, all", help="type: mpi handles all")
         asked = wanted(kind_of(arguments.words[0]), arguments.words[1:])
-        teller = requested_teller(context, arguments)
-        found = from_processes(context, arguments, lambda process: process.handles(asked, **teller))
+        request = replace(requested(context, arguments), action="handles", wanted=asked)
+        found = from_processes(context, arguments, lambda process: process.handles(request))
         snapshot = text.chosen(found, comm=None, rank=rank)
         if arguments.get(FORMAT.name) == "json":
             write_json(context, snapshot)

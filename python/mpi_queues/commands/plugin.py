@@ -8,7 +8,7 @@ from ..errors import UsageError
 from ..report import facts
 from . import options as opt
 from . import universe
-from .base import SELECTED, Command, chosen_processes, requested_source
+from .base import SELECTED, SOURCE, Command, chosen_processes, requested
 from .context import Context
 from .plugins import existing_plugin
 
@@ -46,13 +46,13 @@ class PluginCommand(Command):
             raise UsageError(f"mpi plugin: does not take {' '.join(arguments.words)!r}", help="type: help mpi plugin")
 
     def _info(self, context: Context, arguments: opt.Arguments) -> None:
-        _, plugin = requested_source_of_plugin(context)
-        timeout = float(context.setting("timeout"))
+        # Which was asked for by name, whatever source is set.
+        request = requested(context, opt.Arguments(values={SOURCE.name: "plugin"}))
         processes = chosen_processes(context, arguments)
         universe.place(context, processes)
         for process in processes:
-            info = process.plugin_info(plugin=plugin, timeout=timeout)
-            info["for_handles"] = process.handle_plugin_info(plugin=plugin, timeout=timeout)
+            info = process.plugin_info(request)
+            info["for_handles"] = process.handle_plugin_info(request)
             facts.write_facts(process.label, info, context.write)
 
     def _load(self, context: Context, arguments: opt.Arguments) -> None:
@@ -68,9 +68,3 @@ class PluginCommand(Command):
         context.write(
             context.dialect.fill(f"To read with it, type: {command} -source plugin, or: {{set}} source plugin\n")
         )
-
-
-def requested_source_of_plugin(context: Context) -> tuple[str, str | None]:
-    """The plug-in asked for by name, whatever source is set."""
-    arguments = opt.Arguments(values={"source": "plugin"})
-    return requested_source(context, arguments)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Sequence
 
 from ..errors import UsageError
-from ..handle_types import KINDS, HandleDict, Teller
+from ..handle_types import KINDS, HandleDict
 from ..report.handles import write_handle
+from ..request import Request
 from ..system.output import json_text
 from . import options as opt
-from .base import FORMAT, SOURCE, Command, requested_teller
+from .base import FORMAT, SOURCE, Command, requested
 from .context import Context, HandleValue
 
 KIND = opt.Option(
@@ -51,27 +52,27 @@ class PrintCommand(Command):
                 f"{self.full_name}: takes no format such as {expression.split()[0]}", help=f"type: print{expression}"
             )
         found = context.evaluate(expression, arguments.get(KIND.name))
-        teller = requested_teller(context, arguments)
+        request = requested(context, arguments)
         array = len(found) != 1 or found[0].expression != expression
         if arguments.get(FORMAT.name) == "json":
-            described = [_describe(one, teller) for one in found]
+            described = [_describe(one, request) for one in found]
             context.write(json_text(described if array else described[0]))
             return
         if array:
-            _write_elements(context, found, teller)
+            _write_elements(context, found, request)
         else:
-            write_handle(_describe(found[0], teller), context.write, title=expression)
+            write_handle(_describe(found[0], request), context.write, title=expression)
 
 
-def _describe(value: HandleValue, teller: Teller) -> HandleDict:
-    return value.process.describe(value.kind, value.value, fortran=value.fortran, full=True, **teller)
+def _describe(value: HandleValue, request: Request) -> HandleDict:
+    return value.process.describe(value.kind, value.value, fortran=value.fortran, full=True, request=request)
 
 
-def _write_elements(context: Context, found: Sequence[HandleValue], teller: Teller) -> None:
+def _write_elements(context: Context, found: Sequence[HandleValue], request: Request) -> None:
     limit = context.setting("limit")
     shown = found if limit is None else found[:limit]
     for one in shown:
-        write_handle(_describe(one, teller), context.write, title=one.expression)
+        write_handle(_describe(one, request), context.write, title=one.expression)
     if not found:
         context.write("no elements\n")
     if len(shown) < len(found):

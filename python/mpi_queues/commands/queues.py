@@ -19,7 +19,7 @@ from .base import (
     Command,
     chosen_processes,
     read_processes,
-    requested_source,
+    requested,
     write_json,
 )
 from .context import Context
@@ -78,14 +78,13 @@ class QueuesCommand(Command):
             raise UserError(
                 "mpi queues: -compare writes text only", help="type: mpi queues -compare, or compare two -format json"
             )
-        _, plugin = requested_source(context, arguments)
-        timeout = float(context.setting("timeout"))
+        request = requested(context, arguments)
         failed = None
         processes = chosen_processes(context, arguments)
         universe.place(context, processes)
         for process in processes:
             try:
-                differences = process.compare(plugin=plugin, timeout=timeout)
+                differences = process.compare(request)
             except (NativeError, UserError) as error:
                 failed = as_user_error(error)
                 if failed.kind != "not_mpi":

@@ -13,6 +13,7 @@ from ..launchers import hosts, owners
 from ..launchers.model import Job, RankEntry, World
 from ..launchers.tree import ProcessTree
 from ..report.words import clean
+from ..request import Request
 from . import universe
 from .base import prepare
 from .context import Context
@@ -80,7 +81,7 @@ def _asked(context: Context, pids: Iterable[Optional[int]]) -> List[Tuple[Debugg
     found: List[Tuple[DebuggedMpi, Dict[str, Any]]] = []
     for process in processes:
         try:
-            told = process.plugin_info(plugin=plugin, timeout=float(context.setting("timeout")))
+            told = process.plugin_info(Request(plugin=plugin, timeout=float(context.setting("timeout"))))
             told["problem"] = told.get("spawned_not_known") or told.get("reason")
         except FAILURES as error:
             told = {"problem": str(as_user_error(error)).replace("\n", "; ")}

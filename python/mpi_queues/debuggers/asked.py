@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import threading
 import time
 from dataclasses import dataclass
-from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import IO, Any, Callable, Dict, Iterator, Optional, Sequence, Tuple, Union
 
 from ..cores.program import checked_core
 from ..errors import UserError
+from ..request import Core, Live, Question, Request
 from ..system import advice, processes
 from ..targets import CoreTarget, PidTarget
 from .conversation import Reply
@@ -21,34 +21,6 @@ from .invocation import Launcher
 MAX_HEAD = 1 << 20
 
 DebuggedTarget = Union[PidTarget, CoreTarget]
-
-
-@dataclass
-class Request:
-    """What is asked of every target."""
-
-    action: str
-    source: str = "auto"
-    plugin: Optional[str] = None
-    queues: bool = True
-    #: Handles: pairs of a kind and a value, None for all of that kind. Where they alone are asked for and none is
-    #: named, every kind.
-    wanted: Tuple[Tuple[str, Optional[str]], ...] = ()
-    #: Seconds for one target, and for several that are stopped together.
-    timeout: float = 60.0
-    #: The debugger: ``gdb`` or ``lldb``.
-    via: str = "gdb"
-    #: For recordings: all writable memory of the MPI library, too.
-    full: bool = False
-    #: A layout profile to use instead of the shipped ones.
-    layouts: Optional[str] = None
-    #: Where an answer is kept until it is used; None for the system's place of temporary files.
-    spool: Optional[str] = None
-
-    @property
-    def files(self) -> List[str]:
-        """What the user has named for the debugger to open."""
-        return [os.path.abspath(path) for path in (self.plugin, self.layouts) if path is not None]
 
 
 class Unreadable(UserError):
@@ -150,31 +122,30 @@ def said_error(target: DebuggedTarget, said: Dict[str, Any]) -> UserError:
     return Unreadable(named, help=str(said.get("help", "")), kind=kind, outline=str(outline) if outline else None)
 
 
-def content(target: Union[DebuggedTarget, Sequence[PidTarget]], request: Request) -> bytes:
-    """The request as the debugger gets it, for one target or for several processes together."""
-    content: Dict[str, Any] = {
-        "pid": None,
-        "pids": None,
-        "action": request.action,
-        "source": request.source,
-        "plugin": request.plugin,
-        "queues": request.queues,
-        "wanted": request.wanted,
-        "full": request.full,
-        "layouts": request.layouts,
-        # A plug-in that takes too long is ended while there is time left to tell what it said.
-        "timeout": max(0.5, request.timeout * 0.8),
-        # The same, as a time of the clock that all processes share: a debugger may take long to start.
-        "until": time.monotonic() + request.timeout * 0.8,
-    }
-    if isinstance(target, PidTarget):
-        content["pid"] = target.pid
-    elif not isinstance(target, CoreTarget):
-        content["pids"] = [one.pid for one in target]
-        content["identities"] = [one.place.universe_rank if one.place else None for one in target]
-    else:
-        content["core"], content["exe"] = checked_core(target.core, target.exe)
-    return json.dumps(content).encode()
+def question(target: DebuggedTarget, request: Request) -> Question:
+    """The request about one target, as its debugger gets it.
+
+    Raises:
+        UserError: for a core file that is none, or whose program is not there.
+    """
+    inner, until = _inner(request)
+    if isinstance(target, CoreTarget):
+        return Question(inner, until, core=Core(*checked_core(target.core, target.exe)))
+    return Question(inner, until, live=Live(target.pid))
+
+
+def question_together(targets: Sequence[PidTarget], request: Request) -> Question:
+    """The request about processes that are stopped together."""
+    inner, until = _inner(request)
+    ranks = tuple(Live(one.pid, one.place.universe_rank if one.place else None) for one in targets)
+    return Question(inner, until, together=ranks)
+
+
+def _inner(request: Request) -> Tuple[Request, float]:
+    """The request with the limit that the debugger keeps, and when that is reached. A plug-in that takes too long is
+    ended while there is time left to tell what it said."""
+    seconds = request.timeout * 0.8
+    return request.within(max(0.5, seconds)), time.monotonic() + seconds
 
 
 def late(target: DebuggedTarget, request: Request) -> UserError:

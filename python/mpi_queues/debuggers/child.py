@@ -11,11 +11,13 @@ import json
 import os
 import time
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from functools import partial
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
 
 from .. import _native
 from ..errors import UserError, as_user_error
+from ..request import COMMUNICATORS, Live, Question, Request
 from .base import DebuggerError
 from .debugged import DebuggedMpi
 
@@ -60,23 +62,20 @@ def serve(opener: Opener) -> None:
     """Reads the request, opens the targets, answers, lets go."""
     result = int(os.environ["MPI_QUEUES_RESULT_FD"])
     with os.fdopen(int(os.environ["MPI_QUEUES_REQUEST_FD"]), "rb") as file:
-        request = json.load(file)
+        content = file.read()
     expected: Tuple[Type[BaseException], ...] = (UserError, _native.NativeError, DebuggerError, *opener.errors)
     write = partial(_write_bytes, result)
     try:
+        question = Question.from_json(content)
         try:
-            if request.get("pids") is not None:
-                _serve_together(opener, request, write, expected)
+            if question.together is not None:
+                _serve_together(opener, question, question.together, write, expected)
                 return
-            if request["pid"] is not None:
-                check_images(int(request["pid"]))
-                process = opener.attach(int(request["pid"]))
-            else:
-                process = opener.open_core(str(request["core"]), str(request["exe"]))
+            process = _opened(opener, question)
             try:
-                _answer(request, process, opener.release, write)
+                _answer(question, process, opener.release, write)
             except expected as error:
-                _head(write, {**_error(error), **_outline(request, process, expected)})
+                _head(write, {**_error(error), **_outline(question.request, process, expected)})
         finally:
             opener.release()
     except expected as error:
@@ -85,27 +84,40 @@ def serve(opener: Opener) -> None:
         os.close(result)
 
 
+def _opened(opener: Opener, question: Question) -> DebuggedMpi:
+    if question.core is not None:
+        return opener.open_core(question.core.core, question.core.exe)
+    assert question.live is not None
+    check_images(question.live.pid)
+    return opener.attach(question.live.pid)
+
+
 def _serve_together(
-    opener: Opener, request: Dict[str, Any], write: Write, expected: Tuple[Type[BaseException], ...]
+    opener: Opener,
+    question: Question,
+    ranks: Sequence[Live],
+    write: Write,
+    expected: Tuple[Type[BaseException], ...],
 ) -> None:
     """Stops all, then reads one after the other. None goes on before all have been read: it would change memory that
     the others share with it, and take processor time from the reading."""
     held: Dict[int, DebuggedMpi] = {}
     read: List[int] = []
     refused: Dict[int, UserError] = {}
-    for pid in map(int, request["pids"]):
-        _head(write, {"begin": pid})
+    for rank in ranks:
+        _head(write, {"begin": rank.pid})
         try:
-            check_images(pid)
+            check_images(rank.pid)
         except UserError as error:
-            refused[pid] = error
-    for pid, identity in zip(map(int, request["pids"]), request["identities"]):
+            refused[rank.pid] = error
+    for rank in ranks:
+        pid = rank.pid
         _head(write, {"begin": pid})
         try:
             if pid in refused:
                 raise refused[pid]
             held[pid] = opener.attach(pid)
-            held[pid].set_identity(identity)
+            held[pid].set_identity(rank.identity)
             _head(write, {"stopped": pid, "at": time.time()})
         except expected as error:
             _head(write, {"failed": pid, **_error(error)})
@@ -114,19 +126,20 @@ def _serve_together(
         _head(write, {"piece": len(content)})
         write(content)
 
-    started, until = time.monotonic(), float(request["until"])
+    started, until = time.monotonic(), question.until
     for at, (pid, process) in enumerate(held.items()):
         if time.monotonic() > until:
             # Nobody stands longer. Those that were not reached can be read alone.
             break
         # One that takes long leaves something for the others.
-        request["timeout"] = (until - time.monotonic()) / min(_SHARES, len(held) - at)
+        share = (until - time.monotonic()) / min(_SHARES, len(held) - at)
+        mine = replace(question, request=question.request.within(share))
         _head(write, {"begin": pid})
         try:
-            _answer(request, process, lambda: None, piece)
+            _answer(mine, process, lambda: None, piece)
             _head(write, {"done": pid, "at": time.time()})
         except expected as error:
-            _head(write, {"failed": pid, **_error(error), **_outline(request, process, expected)})
+            _head(write, {"failed": pid, **_error(error), **_outline(question.request, process, expected)})
         read.append(pid)
         if time.monotonic() - started > _MAX_HELD:
             # Something takes long: a plug-in, or very many operations.
@@ -156,11 +169,9 @@ def _error(error: BaseException) -> Dict[str, Any]:
     return {"error": shown.args[0], "kind": shown.kind, "help": shown.help}
 
 
-def _outline(
-    request: Dict[str, Any], process: DebuggedMpi, expected: Tuple[Type[BaseException], ...]
-) -> Dict[str, Any]:
+def _outline(request: Request, process: DebuggedMpi, expected: Tuple[Type[BaseException], ...]) -> Dict[str, Any]:
     """What is known of a process that is before MPI_Init or after MPI_Finalize, beside the error that says so."""
-    if request["action"] != "read":
+    if request.action != "read":
         return {}
     try:
         outline = process.outline()
@@ -170,41 +181,28 @@ def _outline(
     return {} if outline is None else {"outline": outline.to_json()}
 
 
-def _answer(request: Dict[str, Any], process: DebuggedMpi, release: Callable[[], None], write: Write) -> None:
-    action = request["action"]
-    plugin = request["plugin"]
-    process.set_layouts(request["layouts"])
-    left = min(float(request["timeout"]), float(request["until"]) - time.monotonic())
-    timeout = max(0.5, left)
-    if action == "read":
-        kinds = [str(kind) for kind, _ in request["wanted"]]
-        snapshot = process.read(
-            source=request["source"], plugin=plugin, timeout=timeout, queues=bool(request["queues"]), handles=kinds
-        )
+def _answer(question: Question, process: DebuggedMpi, release: Callable[[], None], write: Write) -> None:
+    process.set_layouts(question.request.layouts)
+    left = min(question.request.timeout, question.until - time.monotonic())
+    request = question.request.within(max(0.5, left))
+    if request.action in ("read", "handles"):
+        snapshot = process.read(request) if request.action == "read" else process.handles(request)
         # The process may go on as soon as it has been read; writing a large answer takes a while.
         release()
         _head(write, {"ok": "snapshot"})
         snapshot.write_json(lambda text: write(text.encode()))
-    elif action == "handles":
-        wanted = [(str(kind), value) for kind, value in request["wanted"]]
-        snapshot = process.handles(wanted, source=request["source"], plugin=plugin, timeout=timeout)
-        release()
-        _head(write, {"ok": "snapshot"})
-        snapshot.write_json(lambda text: write(text.encode()))
-    elif action == "compare":
-        differences = process.compare(plugin=plugin, timeout=timeout)
+    elif request.action == "compare":
+        differences = process.compare(request)
         _head(write, {"ok": "differences"})
         write(json.dumps(differences).encode())
-    elif action == "layouts":
+    elif request.action == "layouts":
         # Reading the communicators is what proves that the layouts fit; where they do not, this says what differs.
-        process.read(source="builtin", plugin=None, timeout=timeout, queues=False)
+        process.read(COMMUNICATORS.within(request.timeout))
         info = process.info()
         _head(write, {"ok": "info"})
         write(json.dumps(info).encode())
-    elif action == "record":
-        _record(bool(request["full"]), process, release, write)
     else:
-        raise UserError(f"unknown request {action!r}")
+        _record(request.full, process, release, write)
 
 
 def _record(full: bool, process: DebuggedMpi, release: Callable[[], None], write: Write) -> None:

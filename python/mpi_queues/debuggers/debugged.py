@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 from .._native import Snapshot
 from ..handle_types import HandleDict
+from ..request import Request
+
+#: Who tells what handles mean where nobody is named.
+_AS_EVER = Request()
 
 
 class DebuggedMpi(ABC):
@@ -22,9 +26,7 @@ class DebuggedMpi(ABC):
         """Its process id; None where the debugger does not know it."""
 
     @abstractmethod
-    def read(
-        self, *, source: str, plugin: Optional[str], timeout: float, queues: bool, handles: Sequence[str] = ()
-    ) -> Snapshot:
+    def read(self, request: Request) -> Snapshot:
         """What :meth:`Session.read` gives; asked again at the same stop, the answer is remembered."""
 
     @abstractmethod
@@ -43,21 +45,12 @@ class DebuggedMpi(ABC):
         *,
         fortran: bool = False,
         full: bool = False,
-        source: str = "auto",
-        plugin: Optional[str] = None,
-        timeout: float = 60.0,
+        request: Request = _AS_EVER,
     ) -> HandleDict:
         """As :meth:`Session.describe`."""
 
     @abstractmethod
-    def handles(
-        self,
-        wanted: Sequence[Tuple[str, Optional[str]]] = (),
-        *,
-        source: str = "auto",
-        plugin: Optional[str] = None,
-        timeout: float = 60.0,
-    ) -> Snapshot:
+    def handles(self, request: Request) -> Snapshot:
         """As :meth:`Session.handles`."""
 
     @abstractmethod
@@ -65,15 +58,15 @@ class DebuggedMpi(ABC):
         """What was detected, from where, and what is missing."""
 
     @abstractmethod
-    def compare(self, *, plugin: Optional[str], timeout: float) -> List[str]:
+    def compare(self, request: Request) -> List[str]:
         """Where reader and plug-in differ."""
 
     @abstractmethod
-    def handle_plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
+    def handle_plugin_info(self, request: Request) -> Dict[str, Any]:
         """The plug-in for handles that would be used."""
 
     @abstractmethod
-    def plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
+    def plugin_info(self, request: Request) -> Dict[str, Any]:
         """The plug-in that would be used."""
 
     @abstractmethod

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, TypeVar, Union
 
 from .. import _native
 from ..errors import UserError, as_user_error
 from ..handle_types import HandleDict
 from ..printers.words import LASTING
+from ..request import Request
 from .base import DebuggedProcess
 from .debugged import DebuggedMpi
 
 _T = TypeVar("_T")
+_AS_EVER = Request()
 
 
 class ProcessSession(DebuggedMpi):
@@ -26,7 +28,7 @@ class ProcessSession(DebuggedMpi):
         self.set_safe_path(safe_path)
         self._plugin_path: List[str] = []
         self._identity: Optional[int] = None
-        self._snapshots: Dict[Tuple[str, Optional[str], bool, Tuple[str, ...]], _native.Snapshot] = {}
+        self._snapshots: Dict[Request, _native.Snapshot] = {}
         self._refused: Optional[UserError] = None
 
     @property
@@ -80,19 +82,14 @@ class ProcessSession(DebuggedMpi):
             self._session.set_plugin_path(paths)
             self._snapshots.clear()
 
-    def read(
-        self, *, source: str, plugin: Optional[str], timeout: float, queues: bool, handles: Sequence[str] = ()
-    ) -> _native.Snapshot:
-        key = (source, plugin, queues, tuple(handles))
+    def read(self, request: Request) -> _native.Snapshot:
+        # How long it may take says nothing of what is read.
+        key = request.within(0.0)
         known = self._snapshots.get(key)
         if known is None:
-            known = self.reached(
-                lambda: self._session.read(
-                    source=source, plugin=plugin, timeout=timeout, queues=queues, handles=list(handles)
-                )
-            )
+            known = self.reached(lambda: request.read(self._session))
             # One of each: a large snapshot is not kept for every source that was tried.
-            self._snapshots = {other: kept for other, kept in self._snapshots.items() if other[2] != queues}
+            self._snapshots = {other: kept for other, kept in self._snapshots.items() if other.queues != key.queues}
             self._snapshots[key] = known
         return known
 
@@ -109,15 +106,9 @@ class ProcessSession(DebuggedMpi):
         *,
         fortran: bool = False,
         full: bool = False,
-        source: str = "auto",
-        plugin: Optional[str] = None,
-        timeout: float = 60.0,
+        request: Request = _AS_EVER,
     ) -> HandleDict:
-        return self.reached(
-            lambda: self._session.describe(
-                kind, value, fortran=fortran, full=full, source=source, plugin=plugin, timeout=timeout
-            )
-        )
+        return self.reached(lambda: request.describe(self._session, kind, value, fortran=fortran, full=full))
 
     def summary(self, kind: str, value: Union[int, bytes], fortran: bool) -> str:
         """The line for people of a handle, for printers: where no handle can be read, that is found out once.
@@ -134,24 +125,17 @@ class ProcessSession(DebuggedMpi):
                 self._refused = as_user_error(error)
             raise
 
-    def handles(
-        self,
-        wanted: Sequence[Tuple[str, Optional[str]]] = (),
-        *,
-        source: str = "auto",
-        plugin: Optional[str] = None,
-        timeout: float = 60.0,
-    ) -> _native.Snapshot:
-        return self.reached(lambda: self._session.handles(list(wanted), source=source, plugin=plugin, timeout=timeout))
+    def handles(self, request: Request) -> _native.Snapshot:
+        return self.reached(lambda: request.handles(self._session))
 
-    def handle_plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
-        return self.reached(lambda: self._session.handle_plugin_info(plugin=plugin, timeout=timeout))
+    def handle_plugin_info(self, request: Request) -> Dict[str, Any]:
+        return self.reached(lambda: request.handle_plugin_info(self._session))
 
     def info(self) -> Dict[str, Any]:
         return self.reached(self._session.info)
 
-    def compare(self, *, plugin: Optional[str], timeout: float) -> List[str]:
-        return self.reached(lambda: self._session.compare(plugin=plugin, timeout=timeout))
+    def compare(self, request: Request) -> List[str]:
+        return self.reached(lambda: request.compare(self._session))
 
     def record(
         self,
@@ -162,8 +146,8 @@ class ProcessSession(DebuggedMpi):
     ) -> Optional[str]:
         return self.reached(lambda: self._session.record(write, full=full, progress=progress))
 
-    def plugin_info(self, *, plugin: Optional[str], timeout: float) -> Dict[str, Any]:
-        return self.reached(lambda: self._session.plugin_info(plugin=plugin, timeout=timeout))
+    def plugin_info(self, request: Request) -> Dict[str, Any]:
+        return self.reached(lambda: request.plugin_info(self._session))
 
     def trust_plugin(self, path: str) -> Dict[str, Any]:
         return self.reached(lambda: self._session.trust_plugin(path))

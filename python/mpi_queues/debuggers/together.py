@@ -16,9 +16,10 @@ from functools import partial
 from typing import IO, Any, Dict, List, Optional, Sequence, Tuple
 
 from ..errors import UserError
+from ..request import Request
 from ..system import processes
 from ..targets import PidTarget
-from .asked import MAX_HEAD, Answer, Request, Told, content, died, late, left_as_found, not_kept, said_error
+from .asked import MAX_HEAD, Answer, Told, died, late, left_as_found, not_kept, question_together, said_error
 from .conversation import Progress, Reply, converse
 from .invocation import Launcher
 
@@ -64,7 +65,7 @@ def read_together(
         try:
             reply = converse(
                 debugger,
-                content(ready, request),
+                question_together(ready, request).to_json(),
                 request.timeout,
                 cancelled,
                 pieces.came,

@@ -7,8 +7,6 @@ which it was found.
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import os
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -16,14 +14,13 @@ from functools import partial
 from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 from ..errors import UserError, as_user_error
+from ..request import Request
 from ..targets import CoreTarget, PidTarget
 from . import rights
-from .asked import MAX_HEAD, Answer, DebuggedTarget, Request, Told, check_head, content, late, left_as_found, not_kept
+from .asked import MAX_HEAD, Answer, DebuggedTarget, Told, check_head, late, left_as_found, not_kept, question
 from .conversation import converse
 from .invocation import Launcher, launcher
 from .together import MAX_TOGETHER, read_together
-
-__all__ = ["Answer", "DebuggedTarget", "Request", "read_all"]
 
 Progress = Callable[[int, int, int], None]
 
@@ -127,14 +124,16 @@ def _ask(
     left = request.timeout - (told.stood.get(target.pid, 0.0) if isinstance(target, PidTarget) else 0.0)
     if left < min(_LEAST, request.timeout):
         raise late(target, request)
-    question = content(target, dataclasses.replace(request, timeout=left))
+    asked = question(target, request.within(left))
     if isinstance(target, CoreTarget):
-        said = json.loads(question)
-        chosen = rights.for_core(debugger, said["core"], said["exe"], request.files)
+        assert asked.core is not None
+        chosen = rights.for_core(debugger, asked.core.core, asked.core.exe, request.files)
     else:
         chosen = rights.for_process(debugger, target.pid, request.files)
     try:
-        reply = converse(chosen.debugger, question, left, cancelled, lambda piece: told.came(len(piece)), request.spool)
+        reply = converse(
+            chosen.debugger, asked.to_json(), left, cancelled, lambda piece: told.came(len(piece)), request.spool
+        )
     except OSError as error:
         raise not_kept(target, error) from None
     if cancelled.is_set():

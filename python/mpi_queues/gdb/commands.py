@@ -12,6 +12,7 @@ from ..commands.context import HandleValue
 from ..debuggers.base import DebuggerError
 from ..debuggers.debugged import DebuggedMpi
 from ..errors import UserError, as_user_error
+from ..request import COMMUNICATORS
 from ..system.output import in_lines
 from . import expressions as gdb_expressions
 from . import types as gdb_types
@@ -190,7 +191,7 @@ class _CommFunction(gdb.Function):
                 "in Fortran $_mpi_comm('MPI_COMM_WORLD')"
             ) from None
         try:
-            snapshot = self._context.selected().read(source="builtin", plugin=None, timeout=5.0, queues=False)
+            snapshot = self._context.selected().read(COMMUNICATORS.within(5.0))
         except _EXPECTED as error:
             raise gdb.GdbError(in_lines(str(as_user_error(error)))) from None
         found = [one for process in snapshot.processes for one in process.communicators if one.name == wanted]

@@ -1,0 +1,141 @@
+"""What is asked of a process: one object, from the command line, a command or a program down to the call of the core.
+
+A debugger that reads for the command line gets it as JSON, in a :class:`Question`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any, Dict, List, Literal, Optional, Tuple, Union
+
+from ._native import Session, Snapshot
+from .errors import UserError
+from .handle_types import HandleDict
+from .system import typed_json
+
+Action = Literal["read", "handles", "compare", "layouts", "record"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of every target."""
+
+    action: Action = "read"
+    #: ``auto``, ``builtin`` or ``plugin``.
+    source: str = "auto"
+    #: The path of a plug-in that was asked for by name; None: it is searched for.
+    plugin: Optional[str] = None
+    #: Also the queues, or the communicators only.
+    queues: bool = True
+    #: Handles: pairs of a kind and a value, None for all of that kind. Where they alone are asked for and none is
+    #: named, every kind.
+    wanted: Tuple[Tuple[str, Optional[str]], ...] = ()
+    #: Seconds for one target, and for several that are stopped together.
+    timeout: float = 60.0
+    #: The debugger: ``gdb`` or ``lldb``.
+    via: str = "gdb"
+    #: For recordings: all writable memory of the MPI library, too.
+    full: bool = False
+    #: A layout profile to use instead of the shipped ones.
+    layouts: Optional[str] = None
+    #: Where an answer is kept until it is used; None for the system's place of temporary files.
+    spool: Optional[str] = None
+
+    @property
+    def files(self) -> List[str]:
+        """What the user has named for the debugger to open."""
+        return [os.path.abspath(path) for path in (self.plugin, self.layouts) if path is not None]
+
+    def within(self, seconds: float) -> Request:
+        """The same, with another time limit."""
+        return replace(self, timeout=seconds)
+
+    # The calls of the core. All raise NativeError as these do.
+
+    def read(self, session: Session) -> Snapshot:
+        """:meth:`Session.read`, with the objects of the kinds that are wanted."""
+        kinds = [kind for kind, _ in self.wanted]
+        return session.read(
+            source=self.source, plugin=self.plugin, timeout=self.timeout, queues=self.queues, handles=kinds
+        )
+
+    def handles(self, session: Session) -> Snapshot:
+        """:meth:`Session.handles`."""
+        return session.handles(self.wanted, source=self.source, plugin=self.plugin, timeout=self.timeout)
+
+    def describe(
+        self, session: Session, kind: str, value: Union[int, bytes], *, fortran: bool, full: bool
+    ) -> HandleDict:
+        """:meth:`Session.describe`."""
+        return session.describe(
+            kind,
+            value,
+            fortran=fortran,
+            full=full,
+            source=self.source,
+            plugin=self.plugin,
+            timeout=self.timeout,
+        )
+
+    def compare(self, session: Session) -> List[str]:
+        """:meth:`Session.compare`."""
+        return session.compare(plugin=self.plugin, timeout=self.timeout)
+
+    def plugin_info(self, session: Session) -> Dict[str, Any]:
+        """:meth:`Session.plugin_info`."""
+        return session.plugin_info(plugin=self.plugin, timeout=self.timeout)
+
+    def handle_plugin_info(self, session: Session) -> Dict[str, Any]:
+        """:meth:`Session.handle_plugin_info`."""
+        return session.handle_plugin_info(plugin=self.plugin, timeout=self.timeout)
+
+
+#: Reads no more than the communicators, as the built-in reader knows them.
+COMMUNICATORS = Request(source="builtin", queues=False)
+
+
+@dataclass(frozen=True)
+class Live:
+    """A live process."""
+
+    pid: int
+    #: Its place in the universe of its job; None where that is its rank.
+    identity: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Core:
+    """A core file, and the program that dumped it."""
+
+    core: str
+    exe: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A request with what it is about: a live process, a core file, or several processes that are stopped together."""
+
+    request: Request
+    #: When all must be read, in seconds of the clock that all processes share (``time.monotonic``): a debugger may take
+    #: long to start.
+    until: float
+    live: Optional[Live] = None
+    core: Optional[Core] = None
+    together: Optional[Tuple[Live, ...]] = None
+
+    def to_json(self) -> bytes:
+        """As a debugger gets it."""
+        return typed_json.written(self)
+
+    @classmethod
+    def from_json(cls, content: bytes) -> Question:
+        """What :meth:`to_json` wrote.
+
+        Raises:
+            UserError: where it is something else.
+        """
+        question = typed_json.read(cls, content, "the request")
+        if sum(one is not None for one in (question.live, question.core, question.together)) != 1:
+            raise UserError("the request: it is about no process, or about several things", kind="request")
+        return question
