@@ -20,8 +20,8 @@ from .debuggers.base import DebuggedProcess, StackDict
 from .debuggers.callers import Thread
 from .debuggers.values import Scope, Typed
 from .handle_types import HandleDict, HandleListDict
-from .launchers.mpi2dd_types import Mpi2ddDict
 from .launchers.table_types import ProcessTableDict
+from .mpi2dd.types import Mpi2ddDict
 
 __version__: str
 #: What stands for the file of the kernel's own page of code.

@@ -10,9 +10,10 @@ from typing import Any, Dict, List, Optional
 import pytest
 from mpi_queues import _native
 from mpi_queues.errors import UserError
-from mpi_queues.launchers import directories, hosts, job
+from mpi_queues.launchers import hosts, job
 from mpi_queues.launchers.model import Job
 from mpi_queues.launchers.tree import ProcessTree
+from mpi_queues.mpi2dd import directories
 from support import cli, processes
 from support.directories import WIDTHS, DirectoryJob, running
 

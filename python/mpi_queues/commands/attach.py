@@ -11,7 +11,8 @@ from ..launchers import finding
 from ..launchers import job as acquisition
 from ..launchers.model import Job, RankEntry
 from ..launchers.tree import ProcessTree
-from . import gates, mpi2dd, mpir, spawning
+from ..mpi2dd import control as mpi2dd
+from . import gates, mpir, spawning
 from . import options as opt
 from .base import COMM, Command
 from .comm_members import members

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional
 
-from . import mpi2dd, mpir
+from ..mpi2dd import control as mpi2dd
+from . import mpir
 from .job_control import JobControl
 
 #: Functions that a process calls where a debugger is to look at it.

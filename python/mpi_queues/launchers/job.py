@@ -6,7 +6,8 @@ import socket
 from typing import Callable, List, Optional, Tuple
 
 from ..errors import UserError
-from . import directories, entries, finding, members, owners, tables, worlds
+from ..mpi2dd import directories
+from . import entries, finding, members, owners, tables, worlds
 from .members import Found, Start
 from .model import Job, World
 from .tables import Table

@@ -6,9 +6,9 @@ from __future__ import annotations
 import sys
 from typing import Dict, List, Optional
 
+from ..commands.job_control import JobControl
+from ..commands.mpir import MAX_STRING, aborted, pointer_size, string
 from ..errors import UserError
-from .job_control import JobControl
-from .mpir import MAX_STRING, aborted, pointer_size, string
 
 BREAKPOINT = "MPI2DD_breakpoint"
 _INFO = "MPI2DD_info"

@@ -8,10 +8,10 @@ from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from .. import _native
 from ..errors import UserError
-from . import hosts, owners
-from .model import Job, RankEntry, World
-from .mpi2dd_types import InfoDict, MemberDict, Mpi2ddDict, SpawnDict, WorldDict
-from .tree import ProcessTree
+from ..launchers import hosts, owners
+from ..launchers.model import Job, RankEntry, World
+from ..launchers.tree import ProcessTree
+from .types import InfoDict, MemberDict, Mpi2ddDict, SpawnDict, WorldDict
 
 #: Processes above or below one that are looked at.
 _MAX_RELATIVES = 64
