@@ -44,7 +44,7 @@ def snapshots(
     for answer in answers:
         try:
             found.append(_placed(Snapshot.from_json(answer.text()), answer, states))
-        except ValueError as error:
+        except (ValueError, UserError) as error:
             failures.append(UserError(f"{answer.target.label}: {request.via}'s answer is not complete: {error}"))
 
     outlines: List[Snapshot] = []
@@ -185,7 +185,7 @@ def facts(
     for answer in answers:
         try:
             found.append((answer.target.label, json.loads(answer.text())))
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, UserError) as error:
             failures.append(UserError(f"{answer.target.label}: {request.via}'s answer is not complete: {error}"))
     replayed, more = _replayed(wanted, replay)
     return found + replayed, failures + more

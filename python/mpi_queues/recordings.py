@@ -9,7 +9,7 @@ import socket
 import stat
 import time
 from contextlib import contextmanager
-from typing import IO, Any, Callable, Iterator, List, Optional, Protocol, Union
+from typing import IO, Any, Callable, Iterable, Iterator, List, Optional, Protocol, Union
 
 from ._native import NativeError, Recording, Session, Snapshot, __version__, recording_end, recording_start
 from .errors import UserError, as_user_error
@@ -51,20 +51,29 @@ class RecordingWriter:
         Raises:
             NativeError: where it cannot be recorded at all; nothing of it is in the file then.
         """
+        with self._whole():
+            return session.record(self._file.write, full=full, progress=progress)
+
+    def add_pieces(self, pieces: Iterable[bytes]) -> None:
+        """Adds a process that another program recorded (what ``Session.record`` wrote).
+
+        Raises:
+            UserError, OSError: as ``pieces`` do, and where the file cannot be written to; nothing of it is in it then.
+        """
+        with self._whole():
+            for piece in pieces:
+                self._file.write(piece)
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Counts one more process, or takes away what was written of it."""
         start = self._file.tell()
         try:
-            problem = session.record(self._file.write, full=full, progress=progress)
+            yield
         except BaseException:
             self._file.seek(start)
             self._file.truncate()
             raise
-        self.processes += 1
-        return problem
-
-    def add_bytes(self, part: IO[bytes]) -> None:
-        """Adds a process that another program recorded (what ``Session.record`` wrote)."""
-        while piece := part.read(1 << 20):
-            self._file.write(piece)
         self.processes += 1
 
 

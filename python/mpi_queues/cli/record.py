@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from dataclasses import replace
-from typing import IO, Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import asking, recordings, targets
 from .._native import NativeError
 from ..debuggers.child import TRAILER_SIZE
+from ..debuggers.kept_answer import MAX_HEAD, KeptAnswer
 from ..errors import UserError, as_user_error
 from ..report.recording import write_info
 from ..report.words import size
@@ -67,9 +67,9 @@ def _record(options: argparse.Namespace) -> int:
         answers, failures = asking.ask(wanted, request)
         for answer in answers:
             try:
-                with answer.opened() as part:
-                    problem = _trailer(answer.target.label, part)
-                    writer.add_bytes(part)
+                with answer.taken() as part:
+                    problem, end = _trailer(answer.target.label, part)
+                    writer.add_pieces(part.pieces(0, end))
             except UserError as error:
                 failures.append(error)
                 continue
@@ -95,35 +95,31 @@ def _record(options: argparse.Namespace) -> int:
     return 1 if told or failures else 0
 
 
-def _trailer(label: str, part: IO[bytes]) -> Optional[str]:
-    """Cuts off what a child says behind a process that it recorded: why the process cannot be read, if it cannot.
+def _trailer(label: str, part: KeptAnswer) -> Tuple[Optional[str], int]:
+    """What a child says behind a process that it recorded: why the process cannot be read, if it cannot; and where the
+    recorded process ends.
 
     Raises:
         UserError: where it was not recorded.
     """
     said: Dict[str, Any] = {}
-    start = part.tell()
-    end = part.seek(0, os.SEEK_END)
-    if end - start >= TRAILER_SIZE:
-        part.seek(end - TRAILER_SIZE)
-        length = int.from_bytes(part.read(), "big")
-        if length <= end - start - TRAILER_SIZE:
+    end = part.size
+    if end >= TRAILER_SIZE:
+        length = int.from_bytes(part.read(end - TRAILER_SIZE, TRAILER_SIZE), "big")
+        if length <= min(end - TRAILER_SIZE, MAX_HEAD):
             end -= TRAILER_SIZE + length
-            part.seek(end)
             try:
-                said = json.loads(part.read(length))
+                said = json.loads(part.read(end, length))
             except (ValueError, RecursionError):
                 said = {}
-    if not isinstance(said, dict) or not ("error" in said or said.get("bytes") == end - start):
+    if not isinstance(said, dict) or not ("error" in said or said.get("bytes") == end):
         raise UserError(f"{label}: what its debugger recorded is not complete", kind="not_recorded")
     if "error" in said:
         raise UserError(
             f"{label}: {said['error']}", help=str(said.get("help", "")), kind=str(said.get("kind", "error"))
         )
-    part.truncate(end)
-    part.seek(start)
     problem = said.get("problem")
-    return None if problem is None else str(problem)
+    return None if problem is None else str(problem), end
 
 
 def _info(options: argparse.Namespace) -> int:

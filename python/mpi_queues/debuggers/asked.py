@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from dataclasses import dataclass
-from typing import IO, Any, Callable, Dict, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, Optional, Sequence, Tuple, Union
 
 from ..cores.program import checked_core
 from ..errors import UserError
@@ -16,9 +16,7 @@ from ..system import advice, processes
 from ..targets import CoreTarget, PidTarget
 from .conversation import Reply
 from .invocation import Launcher
-
-#: The first line of an answer is not longer than this.
-MAX_HEAD = 1 << 20
+from .kept_answer import KeptAnswer
 
 DebuggedTarget = Union[PidTarget, CoreTarget]
 
@@ -59,8 +57,8 @@ class Answer:
     """What came back for one target, or why nothing did."""
 
     target: DebuggedTarget
-    #: Gives the body, once; of an answer that is no error.
-    body: Optional[Callable[[], IO[bytes]]] = None
+    #: Of an answer that is no error.
+    body: Optional[KeptAnswer] = None
     error: Optional[UserError] = None
     #: When the process was stopped, and when it went on or soon after, where several were stopped together: in seconds
     #: since 1970.
@@ -69,15 +67,15 @@ class Answer:
     #: Why it was read with the rights of root, though it is another user's; None where it was not.
     as_root: Optional[str] = None
 
-    def opened(self) -> IO[bytes]:
-        """The body of an answer that is no error; who takes it closes it."""
+    def taken(self) -> KeptAnswer:
+        """The body of an answer that is no error, once: who takes it closes it."""
         assert self.body is not None
-        return self.body()
+        return self.body
 
     def text(self) -> str:
         """The same as text (JSON), once."""
-        with self.opened() as body:
-            return body.read().decode("utf-8", "replace")
+        with self.taken() as body:
+            return b"".join(body.pieces()).decode("utf-8", "replace")
 
 
 @contextlib.contextmanager

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-import tempfile
 import threading
 import time
-from functools import partial
-from typing import IO, Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ..errors import UserError
 from ..request import Request
 from ..system import processes
 from ..targets import PidTarget
-from .asked import MAX_HEAD, Answer, Told, died, late, left_as_found, not_kept, question_together, said_error
+from .asked import Answer, Told, died, late, left_as_found, not_kept, question_together, said_error
 from .conversation import Progress, Reply, converse
 from .invocation import Launcher
+from .kept_answer import MAX_HEAD, KeptFile
 
 #: Processes of one debugger. More are read by several, of which each stops its own first.
 MAX_TOGETHER = 512
@@ -78,26 +77,28 @@ def read_together(
             pieces.count_stood()
         if not reply.whole or reply.status:
             raise _Broken
-    if reply is None:
+    if reply is None or reply.answer is None:
         return answers
-    spool = _Spool(reply.answer, sum(target.pid in pieces.done for target in ready))
-    for target in ready:
-        answer = _answer(debugger, target, request, reply, pieces, spool)
-        if answer is not None:
-            answers.append(answer)
+    kept = KeptFile(reply.answer)
+    answers += [one for target in ready if (one := _answer(debugger, target, request, reply, pieces, kept)) is not None]
+    kept.close_unused()
     return answers
 
 
 def _answer(
-    debugger: Launcher, target: PidTarget, request: Request, reply: Reply, pieces: _Pieces, spool: _Spool
+    debugger: Launcher, target: PidTarget, request: Request, reply: Reply, pieces: _Pieces, kept: KeptFile
 ) -> Optional[Answer]:
     failure = pieces.failed.get(target.pid)
     if failure is not None:
         return Answer(target, error=said_error(target, failure))
     if target.pid in pieces.done:
+        try:
+            body = kept.answer(pieces.places[target.pid])
+        except UserError as error:
+            return Answer(target, error=error)
         return Answer(
             target,
-            partial(spool.body, pieces.places[target.pid], request.spool),
+            body,
             stopped=pieces.stopped.get(target.pid),
             released=pieces.done[target.pid],
         )
@@ -106,38 +107,6 @@ def _answer(
     # The one that it was at when it ended, or took too long.
     pieces.told.one_done()
     return Answer(target, error=died(debugger, target, reply) if reply.whole else late(target, request))
-
-
-class _Spool:
-    """What the debugger has said about all processes, until each one's answer has been taken."""
-
-    def __init__(self, file: Optional[IO[bytes]], answers: int) -> None:
-        self._file = file
-        self._left = answers
-        self._close_at_end()
-
-    def _close_at_end(self) -> None:
-        if self._file is not None and self._left <= 0:
-            self._file.close()
-
-    def body(self, places: Sequence[Tuple[int, int]], directory: Optional[str]) -> IO[bytes]:
-        """One process's answer without its first line, as a file of its own; once for each."""
-        assert self._file is not None
-        body = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 - it is the caller's
-        try:
-            for offset, length in places:
-                self._file.seek(offset)
-                while length > 0 and (piece := self._file.read(min(length, 1 << 20))):
-                    body.write(piece)
-                    length -= len(piece)
-            body.seek(0)
-            body.readline(MAX_HEAD)
-        except BaseException:
-            body.close()
-            raise
-        self._left -= 1
-        self._close_at_end()
-        return body
 
 
 class _Pieces:

@@ -17,9 +17,10 @@ from ..errors import UserError, as_user_error
 from ..request import Request
 from ..targets import CoreTarget, PidTarget
 from . import rights
-from .asked import MAX_HEAD, Answer, DebuggedTarget, Told, check_head, late, left_as_found, not_kept, question
+from .asked import Answer, DebuggedTarget, Told, check_head, late, left_as_found, not_kept, question
 from .conversation import converse
 from .invocation import Launcher, launcher
+from .kept_answer import KeptFile
 from .together import MAX_TOGETHER, read_together
 
 Progress = Callable[[int, int, int], None]
@@ -140,10 +141,10 @@ def _ask(
         raise UserError(f"{target.label}: interrupted", kind="interrupted")
     if reply.answer is None:
         raise late(target, request)
-    body = reply.answer
     try:
-        check_head(debugger, target, reply, body.readline(MAX_HEAD))
+        body = KeptFile(reply.answer).answer()
+        check_head(debugger, target, reply, body.head)
     except BaseException:
-        body.close()
+        reply.answer.close()
         raise
-    return Answer(target, lambda: body, as_root=chosen.note)
+    return Answer(target, body, as_root=chosen.note)
