@@ -7,6 +7,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
 use target::files::{self, FileError, Reader};
+use target::libraries;
 
 /// Opens a regular file, and nothing else; returns its descriptor. `reader` is for whom: user, group, other groups.
 #[pyfunction]
@@ -31,6 +32,12 @@ pub fn irregular(py: Python<'_>, path: PathBuf) -> Option<String> {
 pub fn irregular_images(py: Python<'_>, pid: u32) -> Vec<(String, String)> {
     let found = py.detach(|| acquisition::irregular_images(pid));
     found.into_iter().map(|(path, kind)| (path, kind.to_string())).collect()
+}
+
+/// Whether a file name is that of an MPI's library.
+#[pyfunction]
+pub fn is_mpi_library(name: &str) -> bool {
+    libraries::is_mpi_library(name)
 }
 
 fn os_error(path: &Path, error: &FileError) -> PyErr {

@@ -58,6 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(expressions::value_of_c, module)?)?;
     module.add_function(wrap_pyfunction!(files::irregular, module)?)?;
     module.add_function(wrap_pyfunction!(files::irregular_images, module)?)?;
+    module.add_function(wrap_pyfunction!(files::is_mpi_library, module)?)?;
     module.add_function(wrap_pyfunction!(files::open_regular, module)?)?;
     module.add_function(wrap_pyfunction!(acquisition::process_table, module)?)?;
     module.add_function(wrap_pyfunction!(text::printable, module)?)?;

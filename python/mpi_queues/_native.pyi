@@ -44,6 +44,7 @@ __all__ = [
     "irregular",
     "irregular_images",
     "is_application",
+    "is_mpi_library",
     "is_outermost",
     "layouts_list",
     "layouts_make",
@@ -794,6 +795,9 @@ def irregular(path: Union[str, os.PathLike[str]]) -> Optional[str]:
 
 def irregular_images(pid: int) -> List[Tuple[str, str]]:
     """The libraries in the link map of a live process that are no regular files, with what they are."""
+
+def is_mpi_library(name: str) -> bool:
+    """Whether a file name, without its folder, is that of an MPI's library or of its bindings: ``libmpi.so.40``."""
 
 def own_variables(path: str) -> Optional[Tuple[int, List[Tuple[int, int]]]]:
     """Where an executable has its program headers (address in the file), and variables of its own (address and length in

@@ -95,6 +95,10 @@ class Request:
 COMMUNICATORS = Request(source="builtin", queues=False)
 
 
+#: As it is read where nobody says anything else.
+USUAL = Request()
+
+
 @dataclass(frozen=True)
 class Live:
     """A live process."""

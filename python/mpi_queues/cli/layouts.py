@@ -17,7 +17,7 @@ from ..report import facts
 from ..request import COMMUNICATORS
 from ..system.paths import shown
 from ..system.written import new_file
-from .options import requested
+from .options import add_actions, requested
 
 # The pooled types whose sizes tell builds of MPICH apart.
 _TOLD_SIZES = ("MPIR_Comm", "MPIR_Request", "MPIR_Group", "MPIR_Win")
@@ -31,7 +31,7 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
         description="Layout profiles: where the fields of an MPI library's structures lie.",
         epilog="example:\n  mpi-queues layouts list",
     )
-    actions = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
+    actions = add_actions(parser)
     action = actions.add_parser(
         "list",
         help="the profiles that are shipped",

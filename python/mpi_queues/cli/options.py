@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from ..commands.plugins import requested_plugin
 from ..request import Request
@@ -25,6 +26,11 @@ def add_source(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCE",
         help="who reads: auto, builtin, plugin or plugin=PATH (default: auto, the built-in reader)",
     )
+
+
+def add_actions(parser: argparse.ArgumentParser) -> Any:
+    """Makes it a command with commands of its own, which are added to what this returns."""
+    return parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
 
 
 def requested(options: argparse.Namespace, source: str = "auto") -> Request:

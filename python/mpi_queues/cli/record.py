@@ -18,7 +18,7 @@ from ..report.words import size
 from ..system import written
 from ..system.output import json_text
 from ..system.paths import shown
-from .options import add_format, requested
+from .options import add_actions, add_format, requested
 
 
 def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], None]) -> None:
@@ -46,7 +46,7 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
         description="Tells what is in a file that mpi-queues record wrote.",
         epilog="example:\n  mpi-queues recording info hang.mpirec",
     )
-    actions = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
+    actions = add_actions(parser)
     action = actions.add_parser(
         "info",
         help="its processes, and how they were recorded",

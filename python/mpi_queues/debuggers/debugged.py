@@ -7,10 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Union
 
 from .._native import Snapshot
 from ..handle_types import HandleDict
-from ..request import Request
-
-#: Who tells what handles mean where nobody is named.
-_AS_EVER = Request()
+from ..request import USUAL, Request
 
 
 class DebuggedMpi(ABC):
@@ -45,7 +42,7 @@ class DebuggedMpi(ABC):
         *,
         fortran: bool = False,
         full: bool = False,
-        request: Request = _AS_EVER,
+        request: Request = USUAL,
     ) -> HandleDict:
         """As :meth:`Session.describe`."""
 

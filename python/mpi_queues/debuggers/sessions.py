@@ -9,12 +9,11 @@ from .. import _native
 from ..errors import UserError, as_user_error
 from ..handle_types import HandleDict
 from ..printers.words import LASTING
-from ..request import Request
+from ..request import USUAL, Request
 from .base import DebuggedProcess
 from .debugged import DebuggedMpi
 
 _T = TypeVar("_T")
-_AS_EVER = Request()
 
 
 class ProcessSession(DebuggedMpi):
@@ -106,7 +105,7 @@ class ProcessSession(DebuggedMpi):
         *,
         fortran: bool = False,
         full: bool = False,
-        request: Request = _AS_EVER,
+        request: Request = USUAL,
     ) -> HandleDict:
         return self.reached(lambda: request.describe(self._session, kind, value, fortran=fortran, full=full))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import Any, Dict, Optional
 
 import gdb
@@ -17,9 +16,6 @@ from ..system.output import in_a_line
 from . import handles as gdb_handles
 from .events import symbol_address, symbols_in_events
 from .sessions import Sessions
-
-#: The file of an MPI library: libmpi.so.40, libmpi_cxx.so, libmpi_ibm.so.3, Debian's libmpich.so.12.
-_LIBRARY = re.compile(r"libmpi(ch|_\w+)?\.so")
 
 #: What gdb raises for values that cannot be read, and what may follow from values that are not as their types say.
 _UNREADABLE = (gdb.error, ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
@@ -140,7 +136,7 @@ def _is_mpi(objfile: Any, space: Any) -> bool:
     name = objfile.filename
     if not name:
         return False
-    if _LIBRARY.match(os.path.basename(name)):
+    if _native.is_mpi_library(os.path.basename(name).encode("utf-8", "replace").decode()):
         return True
     with symbols_in_events():
         return name == space.filename and any(symbol_address(symbol) is not None for symbol in _SYMBOLS)

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import IO, Dict, Iterator, List, Mapping, Optional, Set, Tuple
 
+from .. import _native
 from ..system import files, mappings, processes
 from ..system.processes import STATES
 
@@ -21,8 +22,6 @@ _MAX_DEPTH = 256
 #: Programs larger than this are not searched for MPI's names.
 _MAX_PROGRAM = 1 << 30
 
-#: File names of MPI libraries: Open MPI's, MPICH's and those of its ABI, Intel's, Cray's, MVAPICH's.
-_MPI_LIBRARY = re.compile(rb"/lib(?:mpi|mpich|mpi_abi|mpi_[a-z0-9]+|mpich_[a-z0-9]+|mpi-[a-z0-9]+)\.so[.0-9]*$")
 #: Names in the tables of symbols of programs that use MPI, in C and in Fortran.
 _MPI_NAMES = (b"\0MPI_Init", b"\0PMPI_Init", b"\0mpi_init_", b"\0MPI_INIT")
 #: Interpreters: the program is the script that they are given.
@@ -231,7 +230,7 @@ class ProcessTree:
     def has_mpi(self, pid: int) -> bool:
         """Whether it runs code of an MPI library. A debugger that has opened the file does not execute it."""
         return any(
-            mapping.is_code and _MPI_LIBRARY.search(mapping.name.removesuffix(b" (deleted)"))
+            mapping.is_code and _native.is_mpi_library(_file_name(mapping.name))
             for mapping in mappings.parsed(self._read(f"{pid}/maps", mappings.MAX_LIST) or b"")
         )
 
@@ -248,6 +247,10 @@ class ProcessTree:
                 return self._programs[key]
         except (OSError, ValueError):
             return False
+
+
+def _file_name(path: bytes) -> str:
+    return path.removesuffix(b" (deleted)").rpartition(b"/")[2].decode("ascii", "replace")
 
 
 def _has_mpi_name(file: IO[bytes]) -> bool:
