@@ -76,7 +76,7 @@ impl ElfImage {
                 continue;
             }
             let equal = ours.is_none_or(|ours| ours == mapped);
-            let known = copy && build_id.is_some() && build_id == mapped_build_id(&mapped);
+            let known = copy && build_id.is_some() && build_id == build_id_in_memory(&mapped);
             if !equal && !known {
                 return Err(fail("it is another file than the one that runs: it was rebuilt or replaced".to_owned()));
             }
@@ -160,7 +160,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// The build-id that stands in the first bytes of a mapped file; `None` where it has none there.
-fn mapped_build_id(bytes: &[u8]) -> Option<String> {
+pub(crate) fn build_id_in_memory(bytes: &[u8]) -> Option<String> {
     fn found<H: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Option<String> {
         let header = H::parse(bytes).ok()?;
         let endian = header.endian().ok()?;
@@ -203,8 +203,11 @@ impl ElfSymbols {
 
     /// The images with the build-ids of those whose files have been opened.
     pub fn images(&self) -> Vec<Image> {
-        let build_id = |index: usize| self.files[index].get()?.as_ref().ok()?.build_id.clone();
-        let with_id = |(index, image): (usize, &Image)| Image { build_id: build_id(index), ..image.clone() };
+        let of_file = |index: usize| self.files[index].get()?.as_ref().ok()?.build_id.clone();
+        let with_id = |(index, image): (usize, &Image)| Image {
+            build_id: of_file(index).or_else(|| image.build_id.clone()),
+            ..image.clone()
+        };
         self.images.iter().enumerate().map(with_id).collect()
     }
 

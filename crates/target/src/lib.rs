@@ -1,4 +1,4 @@
-//! What is read: a live process under a debugger, later a core file or a recording; in tests, a mock.
+//! What is read: a live process, a core file ([`cores`]), a recording; in tests, a mock.
 //!
 //! One read is required; typed reads are default methods. A target never fails by panicking: bad addresses, dead
 //! processes and lying debuggers all come back as [`TargetError`].
@@ -7,6 +7,7 @@ mod abi;
 pub mod address;
 mod budget;
 mod cache;
+pub mod cores;
 mod elf;
 pub mod files;
 pub mod libraries;
@@ -19,6 +20,7 @@ pub mod text;
 pub use abi::{ByteOrder, PointerWidth, TargetAbi};
 pub use budget::{Budget, Limit, Limits, Metered, OverLimit, collect, fit, zeroed};
 pub use cache::{CacheStatistics, PageCache};
+use elf::build_id_in_memory;
 pub use elf::{ElfImage, ElfSymbols, OtherFiles, build_id};
 pub use link_map::{images_from_link_map, library_names, r_debug_from_program_headers};
 pub use live::{LiveProcess, Mapping};

@@ -1,0 +1,140 @@
+//! Registers of a thread as the kernel writes them, by the numbers that DWARF has for them.
+
+/// The machines of which core files are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Machine {
+    X86_64,
+    Aarch64,
+}
+
+/// Where registers begin in `struct elf_prstatus` of a 64-bit Linux (include/uapi/linux/elfcore.h).
+const BEGIN: usize = 112;
+
+/// `struct user_regs_struct` of x86-64 (arch/x86/include/asm/user_64.h) in the numbers of the System V ABI's AMD64
+/// supplement, figure 3.36: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi, orig_rax (no number), rip (the
+/// return address's), cs eflags rsp ss fs_base gs_base ds es fs gs.
+const X86_64: [Option<u16>; 27] = {
+    const fn is(number: u16) -> Option<u16> {
+        Some(number)
+    }
+    [
+        is(15),
+        is(14),
+        is(13),
+        is(12),
+        is(6),
+        is(3),
+        is(11),
+        is(10),
+        is(9),
+        is(8),
+        is(0),
+        is(2),
+        is(1),
+        is(4),
+        is(5),
+        None,
+        is(16),
+        is(51),
+        is(49),
+        is(7),
+        is(52),
+        is(58),
+        is(59),
+        is(53),
+        is(50),
+        is(54),
+        is(55),
+    ]
+};
+/// Where `orig_rax` is among them: the number of the system call.
+const ORIG_RAX: usize = 15;
+
+/// AArch64's `struct user_pt_regs` is x0 to x30, sp, pc, pstate; DWARF's numbers are in that order, pstate has none
+/// (DWARF for the Arm 64-bit Architecture, "DWARF register names").
+const AARCH64: usize = 33;
+
+impl Machine {
+    /// By `e_machine`.
+    pub fn of_elf(number: u16) -> Option<Self> {
+        match number {
+            62 => Some(Self::X86_64),
+            183 => Some(Self::Aarch64),
+            _ => None,
+        }
+    }
+
+    /// As uname calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64",
+            Self::Aarch64 => "aarch64",
+        }
+    }
+
+    const fn stack_pointer(self) -> u16 {
+        match self {
+            Self::X86_64 => 7,
+            Self::Aarch64 => 31,
+        }
+    }
+
+    const fn program_counter(self) -> u16 {
+        match self {
+            Self::X86_64 => 16,
+            Self::Aarch64 => 32,
+        }
+    }
+}
+
+/// The registers of a thread where it stood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registers {
+    machine: Machine,
+    /// DWARF's numbers and the values, in the order of the numbers.
+    values: Vec<(u16, u64)>,
+    system_call: Option<u64>,
+}
+
+impl Registers {
+    /// Those of an NT_PRSTATUS note; `None` where it is too short for the stack pointer.
+    pub(super) fn of_status(machine: Machine, status: &[u8]) -> Option<Self> {
+        let word = |index: usize| super::elf::u64_at(status, BEGIN + 8 * index);
+        let number = |index: usize| match machine {
+            Machine::X86_64 => X86_64.get(index).copied().flatten(),
+            Machine::Aarch64 => (index < AARCH64).then_some(index as u16),
+        };
+        let mut values: Vec<(u16, u64)> =
+            (0..X86_64.len().max(AARCH64)).filter_map(|index| Some((number(index)?, word(index)?))).collect();
+        values.sort_unstable();
+        let system_call = if machine == Machine::X86_64 { word(ORIG_RAX) } else { None };
+        let found = Self { machine, values, system_call };
+        found.get(machine.stack_pointer()).is_some().then_some(found)
+    }
+
+    /// The value of the register to which DWARF gives this number on the core's machine.
+    pub fn get(&self, number: u16) -> Option<u64> {
+        let index = self.values.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        Some(self.values[index].1)
+    }
+
+    /// All of them by DWARF's numbers.
+    pub fn all(&self) -> &[(u16, u64)] {
+        &self.values
+    }
+
+    /// The stack pointer.
+    pub fn stack_pointer(&self) -> u64 {
+        self.get(self.machine.stack_pointer()).unwrap_or_default()
+    }
+
+    /// The address of the next instruction; `None` where the note ends before it.
+    pub fn program_counter(&self) -> Option<u64> {
+        self.get(self.machine.program_counter())
+    }
+
+    /// What tells of the thread's system call, by the kernel's names of registers; on x86-64 only.
+    pub fn of_system_call(&self) -> Option<[(&'static str, u64); 4]> {
+        Some([("orig_rax", self.system_call?), ("rax", self.get(0)?), ("rsi", self.get(4)?), ("r10", self.get(10)?)])
+    }
+}
