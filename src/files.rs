@@ -40,7 +40,7 @@ pub fn is_mpi_library(name: &str) -> bool {
     libraries::is_mpi_library(name)
 }
 
-fn os_error(path: &Path, error: &FileError) -> PyErr {
+pub(super) fn os_error(path: &Path, error: &FileError) -> PyErr {
     let number = match error {
         FileError::Io(error) => error.raw_os_error().unwrap_or(libc::EIO),
         FileError::Irregular(_) => libc::EINVAL,

@@ -3,6 +3,7 @@
 mod acquisition;
 mod asked;
 mod calls;
+mod cores;
 mod diagnosis;
 mod expressions;
 mod facts;
@@ -33,6 +34,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("NativeError", module.py().get_type::<session::NativeError>())?;
     module.add_class::<session::Session>()?;
     module.add_class::<recording::Recording>()?;
+    module.add_class::<cores::CoreFile>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<diagnosis::Diagnosis>()?;
     module.add_class::<diagnosis::Finding>()?;
@@ -56,6 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(threads::refuse_call, module)?)?;
     module.add_function(wrap_pyfunction!(expressions::mpi_family, module)?)?;
     module.add_function(wrap_pyfunction!(expressions::value_of_c, module)?)?;
+    module.add_function(wrap_pyfunction!(cores::checked_core, module)?)?;
     module.add_function(wrap_pyfunction!(files::irregular, module)?)?;
     module.add_function(wrap_pyfunction!(files::irregular_images, module)?)?;
     module.add_function(wrap_pyfunction!(files::is_mpi_library, module)?)?;

@@ -4,18 +4,24 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use super::cores;
 use layouts::{Field, FieldKind, LayoutSource, TypeLayout};
 use target::address::TargetAddr;
+use target::cores::CoreFile;
 use target::libraries::is_mpi_library;
 use target::{
     ByteOrder, ElfSymbols, Image, PageCache, PointerWidth, Reason, Symbol, Target, TargetAbi, TargetError,
     images_from_link_map, printable, r_debug_from_program_headers,
 };
+
+/// How often a core file is read before Python is asked whether to go on: some milliseconds.
+const READS_BETWEEN_LOOKS: u32 = 64;
 
 /// An exception that must reach the user as it is: an interrupt, exhausted memory.
 #[derive(Default)]
@@ -79,11 +85,15 @@ impl Debugger {
         if is("ProcessGone") { TargetError::Gone } else { TargetError::Debugger(error.value(py).to_string()) }
     }
 
+    /// Nothing is read or asked any more after an interrupt.
+    fn not_interrupted(&self) -> Result<(), TargetError> {
+        let interrupted = self.urgent.0.borrow().is_some();
+        if interrupted { Err(TargetError::Debugger("interrupted".to_owned())) } else { Ok(()) }
+    }
+
     /// Runs `ask` on the Python object and turns exceptions into errors.
     pub fn with<R>(&self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>) -> Result<R, TargetError> {
-        if self.urgent.0.borrow().is_some() {
-            return Err(TargetError::Debugger("interrupted".to_owned()));
-        }
+        self.not_interrupted()?;
         Python::attach(|py| ask(self.object.bind(py)).map_err(|error| self.failure(py, error)))
     }
 }
@@ -109,6 +119,9 @@ pub struct DebuggerTarget {
     abi: TargetAbi,
     roots: Vec<PathBuf>,
     elf: RefCell<Option<Rc<ElfSymbols>>>,
+    /// Has the memory of a core file: debuggers answer zeros for what it does not hold.
+    core: Option<Arc<CoreFile>>,
+    reads: Cell<u32>,
     /// How many times the debugger itself was asked for a symbol.
     pub slow_lookups: Cell<u64>,
 }
@@ -116,11 +129,13 @@ pub struct DebuggerTarget {
 impl DebuggerTarget {
     /// Asks the debugger for what never changes during a process's life.
     pub fn new(debugger: Rc<Debugger>) -> Result<Self, TargetError> {
-        let (byte_order, pointer_size, roots) = debugger.with(|object| {
+        let (byte_order, pointer_size, roots, core) = debugger.with(|object| {
+            let core = object.getattr("core")?.extract::<Option<PyRef<'_, cores::CoreFile>>>()?;
             Ok((
                 object.getattr("byte_order")?.extract::<String>()?,
                 object.getattr("pointer_size")?.extract::<u64>()?,
                 object.getattr("file_roots")?.extract::<Vec<PathBuf>>()?,
+                core.map(|core| Arc::clone(&core.0)),
             ))
         })?;
         let byte_order = match byte_order.as_str() {
@@ -131,12 +146,26 @@ impl DebuggerTarget {
         let pointer_width =
             PointerWidth::try_from(pointer_size).map_err(|reason| TargetError::Debugger(reason.into()))?;
         let abi = TargetAbi { byte_order, pointer_width };
-        Ok(Self { debugger, abi, roots, elf: RefCell::default(), slow_lookups: Cell::new(0) })
+        let (elf, reads, slow_lookups) = Default::default();
+        Ok(Self { debugger, abi, roots, elf, core, reads, slow_lookups })
     }
 
     /// Forgets the list of images: libraries were loaded or unloaded.
     pub fn drop_images(&self) {
         self.elf.borrow_mut().take();
+    }
+
+    /// Sees now and then whether reading must end: asking Python costs more than most reads of a core file.
+    fn may_go_on(&self) -> Result<(), TargetError> {
+        let reads = self.reads.replace(self.reads.get().wrapping_add(1));
+        if !reads.is_multiple_of(READS_BETWEEN_LOOKS) {
+            return self.debugger.not_interrupted();
+        }
+        self.debugger.with(|object| {
+            object.py().check_signals()?;
+            let late = object.call_method0("out_of_time")?.is_truthy()?;
+            if late { Err(PyKeyboardInterrupt::new_err(())) } else { Ok(()) }
+        })
     }
 
     fn elf(&self) -> Result<Rc<ElfSymbols>, TargetError> {
@@ -195,6 +224,10 @@ impl DebuggerTarget {
 
 impl Target for DebuggerTarget {
     fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        if let Some(core) = &self.core {
+            self.may_go_on()?;
+            return Ok(core.read(addr.get(), buf)?);
+        }
         let fault = TargetError::Fault { addr, len: buf.len() as u64 };
         let copied = self.debugger.with(|object| {
             let bytes = object.call_method1("read_memory", (addr.get(), buf.len()))?;

@@ -16,7 +16,7 @@ from typing import (
     final,
 )
 
-from .debuggers.base import DebuggedProcess, StackDict
+from .debuggers.base import DebuggedProcess, RegionDict, StackDict
 from .debuggers.callers import Thread
 from .debuggers.values import Scope, Typed
 from .handle_types import HandleDict, HandleListDict
@@ -29,6 +29,7 @@ VDSO: str
 __all__ = [
     "VDSO",
     "Communicator",
+    "CoreFile",
     "Diagnosis",
     "Finding",
     "NativeError",
@@ -41,6 +42,7 @@ __all__ = [
     "Unknown",
     "__version__",
     "add_call",
+    "checked_core",
     "irregular",
     "irregular_images",
     "is_application",
@@ -74,6 +76,62 @@ class NativeError(Exception):
 
 class Unknown(Exception):
     """Why something about a call is not known, as a sentence without a capital and a full stop."""
+
+@final
+class CoreFile:
+    """A core file, held open: which memory of the process it holds, and what it tells of the process."""
+
+    def __new__(cls, path: Union[str, os.PathLike[str]]) -> CoreFile:
+        """Raises NativeError where it cannot be read, or is no core file of a program of this kind of machine."""
+
+    @property
+    def owner(self) -> Optional[int]:
+        """User id of the process: whose the file is, or, of root's files, who it says; None where neither tells."""
+
+    @property
+    def pid(self) -> Optional[int]:
+        """Process id on its host; None where the file does not tell."""
+
+    @property
+    def executable(self) -> Optional[str]:
+        """Path of the program that dumped it, as the kernel knew it; None where the file does not tell."""
+
+    @property
+    def program_headers(self) -> Optional[Tuple[int, int]]:
+        """AT_PHDR and AT_PHNUM."""
+
+    @property
+    def truncated(self) -> int:
+        """How many bytes are missing at its end; 0 for a whole one."""
+
+    @property
+    def holds_stacks(self) -> bool:
+        """Whether the stack of every thread is in the file, at least its innermost frame."""
+
+    def mappings(self) -> List[Tuple[int, int, bool, int, bytes]]:
+        """The files that were mapped, by address: first address, first one after it, whether it is code, where that
+        begins in the file (bytes), and the path."""
+
+    def call_registers(self, thread: int) -> Dict[str, int]:
+        """What tells of the system call of a thread, by the kernel's number of it; nothing where that is not known."""
+
+    def environment(self, name: bytes) -> Optional[bytes]:
+        """A variable of the initial environment; None where it was not set, or the file does not hold it."""
+
+    def read(self, address: int, length: int) -> bytes:
+        """Exactly ``length`` bytes of the process's memory, from the file or from those that were mapped.
+
+        Raises NotInCore (``debuggers.base``) where they do not have all of them.
+        """
+
+    def read_held(self, address: int, length: int) -> bytes:
+        """The same, of what the file itself holds."""
+
+    def regions(self) -> List[RegionDict]:
+        """The memory that the file holds, by address. Whether it was shared is not told: it is given as private."""
+
+    def is_program(self, path: Union[str, os.PathLike[str]]) -> bool:
+        """Whether a program is the one that dumped this, as far as both tell. Raises OSError where it cannot be read."""
 
 @final
 class Session:
@@ -788,6 +846,12 @@ def open_regular(
     and other groups; root opens for others only what they could open themselves.
 
     Raises OSError, whose ``strerror`` says what the path names.
+    """
+
+def checked_core(core: Union[str, os.PathLike[str]], exe: Union[str, os.PathLike[str], None]) -> str:
+    """The path of the program that dumped a core file, after a look at both and at the files that it names.
+
+    Raises NativeError that names what does not fit.
     """
 
 def irregular(path: Union[str, os.PathLike[str]]) -> Optional[str]:

@@ -19,15 +19,12 @@ from pathlib import Path
 from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 from mpi_queues import NativeError, _native
-from mpi_queues._native import Session
+from mpi_queues._native import CoreFile, Session
 from mpi_queues.cli import command_line as cli
-from mpi_queues.cores.file import CoreFile
-from mpi_queues.cores.libraries import named_libraries
-from mpi_queues.cores.mapped import MappedFiles
-from mpi_queues.cores.program import checked_core
 from mpi_queues.debuggers import child, kept_files, mapped_images, programs
 from mpi_queues.debuggers.base import DebuggerError
 from mpi_queues.debuggers.callers import CallFrame
+from mpi_queues.debuggers.core_process import checked_core
 from mpi_queues.debuggers.memory_image import memory_image
 from mpi_queues.errors import UserError
 from mpi_queues.launchers import tables
@@ -297,16 +294,12 @@ def _core(path: str, chance: random.Random) -> Answer:
     """a core file"""
     try:
         core = CoreFile(path)
-        core.environment()
-        for region in core.regions()[:200]:
+        core.environment(b"PATH")
+        for start in [*(one["start"] for one in core.regions()[:200]), *(one[0] for one in core.mappings()[:200])]:
             with contextlib.suppress(DebuggerError):
-                core.read(region["start"], 64)
-        mapped = MappedFiles(core)
-        for mapping in core.mappings[:200]:
-            mapped.read(mapping.start, 64)
-        named_libraries(core, str(plain()))
+                core.read(start, 64)
         checked_core(path, None if chance.random() < 0.5 else str(plain()))
-    except UserError as error:
+    except (UserError, NativeError) as error:
         return False, str(error)
     return True, ""
 

@@ -304,16 +304,15 @@ def test_damaged_headers(seed: int, modes: Job, core: pathlib.Path) -> None:
         for _ in range(40):
             file.seek(chance.randrange(0x40, 0x6000))
             file.write(bytes([chance.randrange(256)]))
-    # In this process, where a Python error would be seen, and a debugger is not needed.
-    from mpi_queues.cores.file import CoreFile
+    # In this process: a debugger is not needed.
+    from mpi_queues import NativeError, _native
     from mpi_queues.debuggers.base import DebuggerError
-    from mpi_queues.errors import UserError
 
     try:
-        damaged = CoreFile(str(core))
-    except UserError:
+        damaged = _native.CoreFile(str(core))
+    except NativeError:
         return
-    damaged.environment()
+    damaged.environment(b"PATH")
     damaged.regions()
     for segment in list(cores.segments(core))[:50]:
         try:

@@ -11,8 +11,8 @@ import time
 from typing import Dict, Optional
 
 import pytest
-from mpi_queues.cores.format import Notes
-from mpi_queues.debuggers import system_calls
+from mpi_queues import _native
+from mpi_queues.debuggers import elf_heads, system_calls
 
 #: FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME.
 PRIVATE, REALTIME = 128, 256
@@ -81,6 +81,12 @@ def test_by_the_notes_of_a_core_file(tmp_path: pathlib.Path) -> None:
     for place, value in ((7, 0), (10, RESTART), (13, 128), (15, 202)):
         status[112 + 8 * place : 120 + 8 * place] = value.to_bytes(8, "little", signed=True)
     note = b"".join(number.to_bytes(4, "little") for number in (5, len(status), 1)) + b"CORE\0\0\0\0" + bytes(status)
-    registers = Notes(note).call_registers[4711]
+    ident, no_sections = b"\x7fELF\2\1\1" + bytes(9), (0, 0, 0)
+    header = elf_heads.ELF_HEADER.pack(ident, 4, 62, 1, 0, 64, 0, 0, 64, 56, 1, *no_sections)
+    segment = elf_heads.PROGRAM_HEADER.pack(4, 0, 120, 0, 0, len(note), 0, 4)
+    core = tmp_path / "core"
+    core.write_bytes(header + segment + note)
+    registers = _native.CoreFile(core).call_registers(4711)
     found = system_calls.of_registers("x86_64", registers.get)
     assert found == {"name": "futex", "waits": True, "timed": False}
+    assert _native.CoreFile(core).call_registers(1 << 40) == {}

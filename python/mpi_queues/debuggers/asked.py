@@ -9,12 +9,12 @@ import time
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, Optional, Sequence, Tuple, Union
 
-from ..cores.program import checked_core
 from ..errors import UserError
 from ..request import Core, Live, Question, Request
 from ..system import advice, processes
 from ..targets import CoreTarget, PidTarget
 from .conversation import Reply
+from .core_process import checked_core
 from .invocation import Launcher
 from .kept_answer import KeptAnswer
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from typing import List, Optional, Tuple, TypedDict
+from typing import TYPE_CHECKING, List, Optional, Tuple, TypedDict
+
+if TYPE_CHECKING:
+    from .._native import CoreFile
 
 
 class DebuggerError(Exception):
@@ -167,6 +170,8 @@ class DebuggedProcess(ABC):
     via: str
     #: The debugger with its version, such as ``gdb 13.1``: recordings tell it.
     debugger: str = ""
+    #: The core file that has its memory, which the core then reads itself; None for a process.
+    core: Optional[CoreFile] = None
     #: By when (time.monotonic) reading must be done, else it is interrupted; None: no limit.
     deadline: Optional[float] = None
 

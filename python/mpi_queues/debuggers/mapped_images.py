@@ -8,8 +8,8 @@ import re
 from abc import ABC, abstractmethod
 from typing import Dict, List, NamedTuple, Optional
 
-from ..cores import elf_heads
 from ..system.paths import shown
+from . import elf_heads
 from .kept_files import opened, read_at
 
 #: What the kernel adds to the path of a file to which that does not lead any more.

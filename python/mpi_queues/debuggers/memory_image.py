@@ -10,8 +10,7 @@ from __future__ import annotations
 import struct
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ..cores.elf_heads import Head, Read, Segment, head
-from ..cores.format import ELF_HEADER, PROGRAM_HEADER, PT_LOAD, PT_NOTE, WRITABLE
+from .elf_heads import ELF_HEADER, PROGRAM_HEADER, PT_LOAD, PT_NOTE, WRITABLE, Head, Read, Segment, head
 
 #: A larger one is not copied (bytes).
 _MAX_IMAGE = 256 << 20

@@ -13,9 +13,9 @@ import contextlib
 import os
 from typing import Dict, List, Optional
 
-from ..cores import elf_heads
-from ..cores.format import PT_LOAD, WRITABLE
 from ..system import mappings, processes
+from . import elf_heads
+from .elf_heads import PT_LOAD, WRITABLE
 from .kept_files import SAFE, anonymous, copied, copies, is_one, keep, kept, misleads, opened, read_at
 from .mapped_images import DELETED, Files, Image, Mapping
 from .memory_image import memory_image

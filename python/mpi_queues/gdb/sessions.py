@@ -6,8 +6,8 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 import gdb
 
-from ..cores.process import CoreProcess
 from ..debuggers.base import DebuggedProcess
+from ..debuggers.core_process import CoreProcess
 from ..debuggers.sessions import ProcessSession
 from ..errors import UserError
 from . import stacks as gdb_stacks

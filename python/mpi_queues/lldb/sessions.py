@@ -13,8 +13,8 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
 from .. import _native
-from ..cores.process import CoreProcess
 from ..debuggers.base import DebuggedProcess
+from ..debuggers.core_process import CoreProcess
 from ..debuggers.sessions import ProcessSession
 from ..errors import UserError, as_user_error
 from ..handle_types import HandleDict

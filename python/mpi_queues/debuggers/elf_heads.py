@@ -8,7 +8,11 @@ from __future__ import annotations
 import struct
 from typing import Callable, List, NamedTuple, Optional
 
-from .format import ELF_HEADER, PROGRAM_HEADER, PT_LOAD, PT_NOTE
+ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
+#: Kinds of segments, and their flag.
+PT_LOAD, PT_NOTE = 1, 4
+WRITABLE = 2
 
 #: At most so many bytes at a place, fewer or none where they cannot be had.
 Read = Callable[[int, int], bytes]

@@ -7,37 +7,51 @@ import os
 import platform
 from typing import List, Optional, Tuple
 
-from ..debuggers import system_calls
-from ..debuggers.base import DebuggedProcess, DebuggerError, NotInCore, RegionDict, StackDict, TypeDict
-from ..debuggers.local import TracedProcess
-from ..debuggers.mapped_images import Files, Image, Mapping
-from ..errors import UserError
+from .. import _native
+from ..errors import UserError, as_user_error
 from ..system.paths import shown
-from .file import CoreFile
-from .mapped import MappedFiles
-from .program import is_program
+from . import system_calls
+from .base import DebuggedProcess, DebuggerError, MemoryFault, RegionDict, StackDict, TypeDict
+from .local import TracedProcess
+from .mapped_images import Files, Image, Mapping
 
 #: Where launchers tell a process the name of its host (PMIx: src/include/pmix_common.h; Open MPI's mpirun sets it).
 _HOST_VARIABLE = "PMIX_HOSTNAME"
 
 
+def checked_core(core: str, exe: Optional[str]) -> Tuple[str, str]:
+    """Absolute paths of a core file and of the program that dumped it, after a look at both.
+
+    Raises:
+        UserError: that names what does not fit, and what to type.
+    """
+    try:
+        return os.path.abspath(core), os.path.abspath(_native.checked_core(core, exe))
+    except _native.NativeError as error:
+        raise as_user_error(error) from None
+
+
+def _opened(path: str) -> _native.CoreFile:
+    try:
+        return _native.CoreFile(path)
+    except _native.NativeError as error:
+        raise as_user_error(error) from None
+
+
 class CoreFiles(Files):
     """The files that the process of a core file had mapped."""
 
-    def __init__(self, core: CoreFile) -> None:
+    def __init__(self, core: _native.CoreFile) -> None:
         super().__init__()
         self._core = core
 
     def mappings(self) -> List[Mapping]:
-        return [
-            Mapping(one.start, one.end, self._core.is_code(one.start), one.offset, 0, os.fsencode(one.name))
-            for one in self._core.mappings
-        ]
+        return [Mapping(start, end, code, offset, 0, name) for start, end, code, offset, name in self._core.mappings()]
 
     def read(self, address: int, length: int) -> bytes:
         try:
-            return self._core.read(address, length)
-        except DebuggerError:
+            return self._core.read_held(address, length)
+        except (DebuggerError, OverflowError):
             return b""
 
     def program_headers(self) -> Optional[int]:
@@ -60,15 +74,16 @@ class CoreProcess(DebuggedProcess):
         Raises:
             UserError: where the file cannot be read, or another program than the debugger's dumped it.
         """
-        self._core = CoreFile(path)
-        self._mapped = MappedFiles(self._core)
+        self._path = path
+        self._core = _opened(path)
+        self.core = self._core
         self._debugged = debugged
         self.debugger = debugged.debugger
         self._files = CoreFiles(self._core)
         if isinstance(debugged, TracedProcess):
             # Debuggers answer zeros for what is not in the file, and know no code that only its program has.
             debugged.memory, debugged.files = self.read_memory, self._files
-            debugged.owner = self.owner
+            debugged.owner = self._core.owner
         self._executable = self._checked_executable()
 
     def _checked_executable(self) -> Optional[str]:
@@ -76,19 +91,14 @@ class CoreProcess(DebuggedProcess):
         if own is None:
             return named
         with contextlib.suppress(OSError):
-            if not is_program(self._core, own):
+            if not self._core.is_program(own):
                 raise UserError(
-                    f"{shown(self._core.path)}: was not dumped by {shown(own)}"
+                    f"{shown(self._path)}: was not dumped by {shown(own)}"
                     + (f", but by {shown(named)}" if named is not None else ""),
                     help=f"load the program that dumped it, type: file {shown(named or 'EXE')}",
                     kind="wrong_exe",
                 )
         return named if named is not None and os.path.exists(named) else own
-
-    @property
-    def owner(self) -> Optional[int]:
-        """Whose process it was: whose the file is, or else who it says; None where neither tells."""
-        return self._core.owner or self._core.user
 
     @property
     def pid(self) -> Optional[int]:
@@ -126,25 +136,13 @@ class CoreProcess(DebuggedProcess):
     def forget(self) -> None:
         self._debugged.forget()
 
-    def read_memory(self, address: int, length: int) -> bytes | memoryview:
-        pieces = []
-        at, end = address, address + length
+    def read_memory(self, address: int, length: int) -> bytes:
         if self.out_of_time():
             raise KeyboardInterrupt
-        while at < end:
-            try:
-                pieces.append(self._core.read(at, end - at))
-                break
-            except NotInCore as error:
-                # The file holds what lies before it.
-                if error.address > at:
-                    pieces.append(self._core.read(at, error.address - at))
-                constants = self._mapped.read(error.address, error.length)
-                if constants is None:
-                    raise
-                pieces.append(constants)
-                at = error.address + len(constants)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        try:
+            return self._core.read(address, length)
+        except OverflowError:
+            raise MemoryFault(address, length) from None
 
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
         return self._debugged.symbol(name)
@@ -159,11 +157,8 @@ class CoreProcess(DebuggedProcess):
         return self._debugged.type_layout(name)
 
     def environment(self, name: str) -> Optional[str]:
-        wanted = os.fsencode(name) + b"="
-        for entry in self._core.environment():
-            if entry.startswith(wanted):
-                return entry[len(wanted) :].decode("utf-8", "backslashreplace")
-        return None
+        found = self._core.environment(os.fsencode(name))
+        return found.decode("utf-8", "backslashreplace") if found is not None else None
 
     def stacks(self) -> List[StackDict]:
         stacks = self._debugged.stacks()

@@ -1,1 +1,0 @@
-"""Core files: their segments, their program and libraries."""

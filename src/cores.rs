@@ -1,0 +1,144 @@
+//! Core files, for Python: views of `target::cores`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use target::cores::{self, CoreError, LeftOut, Unread};
+
+use super::files::os_error;
+use super::session::native_error;
+
+/// A mapping of a file: first address, first one after it, whether it is code, where it begins in the file, its path.
+type Mapping<'py> = (u64, u64, bool, u64, Bound<'py, PyBytes>);
+
+/// A core file, held open.
+#[pyclass(frozen, module = "mpi_queues")]
+pub struct CoreFile(pub(super) Arc<cores::CoreFile>);
+
+#[pymethods]
+impl CoreFile {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        opened(py, path).map(|core| Self(Arc::new(core)))
+    }
+
+    #[getter]
+    fn owner(&self) -> Option<u32> {
+        self.0.owner()
+    }
+
+    #[getter]
+    fn pid(&self) -> Option<u32> {
+        self.0.pid()
+    }
+
+    #[getter]
+    fn executable(&self) -> Option<OsString> {
+        self.0.executable().map(ToOwned::to_owned)
+    }
+
+    #[getter]
+    fn program_headers(&self) -> Option<(u64, u64)> {
+        self.0.program_headers()
+    }
+
+    #[getter]
+    fn truncated(&self) -> u64 {
+        self.0.truncated()
+    }
+
+    #[getter]
+    fn holds_stacks(&self) -> bool {
+        self.0.holds_stacks()
+    }
+
+    fn mappings<'py>(&self, py: Python<'py>) -> Vec<Mapping<'py>> {
+        let mapping = |one: &cores::MappedFile| {
+            let name = PyBytes::new(py, one.name.as_encoded_bytes());
+            (one.start, one.end, self.0.is_code(one.start), one.offset, name)
+        };
+        self.0.mappings().iter().map(mapping).collect()
+    }
+
+    fn call_registers<'py>(&self, py: Python<'py>, thread: u64) -> PyResult<Bound<'py, PyDict>> {
+        let registers = PyDict::new(py);
+        let found = u32::try_from(thread)
+            .ok()
+            .and_then(|thread| self.0.thread(thread))
+            .and_then(|thread| thread.registers.of_system_call());
+        for (name, value) in found.into_iter().flatten() {
+            registers.set_item(name, value)?;
+        }
+        Ok(registers)
+    }
+
+    fn environment<'py>(&self, py: Python<'py>, name: &[u8]) -> Option<Bound<'py, PyBytes>> {
+        self.0.environment(name).map(|value| PyBytes::new(py, value))
+    }
+
+    fn read<'py>(&self, py: Python<'py>, address: u64, length: u64) -> PyResult<Bound<'py, PyBytes>> {
+        bytes(py, || self.0.read_bytes(address, length))
+    }
+
+    fn read_held<'py>(&self, py: Python<'py>, address: u64, length: u64) -> PyResult<Bound<'py, PyBytes>> {
+        bytes(py, || self.0.read_held_bytes(address, length))
+    }
+
+    fn regions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let found = PyList::empty(py);
+        for region in self.0.regions() {
+            let told = PyDict::new(py);
+            told.set_item("start", region.start)?;
+            told.set_item("end", region.end)?;
+            told.set_item("readable", region.readable)?;
+            told.set_item("writable", region.writable)?;
+            // Core files do not tell it.
+            told.set_item("shared", false)?;
+            told.set_item("name", region.name)?;
+            found.append(told)?;
+        }
+        Ok(found)
+    }
+
+    fn is_program(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
+        py.detach(|| self.0.is_program(&path)).map_err(|error| os_error(&path, &error))
+    }
+}
+
+/// The program of a core file, after a look at both.
+#[pyfunction]
+pub fn checked_core(py: Python<'_>, core: PathBuf, exe: Option<PathBuf>) -> PyResult<OsString> {
+    let core = opened(py, core)?;
+    let checked = py.detach(|| cores::checked(&core, exe.as_deref()));
+    checked.map(PathBuf::into_os_string).map_err(|error| core_error(py, &error))
+}
+
+fn opened(py: Python<'_>, path: PathBuf) -> PyResult<cores::CoreFile> {
+    py.detach(|| cores::CoreFile::open(&path)).map_err(|error| core_error(py, &error))
+}
+
+fn core_error(py: Python<'_>, error: &CoreError) -> PyErr {
+    native_error(py, error.kind(), &error.help(), error.to_string())
+}
+
+fn bytes<'py>(py: Python<'py>, read: impl FnOnce() -> Result<Vec<u8>, Unread> + Send) -> PyResult<Bound<'py, PyBytes>> {
+    let read = py.detach(read).map_err(|error| unread(py, error))?;
+    Ok(PyBytes::new(py, &read))
+}
+
+/// The exception of a debugger's process.
+fn unread(py: Python<'_>, error: Unread) -> PyErr {
+    let class = |name: &str| py.import("mpi_queues.debuggers.base").and_then(|module| module.getattr(name));
+    let made = match &error {
+        Unread::LeftOut(left_out) => {
+            let LeftOut { addr, len, part, remedy } = left_out.as_ref();
+            class("NotInCore").and_then(|class| class.call1((addr.get(), *len, part, remedy)))
+        }
+        Unread::File { .. } => class("DebuggerError").and_then(|class| class.call1((error.to_string(),))),
+    };
+    made.map_or_else(|error| error, PyErr::from_value)
+}
