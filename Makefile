@@ -9,7 +9,7 @@
 # layouts the shipped layout profiles, anew from Debian's packages
 # functions  the table of MPI's functions, anew from the MPI Forum's data
 # recordings  those of our own programs: the demo's, and those that the tests keep (as root)
-# schema  docs/schema.json, anew from the types
+# schema  docs/schema.json, anew from the types, and what Python shows of them (src/views.rs, _native.pyi)
 # agent   mpi-queues-agent, one static program without Python (so far it reads recordings)
 # clean   removes what the others made
 #
@@ -107,6 +107,7 @@ agent: .venv/.tools
 
 schema: .venv/.tools
 	cargo run --quiet --package mpi-queues-model --features schema --example schema > docs/schema.json
+	tools/make-views
 
 layouts: build
 	@tools/install-missing layouts

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
 use super::queue::counted;
-use super::snapshot::{Snapshot, to_python, write_json};
+use super::snapshot::{Snapshot, write_json};
 use analysis::diagnose;
 
 /// What follows from a snapshot.
@@ -32,6 +32,10 @@ impl Found {
 pub struct Diagnosis(Arc<Found>);
 
 impl Diagnosis {
+    pub(super) fn data(&self) -> &model::Verdict {
+        &self.0.verdict
+    }
+
     /// Finds what is wrong. Other Python threads run meanwhile.
     pub(super) fn of(
         py: Python<'_>,
@@ -64,42 +68,10 @@ impl Diagnosis {
     fn findings(&self) -> Vec<Finding> {
         (0..self.0.findings.len()).map(|finding| Finding { found: Arc::clone(&self.0), finding }).collect()
     }
-    /// What is said of the whole: ``deadlock``, ``suspect`` (perhaps a deadlock), ``waiting`` (for ranks that are at
-    /// work), ``running``, ``unknown``.
-    #[getter]
-    fn state(&self) -> PyResult<String> {
-        word(&self.0.verdict.state)
-    }
-    /// What is said of the whole, in a sentence.
-    #[getter]
-    fn headline(&self) -> &str {
-        &self.0.verdict.headline
-    }
     /// The place of the finding whose claim the headline tells; None where it tells none.
     #[getter]
     fn headline_finding(&self) -> Option<usize> {
         self.0.verdict.finding.filter(|place| *place < self.0.findings.len())
-    }
-    /// What limits it: what could not be read or told apart, in sentences.
-    #[getter]
-    fn limits(&self) -> Vec<String> {
-        self.0.verdict.limits.clone()
-    }
-    /// Of what kind the limits are, in the same order: ``kind`` and ``ranks``.
-    #[getter]
-    fn limited_by<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.0.verdict.limited_by)
-    }
-    /// Time between two looks in milliseconds; None for a single one, or where it is not known.
-    #[getter]
-    fn interval_ms(&self) -> Option<u64> {
-        self.0.verdict.interval_ms
-    }
-    /// How ranks moved between two looks: ``rank``, ``state`` (``stuck``, ``slow``, ``spinning``, ``moved``,
-    /// ``unknown``), ``how`` (sentences).
-    #[getter]
-    fn movement<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.0.verdict.movement)
     }
     /// The snapshot that it is of.
     #[getter]
@@ -147,7 +119,7 @@ impl Diagnosis {
 
     fn __repr__(&self) -> PyResult<String> {
         let findings = counted(self.0.findings.len(), "finding", "s");
-        Ok(format!("<mpi_queues.Diagnosis {}, {findings}: {}>", self.state()?, self.0.verdict.headline))
+        Ok(format!("<mpi_queues.Diagnosis {}, {findings}: {}>", word(&self.0.verdict.state)?, self.0.verdict.headline))
     }
 
     fn __eq__(&self, other: &Self) -> bool {
@@ -165,53 +137,16 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn data(&self) -> &model::Finding {
+    pub(super) fn data(&self) -> &model::Finding {
         &self.found.findings[self.finding]
     }
 }
 
 #[pymethods]
 impl Finding {
-    /// What kind of thing, such as ``deadlock`` or ``tag mismatch``; docs/diagnosis.md has all.
-    #[getter]
-    fn kind(&self) -> PyResult<String> {
-        word(&self.data().kind)
-    }
-    /// One sentence that names ranks, and what is wrong.
-    #[getter]
-    fn summary(&self) -> &str {
-        &self.data().summary
-    }
-    /// The ranks it is about, as ``Snapshot.rank`` takes them; of a cycle in the order in which they wait for one
-    /// another, else ascending.
-    #[getter]
-    fn ranks(&self) -> Vec<i64> {
-        self.data().ranks.clone()
-    }
-    /// Where these stand: ``rank``, ``function`` (empty outside MPI), ``file``, ``line``, ``caller``, ``waits_for``.
-    #[getter]
-    fn calls<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.data().calls)
-    }
-    /// Whether it follows from what was read; else it is possible, and ``evidence`` says what is not known.
-    #[getter]
-    fn certain(&self) -> bool {
-        self.data().certain
-    }
-    /// What it follows from, in sentences, the strongest first; and what is not known.
-    #[getter]
-    fn evidence(&self) -> Vec<String> {
-        self.data().evidence.clone()
-    }
-    /// What to look at or to do, in a sentence; may be None.
-    #[getter]
-    fn advice(&self) -> Option<&str> {
-        self.data().advice.as_deref()
-    }
-
     fn __repr__(&self) -> PyResult<String> {
         let sure = if self.data().certain { "certain" } else { "possible" };
-        Ok(format!("<mpi_queues.Finding {}, {sure}: {}>", self.kind()?, self.data().summary))
+        Ok(format!("<mpi_queues.Finding {}, {sure}: {}>", word(&self.data().kind)?, self.data().summary))
     }
 
     fn __eq__(&self, other: &Self) -> bool {

@@ -23,6 +23,8 @@ mod snapshot;
 mod target;
 mod text;
 mod threads;
+mod view;
+mod views;
 
 use pyo3::prelude::*;
 

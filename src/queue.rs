@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 
 use super::session::native_error;
 use super::snapshot::to_python;
@@ -19,7 +19,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    fn data(&self) -> &model::Queue {
+    pub(super) fn data(&self) -> &model::Queue {
         self.kind.of(&self.snapshot.processes[self.process].communicators[self.communicator])
     }
 
@@ -30,16 +30,6 @@ impl Queue {
 
 #[pymethods]
 impl Queue {
-    /// `ok`, `no_information` (this MPI or transport cannot tell) or `error` (not read whole).
-    #[getter]
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.data().state)
-    }
-    /// A sentence for any other state than ok.
-    #[getter]
-    fn detail(&self) -> Option<&str> {
-        self.data().detail.as_deref()
-    }
     /// The queue itself, which is a sequence of its operations.
     #[getter]
     fn operations(&self) -> Self {
@@ -159,127 +149,13 @@ pub struct Operation {
 }
 
 impl Operation {
-    fn data(&self) -> &model::Operation {
+    pub(super) fn data(&self) -> &model::Operation {
         &self.queue.data().operations[self.operation]
     }
 }
 
 #[pymethods]
 impl Operation {
-    /// `pending`, `matched` (data still moving) or `complete` (not waited for yet).
-    #[getter]
-    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.data().status)
-    }
-    /// The peer's rank in the communicator; None for any source, or where it is not known.
-    #[getter]
-    fn desired_local_rank(&self) -> Option<i64> {
-        self.data().desired_local_rank
-    }
-    /// The peer's rank in MPI_COMM_WORLD; None for any source, or where it is not known.
-    #[getter]
-    fn desired_global_rank(&self) -> Option<i64> {
-        self.data().desired_global_rank
-    }
-    /// Whether a receive takes any source.
-    #[getter]
-    fn any_source(&self) -> bool {
-        self.data().any_source
-    }
-    /// Whether a receive takes any tag.
-    #[getter]
-    fn tag_wild(&self) -> bool {
-        self.data().tag_wild
-    }
-    /// The tag; None where it is wild or not known.
-    #[getter]
-    fn desired_tag(&self) -> Option<i64> {
-        self.data().desired_tag
-    }
-    /// Length of the message, or of the buffer of a receive, in bytes.
-    #[getter]
-    fn desired_length(&self) -> Option<u64> {
-        self.data().desired_length
-    }
-    /// Whether the data lies in a buffer of the system.
-    #[getter]
-    fn system_buffer(&self) -> bool {
-        self.data().system_buffer
-    }
-    /// Address of the data in the process.
-    #[getter]
-    fn buffer(&self) -> Option<u64> {
-        self.data().buffer
-    }
-    /// Rank in the communicator of the peer that was matched.
-    #[getter]
-    fn actual_local_rank(&self) -> Option<i64> {
-        self.data().actual_local_rank
-    }
-    /// Rank in MPI_COMM_WORLD of the peer that was matched.
-    #[getter]
-    fn actual_global_rank(&self) -> Option<i64> {
-        self.data().actual_global_rank
-    }
-    /// The tag that was matched.
-    #[getter]
-    fn actual_tag(&self) -> Option<i64> {
-        self.data().actual_tag
-    }
-    /// Length of the message that was matched, in bytes.
-    #[getter]
-    fn actual_length(&self) -> Option<u64> {
-        self.data().actual_length
-    }
-    /// Whether the MPI library posted it for itself, in a collective for instance.
-    #[getter]
-    fn internal(&self) -> bool {
-        self.data().internal
-    }
-    /// Whether it belongs to a persistent request.
-    #[getter]
-    fn persistent(&self) -> bool {
-        self.data().persistent
-    }
-    /// The MPI function that made it, such as `MPI_Irecv`, where that is known.
-    #[getter]
-    fn call(&self) -> Option<&str> {
-        self.data().call.as_deref()
-    }
-    /// Name of the datatype, where it has one.
-    #[getter]
-    fn datatype(&self) -> Option<&str> {
-        self.data().datatype.as_deref()
-    }
-    /// Number of elements of the datatype.
-    #[getter]
-    fn count(&self) -> Option<u64> {
-        self.data().count
-    }
-    /// Address of the MPI library's request object in the process.
-    #[getter]
-    fn request(&self) -> Option<u64> {
-        self.data().request
-    }
-    /// Further facts in words.
-    #[getter]
-    fn extra_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.data().extra_text.iter().map(|remark| remark.to_string()))
-    }
-    /// Why facts are None that this MPI or its transport does not keep, by their names.
-    #[getter]
-    fn unknown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let reasons = PyDict::new(py);
-        for (fact, reason) in &self.data().unknown {
-            reasons.set_item(fact.as_ref(), reason.as_ref())?;
-        }
-        Ok(reasons)
-    }
-    /// How the facts were found and checked, where they do not stand in a list of the library's own.
-    #[getter]
-    fn evidence(&self) -> Option<&str> {
-        self.data().evidence.as_deref()
-    }
     /// The operation as the JSON has it.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         Ok(to_python(py, self.data())?.cast_into::<PyDict>()?)

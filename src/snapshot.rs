@@ -31,6 +31,12 @@ type WorldOfJob = (i64, Option<String>, Option<i64>, Option<i64>, Option<i64>, V
 #[pyclass(frozen, module = "mpi_queues")]
 pub struct Snapshot(pub(super) Arc<model::Snapshot>);
 
+impl Snapshot {
+    pub(super) fn data(&self) -> &model::Snapshot {
+        &self.0
+    }
+}
+
 #[pymethods]
 impl Snapshot {
     #[new]
@@ -38,34 +44,10 @@ impl Snapshot {
         Self(Arc::default())
     }
 
-    /// When it was taken, RFC 3339 in UTC; None where that is not known.
-    #[getter]
-    fn captured_at(&self) -> Option<&str> {
-        self.0.captured_at.as_deref()
-    }
-
     /// The processes, by world rank where that is known, then by pid.
     #[getter]
     fn processes(&self) -> Vec<Process> {
         (0..self.0.processes.len()).map(|process| Process { snapshot: Arc::clone(&self.0), process }).collect()
-    }
-
-    /// What to know of the whole, in sentences.
-    #[getter]
-    fn notes(&self) -> Vec<String> {
-        self.0.notes.clone()
-    }
-
-    /// What could not be read at all, in sentences.
-    #[getter]
-    fn problems(&self) -> Vec<String> {
-        self.0.problems.clone()
-    }
-
-    /// The worlds of the processes, where there are several: `number`, `key`, `name`, `size`, `first`, `parent`.
-    #[getter]
-    fn worlds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.0.worlds)
     }
 
     /// The process of that rank in MPI_COMM_WORLD, with several worlds of that place in their universe; KeyError where it

@@ -283,9 +283,11 @@ class Recording:
 class Operation:
     """One operation: a pending send, a pending receive or an unexpected message. Two are equal where all they say is."""
 
+    # Made by tools/make-views.
+
     @property
     def status(self) -> str:
-        """`pending`, `matched` (data still moving) or `complete` (not waited for yet)."""
+        """How far it is. Words: ``pending``, ``matched``, ``complete``."""
 
     @property
     def desired_local_rank(self) -> Optional[int]:
@@ -313,7 +315,7 @@ class Operation:
 
     @property
     def system_buffer(self) -> bool:
-        """Whether the data lies in a buffer of the system."""
+        """Whether the data lies in a buffer of the system: a buffered send's copy, an unexpected message."""
 
     @property
     def buffer(self) -> Optional[int]:
@@ -321,11 +323,11 @@ class Operation:
 
     @property
     def actual_local_rank(self) -> Optional[int]:
-        """Rank in the communicator of the peer that was matched."""
+        """Rank in the communicator of the peer that was matched (receives), or of the destination (sends)."""
 
     @property
     def actual_global_rank(self) -> Optional[int]:
-        """Rank in MPI_COMM_WORLD of the peer that was matched."""
+        """The same peer's rank in MPI_COMM_WORLD."""
 
     @property
     def actual_tag(self) -> Optional[int]:
@@ -345,7 +347,7 @@ class Operation:
 
     @property
     def call(self) -> Optional[str]:
-        """The MPI function that made it, such as `MPI_Irecv`, where that is known."""
+        """The MPI function that made it, such as ``MPI_Irecv``, where that is known."""
 
     @property
     def datatype(self) -> Optional[str]:
@@ -357,11 +359,11 @@ class Operation:
 
     @property
     def request(self) -> Optional[int]:
-        """Address of the MPI library's request object in the process."""
+        """The C handle of the request; where handles are pointers the address of the MPI library's object."""
 
     @property
-    def extra_text(self) -> List[str]:
-        """Further facts in words."""
+    def extra_text(self) -> List[Dict[str, Any]]:
+        """Further facts; in words in the JSON."""
 
     @property
     def unknown(self) -> Dict[str, str]:
@@ -370,6 +372,8 @@ class Operation:
     @property
     def evidence(self) -> Optional[str]:
         """How the facts were found and checked, where they do not stand in a list of the library's own."""
+
+    # By hand:
 
     def to_dict(self) -> Dict[str, Any]:
         """The operation as the JSON has it: addresses are texts in hex."""
@@ -380,13 +384,22 @@ class Operation:
 class Queue:
     """One queue: a sequence of operations, in the order in which MPI would match them, and whether it could be read."""
 
+    # Made by tools/make-views.
+
     @property
     def state(self) -> str:
-        """`ok`, `no_information` (this MPI or transport cannot tell) or `error` (not read whole)."""
+        """Whether it could be read. Words: ``ok``, ``no_information``, ``error``."""
 
     @property
     def detail(self) -> Optional[str]:
         """A sentence for any other state than ok."""
+
+    @property
+    def dropped(self) -> int:
+        """How many requests or entries were found of which it could not be told what they are, so that they are not
+        among the operations. Such a queue is not whole, whatever its state says."""
+
+    # By hand:
 
     @property
     def operations(self) -> Queue:
@@ -405,13 +418,16 @@ class Queue:
 class Communicator:
     """One communicator as one process knows it."""
 
+    # Made by tools/make-views.
+
     @property
     def name(self) -> str:
-        """Its name, which the program may have set; a text of ours in angle brackets where it has none."""
+        """Its name as the MPI library holds it, which the program may have set or the library generated; a text of
+        ours in angle brackets where it has none."""
 
     @property
     def name_set(self) -> Optional[bool]:
-        """Whether the program set the name; None where that is not known."""
+        """Whether the program or the standard set the name, not the library; None where that is not known."""
 
     @property
     def unique_id(self) -> int:
@@ -419,11 +435,11 @@ class Communicator:
 
     @property
     def context_id(self) -> Optional[str]:
-        """The MPI library's own number of it, as text."""
+        """The MPI library's own number of it, as text: the same on all members where the library has such a thing."""
 
     @property
     def handle(self) -> Optional[str]:
-        """The MPI_Comm handle as the program has it, in hex."""
+        """The MPI_Comm handle as the program has it, in hex: for Open MPI the address of the communicator object."""
 
     @property
     def local_rank(self) -> Optional[int]:
@@ -435,15 +451,43 @@ class Communicator:
 
     @property
     def group(self) -> Optional[List[Optional[int]]]:
-        """World rank of each local rank; None where it is not known."""
+        """World ranks of the local group in rank order; an element is None where that process's world rank is not
+        known."""
 
     @property
     def remote_group(self) -> Optional[List[Optional[int]]]:
-        """World ranks of the remote group of an intercommunicator."""
+        """World ranks of the remote group of an intercommunicator; None for an intracommunicator."""
 
     @property
     def elsewhere(self) -> List[Dict[str, Any]]:
-        """Members of the groups that are of other worlds: `remote`, `local_rank`, `count`, `world_key`, `rank`."""
+        """Members of the groups that are of other worlds, by group and rank. Members: ``remote``, ``local_rank``,
+        ``count``, ``world_key``, ``rank``."""
+
+    @property
+    def traffic(self) -> List[Dict[str, Any]]:
+        """How many messages went to and came from members, where the library counts them; members without any are
+        left out. Members: ``local_rank``, ``within_local_group``, ``sent``, ``arrived``, ``modulus``."""
+
+    @property
+    def traffic_complete(self) -> bool:
+        """Whether ``traffic`` tells of all members: one that it lacks was sent nothing, and nothing came from it."""
+
+    @property
+    def next_sequence(self) -> Optional[int]:
+        """The number that the next non-blocking collective of this process on it will have; None where the library
+        does not count them. Members that have begun the same ones have the same. Constructors of communicators
+        count too."""
+
+    @property
+    def inactive(self) -> List[Dict[str, Any]]:
+        """Persistent requests that are not started, or whose last run was completed, as they would start: what they
+        send and receive nobody will, unless they are started. Members: ``status``, ``desired_local_rank``,
+        ``desired_global_rank``, ``any_source``, ``tag_wild``, ``desired_tag``, ``desired_length``,
+        ``system_buffer``, ``buffer``, ``actual_local_rank``, ``actual_global_rank``, ``actual_tag``,
+        ``actual_length``, ``internal``, ``persistent``, ``call``, ``datatype``, ``count``, ``request``,
+        ``extra_text``, ``unknown``, ``evidence``."""
+
+    # By hand:
 
     @property
     def pending_sends(self) -> Queue:
@@ -463,6 +507,8 @@ class Communicator:
 class Process:
     """One process: its MPI, where its threads are, and its communicators."""
 
+    # Made by tools/make-views.
+
     @property
     def rank(self) -> Optional[int]:
         """Rank in MPI_COMM_WORLD; None where it is not known."""
@@ -476,8 +522,12 @@ class Process:
         """What the MPI library calls its world; None where nothing tells it from others."""
 
     @property
+    def parent_world_key(self) -> Optional[str]:
+        """What the MPI library calls the world that spawned it; None where none did, or it is not known."""
+
+    @property
     def world(self) -> Optional[int]:
-        """Number of its world in `Snapshot.worlds`; None where there is but one."""
+        """Number of its world in ``Snapshot.worlds``; None where there is but one."""
 
     @property
     def universe_rank(self) -> Optional[int]:
@@ -501,45 +551,52 @@ class Process:
 
     @property
     def mpi(self) -> Optional[Dict[str, Any]]:
-        """The MPI library: `implementation`, `version`, `library`, `build_id`, `transport`."""
+        """The MPI library; None where none was found. Members: ``implementation``, ``version``, ``library``,
+        ``build_id``, ``transport``."""
 
     @property
     def source(self) -> Optional[Dict[str, Any]]:
-        """How the facts were obtained: `kind`, `plugin`, `layouts`, `via`."""
-
-    @property
-    def calls(self) -> List[Dict[str, Any]]:
-        """The threads that are inside MPI: `thread`, `function`, `file`, `line`, `caller`."""
-
-    @property
-    def outside(self) -> List[Dict[str, Any]]:
-        """Where the other threads stand: `thread`, `function`, `caller`, `file`, `line`."""
-
-    @property
-    def all_threads(self) -> Optional[bool]:
-        """Whether these are all threads, each seen down to its end; None where that is not known."""
+        """How the facts were obtained. Members: ``kind``, ``plugin``, ``layouts``, ``via``."""
 
     @property
     def stage(self) -> Optional[str]:
-        """How far it is with MPI: ``not_initialized``, ``initialized``, ``finalizing``, ``finalized``, ``ended``; None where
-        that is not known."""
+        """How far it is with MPI; None where that is not known. Words: ``not_initialized``, ``initialized``,
+        ``finalizing``, ``finalized``, ``ended``."""
 
     @property
     def state(self) -> Optional[str]:
-        """What the kernel says of it: ``running``, ``sleeping``, ``stopped``, ``zombie``, ``ended``; None where that is not
-        known."""
+        """What the kernel says of it: ``running``, ``sleeping``, ``stopped``, ``zombie``, ``ended``; None where that
+        is not known."""
 
     @property
-    def communicators(self) -> List[Communicator]:
-        """The communicators that the process knows."""
+    def calls(self) -> List[Dict[str, Any]]:
+        """The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``caller``,
+        ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``requests``, ``fingerprint``."""
+
+    @property
+    def outside(self) -> List[Dict[str, Any]]:
+        """Where the other threads stand. Members: ``thread``, ``function``, ``caller``, ``file``, ``line``,
+        ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``, ``system_call``."""
+
+    @property
+    def all_threads(self) -> Optional[bool]:
+        """Whether ``calls`` and ``outside`` are all threads, each seen down to its end; None where that is not
+        known. Only then does a thread that is not in ``calls`` stand outside MPI for sure."""
+
+    @property
+    def windows(self) -> List[Dict[str, Any]]:
+        """The windows that its calls are on. Members: ``handle``, ``name``, ``communicator``, ``group``, ``epoch``,
+        ``lock_all``, ``locks``, ``started``, ``posted``, ``unknown``."""
 
     @property
     def handles(self) -> List[HandleListDict]:
-        """The handles that were asked for: a list for each kind. Empty in a snapshot of queues."""
+        """The handles that were asked for: a list for each kind. Empty in a snapshot of queues. Members: ``kind``,
+        ``complete``, ``detail``, ``handles``."""
 
     @property
     def spawned(self) -> List[Dict[str, Any]]:
-        """Processes that it spawned or connected to, as its plug-in tells: `pid`, `host`, `executable`."""
+        """Processes that this one spawned or connected to, as its plug-in tells (MPI-2). Members: ``pid``, ``host``,
+        ``executable``."""
 
     @property
     def spawn_breakpoint(self) -> Optional[str]:
@@ -547,11 +604,17 @@ class Process:
 
     @property
     def notes(self) -> List[str]:
-        """Facts in words that have no place elsewhere."""
+        """Facts in words that have no place elsewhere, such as messages for a communicator that does not exist yet."""
 
     @property
     def problems(self) -> List[str]:
         """What could not be read of this process, in sentences."""
+
+    # By hand:
+
+    @property
+    def communicators(self) -> List[Communicator]:
+        """The communicators that the process knows."""
 
     def communicator(self, name: str) -> Communicator:
         """The communicator of that name; KeyError where there is none, or more than one."""
@@ -562,25 +625,30 @@ class Process:
 class Snapshot:
     """All that was read at one time."""
 
-    @property
-    def captured_at(self) -> Optional[str]:
-        """When it was taken, RFC 3339 in UTC; None where that is not known."""
+    # Made by tools/make-views.
 
     @property
-    def processes(self) -> List[Process]:
-        """The processes, by world rank where that is known, then by pid."""
+    def captured_at(self) -> Optional[str]:
+        """When it was taken, RFC 3339 in UTC."""
 
     @property
     def worlds(self) -> List[Dict[str, Any]]:
-        """The worlds of the processes, where there are several: `number`, `key`, `name`, `size`, `first`, `parent`."""
+        """The worlds of the processes, by number; empty where there is but one. Members: ``number``, ``key``,
+        ``name``, ``size``, ``first``, ``parent``."""
 
     @property
     def notes(self) -> List[str]:
-        """What to know of the whole, in sentences."""
+        """What to know of the whole, in sentences: how far apart in time its processes were read."""
 
     @property
     def problems(self) -> List[str]:
         """What could not be read at all, in sentences."""
+
+    # By hand:
+
+    @property
+    def processes(self) -> List[Process]:
+        """The processes, by world rank where that is known, then by pid."""
 
     def __new__(cls) -> Snapshot: ...
     def rank(self, rank: int) -> Process:
@@ -658,13 +726,15 @@ class Snapshot:
 class Finding:
     """One thing that was found."""
 
+    # Made by tools/make-views.
+
     @property
     def kind(self) -> str:
-        """What kind of thing, such as ``deadlock`` or ``tag mismatch``; docs/diagnosis.md has all."""
+        """What kind of thing."""
 
     @property
     def summary(self) -> str:
-        """One sentence that names ranks, and what is wrong."""
+        """One sentence that names ranks, and what is wrong; where that is not certain it begins with "perhaps"."""
 
     @property
     def ranks(self) -> List[int]:
@@ -673,7 +743,9 @@ class Finding:
 
     @property
     def calls(self) -> List[Dict[str, Any]]:
-        """Where these stand: ``rank``, ``function`` (empty outside MPI), ``file``, ``line``, ``caller``, ``waits_for``."""
+        """Where these stand; for many ranks at the same place some of them. Members: ``rank``, ``thread``,
+        ``function``, ``file``, ``line``, ``caller``, ``arguments``, ``arguments_unknown``, ``communicator``,
+        ``window``, ``requests``, ``fingerprint``, ``waits_for``."""
 
     @property
     def certain(self) -> bool:
@@ -681,11 +753,13 @@ class Finding:
 
     @property
     def evidence(self) -> List[str]:
-        """What it follows from, in sentences, the strongest first; and what is not known."""
+        """What it follows from, in sentences, the strongest first; and what is not known where it is not certain."""
 
     @property
     def advice(self) -> Optional[str]:
         """What to look at or to do, in a sentence; may be None."""
+
+    # By hand:
 
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
@@ -694,30 +768,24 @@ class Finding:
 class Diagnosis:
     """Why a job is stuck: a sequence of findings, the causes first. ``str()`` gives it as text for people."""
 
-    @property
-    def findings(self) -> List[Finding]:
-        """What was found, the causes first."""
+    # Made by tools/make-views.
 
     @property
     def state(self) -> str:
-        """What is said of the whole: ``deadlock``, ``suspect`` (perhaps a deadlock), ``waiting`` (for ranks that are at
-        work), ``running``, ``unknown``."""
+        """What is said of the whole. Words: ``deadlock``, ``suspect``, ``waiting``, ``running``, ``unknown``."""
 
     @property
     def headline(self) -> str:
         """What is said of the whole, in a sentence."""
 
     @property
-    def headline_finding(self) -> Optional[int]:
-        """The place of the finding whose claim the headline tells; None where it tells none."""
-
-    @property
     def limits(self) -> List[str]:
-        """What limits it: what could not be read or told apart, in sentences."""
+        """What limits it, in sentences: ranks that could not be read, communicators that could not be told apart,
+        queues without information."""
 
     @property
     def limited_by(self) -> List[Dict[str, Any]]:
-        """Of what kind the limits are, in the same order: ``kind`` and ``ranks``."""
+        """Of what kind the limits are, in the same order; empty in an older JSON. Members: ``kind``, ``ranks``."""
 
     @property
     def interval_ms(self) -> Optional[int]:
@@ -725,8 +793,17 @@ class Diagnosis:
 
     @property
     def movement(self) -> List[Dict[str, Any]]:
-        """How ranks moved between two looks: ``rank``, ``state`` (``stuck``, ``slow``, ``spinning``, ``moved``,
-        ``unknown``), ``how`` (sentences)."""
+        """How ranks moved between two looks. Members: ``rank``, ``state``, ``how``."""
+
+    # By hand:
+
+    @property
+    def findings(self) -> List[Finding]:
+        """What was found, the causes first."""
+
+    @property
+    def headline_finding(self) -> Optional[int]:
+        """The place of the finding whose claim the headline tells; None where it tells none."""
 
     @property
     def snapshot(self) -> Snapshot:

@@ -121,15 +121,16 @@ pub struct Finding {
     pub kind: FindingKind,
     /// One sentence that names ranks, and what is wrong; where that is not certain it begins with "perhaps".
     pub summary: String,
-    /// The ranks it is about, in the order in which they wait for one another where that is a cycle, else ascending.
+    /// The ranks it is about, as `Snapshot.rank` takes them; of a cycle in the order in which they wait for one
+    /// another, else ascending.
     pub ranks: Vec<i64>,
     /// Where these stand; for many ranks at the same place some of them.
     pub calls: Vec<RankCall>,
-    /// Whether it follows from what was read; false: it is possible, and `evidence` says what is not known.
+    /// Whether it follows from what was read; else it is possible, and `evidence` says what is not known.
     pub certain: bool,
     /// What it follows from, in sentences, the strongest first; and what is not known where it is not certain.
     pub evidence: Vec<String>,
-    /// What to look at or to do, in a sentence.
+    /// What to look at or to do, in a sentence; may be None.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
@@ -223,17 +224,18 @@ pub struct Limit {
 pub struct Verdict {
     /// What is said of the whole.
     pub state: State,
-    /// One sentence.
+    /// What is said of the whole, in a sentence.
     pub headline: String,
-    /// The place of the finding whose claim it tells, from 0; null where it tells none.
+    /// The place of the finding whose claim the headline tells, from 0; None where it tells none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<usize>,
-    /// What limits it: ranks that could not be read, communicators that could not be told apart, queues without information.
+    /// What limits it, in sentences: ranks that could not be read, communicators that could not be told apart, queues
+    /// without information.
     pub limits: Vec<String>,
-    /// Of what kind these are, in the same order; empty in an older JSON.
+    /// Of what kind the limits are, in the same order; empty in an older JSON.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limited_by: Vec<Limit>,
-    /// Time between two looks, in milliseconds; null for a single one.
+    /// Time between two looks in milliseconds; None for a single one, or where it is not known.
     pub interval_ms: Option<u64>,
     /// How ranks moved between two looks.
     #[serde(skip_serializing_if = "Vec::is_empty")]

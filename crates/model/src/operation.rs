@@ -74,25 +74,25 @@ impl QueueKind {
 pub struct Operation {
     /// How far it is.
     pub status: OperationStatus,
-    /// Rank of the peer in the communicator; `None` for any source, or where it is not known.
+    /// The peer's rank in the communicator; None for any source, or where it is not known.
     pub desired_local_rank: Option<i64>,
-    /// The same peer's rank in MPI_COMM_WORLD.
+    /// The peer's rank in MPI_COMM_WORLD; None for any source, or where it is not known.
     pub desired_global_rank: Option<i64>,
     /// Whether a receive takes any source.
     pub any_source: bool,
     /// Whether a receive takes any tag.
     pub tag_wild: bool,
-    /// The tag, unless it is wild or not known.
+    /// The tag; None where it is wild or not known.
     pub desired_tag: Option<i64>,
-    /// Length of the message buffer in bytes, where known.
+    /// Length of the message, or of the buffer of a receive, in bytes.
     pub desired_length: Option<u64>,
-    /// Whether the data lies in a buffer of the system (a buffered send's copy, an unexpected message).
+    /// Whether the data lies in a buffer of the system: a buffered send's copy, an unexpected message.
     pub system_buffer: bool,
-    /// Where the data lies in the target.
+    /// Address of the data in the process.
     #[serde(with = "hex_address")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub buffer: Option<u64>,
-    /// The peer that was matched (receives), or the destination (sends): rank in the communicator.
+    /// Rank in the communicator of the peer that was matched (receives), or of the destination (sends).
     pub actual_local_rank: Option<i64>,
     /// The same peer's rank in MPI_COMM_WORLD.
     pub actual_global_rank: Option<i64>,
@@ -100,11 +100,11 @@ pub struct Operation {
     pub actual_tag: Option<i64>,
     /// Length of the message that was matched, in bytes.
     pub actual_length: Option<u64>,
-    /// Whether the MPI library posted it for itself (a collective, for instance).
+    /// Whether the MPI library posted it for itself, in a collective for instance.
     pub internal: bool,
     /// Whether it belongs to a persistent request.
     pub persistent: bool,
-    /// The MPI function that made it, where known.
+    /// The MPI function that made it, such as `MPI_Irecv`, where that is known.
     pub call: Option<Cow<'static, str>>,
     /// Name of the datatype, where it has one.
     pub datatype: Option<Arc<str>>,
@@ -113,13 +113,13 @@ pub struct Operation {
     pub datatype_value: Option<u32>,
     /// Number of elements of the datatype.
     pub count: Option<u64>,
-    /// The C handle of the request, where handles are pointers the address of the MPI library's object.
+    /// The C handle of the request; where handles are pointers the address of the MPI library's object.
     #[serde(with = "hex_address")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub request: Option<u64>,
     /// Further facts; in words in the JSON.
     pub extra_text: Vec<Remark>,
-    /// Why facts are null that this MPI or its transport does not keep, by their names.
+    /// Why facts are None that this MPI or its transport does not keep, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown: BTreeMap<Cow<'static, str>, Cow<'static, str>>,
     /// How the facts were found and checked, where they do not stand in a list of the library's own.
@@ -172,8 +172,8 @@ pub struct Queue {
     pub detail: Option<String>,
     /// What was read.
     pub operations: Vec<Operation>,
-    /// How many requests or entries were found of which it could not be told what they are, so that they are not in
-    /// `operations`. Such a queue is not whole, whatever its state says.
+    /// How many requests or entries were found of which it could not be told what they are, so that they are not among
+    /// the operations. Such a queue is not whole, whatever its state says.
     #[serde(skip_serializing_if = "is_none_dropped")]
     pub dropped: u64,
 }

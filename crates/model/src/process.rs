@@ -11,48 +11,48 @@ use super::{Call, Elsewhere, HandleList, Operation, Outside, Queue, Source, Wind
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Process {
-    /// Rank in MPI_COMM_WORLD.
+    /// Rank in MPI_COMM_WORLD; None where it is not known.
     pub rank: Option<i64>,
-    /// Size of MPI_COMM_WORLD.
+    /// Size of MPI_COMM_WORLD; None where it is not known.
     pub world_size: Option<i64>,
-    /// What the MPI library calls its world, where there are several or members of others were met.
+    /// What the MPI library calls its world; None where nothing tells it from others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub world_key: Option<String>,
-    /// What the MPI library calls the world that spawned it.
+    /// What the MPI library calls the world that spawned it; None where none did, or it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_world_key: Option<String>,
-    /// Number of its world in `Snapshot::worlds`.
+    /// Number of its world in `Snapshot.worlds`; None where there is but one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub world: Option<i64>,
-    /// Its place among the processes of all worlds of the snapshot; `None` where there is but one, or it is not known.
+    /// Its place among the processes of all worlds; None where there is but one world, or it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub universe_rank: Option<i64>,
     /// Process id on its host.
     pub pid: Option<i64>,
-    /// When it was stopped to be read, RFC 3339 in UTC, where that is known more exactly than the snapshot's time.
+    /// When it was stopped to be read, RFC 3339 in UTC; None where only the snapshot's time is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captured_at: Option<String>,
-    /// Host name.
+    /// Name of the host; None where the target cannot tell.
     pub host: Option<String>,
     /// Path of the executable.
     pub executable: Option<String>,
-    /// The MPI library, where one was found.
+    /// The MPI library; None where none was found.
     pub mpi: Option<Mpi>,
     /// How the facts were obtained.
     pub source: Option<Source>,
-    /// How far it is with MPI, where that is known.
+    /// How far it is with MPI; None where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<Stage>,
-    /// What the kernel says of it: running, sleeping, stopped, zombie, ended (`acquisition.model.RankEntry.state`).
+    /// What the kernel says of it: `running`, `sleeping`, `stopped`, `zombie`, `ended`; None where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Where the threads stand in MPI.
+    /// The threads that are inside MPI.
     pub calls: Vec<Call>,
     /// Where the other threads stand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Outside>,
-    /// Whether `calls` and `outside` are all threads, and the stack of each was seen down to its end: only then does a
-    /// thread that is not in `calls` stand outside MPI for sure.
+    /// Whether `calls` and `outside` are all threads, each seen down to its end; None where that is not known. Only
+    /// then does a thread that is not in `calls` stand outside MPI for sure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all_threads: Option<bool>,
     /// The communicators.
@@ -60,18 +60,18 @@ pub struct Process {
     /// The windows that its calls are on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<Window>,
-    /// The handles that were asked for, by kind.
+    /// The handles that were asked for: a list for each kind. Empty in a snapshot of queues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handles: Vec<HandleList>,
     /// Processes that this one spawned or connected to, as its plug-in tells (MPI-2).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spawned: Vec<Spawned>,
-    /// The function of the program in which a debugger is to stop to see processes that are spawned, as the plug-in tells.
+    /// The function in which a debugger is to stop to see processes that are spawned, as its plug-in tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawn_breakpoint: Option<String>,
     /// Facts in words that have no place elsewhere, such as messages for a communicator that does not exist yet.
     pub notes: Vec<String>,
-    /// What could not be read, in sentences.
+    /// What could not be read of this process, in sentences.
     pub problems: Vec<String>,
 }
 
@@ -182,23 +182,24 @@ pub type Group = Arc<[Option<i64>]>;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Communicator {
-    /// Its name as the MPI library holds it (which may be one that the library generated).
+    /// Its name as the MPI library holds it, which the program may have set or the library generated; a text of ours in
+    /// angle brackets where it has none.
     pub name: String,
-    /// Whether `name` was set by the application or the standard, not generated by the library; null: not known.
+    /// Whether the program or the standard set the name, not the library; None where that is not known.
     pub name_set: Option<bool>,
-    /// Identifies it within the process.
+    /// A number that names the communicator within its process.
     pub unique_id: u64,
-    /// The MPI library's context id, the same on all members where the library has such a thing.
+    /// The MPI library's own number of it, as text: the same on all members where the library has such a thing.
     pub context_id: Option<String>,
-    /// The C handle's value: for Open MPI the address of the communicator object.
+    /// The MPI_Comm handle as the program has it, in hex: for Open MPI the address of the communicator object.
     pub handle: Option<String>,
-    /// This process's rank in it.
+    /// Rank of this process in the communicator.
     pub local_rank: Option<i64>,
-    /// Number of processes in its local group.
+    /// Size of the (local) group.
     pub size: Option<i64>,
-    /// World ranks of the local group in rank order; an element is null where that process's world rank is not known.
+    /// World ranks of the local group in rank order; an element is None where that process's world rank is not known.
     pub group: Option<Group>,
-    /// World ranks of the remote group of an intercommunicator; `None` for an intracommunicator.
+    /// World ranks of the remote group of an intercommunicator; None for an intracommunicator.
     pub remote_group: Option<Group>,
     /// Members of the groups that are of other worlds, by group and rank.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -209,8 +210,8 @@ pub struct Communicator {
     /// Whether `traffic` tells of all members: one that it lacks was sent nothing, and nothing came from it.
     #[serde(skip_serializing_if = "is_false")]
     pub traffic_complete: bool,
-    /// The number that the next non-blocking collective of this process on it will have (`CallRequest::sequence`), where the
-    /// library counts them: members that have begun the same ones have the same. Constructors of communicators count too.
+    /// The number that the next non-blocking collective of this process on it will have; None where the library does
+    /// not count them. Members that have begun the same ones have the same. Constructors of communicators count too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_sequence: Option<i64>,
     /// Sends that are not complete, or complete and not waited for.
