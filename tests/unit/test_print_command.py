@@ -108,9 +108,6 @@ class Asked(Context):
     def setting(self, name: str) -> Any:
         return {"limit": self.limit, "source": self.source, "timeout": 7}[name]
 
-    def remember_plugin(self, path: str) -> None:
-        raise AssertionError
-
 
 def run(typed: str, count: int = 1, limit: Optional[int] = None, source: str = "auto") -> Asked:
     context = Asked(count, limit, source)

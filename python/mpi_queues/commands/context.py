@@ -61,6 +61,8 @@ class Context(ABC):
     jobs: JobControl
     #: What ``mpi diagnose`` saw last.
     last_look: Optional[Look] = None
+    #: The plug-in that the user loaded by name.
+    loaded_plugin: Optional[str] = None
 
     @abstractmethod
     def write(self, text: str) -> None:
@@ -92,12 +94,3 @@ class Context(ABC):
     def setting(self, name: str) -> Any:
         """The value of ``source``, ``plugin-path``, ``internal``, ``limit`` (None: unlimited), ``timeout`` or
         ``layouts``."""
-
-    @property
-    @abstractmethod
-    def loaded_plugin(self) -> Optional[str]:
-        """The plug-in that the user loaded by name."""
-
-    @abstractmethod
-    def remember_plugin(self, path: str) -> None:
-        """The user loaded this plug-in by name."""

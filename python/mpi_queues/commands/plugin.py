@@ -60,7 +60,7 @@ class PluginCommand(Command):
         info = None
         for process in chosen_processes(context, arguments):
             info = process.trust_plugin(path)
-        context.remember_plugin(path)
+        context.loaded_plugin = path
         if info is not None:
             facts.write_facts(f"loaded {path}", info, context.write)
         # The two interfaces number themselves under names of their own.

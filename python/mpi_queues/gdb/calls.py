@@ -14,7 +14,8 @@ from .. import _native
 from .._native import Unknown
 from ..debuggers.base import DebuggedProcess, StackDict
 from ..debuggers.callers import Caller, CallFrame, Thread
-from ..debuggers.fingerprints import Fingerprints, Place, kept_registers
+from ..debuggers.calls import ProcessCalls
+from ..debuggers.fingerprints import Place, kept_registers
 from . import quiet as gdb_quiet
 from . import text as gdb_text
 from .values import GdbScope, sentence
@@ -53,15 +54,13 @@ def guarded() -> Iterator[None]:
         yield
 
 
-class Calls:
+class Calls(ProcessCalls):
     """The calls in the stacks of one inferior, which is selected, at one stop."""
 
     def __init__(self, inferior: Any, process: DebuggedProcess) -> None:
+        super().__init__(process)
         self._inferior = inferior
-        self.process = process
-        self._fingerprints = Fingerprints(process)
         self._executable = gdb_text.text(lambda: inferior.progspace.filename)
-        self._family: Optional[str] = None
         self._ours: Dict[str, bool] = {}
         self._told: Optional[str] = None
         self._texts: Optional[List[Tuple[int, int]]] = None
@@ -112,10 +111,6 @@ class Calls:
         except gdb.error as error:
             stack["arguments_unknown"] = sentence(error)
 
-    def fingerprint(self, place: Place) -> Optional[str]:
-        """That of a frame."""
-        return self._fingerprints.of(place)
-
     def caller(self, frame: Any) -> Caller:
         """A frame that called MPI."""
         return _GdbCaller(self.process, frame, self._text, self._known_family())
@@ -127,14 +122,8 @@ class Calls:
             self._texts = [(int(begin, 16), int(end, 16)) for begin, end in found]
         return next((begin for begin, end in self._texts if begin <= address < end), None)
 
-    def _known_family(self) -> str:
-        if self._family is None:
-            self._family = _native.mpi_family(self._symbol, _libraries())
-        return self._family
-
-    def _symbol(self, name: str) -> Optional[int]:
-        found = self.process.symbol(name)
-        return None if found is None else found[0]
+    def _libraries(self) -> str:
+        return " ".join(gdb_text.text(functools.partial(getattr, one, "filename")) for one in gdb.objfiles())
 
 
 def _place(frames: List[Any], at: int, outermost: int) -> Place:
@@ -164,10 +153,6 @@ def _end(frame: Any) -> int:
     frame.select()
     found = _FRAME_AT.search(gdb_text.execute("info frame"))
     return int(found[1], 16) if found is not None else 0
-
-
-def _libraries() -> str:
-    return " ".join(gdb_text.text(functools.partial(getattr, one, "filename")) for one in gdb.objfiles())
 
 
 class _GdbThread(Thread):

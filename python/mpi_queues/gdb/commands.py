@@ -38,7 +38,6 @@ class GdbContext(Context):
         self._sessions = Sessions(self.jobs.name_of)
         self._sessions.connect()
         self._printers = Registration(self._sessions)
-        self._loaded_plugin: Optional[str] = None
 
     def write(self, text: str) -> None:
         text = in_lines(text)
@@ -71,13 +70,6 @@ class GdbContext(Context):
 
     def setting(self, name: str) -> Any:
         return self._settings.get(name)
-
-    @property
-    def loaded_plugin(self) -> Optional[str]:
-        return self._loaded_plugin
-
-    def remember_plugin(self, path: str) -> None:
-        self._loaded_plugin = path
 
 
 class _MpiPrefix(gdb.Command):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from contextlib import contextmanager
-from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
 
 import gdb
 
+from ..debuggers.found import Found, check_kind, one_integer
 from ..errors import UserError
-from ..handle_types import KINDS
 from . import handles as gdb_handles
 from . import types as gdb_types
 
@@ -28,15 +28,6 @@ _SIMPLE = re.compile(r"[\w.$%:()\[\]-]+\Z")
 
 #: gdb's settings that keep an expression from doing something to the program, where this gdb has them.
 _GUARDS = ("may-call-functions", "may-write-memory")
-
-
-class Found(NamedTuple):
-    """A handle, and what it is called."""
-
-    expression: str
-    kind: str
-    value: Union[int, bytes]
-    fortran: bool
 
 
 def evaluate(expression: str, kind: Optional[str]) -> Tuple[Any, List[Found]]:
@@ -115,12 +106,7 @@ def _handle(value: Any, expression: str, kind: Optional[str]) -> Found:
         if how is not None:
             value, expression = value.dereference(), f"*{expression}"
     if how is not None:
-        if kind is not None and kind != how.kind:
-            raise UserError(
-                f"{expression} is an {KINDS[how.kind]}, not an {KINDS[kind]}",
-                help=f"type: mpi print {expression}",
-                kind="usage",
-            )
+        check_kind(expression, how.kind, kind)
         found_kind, found, fortran = gdb_handles.handle_in(value, how)
         # A value of gdb's history is as it was; any other is what lies at its address.
         if found_kind == "status" and not how.member and not expression.startswith("$") and value.address is not None:
@@ -136,11 +122,7 @@ def _by_kind(value: Any, expression: str, kind: Optional[str]) -> Found:
     if kind is not None and plain:
         return Found(expression, kind, gdb_handles.address_in(value), False)
     if kind == "status" and real.code == gdb.TYPE_CODE_INT:
-        raise UserError(
-            f"{expression} is one integer; a status of Fortran is an array of them, or a type(MPI_Status)",
-            help="name the array: mpi print -kind status EXPRESSION",
-            kind="usage",
-        )
+        raise one_integer(expression)
     if kind is not None and real.code == gdb.TYPE_CODE_INT and gdb_handles.integer_name(value.type) is None:
         return Found(expression, kind, int(value), True)
     raise _no_handle(value, expression, real, kind)

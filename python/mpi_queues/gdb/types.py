@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Dict, Literal, Optional
+from typing import Any, Iterator, Literal, Optional
 
 import gdb
 
-from ..debuggers.base import FieldDict, TypeDict
-
-#: No MPI structure nests deeper or has more members; more is damaged debug information.
-MAX_DEPTH = 16
-MAX_FIELDS = 20_000
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+from ..debuggers.base import TypeDict
+from ..debuggers.type_fields import NAME, Member, fields_of
 
 
 def byte_order() -> Literal["little", "big"]:
@@ -71,7 +65,7 @@ def _integer() -> Any:
 
 def type_layout(name: str) -> Optional[TypeDict]:
     """A complete structure type by tag or typedef name, else None."""
-    if not _NAME.match(name):
+    if not NAME.match(name):
         return None
     for spelling in (name, f"struct {name}", f"union {name}"):
         try:
@@ -80,35 +74,20 @@ def type_layout(name: str) -> Optional[TypeDict]:
             continue
         # A declaration without members is all that an application sees of MPI's own structures.
         if found.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION) and found.fields():
-            fields: Dict[str, FieldDict] = {}
-            _flatten(found, "", 0, fields, 0)
-            return {"size": int(found.sizeof), "fields": fields}
+            return {"size": int(found.sizeof), "fields": fields_of(found, _members)}
     return None
 
 
-def _flatten(struct: Any, prefix: str, base: int, out: Dict[str, FieldDict], depth: int) -> None:
-    if depth > MAX_DEPTH:
-        return
-    for field in struct.fields():
+def _members(structure: Any) -> Iterator[Member]:
+    for field in structure.fields():
         # Static members have no place in the object; bit-fields cannot be expressed in bytes.
         if not hasattr(field, "bitpos") or field.bitsize or field.bitpos % 8:
             continue
-        if len(out) >= MAX_FIELDS:
-            return
-        offset = base + field.bitpos // 8
         real = field.type.strip_typedefs()
         nested = real.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION)
-        if not field.name:
-            if nested:
-                _flatten(real, prefix, offset, out, depth + 1)
-            continue
-        name = prefix + field.name
-        kind = _kind(real)
-        if kind is None:
-            continue
-        out[name] = {"offset": offset, "size": _size(real), "kind": kind, "type": _type_name(field.type)}
-        if nested:
-            _flatten(real, name + ".", offset, out, depth + 1)
+        yield Member(
+            field.name, field.bitpos // 8, _size(real), _kind(real), _type_name(field.type), real if nested else None
+        )
 
 
 def _size(real: Any) -> int:

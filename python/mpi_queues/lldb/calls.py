@@ -11,40 +11,26 @@ from .. import _native
 from .._native import Unknown
 from ..debuggers.base import DebuggedProcess, DebuggerError, StackDict
 from ..debuggers.callers import Caller, CallFrame, Thread
-from ..debuggers.fingerprints import Fingerprints, Place, kept_registers
+from ..debuggers.calls import ProcessCalls
+from ..debuggers.fingerprints import Place, kept_registers
 from ..debuggers.values import Scope, Typed
 from .values import LldbScope, made
 
 
-class Calls:
+class Calls(ProcessCalls):
     """The calls in the stacks of one process at one stop."""
 
     def __init__(self, process: DebuggedProcess, target: Any) -> None:
-        self.process = process
+        super().__init__(process)
         self.target = target
-        self._fingerprints = Fingerprints(process)
-        self._family: Optional[str] = None
 
     def tell(self, stack: StackDict, thread: Any) -> None:
         """Adds what the outermost MPI function was given, and the fingerprint."""
         _native.add_call(stack, _LldbThread(self, thread))
 
-    def fingerprint(self, place: Place) -> Optional[str]:
-        """That of a frame."""
-        return self._fingerprints.of(place)
-
     def caller(self, frame: Any) -> Caller:
         """A frame that called MPI."""
         return _LldbCaller(self.process, self.target, frame, self._known_family())
-
-    def _known_family(self) -> str:
-        if self._family is None:
-            self._family = _native.mpi_family(self._symbol, self._libraries())
-        return self._family
-
-    def _symbol(self, name: str) -> Optional[int]:
-        found = self.process.symbol(name)
-        return None if found is None else found[0]
 
     def _libraries(self) -> str:
         return " ".join(str(module.GetFileSpec().GetFilename()) for module in self.target.module_iter())

@@ -50,7 +50,6 @@ class LldbContext(Context):
         self._number = number
         self._thread = 0
         self._sessions = ThreadSessions()
-        self._loaded_plugin: Optional[str] = None
         self._debugger: Any = None
         self._result: Any = None
 
@@ -115,13 +114,6 @@ class LldbContext(Context):
 
     def setting(self, name: str) -> Any:
         return self.settings.get(name)
-
-    @property
-    def loaded_plugin(self) -> Optional[str]:
-        return self._loaded_plugin
-
-    def remember_plugin(self, path: str) -> None:
-        self._loaded_plugin = path
 
 
 class LldbCommand:

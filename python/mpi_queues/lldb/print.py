@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Iterator, List, Optional, Tuple
 
 import lldb
 
 from .._native import Unknown
+from ..debuggers.found import Found, check_kind, one_integer
 from ..errors import UserError
-from ..handle_types import KINDS
 from . import handles as lldb_handles
 from . import values as lldb_values
 from .values import type_name
@@ -24,15 +24,6 @@ _MAX_DIMENSIONS = 15
 _SIMPLE = re.compile(r"[\w.$:>\[\]-]+\Z")
 
 _STRUCTURES = (lldb.eTypeClassStruct, lldb.eTypeClassClass, lldb.eTypeClassUnion)
-
-
-class Found(NamedTuple):
-    """A handle, and what it is called."""
-
-    expression: str
-    kind: str
-    value: Union[int, bytes]
-    fortran: bool
 
 
 def evaluate(target: Any, frame: Optional[Any], expression: str, kind: Optional[str]) -> List[Found]:
@@ -91,12 +82,7 @@ def _handle(value: Any, expression: str, kind: Optional[str]) -> Found:
                 raise Unknown(f"memory at {address:#x} cannot be read")
     if how is None:
         return _by_kind(value, expression, kind)
-    if kind is not None and kind != how.kind:
-        raise UserError(
-            f"{expression} is an {KINDS[how.kind]}, not an {KINDS[kind]}",
-            help=f"type: mpi print {expression}",
-            kind="usage",
-        )
+    check_kind(expression, how.kind, kind)
     found_kind, found, fortran = lldb_handles.handle_in(value, how)
     address = int(value.GetLoadAddress())
     if found_kind == "status" and not how.member and address != lldb.LLDB_INVALID_ADDRESS:
@@ -117,11 +103,7 @@ def _by_kind(value: Any, expression: str, kind: Optional[str]) -> Found:
 
 def _integer(value: int, expression: str, kind: Optional[str], type_: str = "int") -> Found:
     if kind == "status":
-        raise UserError(
-            f"{expression} is one integer; a status of Fortran is an array of them, or a type(MPI_Status)",
-            help="name the array: mpi print -kind status EXPRESSION",
-            kind="usage",
-        )
+        raise one_integer(expression)
     if kind is None:
         raise UserError(
             f"{expression} is of the type {type_}, which is no MPI handle",

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Dict, Optional
+from typing import Any, Iterator, Optional
 
 import lldb
 
-from ..debuggers.base import FieldDict, TypeDict
-
-#: No MPI structure nests deeper or has more members; more is damaged debug information.
-MAX_DEPTH = 16
-MAX_FIELDS = 20_000
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+from ..debuggers.base import TypeDict
+from ..debuggers.type_fields import NAME, Member, fields_of
 
 _NESTED = (lldb.eTypeClassStruct, lldb.eTypeClassUnion, lldb.eTypeClassClass)
 _POINTERS = (lldb.eTypeClassPointer, lldb.eTypeClassFunction, lldb.eTypeClassReference)
@@ -21,44 +15,33 @@ _POINTERS = (lldb.eTypeClassPointer, lldb.eTypeClassFunction, lldb.eTypeClassRef
 
 def type_layout(target: Any, name: str) -> Optional[TypeDict]:
     """A complete structure type by tag or typedef name, else None."""
-    if not _NAME.match(name):
+    if not NAME.match(name):
         return None
     for found in target.FindTypes(name):
         real = found.GetCanonicalType()
         # A declaration without members is all that an application sees of MPI's own structures.
         if real.GetTypeClass() in _NESTED and real.IsTypeComplete() and real.GetNumberOfFields():
-            fields: Dict[str, FieldDict] = {}
-            _flatten(real, "", 0, fields, 0)
-            return {"size": int(real.GetByteSize()), "fields": fields}
+            return {"size": int(real.GetByteSize()), "fields": fields_of(real, _members)}
     return None
 
 
-def _flatten(struct: Any, prefix: str, base: int, out: Dict[str, FieldDict], depth: int) -> None:
-    if depth > MAX_DEPTH:
-        return
-    for index in range(int(struct.GetNumberOfFields())):
-        member = struct.GetFieldAtIndex(index)
+def _members(structure: Any) -> Iterator[Member]:
+    for index in range(int(structure.GetNumberOfFields())):
+        member = structure.GetFieldAtIndex(index)
         # Bit-fields cannot be expressed in bytes.
         if member.IsBitfield() or member.GetOffsetInBits() % 8:
             continue
-        if len(out) >= MAX_FIELDS:
-            return
-        offset = base + int(member.GetOffsetInBytes())
         declared = member.GetType()
         real = declared.GetCanonicalType()
-        nested = real.GetTypeClass() in _NESTED
         label = member.GetName()
-        if not label:
-            if nested:
-                _flatten(real, prefix, offset, out, depth + 1)
-            continue
-        kind = _kind(real)
-        if kind is None:
-            continue
-        name = prefix + str(label)
-        out[name] = {"offset": offset, "size": int(real.GetByteSize()), "kind": kind, "type": _type_name(declared)}
-        if nested:
-            _flatten(real, name + ".", offset, out, depth + 1)
+        yield Member(
+            str(label) if label else None,
+            int(member.GetOffsetInBytes()),
+            int(real.GetByteSize()),
+            _kind(real),
+            _type_name(declared),
+            real if real.GetTypeClass() in _NESTED else None,
+        )
 
 
 def _kind(real: Any) -> Optional[str]:
