@@ -189,7 +189,7 @@ def test_a_process_of_another_user(plain_process: int) -> None:
     """The message names the owner and how to ask as the owner. Root asks as nobody, anybody else asks for process 1."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from mpi_queues.system.processes import check_readable\n"
+        "from mpi_queues.system.attaching import check_readable\n"
         "from mpi_queues.errors import UserError\n"
         "try: check_readable(int(sys.argv[2]))\n"
         "except UserError as error: print(error)"

@@ -68,7 +68,7 @@ OTHERS: Set[Tuple[str, str]] = {
     ("python/mpi_queues/lldb/values.py", "optimized out"),
     ("python/mpi_queues/lldb/values.py", "not available"),
     # Commands and process groups of launchers.
-    ("python/mpi_queues/launchers/finding.py", "prterun"),
+    ("python/mpi_queues/launchers/programs.py", "prterun"),
     ("python/mpi_queues/launchers/worlds.py", "process group 1"),
     # What users type.
     ("python/mpi_queues/cli/show.py", "plugin"),

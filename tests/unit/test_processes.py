@@ -17,7 +17,7 @@ from mpi_queues import UserError
 from mpi_queues.cli import diagnose
 from mpi_queues.debuggers import shared_memory
 from mpi_queues.launchers.tree import ProcessTree
-from mpi_queues.system import mappings, processes
+from mpi_queues.system import attaching, mappings, processes
 
 
 @pytest.fixture
@@ -38,19 +38,19 @@ def wait_for(pid: int, state: str) -> None:
 def test_a_process_that_was_left_stopped_goes_on(child: subprocess.Popen[bytes]) -> None:
     os.kill(child.pid, signal.SIGSTOP)
     wait_for(child.pid, "T")
-    processes.restore_state(child.pid, processes.start_time(child.pid), False, killed=True)
+    attaching.restore_state(child.pid, processes.start_time(child.pid), False, killed=True)
     wait_for(child.pid, "S")
 
 
 def test_a_process_that_was_stopped_is_stopped_again(child: subprocess.Popen[bytes]) -> None:
-    processes.restore_state(child.pid, processes.start_time(child.pid), True, killed=True)
+    attaching.restore_state(child.pid, processes.start_time(child.pid), True, killed=True)
     wait_for(child.pid, "T")
 
 
 def test_another_process_with_the_same_pid_is_left_alone(child: subprocess.Popen[bytes]) -> None:
     os.kill(child.pid, signal.SIGSTOP)
     wait_for(child.pid, "T")
-    processes.restore_state(child.pid, 12345, False, killed=True)
+    attaching.restore_state(child.pid, 12345, False, killed=True)
     assert processes.state(child.pid) == "T"
 
 
@@ -72,12 +72,12 @@ def unprivileged(code: str) -> subprocess.CompletedProcess[str]:
     python = pathlib.Path(os.path.realpath("/usr/bin/python3"))
     package = pathlib.Path(processes.__file__).parents[2]
     # Imported before the change of user: the source tree may be closed to others.
-    load = f"import sys; sys.path.insert(0, {str(package)!r}); from mpi_queues.system import processes\nimport pwd\n"
+    load = f"import sys; sys.path.insert(0, {str(package)!r}); from mpi_queues.system import attaching\nimport pwd\n"
     return subprocess.run([str(python), "-c", load + demote + code], capture_output=True, text=True, check=False)
 
 
 def test_a_process_of_somebody_else_names_both_users() -> None:
-    run = unprivileged("import os\ntry: processes.check_readable(1)\nexcept Exception as error: print(error)")
+    run = unprivileged("import os\ntry: attaching.check_readable(1)\nexcept Exception as error: print(error)")
     assert "pid 1: belongs to root (uid 0), and you are" in run.stdout, run.stderr
     assert "sudo -u root" in run.stdout
 
@@ -88,8 +88,8 @@ def test_the_sysctl_that_forbids_attaching_is_named(
 ) -> None:
     yama = tmp_path / "ptrace_scope"
     yama.write_text(f"{scope}\n")
-    monkeypatch.setattr(processes, "_YAMA", yama)
-    monkeypatch.setattr(processes.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(attaching, "_YAMA", yama)
+    monkeypatch.setattr(attaching.os, "geteuid", lambda: 1000)
 
     def refuse(path: str, flags: int) -> int:
         raise PermissionError(13, "Permission denied")
@@ -97,8 +97,8 @@ def test_the_sysctl_that_forbids_attaching_is_named(
     fields = {**processes.status(child.pid), "Uid": "1000\t1000\t1000\t1000"}
     # For this alone: pytest opens files, too.
     with monkeypatch.context() as patched, pytest.raises(UserError) as error:
-        patched.setattr(processes.os, "open", refuse)
-        processes._check_permission(child.pid, fields)
+        patched.setattr(attaching.os, "open", refuse)
+        attaching._check_permission(child.pid, fields)
     assert named in str(error.value)
     assert str(yama) in str(error.value)
 

@@ -19,7 +19,7 @@ from mpi_queues.debuggers.together import _Pieces
 from mpi_queues.errors import UserError
 from mpi_queues.launchers import finding
 from mpi_queues.launchers.tree import ProcessTree
-from mpi_queues.system import advice, processes
+from mpi_queues.system import advice, attaching, processes
 
 USER = Rights(1000, 100, (7, 8))
 
@@ -261,7 +261,7 @@ def _no_debugger() -> None:
 
 
 def _refused() -> None:
-    processes._check_permission(1 << 30, {"Uid": f"{os.geteuid()} {os.geteuid()}"})
+    attaching._check_permission(1 << 30, {"Uid": f"{os.geteuid()} {os.geteuid()}"})
 
 
 @pytest.mark.parametrize("refusing", [_no_job, _no_debugger, _refused])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from mpi_queues import Snapshot, UserError
 from mpi_queues.report import text, words
+from mpi_queues.report.totals import Totals
 from samples import communicator, operation, process, queue, snapshot
 
 
@@ -112,7 +113,7 @@ def test_no_line_is_wider_than_100_columns() -> None:
 
 
 def test_totals_fit_one_line_whatever_the_numbers() -> None:
-    totals = text._Totals()
+    totals = Totals()
     totals.communicators = totals.sends = totals.receives = totals.unexpected = 1234567
     line = totals.line(100000)
     assert len(line) <= 100

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, Optional, Sequence, Tuple, Union
 
 from ..errors import UserError
 from ..request import Core, Live, Question, Request
-from ..system import advice, processes
+from ..system import advice, attaching, processes
 from ..targets import CoreTarget, PidTarget
 from .conversation import Reply
 from .core_process import checked_core
@@ -84,14 +84,14 @@ def left_as_found(target: DebuggedTarget) -> Iterator[None]:
     if isinstance(target, CoreTarget):
         yield
         return
-    processes.check_readable(target.pid)
+    attaching.check_readable(target.pid)
     started, was_stopped = processes.start_time(target.pid), processes.state(target.pid) == "T"
     killed = True
     try:
         yield
         killed = False
     finally:
-        processes.restore_state(target.pid, started, was_stopped, killed=killed)
+        attaching.restore_state(target.pid, started, was_stopped, killed=killed)
 
 
 def check_head(debugger: Launcher, target: DebuggedTarget, reply: Reply, head: bytes) -> None:
@@ -185,7 +185,7 @@ def died(debugger: Launcher, target: DebuggedTarget, reply: Reply) -> UserError:
 
 def is_gone(target: DebuggedTarget) -> bool:
     """Also a process that its parent has not waited for yet."""
-    return isinstance(target, PidTarget) and processes.state(target.pid) in ("", "Z", "X")
+    return isinstance(target, PidTarget) and processes.has_ended(target.pid)
 
 
 def ended(target: DebuggedTarget) -> UserError:

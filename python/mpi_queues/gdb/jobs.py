@@ -11,12 +11,13 @@ import gdb
 from ..commands import gates
 from ..commands.job_control import Held, JobControl, Launched
 from ..errors import UserError
-from ..system import processes
+from ..system import attaching, processes
 from ..system.output import in_lines
 from . import events as gdb_events
 from . import files as gdb_files
 from . import stacks as gdb_stacks
 from . import text as gdb_text
+from .inferiors import having, is_core, state_of
 from .launch import Launch, Spawning, Watch
 from .quiet import Mute, change, quietly, shown, uninterrupted
 
@@ -67,7 +68,7 @@ class GdbJobs(JobControl):
         selected = gdb.selected_inferior()
         found = []
         for inferior in sorted(gdb.inferiors(), key=lambda inferior: int(inferior.num)):
-            if not inferior.pid or _is_core(inferior):
+            if not inferior.pid or is_core(inferior):
                 continue
             number, pid = int(inferior.num), int(inferior.pid)
             found.append(
@@ -76,17 +77,17 @@ class GdbJobs(JobControl):
                     label=f"inferior {number}",
                     name=self.name_of(number, pid),
                     selected=inferior == selected,
-                    state=_state(inferior),
+                    state=state_of(inferior),
                     launcher=pid in self._launchers,
                 )
             )
         return found
 
     def attach(self, pid: int, executable: Optional[str], name: str) -> Held:
-        inferior = _having(pid)
+        inferior = having(pid)
         if inferior is None:
             _refuse_non_stop()
-            processes.check_readable(pid)
+            attaching.check_readable(pid)
             with quietly(), gdb_stacks.selection_kept(), Mute():
                 inferior = self._attached(pid)
         self._names[int(inferior.num)] = (pid, name)
@@ -106,14 +107,14 @@ class GdbJobs(JobControl):
             # Also a Ctrl-C in the middle of it: what gdb has by then goes on running, or stays stopped as it was.
             with uninterrupted():
                 self._let_go(inferior)
-                processes.restore_state(pid, started, stopped, killed=True)
+                attaching.restore_state(pid, started, stopped, killed=True)
             if isinstance(error, gdb.error):
                 raise UserError(f"pid {pid}: gdb cannot attach to it: {error}", kind="not_attached") from None
             raise
         return inferior
 
     def detach(self, pid: int) -> None:
-        inferior = _having(pid)
+        inferior = having(pid)
         if inferior is None:
             raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
         watch = self._launchers.pop(pid, None)
@@ -191,7 +192,7 @@ class GdbJobs(JobControl):
         return made
 
     def select(self, pid: int) -> None:
-        inferior = _having(pid)
+        inferior = having(pid)
         if inferior is None:
             raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
         threads = sorted(inferior.threads(), key=lambda thread: int(thread.num))
@@ -207,7 +208,7 @@ class GdbJobs(JobControl):
                 help="type it by itself (continue), or select one rank before: inferior N",
                 kind="resumes",
             )
-        if processes.state(pid) in ("", "Z", "X"):
+        if processes.has_ended(pid):
             raise UserError("the process has ended", help="to be rid of it, type: mpi detach RANK", kind="gone")
         with self._in(pid), quietly():
             try:
@@ -236,7 +237,7 @@ class GdbJobs(JobControl):
 
     @contextlib.contextmanager
     def _in(self, pid: int) -> Any:
-        inferior = _having(pid)
+        inferior = having(pid)
         if inferior is None:
             raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
         if gdb.selected_inferior() == inferior:
@@ -296,20 +297,3 @@ def _refuse_non_stop() -> None:
             help="before anything is debugged, type: set non-stop off",
             kind="non_stop",
         )
-
-
-def _having(pid: int) -> Any:
-    return next((inferior for inferior in gdb.inferiors() if inferior.pid == pid and not _is_core(inferior)), None)
-
-
-def _state(inferior: Any) -> str:
-    if processes.state(int(inferior.pid)) in ("", "Z", "X"):
-        # gdb has it until it next waits for it.
-        return "ended"
-    threads = inferior.threads()
-    return "running" if threads and all(thread.is_running() for thread in threads) else "stopped"
-
-
-def _is_core(inferior: Any) -> bool:
-    connection = getattr(inferior, "connection", None)
-    return connection is not None and str(connection.type) == "core"

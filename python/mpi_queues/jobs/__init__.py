@@ -33,7 +33,9 @@ from .._native import Diagnosis, Snapshot
 from ..debuggers import shared_memory
 from ..errors import UsageError, UserError
 from ..system import advice, processes
-from . import keeper
+from . import environment, keeper
+from .output import Lines, end_of
+from .programs import Path, executable
 
 #: Seconds that a loaded machine may need to start a small job.
 START_TIMEOUT = 60.0
@@ -41,22 +43,9 @@ START_TIMEOUT = 60.0
 #: Seconds in which a job that was told to end has ended; what is left then is killed from here.
 _END_TIMEOUT = 30.0
 
-#: Bytes of each file of output that are kept, counted from its end.
-_MAX_OUTPUT = 256 * 1024
-
-#: Bytes of a line that may say that a rank is ready.
-_MAX_LINE = 4096
-
-#: Variables of a batch system, or of a job in which we ourselves run: this job is another one, on this machine alone.
-_OF_ANOTHER_JOB = (
-    *("SLURM_", "PBS_", "LSB_", "LS_", "SGE_", "PE_HOSTFILE", "FLUX_", "PMI_", "PMIX_", "OMPI_COMM_WORLD_"),
-    *("HYDRA_", "HYDI_", "MPI_LOCAL"),
-)
 
 #: What the launcher starts in place of each rank.
 RANK_SCRIPT = pathlib.Path(__file__).with_name("rank.py")
-
-Path = Union[str, "os.PathLike[str]"]
 
 
 class StartJob(Protocol):
@@ -117,8 +106,8 @@ class Job:
             raise UsageError(f"{ranks} ranks: a job has at least one", help="give ranks=N")
         self.ranks = ranks
         #: The absolute path of what the ranks run.
-        self.program = _executable(program, "program", "compile it first, for instance: mpicc -g -o PROGRAM PROGRAM.c")
-        found = _executable(launcher, "launcher", f"{advice.install('openmpi-bin')} (or mpich)")
+        self.program = executable(program, "program", "compile it first, for instance: mpicc -g -o PROGRAM PROGRAM.c")
+        found = executable(launcher, "launcher", f"{advice.install('openmpi-bin')} (or mpich)")
         #: What was typed, so to say; for messages.
         self.command = [str(launcher), "-n", str(ranks), *options, self.program, *args]
         #: The launcher's process id, and its status once it has ended, negative for a signal.
@@ -166,45 +155,10 @@ class Job:
             raise
 
     def _environment(self, asked: Mapping[str, Optional[str]]) -> Dict[str, str]:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(_OF_ANOTHER_JOB)}
-        defaults = {
-            "OMPI_MCA_pml": "ob1",
-            # More ranks than processors, which must not wait for each other at full speed.
-            "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-            "OMPI_MCA_mpi_yield_when_idle": "1",
-            # Jobs of several tests at once must not all be bound to the first processors.
-            "OMPI_MCA_hwloc_base_binding_policy": "none",
-            "PRTE_MCA_hwloc_default_binding_policy": "none",
-            # This machine alone: no ssh, no batch system.
-            "OMPI_MCA_plm": "isolated",
-            "HYDRA_LAUNCHER": "fork",
-            "HYDRA_RMK": "user",
-        }
-        environment = {**defaults, **environment}
-        directory = str(self.directory)
-        environment.update(
-            {
-                keeper.MARK: directory,
-                # The launcher's session directories, and the segments of shared memory, which a killed process cannot
-                # remove (btl vader in Open MPI 4, sm in 5).
-                "TMPDIR": directory,
-                "OMPI_MCA_btl_vader_backing_directory": directory,
-                "OMPI_MCA_btl_sm_backing_directory": directory,
-            }
-        )
-        for name, value in asked.items():
-            environment.pop(name, None)
-            if value is not None:
-                environment[name] = value
-        if os.geteuid() == 0:
-            for implementation in ("OMPI", "PRTE"):
-                environment[f"{implementation}_ALLOW_RUN_AS_ROOT"] = "1"
-                environment[f"{implementation}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
-        return environment
+        return environment.of_job(str(self.directory), asked)
 
     def _await_ready(self, deadline: float, timeout: float) -> None:
-        waiting = {rank: _Lines(self.directory / f"stdout.{rank}") for rank in range(self.ranks)}
+        waiting = {rank: Lines(self.directory / f"stdout.{rank}") for rank in range(self.ranks)}
         while True:
             ended = self._has_ended()
             waiting = {rank: lines for rank, lines in waiting.items() if not self._is_ready(rank, lines)}
@@ -221,7 +175,7 @@ class Job:
             self._hear(0.01)
         self._pids = [int((self.directory / f"pid.{rank}").read_text()) for rank in range(self.ranks)]
 
-    def _is_ready(self, rank: int, lines: _Lines) -> bool:
+    def _is_ready(self, rank: int, lines: Lines) -> bool:
         return lines.contain(self._ready_line)
 
     def _line(self) -> str:
@@ -278,7 +232,7 @@ class Job:
         if self._output is not None:
             return self._output
         files = [self.directory / f"stdout.{rank}" for rank in range(self.ranks)]
-        return "".join(_end_of(file) for file in (*files, self.directory / "launcher"))
+        return "".join(end_of(file) for file in (*files, self.directory / "launcher"))
 
     def snapshot(self, via: str = "gdb", *, source: str = "auto", timeout: float = 60.0) -> Snapshot:
         """Reads all ranks; they go on afterwards.
@@ -357,56 +311,8 @@ class Job:
         return f"<mpi_queues.jobs.Job {shlex.join(self.command)}: {state}, pids {self._pids}>"
 
 
-class _Lines:
-    """The lines that are added to a file, in bounded memory."""
-
-    def __init__(self, path: pathlib.Path) -> None:
-        self._path = path
-        self._offset = 0
-        self._partial = b""
-
-    def contain(self, wanted: bytes) -> bool:
-        """Whether one of the lines that are new since the last call is the wanted one."""
-        try:
-            with open(self._path, "rb") as file:
-                file.seek(self._offset)
-                while piece := file.read(1 << 16):
-                    self._offset += len(piece)
-                    *lines, self._partial = (self._partial + piece).split(b"\n")
-                    if any(line.strip() == wanted for line in lines):
-                        return True
-                    self._partial = self._partial[:_MAX_LINE]
-        except FileNotFoundError:
-            # The rank has not been started yet.
-            return False
-        return False
-
-
-def _executable(name: Path, what: str, help: str) -> str:
-    text = os.fspath(name)
-    found = shutil.which(text)
-    if found is not None:
-        return os.path.abspath(found)
-    if os.sep not in text:
-        raise UserError(f"{what} {text}: not found in PATH", help=help, kind="no_tool")
-    reason = "not executable" if os.path.isfile(text) else "no such file" if not os.path.exists(text) else "not a file"
-    raise UserError(f"{what} {text}: {reason}", help=help, kind="no_tool")
-
-
 def _ranks(ranks: List[int]) -> str:
     if len(ranks) == 1:
         return f"rank {ranks[0]}"
     shown = ", ".join(str(rank) for rank in ranks[:10])
     return f"ranks {shown}" + (f" and {len(ranks) - 10} more" if len(ranks) > 10 else "")
-
-
-def _end_of(path: pathlib.Path) -> str:
-    try:
-        with open(path, "rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _MAX_OUTPUT))
-            text = file.read(_MAX_OUTPUT).decode("utf-8", "replace")
-    except OSError:
-        # Not written to yet.
-        return ""
-    return text if not text or text.endswith("\n") else text + "\n"

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
 from typing import List, Optional, Sequence
 
 from ..errors import UserError
 from ..system import advice, processes
 from . import environment, owners, tables
+from .programs import described, is_daemon, is_launcher, names_of
 from .tree import ProcessTree
 
-#: Programs that start MPI jobs, and what distributions make of their names (mpirun.openmpi, mpiexec.hydra).
-_LAUNCHER = re.compile(
-    r"^(?:mpirun|mpiexec|orterun|oshrun|shmemrun|prterun|prte|srun|aprun|mpirun_rsh|mpiexec_mpt|jsrun)(?:[-.].*)?$"
-)
-#: What launchers start on each host to start the ranks there, and what brings these there.
-_DAEMON = re.compile(
-    r"^(?:hydra_[a-z_]+|pmi_proxy|orted|prted|slurmstepd|mpispawn|ssh|rsh|sshd|qrsh|blaunch|pbs_tmrsh|palsd)\b"
-)
 #: Options of daemons whose value is the launcher's own: pmodels/mpich src/pm/hydra (--control-port HOST:PORT), Intel's
 #: (--upstream-port), open-mpi/ompi orte/mca/plm/base (ess_base_jobid), openpmix/prrte (ess_base_nspace).
 _TIES = ("--control-port", "--upstream-port", "ess_base_jobid", "ess_base_nspace")
@@ -27,37 +18,6 @@ _TIES = ("--control-port", "--upstream-port", "ess_base_jobid", "ess_base_nspace
 _MAX_NAMED = 20
 #: Launchers below one that are looked at for ranks: a script and what it starts are two or three.
 _MAX_NESTED = 64
-#: Characters of a command line in a message.
-_MAX_COMMAND = 70
-
-
-def is_launcher(tree: ProcessTree, pid: int) -> bool:
-    """Whether its name is that of a program that starts MPI jobs."""
-    return any(_LAUNCHER.match(name) for name in _names(tree, pid))
-
-
-def is_daemon(tree: ProcessTree, pid: int) -> bool:
-    """Whether its name is that of a program that launchers start to start ranks."""
-    process = tree.get(pid)
-    return bool(_DAEMON.match(tree.short_name(pid)) or (process and _DAEMON.match(process.name)))
-
-
-def _names(tree: ProcessTree, pid: int) -> List[str]:
-    # Not the name of the program's file where the program was started as another: prte is prterun's, orterun mpirun's.
-    names = [tree.short_name(pid)]
-    if tree.script(pid) is None:
-        names.append(os.path.basename(tree.executable(pid) or ""))
-        # prterun became what it is through mpirun (open-mpi/ompi 5: ompi/tools/mpirun/main.c).
-        tool = (tree.environment(pid) or {}).get("OMPI_TOOL_NAME", "")
-        if names[0].startswith("prterun") and tool:
-            names.append(tool)
-    return names
-
-
-def described(tree: ProcessTree, pid: int) -> str:
-    """A process for messages, with its command line."""
-    line = shlex.join(tree.command(pid)) or f"[{tree.short_name(pid)}]"
-    return f"pid {pid}: {line if len(line) <= _MAX_COMMAND else line[: _MAX_COMMAND - 1] + '…'}"
 
 
 def identity(tree: ProcessTree, pid: int, launcher: Optional[int] = None) -> Optional[environment.Identity]:
@@ -219,7 +179,7 @@ def _is_called(tree: ProcessTree, pid: int, spec: str) -> bool:
         command = tree.command(pid)
         shown = [tree.script(pid), tree.executable(pid), command[0] if command else None]
         return any(one and (one == spec or os.path.realpath(one) == real) for one in shown)
-    return any(name == spec or name.startswith(f"{spec}.") for name in _names(tree, pid))
+    return any(name == spec or name.startswith(f"{spec}.") for name in names_of(tree, pid))
 
 
 def of(tree: ProcessTree, pid: int) -> int:

@@ -7,7 +7,7 @@ from typing import Callable, List, Optional, Tuple
 
 from ..errors import UserError
 from ..mpi2dd import directories
-from . import entries, finding, members, owners, tables, worlds
+from . import entries, finding, members, owners, programs, tables, worlds
 from .members import Found, Start
 from .model import Job, World
 from .tables import Table
@@ -68,7 +68,7 @@ def _of(tree: ProcessTree, pid: int) -> Job:
         if told is None:
             raise
         raise UserError(
-            f"{finding.described(tree, pid)}: its MPI2DD_info leads to no rank: {'; '.join(told.problems[:3])}",
+            f"{programs.described(tree, pid)}: its MPI2DD_info leads to no rank: {'; '.join(told.problems[:3])}",
             help="name its ranks one by one: mpi-queues show --pid PID",
             kind="no_ranks",
         ) from None
@@ -109,7 +109,7 @@ def job_of(tree: ProcessTree, launcher: int, table_of: _Tables = _table) -> Job:
     job.left_out = [one for one in job.left_out if one not in told]
     job.problems += job.left_out
     if not job.ranks:
-        said = f"{finding.described(tree, launcher)}: no rank of it was found on this machine"
+        said = f"{programs.described(tree, launcher)}: no rank of it was found on this machine"
         raise UserError(
             "\n".join([said, *job.problems, *job.notes]),
             help="it may just be starting, or its ranks run on other hosts: type the same there",

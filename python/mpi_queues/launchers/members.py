@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from ..system import advice
-from . import finding, owners
+from . import finding, owners, programs
 from .environment import Identity
 from .owners import Stranger
 from .tree import ProcessTree
@@ -98,11 +98,11 @@ def _leave_out(tree: ProcessTree, one: Stranger, launcher: int, under: bool, fou
     """Names a process of another user that would have been taken, or might have been: not what a rank has started with
     other rights, such as a command through sudo, nor a daemon on the way."""
     process = tree.get(one.pid)
-    if process is None or process.ended or (under and finding.is_daemon(tree, one.pid)):
+    if process is None or process.ended or (under and programs.is_daemon(tree, one.pid)):
         return
     environment = tree.environment(one.pid)
     identity = finding.identity(tree, one.pid, launcher)
-    if environment is not None and identity is None and not finding.is_daemon(tree, one.pid):
+    if environment is not None and identity is None and not programs.is_daemon(tree, one.pid):
         return
     found.strangers.append(one)
     if under and identity is not None:
@@ -115,13 +115,13 @@ def _identity(tree: ProcessTree, pid: int, launcher: int, found: Found) -> Optio
         return None
     environment = tree.environment(pid)
     if environment is None:
-        if tree.get(pid) is not None and tree.uid(pid) is not None and not finding.is_daemon(tree, pid):
+        if tree.get(pid) is not None and tree.uid(pid) is not None and not programs.is_daemon(tree, pid):
             found.problems.append(
                 f"pid {pid} ({tree.short_name(pid)}) below the launcher may not be looked at; {advice.more_rights()}"
             )
         return None
     one = finding.identity(tree, pid, launcher)
-    if one is None and not finding.is_daemon(tree, pid):
+    if one is None and not programs.is_daemon(tree, pid):
         wrong = finding.contradiction(tree, pid, launcher)
         if wrong is not None:
             found.problems.append(f"pid {pid} ({tree.short_name(pid)}) is left out: in its environment {wrong}")

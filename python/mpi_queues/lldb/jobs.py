@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 import lldb
 
-from .. import _native
 from ..commands import gates, mpir
 from ..commands.job_control import Held, JobControl, Launched
 from ..debuggers import base
 from ..debuggers.base import DebuggerError
-from ..errors import UserError, as_user_error
-from ..system import processes
+from ..errors import UserError
+from ..system import attaching, processes
 from . import files as lldb_files
 from .adapter import ALIVE, STOPPED, LldbProcess, said
 from .launch import Launch, breakpoint_at
+from .targets import has_process, key_of, place_of, until_running
+from .watching import Watching
 
 #: What lldb says of a process that it lets run, which would make equal outputs of ranks differ.
 _RESUMING = "Process {pid} resuming\n"
 
 #: How often a process that runs is stopped anew, to let go of it.
 _TRIES = 3
-
-#: The kernel's letters of a process of which nothing is left but its entry, if that.
-_ENDED = ("", "Z", "X")
 
 _HOW_ON = (
     "To resume all ranks, type: mpi foreach all continue\n"
@@ -44,10 +41,7 @@ class LldbJobs(JobControl):
         self._names: Dict[Tuple[int, int], str] = {}
         #: The processes for which a target was made here, by the same.
         self._made: Set[Tuple[int, int]] = set()
-        #: By the id of the launcher's process: the number of the breakpoint, and who is told.
-        self._watched: Dict[int, Tuple[int, Callable[[str], None]]] = {}
-        #: By the key of a rank: the breakpoint where it has spawned processes, and who is told.
-        self._spawning: Dict[Tuple[int, int], Tuple[int, Callable[[], None]]] = {}
+        self._watching = Watching(number, self)
 
     @property
     def _debugger(self) -> Any:
@@ -55,11 +49,15 @@ class LldbJobs(JobControl):
 
     def held(self) -> List[Held]:
         selected = self._debugger.GetSelectedTarget()
-        return [self._held(target, selected) for target in self._targets() if _has_process(target)]
+        return [self._held(target, selected) for target in self._targets() if has_process(target)]
 
     def runs_beside(self, pid: Optional[int]) -> bool:
         """Whether this is a launcher that runs on beside its ranks, which is nobody to ask for message queues."""
-        return pid in self._watched and any(one.pid == pid and one.state == "running" for one in self.held())
+        return (
+            pid is not None
+            and self._watching.has(pid)
+            and any(one.pid == pid and one.state == "running" for one in self.held())
+        )
 
     def _held(self, target: Any, selected: Any) -> Held:
         process = target.GetProcess()
@@ -67,18 +65,18 @@ class LldbJobs(JobControl):
         return Held(
             pid=pid,
             label=f"target #{self._debugger.GetIndexOfTarget(target)}",
-            name=self._names.get(_key(process)),
+            name=self._names.get(key_of(process)),
             selected=bool(target == selected),
             state=self._state(process),
-            launcher=pid in self._watched,
+            launcher=self._watching.has(pid),
         )
 
     def _state(self, process: Any) -> str:
         """In the words of ``Held.state``."""
         # lldb does not hear of the end of a process that was killed while it stood. What was attached to here is a
         # process of this machine.
-        mine = _key(process) in self._made
-        if processes.state(int(process.GetProcessID())) in _ENDED if mine else LldbProcess(process).has_ended():
+        mine = key_of(process) in self._made
+        if processes.has_ended(int(process.GetProcessID())) if mine else LldbProcess(process).has_ended():
             return "ended"
         return "stopped" if process.GetState() in STOPPED else "running"
 
@@ -87,7 +85,7 @@ class LldbJobs(JobControl):
 
     def _target(self, pid: int) -> Any:
         for target in self._targets():
-            if target.GetProcess().GetProcessID() == pid and _has_process(target):
+            if target.GetProcess().GetProcessID() == pid and has_process(target):
                 return target
         raise UserError(f"lldb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
 
@@ -97,13 +95,13 @@ class LldbJobs(JobControl):
         try:
             target = self._target(pid)
         except UserError:
-            processes.check_readable(pid)
+            attaching.check_readable(pid)
             with self._selection_kept():
                 target = self._attached(pid)
-            self._made.add(_key(target.GetProcess()))
+            self._made.add(key_of(target.GetProcess()))
             # A pid may come again.
-            self._watched.pop(pid, None)
-        self._names[_key(target.GetProcess())] = name
+            self._watching.forget_launcher(pid)
+        self._names[key_of(target.GetProcess())] = name
         self._label(target, name)
         return self._held(target, self._debugger.GetSelectedTarget())
 
@@ -119,7 +117,7 @@ class LldbJobs(JobControl):
 
     def _made_for(self, pid: int) -> Any:
         """The target that was made for a process, also where lldb has heard of its end by now; None without one."""
-        made = [target for target in self._targets() if _key(target.GetProcess()) in self._made]
+        made = [target for target in self._targets() if key_of(target.GetProcess()) in self._made]
         return next((target for target in made if target.GetProcess().GetProcessID() == pid), None)
 
     def _label(self, target: Any, name: str) -> None:
@@ -128,34 +126,29 @@ class LldbJobs(JobControl):
         if not hasattr(target, "SetLabel"):
             return
         for other in self._targets():
-            if other != target and other.GetLabel() == name and not _has_process(other):
+            if other != target and other.GetLabel() == name and not has_process(other):
                 self._forget(other)
         target.SetLabel(name)
 
     def detach(self, pid: int) -> None:
         target = self._made_for(pid) or self._target(pid)
         process = target.GetProcess()
-        watched = self._watched.pop(pid, None)
-        if watched is not None:
-            target.BreakpointDelete(watched[0])
-        spawning = self._spawning.pop(_key(process), None)
-        if spawning is not None:
-            target.BreakpointDelete(spawning[0])
+        self._watching.end(target, pid)
         error = process.Detach()
         for _ in range(_TRIES):
             if error.Success() or process.GetState() not in (lldb.eStateRunning, lldb.eStateStepping):
                 break
             # Seen once in many: the stop that lldb asks for first did not come within its time limit.
             error = process.Detach()
-        if error.Fail() and _has_process(target) and self._state(process) != "ended":
+        if error.Fail() and has_process(target) and self._state(process) != "ended":
             raise UserError(f"pid {pid}: lldb cannot let go of it: {said(error)}", kind="not_detached")
         self._forget(target)
 
     def _forget(self, target: Any) -> None:
         """A target without a process: its name is free again, and it goes where it was made here."""
-        key = _key(target.GetProcess())
+        key = key_of(target.GetProcess())
         self._names.pop(key, None)
-        self._spawning.pop(key, None)
+        self._watching.forget_rank(key)
         if key in self._made:
             self._made.remove(key)
             self._debugger.DeleteTarget(target)
@@ -178,11 +171,11 @@ class LldbJobs(JobControl):
         with self._in(pid) as target, self._asynchronous(True):
             # Where lldb waited, a command that resumes one rank would wait for what may need the other ranks.
             interpreter = self._debugger.GetCommandInterpreter()
-            interpreter.HandleCommand(command, _place_of(target), result, False)
+            interpreter.HandleCommand(command, place_of(target), result, False)
         said_to_resume = _RESUMING.format(pid=pid)
         printed = result.GetOutput() or ""
         if said_to_resume in printed:
-            _until_running(process, stop)
+            until_running(process, stop)
             printed = printed.replace(said_to_resume, "resuming\n")
         if not result.Succeeded():
             reason = (result.GetError() or "").strip().removeprefix("error: ")
@@ -226,21 +219,21 @@ class LldbJobs(JobControl):
         finally:
             with self._asynchronous(True):
                 process.Continue()
-            _until_running(process, stop)
+            until_running(process, stop)
 
     def launch(self, program: str, arguments: str, tell: Callable[[str], None]) -> Launched:
         # What is left of an earlier job.
         for target in self._targets():
-            if _key(target.GetProcess()) in self._made and not _has_process(target):
+            if key_of(target.GetProcess()) in self._made and not has_process(target):
                 self._forget(target)
         with self._selection_kept():
             launch = Launch(self._debugger, self)
             launched = launch.run(program, arguments)
-        key, name = _key(launch.target.GetProcess()), f"launcher {launch.name}"
+        key, name = key_of(launch.target.GetProcess()), f"launcher {launch.name}"
         self._made.add(key)
         self._names[key] = name
         self._label(launch.target, name)
-        self._watch(launch.target, launch.breakpoint, tell)
+        self._watching.launcher(launch.target, launch.breakpoint, tell)
         return launched
 
     def release_launcher(self, pid: int) -> str:
@@ -254,59 +247,20 @@ class LldbJobs(JobControl):
                 error = process.Continue()
             if error.Fail():
                 raise UserError(f"the launcher (pid {pid}) cannot go on: {said(error)}", kind="not_resumed")
-            _until_running(process, stop)
+            until_running(process, stop)
         return f"The launcher runs on by itself. {_HOW_ON}"
 
     def watch_launcher(self, pid: int, tell: Callable[[str], None]) -> None:
         target = self._target(pid)
-        if pid in self._watched:
-            return
-        self._watch(target, breakpoint_at(target, gates.BREAKPOINTS), tell)
-
-    def _watch(self, target: Any, breakpoint: Any, tell: Callable[[str], None]) -> None:
-        pid = int(target.GetProcess().GetProcessID())
-        self._watched[pid] = int(breakpoint.GetID()), tell
-        _watching[self._number] = self
-        breakpoint.SetScriptCallbackFunction(f"{__name__}.at_mpir_breakpoint")
-
-    def reached(self, pid: int, function: str) -> bool:
-        """A launcher calls MPIR_Breakpoint or its like; whether it is to stop there."""
-        watched = self._watched.get(pid)
-        if watched is None:
-            return False
-        sentence = gates.event(self, pid, function)
-        if sentence is not None:
-            watched[1](sentence)
-        return sentence is not None
+        if not self._watching.has(pid):
+            self._watching.launcher(target, breakpoint_at(target, gates.BREAKPOINTS), tell)
 
     def watch_spawning(self, pid: int, function: str, reached: Callable[[], None]) -> bool:
         target = self._target(pid)
         if self.symbol(pid, function) is None:
             return False
-        key = _key(target.GetProcess())
-        before = self._spawning.pop(key, None)
-        if before is not None:
-            target.BreakpointDelete(before[0])
-        breakpoint = breakpoint_at(target, [function])
-        if not breakpoint.IsValid() or not breakpoint.GetNumLocations():
-            raise UserError(f"lldb finds no place to stop in {function}", kind="breakpoint")
-        self._spawning[key] = int(breakpoint.GetID()), reached
-        _watching[self._number] = self
-        breakpoint.SetScriptCallbackFunction(f"{__name__}.at_spawn_breakpoint")
+        self._watching.rank(target, function, reached)
         return True
-
-    def spawned(self, process: Any) -> None:
-        """A rank stands where it has spawned processes."""
-        known = self._spawning.get(_key(process))
-        if known is None:
-            return
-        try:
-            known[1]()
-        except (UserError, _native.NativeError, DebuggerError, KeyboardInterrupt) as error:
-            why = "interrupted" if isinstance(error, KeyboardInterrupt) else as_user_error(error)
-            out = self._debugger.GetOutputFile()
-            out.Write(f"The rank has spawned processes; which cannot be told: {why}\n".encode("utf-8", "replace"))
-            out.Flush()
 
     @contextlib.contextmanager
     def _in(self, pid: int) -> Iterator[Any]:
@@ -332,54 +286,3 @@ class LldbJobs(JobControl):
             yield
         finally:
             self._debugger.SetAsync(before)
-
-
-#: By the number of lldb's debugger: who watches its launchers.
-_watching: Dict[int, LldbJobs] = {}
-
-
-def at_mpir_breakpoint(frame: Any, _location: Any, _: Any) -> bool:
-    """lldb calls this where a launcher calls MPIR_Breakpoint, on the thread that takes its events."""
-    process = frame.GetThread().GetProcess()
-    jobs = _watching.get(int(process.GetTarget().GetDebugger().GetID()))
-    return jobs is not None and jobs.reached(int(process.GetProcessID()), str(frame.GetFunctionName() or ""))
-
-
-def at_spawn_breakpoint(frame: Any, _location: Any, _: Any) -> bool:
-    """lldb calls this where a rank has spawned processes, on the thread that takes its events. The rank stays there."""
-    process = frame.GetThread().GetProcess()
-    jobs = _watching.get(int(process.GetTarget().GetDebugger().GetID()))
-    if jobs is not None:
-        jobs.spawned(process)
-    return True
-
-
-def _has_process(target: Any) -> bool:
-    """Whether it has a process, as far as lldb knows, and no core file."""
-    process = target.GetProcess()
-    if not process.IsValid() or process.GetState() not in ALIVE:
-        return False
-    plugin = str(process.GetPluginName() or "")
-    return not plugin.endswith("-core") and plugin != "minidump"
-
-
-def _until_running(process: Any, stop: int) -> None:
-    """Waits until a process that was resumed at this stop is seen to run, or to have stopped again: lldb tells of it
-    once somebody has taken the event. Where nobody does, the wait is short."""
-    deadline = time.monotonic() + 1.0
-    while process.GetState() in STOPPED and process.GetStopID() == stop and time.monotonic() < deadline:
-        time.sleep(0.01)
-
-
-def _place_of(target: Any) -> Any:
-    """Where a command is to be run: within a command, lldb's selection alone would still mean the outer one's."""
-    process = target.GetProcess()
-    thread = process.GetSelectedThread()
-    frame = thread.GetSelectedFrame() if thread.IsValid() else None
-    if frame is not None and frame.IsValid():
-        return lldb.SBExecutionContext(frame)
-    return lldb.SBExecutionContext(thread if thread.IsValid() else process)
-
-
-def _key(process: Any) -> Tuple[int, int]:
-    return int(process.GetUniqueID()), int(process.GetProcessID())

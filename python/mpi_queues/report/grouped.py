@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .._native import Communicator, Operation, Process, Snapshot
-from . import text
-from .text import QUEUES, Options, Which, Write
+from . import operations, process_lines, text
+from .operations import QUEUES, Which
+from .options import Options, Write
 from .words import clean, counted, listed, ranks, size, wrapped
 from .worlds import Members, of_world, who
 
@@ -91,10 +92,10 @@ def _key(communicator: Communicator, snapshot: Snapshot) -> _Key:
 
 
 def _facts(process: Process, snapshot: Snapshot, options: Options) -> Iterator[str]:
-    mpi = text.mpi_line(process)
+    mpi = process_lines.mpi_line(process)
     if mpi:
         yield mpi
-    yield from text.call_lines(process)
+    yield from process_lines.call_lines(process)
     for communicator in process.communicators:
         name = clean(communicator.name) or "(no name)"
         for line in _lines(communicator, snapshot, options):
@@ -126,8 +127,8 @@ def _lines(communicator: Communicator, snapshot: Snapshot, options: Options) -> 
 
 def _operation(operation: Operation, which: Which, members: Members) -> str:
     other = members.name(operation.desired_local_rank, operation.desired_global_rank)
-    peer = text.peer(operation, other) + (f" ({other})" if other else "")
-    tag = "any tag" if operation.tag_wild else f"tag {text.shown_number(operation.desired_tag)}"
+    peer = operations.peer(operation, other) + (f" ({other})" if other else "")
+    tag = "any tag" if operation.tag_wild else f"tag {operations.shown_number(operation.desired_tag)}"
     length = operation.actual_length if which.arrived else operation.desired_length
     parts = [f"{which.one} {which.direction} {peer}", tag, size(length)]
     if operation.call:

@@ -5,61 +5,31 @@ Queues may hold 100,000 operations, each of which becomes a Python object only w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from dataclasses import replace
+from typing import Dict, List, Optional, Sequence
 
-from .._native import Communicator, Operation, Process, Queue, Snapshot
+from .._native import Communicator, Process, Snapshot
 from ..errors import UserError
-from .call_words import communicator_names, given
-from .words import WIDTH, clean, columns, counted, listed, pad, shorten, size, wrapped
+from .operations import QUEUES, queues_of, shown_number, write_queue
+from .options import DEFAULT_LIMIT, Options, Write
+from .process_lines import call_lines, mpi_line, outside_line, source_line
+from .totals import Totals
+from .words import WIDTH, clean, columns, counted, listed, pad, shorten, wrapped
 from .worlds import Members, of_world, who
 
-Write = Callable[[str], object]
-
-#: Rows of a queue unless the user asks for more.
-DEFAULT_LIMIT = 200
-
-
-class Which(NamedTuple):
-    """One of a communicator's three queues."""
-
-    #: What it is called, and one of its operations.
-    title: str
-    one: str
-    #: The word before the peer.
-    direction: str
-    #: Whether its operations are messages that have arrived.
-    arrived: bool
-    of: Callable[[Communicator], Queue]
-
-
-QUEUES = (
-    Which("pending sends", "pending send", "to", False, lambda communicator: communicator.pending_sends),
-    Which("pending receives", "pending receive", "from", False, lambda communicator: communicator.pending_receives),
-    Which("unexpected messages", "unexpected message", "from", True, lambda one: one.unexpected_messages),
-)
-
-# Columns of the table of operations, 94 with the indentation and gaps.
-_PEER, _TAG, _SIZE, _DATA, _CALL, _STATUS = 17, 11, 10, 22, 13, 15
-
-
-@dataclass
-class Options:
-    """How a snapshot is shown."""
-
-    #: Rows of each queue; None for all.
-    limit: Optional[int] = DEFAULT_LIMIT
-    #: How many internal operations were left out, and what to type to see them.
-    hidden_internal: int = 0
-    show_internal: str = ""
-    #: What to type to see more rows.
-    show_more: str = ""
-    #: Show communicators in which nothing is pending in full, too.
-    every_communicator: bool = False
-    #: Emphasis on a terminal: the kind (``process``, ``communicator``, ``problem``) and the text.
-    style: Callable[[str, str], str] = lambda kind, text: text
-    #: The worlds of the snapshot, where there are several; whoever shows a snapshot sets them.
-    worlds: Sequence[Mapping[str, Any]] = ()
+#: Also what it is called with.
+__all__ = [
+    "DEFAULT_LIMIT",
+    "Options",
+    "chosen",
+    "count_operations",
+    "process_head",
+    "write_communicators",
+    "write_differences",
+    "write_end",
+    "write_problems",
+    "write_queues",
+]
 
 
 def chosen(snapshot: Snapshot, *, comm: Optional[str], rank: Optional[int]) -> Snapshot:
@@ -96,14 +66,14 @@ def count_operations(snapshot: Snapshot) -> int:
         len(queue)
         for process in snapshot.processes
         for communicator in process.communicators
-        for _, queue in _queues(communicator)
+        for _, queue in queues_of(communicator)
     )
 
 
 def write_queues(snapshot: Snapshot, write: Write, options: Optional[Options] = None) -> None:
     """The queues of every process, the problems, and one line of totals last."""
     options = replace(options or Options(), worlds=snapshot.worlds)
-    totals = _Totals()
+    totals = Totals()
     for number, process in enumerate(snapshot.processes):
         if number:
             write("\n")
@@ -112,10 +82,10 @@ def write_queues(snapshot: Snapshot, write: Write, options: Optional[Options] = 
     write_end(snapshot, write, options, totals)
 
 
-def write_end(snapshot: Snapshot, write: Write, options: Options, totals: Optional[_Totals] = None) -> None:
+def write_end(snapshot: Snapshot, write: Write, options: Options, totals: Optional[Totals] = None) -> None:
     """What was left out, the problems, and one line of totals last."""
     if totals is None:
-        totals = _Totals()
+        totals = Totals()
         for process in snapshot.processes:
             for communicator in process.communicators:
                 totals.add(communicator)
@@ -164,60 +134,8 @@ def write_differences(label: str, differences: Sequence[str], write: Write) -> N
         write(wrapped(difference, "  - ", "    "))
 
 
-class _Totals:
-    """What the last line says."""
-
-    def __init__(self) -> None:
-        self.communicators = 0
-        self.operations = [0, 0, 0]
-        self.unknown = [0, 0, 0]
-
-    def add(self, communicator: Communicator) -> None:
-        self.communicators += 1
-        for kind, (_, queue) in enumerate(_queues(communicator)):
-            self.operations[kind] += len(queue)
-            self.unknown[kind] += queue.state != "ok"
-
-    def _count(self, kind: int, one: str) -> str:
-        # Nothing seen in queues that cannot be read is no empty queue.
-        if self.unknown[kind] and not self.operations[kind]:
-            return f"{one}s not known"
-        return f"{'at least ' if self.unknown[kind] else ''}{counted(self.operations[kind], one)}"
-
-    def line(self, processes: int) -> str:
-        """What fits one line, whatever the numbers."""
-        counts = (
-            f"{counted(processes, 'process')}, {counted(self.communicators, 'communicator')}: "
-            f"{self._count(0, 'pending send')}, {self._count(1, 'pending receive')}, "
-            f"{self._count(2, 'unexpected message')}"
-        )
-        for long, short in (("pending ", ""), (" messages", ""), ("communicators", "comms")):
-            if columns(counts) <= WIDTH:
-                break
-            counts = counts.replace(long, short)
-        return shorten(counts, WIDTH)
-
-    def unknown_line(self, problems: int) -> str:
-        """What the numbers leave out; empty where they are complete."""
-        parts = []
-        if any(self.unknown):
-            parts.append(f"{counted(sum(self.unknown), 'queue')} not known")
-        if problems:
-            parts.append(counted(problems, "problem"))
-        return f"Not all is known: {', '.join(parts)}" if parts else ""
-
-
 def _problems(snapshot: Snapshot) -> int:
     return len(snapshot.problems) + sum(len(process.problems) for process in snapshot.processes)
-
-
-def _queues(communicator: Communicator) -> List[Tuple[Which, Queue]]:
-    return [(which, which.of(communicator)) for which in QUEUES]
-
-
-def shown_number(value: Optional[int]) -> str:
-    """A number, or a question mark."""
-    return "?" if value is None else str(value)
 
 
 def _name(communicator: Communicator) -> str:
@@ -237,9 +155,9 @@ def process_head(process: Process, options: Options) -> str:
     return options.style("process", shorten(line, WIDTH)) + "\n"
 
 
-def _write_process(process: Process, write: Write, options: Options, totals: _Totals) -> None:
+def _write_process(process: Process, write: Write, options: Options, totals: Totals) -> None:
     write(process_head(process, options))
-    for sentence in (mpi_line(process), _source_line(process)):
+    for sentence in (mpi_line(process), source_line(process)):
         if sentence:
             write(wrapped(sentence, "  ", "    "))
     for line in call_lines(process):
@@ -259,7 +177,7 @@ def _write_process(process: Process, write: Write, options: Options, totals: _To
         totals.add(communicator)
         quiet = all(
             len(queue) == 0 and (queue.state == "ok" or which.title in unknown)
-            for which, queue in _queues(communicator)
+            for which, queue in queues_of(communicator)
         )
         if quiet and not options.every_communicator:
             idle.append(shorten(_name(communicator), 64))
@@ -271,66 +189,6 @@ def _write_process(process: Process, write: Write, options: Options, totals: _To
         write("\n" + wrapped(about + listed(idle), "  ", "    "))
     for note in process.notes:
         write(wrapped(f"Note: {note}", "  ", "    "))
-
-
-def mpi_line(process: Process) -> str:
-    """The MPI library in a few words; empty where there is none."""
-    mpi = process.mpi
-    if not mpi:
-        return ""
-    line = str(mpi.get("implementation") or "MPI")
-    if mpi.get("version"):
-        line += f" {mpi['version']}"
-    if mpi.get("transport"):
-        line += f", transport {mpi['transport']}"
-    return line
-
-
-def _source_line(process: Process) -> str:
-    source = process.source
-    if not source:
-        return ""
-    if source.get("kind") == "plugin":
-        line = f"read by the plug-in {source.get('plugin') or ''}".rstrip()
-    else:
-        line = "read by the built-in reader"
-    if source.get("layouts"):
-        line += f", layouts {source['layouts']}"
-    return f"{line}, via {source['via']}" if source.get("via") else line
-
-
-def call_lines(process: Process) -> Iterator[str]:
-    """Where each of its threads stands in MPI."""
-    # Made anew each time that they are asked for: with thousands of threads not once a thread.
-    calls = process.calls
-    names = communicator_names(process)
-    for call in calls:
-        arguments = given(names, call)
-        line = f"in {call.get('function')}" + (f"({arguments})" if arguments else "")
-        if len(calls) > 1 or call.get("thread") not in (1, None):
-            line = f"thread {call.get('thread')} {line}"
-        yield line + _called_by(call)
-
-
-def outside_line(place: Mapping[str, Any]) -> str:
-    """Where a thread stands that is not in MPI."""
-    number = place.get("thread")
-    # What was not seen to its end may be in MPI all the same.
-    lost = place.get("complete") is False
-    line = f"thread {number} was not seen to the end of its stack" if lost else f"thread {number} is outside MPI"
-    if place.get("function") and place["function"] != place.get("caller"):
-        return f"{line}: in {place['function']}{_called_by(place)}"
-    where = f" at {_place(place)}" if place.get("file") else ""
-    return f"{line}: in {place['caller']}{where}" if place.get("caller") else line
-
-
-def _called_by(call: Mapping[str, Any]) -> str:
-    caller = f", called by {call['caller']}" if call.get("caller") else ""
-    return caller + (f" at {_place(call)}" if call.get("file") else "")
-
-
-def _place(call: Mapping[str, Any]) -> str:
-    return f"{str(call['file']).rsplit('/', 1)[-1]}:{call.get('line')}"
 
 
 def _either(titles: Sequence[str]) -> str:
@@ -358,118 +216,11 @@ def _write_communicator(communicator: Communicator, write: Write, options: Optio
     name = shorten(_name(communicator), WIDTH - columns(title) - 4)
     write(f"\n  {options.style('communicator', name)}: {title}\n")
     members = Members(communicator, options.worlds)
-    for which, queue in _queues(communicator):
+    for which, queue in queues_of(communicator):
         if which.title in unknown:
             write(f"    {which.title}: not known\n")
         else:
-            _write_queue(which, queue, members, write, options)
-
-
-def _write_queue(which: Which, queue: Queue, members: Members, write: Write, options: Options) -> None:
-    title = which.title
-    total = len(queue)
-    if queue.state == "no_information":
-        write(wrapped(f"{title}: not known: {queue.detail or 'no reason given'}", "    ", "      "))
-    elif queue.state != "ok":
-        detail = queue.detail or "no reason given"
-        write(options.style("problem", wrapped(f"{title}: could not be read: {detail}", "    ", "      ")))
-    elif total == 0:
-        write(f"    {title}: none\n")
-    if total == 0:
-        return
-    incomplete = "" if queue.state == "ok" else " (not all)"
-    write(f"    {title}: {total:,}{incomplete}\n")
-    write(_row(which.direction, "tag", "size", "data", "call", "status"))
-    shown = total if options.limit is None else min(total, max(0, options.limit))
-    remarks: Dict[str, None] = {}
-    for index in range(shown):
-        operation = queue[index]
-        _write_operation(operation, which, members, write)
-        remarks.update(dict.fromkeys(_remarks(operation)))
-    for remark in remarks:
-        write(wrapped(remark, "      ", "        "))
-    if shown < total:
-        hint = f" (to see them: {options.show_more})" if options.show_more else ""
-        write(f"      … and {total - shown:,} more{hint}\n")
-
-
-def _row(peer: str, tag: str, length: str, data: str, call: str, status: str) -> str:
-    line = (
-        f"      {pad(shorten(peer, _PEER), _PEER)} {pad(shorten(tag, _TAG), _TAG)} {length:>{_SIZE}}  "
-        f"{pad(shorten(data, _DATA), _DATA)} {pad(shorten(call, _CALL), _CALL)} {status}"
-    )
-    return line.rstrip() + "\n"
-
-
-def _write_operation(operation: Operation, which: Which, members: Members, write: Write) -> None:
-    tag = "any" if operation.tag_wild else shown_number(operation.desired_tag)
-    data = ""
-    if operation.datatype or operation.count is not None:
-        data = f"{'' if operation.count is None else operation.count} {operation.datatype or 'elements'}".strip()
-    length = operation.actual_length if which.arrived else operation.desired_length
-    marks = [operation.status]
-    if operation.persistent:
-        marks.append("persistent")
-    if operation.internal:
-        marks.append("internal")
-    if operation.system_buffer and not which.arrived:
-        marks.append("buffered")
-    notes = [clean(note) for note in operation.extra_text]
-    status = ", ".join(marks)
-    overflow = ""
-    if columns(status) > _STATUS:
-        # Marks that do not fit go below, with what the source has to say.
-        status, overflow = operation.status, ", ".join(marks[1:])
-    other = members.name(operation.desired_local_rank, operation.desired_global_rank)
-    write(_row(peer(operation, other), tag, size(length), data, operation.call or "", status))
-    taken = _taken_from(operation, members) if not which.arrived else ""
-    below = "; ".join(note for note in [other, overflow, taken, *notes] if note)
-    if below:
-        write(wrapped(below, "        "))
-
-
-#: What the columns of facts are called that an MPI may not tell; the others have no column.
-_FACTS = {"desired_local_rank": "peer", "desired_tag": "tag", "desired_length": "size", "datatype": "datatype"}
-
-
-def _remarks(operation: Operation) -> Iterator[str]:
-    """What is said once below a queue: why facts are not known, and how the others were found."""
-    for fact, reason in operation.unknown.items():
-        if fact in _FACTS:
-            yield f"{_FACTS[fact]} not known: {clean(reason)}"
-    if operation.evidence:
-        yield f"found by: {clean(operation.evidence)}"
-
-
-def peer(operation: Operation, other: str) -> str:
-    """The peer; ``other`` says below who it is where it is not of the first world."""
-    if operation.any_source:
-        return "any"
-    local = operation.desired_local_rank
-    world = operation.desired_global_rank
-    if other:
-        return shown_number(local)
-    if local is None:
-        return "?" if world is None else f"? (world {world})"
-    return str(local) if world is None or world == local else f"{local} (world {world})"
-
-
-def _taken_from(operation: Operation, members: Members) -> str:
-    """What a receive with wildcards got."""
-    if operation.status == "pending" or not (operation.any_source or operation.tag_wild):
-        return ""
-    parts = []
-    if operation.any_source and operation.actual_local_rank is not None:
-        world = operation.actual_global_rank
-        other = members.name(operation.actual_local_rank, world)
-        also = f" (world {world})" if world is not None and world != operation.actual_local_rank else ""
-        also = f" ({other})" if other else also
-        parts.append(f"from {operation.actual_local_rank}{also}")
-    if operation.tag_wild and operation.actual_tag is not None:
-        parts.append(f"tag {operation.actual_tag}")
-    if operation.actual_length is not None:
-        parts.append(size(operation.actual_length))
-    return "got: " + ", ".join(parts) if parts else ""
+            write_queue(which, queue, members, write, options)
 
 
 def write_problems(snapshot: Snapshot, write: Write, options: Options) -> None:

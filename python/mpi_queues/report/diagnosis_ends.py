@@ -1,0 +1,115 @@
+"""What stands below the findings: how ranks moved between two looks, what is not known, what to type next."""
+
+from __future__ import annotations
+
+from typing import Dict, List, Tuple
+
+from .._native import Diagnosis, Snapshot
+from .diagnosis_options import LIMITS, ROWS, Options, Write, cut, ranks_named, write_more
+from .words import columns, counted, listed, pad, wrapped
+
+_MOVED = {
+    "stuck": "did not move",
+    "slow": "at the same place, and something moved",
+    "spinning": "goes in and out of MPI and gets nowhere",
+    "moved": "went on",
+    "unknown": "not known",
+}
+
+
+def write_movement(diagnosis: Diagnosis, write: Write, options: Options) -> None:
+    """How ranks moved between two looks, those that moved alike together."""
+    movement = diagnosis.movement
+    if not movement:
+        return
+    interval = diagnosis.interval_ms
+    between = options.since or ("between the two looks" + (f", {seconds(interval)} apart" if interval else ""))
+    groups: Dict[Tuple[str, str], List[int]] = {}
+    for entry in movement:
+        how = "; ".join(str(sentence) for sentence in (entry.get("how") or [])[: 20 if options.verbose else 1])
+        state = str(entry.get("state") or "unknown")
+        rank = entry.get("rank")
+        groups.setdefault((state, how), []).extend([] if rank is None else [rank])
+    write("\n")
+    write(wrapped(f"{between[:1].upper()}{between[1:]}:", "", "  ", width=options.width))
+    rows = list(groups.items())
+    limit = options.of(ROWS)
+    left = max(columns(ranks_named(who)) if who else 9 for _, who in rows[:limit])
+    for (state, how), who in rows[:limit]:
+        head = "  " + pad(ranks_named(who) if who else "a process", min(left, options.width // 3)) + "  "
+        text = cut(f"{state}: {how or _MOVED.get(state, state)}", options)
+        indent = " " * columns(head)
+        if columns(head) > options.width // 2:
+            head, indent = f"{head.rstrip()}  ", "      "
+        write(head + wrapped(text, indent, width=options.width)[len(indent) :])
+    if len(rows) > limit:
+        write_more(f"  … and {counted(len(rows) - limit, 'more line')}", write, options)
+
+
+def write_worlds(snapshot: Snapshot, write: Write, options: Options) -> None:
+    """How the ranks of several worlds are numbered here."""
+    parts = []
+    for world in snapshot.worlds:
+        first, size = world.get("first"), world.get("size")
+        if first is not None and size:
+            last = first + size - 1
+            parts.append(f"{first}{f'-{last}' if last > first else ''} of world {world['number']}")
+    if len(parts) > 1:
+        text = f"Ranks are numbered through all worlds: {listed(parts, 8)}."
+        write("\n" + wrapped(text, "", "  ", width=options.width))
+
+
+def write_limits(diagnosis: Diagnosis, write: Write, options: Options) -> None:
+    """What is not known, and what "possible" means where it was said."""
+    limits = diagnosis.limits
+    shown = limits[: options.of(LIMITS)]
+    possible = not all(finding.certain for finding in diagnosis.findings)
+    if shown or possible:
+        write("\n")
+    if shown:
+        sentences = " ".join(cut(sentence, options).rstrip(".") + "." for sentence in shown)
+        style = options.style(
+            "problem", wrapped(f"Not all is known. {sentences}", "", width=options.width).rstrip("\n")
+        )
+        write(style + "\n")
+    if len(limits) > len(shown):
+        write_more(f"… and {len(limits) - len(shown):,} more that limit it", write, options)
+    if possible:
+        see = f"; for what is not known, type: {options.more}" if options.more and not options.verbose else ""
+        text = f"Possible: it fits what was read, which does not prove it{see}."
+        write(wrapped(text, "", "  ", width=options.width))
+
+
+def write_next(diagnosis: Diagnosis, write: Write, options: Options) -> None:
+    """What to do, and what to type."""
+    findings = diagnosis.findings
+    lines = []
+    if not options.verbose:
+        advice = next((finding.advice for finding in findings if finding.advice), None)
+        if advice:
+            lines.append(f"To do: {cut(advice, options)}")
+    concerned = next((finding.ranks for finding in findings if finding.ranks), [])
+    if concerned and options.queues_of is not None:
+        lines.append(f"The queues of rank {concerned[0]}: {options.queues_of(concerned[0])}")
+    if findings and options.more and not options.verbose:
+        lines.append(f"The evidence: {options.more}")
+    one_look = diagnosis.interval_ms is None and not diagnosis.movement
+    if options.again and one_look and not all(finding.certain for finding in findings):
+        lines.append(f"A second look may tell more: {options.again}")
+    processes = diagnosis.snapshot.processes
+    size = max((process.world_size or 0 for process in processes), default=0)
+    if options.others and len(processes) < size:
+        lines.append(f"{len(processes)} of {size:,} ranks were read; to read all: {options.others}")
+    if lines:
+        write("\n")
+    for line in lines:
+        write(wrapped(line, "", "  ", width=options.width))
+
+
+def seconds(milliseconds: float) -> str:
+    """A time as people say it."""
+    if milliseconds < 10_000:
+        return f"{milliseconds / 1000:.1f} s"
+    if milliseconds < 120_000:
+        return f"{milliseconds / 1000:.0f} s"
+    return f"{milliseconds / 60_000:.0f} min"
