@@ -362,7 +362,7 @@ class Operation:
         """The C handle of the request; where handles are pointers the address of the MPI library's object."""
 
     @property
-    def extra_text(self) -> List[Dict[str, Any]]:
+    def extra_text(self) -> List[str]:
         """Further facts; in words in the JSON."""
 
     @property
