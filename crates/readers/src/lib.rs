@@ -4,19 +4,20 @@
 //! got together with why it stopped.
 
 pub mod datatypes;
-mod epochs;
-mod generalized;
+mod functions;
 mod members;
+mod messages;
 pub mod mpich;
 pub mod openmpi;
 pub mod record;
+mod references;
 mod send_mode;
 mod status;
 mod topology;
 pub mod walk;
 
 use layouts::LayoutError;
-use model::{Handle, HandleKind, HandleList};
+use model::{Handle, HandleKind, HandleList, HandleState};
 use target::{Reason, TargetError};
 
 /// At most this many sentences about what could not be read.
@@ -93,6 +94,13 @@ pub enum ReaderError {
     /// What stands in memory cannot be right.
     #[error("target memory is damaged: {0}")]
     Damaged(String),
+}
+
+/// Says in the handle why it could not be read.
+fn unreadable(handle: &mut Handle, error: &ReaderError) {
+    let detail = error.to_string();
+    handle.fail(HandleState::Unknown, beginning(&detail));
+    handle.detail = Some(detail);
 }
 
 /// What a line has room for of a reason: where it is long, without the remedy, and then without the explanation.

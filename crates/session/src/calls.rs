@@ -208,7 +208,7 @@ fn request(
     let Some(handle) = describe(HandleKind::Request, value, Depth::Short) else {
         return CallRequest { index, handle: Some(form.c_text(value)), ..CallRequest::default() };
     };
-    let facts = handle.request.as_ref();
+    let facts = handle.request();
     let state = match (handle.state, facts.map(|facts| facts.progress)) {
         (HandleState::Null, _) => RequestState::Null,
         (HandleState::Freed | HandleState::Invalid, _) => RequestState::Invalid,

@@ -1,12 +1,13 @@
 //! What a plug-in says of a communicator.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::HandlePluginInfo;
 use super::abi::{self, CommInfo, capability};
-use super::convert::{can_tell, fortran, freed, is_about, list, name_in, name_of, no_members};
+use super::convert::{NO_MEMBER, can_tell, fortran, freed, is_about, list, name_in, name_of, no_members, whole};
 use super::parts::{Part, RawAnswer};
-use model::{Handle, HandleKind, HandleState};
+use model::handle::{Attribute, AttributeValue, Fact, Shape, Topology, WorldRanks};
+use model::{Handle, HandleKind, HandleState, Known};
 use target::Reason;
 
 /// Fills in the handle.
@@ -50,15 +51,13 @@ pub fn convert(told: &CommInfo, raw: &RawAnswer, info: &HandlePluginInfo, handle
         (Ok(group), Some(rank)) => usize::try_from(rank).ok().and_then(|rank| *group.get(rank)?),
         _ => None,
     };
-    match world_rank {
-        Some(rank) => handle.fact("world_rank", rank),
-        None => handle.unknown("world_rank", "the plug-in does not give it in the group"),
-    }
+    let world_rank: Known<i64> = world_rank.ok_or_else(|| "the plug-in does not give it in the group".into());
+    world_rank.tell("world_rank", handle);
     handle.fact("inter", inter);
-    put_group("group", group, handle);
+    group.and_then(somebody).tell("group", handle);
     if inter {
         handle.fact("remote_size", told.num_remote_procs);
-        put_group("remote_group", self::group(raw, Part::RemoteProcs), handle);
+        self::group(raw, Part::RemoteProcs).and_then(somebody).tell("remote_group", handle);
         no_members(handle, &["remote_group_handle"]);
     } else {
         // None.
@@ -67,14 +66,14 @@ pub fn convert(told: &CommInfo, raw: &RawAnswer, info: &HandlePluginInfo, handle
         }
     }
     no_members(handle, &["group_handle", "errhandler", "info"]);
-    topology(told, raw, handle);
-    attributes(raw, handle);
+    topology(told, raw).tell("topology", handle);
+    attributes(raw).tell("attributes", handle);
     for (name, kind_of, part, flag) in [
         ("requests", HandleKind::Request, Part::Requests, capability::REQUEST_LIST),
         ("windows", HandleKind::Win, Part::Windows, capability::WINDOW_LIST),
         ("files", HandleKind::File, Part::Files, capability::FILE_LIST),
     ] {
-        list(name, kind_of, part, can_tell(info, kind, flag), raw, handle);
+        list(kind_of, part, can_tell(info, kind, flag), raw).tell(name, handle);
     }
     let name = match &handle.name {
         Some(name) if predefined => name.clone(),
@@ -91,84 +90,60 @@ pub fn convert(told: &CommInfo, raw: &RawAnswer, info: &HandlePluginInfo, handle
 }
 
 /// World ranks; a negative one is not known.
-fn group(raw: &RawAnswer, part: Part) -> Result<Vec<Option<i32>>, Reason> {
-    match raw.missing.get(&part) {
-        Some(reason) => Err(Reason::of(reason)),
-        None => Ok(raw.ints(part).into_iter().map(|rank| Some(rank).filter(|rank| *rank >= 0)).collect()),
-    }
+fn group(raw: &RawAnswer, part: Part) -> Known<WorldRanks> {
+    Ok(ints(raw, part)?.into_iter().map(|rank| Some(rank).filter(|rank| *rank >= 0)).collect())
 }
 
-fn put_group(name: &str, group: Result<Vec<Option<i32>>, Reason>, handle: &mut Handle) {
-    match group {
-        Ok(group) if !group.is_empty() => handle.fact(name, json!(group)),
-        Ok(_) => handle.unknown(name, "the plug-in delivers nobody, but each communicator has a process at least"),
-        Err(reason) => handle.unknown(name, reason),
+fn somebody(group: WorldRanks) -> Known<WorldRanks> {
+    if group.is_empty() {
+        return Err("the plug-in delivers nobody, but each communicator has a process at least".into());
     }
+    Ok(group)
 }
 
-fn topology(told: &CommInfo, raw: &RawAnswer, handle: &mut Handle) {
+fn topology(told: &CommInfo, raw: &RawAnswer) -> Known<Option<Topology>> {
     let kinds = [abi::comm::CARTESIAN, abi::comm::GRAPH, abi::comm::DIST_GRAPH, abi::comm::INTERCOMM];
     if kinds.iter().filter(|kind| told.bitflags & **kind != 0).count() > 1 {
-        handle.unknown("topology", format!("the plug-in gives several at once (flags {:#x})", told.bitflags));
-        return;
+        return Err(Reason::new(format!("the plug-in gives several at once (flags {:#x})", told.bitflags)));
     }
     let has = |flag| told.bitflags & flag != 0;
-    let reorder = has(abi::comm::TOPO_REORDERED);
-    if has(abi::comm::CARTESIAN) {
-        let dims = array(raw, Part::CartDims, "topology.dims", handle);
-        let periods = match raw.missing.get(&Part::CartPeriods) {
-            Some(reason) => missing("topology.periods", reason, handle),
-            None => {
-                raw.parts.get(&Part::CartPeriods).map_or(&[][..], Vec::as_slice).iter().map(|byte| *byte != 0).collect()
-            }
-        };
-        missing("topology.coords", "plug-ins cannot tell it: the interface has no member for it", handle);
-        handle.fact(
-            "topology",
-            json!({ "kind": "cartesian", "ndims": told.cart_num_dims, "dims": dims, "periods": periods, "coords": null,
-                    "reorder": reorder }),
-        );
-    } else if has(abi::comm::GRAPH) {
-        let index = array(raw, Part::GraphIndex, "topology.index", handle);
-        let edges = array(raw, Part::GraphEdges, "topology.edges", handle);
-        handle.fact(
-            "topology",
-            json!({ "kind": "graph", "nodes": told.graph_num_nodes, "index": index, "edges": edges, "reorder": reorder }),
-        );
-    } else if has(abi::comm::DIST_GRAPH) {
-        for name in ["sources", "destinations", "source_weights", "destination_weights"] {
-            missing(&format!("topology.{name}"), "plug-ins cannot tell it: the interface has no member for it", handle);
+    let no_member = || Reason::new(NO_MEMBER);
+    let shape = if has(abi::comm::CARTESIAN) {
+        let periods = raw.parts.get(&Part::CartPeriods).map_or(&[][..], Vec::as_slice);
+        Shape::Cartesian {
+            ndims: told.cart_num_dims.into(),
+            dims: ints(raw, Part::CartDims),
+            periods: whole(raw, Part::CartPeriods).map(|()| periods.iter().map(|byte| *byte != 0).collect()),
+            coords: Err(no_member()),
         }
-        handle.fact(
-            "topology",
-            json!({ "kind": "dist_graph", "sources": null, "destinations": null, "source_weights": null,
-                    "destination_weights": null, "reorder": reorder }),
-        );
+    } else if has(abi::comm::GRAPH) {
+        let nodes = told.graph_num_nodes.into();
+        Shape::Graph { nodes, index: ints(raw, Part::GraphIndex), edges: ints(raw, Part::GraphEdges) }
+    } else if has(abi::comm::DIST_GRAPH) {
+        Shape::DistGraph {
+            sources: Err(no_member()),
+            destinations: Err(no_member()),
+            source_weights: Err(no_member()),
+            destination_weights: Err(no_member()),
+        }
     } else {
-        handle.fact("topology", Value::Null);
-    }
-}
-
-fn missing(name: &str, reason: &str, handle: &mut Handle) -> Value {
-    super::convert::not_known(handle, name, reason);
-    Value::Null
-}
-
-fn array(raw: &RawAnswer, part: Part, name: &str, handle: &mut Handle) -> Value {
-    match raw.missing.get(&part) {
-        Some(reason) => missing(name, reason, handle),
-        None => json!(raw.ints(part)),
-    }
-}
-
-fn attributes(raw: &RawAnswer, handle: &mut Handle) {
-    if let Some(reason) = raw.missing.get(&Part::Attributes) {
-        handle.unknown("attributes", reason.as_str());
-        return;
-    }
-    let one = |attribute: &super::parts::Attribute| {
-        json!({ "keyval": attribute.keyval, "name": attribute.name, "value": attribute.value, "set_by": null,
-                "predefined": attribute.name.is_some() })
+        return Ok(None);
     };
-    handle.fact("attributes", raw.attributes.iter().map(one).collect::<Vec<_>>());
+    Ok(Some(Topology { shape, reorder: Ok(has(abi::comm::TOPO_REORDERED)) }))
+}
+
+fn ints(raw: &RawAnswer, part: Part) -> Known<Vec<i64>> {
+    whole(raw, part).map(|()| raw.ints(part).into_iter().map(i64::from).collect())
+}
+
+fn attributes(raw: &RawAnswer) -> Known<Vec<Attribute>> {
+    whole(raw, Part::Attributes)?;
+    let one = |attribute: &super::parts::Attribute| Attribute {
+        keyval: attribute.keyval.into(),
+        name: attribute.name.clone(),
+        value: AttributeValue::Words(attribute.value.clone()),
+        set_by: None,
+        predefined: Some(attribute.name.is_some()),
+    };
+    Ok(raw.attributes.iter().map(one).collect())
 }

@@ -3,7 +3,7 @@
 //! A plug-in's word is passed on as its word: every handle has a fact `told_by`. What it left out, and what the interface
 //! has no room for, is not known and says so; nothing is concluded from zeros.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::abi::{self, ErrhandlerInfo, Plain, RequestInfo, StatusInfo, capability, errhandler};
 use super::comm;
@@ -11,16 +11,17 @@ use super::parts::{Part, RawAnswer, Stage};
 use super::server::code_text;
 use super::{By, HandlePluginInfo, Query};
 use crate::host::foreign::until_nul;
-use model::{Handle, HandleKind, HandleState};
-use target::printable;
+use model::handle::{Errhandler, Fact, Function, Language, Reference};
+use model::{Handle, HandleKind, HandleState, Known};
+use target::{Reason, printable};
 
 /// Why most facts of requests, and some of the other kinds, are not known.
-const NO_MEMBER: &str = "plug-ins cannot tell it: the interface has no member for it";
+pub const NO_MEMBER: &str = "plug-ins cannot tell it: the interface has no member for it";
 
 /// A handle of which nothing is known, because of `reason`.
 pub fn unknown(query: &Query, reason: &str, teller: &str) -> Handle {
     let mut handle = named(query);
-    fail(&mut handle, HandleState::Unknown, reason);
+    handle.fail(HandleState::Unknown, reason);
     handle.fact("told_by", teller);
     handle
 }
@@ -40,18 +41,6 @@ pub fn hex(value: u64) -> String {
     format!("{value:#x}")
 }
 
-/// Why the handle is in no better state.
-pub fn fail(handle: &mut Handle, state: HandleState, reason: &str) {
-    handle.state = state;
-    let c_type = handle.kind.c_type();
-    handle.summary = match state {
-        HandleState::Invalid => format!("not an {c_type}: {reason}"),
-        HandleState::Freed => format!("freed {c_type}: {reason}"),
-        _ => format!("unknown {c_type}: {reason}"),
-    };
-    handle.detail = Some(reason.to_owned());
-}
-
 /// What the answer to a query says; `teller` names the plug-in.
 pub fn handle(query: &Query, raw: &RawAnswer, info: &HandlePluginInfo, teller: &str) -> Handle {
     let mut handle = named(query);
@@ -60,9 +49,9 @@ pub fn handle(query: &Query, raw: &RawAnswer, info: &HandlePluginInfo, teller: &
     }
     if raw.failed_reads > 0 {
         let reason = format!("{} reads of the plug-in failed while it looked at it", raw.failed_reads);
-        fail(&mut handle, HandleState::Unknown, &format!("{reason}, and it takes zeros instead"));
+        handle.fail(HandleState::Unknown, format!("{reason}, and it takes zeros instead"));
     } else if let Err((state, reason)) = judge(raw) {
-        fail(&mut handle, state, &reason);
+        handle.fail(state, reason);
     } else {
         live(raw, info, &mut handle);
     }
@@ -101,7 +90,7 @@ fn live(raw: &RawAnswer, info: &HandlePluginInfo, handle: &mut Handle) {
         _ => None,
     };
     if read.is_none() {
-        fail(handle, HandleState::Unknown, "the plug-in's answer is shorter than the interface says");
+        handle.fail(HandleState::Unknown, "the plug-in's answer is shorter than the interface says");
     }
 }
 
@@ -134,7 +123,7 @@ pub fn is_about(raw: &RawAnswer, c_handle: abi::TAddr, handle: &mut Handle) -> b
     let told = c_handle as u64;
     if told != raw.handle {
         let reason = format!("the plug-in was asked about {} and answers about {}", hex(raw.handle), hex(told));
-        fail(handle, HandleState::Unknown, &reason);
+        handle.fail(HandleState::Unknown, reason);
     }
     told == raw.handle
 }
@@ -158,7 +147,7 @@ pub fn freed(info: &HandlePluginInfo, by_application: bool, by_mpi: bool, handle
     let kind = handle.kind;
     if by_mpi && can_tell(info, kind, capability::FREED_OBJECT) {
         handle.freed = Some(true);
-        fail(handle, HandleState::Freed, "the plug-in says that the MPI has freed it");
+        handle.fail(HandleState::Freed, "the plug-in says that the MPI has freed it");
     } else if can_tell(info, kind, capability::FREED_HANDLE) {
         handle.freed = Some(by_application);
     } else {
@@ -171,19 +160,19 @@ pub fn name_in(bytes: &[u8]) -> Option<String> {
     Some(printable(until_nul(bytes))).filter(|name| !name.is_empty())
 }
 
-/// References to objects of which only the handles are known.
-pub fn references(kind: HandleKind, handles: &[u64]) -> Value {
-    let one = |handle: &u64| json!({ "kind": kind.word(), "handle": hex(*handle), "summary": kind.c_type() });
-    handles.iter().map(one).collect()
+/// References to objects of which only the handles are known; or why there are none.
+pub fn list(kind: HandleKind, part: Part, supported: bool, raw: &RawAnswer) -> Known<Vec<Reference>> {
+    if !supported {
+        return Err("the plug-in says that it cannot tell".into());
+    }
+    let summary = || kind.c_type().to_owned();
+    let one = |handle: u64| Reference { kind, handle: Some(hex(handle)), summary: summary(), doubtful: false };
+    whole(raw, part).map(|()| raw.handles(part).into_iter().map(one).collect())
 }
 
-/// A list of handles as a fact, or why there is none.
-pub fn list(name: &str, kind: HandleKind, part: Part, supported: bool, raw: &RawAnswer, handle: &mut Handle) {
-    match raw.missing.get(&part) {
-        _ if !supported => handle.unknown(name, "the plug-in says that it cannot tell"),
-        Some(reason) => handle.unknown(name, reason.as_str()),
-        None => handle.fact(name, references(kind, &raw.handles(part))),
-    }
+/// Why a part of the answer is missing, if it is.
+pub fn whole(raw: &RawAnswer, part: Part) -> Known<()> {
+    raw.missing.get(&part).map_or(Ok(()), |reason| Err(Reason::of(reason)))
 }
 
 /// A predefined handle that the plug-in names as a null one. `true` where it is one.
@@ -229,15 +218,12 @@ fn of_errhandler(told: &ErrhandlerInfo, raw: &RawAnswer, info: &HandlePluginInfo
         return;
     }
     let has = |flag| told.bitflags & flag != 0;
-    let kinds: Vec<(&str, HandleKind)> = [
-        (errhandler::COMMUNICATOR, "communicator", HandleKind::Comm),
-        (errhandler::FILE, "file", HandleKind::File),
-        (errhandler::WINDOW, "window", HandleKind::Win),
-    ]
-    .into_iter()
-    .filter(|(flag, ..)| has(*flag))
-    .map(|(_, word, kind)| (word, kind))
-    .collect();
+    let kinds = [
+        (errhandler::COMMUNICATOR, HandleKind::Comm),
+        (errhandler::FILE, HandleKind::File),
+        (errhandler::WINDOW, HandleKind::Win),
+    ];
+    let kinds: Vec<HandleKind> = kinds.into_iter().filter(|(flag, _)| has(*flag)).map(|(_, kind)| kind).collect();
     let predefined = has(errhandler::PREDEFINED);
     handle.predefined = Some(predefined);
     fortran(told.fortran_handle, raw, handle);
@@ -247,15 +233,12 @@ fn of_errhandler(told: &ErrhandlerInfo, raw: &RawAnswer, info: &HandlePluginInfo
     }
     handle.name = handle.name.take().or_else(|| name_of(info, handle.kind, raw.handle).map(str::to_owned));
     let object = match (&kinds[..], predefined) {
-        ([(word, _)], _) => Some(*word),
+        ([kind], _) => Ok(Errhandler::object(Some(*kind))),
         // A predefined one goes with all kinds of objects.
-        (_, true) => Some("any"),
-        _ => None,
+        (_, true) => Ok(Errhandler::object(None)),
+        _ => Err(Reason::new(format!("the plug-in gives {} kinds of objects, not one", kinds.len()))),
     };
-    match object {
-        Some(word) => handle.fact("object", word),
-        None => handle.unknown("object", format!("the plug-in gives {} kinds of objects, not one", kinds.len())),
-    }
+    object.clone().tell("object", handle);
     if predefined {
         handle.unknown("function", "a predefined error handler has no function of the application");
         handle.unknown("language", "a predefined error handler has no function of the application");
@@ -263,21 +246,23 @@ fn of_errhandler(told: &ErrhandlerInfo, raw: &RawAnswer, info: &HandlePluginInfo
         match told.callback_func {
             0 => handle.unknown("function", "the plug-in gives no function"),
             address => {
-                handle.fact("function", json!({ "address": hex(address as u64), "symbol": null }));
+                Function { address: hex(address as u64), symbol: None, reason: None }.tell("function", handle);
                 not_known(handle, "function.symbol", "plug-ins give the address only");
             }
         }
-        handle.fact("language", if has(errhandler::C_CALLBACK) { "C" } else { "Fortran" });
+        let language = if has(errhandler::C_CALLBACK) { Language::C } else { Language::Fortran };
+        language.tell("language", handle);
     }
     let supported = can_tell(info, handle.kind, capability::HANDLE_LIST);
-    match kinds[..] {
-        [(_, kind)] => list("attached_to", kind, Part::Attached, supported, raw, handle),
-        _ => handle.unknown("attached_to", "of which kind the objects are is not known"),
-    }
+    let attached = match kinds[..] {
+        [kind] => list(kind, Part::Attached, supported, raw),
+        _ => Err("of which kind the objects are is not known".into()),
+    };
+    attached.tell("attached_to", handle);
     handle.summary = match (&handle.name, object) {
         (Some(name), _) => name.clone(),
-        (None, Some(word)) if !predefined && told.callback_func == 0 => format!("{word} error handler"),
-        (None, Some(word)) if !predefined => format!("{word} error handler {}", hex(told.callback_func as u64)),
+        (None, Ok(word)) if !predefined && told.callback_func == 0 => format!("{word} error handler"),
+        (None, Ok(word)) if !predefined => format!("{word} error handler {}", hex(told.callback_func as u64)),
         _ => "an MPI_Errhandler".to_owned(),
     };
     freed(info, has(errhandler::FREED_HANDLE), has(errhandler::FREED_OBJECT), handle);

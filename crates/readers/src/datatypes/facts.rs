@@ -4,31 +4,38 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::envelope::{Argument, Envelope, Kind};
+use super::envelope::{Argument, Combiner, Envelope, Kind};
 use super::tree::{Node, Tree};
 use super::type_map::{self, TypeMap};
 use super::{Source, sketch, words};
 use crate::{Depth, ReaderError, add_problem};
 use model::Handle;
+use model::handle::Fact;
+use target::Reason;
 use target::address::TargetAddr;
 
 /// At most this many integers, addresses, datatypes or requests are shown.
 const MAX_SHOWN: usize = 10_000;
 
-/// Adds what the datatype that the source knows by `addr` is.
+/// Adds what the datatype that the source knows by `addr` is; its combiner, where all is read and it is known.
 ///
 /// # Errors
 /// Where it cannot be read.
-pub fn read(source: &dyn Source, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
+pub fn read(
+    source: &dyn Source,
+    addr: TargetAddr,
+    depth: Depth,
+    handle: &mut Handle,
+) -> Result<Option<Combiner>, ReaderError> {
     let tree = Tree::new(source);
     let node = tree.node(addr)?;
     handle.name = Some(node.name.clone()).filter(|name| !name.is_empty());
     handle.predefined = Some(node.predefined);
     handle.summary = words::summary(&tree, &node);
-    if depth == Depth::Full {
-        Facts { source, tree: &tree, node: &node, references: HashMap::new() }.add(handle);
+    if depth == Depth::Short {
+        return Ok(None);
     }
-    Ok(())
+    Ok(Facts { source, tree: &tree, node: &node, references: HashMap::new() }.add(handle))
 }
 
 struct Facts<'f> {
@@ -40,26 +47,19 @@ struct Facts<'f> {
 }
 
 impl Facts<'_> {
-    fn add(&mut self, handle: &mut Handle) {
-        let envelope = match self.tree.envelope(self.node) {
-            Ok(Some(envelope)) => {
-                self.call(&envelope, handle);
-                Some(envelope)
-            }
-            Ok(None) => {
-                let reason = "the library made this datatype for itself and keeps no arguments of it";
+    fn add(&mut self, handle: &mut Handle) -> Option<Combiner> {
+        let none = || "the library made this datatype for itself and keeps no arguments of it".into();
+        let envelope = self.tree.envelope(self.node).map_err(Reason::of);
+        let envelope = envelope.and_then(|envelope| envelope.ok_or_else(none));
+        match &envelope {
+            Ok(envelope) => self.call(envelope, handle),
+            Err(reason) => {
                 for fact in ["call", "combiner", "arguments", "integers", "addresses", "datatypes"] {
                     handle.unknown(fact, reason);
                 }
-                None
             }
-            Err(error) => {
-                for fact in ["call", "combiner", "arguments", "integers", "addresses", "datatypes"] {
-                    handle.unknown(fact, error.to_string());
-                }
-                None
-            }
-        };
+        }
+        let envelope = envelope.ok();
         let node = self.node;
         handle.fact("size", node.size);
         handle.fact("lb", node.lb);
@@ -73,17 +73,15 @@ impl Facts<'_> {
             }
         }
         self.map(envelope.as_deref(), handle);
-        match sketch::lines(self.tree, node) {
-            Ok(lines) => handle.fact("sketch", lines),
-            Err(error) => handle.unknown("sketch", error.to_string()),
-        }
+        sketch::lines(self.tree, node).map_err(Reason::of).tell("sketch", handle);
         handle.fact("committed", node.committed);
-        self.source.add_requests(node.addr, handle);
+        self.source.requests(node.addr).tell("requests", handle);
+        envelope.map(|envelope| envelope.combiner())
     }
 
     fn reference(&mut self, addr: TargetAddr) -> Value {
         let source = self.source;
-        self.references.entry(addr).or_insert_with(|| source.reference(addr)).clone()
+        self.references.entry(addr).or_insert_with(|| source.reference(addr).into()).clone()
     }
 
     fn call(&mut self, envelope: &Envelope, handle: &mut Handle) {

@@ -10,13 +10,12 @@ pub mod tree;
 pub mod type_map;
 mod words;
 
-use serde_json::Value;
-
 use self::envelope::{Combiner, Envelope};
 pub use self::facts::read;
 use self::tree::Node;
 use crate::ReaderError;
-use model::Handle;
+use model::Known;
+use model::handle::{Reference, References};
 use target::address::TargetAddr;
 
 /// Somebody who knows the datatypes of one MPI, by numbers that stand for them: addresses of objects, or handles.
@@ -42,8 +41,8 @@ pub trait Source {
     /// A constant of mpi.h.
     fn constant(&self, name: &str) -> Option<i64>;
 
-    /// A reference to a datatype, as a fact.
-    fn reference(&self, addr: TargetAddr) -> Value;
+    /// A reference to a datatype.
+    fn reference(&self, addr: TargetAddr) -> Option<Reference>;
 
     /// How a datatype without a name is called: by its handle.
     fn handle(&self, addr: TargetAddr) -> String;
@@ -51,6 +50,6 @@ pub trait Source {
     /// Whether the library gave a datatype its name, not the application.
     fn named_by_library(&self, node: &Node, combiner: Combiner) -> bool;
 
-    /// Adds the requests that use a datatype.
-    fn add_requests(&self, addr: TargetAddr, handle: &mut Handle);
+    /// The requests that use a datatype.
+    fn requests(&self, addr: TargetAddr) -> Known<References>;
 }

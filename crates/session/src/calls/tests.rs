@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::*;
-use model::{HandleList, Queue, Remark, RequestFacts};
+use model::handle::{Constant, Epoch, Lock, LockType, Open, Reference, WindowDetails};
+use model::{HandleList, Queue, Remark, RequestFacts, Typed};
+use target::Reason;
 
 const POINTERS: Form = Form { bytes: 8 };
 const INTEGERS: Form = Form { bytes: 4 };
@@ -28,7 +30,8 @@ impl Library {
             "inactive" => Some(Progress::Inactive),
             _ => None,
         };
-        handle.request = progress.map(|progress| RequestFacts::new(Ok(RequestSort::PointToPoint), progress, false));
+        let facts = |progress| RequestFacts::new(Ok(RequestSort::PointToPoint), progress, false);
+        handle.typed = progress.map_or(Typed::None, |progress| Typed::Request(facts(progress)));
         self.c.insert((kind, value), handle);
         self
     }
@@ -210,6 +213,33 @@ fn a_collective_whose_arguments_are_not_known_is_where_its_messages_are() {
     assert_eq!(inferred(&[world, other], &mut [call("MPI_Barrier", vec![])]), None);
 }
 
+fn window_details() -> WindowDetails {
+    let reference = |kind, handle: &str| {
+        let summary = String::new();
+        Ok(Some(Reference { kind, handle: Some(handle.to_owned()), summary, doubtful: false }))
+    };
+    let unknown = || Reason::new("it is not kept");
+    WindowDetails {
+        communicator: reference(HandleKind::Comm, "0x84000001"),
+        group: reference(HandleKind::Group, "0x60"),
+        base: Err(unknown()),
+        bytes: Err(unknown()),
+        displacement_unit: Err(unknown()),
+        flavour: Constant::Number(1),
+        model: Err(unknown()),
+        component: Err(unknown()),
+        info: Err(unknown()),
+        no_locks: Ok(false),
+        lock_all: Ok(false),
+        locks: Ok(vec![Lock { rank: 2, sort: Some(LockType::Shared) }]),
+        started: Ok(Some(vec![Some(1), None])),
+        posted: Err(unknown()),
+        epoch: Ok(Open(vec![Epoch::Start, Epoch::Post])),
+        attributes: Err(unknown()),
+        errhandler: None,
+    }
+}
+
 #[test]
 fn a_call_on_a_window_names_it_and_its_epochs() {
     let mut library = Library::default().with(HandleKind::Win, 0x50, HandleState::Live, "ghost cells", "").with(
@@ -220,16 +250,10 @@ fn a_call_on_a_window_names_it_and_its_epochs() {
         "",
     );
     if let Some(window) = library.c.get_mut(&(HandleKind::Win, 0x50)) {
-        window.fact("communicator", serde_json::json!({ "kind": "comm", "handle": "0x84000001" }));
-        window.fact("group", serde_json::json!({ "kind": "group", "handle": "0x60" }));
-        window.fact("epoch", "start+post");
-        window.fact("lock_all", false);
-        window.fact("locks", serde_json::json!([{ "rank": 2, "type": "shared" }]));
-        window.fact("started", serde_json::json!([1, null]));
-        window.unknown("posted", "it is not kept");
+        window.typed = Typed::Window(model::handle::Window { rank: 0, size: 2 }, Some(Box::new(window_details())));
     }
     if let Some(group) = library.c.get_mut(&(HandleKind::Group, 0x60)) {
-        group.fact("ranks", serde_json::json!([4, 5]));
+        group.typed = Typed::Group(Ok(vec![Some(4), Some(5)]));
     }
     let mut wait = call("MPI_Win_wait", vec![argument("win", 0x50)]);
     let mut windows = Vec::new();
@@ -261,7 +285,7 @@ fn a_value_that_is_no_window_adds_none() {
 fn requests_of_collectives_have_their_place_on_the_communicator() {
     let mut library = Library::default().with(HandleKind::Request, 17, HandleState::Live, "", "pending");
     if let Some(request) = library.c.get_mut(&(HandleKind::Request, 17)) {
-        request.request = Some(RequestFacts {
+        request.typed = Typed::Request(RequestFacts {
             communicator: Some("0x44000000".to_owned()),
             sequence: Some(31),
             ..RequestFacts::new(Ok(RequestSort::Collective), Progress::Pending, true)

@@ -3,13 +3,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Value, json};
-
 use super::super::handle_value::{HandleValue, ObjectKind};
 use super::HandleReader;
 use crate::record::{Record, Slot, shape};
 use crate::{ReaderError, add_problem};
-use model::Handle;
+use model::handle::{Attribute as Fact, AttributeValue, SetBy};
 use target::address::TargetAddr;
 
 shape!(
@@ -107,18 +105,18 @@ impl HandleReader<'_> {
     }
 }
 
-/// Adds the fact `attributes`; what the library has for itself (the topology) is left out.
-pub fn add(reader: &HandleReader<'_>, found: &[Attribute], handle: &mut Handle) {
+/// Attributes as facts; what the library has for itself (the topology) is left out.
+pub fn facts(reader: &HandleReader<'_>, found: &[Attribute]) -> Vec<Fact> {
     let bits = 8 * u32::try_from(reader.target.abi().pointer_width.bytes()).unwrap_or(8);
     let signed = |value: u64| if bits == 32 { i64::from(value as u32 as i32) } else { value as i64 };
-    let shown = found.iter().filter(|one| !one.library);
-    let shown = shown.map(|one| {
+    let shown = found.iter().filter(|one| !one.library).map(|one| {
         let (value, by) = if one.sort == POINTER {
-            (json!(TargetAddr::new(one.value).to_string()), "C")
+            (AttributeValue::Pointer(TargetAddr::new(one.value).to_string()), SetBy::C)
         } else {
-            (json!(signed(one.value)), "Fortran")
+            (AttributeValue::Number(signed(one.value)), SetBy::Fortran)
         };
-        json!({ "keyval": one.keyval.0 as i32, "name": Value::Null, "value": value, "set_by": by, "predefined": false })
+        let keyval = i64::from(one.keyval.0 as i32);
+        Fact { keyval, name: None, value, set_by: Some(by), predefined: Some(false) }
     });
-    handle.fact("attributes", shown.collect::<Vec<_>>());
+    shown.collect()
 }

@@ -1,14 +1,15 @@
 //! Communicators (pmodels/mpich, src/include/mpir_comm.h, v3.4 to v5.0).
 
-use serde_json::Value;
-
+use super::super::communicators::Communicators;
 use super::value::Object;
-use super::{Depth, HandleReader, NO_OBJECT, attributes, file, topology};
+use super::{Depth, HandleReader, NO_HINTS, NO_OBJECT, attributes, file, topology};
 use crate::ReaderError;
 use crate::record::{Record, shape};
-use model::{Handle, HandleKind};
+use crate::references::Refers;
+use model::handle::{self, CommunicatorDetails, References, WorldRanks};
+use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
-use target::printable;
+use target::{Reason, printable};
 
 shape!(
     /// What the reader of queues does not need.
@@ -35,121 +36,58 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         return Err(ReaderError::Damaged(format!("the communicator at {at} has {size} processes, this is {rank}")));
     }
     let predefined = object.constant.is_some();
-    let label = match (name.is_empty(), predefined) {
-        (true, _) => if inter { "unnamed intercommunicator" } else { "unnamed communicator" }.to_owned(),
-        (false, true) => name.clone(),
-        (false, false) => format!("\"{name}\""),
+    handle.freed_leaves_no_mark(predefined, "MPI_Comm_free", "operations");
+    let (rank, named) = ((rank >= 0).then_some(rank), !name.is_empty());
+    handle::Communicator { rank, size, inter, remote_size, name_set: named }.describe(name, handle);
+    if depth == Depth::Short {
+        return Ok(());
+    }
+    let shape = More::resolve(reader.layouts)?;
+    let (known, problems) = (&reader.shapes.communicator, &mut handle.problems);
+    let all = reader.communicators().map_err(Reason::of);
+    let world = |all: &Communicators| all.found.first().and_then(|world| world.facts.local_rank);
+    let facts = all.clone().map(|all| Some(&all.found.get(all.at(at)?)?.facts));
+    let members = |group: fn(&model::Communicator) -> Option<&model::Group>| -> Known<WorldRanks> {
+        let group = facts.clone()?.and_then(group).map(|ranks| ranks.to_vec());
+        group.ok_or_else(|| "the library has no list of these processes in a form that is read here".into())
     };
-    let place = if rank >= 0 { format!("rank {rank} of {size}") } else { format!("{size} others") };
-    let beyond = remote_size.map(|remote| format!(", {remote} remote")).unwrap_or_default();
-    handle.summary = format!("{label}, {place}{beyond}");
-    handle.freed = predefined.then_some(false);
-    if !predefined {
-        let reason = "MPI_Comm_free takes it away at once, or leaves no mark while operations still use it";
-        handle.unknown.insert("freed".to_owned(), reason.into());
-    }
-    handle.fact("rank", (rank >= 0).then_some(rank));
-    handle.fact("size", size);
-    handle.fact("inter", inter);
-    handle.fact("remote_size", remote_size);
-    handle.fact("name_set", !name.is_empty());
-    handle.name = Some(name).filter(|name| !name.is_empty());
-    if depth == Depth::Full {
-        more(reader, at, &record, handle)?;
-    }
-    Ok(())
-}
-
-fn more(
-    reader: &HandleReader<'_>,
-    at: TargetAddr,
-    record: &Record<'_>,
-    handle: &mut Handle,
-) -> Result<(), ReaderError> {
-    let (known, shape) = (&reader.shapes.communicator, More::resolve(reader.layouts)?);
-    let size = record.int(known.group_size);
-    // MPICH gives a communicator no name of its own.
-    handle.fact("origin", Value::Null);
-    match reader.communicators() {
-        Ok(all) => {
-            let world = all.found.first().and_then(|world| world.facts.local_rank);
-            handle.fact("world_rank", world.filter(|rank| *rank >= 0));
-            let found = all.at(at).and_then(|index| all.found.get(index));
-            let inter = handle.facts.get("inter") == Some(&Value::Bool(true));
-            let not_kept = "the library has no list of these processes in a form that is read here";
-            match found.and_then(|found| found.facts.group.clone()) {
-                Some(ranks) => handle.fact("group", &*ranks),
-                None => handle.unknown("group", not_kept),
-            }
-            match found.and_then(|found| found.facts.remote_group.clone()) {
-                Some(ranks) => handle.fact("remote_group", &*ranks),
-                None if inter => handle.unknown("remote_group", not_kept),
-                None => handle.fact("remote_group", Value::Null),
-            }
-            if let Some(context) = found.and_then(|found| found.facts.context_id.clone()) {
-                handle.fact("context_id", context);
-            }
-        }
-        Err(error) => {
-            for fact in ["world_rank", "group", "remote_group", "context_id"] {
-                handle.unknown(fact, error.to_string());
-            }
-        }
-    }
-    for (fact, slot) in [("group_handle", known.local_group), ("remote_group_handle", known.remote_group)] {
-        let group = record.pointer(slot);
-        if group.is_null() && fact == "group_handle" {
-            handle.unknown(fact, "the library makes the group when somebody asks for it");
-        } else {
-            handle.fact(fact, reader.reference(HandleKind::Group, group));
-        }
-    }
-    let attributes = attributes::read(reader, record.pointer(shape.attributes), &mut handle.problems);
-    match attributes {
-        Ok(found) => {
-            match topology::find(reader, &found, size) {
-                Ok(topology) => {
-                    if !topology.is_null() {
-                        let reason = "MPICH does not keep whether ranks might be reordered";
-                        handle.unknown.insert("topology.reorder".to_owned(), reason.into());
-                    }
-                    handle.fact("topology", topology);
-                }
-                Err(error) => handle.unknown("topology", error.to_string()),
-            }
-            attributes::add(reader, &found, handle);
-        }
-        Err(error) => {
-            handle.unknown("topology", error.to_string());
-            handle.unknown("attributes", error.to_string());
-        }
-    }
-    let errhandler = record.pointer(shape.errhandler);
-    if errhandler.is_null() {
-        // A communicator without one of its own (src/mpi/errhan/errutil.c, v4.0.2).
-        handle.fact("errhandler", reader.reference_of_value(HandleKind::Errhandler, super::errhandler::DEFAULT));
-    } else {
-        handle.fact("errhandler", reader.reference(HandleKind::Errhandler, errhandler));
-    }
-    handle.unknown("info", "MPICH keeps hints as settings of its own, not as keys and values");
-    reader.add_requests(handle, |request| reader.communicator_of(request) == Some(at));
-    add_windows(reader, at, handle);
-    if file::exist(reader) {
-        handle.unknown("files", file::NO_LIST);
-    } else {
-        handle.fact("files", Vec::<Value>::new());
-    }
+    let group = record.pointer(known.local_group);
+    let attributes = attributes::read(reader, record.pointer(shape.attributes), problems).map_err(Reason::of);
+    let topology = |found: &Vec<_>| topology::find(reader, found, size).map_err(Reason::of);
     // One that has a name was made by the application.
-    let named = handle.facts.get("name_set") == Some(&Value::Bool(true));
     let owners = [(HandleKind::Comm, "local_comm"), (HandleKind::Win, "comm_ptr")];
-    handle.fact("internal", if named { Value::Null } else { reader.first_referrer(&owners, at) });
+    let details = CommunicatorDetails {
+        // MPICH gives a communicator no name of its own.
+        origin: None,
+        world_rank: all.map(|all| world(all).filter(|rank| *rank >= 0)),
+        group: members(|facts| facts.group.as_ref()).map(Some),
+        remote_group: match members(|facts| facts.remote_group.as_ref()) {
+            Err(_) if !inter && facts.is_ok() => Ok(None),
+            ranks => ranks.map(Some),
+        },
+        group_handle: reader.group(group),
+        remote_group_handle: reader.reference(HandleKind::Group, record.pointer(known.remote_group)),
+        topology: attributes.as_ref().map_err(Clone::clone).and_then(topology),
+        errhandler: Some(reader.errhandler(record.pointer(shape.errhandler))),
+        context_id: facts.clone().and_then(|facts| match facts {
+            Some(facts) => Ok(facts.context_id.clone()),
+            None => Err("it is not among the library's communicators that are in use".into()),
+        }),
+        info: Err(NO_HINTS.into()),
+        attributes: attributes.map(|found| attributes::facts(reader, &found)),
+        requests: reader.requests(|request| reader.communicator_of(request) == Some(at)),
+        windows: windows(reader, at, problems),
+        files: if file::exist(reader) { Err(file::NO_LIST.into()) } else { Ok(References::default()) },
+        internal: if named { None } else { reader.first_referrer(&owners, at) },
+    };
+    details.tell(handle);
     Ok(())
 }
 
-/// Adds the windows that use the communicator at `at`. A window has a duplicate of one that it was given, and nothing says of
+/// The windows that use the communicator at `at`. A window has a duplicate of one that it was given, and nothing says of
 /// which (src/mpid/ch4/src/mpidig_win.c and src/mpid/ch3/src/mpid_rma.c, v3.4 to v5.0); it is none of other processes.
-fn add_windows(reader: &HandleReader<'_>, at: TargetAddr, handle: &mut Handle) {
-    let windows = reader.pointing(HandleKind::Win, "comm_ptr");
+fn windows(reader: &HandleReader<'_>, at: TargetAddr, problems: &mut Vec<String>) -> Known<References> {
+    let windows = reader.pointing((HandleKind::Win, "comm_ptr"));
     let members = |at| {
         let all = reader.communicators().ok()?;
         let found = all.found.get(all.at(at)?)?;
@@ -157,10 +95,9 @@ fn add_windows(reader: &HandleReader<'_>, at: TargetAddr, handle: &mut Handle) {
     };
     let own = members(at);
     let possible = |comm: &TargetAddr| own.is_none() || members(*comm).is_none_or(|theirs| Some(theirs) == own);
-    let its_own = windows.targets().any(|comm| *comm == at);
-    if !its_own && windows.targets().any(possible) {
-        handle.unknown("windows", "a window keeps a duplicate of its communicator, and not of which it is one");
-    } else {
-        reader.referrers("windows", &[(HandleKind::Win, "comm_ptr")], &[at], handle);
+    let mut targets = windows.by_target.keys();
+    if !windows.by_target.contains_key(&at) && targets.any(possible) {
+        return Err("a window keeps a duplicate of its communicator, and not of which it is one".into());
     }
+    reader.referrers("windows", &[(HandleKind::Win, "comm_ptr")], &[at], problems)
 }

@@ -1,7 +1,5 @@
 //! Datatypes (pmodels/mpich, src/include/mpir_datatype.h, v3.4 to v5.0).
 
-use serde_json::Value;
-
 use super::super::handle_value::{HandleValue, Place};
 use super::predefined;
 use super::value::{self, Meaning, Object};
@@ -11,7 +9,8 @@ use crate::datatypes::envelope::{Combiner, Envelope, Kept, Numbers, lengths};
 use crate::datatypes::tree::Node;
 use crate::datatypes::{self, Source};
 use crate::record::{Record, shape};
-use model::{Handle, HandleKind};
+use model::handle::{Reference, References};
+use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 use target::printable;
 
@@ -59,11 +58,7 @@ const ALIGNMENTS: &[usize] = &[16, 8];
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let source = Datatypes { reader, shape: Shape::resolve(reader.layouts)? };
-    handle.freed = object.constant.is_some().then_some(false);
-    if object.constant.is_none() {
-        let reason = "MPI_Type_free takes it away at once, or leaves no mark while other objects still use it";
-        handle.unknown.insert("freed".to_owned(), reason.into());
-    }
+    handle.freed_leaves_no_mark(object.constant.is_some(), "MPI_Type_free", "other objects");
     if let (None, Some(name)) = (object.at, object.constant.filter(|_| size_of(object).is_none())) {
         handle.name = Some(name.to_owned());
         name.clone_into(&mut handle.summary);
@@ -72,9 +67,8 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         }
         return Ok(());
     }
-    datatypes::read(&source, key(object.value), depth, handle)?;
-    let combiner = handle.facts.get("combiner").and_then(Value::as_str).unwrap_or_default();
-    if combiner.starts_with("MPI_COMBINER_F90") {
+    let combiner = datatypes::read(&source, key(object.value), depth, handle)?;
+    if matches!(combiner, Some(Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer)) {
         // They are predefined ones without a name (MPI-4.1, 19.1.9).
         handle.predefined = Some(true);
     }
@@ -244,8 +238,8 @@ impl Source for Datatypes<'_> {
         self.reader.layouts.constant(name).ok()
     }
 
-    fn reference(&self, addr: TargetAddr) -> Value {
-        self.reader.reference_of_value(HandleKind::Datatype, value_of(addr))
+    fn reference(&self, addr: TargetAddr) -> Option<Reference> {
+        Some(self.reader.reference_of_value(HandleKind::Datatype, value_of(addr)))
     }
 
     fn handle(&self, addr: TargetAddr) -> String {
@@ -259,7 +253,7 @@ impl Source for Datatypes<'_> {
         false
     }
 
-    fn add_requests(&self, _: TargetAddr, handle: &mut Handle) {
-        handle.unknown("requests", "where a request has its datatype depends on the transport, and is not read");
+    fn requests(&self, _: TargetAddr) -> Known<References> {
+        Err("where a request has its datatype depends on the transport, and is not read".into())
     }
 }

@@ -3,10 +3,12 @@
 //! (src/mpid/ch3/src/ch3u_rma_sync.c, v3.4 to v5.0).
 
 use super::super::communicators::Found;
-use super::super::groups::{Groups, Members};
+use super::super::groups::Groups;
 use super::HandleReader;
 use crate::ReaderError;
 use crate::record::{Record, Slot, shape};
+use model::Known;
+use model::handle::{self, Epoch, Lock, WorldRanks};
 use target::Reason;
 use target::address::TargetAddr;
 
@@ -45,9 +47,6 @@ shape!(
     Group = ["MPIR_Group"] { count: "size" }
 );
 
-/// A fact, or why it is not known.
-type Fact<T> = Result<T, Reason>;
-
 /// What is open on a window.
 #[derive(Debug)]
 pub struct Epochs {
@@ -55,14 +54,14 @@ pub struct Epochs {
     pub no_locks: bool,
     /// Whether MPI_Win_lock_all is open.
     pub lock_all: bool,
-    /// The ranks with an open MPI_Win_lock.
-    pub locks: Fact<Vec<i64>>,
+    /// What an open MPI_Win_lock has locked.
+    pub locks: Known<Vec<Lock>>,
     /// The world ranks of an open MPI_Win_start.
-    pub started: Fact<Option<Members>>,
+    pub started: Known<Option<WorldRanks>>,
     /// The world ranks of an open MPI_Win_post.
-    pub posted: Fact<Option<Members>>,
-    /// What is open, in the words of [`crate::epochs::word`].
-    pub open: Vec<&'static str>,
+    pub posted: Known<Option<WorldRanks>>,
+    /// What is open.
+    pub open: handle::Open,
 }
 
 /// One kind of epoch.
@@ -105,19 +104,19 @@ impl Open {
     }
 }
 
-/// Which epochs are open, in the words of [`crate::epochs::word`].
-fn open(access: Open, exposure: Open) -> Vec<&'static str> {
+/// Which epochs are open.
+fn open(access: Open, exposure: Open) -> handle::Open {
     let accessed = match access {
-        Open::Lock => Some("lock"),
-        Open::LockAll => Some("lock_all"),
-        Open::Start => Some("start"),
+        Open::Lock => Some(Epoch::Lock),
+        Open::LockAll => Some(Epoch::LockAll),
+        Open::Start => Some(Epoch::Start),
         Open::None | Open::Post | Open::Fence => None,
     };
-    let exposed = (exposure == Open::Post).then_some("post");
+    let exposed = (exposure == Open::Post).then_some(Epoch::Post);
     // Any other synchronisation ends the epoch that a fence has opened.
     let neither = accessed.is_none() && exposed.is_none();
-    let fence = (neither && (access == Open::Fence || exposure == Open::Fence)).then_some("fence");
-    [accessed, exposed, fence].into_iter().flatten().collect()
+    let fence = (neither && (access == Open::Fence || exposure == Open::Fence)).then_some(Epoch::Fence);
+    handle::Open([accessed, exposed, fence].into_iter().flatten().collect())
 }
 
 /// The epochs of the window at `at`, whose communicator is `comm`.
@@ -161,8 +160,8 @@ fn record_size(reader: &HandleReader<'_>) -> Result<usize, ReaderError> {
 }
 
 /// The world ranks of a group.
-fn members(reader: &HandleReader<'_>, at: TargetAddr) -> Fact<Members> {
-    let read = || -> Result<Members, ReaderError> {
+fn members(reader: &HandleReader<'_>, at: TargetAddr) -> Known<WorldRanks> {
+    let read = || -> Result<WorldRanks, ReaderError> {
         let count = Group::resolve(reader.layouts)?.count;
         let count = reader.target.read_uint(at.wrapping_add(count.offset as u64), count.size as u64)?;
         let world = reader.communicators()?.found.first().and_then(|world| world.facts.size).unwrap_or(0);
@@ -170,14 +169,16 @@ fn members(reader: &HandleReader<'_>, at: TargetAddr) -> Fact<Members> {
         let members = groups
             .group(at, i64::try_from(count).unwrap_or(0))
             .map_err(|reason| ReaderError::Damaged(reason.into()))?;
-        members.ok_or_else(|| ReaderError::NotRead("the group has no list of its processes".to_owned()))
+        members
+            .map(|members| members.to_vec())
+            .ok_or_else(|| ReaderError::NotRead("the group has no list of its processes".to_owned()))
     };
     read().map_err(Reason::of)
 }
 
 /// The ranks that are locked, of which there must be `count`.
-fn locked(reader: &HandleReader<'_>, first: TargetAddr, count: u64, comm: &Found) -> Fact<Vec<i64>> {
-    let read = || -> Result<Vec<i64>, ReaderError> {
+fn locked(reader: &HandleReader<'_>, first: TargetAddr, count: u64, comm: &Found) -> Known<Vec<Lock>> {
+    let read = || -> Result<Vec<Lock>, ReaderError> {
         let shape = Target::resolve(reader.layouts)?;
         let (mut found, mut at, mut buffer) = (Vec::new(), first, Vec::new());
         // A window has at most one of each process.
@@ -199,7 +200,7 @@ fn locked(reader: &HandleReader<'_>, first: TargetAddr, count: u64, comm: &Found
             return Err(ReaderError::Damaged(format!("the window counts {count} locks, {} were found", found.len())));
         }
         found.sort_unstable();
-        Ok(found)
+        Ok(found.into_iter().map(|rank| Lock { rank, sort: None }).collect())
     };
     read().map_err(Reason::of)
 }
@@ -226,7 +227,7 @@ fn of_ch3(reader: &HandleReader<'_>, at: TargetAddr, comm: &Found) -> Result<Epo
 }
 
 /// The world ranks of an array of ranks in the window.
-fn ranks(reader: &HandleReader<'_>, at: TargetAddr, count: i64, comm: &Found) -> Fact<Members> {
+fn ranks(reader: &HandleReader<'_>, at: TargetAddr, count: i64, comm: &Found) -> Known<WorldRanks> {
     let count = usize::try_from(count).ok().filter(|count| *count as i64 <= comm.peers());
     let count = count.ok_or_else(|| "the window started an epoch with more processes than it has".to_owned())?;
     let bytes = reader.target.read_bytes(at, count * 4)?;

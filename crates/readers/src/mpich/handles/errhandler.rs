@@ -1,12 +1,12 @@
 //! Error handlers (pmodels/mpich, src/include/mpir_errhandler.h, v3.4 to v5.0).
 
-use serde_json::Value;
-
 use super::super::handle_value::{HandleValue, ObjectKind};
 use super::value::Object;
 use super::{Depth, HandleReader, NO_OBJECT, file};
-use crate::ReaderError;
 use crate::record::{Record, shape};
+use crate::references::Refers;
+use crate::{ReaderError, functions};
+use model::handle::{self, Fact, Language};
 use model::{Handle, HandleKind};
 use target::address::TargetAddr;
 
@@ -26,17 +26,18 @@ const ATTACHED: &[(HandleKind, &str)] =
     &[(HandleKind::Comm, "errhandler"), (HandleKind::Session, "errhandler"), (HandleKind::Win, "errhandler")];
 
 /// The languages (`MPIR_Lang_t`, src/include/mpir_misc.h; `MPIR_LANG__X` is a function in C with a state of its own).
-pub const LANGUAGES: &[(&str, &str)] = &[
-    ("MPIR_LANG__C", "C"),
-    ("MPIR_LANG__X", "C"),
-    ("MPIR_LANG__CXX", "C++"),
-    ("MPIR_LANG__FORTRAN", "Fortran"),
-    ("MPIR_LANG__FORTRAN90", "Fortran"),
+const LANGUAGES: &[(&str, Language)] = &[
+    ("MPIR_LANG__C", Language::C),
+    ("MPIR_LANG__X", Language::C),
+    ("MPIR_LANG__CXX", Language::Cxx),
+    ("MPIR_LANG__FORTRAN", Language::Fortran),
+    ("MPIR_LANG__FORTRAN90", Language::Fortran),
 ];
 
-/// The word for a language's number.
-pub fn language(reader: &HandleReader<'_>, number: i64) -> Option<&'static str> {
-    LANGUAGES.iter().find(|(name, _)| reader.layouts.constant(name).ok() == Some(number)).map(|(_, word)| *word)
+/// The language with that number.
+pub fn language(reader: &HandleReader<'_>, number: i64) -> Option<Language> {
+    let known = LANGUAGES.iter().find(|(name, _)| reader.layouts.constant(name).ok() == Some(number));
+    known.map(|(_, language)| *language)
 }
 
 /// Adds what the object holds.
@@ -45,49 +46,42 @@ pub fn language(reader: &HandleReader<'_>, number: i64) -> Option<&'static str> 
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let mut of = None;
-    if let Some(name) = object.constant {
-        handle.name = Some(name.to_owned());
-        handle.freed = Some(false);
+    handle.name = object.constant.map(str::to_owned);
+    handle.freed_leaves_no_mark(object.constant.is_some(), "MPI_Errhandler_free", "objects");
+    let errhandler = if let Some(name) = object.constant {
         name.clone_into(&mut handle.summary);
-        handle.fact("object", "any");
         // Their functions are the library's, not the user's.
-        handle.fact("function", Value::Null);
-        handle.fact("language", "C");
+        handle::Errhandler { object: handle::Errhandler::object(None), function: None, language: Ok(Language::C) }
     } else {
         let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
         let shape = Errhandler::resolve(reader.layouts)?;
         let mut buffer = Vec::new();
         let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
         let number = record.uint(shape.kind);
-        let kind = u32::try_from(number).ok().and_then(ObjectKind::from_number);
-        of = kind;
-        let word = match kind {
-            Some(ObjectKind::Comm) => "communicator",
-            Some(ObjectKind::File) => "file",
-            Some(ObjectKind::Win) => "window",
-            Some(ObjectKind::Session) => "session",
+        of = match u32::try_from(number).ok().and_then(ObjectKind::from_number) {
+            Some(ObjectKind::Comm) => Some(HandleKind::Comm),
+            Some(ObjectKind::File) => Some(HandleKind::File),
+            Some(ObjectKind::Win) => Some(HandleKind::Win),
+            Some(ObjectKind::Session) => Some(HandleKind::Session),
             _ => {
                 let what = format!("the error handler at {at} is for objects of the kind {number}");
                 return Err(ReaderError::Damaged(what));
             }
         };
-        handle.fact("object", word);
-        let reason = "MPI_Errhandler_free takes it away at once, or leaves no mark while objects still use it";
-        handle.unknown.insert("freed".to_owned(), reason.into());
         let address = reader.target.read_pointer(record.address_of(shape.function))?;
-        let function = reader.function(address);
-        let text = function.get("symbol").and_then(Value::as_str).map(str::to_owned);
-        handle.summary =
-            format!("{word} error handler {}", text.unwrap_or_else(|| format!("the function at {address}")));
-        handle.fact("function", function);
-        match shape.language.map(|slot| record.int(slot)) {
-            Some(number) => match language(reader, number) {
-                Some(word) => handle.fact("language", word),
-                None => handle.unknown("language", format!("the library has no language with the number {number}")),
-            },
-            None => handle.unknown("language", "this release does not keep it"),
-        }
-    }
+        let number = shape.language.map(|slot| record.int(slot)).ok_or_else(|| "this release does not keep it".into());
+        let errhandler = handle::Errhandler {
+            object: handle::Errhandler::object(of),
+            function: functions::at(reader.target, address),
+            language: number.and_then(|number| {
+                let none = || format!("the library has no language with the number {number}").into();
+                language(reader, number).ok_or_else(none)
+            }),
+        };
+        handle.summary = errhandler.summary(address);
+        errhandler
+    };
+    errhandler.tell(handle);
     if depth == Depth::Full {
         match object.at {
             Some(at) => attached(reader, object, (at, of), handle),
@@ -101,10 +95,10 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
 fn attached(
     reader: &HandleReader<'_>,
     object: &Object,
-    (at, of): (TargetAddr, Option<ObjectKind>),
+    (at, of): (TargetAddr, Option<HandleKind>),
     handle: &mut Handle,
 ) {
-    let files = matches!(of, None | Some(ObjectKind::File)) && file::exist(reader);
+    let files = matches!(of, None | Some(HandleKind::File)) && file::exist(reader);
     if files && of.is_some() {
         handle.unknown("attached_to", file::NO_LIST);
         return;
@@ -112,7 +106,8 @@ fn attached(
     // Objects that were given none have the default one (src/mpi/errhan/errhan_impl.c, v4.0.2).
     let default = object.value == DEFAULT;
     let wanted = [at, TargetAddr::new(0)];
-    reader.referrers("attached_to", ATTACHED, &wanted[..if default { 2 } else { 1 }], handle);
+    let wanted = &wanted[..if default { 2 } else { 1 }];
+    reader.referrers("attached_to", ATTACHED, wanted, &mut handle.problems).tell("attached_to", handle);
     if files {
         handle.unknown.insert("attached_to.files".to_owned(), file::NO_LIST.into());
     }

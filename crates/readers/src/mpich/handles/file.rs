@@ -3,9 +3,9 @@
 
 use super::value::{ABI_PREDEFINED, Meaning, meaning};
 use super::{Depth, HandleReader, info, predefined};
-use crate::ReaderError;
-use crate::beginning;
 use crate::record::{Record, shape};
+use crate::{ReaderError, beginning, unreadable};
+use model::handle::{self, Fact, FileDetails, Shown, View};
 use model::{Handle, HandleKind, HandleList, HandleState};
 use target::address::TargetAddr;
 use target::printable;
@@ -36,22 +36,8 @@ const COOKIE: i64 = 2_487_376;
 /// Longest path that is read, in bytes.
 const MAX_NAME: usize = 4096;
 
-/// A summary shows at most the last so many characters of a path, and so many modes.
-const SHOWN: usize = 60;
-const SHOWN_MODES: usize = 4;
-
-/// The bits of an access mode; how the file is accessed first.
-const MODES: &[&str] = &[
-    "MPI_MODE_RDONLY",
-    "MPI_MODE_WRONLY",
-    "MPI_MODE_RDWR",
-    "MPI_MODE_CREATE",
-    "MPI_MODE_EXCL",
-    "MPI_MODE_DELETE_ON_CLOSE",
-    "MPI_MODE_UNIQUE_OPEN",
-    "MPI_MODE_APPEND",
-    "MPI_MODE_SEQUENTIAL",
-];
+/// How much a summary shows.
+const SHOWN: Shown = Shown { characters: 60, modes: 4 };
 
 /// Why no file can be found but by its handle.
 pub const NO_LIST: &str =
@@ -73,18 +59,13 @@ pub fn describe(reader: &HandleReader<'_>, value: u64, depth: Depth) -> Handle {
         null.name.clone_into(&mut handle.summary);
         return handle;
     }
-    let invalid = |handle: &mut Handle, detail: String| {
-        handle.state = HandleState::Invalid;
-        handle.summary = format!("not an MPI_File: {detail}");
-        handle.detail = Some(detail);
-    };
     let at = TargetAddr::new(value);
     if !exist(reader) {
-        invalid(&mut handle, NO_FILES.to_owned());
+        handle.fail(HandleState::Invalid, NO_FILES);
         return handle;
     }
     if value < ABI_PREDEFINED {
-        invalid(&mut handle, format!("{value:#x} is no address"));
+        handle.fail(HandleState::Invalid, format!("{value:#x} is no address"));
         return handle;
     }
     match read(reader, at, depth, &mut handle) {
@@ -94,12 +75,13 @@ pub fn describe(reader: &HandleReader<'_>, value: u64, depth: Depth) -> Handle {
             handle.freed = Some(false);
         }
         Ok(false) => {
-            invalid(&mut handle, format!("no open file of ROMIO stands at {at} (never set, or closed)"));
+            let detail = format!("no open file of ROMIO stands at {at} (never set, or closed)");
+            handle.fail(HandleState::Invalid, detail);
         }
         Err(ReaderError::Target(error)) if !error.is_left_out() => {
-            invalid(&mut handle, format!("no open file of ROMIO stands at {at} ({error})"));
+            handle.fail(HandleState::Invalid, format!("no open file of ROMIO stands at {at} ({error})"));
         }
-        Err(error) => super::unreadable(&mut handle, &error),
+        Err(error) => unreadable(&mut handle, &error),
     }
     handle
 }
@@ -155,64 +137,29 @@ fn read(reader: &HandleReader<'_>, at: TargetAddr, depth: Depth, handle: &mut Ha
     handle.fortran = (fortran > 0).then_some(first + fortran);
     let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
     let amode = record.uint(shape.given_amode.unwrap_or(shape.amode));
-    let modes = modes(reader, amode);
-    let more = if modes.len() > SHOWN_MODES { "|…" } else { "" };
-    handle.summary = format!("\"{}\", {}{more}", tail(&name), modes[..modes.len().min(SHOWN_MODES)].join("|"));
-    handle.fact("filename", name.clone());
-    handle.name = Some(name);
-    handle.fact("amode", amode);
-    handle.fact("amode_names", modes);
+    let bit = |mode: &str| reader.layouts.constant(mode).map_or(0, |value| value as u64);
+    handle::File::new(name, amode, bit).describe(SHOWN, handle);
     if depth == Depth::Short {
         return Ok(true);
     }
-    handle.unknown("communicator", "ROMIO keeps a duplicate of it, and not of which it is one: see duplicate");
-    handle.fact("duplicate", reader.reference_of(HandleKind::Comm, record.uint(shape.comm)));
-    match info::hints(reader, record.uint(shape.info)) {
-        Ok(hints) => handle.fact("info", hints),
-        Err(reason) => handle.unknown("info", reason),
-    }
-    handle.fact("component", "romio");
-    let representation = match shape.external32 {
-        Some(slot) if record.uint(slot) != 0 => "external32",
-        _ => "native",
-    };
-    handle.fact(
-        "view",
-        serde_json::json!({
-            "displacement": record.int(shape.displacement),
-            "etype": reader.reference_of(HandleKind::Datatype, record.uint(shape.etype)),
-            "filetype": reader.reference_of(HandleKind::Datatype, record.uint(shape.filetype)),
-            "representation": representation,
-        }),
-    );
-    handle.unknown("requests", "requests of files do not say which file they belong to");
+    let external32 = shape.external32.is_some_and(|slot| record.uint(slot) != 0);
     let errhandler = record.uint(shape.errhandler);
-    if matches!(meaning(reader, HandleKind::Errhandler, errhandler), Ok(Meaning::Live(_))) {
-        handle.fact("errhandler", reader.reference_of(HandleKind::Errhandler, errhandler));
-    } else {
-        handle.unknown("errhandler", "the file has none of its own: that of MPI_FILE_NULL holds");
-    }
+    let own = matches!(meaning(reader, HandleKind::Errhandler, errhandler), Ok(Meaning::Live(_)));
+    let own = own.then(|| Some(reader.reference_of(HandleKind::Errhandler, errhandler)));
+    let details = FileDetails {
+        communicator: Err("ROMIO keeps a duplicate of it, and not of which it is one: see duplicate".into()),
+        info: info::hints(reader, record.uint(shape.info)),
+        component: Ok("romio".to_owned()),
+        view: Ok(View {
+            displacement: record.int(shape.displacement),
+            etype: Some(reader.reference_of(HandleKind::Datatype, record.uint(shape.etype))),
+            filetype: Some(reader.reference_of(HandleKind::Datatype, record.uint(shape.filetype))),
+            representation: if external32 { "external32" } else { "native" }.to_owned(),
+        }),
+        requests: Err("requests of files do not say which file they belong to".into()),
+        errhandler: own.ok_or_else(|| "the file has none of its own: that of MPI_FILE_NULL holds".into()),
+    };
+    details.tell(handle);
+    reader.reference_of(HandleKind::Comm, record.uint(shape.comm)).tell("duplicate", handle);
     Ok(true)
-}
-
-/// Names of the bits of `amode`; what has no name as a number.
-fn modes(reader: &HandleReader<'_>, amode: u64) -> Vec<String> {
-    let mut left = amode;
-    let mut names = Vec::new();
-    for name in MODES {
-        let bit = reader.layouts.constant(name).map_or(0, |value| value as u64);
-        if bit != 0 && left & bit == bit {
-            left &= !bit;
-            names.push((*name).to_owned());
-        }
-    }
-    if left != 0 || names.is_empty() {
-        names.push(format!("{left:#x}"));
-    }
-    names
-}
-
-fn tail(name: &str) -> String {
-    let skipped = name.chars().count().saturating_sub(SHOWN);
-    if skipped == 0 { name.to_owned() } else { format!("…{}", name.chars().skip(skipped).collect::<String>()) }
 }

@@ -1,16 +1,15 @@
 //! Info objects (pmodels/mpich, src/include/mpir_info.h): until 4.0 a list of objects of which each has a key and a value,
 //! and the first neither; since 4.1 an array.
 
-use serde_json::{Value, json};
-
 use super::super::handle_value::{HandleValue, ObjectKind};
 use super::value::{self, Meaning, Object};
 use super::{Depth, HandleReader, NO_OBJECT};
 use crate::ReaderError;
 use crate::record::{Record, shape};
-use model::{Handle, HandleKind};
+use model::handle::{self, Entry};
+use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
-use target::{Reason, printable};
+use target::printable;
 
 shape!(
     /// A list's member.
@@ -42,53 +41,35 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         return Ok(());
     };
     let places = places(reader, at)?;
-    let count = places.len();
-    let keys = if count == 1 { "1 key".to_owned() } else { format!("{count} keys") };
-    handle.summary = match object.constant {
-        Some(name) => format!("{name}, {keys}"),
-        None => format!("info with {keys}"),
-    };
+    handle.name_info(object.constant, places.len() as u64);
     if depth == Depth::Full {
-        add(reader, &places, handle);
-        handle.unknown("used_by", "objects copy the keys of an info object, they do not keep it");
+        let entries = places.iter().filter_map(|place| match entry(reader, *place) {
+            Ok(entry) => Some(entry),
+            Err(reason) => {
+                handle.problems.push(format!("a key could not be read: {reason}"));
+                None
+            }
+        });
+        handle::Info::new(Ok(places.len()), entries.collect()).tell(handle);
     }
     Ok(())
 }
 
-/// Adds the facts `count` and `entries`.
-fn add(reader: &HandleReader<'_>, places: &[(TargetAddr, TargetAddr)], handle: &mut Handle) {
-    handle.fact("count", places.len());
-    let text = |at: TargetAddr| -> Result<String, Reason> {
-        let bytes = reader.target.read_c_string(at, MAX_TEXT)?;
-        Ok(printable(&bytes))
-    };
-    let mut entries = Vec::new();
-    for (key, value) in places {
-        match text(*key).and_then(|key| Ok(json!({ "key": key, "value": text(*value)? }))) {
-            Ok(entry) => entries.push(entry),
-            Err(reason) => handle.problems.push(format!("a key could not be read: {reason}")),
-        }
-    }
-    handle.fact("entries", entries);
+/// A key and its value.
+fn entry(reader: &HandleReader<'_>, (key, value): (TargetAddr, TargetAddr)) -> Known<Entry> {
+    let text = |at: TargetAddr| reader.target.read_c_string(at, MAX_TEXT).map(|bytes| printable(&bytes));
+    Ok(Entry { key: text(key)?, value: text(value)?, ..Entry::default() })
 }
 
-/// Keys and values of the info object of a C handle, as hints; why they are not known.
-///
-/// # Errors
-/// A sentence.
-pub fn hints(reader: &HandleReader<'_>, raw: u64) -> Result<Vec<Value>, Reason> {
-    let at = match value::meaning(reader, HandleKind::Info, raw).map_err(Reason::of)? {
+/// Keys and values of the info object of a C handle, as hints.
+pub fn hints(reader: &HandleReader<'_>, raw: u64) -> Known<Vec<Entry>> {
+    let at = match value::meaning(reader, HandleKind::Info, raw)? {
         Meaning::Null(_) => return Ok(Vec::new()),
-        Meaning::Live(object) => object.at.ok_or_else(|| NO_OBJECT.to_owned())?,
+        Meaning::Live(object) => object.at.ok_or(NO_OBJECT)?,
         Meaning::Freed(why) | Meaning::Invalid(why) => return Err(why.into()),
     };
-    let places = places(reader, at).map_err(Reason::of)?;
-    let mut scratch = Handle::default();
-    add(reader, &places, &mut scratch);
-    match scratch.problems.into_iter().next() {
-        Some(problem) => Err(problem.into()),
-        None => Ok(scratch.facts.get("entries").and_then(Value::as_array).cloned().unwrap_or_default()),
-    }
+    let whole = |reason| format!("a key could not be read: {reason}").into();
+    places(reader, at)?.into_iter().map(|place| entry(reader, place).map_err(whole)).collect()
 }
 
 /// Where the keys and values are.

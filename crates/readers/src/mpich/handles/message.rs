@@ -1,15 +1,13 @@
 //! Matched messages: in MPICH the requests of their probes (`MPIR_REQUEST_KIND__MPROBE`, src/include/mpir_request.h,
 //! v3.4 to v5.0).
 
-use serde_json::Value;
-
 use super::super::handle_value::Place;
 use super::super::requests::Kind;
 use super::value::{self, Object};
 use super::{Depth, HandleReader, NO_OBJECT};
 use crate::ReaderError;
 use crate::record::{Record, shape};
-use model::{Handle, HandleKind, HandleState, Operation};
+use model::{Handle, HandleKind, HandleState, Operation, handle};
 use target::address::TargetAddr;
 
 shape!(
@@ -57,11 +55,8 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     }
     let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
     if !is_message(reader, object) {
-        let detail = "a request that is no matched message, or one that has been received".to_owned();
-        handle.state = HandleState::Invalid;
+        handle.fail(HandleState::Invalid, "a request that is no matched message, or one that has been received");
         handle.predefined = None;
-        handle.summary = format!("not an MPI_Message: {detail}");
-        handle.detail = Some(detail);
         return Ok(());
     }
     let shape = Message::resolve(reader.layouts)?;
@@ -80,18 +75,13 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     let tag = of_operation(|operation| operation.actual_tag).or_else(|| filled(record.int(shape.tag)));
     let bytes = operation.and_then(|operation| operation.actual_length).or_else(|| filled(0).map(|_| length));
     let reason = "the transport keeps it, in a form that is not read";
-    match comm {
-        Some(comm) => handle.fact("communicator", reader.reference(HandleKind::Comm, comm)),
-        None => handle.unknown("communicator", reason),
-    }
-    for (fact, value) in
-        [("source", source.map(Value::from)), ("tag", tag.map(Value::from)), ("bytes", bytes.map(Value::from))]
-    {
-        match value {
-            Some(value) => handle.fact(fact, value),
-            None => handle.unknown(fact, reason),
-        }
-    }
+    let message = handle::Message {
+        communicator: comm.map(|comm| reader.reference(HandleKind::Comm, comm)).ok_or_else(|| reason.into()),
+        source: source.ok_or_else(|| reason.into()),
+        tag: tag.ok_or_else(|| reason.into()),
+        bytes: bytes.ok_or_else(|| reason.into()),
+    };
+    message.tell(handle);
     let source = source.map_or_else(|| "an unknown rank".to_owned(), |rank| rank.to_string());
     let tag = tag.map_or_else(|| "tag not known".to_owned(), |tag| format!("tag {tag}"));
     let on = comm.map(|comm| format!(" {}", reader.on(comm))).unwrap_or_default();

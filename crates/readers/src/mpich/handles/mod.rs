@@ -7,7 +7,6 @@ mod datatype;
 mod epochs;
 mod errhandler;
 mod file;
-mod functions;
 mod group;
 mod info;
 mod list;
@@ -32,13 +31,13 @@ use std::rc::Rc;
 pub use self::operations::SharedOperations;
 
 use self::operations::Operations;
-use self::references::Referrers;
 use self::value::{Meaning, Object};
 use super::MpichProcess;
 use super::communicators::{Communicators, read_all};
 use super::handle_value::{HandleValue, ObjectKind, Place};
 use super::shapes::Shapes;
-use crate::{Depth, HandleSource, ReaderError, beginning};
+use crate::references::Referrers;
+use crate::{Depth, HandleSource, ReaderError, unreadable};
 use layouts::Layouts;
 use model::{Handle, HandleKind, HandleList, HandleState};
 use target::address::TargetAddr;
@@ -46,6 +45,9 @@ use target::{Reason, Target};
 
 /// Why nothing of an object of which only the name is known.
 const NO_OBJECT: &str = "its object was not found in the library's memory";
+
+/// Why no hints of communicators, sessions and windows.
+const NO_HINTS: &str = "MPICH keeps hints as settings of its own, not as keys and values";
 
 /// Reads handles of one stopped process.
 pub struct HandleReader<'a> {
@@ -61,7 +63,7 @@ pub struct HandleReader<'a> {
     communicators: OnceCell<Result<Communicators, Reason>>,
     operations: OnceCell<Rc<Operations>>,
     shared: SharedOperations,
-    referrers: Referrers,
+    referrers: Referrers<Object>,
     /// The handles of predefined datatypes, where only a table of the library has their sizes.
     datatypes: OnceCell<Vec<HandleValue>>,
     /// Whether what is described now was found in the library, and is not known to be held by the program.
@@ -134,16 +136,10 @@ impl<'a> HandleReader<'a> {
             }
             Ok(Meaning::Live(object)) => self.fill(&object, depth, &mut handle),
             Ok(Meaning::Freed(detail)) => {
-                handle.state = HandleState::Freed;
+                handle.fail(HandleState::Freed, detail);
                 handle.freed = Some(true);
-                handle.summary = format!("freed {}: {detail}", kind.c_type());
-                handle.detail = Some(detail);
             }
-            Ok(Meaning::Invalid(detail)) => {
-                handle.state = HandleState::Invalid;
-                handle.summary = format!("not an {}: {detail}", kind.c_type());
-                handle.detail = Some(detail);
-            }
+            Ok(Meaning::Invalid(detail)) => handle.fail(HandleState::Invalid, detail),
             Err(error) => unreadable(&mut handle, &error),
         }
         handle
@@ -209,13 +205,10 @@ impl HandleSource for HandleReader<'_> {
     }
 
     fn describe_fortran(&self, kind: HandleKind, index: i64, depth: Depth) -> Handle {
-        let refused = |detail: String| Handle {
-            kind,
-            fortran: Some(index),
-            state: HandleState::Invalid,
-            summary: format!("not an {}: {detail}", kind.c_type()),
-            detail: Some(detail),
-            ..Handle::default()
+        let refused = |detail: String| {
+            let mut handle = Handle { kind, fortran: Some(index), ..Handle::default() };
+            handle.fail(HandleState::Invalid, detail);
+            handle
         };
         // A Fortran integer may have been read with or without its sign.
         let Some(value) = i32::try_from(index).ok().map(|index| index as u32).or_else(|| u32::try_from(index).ok())
@@ -246,11 +239,4 @@ impl HandleSource for HandleReader<'_> {
     fn list(&self, kind: HandleKind) -> HandleList {
         list::all(self, kind)
     }
-}
-
-fn unreadable(handle: &mut Handle, error: &ReaderError) {
-    handle.state = HandleState::Unknown;
-    let detail = error.to_string();
-    handle.summary = format!("unknown {}: {}", handle.kind.c_type(), beginning(&detail));
-    handle.detail = Some(detail);
 }

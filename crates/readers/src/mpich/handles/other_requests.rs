@@ -1,14 +1,13 @@
 //! Requests that are no messages: generalized ones, collectives, partitioned and one-sided operations.
 
-use serde_json::Value;
-
 use super::super::handle_value::HandleValue;
 use super::super::requests::Kind;
 use super::request::Request;
 use super::{Depth, HandleReader, errhandler, point_to_point};
 use crate::record::{Record, Slot, shape};
-use crate::{ReaderError, generalized};
-use model::{Handle, HandleKind};
+use crate::{ReaderError, functions};
+use model::handle::{Fact, Functions, GeneralizedRequest, PartitionedDetails, PartitionedRequest, Reference};
+use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 
 shape!(
@@ -56,16 +55,17 @@ pub fn generalized(
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
     handle.fact("call", "MPI_Grequest_start");
-    let query = reader.function(record.pointer(shape.query));
-    let name = generalized::called(&query);
+    let function = |slot: Slot| functions::at(reader.target, record.pointer(slot));
+    let query = function(shape.query);
+    let name = Functions::called(query.as_ref());
     if depth == Depth::Full {
-        let [free, cancel] = [shape.free, shape.cancel].map(|slot| reader.function(record.pointer(slot)));
-        handle.fact("functions", generalized::functions(query, free, cancel));
-        handle.fact("extra_state", record.pointer(shape.state).to_string());
-        match errhandler::language(reader, record.int(shape.language)) {
-            Some(language) => handle.fact("language", language),
-            None => handle.unknown("language", "the number of its language is not known"),
-        }
+        let language = errhandler::language(reader, record.int(shape.language));
+        let facts = GeneralizedRequest {
+            functions: Ok(Functions { query, free: function(shape.free), cancel: function(shape.cancel) }),
+            extra_state: Ok(record.pointer(shape.state).to_string()),
+            language: language.ok_or_else(|| "the number of its language is not known".into()),
+        };
+        facts.tell(handle);
     }
     handle.summary = format!("MPI_Grequest_start{name}, {}", request.status_word());
     Ok(())
@@ -84,34 +84,31 @@ pub fn partitioned(
     let shape = Partitioned::resolve(reader.layouts)?;
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, request.at, shape.size, &mut buffer)?;
-    let send = request.kind == Kind::PartitionedSend;
-    let (call, direction, to) =
-        if send { ("MPI_Psend_init", "send", "to") } else { ("MPI_Precv_init", "receive", "from") };
-    let peer = record.int(if send { shape.destination } else { shape.source.unwrap_or(shape.status_source) });
-    let tag = (!send).then(|| record.int(shape.tag.unwrap_or(shape.status_tag)));
-    let partitions = record.int(shape.partitions);
-    handle.fact("call", call);
-    handle.fact("direction", direction);
-    handle.fact("peer", peer);
-    handle.fact("partitions", partitions);
-    match tag {
-        Some(tag) => handle.fact("tag", tag),
-        None => handle.unknown("tag", "MPICH keeps the tag of such a send only in the header that it has sent"),
-    }
-    let words = tag.map_or_else(|| ", tag not known".to_owned(), |tag| format!(", tag {tag}"));
-    let on = on(reader, request);
-    handle.summary = format!("{call} {to} {peer}{words}{on}, {partitions} partitions, {}", request.status_word());
+    let sends = request.kind == Kind::PartitionedSend;
+    let peer = record.int(if sends { shape.destination } else { shape.source.unwrap_or(shape.status_source) });
+    let facts = PartitionedRequest {
+        sends,
+        peer,
+        tag: match sends {
+            true => Err("MPICH keeps the tag of such a send only in the header that it has sent".into()),
+            false => Ok(record.int(shape.tag.unwrap_or(shape.status_tag))),
+        },
+        partitions: record.int(shape.partitions),
+        partitions_done: Err("MPICH counts them where the message goes, which is not read".into()),
+    };
+    facts.describe(&on(reader, request), request.progress(), handle);
     if depth == Depth::Full {
-        match reader.world_rank(request.communicator, peer) {
-            Some(world) => handle.fact("peer_world", world),
-            None => handle.unknown("peer_world", "the group of the communicator does not tell it"),
-        }
-        handle.unknown("partitions_done", "MPICH counts them where the message goes, which is not read");
-        handle.fact("buffer", record.pointer(shape.buffer).to_string());
-        handle.fact("count", record.int(shape.count));
+        let world = reader.world_rank(request.communicator, peer);
+        let world: Known<i64> = world.ok_or_else(|| "the group of the communicator does not tell it".into());
+        world.tell("peer_world", handle);
         let datatype = HandleValue(u32::try_from(record.uint(shape.datatype)).unwrap_or(0));
-        handle.fact("datatype", point_to_point::datatype(reader, datatype));
-        add_communicator(reader, request, handle);
+        let details = PartitionedDetails {
+            communicator: communicator(reader, request),
+            buffer: record.pointer(shape.buffer).to_string(),
+            count: record.int(shape.count),
+            datatype: Some(point_to_point::datatype(reader, datatype)),
+        };
+        details.tell(handle);
     }
     Ok(())
 }
@@ -132,17 +129,11 @@ pub fn one_sided(
         None => TargetAddr::NULL,
     };
     handle.unknown("call", "MPI_Rput, MPI_Rget, MPI_Raccumulate and MPI_Rget_accumulate leave the same request");
-    let reference = reader.reference(HandleKind::Win, window);
-    let name = reference.get("summary").and_then(Value::as_str).filter(|summary| summary.starts_with('"'));
-    let name = name.and_then(|summary| summary.rfind(", rank ").and_then(|place| summary.get(..place)));
-    let on = name.map_or_else(String::new, |name| format!(" on {name}"));
+    let on = reader.window_label(window).map_or_else(String::new, |name| format!(" on {name}"));
     handle.summary = format!("one-sided operation{on}, {}", request.status_word());
     if depth == Depth::Full {
-        if window.is_null() {
-            handle.unknown("window", "the request does not name it");
-        } else {
-            handle.fact("window", reference);
-        }
+        let window = reader.reference(HandleKind::Win, window).ok_or_else(|| "the request does not name it".into());
+        Known::tell(window, "window", handle);
     }
     Ok(())
 }
@@ -165,7 +156,7 @@ pub fn other(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle:
     }
     handle.summary = format!("{what}{}, {}", on(reader, request), request.status_word());
     if depth == Depth::Full {
-        add_communicator(reader, request, handle);
+        communicator(reader, request).tell("communicator", handle);
     }
 }
 
@@ -173,10 +164,7 @@ fn on(reader: &HandleReader<'_>, request: &Request) -> String {
     if request.communicator.is_null() { String::new() } else { format!(" {}", reader.on(request.communicator)) }
 }
 
-fn add_communicator(reader: &HandleReader<'_>, request: &Request, handle: &mut Handle) {
-    if request.communicator.is_null() {
-        handle.unknown("communicator", "the request does not name it");
-    } else {
-        handle.fact("communicator", reader.reference(HandleKind::Comm, request.communicator));
-    }
+fn communicator(reader: &HandleReader<'_>, request: &Request) -> Known<Option<Reference>> {
+    let found = reader.reference(HandleKind::Comm, request.communicator).map(Some);
+    found.ok_or_else(|| "the request does not name it".into())
 }

@@ -6,24 +6,40 @@ use super::super::requests::Kind;
 use super::operations::Queued;
 use super::request::Request;
 use super::{Depth, HandleReader};
+use crate::messages;
 use crate::send_mode::SendMode;
-use model::{Handle, HandleKind, Operation, OperationStatus, Progress};
+use model::handle::{MessageData, MessageRequest, Reference};
+use model::{Handle, HandleKind, Known, Operation, OperationStatus, Progress};
 use target::Reason;
 use target::address::TargetAddr;
 
-/// Facts that only the queues have, with their names there.
-const OF_QUEUES: &[(&str, &str)] = &[
-    ("peer", "desired_local_rank"),
-    ("peer_world", "desired_global_rank"),
-    ("any_source", "any_source"),
-    ("tag", "desired_tag"),
-    ("any_tag", "tag_wild"),
-    ("internal", "internal"),
-    ("buffer", "buffer"),
-    ("count", "count"),
-    ("datatype", "datatype"),
-    ("bytes", "desired_length"),
-];
+/// What the queues say of a request, or why they say nothing.
+struct Told<'q>(Known<&'q Operation>);
+
+impl Told<'_> {
+    /// A fact. Why it is not known the operation says of `member`, else `otherwise`.
+    fn fact<T>(
+        &self,
+        member: &str,
+        fact: impl Fn(&Operation) -> Option<T>,
+        otherwise: impl Fn(&Operation) -> Option<&'static str>,
+    ) -> Known<T> {
+        let operation = self.0.clone()?;
+        fact(operation).ok_or_else(|| match operation.unknown.get(member) {
+            Some(reason) => Reason::of(reason),
+            None => otherwise(operation).unwrap_or("the transport does not keep it").into(),
+        })
+    }
+}
+
+/// Why peer or tag are not known where the receive takes any.
+fn any_source(operation: &Operation) -> Option<&'static str> {
+    operation.any_source.then_some("any source: no message has been matched yet")
+}
+
+fn any_tag(operation: &Operation) -> Option<&'static str> {
+    operation.tag_wild.then_some("any tag: no message has been matched yet")
+}
 
 /// Adds what is known of a message.
 pub fn read(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: &mut Handle) {
@@ -35,43 +51,44 @@ pub fn read(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: 
     }
     let mode = if sends { reader.mode(request).ok().flatten() } else { None };
     let call = call(reader, request, operation, sends, mode);
-    match &call {
-        Ok(call) => handle.fact("call", call.as_str()),
-        Err(reason) => handle.unknown("call", reason),
-    }
-    let direction = if sends { "send" } else { "receive" };
-    handle.fact("direction", direction);
-    match mode {
-        None if sends => handle.unknown("mode", "MPICH does not keep the mode of such a send in its request"),
-        mode => handle.fact("mode", mode.map(SendMode::word)),
-    }
-    match operation {
-        Some(operation) => facts(reader, operation, sends, depth, handle),
-        None => {
-            let reason = missing(reader, request);
-            for (fact, _) in OF_QUEUES {
-                handle.unknown(fact, reason.clone());
-            }
-        }
-    }
+    let told = Told(operation.ok_or_else(|| missing(reader, request).into()));
+    // Where the rank or tag that was asked for is lost, so is whether it was MPI_ANY_SOURCE or MPI_ANY_TAG.
+    let asked = |operation: &Operation, wild: bool, lost: &str| {
+        (wild || sends || !operation.unknown.contains_key(lost)).then_some(wild)
+    };
+    let settled = |operation: &Operation| operation.status != OperationStatus::Pending;
+    let facts = MessageRequest {
+        call: call.clone(),
+        direction: if sends { "send" } else { "receive" },
+        mode: match mode {
+            None if sends => Err("MPICH does not keep the mode of such a send in its request".into()),
+            mode => Ok(mode.map(SendMode::word)),
+        },
+        peer: told.fact(
+            "desired_local_rank",
+            |one| one.desired_local_rank.or(one.actual_local_rank.filter(|_| settled(one))),
+            any_source,
+        ),
+        any_source: told.fact("desired_local_rank", |one| asked(one, one.any_source, "desired_local_rank"), |_| None),
+        tag: told.fact("desired_tag", |one| one.desired_tag.or(one.actual_tag.filter(|_| settled(one))), any_tag),
+        any_tag: told.fact("desired_tag", |one| asked(one, one.tag_wild, "desired_tag"), |_| None),
+        internal: told.0.clone().map(|one| one.internal),
+    };
+    facts.tell(handle);
     let communicator = reader.communicator_of(request);
     if depth == Depth::Full {
-        match communicator {
-            Some(at) => handle.fact("communicator", reader.reference(HandleKind::Comm, at)),
-            None => handle.unknown("communicator", "the request does not name it"),
-        }
-        progress(request, operation, handle);
+        data(reader, request, &told, communicator).tell(handle);
     }
     let what = call.unwrap_or_else(|_| match (sends, reader.in_library.get()) {
         (true, _) => "send".to_owned(),
         (false, true) => "receive".to_owned(),
         (false, false) => "MPI_Irecv or MPI_Imrecv".to_owned(),
     });
-    let far = handle.request.as_ref().map_or_else(|| request.progress(), |facts| facts.progress);
+    let far = handle.request().map_or_else(|| request.progress(), |facts| facts.progress);
     let nobody = reader.layouts.constant("MPI_PROC_NULL").ok();
-    let words = operation.map(|operation| words(operation, sends, far, nobody)).unwrap_or_default();
+    let words = operation.map(|operation| messages::peer_and_tag(operation, sends, far, nobody)).unwrap_or_default();
     let on = communicator.map(|at| format!(" {}", reader.on(at))).unwrap_or_default();
-    let bytes = operation.map(|operation| length(operation, far)).unwrap_or_default();
+    let bytes = operation.map(|operation| messages::length(operation, far)).unwrap_or_default();
     handle.summary = format!("{what}{words}{on}{bytes}, {}", far.word());
 }
 
@@ -86,27 +103,40 @@ fn queued(reader: &HandleReader<'_>, request: &Request) -> Option<Queued> {
     reader.operation_of(request).or_else(|| made_with().filter(|_| persistent))
 }
 
-/// How far the data has moved: that shows only in what has not begun, and in what has all come.
-fn progress(request: &Request, operation: Option<&Operation>, handle: &mut Handle) {
+/// What is known of the data. How far they have moved shows only in what has not begun, and in what has all come.
+fn data(
+    reader: &HandleReader<'_>,
+    request: &Request,
+    told: &Told<'_>,
+    communicator: Option<TargetAddr>,
+) -> MessageData {
+    const NOT_KEPT: &str = "MPICH's requests do not say how far the data has moved";
     let receives = matches!(request.kind, Kind::Receive | Kind::PersistentReceive);
     let come = request.complete && !request.inactive && !request.cancelled && receives;
-    if request.inactive {
-        handle.fact("started", false);
-        handle.fact("transferred", 0);
-        handle.fact("data_complete", false);
-        return;
-    }
-    let reason = "MPICH's requests do not say how far the data has moved";
-    if come {
-        handle.fact("started", true);
-        handle.fact("data_complete", true);
-    } else {
-        handle.unknown("started", reason);
-        handle.unknown("data_complete", reason);
-    }
-    match operation.and_then(|operation| operation.actual_length).filter(|_| come) {
-        Some(bytes) => handle.fact("transferred", bytes),
-        None => handle.unknown("transferred", reason),
+    let moving = || match (request.inactive, come) {
+        (true, _) => Ok(false),
+        (_, true) => Ok(true),
+        _ => Err(NOT_KEPT.into()),
+    };
+    let settled = |one: &Operation| one.status != OperationStatus::Pending;
+    let bytes = told.0.as_ref().ok().and_then(|one| one.actual_length).filter(|_| come);
+    let nobody = "the peer is no process of this job's MPI_COMM_WORLD that is known";
+    MessageData {
+        peer_world: told.fact(
+            "desired_local_rank",
+            |one| one.desired_global_rank.or(one.actual_global_rank.filter(|_| settled(one))),
+            |one| Some(any_source(one).unwrap_or(nobody)),
+        ),
+        communicator: communicator
+            .map(|at| reader.reference(HandleKind::Comm, at))
+            .ok_or_else(|| "the request does not name it".into()),
+        buffer: told.fact("buffer", |one| Some(Some(TargetAddr::new(one.buffer?).to_string())), |_| None),
+        count: told.fact("count", |one| one.count.map(Some), |_| None),
+        datatype: told.fact("datatype", |one| Some(Some(datatype(reader, HandleValue(one.datatype_value?)))), |_| None),
+        bytes: told.fact("desired_length", |one| one.desired_length.map(Some), |_| None),
+        started: moving(),
+        transferred: if request.inactive { Ok(0) } else { bytes.ok_or_else(|| NOT_KEPT.into()) },
+        data_complete: moving(),
     }
 }
 
@@ -126,7 +156,7 @@ fn call(
     operation: Option<&Operation>,
     sends: bool,
     mode: Option<SendMode>,
-) -> Result<String, Reason> {
+) -> Known<String> {
     if let Some(call) = operation.and_then(|operation| operation.call.as_deref()) {
         return Ok(call.to_owned());
     }
@@ -154,52 +184,15 @@ fn call(
     Ok("MPI_Irecv".to_owned())
 }
 
-/// Adds the facts that stand in a queue.
-fn facts(reader: &HandleReader<'_>, operation: &Operation, sends: bool, depth: Depth, handle: &mut Handle) {
-    let settled = operation.status != OperationStatus::Pending;
-    let peer = operation.desired_local_rank.or(operation.actual_local_rank.filter(|_| settled));
-    let world = operation.desired_global_rank.or(operation.actual_global_rank.filter(|_| settled));
-    let tag = operation.desired_tag.or(operation.actual_tag.filter(|_| settled));
-    let wild = |wild: bool, what: &str| wild.then(|| format!("{what}: no message has been matched yet"));
-    let mut add = |name: &str, member: &str, value: Option<serde_json::Value>, otherwise: Option<String>| match value {
-        Some(value) => handle.fact(name, value),
-        None => {
-            let reason = operation.unknown.get(member).map(|reason| reason.to_string()).or(otherwise);
-            handle.unknown(name, reason.unwrap_or_else(|| "the transport does not keep it".to_owned()));
-        }
-    };
-    add("peer", "desired_local_rank", peer.map(Into::into), wild(operation.any_source, "any source"));
-    if depth == Depth::Full {
-        let unknown = "the peer is no process of this job's MPI_COMM_WORLD that is known".to_owned();
-        let reason = wild(operation.any_source, "any source").unwrap_or(unknown);
-        add("peer_world", "desired_local_rank", world.map(Into::into), Some(reason));
-    }
-    // Where the rank that was asked for is lost, so is whether it was MPI_ANY_SOURCE.
-    let asked = |wild: bool, lost: &str| (wild || sends || !operation.unknown.contains_key(lost)).then(|| wild.into());
-    add("any_source", "desired_local_rank", asked(operation.any_source, "desired_local_rank"), None);
-    add("tag", "desired_tag", tag.map(Into::into), wild(operation.tag_wild, "any tag"));
-    add("any_tag", "desired_tag", asked(operation.tag_wild, "desired_tag"), None);
-    add("internal", "internal", Some(operation.internal.into()), None);
-    if depth == Depth::Short {
-        return;
-    }
-    let buffer = operation.buffer.map(|buffer| TargetAddr::new(buffer).to_string().into());
-    add("buffer", "buffer", buffer, None);
-    add("count", "count", operation.count.map(Into::into), None);
-    let datatype = operation.datatype_value.map(|value| datatype(reader, HandleValue(value)));
-    add("datatype", "datatype", datatype, None);
-    add("bytes", "desired_length", operation.desired_length.map(Into::into), None);
-}
-
 /// A reference to a datatype as a request names it: 5.0 has names of its own for predefined ones.
-pub fn datatype(reader: &HandleReader<'_>, value: HandleValue) -> serde_json::Value {
+pub fn datatype(reader: &HandleReader<'_>, value: HandleValue) -> Reference {
     let own = predefined_name(value).filter(|_| value.place() == Place::Builtin);
     own.and_then(|name| predefined(reader, name))
         .unwrap_or_else(|| reader.reference_of_value(HandleKind::Datatype, value))
 }
 
 /// A reference to the predefined datatype of that name.
-fn predefined(reader: &HandleReader<'_>, name: &str) -> Option<serde_json::Value> {
+fn predefined(reader: &HandleReader<'_>, name: &str) -> Option<Reference> {
     let builtins = reader.process.pools.builtins(ObjectKind::Datatype)?;
     let values = (1..builtins.count).filter_map(|index| {
         let at = builtins.at.wrapping_add(index * builtins.stride);
@@ -207,36 +200,4 @@ fn predefined(reader: &HandleReader<'_>, name: &str) -> Option<serde_json::Value
     });
     let value = values.into_iter().find(|value| predefined_name(*value) == Some(name))?;
     Some(reader.reference_of_value(HandleKind::Datatype, value))
-}
-
-/// Peer and tag. `nobody`: the rank MPI_PROC_NULL.
-fn words(operation: &Operation, sends: bool, far: Progress, nobody: Option<i64>) -> String {
-    let settled = operation.status != OperationStatus::Pending && far != Progress::Inactive;
-    let to = if sends { "to" } else { "from" };
-    let actual = operation.actual_local_rank.filter(|_| settled);
-    let peer = match (operation.desired_local_rank, actual) {
-        (Some(peer), _) if Some(peer) == nobody => format!(" {to} MPI_PROC_NULL"),
-        (Some(peer), _) => format!(" {to} {peer}"),
-        (None, Some(peer)) if operation.any_source => format!(" {to} {peer} (any source)"),
-        (None, Some(peer)) => format!(" {to} {peer}"),
-        (None, None) if operation.any_source => format!(" {to} any source"),
-        (None, None) => format!(" {to} an unknown rank"),
-    };
-    let tag = match (operation.desired_tag, operation.actual_tag.filter(|_| settled)) {
-        (Some(tag), _) => format!(", tag {tag}"),
-        (None, Some(tag)) if operation.tag_wild => format!(", tag {tag} (any tag)"),
-        (None, Some(tag)) => format!(", tag {tag}"),
-        (None, None) if operation.tag_wild => " (any tag)".to_owned(),
-        (None, None) => ", tag not known".to_owned(),
-    };
-    format!("{peer}{tag}")
-}
-
-/// The length.
-fn length(operation: &Operation, far: Progress) -> String {
-    match (operation.desired_length, operation.actual_length.filter(|_| far == Progress::Complete)) {
-        (Some(room), Some(bytes)) if bytes != room => format!(", {bytes} of {room} bytes"),
-        (Some(room), _) => format!(", {room} bytes"),
-        (None, _) => String::new(),
-    }
 }

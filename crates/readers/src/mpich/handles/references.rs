@@ -1,40 +1,14 @@
 //! Cross-references: which objects point to a given one.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::rc::Rc;
-
-use serde_json::{Value, json};
-
 use super::super::handle_value::HandleValue;
 use super::value::{self, Object};
-use super::{Depth, HandleReader, list, predefined};
+use super::{Depth, HandleReader, errhandler, list, predefined};
+use crate::HandleSource;
 use crate::record::Slot;
-use crate::{HandleSource, add_problem};
-use model::{Handle, HandleKind, HandleState};
+use crate::references::{self, Member, Pointing, Referrers, Refers};
+use model::handle::Reference;
+use model::{Handle, HandleKind, HandleState, Known, Typed};
 use target::address::TargetAddr;
-
-/// At most this many references are listed in one fact.
-const MAX_REFERENCES: usize = 1000;
-
-/// Which objects point to which, each kind and member looked at once.
-#[derive(Default)]
-pub struct Referrers(RefCell<HashMap<(HandleKind, &'static str), Rc<Known>>>);
-
-/// The objects of a kind by where a member of theirs points to.
-#[derive(Default)]
-pub struct Known {
-    by_target: HashMap<TargetAddr, Vec<Object>>,
-    /// Why these are not all.
-    reason: Option<String>,
-}
-
-impl Known {
-    /// Where they point to, each place once.
-    pub fn targets(&self) -> impl Iterator<Item = &TargetAddr> {
-        self.by_target.keys()
-    }
-}
 
 impl HandleReader<'_> {
     /// The object at an address, by the handle in it; `None` for a null pointer and where there is none.
@@ -56,18 +30,30 @@ impl HandleReader<'_> {
         }
     }
 
-    /// A reference to the object that a pointer of the library points to, as a fact: its kind, its handle and its
-    /// summary. Null for a null pointer.
-    pub(super) fn reference(&self, kind: HandleKind, at: TargetAddr) -> Value {
+    /// A reference to the object that a pointer of the library points to; none for a null pointer.
+    pub(super) fn reference(&self, kind: HandleKind, at: TargetAddr) -> Option<Reference> {
         if at.is_null() {
-            return Value::Null;
+            return None;
         }
-        match self.object_at(kind, at) {
-            Some(object) => self.reference_to(kind, &object),
-            None => {
-                json!({ "kind": kind.word(), "handle": null, "summary": format!("no {} stands at {at}", kind.noun()) })
-            }
-        }
+        Some(self.object_at(kind, at).map_or_else(
+            || {
+                let summary = format!("no {} stands at {at}", kind.noun());
+                Reference { kind, handle: None, summary, doubtful: false }
+            },
+            |object| self.refer(kind, object),
+        ))
+    }
+
+    /// A reference to the group of a communicator.
+    pub(super) fn group(&self, at: TargetAddr) -> Known<Option<Reference>> {
+        let group = self.reference(HandleKind::Group, at).map(Some);
+        group.ok_or_else(|| "the library makes the group when somebody asks for it".into())
+    }
+
+    /// A reference to the error handler of an object: one without any has the default one (src/mpi/errhan/errutil.c, v4.0.2).
+    pub(super) fn errhandler(&self, at: TargetAddr) -> Reference {
+        let own = self.reference(HandleKind::Errhandler, at);
+        own.unwrap_or_else(|| self.reference_of_value(HandleKind::Errhandler, errhandler::DEFAULT))
     }
 
     /// The handle of the object that stands there, as `Handle::handle` has it.
@@ -76,13 +62,8 @@ impl HandleReader<'_> {
         Some(format!("{:#x}", value::c_value(self.process.abi, kind, &object)))
     }
 
-    /// A reference to an object, as a fact.
-    pub(super) fn reference_to(&self, kind: HandleKind, object: &Object) -> Value {
-        self.reference_of(kind, value::c_value(self.process.abi, kind, object))
-    }
-
     /// A reference by the value that the library itself has for a handle.
-    pub(super) fn reference_of_value(&self, kind: HandleKind, value: HandleValue) -> Value {
+    pub(super) fn reference_of_value(&self, kind: HandleKind, value: HandleValue) -> Reference {
         let handle = self.of_library(|| {
             let meaning = value::of_integer(self, kind, value);
             let raw = match &meaning {
@@ -91,16 +72,28 @@ impl HandleReader<'_> {
             };
             self.described(kind, meaning, raw, Depth::Short)
         });
-        json!({ "kind": kind.word(), "handle": handle.handle, "summary": handle.summary })
+        Reference::to(handle)
     }
 
     /// A reference by the value of a C handle.
-    pub(super) fn reference_of(&self, kind: HandleKind, raw: u64) -> Value {
+    pub(super) fn reference_of(&self, kind: HandleKind, raw: u64) -> Reference {
         let handle = self.of_library(|| self.describe(kind, raw, Depth::Short));
-        json!({ "kind": kind.word(), "handle": handle.handle, "summary": handle.summary })
+        Reference::to(handle)
     }
 
-    /// The communicator at an address as summaries name it: `on "halo"`, `on MPI_COMM_WORLD`.
+    /// The window at an address as summaries name it; none where it has no name.
+    pub(super) fn window_label(&self, at: TargetAddr) -> Option<String> {
+        let object = self.object_at(HandleKind::Win, at)?;
+        let raw = value::c_value(self.process.abi, HandleKind::Win, &object);
+        match self.describe(HandleKind::Win, raw, Depth::Short) {
+            Handle { state: HandleState::Live, typed: Typed::Window(window, _), name: Some(name), .. } => {
+                Some(window.label(Some(&name)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The communicator at an address as summaries name it.
     pub(super) fn on(&self, at: TargetAddr) -> String {
         let Some(object) = self.object_at(HandleKind::Comm, at) else {
             return if at.is_null() {
@@ -110,76 +103,23 @@ impl HandleReader<'_> {
             };
         };
         let raw = value::c_value(self.process.abi, HandleKind::Comm, &object);
-        let Handle { state, summary, .. } = self.describe(HandleKind::Comm, raw, Depth::Short);
-        if state != HandleState::Live {
-            return format!("on an unknown communicator ({raw:#x})");
-        }
-        // What follows the name is this process's place in it.
-        let place = summary.rfind(", rank ").or_else(|| summary.find(" others").and(summary.rfind(", ")));
-        format!("on {}", &summary[..place.unwrap_or(summary.len())])
+        references::on(&self.describe(HandleKind::Comm, raw, Depth::Short), format_args!("{raw:#x}"))
+    }
+}
+
+impl Refers for HandleReader<'_> {
+    type Object = Object;
+
+    fn looked_at(&self) -> &Referrers<Object> {
+        &self.referrers
     }
 
-    /// Adds the fact `name`: references to the objects of which a member points to one of `wanted`. Each member is named
-    /// with its kind; a release that lacks one has no such objects.
-    pub(super) fn referrers(
-        &self,
-        name: &str,
-        members: &[(HandleKind, &'static str)],
-        wanted: &[TargetAddr],
-        handle: &mut Handle,
-    ) {
-        let mut found: Vec<(HandleKind, Object)> = Vec::new();
-        let mut reasons: Vec<String> = Vec::new();
-        for &(kind, member) in members {
-            let known = self.pointing(kind, member);
-            for object in wanted.iter().filter_map(|at| known.by_target.get(at)).flatten() {
-                if !found.contains(&(kind, *object)) {
-                    found.push((kind, *object));
-                }
-            }
-            reasons
-                .extend(known.reason.iter().filter(|reason| !reasons.contains(*reason)).cloned().collect::<Vec<_>>());
-        }
-        // What is not known is no empty list.
-        if found.is_empty() && !reasons.is_empty() {
-            handle.unknown(name, reasons.join("; "));
-            return;
-        }
-        for reason in reasons {
-            add_problem(&mut handle.problems, format!("there may be more {name}: {reason}"));
-        }
-        self.add_references(name, &found, handle);
+    fn refer(&self, kind: HandleKind, object: Object) -> Reference {
+        self.reference_of(kind, value::c_value(self.process.abi, kind, &object))
     }
 
-    /// Adds the fact `name`: references to these objects, of many to the first, with their number beside.
-    pub(super) fn add_references(&self, name: &str, found: &[(HandleKind, Object)], handle: &mut Handle) {
-        let shown = found.iter().take(MAX_REFERENCES);
-        handle.fact(name, shown.map(|(kind, object)| self.reference_to(*kind, object)).collect::<Vec<_>>());
-        if found.len() > MAX_REFERENCES {
-            handle.fact(&format!("{name}_total"), found.len());
-        }
-    }
-
-    /// A reference to an object of which a member points to `wanted`, null where none is known.
-    pub(super) fn first_referrer(&self, members: &[(HandleKind, &'static str)], wanted: TargetAddr) -> Value {
-        let first = |(kind, member): &(HandleKind, &'static str)| {
-            Some((*kind, *self.pointing(*kind, member).by_target.get(&wanted)?.first()?))
-        };
-        members.iter().find_map(first).map_or(Value::Null, |(kind, object)| self.reference_to(kind, &object))
-    }
-
-    /// The objects of a kind by where `member` of theirs points to, found once.
-    pub(super) fn pointing(&self, kind: HandleKind, member: &'static str) -> Rc<Known> {
-        if let Some(known) = self.referrers.0.borrow().get(&(kind, member)) {
-            return Rc::clone(known);
-        }
-        let known = Rc::new(self.find_pointing(kind, member));
-        self.referrers.0.borrow_mut().insert((kind, member), Rc::clone(&known));
-        known
-    }
-
-    fn find_pointing(&self, kind: HandleKind, member: &str) -> Known {
-        let mut known = Known::default();
+    fn find_pointing(&self, (kind, member): Member) -> Pointing<Object> {
+        let mut known = Pointing::default();
         let Some(object_kind) = value::object_kind(kind) else { return known };
         let slot = match Slot::probe(self.layouts, object_kind.type_name(), member) {
             Ok(Some(slot)) => slot,

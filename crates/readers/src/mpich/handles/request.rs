@@ -9,7 +9,9 @@ use super::value::Object;
 use super::{Depth, HandleReader, NO_OBJECT, list, other_requests, point_to_point, status};
 use crate::ReaderError;
 use crate::record::{Record, Slot};
-use model::{Handle, HandleKind, Progress, RequestFacts, RequestSort};
+use crate::references::Refers;
+use model::handle::References;
+use model::{Handle, HandleKind, Known, Progress, RequestFacts, RequestSort};
 use target::address::TargetAddr;
 
 /// One request.
@@ -137,8 +139,8 @@ impl HandleReader<'_> {
         Ok(request)
     }
 
-    /// Adds the fact `requests`: references to those that `uses` accepts.
-    pub(super) fn add_requests(&self, handle: &mut Handle, uses: impl Fn(&Request) -> bool) {
+    /// References to those that `uses` accepts.
+    pub(super) fn requests(&self, uses: impl Fn(&Request) -> bool) -> Known<References> {
         let (objects, reasons) = list::objects(self, HandleKind::Request);
         let mut problems = reasons;
         let found = objects.into_iter().filter(|object| match object.at.map(|at| self.request(at)) {
@@ -153,10 +155,9 @@ impl HandleReader<'_> {
         });
         let found: Vec<(HandleKind, Object)> = found.map(|object| (HandleKind::Request, object)).collect();
         if found.is_empty() && !problems.is_empty() {
-            handle.unknown("requests", problems.join("; "));
-        } else {
-            self.add_references("requests", &found, handle);
+            return Err(problems.join("; ").into());
         }
+        Ok(self.references(&found))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Sessions (pmodels/mpich, src/include/mpir_session.h, v4.0 to v5.0).
 
 use super::value::Object;
-use super::{Depth, HandleReader, NO_OBJECT, value};
+use super::{Depth, HandleReader, NO_HINTS, NO_OBJECT, value};
 use crate::ReaderError;
 use crate::record::{Record, shape};
+use model::handle;
 use model::{Handle, HandleKind};
 
 shape!(
@@ -25,18 +26,14 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
     handle.summary = format!("session {:#x}", value::c_value(reader.process.abi, HandleKind::Session, object));
     if depth == Depth::Full {
-        match shape.thread_level {
-            Some(slot) => handle.fact("thread_level", record.int(slot)),
-            None => handle.unknown("thread_level", "this release keeps it for all sessions together"),
-        }
-        let errhandler = record.pointer(shape.errhandler);
-        if errhandler.is_null() {
-            handle.fact("errhandler", reader.reference_of_value(HandleKind::Errhandler, super::errhandler::DEFAULT));
-        } else {
-            handle.fact("errhandler", reader.reference(HandleKind::Errhandler, errhandler));
-        }
-        handle.unknown("info", "MPICH keeps hints as settings of its own, not as keys and values");
-        handle.unknown("attributes", "MPICH keeps no attributes of sessions");
+        let level = shape.thread_level.map(|slot| record.int(slot));
+        let details = handle::Session {
+            thread_level: level.ok_or_else(|| "this release keeps it for all sessions together".into()),
+            errhandler: Some(reader.errhandler(record.pointer(shape.errhandler))),
+            info: Err(NO_HINTS.into()),
+            attributes: Err("MPICH keeps no attributes of sessions".into()),
+        };
+        details.tell(handle);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use model::HandleKind;
 use target::address::TargetAddr;
 
 /// An object that a handle names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Object {
     /// The value that MPICH gives the handle inside the library.
     pub value: HandleValue,

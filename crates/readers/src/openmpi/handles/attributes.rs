@@ -3,12 +3,12 @@
 //! Each object has a hash table from keyvals to values (ompi/attribute/attribute.c, v4.1.4 and v5.0.7). What the library
 //! knows of a keyval itself (its callbacks) hangs from a static variable that a stripped library does not name.
 
-use serde_json::{Value, json};
-
 use super::HandleReader;
 use crate::record::{Record, shape};
 use crate::{ReaderError, add_problem};
-use model::Handle;
+use model::Known;
+use model::handle::{Attribute, AttributeValue, SetBy};
+use target::Reason;
 use target::address::TargetAddr;
 
 shape!(
@@ -21,7 +21,7 @@ shape!(
 );
 shape!(
     /// A value with the way in which it was set.
-    Attribute = ["attribute_key_value_t"] {
+    Value = ["attribute_key_value_t"] {
         key: "av_key",
         pointer: "av_value.av_pointer",
         int: "av_value.av_int",
@@ -51,17 +51,10 @@ const PREDEFINED: &[(&str, bool)] = &[
     ("MPI_WIN_MODEL", true),
 ];
 
-/// Adds the fact `attributes` from the hash table at `table` (null: none was ever set), in the order of the keyvals.
-pub fn add(reader: &HandleReader<'_>, table: TargetAddr, handle: &mut Handle) {
-    match read(reader, table, &mut handle.problems) {
-        Ok(found) => handle.fact("attributes", found),
-        Err(error) => handle.unknown("attributes", error.to_string()),
-    }
-}
-
-fn read(reader: &HandleReader<'_>, table: TargetAddr, problems: &mut Vec<String>) -> Result<Vec<Value>, ReaderError> {
+/// The attributes in the hash table at `table` (null: none was ever set), in the order of the keyvals.
+pub fn read(reader: &HandleReader<'_>, table: TargetAddr, problems: &mut Vec<String>) -> Known<Vec<Attribute>> {
     let values = values(reader, table)?;
-    let shape = Attribute::resolve(reader.layouts)?;
+    let shape = Value::resolve(reader.layouts).map_err(Reason::of)?;
     let mut found = Vec::new();
     for (key, at) in values {
         match attribute(reader, &shape, key, at) {
@@ -99,7 +92,7 @@ pub fn values(reader: &HandleReader<'_>, table: TargetAddr) -> Result<Vec<(i64, 
     Ok(found)
 }
 
-fn attribute(reader: &HandleReader<'_>, shape: &Attribute, key: i64, at: TargetAddr) -> Result<Value, ReaderError> {
+fn attribute(reader: &HandleReader<'_>, shape: &Value, key: i64, at: TargetAddr) -> Result<Attribute, ReaderError> {
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
     // No class of the library states the size of this structure: that it names its own keyval is what shows that it is one.
@@ -119,27 +112,26 @@ fn attribute(reader: &HandleReader<'_>, shape: &Attribute, key: i64, at: TargetA
         // MPI_Comm_dup copies the attributes of MPI_COMM_WORLD as C sees them: as pointers to the values.
         let points_to_number = predefined.is_some_and(|(_, int)| *int);
         let value = if points_to_number {
-            json!(reader.target.read_uint(pointer, 4)? as u32 as i32)
+            AttributeValue::Number(i64::from(reader.target.read_uint(pointer, 4)? as u32 as i32))
         } else {
-            json!(pointer.to_string())
+            AttributeValue::Pointer(pointer.to_string())
         };
-        (value, "C")
+        (value, SetBy::C)
     } else if set_from == constant("OMPI_ATTRIBUTE_INT") {
-        (json!(record.int(shape.int)), "C")
+        (AttributeValue::Number(record.int(shape.int)), SetBy::C)
     } else if set_from == constant("OMPI_ATTRIBUTE_FINT") {
-        (json!(record.int(shape.fint)), "Fortran")
+        (AttributeValue::Number(record.int(shape.fint)), SetBy::Fortran)
     } else if set_from == constant("OMPI_ATTRIBUTE_AINT") {
-        (json!(record.int(shape.aint)), "Fortran")
+        (AttributeValue::Number(record.int(shape.aint)), SetBy::Fortran)
     } else {
         let word = record.int(shape.set_from);
         return Err(ReaderError::Damaged(format!("the value at {at} was set in a way that does not exist ({word})")));
     };
-    let set_by = if predefined.is_some() { "library" } else { by };
-    Ok(json!({
-        "keyval": key,
-        "name": predefined.map(|(name, _)| name),
-        "value": value,
-        "set_by": set_by,
-        "predefined": known.then_some(predefined.is_some()),
-    }))
+    Ok(Attribute {
+        keyval: key,
+        name: predefined.map(|(name, _)| (*name).to_owned()),
+        value,
+        set_by: Some(if predefined.is_some() { SetBy::Library } else { by }),
+        predefined: known.then_some(predefined.is_some()),
+    })
 }

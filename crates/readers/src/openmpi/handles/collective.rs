@@ -3,13 +3,13 @@
 //! A collective is a schedule of rounds; each round posts messages with a tag of the collective, and ends when they are
 //! complete. Nothing says which function it was (ompi/mca/coll/libnbc/nbc.c and nbc_internal.h, v4.1.4 and v5.0.7).
 
-use serde_json::Value;
-
 use super::request::Request;
 use super::{Depth, HandleReader};
 use crate::ReaderError;
 use crate::record::{Record, Slot, shape, size_of};
-use model::{Handle, HandleKind};
+use model::handle::{Fact, Reference};
+use model::{Handle, HandleKind, Typed};
+use target::Reason;
 use target::address::TargetAddr;
 
 shape!(
@@ -53,40 +53,29 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     let position = record.uint(shape.position);
     let schedule = record.pointer(shape.schedule);
     let rounds = if request.inactive {
-        Err("it has not been started".to_owned())
+        Err("it has not been started".into())
     } else if schedule.is_null() {
         // NBC_Free gives the schedule back.
-        Err("it has completed, and its schedule is gone".to_owned())
+        Err("it has completed, and its schedule is gone".into())
     } else {
-        rounds(reader, schedule, position).map_err(|error| error.to_string())
+        rounds(reader, schedule, position).map_err(Reason::of)
     };
-    let progress = match &rounds {
-        Ok((round, of)) => {
-            handle.fact("round", *round);
-            handle.fact("rounds", *of);
-            format!(", round {round} of {of}")
-        }
-        Err(reason) => {
-            handle.unknown("round", reason.as_str());
-            handle.unknown("rounds", reason.as_str());
-            String::new()
-        }
-    };
+    let progress = rounds.as_ref().map_or_else(|_| String::new(), |(round, of)| format!(", round {round} of {of}"));
+    rounds.clone().map(|(round, _)| round).tell("round", handle);
+    rounds.map(|(_, of)| of).tell("rounds", handle);
     let tag = record.int(shape.tag);
     handle.fact("tag", tag);
     let comm = record.pointer(shape.comm);
     // Once it is complete, the request still names its communicator in the part that all requests share.
     let comm = if comm.is_null() { request.communicator } else { comm };
-    if let Some(known) = &mut handle.request {
+    if let Typed::Request(known) = &mut handle.typed {
         // libnbc counts its tags down.
         known.sequence = Some(tag.wrapping_neg());
     }
     if request.depth == Depth::Full {
         request.add_communicator(handle);
-        match posted(reader, record.pointer(shape.posted), record.int(shape.posted_len)) {
-            Ok(requests) => handle.fact("sub_requests", requests),
-            Err(error) => handle.unknown("sub_requests", error.to_string()),
-        }
+        let posted = posted(reader, record.pointer(shape.posted), record.int(shape.posted_len));
+        posted.map_err(Reason::of).tell("sub_requests", handle);
     }
     let sort = if request.persistent { "persistent" } else { "nonblocking" };
     handle.summary = format!("{sort} collective {}{progress}, {}", request.on(comm), request.status_word());
@@ -94,7 +83,7 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
 }
 
 /// References to the messages of the round that goes on.
-fn posted(reader: &HandleReader<'_>, at: TargetAddr, len: i64) -> Result<Vec<Value>, ReaderError> {
+fn posted(reader: &HandleReader<'_>, at: TargetAddr, len: i64) -> Result<Vec<Reference>, ReaderError> {
     let len = u64::try_from(len).ok().filter(|len| *len <= MAX_POSTED);
     let len =
         len.ok_or_else(|| ReaderError::Damaged("a collective's round has an absurd number of messages".into()))?;
@@ -105,7 +94,7 @@ fn posted(reader: &HandleReader<'_>, at: TargetAddr, len: i64) -> Result<Vec<Val
     let width = abi.pointer_width.bytes();
     let bytes = reader.target.read_bytes(at, (len.min(MAX_SHOWN) * width) as usize)?;
     let requests = bytes.chunks_exact(width as usize).map(|pointer| TargetAddr::new(abi.uint(pointer)));
-    Ok(requests.filter(|at| !at.is_null()).map(|at| reader.reference(HandleKind::Request, at)).collect())
+    Ok(requests.filter_map(|at| reader.reference(HandleKind::Request, at)).collect())
 }
 
 /// The number of the round that begins at `position`, from 1, and how many rounds there are.

@@ -1,7 +1,5 @@
 //! Communicators (ompi/communicator/communicator.h, v4.1.4 and v5.0.7).
 
-use serde_json::Value;
-
 use super::super::communicators::ids;
 use super::object::Found;
 use super::origins::{origin, written_ids};
@@ -9,7 +7,10 @@ use super::references::{FILE_COMM, LOCAL_COMM, WIN_COMM};
 use super::{Depth, HandleReader, attributes, hints, kinds, object, topology};
 use crate::ReaderError;
 use crate::record::{Record, Slot, shape};
-use model::{Handle, HandleKind};
+use crate::references::Refers;
+use model::handle::{self, CommunicatorDetails, References};
+use model::{Handle, HandleKind, Known};
+use target::Reason;
 use target::address::TargetAddr;
 use target::printable;
 
@@ -43,87 +44,59 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     let size = size_of(reader, record.pointer(shape.local_group))?;
     let remote_size = if inter { Some(size_of(reader, record.pointer(shape.remote_group))?) } else { None };
 
-    let label = match (named && !predefined, name.is_empty()) {
-        (_, true) => if inter { "unnamed intercommunicator" } else { "unnamed communicator" }.to_owned(),
-        (true, _) => format!("\"{name}\""),
-        (false, _) => name.clone(),
-    };
-    let place = if rank >= 0 { format!("rank {rank} of {size}") } else { format!("{size} others") };
-    let beyond = remote_size.map(|remote| format!(", {remote} remote")).unwrap_or_default();
-    handle.summary = format!("{label}, {place}{beyond}");
     handle.predefined = Some(predefined);
-    handle.freed = predefined.then_some(false);
-    if !predefined {
-        let reason = "MPI_Comm_free takes it away at once, or leaves no mark while operations still use it";
-        handle.unknown.insert("freed".to_owned(), reason.into());
+    handle.freed_leaves_no_mark(predefined, "MPI_Comm_free", "operations");
+    let origin = if named { None } else { origin(&name) };
+    let rank = (rank >= 0).then_some(rank);
+    handle::Communicator { rank, size, inter, remote_size, name_set: named }.describe(name, handle);
+    if depth == Depth::Short {
+        return Ok(());
     }
-    handle.fact("rank", (rank >= 0).then_some(rank));
-    handle.fact("size", size);
-    handle.fact("inter", inter);
-    handle.fact("remote_size", remote_size);
-    handle.fact("name_set", named);
-    if depth == Depth::Full {
-        handle.fact("origin", if named { None } else { origin(&name) });
-        more(reader, addr, handle, &record, inter)?;
-    }
-    handle.name = Some(name).filter(|name| !name.is_empty());
+    let shape = Communicator::resolve(reader.layouts)?;
+    let (known, problems) = (&reader.shapes.communicator, &mut handle.problems);
+    let local = record.pointer(known.local_group);
+    let remote = if inter { record.pointer(known.remote_group) } else { TargetAddr::NULL };
+    // One that has a name was made by the application.
+    let owners = [(HandleKind::Comm, LOCAL_COMM), FILE_COMM, WIN_COMM];
+    let details = CommunicatorDetails {
+        origin,
+        world_rank: world_rank(reader).map_err(Reason::of),
+        group: reader.world_ranks_of(local, problems),
+        remote_group: reader.world_ranks_of(remote, problems),
+        group_handle: Ok(reader.reference(HandleKind::Group, local)),
+        remote_group_handle: reader.reference(HandleKind::Group, remote),
+        topology: topology::read(reader, record.pointer(shape.topology), flags, size).map_err(Reason::of),
+        errhandler: reader.reference(HandleKind::Errhandler, record.pointer(shape.errhandler)),
+        context_id: Ok(ids(reader.shapes, &record).1),
+        info: hints::read(reader, record.pointer(shape.info), problems),
+        attributes: attributes::read(reader, record.pointer(shape.attributes), problems),
+        requests: reader.requests(|found| found.communicator == addr),
+        windows: windows(reader, addr, &record, problems),
+        files: reader.referrers("files", &[(HandleKind::File, "f_comm")], &[addr], problems),
+        internal: if named { None } else { reader.first_referrer(&owners, addr) },
+    };
+    details.tell(handle);
     Ok(())
 }
 
-fn more(
+/// The windows that use the communicator, and those that seem to have been made of it.
+fn windows(
     reader: &HandleReader<'_>,
     addr: TargetAddr,
-    handle: &mut Handle,
     record: &Record<'_>,
-    inter: bool,
-) -> Result<(), ReaderError> {
-    let (known, shape) = (&reader.shapes.communicator, Communicator::resolve(reader.layouts)?);
-    match world_rank(reader) {
-        Ok(rank) => handle.fact("world_rank", rank),
-        Err(error) => handle.unknown("world_rank", error.to_string()),
-    }
-    add_group(reader, "group", record.pointer(known.local_group), handle);
-    let remote = if inter { record.pointer(known.remote_group) } else { TargetAddr::NULL };
-    add_group(reader, "remote_group", remote, handle);
-    handle.fact("group_handle", reader.reference(HandleKind::Group, record.pointer(known.local_group)));
-    handle.fact("remote_group_handle", reader.reference(HandleKind::Group, remote));
-    let size = handle.facts.get("size").and_then(Value::as_i64).unwrap_or_default();
-    match topology::read(reader, record.pointer(shape.topology), record.uint(known.flags), size) {
-        Ok(topology) => handle.fact("topology", topology),
-        Err(error) => handle.unknown("topology", error.to_string()),
-    }
-    handle.fact("errhandler", reader.reference(HandleKind::Errhandler, record.pointer(shape.errhandler)));
-    handle.fact("context_id", ids(reader.shapes, record).1);
-    hints::add(reader, record.pointer(shape.info), handle);
-    attributes::add(reader, record.pointer(shape.attributes), handle);
-    reader.add_requests(handle, |found| found.communicator == addr);
-    reader.referrers("windows", &[WIN_COMM], addr, handle);
-    reader.add_windows(&written_ids(reader, record), record.pointer(known.local_group), handle);
-    reader.referrers("files", &[(HandleKind::File, "f_comm")], addr, handle);
-    let owners = [(HandleKind::Comm, LOCAL_COMM), FILE_COMM, WIN_COMM];
-    // One that has a name was made by the application.
-    let named = handle.facts.get("name_set") == Some(&Value::Bool(true));
-    handle.fact("internal", if named { Value::Null } else { reader.first_referrer(&owners, addr) });
-    Ok(())
-}
-
-/// Adds world ranks; null for a null pointer.
-fn add_group(reader: &HandleReader<'_>, name: &str, group: TargetAddr, handle: &mut Handle) {
-    if group.is_null() {
-        handle.fact(name, Value::Null);
-        return;
-    }
-    match reader.world_ranks(group, &mut handle.problems) {
-        Ok(ranks) => handle.fact(name, ranks),
-        Err(reason) => handle.unknown(name, reason),
-    }
+    problems: &mut Vec<String>,
+) -> Known<References> {
+    let mut found = reader.referrers("windows", &[WIN_COMM], &[addr], problems)?;
+    let group = record.pointer(reader.shapes.communicator.local_group);
+    found.shown.extend(reader.windows_made_of(&written_ids(reader, record), group));
+    Ok(found)
 }
 
 /// How many members the group of a communicator has; none for a null pointer and for MPI_GROUP_NULL.
 ///
 /// # Errors
 /// Where no group stands there.
-fn size_of(reader: &HandleReader<'_>, group: TargetAddr) -> Result<u64, ReaderError> {
+fn size_of(reader: &HandleReader<'_>, group: TargetAddr) -> Result<i64, ReaderError> {
     let Some(place) = kinds::of(HandleKind::Group).filter(|_| !group.is_null()) else { return Ok(0) };
     match object::find(reader, place, group)? {
         Found::Live => {}
@@ -133,7 +106,8 @@ fn size_of(reader: &HandleReader<'_>, group: TargetAddr) -> Result<u64, ReaderEr
         }
     }
     let Slot { offset, size, .. } = reader.shapes.group.count;
-    Ok(reader.target.read_uint(group.wrapping_add(offset as u64), size as u64)?)
+    let size = reader.target.read_uint(group.wrapping_add(offset as u64), size as u64)?;
+    Ok(i64::try_from(size).unwrap_or(i64::MAX))
 }
 
 /// Whether it is what MPI_Comm_get_parent returns.

@@ -1,14 +1,13 @@
 //! Datatypes.
 
-use serde_json::Value;
-
 use super::{Depth, HandleReader};
 use crate::ReaderError;
 use crate::datatypes::envelope::{Combiner, Envelope, Kept, Numbers, lengths};
 use crate::datatypes::tree::{Node, Tree};
 use crate::datatypes::{self, Source};
 use crate::record::{Record, Slot, shape};
-use model::{Handle, HandleKind};
+use model::handle::{Reference, References};
+use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 use target::printable;
 
@@ -57,7 +56,7 @@ const NUMBERS: Numbers = Numbers { order_c: 0, block: 0, cyclic: 1, default_argu
 /// # Errors
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
-    datatypes::read(&Datatypes::new(reader)?, addr, depth, handle)
+    datatypes::read(&Datatypes::new(reader)?, addr, depth, handle).map(|_| ())
 }
 
 /// Open MPI's datatypes, by the addresses of their objects.
@@ -168,7 +167,7 @@ impl Source for Datatypes<'_> {
         self.reader.layouts.constant(name).ok()
     }
 
-    fn reference(&self, addr: TargetAddr) -> Value {
+    fn reference(&self, addr: TargetAddr) -> Option<Reference> {
         self.reader.reference(HandleKind::Datatype, addr)
     }
 
@@ -184,8 +183,8 @@ impl Source for Datatypes<'_> {
             || matches!(combiner, Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer)
     }
 
-    fn add_requests(&self, addr: TargetAddr, handle: &mut Handle) {
-        self.reader.add_requests(handle, |found| found.objects.contains(&addr));
+    fn requests(&self, addr: TargetAddr) -> Known<References> {
+        self.reader.requests(|found| found.objects.contains(&addr))
     }
 }
 

@@ -7,7 +7,8 @@ use super::{HandleReader, locks};
 use crate::ReaderError;
 use crate::openmpi::handles::object::{self, Found};
 use crate::record::Slot;
-use model::HandleKind;
+use model::handle::{Epoch, Lock, LockType, Open};
+use model::{HandleKind, Known};
 use target::Reason;
 use target::address::TargetAddr;
 
@@ -19,9 +20,6 @@ const COMPONENTS: &[(&str, &str)] = &[
     ("ucx", "ompi_osc_ucx_free"),
     ("portals4", "ompi_osc_portals4_free"),
 ];
-
-/// A fact, or why it is not known.
-pub type Fact<T> = Result<T, Reason>;
 
 /// A window as far as its component must agree with it.
 #[derive(Debug, Clone, Copy)]
@@ -36,9 +34,6 @@ pub struct Window {
     pub size: u64,
 }
 
-/// A lock that is open: the rank, and `exclusive` or `shared` where the component keeps it.
-pub type Lock = (i64, Option<&'static str>);
-
 /// What is open on a window.
 #[derive(Debug, Clone)]
 pub struct Epochs {
@@ -47,34 +42,34 @@ pub struct Epochs {
     /// Whether the application promised to use no locks, where the component keeps it.
     pub no_locks: Option<bool>,
     /// Whether MPI_Win_lock_all is open.
-    pub lock_all: Fact<bool>,
+    pub lock_all: Known<bool>,
     /// The open locks.
     pub locks: Vec<Lock>,
     /// The group of an open MPI_Win_start; null: none is open.
-    pub started: Fact<TargetAddr>,
+    pub started: Known<TargetAddr>,
     /// The group of an open MPI_Win_post; null: none is open.
     pub posted: TargetAddr,
     /// Whether MPI_Win_fence has opened an epoch.
-    pub fence: Fact<bool>,
+    pub fence: Known<bool>,
 }
 
 impl Epochs {
-    /// Which epochs are open, in the words of [`crate::epochs::word`].
-    pub fn open(&self) -> Fact<Vec<&'static str>> {
+    /// Which epochs are open.
+    pub fn open(&self) -> Known<Open> {
         let lock_all = self.lock_all.as_ref().map_err(Clone::clone)?;
         let started = self.started.as_ref().map_err(Clone::clone)?;
         let open = [
-            (!self.locks.is_empty(), "lock"),
-            (*lock_all, "lock_all"),
-            (!started.is_null(), "start"),
-            (!self.posted.is_null(), "post"),
+            (!self.locks.is_empty(), Epoch::Lock),
+            (*lock_all, Epoch::LockAll),
+            (!started.is_null(), Epoch::Start),
+            (!self.posted.is_null(), Epoch::Post),
         ];
-        let open: Vec<&'static str> = open.into_iter().filter_map(|(open, word)| open.then_some(word)).collect();
+        let open: Vec<Epoch> = open.into_iter().filter_map(|(open, epoch)| open.then_some(epoch)).collect();
         if !open.is_empty() {
-            return Ok(open);
+            return Ok(Open(open));
         }
         // Any other synchronisation ends the epoch that a fence may have opened.
-        Ok(if self.fence.clone()? { vec!["fence"] } else { Vec::new() })
+        Ok(Open(if self.fence.clone()? { vec![Epoch::Fence] } else { Vec::new() }))
     }
 }
 
@@ -259,7 +254,7 @@ fn shared_memory(reader: &HandleReader<'_>, window: Window) -> Result<Epochs, Re
         return Err(disagrees("sm", window, "it is of another flavour"));
     }
     let locks = locks::of_shared_memory(&module, window)?;
-    let every = locks.len() as u64 == window.size && locks.iter().all(|lock| lock.1 != Some("exclusive"));
+    let every = locks.len() as u64 == window.size && locks.iter().all(|lock| lock.sort != Some(LockType::Exclusive));
     let lock_all = if every && !locks.is_empty() {
         Err(Reason::new("sm keeps an MPI_Win_lock_all as a shared lock on each rank: the two cannot be told apart"))
     } else {

@@ -1,9 +1,11 @@
 //! Error handlers (ompi/errhandler/errhandler.h, v4.1.4 and v5.0.7).
 
 use super::{Depth, HandleReader};
-use crate::ReaderError;
 use crate::record::{Record, Slot, shape};
-use model::{Handle, HandleKind};
+use crate::references::Refers;
+use crate::{ReaderError, functions};
+use model::handle::{self, Fact, Language};
+use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 use target::printable;
 
@@ -32,18 +34,25 @@ const ATTACHED: &[(HandleKind, &str)] = &[
     (HandleKind::Win, "error_handler"),
 ];
 
+/// What functions are written in.
+const LANGUAGES: &[(&str, Language)] = &[
+    ("OMPI_ERRHANDLER_LANG_C", Language::C),
+    ("OMPI_ERRHANDLER_LANG_CXX", Language::Cxx),
+    ("OMPI_ERRHANDLER_LANG_FORTRAN", Language::Fortran),
+];
+
 impl Errhandler {
-    /// The word for the kind of objects that a handler is for, and the member with its function.
-    fn object_of(&self, reader: &HandleReader<'_>, object: u64) -> Option<(&'static str, Option<Slot>)> {
+    /// The kind of objects that a handler is for, and the member with its function; none for a predefined one.
+    fn object_of(&self, reader: &HandleReader<'_>, object: u64) -> Option<Option<(HandleKind, Option<Slot>)>> {
         let kinds = [
-            ("OMPI_ERRHANDLER_TYPE_PREDEFINED", "any", None),
-            ("OMPI_ERRHANDLER_TYPE_COMM", "communicator", Some(self.comm)),
-            ("OMPI_ERRHANDLER_TYPE_FILE", "file", Some(self.file)),
-            ("OMPI_ERRHANDLER_TYPE_WIN", "window", Some(self.win)),
-            ("OMPI_ERRHANDLER_TYPE_INSTANCE", "session", self.session),
+            ("OMPI_ERRHANDLER_TYPE_PREDEFINED", None),
+            ("OMPI_ERRHANDLER_TYPE_COMM", Some((HandleKind::Comm, Some(self.comm)))),
+            ("OMPI_ERRHANDLER_TYPE_FILE", Some((HandleKind::File, Some(self.file)))),
+            ("OMPI_ERRHANDLER_TYPE_WIN", Some((HandleKind::Win, Some(self.win)))),
+            ("OMPI_ERRHANDLER_TYPE_INSTANCE", Some((HandleKind::Session, self.session))),
         ];
         let known = |name: &str| reader.layouts.constant(name).is_ok_and(|value| value as u64 == object);
-        kinds.into_iter().find(|(name, ..)| known(name)).map(|(_, word, slot)| (word, slot))
+        kinds.into_iter().find(|(name, _)| known(name)).map(|(_, of)| of)
     }
 }
 
@@ -56,53 +65,32 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
     let object = record.uint(shape.object);
-    let Some((word, slot)) = shape.object_of(reader, object) else {
+    let Some(of) = shape.object_of(reader, object) else {
         return Err(ReaderError::Damaged(format!("the error handler at {addr} is for objects of the kind {object}")));
     };
+    // Only the standard's own have a name; their functions are the library's, not the user's. Releases without sessions
+    // have no function for those.
+    let function = of.and_then(|(_, slot)| slot);
     let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
     handle.name = Some(name.clone()).filter(|name| !name.is_empty());
-    handle.predefined = Some(slot.is_none());
-    handle.fact("object", word);
-    handle.freed = slot.is_none().then_some(false);
-    if slot.is_some() {
-        let reason = "MPI_Errhandler_free takes it away at once, or leaves no mark while objects still use it";
-        handle.unknown.insert("freed".to_owned(), reason.into());
-    }
-    let Some(slot) = slot else {
-        // Only the standard's own have a name; their functions are the library's, not the user's.
-        handle.summary = name;
-        handle.fact("function", serde_json::Value::Null);
-        return rest(reader, addr, depth, handle, &shape, &record);
+    handle.predefined = Some(function.is_none());
+    handle.freed_leaves_no_mark(function.is_none(), "MPI_Errhandler_free", "objects");
+    let address = function.map_or(TargetAddr::NULL, |slot| record.pointer(slot));
+    let errhandler = handle::Errhandler {
+        object: handle::Errhandler::object(of.map(|(kind, _)| kind)),
+        function: functions::at(reader.target, address),
+        language: language(reader, record.uint(shape.language)),
     };
-    let function = reader.function(record.pointer(slot));
-    let text = function.get("symbol").and_then(|symbol| symbol.as_str()).map(str::to_owned);
-    let text = text.unwrap_or_else(|| format!("the function at {}", record.pointer(slot)));
-    handle.summary = format!("{word} error handler {text}");
-    handle.fact("function", function);
-    rest(reader, addr, depth, handle, &shape, &record)
-}
-
-fn rest(
-    reader: &HandleReader<'_>,
-    addr: TargetAddr,
-    depth: Depth,
-    handle: &mut Handle,
-    shape: &Errhandler,
-    record: &Record<'_>,
-) -> Result<(), ReaderError> {
-    let language = record.uint(shape.language);
-    let words = [
-        ("OMPI_ERRHANDLER_LANG_C", "C"),
-        ("OMPI_ERRHANDLER_LANG_CXX", "C++"),
-        ("OMPI_ERRHANDLER_LANG_FORTRAN", "Fortran"),
-    ];
-    let known = |name: &str| reader.layouts.constant(name).is_ok_and(|value| value as u64 == language);
-    match words.iter().find(|(name, _)| known(name)) {
-        Some((_, word)) => handle.fact("language", *word),
-        None => handle.unknown("language", format!("the library has no language with the number {language}")),
-    }
+    handle.summary = if function.is_some() { errhandler.summary(address) } else { name };
+    errhandler.tell(handle);
     if depth == Depth::Full {
-        reader.referrers("attached_to", ATTACHED, addr, handle);
+        reader.referrers("attached_to", ATTACHED, &[addr], &mut handle.problems).tell("attached_to", handle);
     }
     Ok(())
+}
+
+fn language(reader: &HandleReader<'_>, number: u64) -> Known<Language> {
+    let known = |name: &str| reader.layouts.constant(name).is_ok_and(|value| value as u64 == number);
+    let found = LANGUAGES.iter().find(|(name, _)| known(name)).map(|(_, language)| *language);
+    found.ok_or_else(|| format!("the library has no language with the number {number}").into())
 }

@@ -3,7 +3,9 @@
 use super::{Depth, HandleReader};
 use crate::ReaderError;
 use crate::record::{Record, shape};
-use model::{Handle, HandleKind};
+use crate::references::Refers;
+use model::handle::{self, GroupDetails, WorldRanks};
+use model::{Handle, HandleKind, Known};
 use target::Reason;
 use target::address::TargetAddr;
 
@@ -34,48 +36,38 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     }
     let empty = reader.symbol("ompi_mpi_group_empty")? == Some(addr);
     handle.predefined = Some(empty || flags & reader.flag("OMPI_GROUP_INTRINSIC") != 0);
-    handle.freed = handle.predefined.filter(|predefined| *predefined).map(|_| false);
-    if handle.freed.is_none() {
-        let reason = "MPI_Group_free takes it away at once, or leaves no mark while communicators still use it";
-        handle.unknown.insert("freed".to_owned(), reason.into());
-    }
-    handle.name = empty.then(|| "MPI_GROUP_EMPTY".to_owned());
+    handle.freed_leaves_no_mark(handle.predefined == Some(true), "MPI_Group_free", "communicators");
     // Not a member: MPI_UNDEFINED or MPI_PROC_NULL, both negative.
-    let member = (rank >= 0).then_some(rank);
-    handle.summary = match (empty, member) {
-        (true, _) => "MPI_GROUP_EMPTY".to_owned(),
-        (_, Some(rank)) => format!("group of {count}, rank {rank}"),
-        (_, None) => format!("group of {count}, without this process"),
-    };
-    handle.fact("rank", member);
-    handle.fact("size", count);
-    if depth == Depth::Full {
-        let ranks = reader.world_ranks(addr, &mut handle.problems);
-        match ranks {
-            Ok(ranks) => handle.fact("ranks", ranks),
-            Err(reason) => handle.unknown("ranks", reason),
-        }
-        let stored = STORAGE.iter().find(|(name, _)| flags & reader.flag(name) != 0);
-        // An empty group has nothing to store, and no flag.
-        handle.fact("storage", stored.map_or("dense", |(_, word)| word));
-        let (local, remote) = ((HandleKind::Comm, "c_local_group"), (HandleKind::Comm, "c_remote_group"));
-        reader.referrers("communicators", &[local, remote], addr, handle);
-        reader.referrers("windows", &[(HandleKind::Win, "w_group")], addr, handle);
+    handle::Group { rank: (rank >= 0).then_some(rank), size: count }.describe(empty, handle);
+    if depth == Depth::Short {
+        return Ok(());
     }
+    let stored = STORAGE.iter().find(|(name, _)| flags & reader.flag(name) != 0);
+    let members = [(HandleKind::Comm, "c_local_group"), (HandleKind::Comm, "c_remote_group")];
+    let problems = &mut handle.problems;
+    let details = GroupDetails {
+        ranks: reader.world_ranks(addr, problems),
+        // An empty group has nothing to store, and no flag.
+        storage: stored.map_or("dense", |(_, word)| word),
+        communicators: reader.referrers("communicators", &members, &[addr], problems),
+        windows: reader.referrers("windows", &[(HandleKind::Win, "w_group")], &[addr], problems),
+    };
+    details.describe(handle);
     Ok(())
 }
 
 impl HandleReader<'_> {
     /// World ranks of a group in rank order, null for a process of another job; or why they are not known.
-    pub(super) fn world_ranks(
-        &self,
-        group: TargetAddr,
-        problems: &mut Vec<String>,
-    ) -> Result<Vec<Option<i64>>, Reason> {
+    pub(super) fn world_ranks(&self, group: TargetAddr, problems: &mut Vec<String>) -> Known<WorldRanks> {
         let groups = self.groups(problems);
         if !groups.knows_world() {
             return Err(Reason::new("this process has no MPI_COMM_WORLD that can be read, so nobody has a rank in it"));
         }
         groups.world_ranks(group).map(|ranks| ranks.to_vec()).map_err(Reason::of)
+    }
+
+    /// The same; none for a null pointer.
+    pub(super) fn world_ranks_of(&self, group: TargetAddr, problems: &mut Vec<String>) -> Known<Option<WorldRanks>> {
+        if group.is_null() { Ok(None) } else { self.world_ranks(group, problems).map(Some) }
     }
 }

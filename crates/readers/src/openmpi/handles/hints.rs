@@ -1,15 +1,14 @@
 //! Keys and values: of info objects, and the hints that communicators, files and windows have from them.
 
-use serde_json::{Value, json};
-
 use super::HandleReader;
 use crate::ReaderError;
 use crate::record::{Record, Slot, shape};
 use crate::walk::circular_list;
 use layouts::FieldKind;
-use model::Handle;
+use model::Known;
+use model::handle::{self, Entry};
 use target::address::TargetAddr;
-use target::printable;
+use target::{Reason, printable};
 
 shape!(
     /// A list of keys and values (opal/util/info.h, v4.1.4 and v5.0.7).
@@ -17,7 +16,7 @@ shape!(
 );
 shape!(
     /// One key and its value.
-    Entry = ["opal_info_entry_t"] { key: "ie_key", value: "ie_value" } optional { internal: "ie_internal" }
+    Listed = ["opal_info_entry_t"] { key: "ie_key", value: "ie_value" } optional { internal: "ie_internal" }
 );
 shape!(
     /// A counted text, since 5.0 (opal/util/info.h and opal/class/opal_cstring.h, v5.0.7).
@@ -42,50 +41,45 @@ struct Pair {
     internal: bool,
 }
 
-/// Adds the fact `info` from the hints at `info`, an object's `s_info` (null: it never had any).
-pub fn add(reader: &HandleReader<'_>, info: TargetAddr, handle: &mut Handle) {
-    match pairs(reader, info) {
-        Ok((pairs, stopped)) => {
-            handle.problems.extend(stopped.map(|reason| format!("not all hints could be read: {reason}")));
-            handle.fact("info", hints(pairs));
-        }
-        Err(error) => handle.unknown("info", error.to_string()),
-    }
+/// The hints at `info`, an object's `s_info` (null: it never had any).
+pub fn read(reader: &HandleReader<'_>, info: TargetAddr, problems: &mut Vec<String>) -> Known<Vec<Entry>> {
+    let (pairs, stopped) = pairs(reader, info)?;
+    problems.extend(stopped.map(|reason| format!("not all hints could be read: {reason}")));
+    Ok(hints(pairs))
 }
 
-/// Hints: `key`, `value`, and whether the library has marked it as `ignored`; where the library has changed it, also what
-/// was `given`. The value of an ignored one is what the application has given.
-fn hints(pairs: Vec<Pair>) -> Vec<Value> {
+/// The value of a hint that the library does not use is what the application has given.
+fn hints(pairs: Vec<Pair>) -> Vec<Entry> {
     let (given, plain): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(|pair| pair.key.starts_with(GIVEN));
-    let mut hints: Vec<Value> =
-        plain.iter().map(|pair| json!({ "key": pair.key, "value": pair.value, "ignored": pair.internal })).collect();
+    let hint = |pair: Pair| Entry { key: pair.key, value: pair.value, ignored: Some(pair.internal), given: None };
+    let mut hints: Vec<Entry> = plain.into_iter().map(hint).collect();
     for pair in given {
         let key = pair.key.trim_start_matches(GIVEN);
-        match plain.iter().position(|plain| plain.key == key) {
-            Some(place) if plain[place].value != pair.value => hints[place]["given"] = json!(pair.value),
+        match hints.iter_mut().find(|plain| plain.key == key) {
+            Some(plain) if plain.value != pair.value => plain.given = Some(pair.value),
             Some(_) => {}
-            None => hints.push(json!({ "key": key, "value": pair.value, "ignored": true })),
+            None => hints.push(hint(Pair { key: key.to_owned(), internal: true, ..pair })),
         }
     }
     hints
 }
 
-/// Adds the facts `count` and `entries` from the info object whose list is at `info`.
+/// What the info object whose list is at `info` has.
 ///
 /// # Errors
 /// Where the list itself cannot be read.
-pub fn add_entries(reader: &HandleReader<'_>, info: TargetAddr, handle: &mut Handle) -> Result<(), ReaderError> {
+pub fn info(
+    reader: &HandleReader<'_>,
+    info: TargetAddr,
+    problems: &mut Vec<String>,
+) -> Result<handle::Info, ReaderError> {
     let (pairs, stopped) = pairs(reader, info)?;
-    match stopped {
-        None => handle.fact("count", pairs.len()),
-        Some(reason) => {
-            handle.problems.push(format!("not all keys could be read: {reason}"));
-            handle.unknown("count", reason);
-        }
-    }
-    let entries: Vec<Value> = pairs.into_iter().map(|pair| json!({ "key": pair.key, "value": pair.value })).collect();
-    handle.fact("entries", entries);
-    Ok(())
+    let count = stopped.map_or(Ok(pairs.len()), |reason| {
+        problems.push(format!("not all keys could be read: {reason}"));
+        Err(Reason::new(reason))
+    });
+    let entry = |pair: Pair| Entry { key: pair.key, value: pair.value, ..Entry::default() };
+    Ok(handle::Info::new(count, pairs.into_iter().map(entry).collect()))
 }
 
 /// How many keys the list at `info` says that it has.
@@ -103,7 +97,7 @@ fn pairs(reader: &HandleReader<'_>, info: TargetAddr) -> Result<(Vec<Pair>, Opti
     if info.is_null() {
         return Ok((Vec::new(), None));
     }
-    let (shape, entry) = (Info::resolve(reader.layouts)?, Entry::resolve(reader.layouts)?);
+    let (shape, entry) = (Info::resolve(reader.layouts)?, Listed::resolve(reader.layouts)?);
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, info, shape.size, &mut buffer)?;
     let count = record.uint(shape.count);
@@ -123,7 +117,7 @@ fn pairs(reader: &HandleReader<'_>, info: TargetAddr) -> Result<(Vec<Pair>, Opti
     Ok((found, stopped))
 }
 
-fn pair(reader: &HandleReader<'_>, shape: &Entry, at: TargetAddr) -> Result<Pair, ReaderError> {
+fn pair(reader: &HandleReader<'_>, shape: &Listed, at: TargetAddr) -> Result<Pair, ReaderError> {
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
     // Until 4.1 the key is an array and the value a `char *`; since 5.0 both are counted texts.

@@ -13,8 +13,11 @@ use crate::openmpi::pool;
 use crate::openmpi::requests::RequestConstants;
 use crate::openmpi::shapes::Ob1Shapes;
 use crate::record::{Slot, shape, size_of};
+use crate::references::Refers;
 use layouts::LayoutError;
-use model::{Handle, HandleKind};
+use model::handle::References;
+use model::{HandleKind, Known};
+use target::Reason;
 use target::address::TargetAddr;
 
 shape!(
@@ -60,20 +63,18 @@ impl HandleReader<'_> {
         self.in_use.get_or_init(|| find(self))
     }
 
-    /// Adds the fact `requests`: references to those that `uses` picks.
-    pub(super) fn add_requests(&self, handle: &mut Handle, uses: impl Fn(&InUse) -> bool) {
+    /// References to those that `uses` picks.
+    pub(super) fn requests(&self, uses: impl Fn(&InUse) -> bool) -> Known<References> {
         let all = self.requests_in_use();
         if let Some(reason) = &all.no_messages {
-            handle.unknown("requests", reason.as_str());
-            return;
+            return Err(Reason::of(reason));
         }
         let using = all.requests.iter().filter(|one| uses(one)).map(|one| (HandleKind::Request, one.request));
-        self.add_references("requests", &using.collect::<Vec<_>>(), handle);
+        Ok(self.references(&using.collect::<Vec<_>>()))
     }
 
-    /// Adds the fact `users`: references to the nonblocking collectives that hold the operator at `addr`, in their
-    /// schedules or otherwise.
-    pub(super) fn add_users_of_operator(&self, addr: TargetAddr, handle: &mut Handle) {
+    /// References to the nonblocking collectives that hold the operator at `addr`, in their schedules or otherwise.
+    pub(super) fn users_of_operator(&self, addr: TargetAddr) -> References {
         let all = self.requests_in_use();
         let users = all.operators.get_or_init(|| {
             let of = |one: &InUse| {
@@ -87,7 +88,7 @@ impl HandleReader<'_> {
         let holding = all.requests.iter().filter(|one| one.objects.contains(&addr)).map(|one| one.request);
         let users: BTreeSet<TargetAddr> = scheduled.chain(holding).collect();
         let users: Vec<_> = users.into_iter().map(|request| (HandleKind::Request, request)).collect();
-        self.add_references("users", &users, handle);
+        self.references(&users)
     }
 }
 

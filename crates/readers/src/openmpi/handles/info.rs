@@ -23,16 +23,9 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     handle.freed = Some(record.uint(shape.freed) != 0);
     let env = reader.symbol("ompi_mpi_info_env")? == Some(addr);
     handle.predefined = Some(env);
-    let count = hints::count(reader, list)?;
-    let keys = if count == 1 { "1 key".to_owned() } else { format!("{count} keys") };
-    handle.summary = format!("info with {keys}");
-    if env {
-        handle.name = Some("MPI_INFO_ENV".to_owned());
-        handle.summary = format!("MPI_INFO_ENV, {keys}");
-    }
+    handle.name_info(env.then_some("MPI_INFO_ENV"), hints::count(reader, list)?);
     if depth == Depth::Full {
-        hints::add_entries(reader, list, handle)?;
-        handle.unknown("used_by", "objects copy the keys of an info object, they do not keep it");
+        hints::info(reader, list, &mut handle.problems)?.tell(handle);
     }
     Ok(())
 }

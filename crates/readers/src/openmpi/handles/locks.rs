@@ -1,8 +1,9 @@
 //! The locks that a process holds, or is waiting for, on the memory of a window's processes.
 
-use super::epochs::{Fields, Lock, Names, Window};
+use super::epochs::{Fields, Names, Window};
 use super::{HandleReader, attributes};
 use crate::ReaderError;
+use model::handle::{Lock, LockType};
 use target::address::TargetAddr;
 
 /// No window has more processes than this (4 Mi).
@@ -40,10 +41,10 @@ fn one(module: &Fields<'_>, names: &Names, rank: i64, at: TargetAddr) -> Result<
         return Err(ReaderError::Damaged(format!("the lock of rank {rank} at {at} is none")));
     }
     let kind = sync.int("sync.lock.type")?;
-    let word = [("MPI_LOCK_EXCLUSIVE", "exclusive"), ("MPI_LOCK_SHARED", "shared")];
+    let sorts = [("MPI_LOCK_EXCLUSIVE", LockType::Exclusive), ("MPI_LOCK_SHARED", LockType::Shared)];
     let is = |name: &str| reader.layouts.constant(name).is_ok_and(|value| value == kind);
-    match word.into_iter().find(|(name, _)| is(name)) {
-        Some((_, word)) => Ok((rank, Some(word))),
+    match sorts.into_iter().find(|(name, _)| is(name)) {
+        Some((_, sort)) => Ok(Lock { rank, sort: Some(sort) }),
         None => Err(ReaderError::Damaged(format!("the lock of rank {rank} at {at} is of the kind {kind}"))),
     }
 }
@@ -56,14 +57,15 @@ fn one(module: &Fields<'_>, names: &Names, rank: i64, at: TargetAddr) -> Result<
 pub fn of_shared_memory(module: &Fields<'_>, window: Window) -> Result<Vec<Lock>, ReaderError> {
     let reader = module.reader;
     let bytes = array_of(reader, module.pointer("outstanding_locks")?, window.size, 4)?;
-    let known = [("lock_exclusive", Some("exclusive")), ("lock_shared", Some("shared")), ("lock_nocheck", None)];
+    let (exclusive, shared) = (Some(LockType::Exclusive), Some(LockType::Shared));
+    let known = [("lock_exclusive", exclusive), ("lock_shared", shared), ("lock_nocheck", None)];
     let none = reader.layouts.constant("lock_none")?;
     let mut locks = Vec::new();
     for (rank, word) in (0..).zip(bytes.chunks_exact(4)) {
         let word = reader.target.abi().int(word);
         let is = |name: &str| reader.layouts.constant(name).is_ok_and(|value| value == word);
         match known.iter().find(|(name, _)| is(name)) {
-            Some((_, kind)) => locks.push((rank, *kind)),
+            Some((_, sort)) => locks.push(Lock { rank, sort: *sort }),
             None if word == none => {}
             None => {
                 return Err(ReaderError::Damaged(format!(

@@ -8,7 +8,9 @@ use crate::openmpi::requests::COMPLETED;
 use crate::openmpi::shapes::{Ob1Shapes, Request};
 use crate::record::{Record, shape};
 use crate::{ReaderError, add_problem};
+use model::handle::{self, Fact};
 use model::{Handle, HandleKind, HandleState};
+use target::Reason;
 use target::address::TargetAddr;
 
 shape!(
@@ -44,48 +46,41 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     handle.freed = Some(!in_use(&record, &shape));
     if !in_use(&record, &shape) {
         let detail = "it has been received or was never matched; the object is back in the library's pool";
-        handle.state = HandleState::Freed;
-        handle.detail = Some(detail.to_owned());
-        handle.summary = format!("freed MPI_Message: {detail}");
+        handle.fail(HandleState::Freed, detail);
         return Ok(());
     }
     let (comm, request) = (record.pointer(shape.comm), record.pointer(shape.request));
     let (source, bytes) = (record.int(shape.source), record.uint(shape.bytes));
-    match probe(reader, request, comm) {
-        Ok(Probe::Matched(tag)) => {
-            handle.fact("communicator", reader.reference(HandleKind::Comm, comm));
-            handle.fact("source", source);
-            handle.fact("tag", tag);
-            handle.fact("bytes", bytes);
-            handle.summary = format!("from {source}, tag {tag} {}, {bytes} bytes", reader.on(comm));
-        }
-        Ok(Probe::Waiting) => {
-            let reason = "no message has been matched yet: MPI_Mprobe is still waiting";
-            for fact in ["communicator", "source", "tag", "bytes"] {
-                handle.unknown(fact, reason);
-            }
-            handle.summary = "not matched yet: MPI_Mprobe is still waiting".to_owned();
-        }
-        Ok(Probe::NotTold(reason)) => {
-            handle.fact("communicator", reader.reference(HandleKind::Comm, comm));
-            handle.fact("source", source);
-            handle.unknown("tag", reason);
-            handle.fact("bytes", bytes);
-            handle.summary = format!("from {source} {}, {bytes} bytes", reader.on(comm));
-        }
-        Err(error) => {
-            for fact in ["communicator", "source", "tag", "bytes"] {
-                handle.unknown(fact, error.to_string());
-            }
-            handle.summary = format!("a matched message whose request could not be read: {error}");
-        }
-    }
+    let probe = probe(reader, request, comm).map_err(Reason::of);
+    let known = match &probe {
+        Ok(Probe::Waiting) => Err("no message has been matched yet: MPI_Mprobe is still waiting".into()),
+        Ok(_) => Ok(()),
+        Err(reason) => Err(reason.clone()),
+    };
+    let tag = match &probe {
+        Ok(Probe::Matched(tag)) => Ok(*tag),
+        Ok(Probe::NotTold(reason)) => Err(reason.clone()),
+        _ => Ok(0),
+    };
+    let message = handle::Message {
+        communicator: known.clone().map(|()| reader.reference(HandleKind::Comm, comm)),
+        source: known.clone().map(|()| source),
+        tag: known.clone().and(tag),
+        bytes: known.map(|()| bytes),
+    };
+    message.tell(handle);
+    handle.summary = match probe {
+        Ok(Probe::Matched(tag)) => format!("from {source}, tag {tag} {}, {bytes} bytes", reader.on(comm)),
+        Ok(Probe::Waiting) => "not matched yet: MPI_Mprobe is still waiting".to_owned(),
+        Ok(Probe::NotTold(_)) => format!("from {source} {}, {bytes} bytes", reader.on(comm)),
+        Err(reason) => format!("a matched message whose request could not be read: {reason}"),
+    };
     if depth == Depth::Full {
-        if reader.pml == "ob1" {
-            handle.fact("request", reader.reference(HandleKind::Request, request));
-        } else {
-            handle.unknown("request", format!("the pml {} keeps no MPI_Request for it", reader.pml));
-        }
+        let request = match reader.pml {
+            "ob1" => Ok(reader.reference(HandleKind::Request, request)),
+            other => Err(Reason::new(format!("the pml {other} keeps no MPI_Request for it"))),
+        };
+        request.tell("request", handle);
     }
     Ok(())
 }
@@ -97,13 +92,13 @@ enum Probe {
     /// The probe goes on; the message holds nothing yet.
     Waiting,
     /// The pml does not hold the tag so; why.
-    NotTold(String),
+    NotTold(Reason),
 }
 
 /// ob1 keeps the receive request that matched (`mca_pml_ob1_improbe`, ompi/mca/pml/ob1/pml_ob1_iprobe.c, v4.1.4 and v5.0.7).
 fn probe(reader: &HandleReader<'_>, request: TargetAddr, comm: TargetAddr) -> Result<Probe, ReaderError> {
     if reader.pml != "ob1" {
-        return Ok(Probe::NotTold(format!("the pml {} keeps it in a form of its own", reader.pml)));
+        return Ok(Probe::NotTold(format!("the pml {} keeps it in a form of its own", reader.pml).into()));
     }
     let shape = Request::resolve(reader.layouts)?;
     let mut buffer = Vec::new();

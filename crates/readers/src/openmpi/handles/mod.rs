@@ -11,7 +11,6 @@ mod epochs;
 mod errhandler;
 mod file;
 mod freed;
-mod functions;
 mod group;
 mod hints;
 mod in_use;
@@ -39,17 +38,18 @@ use std::cell::{Cell, OnceCell};
 use self::kinds::Kind;
 use self::object::Found;
 use self::origins::Duplicates;
-use self::references::Referrers;
 use super::communicators::learn_world;
 use super::detect::required;
 use super::groups::Groups;
 use super::shapes::Shapes;
 pub use crate::Depth;
-use crate::{HandleSource, ReaderError, add_problem, beginning};
+use crate::references::Referrers;
+use crate::{HandleSource, add_problem, unreadable};
 use layouts::Layouts;
+use model::handle::Fact;
 use model::{Handle, HandleKind, HandleList, HandleState};
 use target::address::TargetAddr;
-use target::{Target, TargetError};
+use target::{Reason, Target, TargetError};
 
 /// At most this many objects of a kind are listed: one takes some 10 KB with all that is known of it. The queues have every
 /// request.
@@ -67,7 +67,7 @@ pub struct HandleReader<'a> {
     in_use: OnceCell<in_use::AllInUse>,
     /// Whether what is described now was found in the library, and is not known to be held by the program.
     in_library: Cell<bool>,
-    referrers: Referrers,
+    referrers: Referrers<TargetAddr>,
     duplicates: Duplicates,
 }
 
@@ -113,19 +113,12 @@ impl<'a> HandleReader<'a> {
             }
             Ok(Found::Live) => self.fill(place, addr, depth, &mut handle),
             Ok(Found::Freed(remains)) => {
-                let detail = remains.detail;
-                handle.state = HandleState::Freed;
+                handle.fail(HandleState::Freed, remains.detail);
                 handle.freed = Some(true);
                 handle.name = remains.name;
-                handle.summary = format!("freed {}: {detail}", kind.c_type());
-                handle.detail = Some(detail);
             }
-            Ok(Found::Invalid(detail)) => {
-                handle.state = HandleState::Invalid;
-                handle.summary = format!("not an {}: {detail}", kind.c_type());
-                handle.detail = Some(detail);
-            }
-            Err(error) => self.unreadable(&mut handle, &error),
+            Ok(Found::Invalid(detail)) => handle.fail(HandleState::Invalid, detail),
+            Err(error) => unreadable(&mut handle, &error),
         }
         handle
     }
@@ -152,21 +145,11 @@ impl<'a> HandleReader<'a> {
             HandleKind::Status => Ok(()),
         };
         if let Err(error) = read {
-            self.unreadable(handle, &error);
+            unreadable(handle, &error);
         }
         if depth == Depth::Full {
-            match object::references(self, addr) {
-                Ok(count) => handle.fact("references", count),
-                Err(error) => handle.unknown("references", error.to_string()),
-            }
+            object::references(self, addr).map(i64::from).map_err(Reason::of).tell("references", handle);
         }
-    }
-
-    fn unreadable(&self, handle: &mut Handle, error: &ReaderError) {
-        handle.state = HandleState::Unknown;
-        let detail = error.to_string();
-        handle.summary = format!("unknown {}: {}", handle.kind.c_type(), beginning(&detail));
-        handle.detail = Some(detail);
     }
 
     /// What a status with these bytes means.
@@ -176,8 +159,9 @@ impl<'a> HandleReader<'a> {
 
     /// What the Fortran integer of a kind means.
     pub fn describe_fortran(&self, kind: HandleKind, index: i64, depth: Depth) -> Handle {
+        let mut handle = Handle { kind, fortran: Some(index), ..Handle::default() };
         let Some(place) = kinds::of(kind) else {
-            let mut handle = Handle { kind, fortran: Some(index), state: HandleState::Invalid, ..Handle::default() };
+            handle.state = HandleState::Invalid;
             "a status is no handle: name its address".clone_into(&mut handle.summary);
             handle.detail = Some(handle.summary.clone());
             return handle;
@@ -186,18 +170,11 @@ impl<'a> HandleReader<'a> {
             Ok(Some(addr)) => self.describe(kind, addr.get(), depth),
             Ok(None) => {
                 let detail = format!("the Fortran integer {index} stands for no {} of this process", kind.noun());
-                Handle {
-                    kind,
-                    fortran: Some(index),
-                    state: HandleState::Invalid,
-                    summary: format!("not an {}: {detail}", kind.c_type()),
-                    detail: Some(detail),
-                    ..Handle::default()
-                }
+                handle.fail(HandleState::Invalid, detail);
+                handle
             }
             Err(error) => {
-                let mut handle = Handle { kind, fortran: Some(index), ..Handle::default() };
-                self.unreadable(&mut handle, &error);
+                unreadable(&mut handle, &error);
                 handle
             }
         }

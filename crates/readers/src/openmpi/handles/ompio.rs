@@ -2,15 +2,15 @@
 //!
 //! The structures have no class that states their size, so they are believed only where they point back to the file.
 
-use serde_json::{Value, json};
-
 use super::HandleReader;
 use crate::record::{Record, Slot, shape};
+use crate::references::Refers;
 use crate::walk::{Walk, circular_list};
 use crate::{ReaderError, add_problem};
-use model::{Handle, HandleKind};
+use model::handle::{References, View};
+use model::{HandleKind, Known};
 use target::address::TargetAddr;
-use target::printable;
+use target::{Reason, printable};
 
 /// The component's name.
 pub const NAME: &str = "ompio";
@@ -40,28 +40,27 @@ const MAX_REQUESTS: usize = 100_000;
 /// Longest name of a data representation, in bytes (MPI_MAX_DATAREP_STRING is 128).
 const MAX_REPRESENTATION: usize = 128;
 
-/// Adds the view and the requests of the file at `file`, whose data lie at `data`.
-pub fn read(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAddr, handle: &mut Handle) {
-    match view(reader, file, data) {
-        Ok(view) => handle.fact("view", view),
-        Err(error) => handle.unknown("view", error.to_string()),
-    }
-    match requests(reader, file) {
-        Ok(Some((ours, nobodys))) => {
-            let ours: Vec<Value> =
-                ours.into_iter().map(|request| reader.reference(HandleKind::Request, request)).collect();
-            handle.fact("requests", ours);
-            if nobodys > 0 {
-                let problem = format!("{nobodys} requests of {NAME} do not say which file they belong to");
-                add_problem(&mut handle.problems, problem);
-            }
-        }
-        Ok(None) => handle.unknown("requests", format!("the library has no symbol {REQUESTS}")),
-        Err(error) => handle.unknown("requests", error.to_string()),
-    }
+/// The view and the requests of the file at `file`, whose data lie at `data`.
+pub fn read(
+    reader: &HandleReader<'_>,
+    file: TargetAddr,
+    data: TargetAddr,
+    problems: &mut Vec<String>,
+) -> (Known<View>, Known<References>) {
+    (view(reader, file, data).map_err(Reason::of), references(reader, file, problems))
 }
 
-fn view(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAddr) -> Result<Value, ReaderError> {
+fn references(reader: &HandleReader<'_>, file: TargetAddr, problems: &mut Vec<String>) -> Known<References> {
+    let found = requests(reader, file)?;
+    let (ours, nobodys) = found.ok_or_else(|| format!("the library has no symbol {REQUESTS}"))?;
+    if nobodys > 0 {
+        add_problem(problems, format!("{nobodys} requests of {NAME} do not say which file they belong to"));
+    }
+    let ours: Vec<_> = ours.into_iter().map(|request| (HandleKind::Request, request)).collect();
+    Ok(reader.references(&ours))
+}
+
+fn view(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAddr) -> Result<View, ReaderError> {
     let shape = Data::resolve(reader.layouts)?;
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, data, shape.size, &mut buffer)?;
@@ -69,12 +68,12 @@ fn view(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAddr) -> Result
         return Err(ReaderError::Damaged(format!("what {NAME} holds at {data} does not point back to the file")));
     }
     let representation = record.text(shape.representation, MAX_REPRESENTATION, reader.target)?;
-    Ok(json!({
-        "displacement": record.int(shape.displacement),
-        "etype": reader.reference(HandleKind::Datatype, record.pointer(shape.etype)),
-        "filetype": reader.reference(HandleKind::Datatype, record.pointer(shape.filetype)),
-        "representation": printable(&representation),
-    }))
+    Ok(View {
+        displacement: record.int(shape.displacement),
+        etype: reader.reference(HandleKind::Datatype, record.pointer(shape.etype)),
+        filetype: reader.reference(HandleKind::Datatype, record.pointer(shape.filetype)),
+        representation: printable(&representation),
+    })
 }
 
 /// The communicator that ompio uses for the file at `file`, whose data lie at `data`: a duplicate, or the file's own

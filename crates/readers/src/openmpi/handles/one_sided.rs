@@ -4,7 +4,7 @@ use super::Depth;
 use super::request::Request;
 use crate::ReaderError;
 use crate::record::{Record, shape};
-use model::{Handle, HandleKind};
+use model::{Handle, HandleKind, HandleState, Typed};
 
 shape!(
     /// A request of rdma. Of its members only the window is always set.
@@ -52,7 +52,7 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
         data = Some((record.pointer(shape.buffer), record.uint(shape.count), record.pointer(shape.datatype)));
         record.pointer(shape.win)
     };
-    let window = reader.describe(HandleKind::Win, win.get(), Depth::Short).summary;
+    let window = reader.describe(HandleKind::Win, win.get(), Depth::Short);
     if request.depth == Depth::Full {
         handle.fact("window", reader.reference(HandleKind::Win, win));
         match data {
@@ -68,7 +68,10 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
             }
         }
     }
-    let name = window.split(", ").next().unwrap_or_default();
+    let name = match window.typed {
+        Typed::Window(known, _) if window.state == HandleState::Live => known.label(window.name.as_deref()),
+        _ => window.summary,
+    };
     handle.summary = format!("{} on {name}, {}", call.unwrap_or("one-sided operation"), request.status_word());
     Ok(())
 }

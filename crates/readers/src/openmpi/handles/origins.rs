@@ -4,12 +4,12 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::HandleReader;
 use super::references::WIN_COMM;
 use crate::record::Record;
-use model::{Handle, HandleKind};
+use crate::references::Refers;
+use model::HandleKind;
+use model::handle::Reference;
 use target::address::TargetAddr;
 use target::{TargetError, printable};
 
@@ -47,23 +47,18 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 pub struct Duplicates(OnceCell<HashMap<String, Vec<(TargetAddr, TargetAddr)>>>);
 
 impl HandleReader<'_> {
-    /// Adds to the fact `windows` those whose own communicator says that it is a duplicate of one with an id of `ids` and has
-    /// the same group. Marked as not certain: ids are used again.
-    pub(super) fn add_windows(&self, ids: &[String], group: TargetAddr, handle: &mut Handle) {
+    /// The windows whose own communicator says that it is a duplicate of one with an id of `ids` and has the same group.
+    /// Marked as not certain: ids are used again.
+    pub(super) fn windows_made_of(&self, ids: &[String], group: TargetAddr) -> Vec<Reference> {
         let known = self.duplicates.0.get_or_init(|| self.find_duplicates());
-        let Some(Value::Array(found)) = handle.facts.get_mut("windows") else { return };
-        let windows = ids.iter().filter_map(|id| known.get(id)).flatten();
-        for (window, _) in windows.filter(|(_, shared)| *shared == group) {
-            let mut reference = self.reference(HandleKind::Win, *window);
-            reference["certain"] = false.into();
-            found.push(reference);
-        }
+        let windows = ids.iter().filter_map(|id| known.get(id)).flatten().filter(|(_, shared)| *shared == group);
+        let doubtful = |window| Reference { doubtful: true, ..self.refer(HandleKind::Win, window) };
+        windows.map(|(window, _)| doubtful(*window)).collect()
     }
 
     fn find_duplicates(&self) -> HashMap<String, Vec<(TargetAddr, TargetAddr)>> {
         let mut known: HashMap<String, Vec<_>> = HashMap::new();
-        let (kind, member) = WIN_COMM;
-        for (window, comm) in self.pointers(kind, member) {
+        for (window, comm) in self.pointers(WIN_COMM) {
             // One that cannot be read is a duplicate of nobody.
             let Ok((name, group)) = self.name_and_group(comm) else { continue };
             if let Some((DUPLICATE, id)) = parts(&name) {

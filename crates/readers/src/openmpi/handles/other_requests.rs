@@ -1,10 +1,12 @@
 //! Requests of generalized and file operations, partitioned communication, and those that only the common part is known of.
 
 use super::request::Request;
-use super::{Depth, object, ompio};
+use super::{Depth, file, object, ompio};
 use crate::record::{Record, Slot, shape};
-use crate::{ReaderError, generalized};
+use crate::{ReaderError, functions};
+use model::handle::{Fact, Functions, GeneralizedRequest, Language, PartitionedDetails, PartitionedRequest};
 use model::{Handle, HandleKind, RequestSort};
+use target::Reason;
 use target::address::TargetAddr;
 
 shape!(
@@ -52,20 +54,24 @@ pub fn generalized(request: &Request<'_>, handle: &mut Handle) -> Result<(), Rea
     // The program and the operation hold it once each (`ompi_grequest_start`, ompi/request/grequest.c, v4.1.4 and v5.0.7).
     handle.freed = Some(!request.complete && record.uint(count) < 2);
     let freed = if handle.freed == Some(true) { ", freed by the application" } else { "" };
-    let query = reader.function(record.pointer(shape.query));
-    let name = generalized::called(&query);
+    let function = |slot: Slot| functions::at(reader.target, record.pointer(slot));
+    let query = function(shape.query);
+    let name = Functions::called(query.as_ref());
     if request.depth == Depth::Full {
         // Builds with Open MPI's extension have a member between the functions and the state; its layout is another.
-        if request.verified {
-            let [free, cancel] = [shape.free, shape.cancel].map(|slot| reader.function(record.pointer(slot)));
-            handle.fact("functions", generalized::functions(query, free, cancel));
-            handle.fact("extra_state", record.pointer(shape.state).to_string());
-            handle.fact("language", if record.uint(shape.in_c) != 0 { "C" } else { "Fortran" });
-        } else {
-            for fact in ["functions", "extra_state", "language"] {
-                handle.unknown(fact, "this build has another layout of generalized requests");
-            }
-        }
+        let sure =
+            if request.verified { Ok(()) } else { Err("this build has another layout of generalized requests".into()) };
+        let language = if record.uint(shape.in_c) != 0 { Language::C } else { Language::Fortran };
+        let facts = GeneralizedRequest {
+            functions: sure.clone().map(|()| Functions {
+                query,
+                free: function(shape.free),
+                cancel: function(shape.cancel),
+            }),
+            extra_state: sure.clone().map(|()| record.pointer(shape.state).to_string()),
+            language: sure.map(|()| language),
+        };
+        facts.tell(handle);
     }
     let name = if request.verified { name } else { String::new() };
     handle.summary = format!("MPI_Grequest_start{name}, {}{freed}", request.status_word());
@@ -86,23 +92,13 @@ pub fn file(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     handle.fact("direction", direction);
     let reason = format!("all of MPI_File_i{direction} and its variants leave the same request");
     handle.unknown("call", reason);
-    let name = match ompio::file_of(reader, request.addr) {
-        Ok(Some(file)) => {
-            if request.depth == Depth::Full {
-                handle.fact("file", reader.reference(HandleKind::File, file));
-            }
-            let summary = reader.describe(HandleKind::File, file.get(), Depth::Short).summary;
-            format!(" of {}", summary.rsplit_once(", ").map_or(summary.as_str(), |(name, _)| name))
-        }
-        Ok(None) => {
-            handle.unknown("file", "the request does not say which file it belongs to");
-            String::new()
-        }
-        Err(error) => {
-            handle.unknown("file", error.to_string());
-            String::new()
-        }
-    };
+    let file = ompio::file_of(reader, request.addr).map_err(Reason::of);
+    let file = file.and_then(|file| file.ok_or_else(|| "the request does not say which file it belongs to".into()));
+    let described = |file: &TargetAddr| reader.describe(HandleKind::File, file.get(), Depth::Short);
+    let name = file.as_ref().map_or_else(|_| String::new(), |file| format!(" of {}", file::label(&described(file))));
+    if request.depth == Depth::Full || file.is_err() {
+        file.map(|file| reader.reference(HandleKind::File, file)).tell("file", handle);
+    }
     handle.summary = format!("file {direction}{name}, {}", request.status_word());
     Ok(())
 }
@@ -124,30 +120,28 @@ pub fn partitioned(request: &Request<'_>, handle: &mut Handle) -> Result<(), Rea
         return Ok(());
     }
     let sends = record.uint(shape.kind) == 0;
-    let call = if sends { "MPI_Psend_init" } else { "MPI_Precv_init" };
-    let (partitions, count, peer, tag) =
-        (record.uint(shape.partitions), record.uint(shape.count), record.int(shape.peer), record.int(shape.tag));
     handle.freed = Some(record.uint(shape.freed) != 0);
-    handle.fact("call", call);
-    handle.fact("direction", if sends { "send" } else { "receive" });
-    handle.fact("peer", peer);
-    handle.fact("tag", tag);
-    handle.fact("partitions", partitions);
-    match (request.verified, request.inactive) {
-        (true, false) => handle.fact("partitions_done", record.uint(shape.done)),
-        (true, true) => handle.fact("partitions_done", 0),
-        _ => handle.unknown("partitions_done", "this release has another layout of these requests"),
-    }
+    let facts = PartitionedRequest {
+        sends,
+        peer: record.int(shape.peer),
+        tag: Ok(record.int(shape.tag)),
+        partitions: record.int(shape.partitions),
+        partitions_done: match (request.verified, request.inactive) {
+            (true, false) => Ok(record.int(shape.done)),
+            (true, true) => Ok(0),
+            _ => Err("this release has another layout of these requests".into()),
+        },
+    };
+    facts.describe(&format!(" {}", request.on(comm)), request.progress(), handle);
     if request.depth == Depth::Full {
-        handle.fact("communicator", reader.reference(HandleKind::Comm, comm));
-        handle.fact("buffer", record.pointer(shape.buffer).to_string());
-        handle.fact("count", count);
-        handle.fact("datatype", reader.reference(HandleKind::Datatype, datatype));
+        let details = PartitionedDetails {
+            communicator: Ok(reader.reference(HandleKind::Comm, comm)),
+            buffer: record.pointer(shape.buffer).to_string(),
+            count: record.int(shape.count),
+            datatype: reader.reference(HandleKind::Datatype, datatype),
+        };
+        details.tell(handle);
     }
-    let to = if sends { "to" } else { "from" };
-    let on = request.on(comm);
-    let word = request.status_word();
-    handle.summary = format!("{call} {to} {peer}, tag {tag} {on}, {partitions} partitions, {word}");
     Ok(())
 }
 

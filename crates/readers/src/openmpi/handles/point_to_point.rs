@@ -5,15 +5,17 @@
 
 use super::request::Request;
 use super::{Depth, HandleReader};
-use crate::ReaderError;
 use crate::openmpi::communicators;
 use crate::openmpi::requests::{Decoded, Decoder};
 use crate::openmpi::shapes::Ob1Shapes;
 use crate::openmpi::tags::InternalTags;
 use crate::record::Record;
 use crate::send_mode::SendMode;
-use model::{Handle, HandleKind, OperationStatus, Progress};
+use crate::{ReaderError, messages};
+use model::handle::{MessageData, MessageRequest};
+use model::{Handle, HandleKind, Known, OperationStatus, Progress};
 use target::Reason;
+use target::address::TargetAddr;
 
 /// A request with what its facts are made of.
 struct Message {
@@ -40,33 +42,24 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     let progress = progress(request, &message);
     handle.set_progress(progress);
     let call = call(request, &message);
-    match &call {
-        Ok(call) => handle.fact("call", call.as_str()),
-        Err(reason) => handle.unknown("call", reason),
-    }
-    handle.fact("direction", direction(&message));
-    handle.fact("mode", message.mode.map(SendMode::word));
-    let settled = settled(request, &message);
-    let peer = peer(&message, settled);
-    match peer {
-        Some(peer) => handle.fact("peer", peer),
-        None => handle.unknown("peer", "any source: no message has been matched yet"),
-    }
+    let (settled, matched) = (settled(request, &message), "no message has been matched yet");
+    let peer = peer(&message, settled).ok_or_else(|| format!("any source: {matched}").into());
+    let tag = operation.actual_tag.filter(|_| operation.tag_wild && settled).or(operation.desired_tag);
+    handle.summary = summary(request, &message, call.as_ref().ok(), progress);
+    let facts = MessageRequest {
+        call,
+        direction: direction(&message),
+        mode: Ok(message.mode.map(SendMode::word)),
+        peer: peer.clone(),
+        any_source: Ok(operation.any_source),
+        tag: tag.ok_or_else(|| format!("any tag: {matched}").into()),
+        any_tag: Ok(operation.tag_wild),
+        internal: Ok(operation.internal),
+    };
+    facts.tell(handle);
     if request.depth == Depth::Full {
-        peer_world(request, peer, handle);
+        data(request, &message, peer, &mut handle.problems).tell(handle);
     }
-    handle.fact("any_source", operation.any_source);
-    match operation.actual_tag.filter(|_| operation.tag_wild && settled).or(operation.desired_tag) {
-        Some(tag) => handle.fact("tag", tag),
-        None => handle.unknown("tag", "any tag: no message has been matched yet"),
-    }
-    handle.fact("any_tag", operation.tag_wild);
-    handle.fact("internal", operation.internal);
-    request.add_communicator(handle);
-    if request.depth == Depth::Full {
-        data(request, &message, handle);
-    }
-    handle.summary = summary(request, &message, call.ok(), progress);
     Ok(())
 }
 
@@ -110,7 +103,7 @@ fn progress(request: &Request<'_>, message: &Message) -> Progress {
 }
 
 /// The function that made it, or why that is not known.
-fn call(request: &Request<'_>, message: &Message) -> Result<String, Reason> {
+fn call(request: &Request<'_>, message: &Message) -> Known<String> {
     let operation = &message.decoded.operation;
     if let Some(call) = operation.call.as_deref().filter(|_| request.persistent) {
         return Ok(call.to_owned());
@@ -144,75 +137,45 @@ fn peer(message: &Message, settled: bool) -> Option<i64> {
     operation.actual_local_rank.filter(|_| operation.any_source && settled).or(operation.desired_local_rank)
 }
 
-fn peer_world(request: &Request<'_>, peer: Option<i64>, handle: &mut Handle) {
+fn peer_world(request: &Request<'_>, peer: i64, problems: &mut Vec<String>) -> Known<i64> {
     let reader = request.reader;
-    let Some(peer) = peer else {
-        handle.unknown("peer_world", "any source: no message has been matched yet");
-        return;
-    };
-    let groups = reader.groups(&mut handle.problems);
-    let found =
-        communicators::read_one(reader.target, reader.shapes, groups, request.communicator, &mut handle.problems);
-    match found {
-        Ok(found) => match found.world_rank(peer) {
-            Some(rank) => handle.fact("peer_world", rank),
-            None => handle.unknown("peer_world", "the peer is no process of this job's MPI_COMM_WORLD that is known"),
-        },
-        Err(error) => handle.unknown("peer_world", error.to_string()),
-    }
+    let groups = reader.groups(problems);
+    let found = communicators::read_one(reader.target, reader.shapes, groups, request.communicator, problems)?;
+    found.world_rank(peer).ok_or_else(|| "the peer is no process of this job's MPI_COMM_WORLD that is known".into())
 }
 
-/// Adds what is known of the data.
-fn data(request: &Request<'_>, message: &Message, handle: &mut Handle) {
+/// What is known of the data.
+fn data(request: &Request<'_>, message: &Message, peer: Known<i64>, problems: &mut Vec<String>) -> MessageData {
     let operation = &message.decoded.operation;
-    if message.probe {
-        for fact in ["buffer", "count", "datatype", "bytes"] {
-            handle.fact(fact, serde_json::Value::Null);
-        }
-    } else {
-        handle.fact("buffer", operation.buffer.map(|buffer| target::address::TargetAddr::new(buffer).to_string()));
-        handle.fact("count", operation.count);
-        handle.fact("datatype", request.reader.reference(HandleKind::Datatype, message.decoded.datatype));
-        match operation.desired_length {
-            Some(bytes) => handle.fact("bytes", bytes),
-            None => handle.unknown("bytes", "the datatype could not be read"),
-        }
-    }
+    let reader = request.reader;
     // Between two runs of a persistent request nothing moves, whatever the run before has left in it.
     let active = !request.inactive;
-    handle.fact("started", active && (message.moved > 0 || message.data_complete));
-    handle.fact("transferred", if active { message.moved } else { 0 });
-    handle.fact("data_complete", active && message.data_complete);
+    let bytes = operation.desired_length.map(Some).ok_or_else(|| "the datatype could not be read".into());
+    // A probe receives nothing.
+    let data = !message.probe;
+    MessageData {
+        peer_world: peer.and_then(|peer| peer_world(request, peer, problems)),
+        communicator: Ok(reader.reference(HandleKind::Comm, request.communicator)),
+        buffer: Ok(operation.buffer.filter(|_| data).map(|buffer| TargetAddr::new(buffer).to_string())),
+        count: Ok(operation.count.filter(|_| data)),
+        datatype: Ok(if data { reader.reference(HandleKind::Datatype, message.decoded.datatype) } else { None }),
+        bytes: if data { bytes } else { Ok(None) },
+        started: Ok(active && (message.moved > 0 || message.data_complete)),
+        transferred: Ok(if active { message.moved } else { 0 }),
+        data_complete: Ok(active && message.data_complete),
+    }
 }
 
-fn summary(request: &Request<'_>, message: &Message, call: Option<String>, progress: Progress) -> String {
+fn summary(request: &Request<'_>, message: &Message, call: Option<&String>, progress: Progress) -> String {
     let operation = &message.decoded.operation;
-    let settled = settled(request, message);
     let what = match (call, direction(message)) {
         (Some(call), _) => call,
         // Where a program holds it, it came from one of the two.
-        (None, "receive") if !request.reader.found_in_library() && !operation.internal => {
-            "MPI_Irecv or MPI_Imrecv".to_owned()
-        }
-        (None, direction) => direction.to_owned(),
+        (None, "receive") if !request.reader.found_in_library() && !operation.internal => "MPI_Irecv or MPI_Imrecv",
+        (None, direction) => direction,
     };
-    let to = if message.mode.is_some() { "to" } else { "from" };
-    let peer = match (operation.desired_local_rank, peer(message, settled)) {
-        (Some(peer), _) => peer.to_string(),
-        (None, Some(peer)) => format!("{peer} (any source)"),
-        (None, None) => "any source".to_owned(),
-    };
-    let tag = match (operation.desired_tag, operation.actual_tag.filter(|_| settled)) {
-        (Some(tag), _) => format!(", tag {tag}"),
-        (None, Some(tag)) => format!(", tag {tag} (any tag)"),
-        (None, None) => " (any tag)".to_owned(),
-    };
-    let on = request.on(request.communicator);
-    let bytes = match (operation.desired_length, operation.actual_length.filter(|_| progress == Progress::Complete)) {
-        (Some(room), Some(bytes)) if bytes != room => format!(", {bytes} of {room} bytes"),
-        (Some(room), _) => format!(", {room} bytes"),
-        (None, _) => String::new(),
-    };
+    let words = messages::peer_and_tag(operation, message.mode.is_some(), progress, None);
+    let (on, length) = (request.on(request.communicator), messages::length(operation, progress));
     let freed = if message.freed { ", freed by the application" } else { "" };
-    format!("{what} {to} {peer}{tag} {on}{bytes}, {}{freed}", progress.word())
+    format!("{what}{words} {on}{length}, {}{freed}", progress.word())
 }

@@ -3,6 +3,7 @@
 use super::{Depth, HandleReader, attributes, hints, kinds, object};
 use crate::ReaderError;
 use crate::record::{Record, shape};
+use model::handle;
 use model::{Handle, HandleKind};
 use target::address::TargetAddr;
 use target::printable;
@@ -41,11 +42,15 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     };
     handle.name = Some(name).filter(|name| !name.is_empty());
     if depth == Depth::Full {
-        // `i_thread_level` exists, and nothing ever writes it (ompi/instance/instance.c, v5.0.7).
-        handle.unknown("thread_level", "Open MPI does not note it in the session");
-        handle.fact("errhandler", reader.reference(HandleKind::Errhandler, record.pointer(shape.errhandler)));
-        hints::add(reader, record.pointer(shape.info), handle);
-        attributes::add(reader, record.pointer(shape.attributes), handle);
+        let problems = &mut handle.problems;
+        let details = handle::Session {
+            // `i_thread_level` exists, and nothing ever writes it (ompi/instance/instance.c, v5.0.7).
+            thread_level: Err("Open MPI does not note it in the session".into()),
+            errhandler: reader.reference(HandleKind::Errhandler, record.pointer(shape.errhandler)),
+            info: hints::read(reader, record.pointer(shape.info), problems),
+            attributes: attributes::read(reader, record.pointer(shape.attributes), problems),
+        };
+        details.tell(handle);
     }
     Ok(())
 }

@@ -1,11 +1,10 @@
 //! Topologies of communicators (ompi/mca/topo/topo.h, v4.1.4 and v5.0.7).
 
-use serde_json::{Value, json};
-
 use super::HandleReader;
 use crate::ReaderError;
-use crate::record::{Record, Slot, shape};
-use crate::topology::numbers;
+use crate::record::{Record, shape};
+use crate::topology::{Side, Topologies};
+use model::handle::Topology;
 use target::address::TargetAddr;
 
 shape!(
@@ -38,88 +37,44 @@ shape!(
     }
 );
 
-/// The topology behind `module`, the `c_topo` of a communicator with those flags and that many processes; null where it has
+/// The topology behind `module`, the `c_topo` of a communicator with those flags and that many processes; none where it has
 /// none.
 ///
 /// # Errors
 /// Where it cannot be read or cannot be right.
-pub fn read(reader: &HandleReader<'_>, module: TargetAddr, flags: u64, size: i64) -> Result<Value, ReaderError> {
+pub fn read(
+    reader: &HandleReader<'_>,
+    module: TargetAddr,
+    flags: u64,
+    size: i64,
+) -> Result<Option<Topology>, ReaderError> {
     let has = |name: &str| flags & reader.flag(name) != 0;
     let (cart, graph, dist_graph) = (has("OMPI_COMM_CART"), has("OMPI_COMM_GRAPH"), has("OMPI_COMM_DIST_GRAPH"));
     if !(cart || graph || dist_graph) {
-        return Ok(Value::Null);
+        return Ok(None);
     }
-    let shape = Module::resolve(reader.layouts)?;
+    let module_shape = Module::resolve(reader.layouts)?;
     let mut buffer = Vec::new();
-    let record = Record::read(reader.target, module, shape.size, &mut buffer)?;
-    let mut topology = if cart {
-        cartesian(reader, record.pointer(shape.cart), size)?
+    let module = Record::read(reader.target, module, module_shape.size, &mut buffer)?;
+    let topologies = Topologies { target: reader.target, size };
+    let mut buffer = Vec::new();
+    let shape = if cart {
+        let shape = Cart::resolve(reader.layouts)?;
+        let record = Record::read(reader.target, module.pointer(module_shape.cart), shape.size, &mut buffer)?;
+        let places = [shape.dims, shape.periods, shape.coords].map(|slot| record.pointer(slot));
+        topologies.cartesian(record.int(shape.ndims), places)?
     } else if graph {
-        general(reader, record.pointer(shape.graph), size)?
+        let shape = Graph::resolve(reader.layouts)?;
+        let record = Record::read(reader.target, module.pointer(module_shape.graph), shape.size, &mut buffer)?;
+        topologies.graph(record.int(shape.nodes), record.pointer(shape.index), record.pointer(shape.edges))?
     } else {
-        distributed(reader, record.pointer(shape.dist_graph))?
+        let shape = DistGraph::resolve(reader.layouts)?;
+        let record = Record::read(reader.target, module.pointer(module_shape.dist_graph), shape.size, &mut buffer)?;
+        topologies.distributed(
+            record.uint(shape.weighted) != 0,
+            Side::of(&record, shape.indegree, shape.sources, shape.source_weights),
+            Side::of(&record, shape.outdegree, shape.destinations, shape.destination_weights),
+        )?
     };
-    topology["reorder"] = json!(record.uint(shape.reorder) != 0);
-    Ok(topology)
-}
-
-fn cartesian(reader: &HandleReader<'_>, at: TargetAddr, size: i64) -> Result<Value, ReaderError> {
-    let shape = Cart::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
-    let ndims = record.int(shape.ndims);
-    let list = |slot: Slot| numbers(reader.target, record.pointer(slot), ndims);
-    let dims = list(shape.dims)?;
-    let product = dims.iter().try_fold(1_i64, |product, dim| product.checked_mul(*dim));
-    if product != Some(size) {
-        return Err(ReaderError::Damaged(format!(
-            "a grid of {ndims} dimensions that are not those of {size} processes"
-        )));
-    }
-    let periods: Vec<bool> = list(shape.periods)?.into_iter().map(|period| period != 0).collect();
-    Ok(json!({
-        "kind": "cartesian",
-        "ndims": ndims,
-        "dims": dims,
-        "periods": periods,
-        "coords": list(shape.coords)?,
-    }))
-}
-
-fn general(reader: &HandleReader<'_>, at: TargetAddr, size: i64) -> Result<Value, ReaderError> {
-    let shape = Graph::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
-    let nodes = record.int(shape.nodes);
-    let index = numbers(reader.target, record.pointer(shape.index), nodes)?;
-    let rising = index.iter().try_fold(0, |before, next| (*next >= before).then_some(*next)).is_some();
-    if nodes != size || !rising {
-        return Err(ReaderError::Damaged(format!("a graph of {nodes} nodes for {size} processes")));
-    }
-    // The last entry of the index is the number of edges, by the standard's definition of MPI_Graph_create.
-    let edges = numbers(reader.target, record.pointer(shape.edges), index.last().copied().unwrap_or(0))?;
-    Ok(json!({ "kind": "graph", "nodes": nodes, "index": index, "edges": edges }))
-}
-
-fn distributed(reader: &HandleReader<'_>, at: TargetAddr) -> Result<Value, ReaderError> {
-    let shape = DistGraph::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
-    let (indegree, outdegree) = (record.int(shape.indegree), record.int(shape.outdegree));
-    let weighted = record.uint(shape.weighted) != 0;
-    // Null: this side has no weights. With weights and no neighbours there is no array.
-    let weights = |slot: Slot, degree: i64| -> Result<Value, ReaderError> {
-        let at = record.pointer(slot);
-        if !weighted || (at.is_null() && degree > 0) {
-            return Ok(Value::Null);
-        }
-        numbers(reader.target, at, degree).map(|weights| json!(weights))
-    };
-    Ok(json!({
-        "kind": "dist_graph",
-        "sources": numbers(reader.target, record.pointer(shape.sources), indegree)?,
-        "destinations": numbers(reader.target, record.pointer(shape.destinations), outdegree)?,
-        "source_weights": weights(shape.source_weights, indegree)?,
-        "destination_weights": weights(shape.destination_weights, outdegree)?,
-    }))
+    Ok(Some(Topology { shape, reorder: Ok(module.uint(module_shape.reorder) != 0) }))
 }

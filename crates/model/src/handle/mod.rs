@@ -1,8 +1,38 @@
-//! What an MPI handle of the program means.
+//! What an MPI handle of the program means: a file for each kind whose facts are alike in all MPIs that are read.
 
-use reason::Reason;
+mod communicator;
+mod errhandler;
+mod facts;
+mod file;
+mod group;
+mod info;
+mod message;
+mod op;
+mod reference;
+mod request;
+mod session;
+mod topology;
+mod window;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub use communicator::{Communicator, CommunicatorDetails};
+pub use errhandler::{Errhandler, Language};
+pub use facts::{Fact, Known};
+pub use file::{File, FileDetails, Shown, View};
+pub use group::{Group, GroupDetails};
+pub use info::Info;
+pub use message::Message;
+pub use op::Op;
+pub use reference::{Attribute, AttributeValue, Entry, Function, Reference, References, SetBy};
+pub use request::{
+    Functions, GeneralizedRequest, MessageData, MessageRequest, PartitionedDetails, PartitionedRequest, Progress,
+    RequestFacts, RequestSort,
+};
+pub use session::Session;
+pub use topology::{Shape, Topology};
+pub use window::{Constant, Epoch, Lock, LockType, Open, Window, WindowDetails, WorldRanks};
 
 /// The kinds of MPI handles, by the words of the command line (`mpi-queues handles TARGET KIND`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -96,103 +126,20 @@ pub enum HandleState {
     Unknown,
 }
 
-/// What sort of operation a request stands for; its words are those of docs/handles.md.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum RequestSort {
-    /// A send or a receive.
-    PointToPoint,
-    /// A non-blocking or persistent collective.
-    Collective,
-    /// An operation on a window.
-    OneSided,
-    /// An operation on a file.
-    File,
-    /// What the application completes itself (`MPI_Grequest_start`).
-    Generalized,
-    /// Partitioned communication.
-    Partitioned,
-    /// What makes a communicator, in Open MPI.
-    Communicator,
-    /// What does nothing, in Open MPI.
-    NoOp,
-}
-
-impl RequestSort {
-    /// Its word in docs/handles.md.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::PointToPoint => "point-to-point",
-            Self::Collective => "collective",
-            Self::OneSided => "one-sided",
-            Self::File => "file",
-            Self::Generalized => "generalized",
-            Self::Partitioned => "partitioned",
-            Self::Communicator => "communicator",
-            Self::NoOp => "no-op",
-        }
-    }
-}
-
-/// How far a request is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Progress {
-    /// Its operation goes on.
-    Pending,
-    /// Its message has been matched.
-    Matched,
-    /// Its operation is done.
-    Complete,
-    /// Its operation was cancelled.
-    Cancelled,
-    /// It is persistent, and was not started.
-    Inactive,
-}
-
-impl Progress {
-    /// Of a request that says these three things of itself.
-    pub const fn of(inactive: bool, complete: bool, cancelled: bool) -> Self {
-        match (inactive, complete, cancelled) {
-            (true, ..) => Self::Inactive,
-            (_, true, true) => Self::Cancelled,
-            (_, true, _) => Self::Complete,
-            _ => Self::Pending,
-        }
-    }
-
-    /// Its word in docs/handles.md.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Matched => "matched",
-            Self::Complete => "complete",
-            Self::Cancelled => "cancelled",
-            Self::Inactive => "inactive",
-        }
-    }
-}
-
-/// What all requests have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestFacts {
-    /// Its sort, else why that is not known.
-    pub sort: Result<RequestSort, Reason>,
-    /// How far it is.
-    pub progress: Progress,
-    /// Whether it can be started again.
-    pub persistent: bool,
-    /// The handle of a collective's communicator, as `Handle::handle` has it.
-    pub communicator: Option<String>,
-    /// By what the library tells collectives of a communicator apart: later ones have greater numbers.
-    pub sequence: Option<i64>,
-}
-
-impl RequestFacts {
-    /// Of a request of which no more is known.
-    pub const fn new(sort: Result<RequestSort, Reason>, progress: Progress, persistent: bool) -> Self {
-        Self { sort, progress, persistent, communicator: None, sequence: None }
-    }
+/// Facts of a handle with their types, of the kinds whose facts somebody reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Typed {
+    /// None.
+    #[default]
+    None,
+    /// Of a communicator.
+    Communicator(Communicator),
+    /// World ranks of a group.
+    Group(Known<WorldRanks>),
+    /// Of a request.
+    Request(RequestFacts),
+    /// Of a window, with the details where they were read.
+    Window(Window, Option<Box<WindowDetails>>),
 }
 
 /// One handle and what it means. Facts that every kind has stand in fields, the others in `facts` under the names of
@@ -226,36 +173,37 @@ pub struct Handle {
     pub unknown: Map<String, Value>,
     /// What could not be read, in sentences.
     pub problems: Vec<String>,
-    /// What decisions about a request rest on.
+    /// What decisions and the lines of other handles rest on.
     #[serde(skip)]
-    pub request: Option<RequestFacts>,
+    pub typed: Typed,
 }
 
 impl Handle {
-    /// Adds what all requests have, with `call` not known so far.
-    pub fn set_request(&mut self, request: RequestFacts) {
-        match &request.sort {
-            Ok(sort) => self.fact("type", sort.word()),
-            Err(reason) => self.unknown("type", reason),
-        }
-        self.fact("call", Value::Null);
-        self.fact("persistent", request.persistent);
-        self.fact("complete", !matches!(request.progress, Progress::Pending | Progress::Matched));
-        self.fact("status_word", request.progress.word());
-        self.request = Some(request);
-    }
-
-    /// Says how far a request is, where more of it tells more.
-    pub fn set_progress(&mut self, progress: Progress) {
-        self.fact("status_word", progress.word());
-        if let Some(request) = &mut self.request {
-            request.progress = progress;
-        }
-    }
-
     /// Adds a fact.
     pub fn fact(&mut self, name: &str, value: impl Into<Value>) {
         self.facts.insert(name.to_owned(), value.into());
+    }
+
+    /// Notes why the object is in no better state than it is, which is also its line.
+    pub fn fail(&mut self, state: HandleState, detail: impl Into<String>) {
+        let (c_type, detail) = (self.kind.c_type(), detail.into());
+        self.summary = match state {
+            HandleState::Invalid => format!("not an {c_type}: {detail}"),
+            HandleState::Freed => format!("freed {c_type}: {detail}"),
+            _ => format!("unknown {c_type}: {detail}"),
+        };
+        self.state = state;
+        self.detail = Some(detail);
+    }
+
+    /// Notes that a live object leaves no mark when `function` frees it and `users` still use it, unless it is predefined:
+    /// nobody frees those.
+    pub fn freed_leaves_no_mark(&mut self, predefined: bool, function: &str, users: &str) {
+        self.freed = predefined.then_some(false);
+        if !predefined {
+            let reason = format!("{function} takes it away at once, or leaves no mark while {users} still use it");
+            self.unknown.insert("freed".to_owned(), reason.into());
+        }
     }
 
     /// Adds a fact that is not known, and why.
