@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, Mapping, Tuple
 
 from ..handle_types import HandleDict
-from ..report.handles import RANK_LISTS, fact_text, is_reference
+from ..report.handles import fact_text, is_listed, is_reference
 from ..report.words import clean
 
 #: So many are shown; nobody reads more in a tree of variables, and ``mpi print`` has all.
@@ -53,7 +53,7 @@ def _parts(name: str, key: str, value: Any, unknown: Mapping[str, str]) -> Itera
     elif isinstance(value, dict) and not is_reference(value):
         for inner, part in value.items():
             yield from _parts(f"{name}.{inner}", inner, part, unknown)
-    elif isinstance(value, list) and value and key not in RANK_LISTS and not all(isinstance(one, int) for one in value):
+    elif is_listed(key, value):
         for number, part in enumerate(value):
             yield f"{name}[{number}]", clean(fact_text("", part))
     else:

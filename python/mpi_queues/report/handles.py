@@ -146,7 +146,7 @@ def _write_fact(key: str, value: Any, unknown: Mapping[str, str], write: Write, 
         for name, inner in value.items():
             _write_fact(name, inner, members, write, indent + "  ", inner_width)
         members = {}
-    elif isinstance(value, list) and value and key not in RANK_LISTS and not all(isinstance(one, int) for one in value):
+    elif is_listed(key, value):
         write(f"{indent}{_label(key)}\n")
         for element in value[:_SHOWN]:
             _write_element(element, write, indent + "  ")
@@ -173,6 +173,11 @@ def _write_element(element: Any, write: Write, indent: str) -> None:
 def is_reference(value: Dict[str, Any]) -> bool:
     """Whether a fact names another object."""
     return set(value) == {"kind", "handle", "summary"}
+
+
+def is_listed(key: str, value: Any) -> bool:
+    """Whether a fact is a list of which each element has a place of its own; ``key`` is its name."""
+    return isinstance(value, list) and key not in RANK_LISTS and not all(isinstance(one, int) for one in value)
 
 
 def fact_text(key: str, value: Any) -> str:
