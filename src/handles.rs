@@ -172,3 +172,9 @@ fn class_flag(class: &str) -> PyResult<u32> {
 fn handle_kind(word: &str) -> PyResult<HandleKind> {
     HandleKind::from_word(word).ok_or_else(|| PyValueError::new_err(format!("no kind of handles is called {word:?}")))
 }
+
+/// The kinds of MPI's handles: the word, the type in C, and what one is called in a sentence.
+#[pyfunction]
+pub fn handle_kinds() -> Vec<(&'static str, &'static str, &'static str)> {
+    HandleKind::all().map(|kind| (kind.word(), kind.c_type(), kind.noun())).collect()
+}

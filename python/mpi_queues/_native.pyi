@@ -43,6 +43,7 @@ __all__ = [
     "__version__",
     "add_call",
     "checked_core",
+    "handle_kinds",
     "irregular",
     "irregular_images",
     "is_application",
@@ -930,6 +931,9 @@ def checked_core(core: Union[str, os.PathLike[str]], exe: Union[str, os.PathLike
 
     Raises NativeError that names what does not fit.
     """
+
+def handle_kinds() -> List[Tuple[str, str, str]]:
+    """The kinds of MPI's handles in alphabetical order: the word, the type in C, and what one is called in a sentence."""
 
 def irregular(path: Union[str, os.PathLike[str]]) -> Optional[str]:
     """What a path names that is no regular file, in words such as ``a FIFO``; None for a regular file, and for nothing."""

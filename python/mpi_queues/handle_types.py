@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple, TypedDict
 
+from ._native import handle_kinds
 from .errors import UsageError
 
 #: The type in C of each kind, by the kind's word.
-KINDS: Dict[str, str] = {
-    "comm": "MPI_Comm",
-    "datatype": "MPI_Datatype",
-    "errhandler": "MPI_Errhandler",
-    "file": "MPI_File",
-    "group": "MPI_Group",
-    "info": "MPI_Info",
-    "message": "MPI_Message",
-    "op": "MPI_Op",
-    "request": "MPI_Request",
-    "session": "MPI_Session",
-    "status": "MPI_Status",
-    "win": "MPI_Win",
-}
+KINDS: Dict[str, str] = {word: c_type for word, c_type, _ in handle_kinds()}
+
+#: What each kind is called in a sentence.
+NOUNS: Dict[str, str] = {word: noun for word, _, noun in handle_kinds()}
 
 #: The word for every kind that can be listed.
 ALL = "all"

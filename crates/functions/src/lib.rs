@@ -3,10 +3,12 @@
 //! What the standard says of them stands in `functions.txt`, which `make functions` makes; how they wait in `waits.txt`.
 
 pub mod constants;
+mod handle_kind;
 mod names;
 mod table;
 mod waits;
 
+pub use handle_kind::HandleKind;
 pub use names::{MpiFrame, c_name, mpi_function, outermost_mpi_function};
-pub use table::{Array, Direction, Function, Object, Parameter, all, find, small};
+pub use table::{Array, Direction, Function, Parameter, all, find, small};
 pub use waits::{Chapter, Reach, Way, way};

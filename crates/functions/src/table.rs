@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::HandleKind;
+
 /// The file is small; a function's line is taken apart when it is asked for.
 const TEXT: &str = include_str!("functions.txt");
 
@@ -59,54 +61,14 @@ pub enum Array {
     Other,
 }
 
-/// MPI's opaque objects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Object {
-    /// `MPI_Comm`.
-    Communicator,
-    /// `MPI_Datatype`.
-    Datatype,
-    /// `MPI_Errhandler`.
-    Errhandler,
-    /// `MPI_File`.
-    File,
-    /// `MPI_Group`.
-    Group,
-    /// `MPI_Info`.
-    Info,
-    /// `MPI_Message`.
-    Message,
-    /// `MPI_Op`.
-    Op,
-    /// `MPI_Request`.
-    Request,
-    /// `MPI_Session`.
-    Session,
-    /// `MPI_Win`.
-    Window,
-}
-
 impl Parameter {
     /// What it is a handle of.
-    pub fn object(&self) -> Option<Object> {
-        Some(match self.kind {
-            "COMMUNICATOR" => Object::Communicator,
-            "DATATYPE" => Object::Datatype,
-            "ERRHANDLER" => Object::Errhandler,
-            "FILE" => Object::File,
-            "GROUP" => Object::Group,
-            "INFO" => Object::Info,
-            "MESSAGE" => Object::Message,
-            "OPERATION" => Object::Op,
-            "REQUEST" => Object::Request,
-            "SESSION" => Object::Session,
-            "WINDOW" => Object::Window,
-            _ => return None,
-        })
+    pub fn object(&self) -> Option<HandleKind> {
+        HandleKind::of_parameter(self.kind)
     }
 
     /// Whether it stands for an object when the function is called; what it only returns does not yet.
-    pub fn gives(&self, object: Object) -> bool {
+    pub fn gives(&self, object: HandleKind) -> bool {
         self.direction != Direction::Out && self.object() == Some(object)
     }
 }
@@ -119,12 +81,13 @@ impl Function {
 
     /// Whether it is given requests: it starts, waits for, tests or frees them.
     pub fn takes_requests(&self) -> bool {
-        self.parameters.iter().any(|parameter| parameter.gives(Object::Request))
+        self.parameters.iter().any(|parameter| parameter.gives(HandleKind::Request))
     }
 
     /// Whether it receives a message before it returns.
     pub fn receives(&self) -> bool {
-        let peer = self.parameter("source").is_some() || self.parameters.iter().any(|one| one.gives(Object::Message));
+        let peer =
+            self.parameter("source").is_some() || self.parameters.iter().any(|one| one.gives(HandleKind::Message));
         peer && self.moves_data(&[Direction::Out, Direction::InOut])
     }
 
@@ -134,7 +97,7 @@ impl Function {
     }
 
     fn moves_data(&self, directions: &[Direction]) -> bool {
-        let with_requests = self.parameters.iter().any(|one| one.object() == Some(Object::Request));
+        let with_requests = self.parameters.iter().any(|one| one.object() == Some(HandleKind::Request));
         let buffer = |one: &Parameter| one.kind == "BUFFER" && directions.contains(&one.direction);
         !with_requests && self.parameters.iter().any(buffer)
     }
@@ -263,7 +226,7 @@ mod tests {
         assert_eq!(large, Some(8));
         let wait = function("MPI_Waitall");
         let requests = wait.parameter("array_of_requests").copied();
-        let expected = (true, Some(Array::Counted("count")), Some(Object::Request), Direction::InOut);
+        let expected = (true, Some(Array::Counted("count")), Some(HandleKind::Request), Direction::InOut);
         assert_eq!(requests.map(|one| (one.address, one.array, one.object(), one.direction)), Some(expected));
         assert_eq!(function("MPI_Init").parameters.iter().filter(|one| one.in_fortran).count(), 0);
         assert_eq!(function("MPI_Wtime").parameters, []);

@@ -197,7 +197,7 @@ mod tests {
             let starts = function
                 .parameters
                 .iter()
-                .any(|one| one.object() == Some(crate::Object::Request) && one.direction == crate::Direction::Out);
+                .any(|one| one.object() == Some(crate::HandleKind::Request) && one.direction == crate::Direction::Out);
             assert!(!starts || way(function.name) == Way::Local, "{}", function.name);
         }
     }

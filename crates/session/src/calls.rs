@@ -3,30 +3,13 @@
 use std::collections::HashMap;
 
 use super::{Session, refine, windows};
-use functions::{Chapter, Direction, Object, Way};
+use functions::{Chapter, Direction, Way};
 use model::{
     Argument, Call, CallRequest, Communicator, Handle, HandleKind, HandleState, Operation, OperationStatus, Process,
     Progress, Remark, RequestSort, RequestState, Window,
 };
 use readers::{Depth, HandleSource};
 use target::Target;
-
-/// The kind of handle of one of MPI's objects.
-fn kind(object: Object) -> HandleKind {
-    match object {
-        Object::Communicator => HandleKind::Comm,
-        Object::Datatype => HandleKind::Datatype,
-        Object::Errhandler => HandleKind::Errhandler,
-        Object::File => HandleKind::File,
-        Object::Group => HandleKind::Group,
-        Object::Info => HandleKind::Info,
-        Object::Message => HandleKind::Message,
-        Object::Op => HandleKind::Op,
-        Object::Request => HandleKind::Request,
-        Object::Session => HandleKind::Session,
-        Object::Window => HandleKind::Win,
-    }
-}
 
 /// How handles look in the application's variables.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +70,7 @@ fn resolve(call: &mut Call, communicators: &[Communicator], form: Form, reader: 
     for argument in &mut call.arguments {
         // What a function only returns is not there yet.
         let given = function.parameter(&argument.name).filter(|parameter| parameter.direction != Direction::Out);
-        let Some(kind) = given.and_then(|parameter| parameter.object()).map(kind) else { continue };
+        let Some(kind) = given.and_then(|parameter| parameter.object()) else { continue };
         if given.is_some_and(|parameter| parameter.array.is_some()) {
             if kind == HandleKind::Request {
                 requests.extend(argument.values.iter().flatten());

@@ -5,22 +5,11 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._native import Process, Snapshot
-from ..handle_types import KINDS, HandleDict, HandleListDict
+from ..handle_types import KINDS, NOUNS, HandleDict, HandleListDict
 from .text import Options, process_head, write_problems
 from .words import WIDTH, clean, columns, counted, pad, ranks, shorten, wrapped
 
 Write = Callable[[str], object]
-
-#: What each kind is called in a sentence; several of them take an ``s``.
-NOUNS = {
-    "comm": "communicator",
-    "errhandler": "error handler",
-    "info": "info object",
-    "message": "matched message",
-    "op": "operator",
-    "status": "MPI_Status",
-    "win": "window",
-}
 
 #: Facts that are world ranks in rank order.
 RANK_LISTS = {"group", "remote_group", "ranks", "started", "posted"}
@@ -55,7 +44,8 @@ def _write_list(process: Process, found: HandleListDict, write: Write, options: 
     groups: Dict[str, List[HandleDict]] = {"not predefined, not freed": []}
     for handle in handles:
         groups.setdefault(_group_of(handle), []).append(handle)
-    noun = NOUNS.get(found["kind"], found["kind"])
+    # A status is no object of the library, but a structure of the program.
+    noun = KINDS["status"] if found["kind"] == "status" else NOUNS.get(found["kind"], found["kind"])
     if not handles and not found["complete"]:
         # Nothing found in a list that cannot be read is no empty list.
         write("\n" + wrapped(f"{noun}s: not known: {found['detail'] or 'no reason given'}", "  ", "    "))

@@ -17,6 +17,8 @@ mod window;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use functions::HandleKind;
+
 pub use communicator::{Communicator, CommunicatorDetails};
 pub use errhandler::{Errhandler, Language};
 pub use facts::{Fact, Known};
@@ -33,80 +35,6 @@ pub use request::{
 pub use session::Session;
 pub use topology::{Shape, Topology};
 pub use window::{Constant, Epoch, Lock, LockType, Open, Window, WindowDetails, WorldRanks};
-
-/// The kinds of MPI handles, by the words of the command line (`mpi-queues handles TARGET KIND`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum HandleKind {
-    #[default]
-    Comm,
-    Datatype,
-    Errhandler,
-    File,
-    Group,
-    Info,
-    Message,
-    Op,
-    Request,
-    Session,
-    Status,
-    Win,
-}
-
-/// The word of each kind, its type in C, and what it is called in a sentence.
-const KINDS: &[(HandleKind, &str, &str, &str)] = &[
-    (HandleKind::Comm, "comm", "MPI_Comm", "communicator"),
-    (HandleKind::Datatype, "datatype", "MPI_Datatype", "datatype"),
-    (HandleKind::Errhandler, "errhandler", "MPI_Errhandler", "error handler"),
-    (HandleKind::File, "file", "MPI_File", "file"),
-    (HandleKind::Group, "group", "MPI_Group", "group"),
-    (HandleKind::Info, "info", "MPI_Info", "info object"),
-    (HandleKind::Message, "message", "MPI_Message", "matched message"),
-    (HandleKind::Op, "op", "MPI_Op", "operator"),
-    (HandleKind::Request, "request", "MPI_Request", "request"),
-    (HandleKind::Session, "session", "MPI_Session", "session"),
-    (HandleKind::Status, "status", "MPI_Status", "status"),
-    (HandleKind::Win, "win", "MPI_Win", "window"),
-];
-
-impl HandleKind {
-    /// All kinds, in alphabetical order.
-    pub fn all() -> impl Iterator<Item = Self> {
-        KINDS.iter().map(|entry| entry.0)
-    }
-
-    /// Those of which the library may have a list: a status belongs to the application.
-    pub fn listed() -> impl Iterator<Item = Self> {
-        Self::all().filter(|kind| *kind != Self::Status)
-    }
-
-    /// The kind of that word (`comm`) or that type in C (`MPI_Comm`).
-    pub fn from_word(word: &str) -> Option<Self> {
-        KINDS.iter().find(|entry| entry.1 == word || entry.2 == word).map(|entry| entry.0)
-    }
-
-    fn entry(self) -> &'static (Self, &'static str, &'static str, &'static str) {
-        // Every kind has its line.
-        KINDS.iter().find(|entry| entry.0 == self).unwrap_or(&KINDS[0])
-    }
-
-    /// Its word: `comm`.
-    pub fn word(self) -> &'static str {
-        self.entry().1
-    }
-
-    /// Its type in C: `MPI_Comm`.
-    pub fn c_type(self) -> &'static str {
-        self.entry().2
-    }
-
-    /// What it is called in a sentence: `communicator`.
-    pub fn noun(self) -> &'static str {
-        self.entry().3
-    }
-}
 
 /// What a handle's value refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
