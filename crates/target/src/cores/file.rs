@@ -21,7 +21,7 @@ const SH_INFO: u64 = 44;
 const MAX_SEGMENTS: u64 = 1 << 20;
 
 /// A vector is filled in pieces of so many bytes.
-const PIECE: u64 = 1 << 20;
+const PIECE: u64 = 1 << 16;
 
 /// What to do about truncated ones.
 pub(super) const ROOM: &str = "see that there is space on the disk, and that ulimit -c says unlimited";
