@@ -106,3 +106,18 @@ impl<V: View> View for BTreeMap<Cow<'static, str>, V> {
         Ok(members.into_any())
     }
 }
+
+/// A class of Python that shows these members of what its `data` gives.
+macro_rules! views {
+    ($class:ident { $($(#[$about:meta])* $member:ident,)* }) => {
+        #[pymethods]
+        impl $class {
+            $($(#[$about])*
+            #[getter]
+            fn $member<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.data().$member.view(py)
+            })*
+        }
+    };
+}
+pub(super) use views;

@@ -48,6 +48,8 @@ OTHERS: Set[Tuple[str, str]] = {
     ("crates/calls/src/source/macros.rs", "ifndef"),
     # Text of extra_text in an older JSON becomes a type here.
     ("crates/model/src/remark.rs", " (tag "),
+    # Words of JSON Schema.
+    ("crates/model/src/schema.rs", "description"),
     # Types as compilers and plug-ins name them.
     ("crates/plugins/src/host/answers.rs", "struct "),
     ("python/mpi_queues/printers/names.py", "struct "),
