@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use crate::budget::zeroed;
 use crate::files::{self, FileError};
 
 pub(super) const PT_LOAD: u32 = 1;
@@ -62,7 +63,7 @@ impl Pieces {
     pub fn read(&self, offset: u64, len: u64) -> io::Result<Vec<u8>> {
         let len = len.min(self.len().saturating_sub(offset));
         let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        let mut bytes = vec![0; len];
+        let mut bytes = zeroed(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let read = self.read_into(offset, &mut bytes)?;
         bytes.truncate(read);
         Ok(bytes)

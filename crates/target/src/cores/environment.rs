@@ -7,6 +7,7 @@
 use super::elf::u64_at;
 use super::file::CoreFile;
 use super::notes::AT_EXECFN;
+use crate::budget::zeroed;
 
 /// Arguments and environment larger than this are not searched.
 const MAX_ENVIRONMENT: u64 = 4 << 20;
@@ -32,7 +33,7 @@ impl CoreFile {
             return None;
         }
         let start = memory.start.max(end.saturating_sub(MAX_ENVIRONMENT));
-        let mut stack = vec![0; usize::try_from(end - start).ok()?];
+        let mut stack = zeroed(usize::try_from(end - start).ok()?).ok()?;
         self.read_held(start, &mut stack).ok()?;
         // Stacks are aligned to 16 bytes, so the vector lies at a multiple of its words.
         let skip = start.next_multiple_of(WORD as u64).checked_sub(start)? as usize;

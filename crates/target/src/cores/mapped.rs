@@ -10,6 +10,7 @@ use std::sync::PoisonError;
 
 use super::elf::{self, HEADER, PT_LOAD, Pieces, WRITABLE};
 use super::file::CoreFile;
+use crate::budget::zeroed;
 use crate::files;
 
 /// At least; larger pages begin and end at multiples of it.
@@ -48,7 +49,7 @@ impl CoreFile {
     /// The file of this name, if it is the one that was mapped.
     fn compared(&self, name: &OsStr) -> Option<Constants> {
         let first = self.mappings().iter().find(|mapping| mapping.name == name && mapping.offset == 0)?;
-        let mut mapped = vec![0; usize::try_from(PAGE.min(first.end.checked_sub(first.start)?)).ok()?];
+        let mut mapped = zeroed(usize::try_from(PAGE.min(first.end.checked_sub(first.start)?)).ok()?).ok()?;
         if (mapped.len() as u64) < HEADER {
             return None;
         }

@@ -6,6 +6,7 @@ use super::elf::{self, HEADER, Header, PROGRAM_HEADER, PT_LOAD, PT_NOTE, Pieces}
 use super::error::Unread;
 use super::file::CoreFile;
 use super::notes::{AT_ENTRY, MAX_NOTES};
+use crate::budget::zeroed;
 use crate::files::FileError;
 
 impl CoreFile {
@@ -34,7 +35,8 @@ impl CoreFile {
             let Some(rest) = left.checked_sub(segment.held) else { continue };
             left = rest;
             let expected = file.read(segment.offset, segment.held)?;
-            let mut mapped = vec![0; usize::try_from(segment.held).unwrap_or_default()];
+            let mut mapped = zeroed(usize::try_from(segment.held).unwrap_or(usize::MAX))
+                .map_err(|error| FileError::Io(std::io::Error::other(error.to_string())))?;
             match self.read_held(headers.wrapping_sub(own).wrapping_add(segment.address), &mut mapped) {
                 Ok(()) if mapped != expected => return Ok(false),
                 Ok(()) | Err(Unread::LeftOut(_)) => {}
