@@ -35,6 +35,7 @@ BOUNDED: Dict[Tuple[str, str], str] = {
     ("plugins/mqs/driver.rs", "vec![abi::INVALID_PROCESS; size]"): "max_group_ranks; in the plug-in's own process",
     ("plugins/host/shared.rs", "vec![0; used]"): "min(BUFFER) in the line before",
     ("recording/writer.rs", "self.bytes.resize(start + range.bytes()"): "BYTES_AT_ONCE: the function's contract",
+    ("target/cores/file.rs", "found.resize(done"): "a PIECE more than what could be read",
     ("analysis/job/communicators.rs", "vec![None; size]"): "MAX_UNKNOWN_MEMBERS: `room`",
     ("analysis/graph/mod.rs", "vec![0; nodes + 1]"): "as many as the graph has nodes",
     ("analysis/graph/mod.rs", "vec![NodeId(0); starts[nodes]]"): "as many as the graph has edges",
