@@ -15,13 +15,13 @@ use readers::Depth;
 use session::Designator;
 
 /// Who tells: the built-in reader or a plug-in.
-pub(super) struct Teller {
+pub(super) struct Reporter {
     plugin: bool,
     path: Option<PathBuf>,
     timeout: f64,
 }
 
-impl Teller {
+impl Reporter {
     /// From the arguments that are the same everywhere.
     pub(super) fn new(source: &str, path: Option<PathBuf>, timeout: f64) -> PyResult<Self> {
         match source {
@@ -50,7 +50,7 @@ impl Session {
         kind: &str,
         value: &Bound<'py, PyAny>,
         form: &Form<'_>,
-        teller: Teller,
+        reporter: Reporter,
     ) -> PyResult<Bound<'py, PyAny>> {
         let kind = handle_kind(kind)?;
         let fortran = form.fortran;
@@ -62,8 +62,8 @@ impl Session {
         };
         let depth = if form.full { Depth::Full } else { Depth::Short };
         let class = form.cxx.map(class_flag).transpose()?;
-        let described = match (teller.plugin, class) {
-            (true, class) => self.with_settings(teller.path, teller.timeout, |settings| {
+        let described = match (reporter.plugin, class) {
+            (true, class) => self.with_settings(reporter.path, reporter.timeout, |settings| {
                 self.session.describe_with_plugin(kind, &designator, class, settings)
             })?,
             (false, None) => self.session.describe_handle(kind, &designator, depth),
@@ -93,7 +93,7 @@ impl Session {
         &self,
         py: Python<'_>,
         wanted: Vec<(String, Option<String>)>,
-        teller: Teller,
+        reporter: Reporter,
     ) -> PyResult<Snapshot> {
         self.begin();
         let named = |(kind, value): (String, Option<String>)| {
@@ -104,8 +104,8 @@ impl Session {
         } else {
             wanted.into_iter().map(named).collect::<PyResult<Vec<_>>>()?
         };
-        let read = if teller.plugin {
-            self.with_settings(teller.path, teller.timeout, |settings| {
+        let read = if reporter.plugin {
+            self.with_settings(reporter.path, reporter.timeout, |settings| {
                 self.session.read_handles_with_plugin(&wanted, settings)
             })?
         } else {

@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::handles::{Form, Teller, set_facts};
+use super::handles::{Form, Reporter, set_facts};
 use super::origin::Origin;
 use super::snapshot::{Snapshot, to_python};
 use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
@@ -162,7 +162,7 @@ impl Session {
                 info.set_item("verification", detected.verified())?;
                 info.set_item("checked", detected.verification.checked.clone())?;
                 info.set_item("set_aside", detected.set_aside.clone())?;
-                info.set_item("exactness", to_python(py, &detected.exactness())?)?;
+                info.set_item("exactness", to_python(py, &detected.capabilities())?)?;
                 info.set_item("problem", py.None())?;
                 info.set_item("help", py.None())?;
             }
@@ -241,7 +241,7 @@ impl Session {
         timeout: f64,
         cxx: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.describe_handle(py, kind, value, &Form { fortran, cxx, full }, Teller::new(source, plugin, timeout)?)
+        self.describe_handle(py, kind, value, &Form { fortran, cxx, full }, Reporter::new(source, plugin, timeout)?)
     }
 
     /// The objects of kinds, or those that a value names: one snapshot with one process, whose `handles` they are.
@@ -254,7 +254,7 @@ impl Session {
         plugin: Option<PathBuf>,
         timeout: f64,
     ) -> PyResult<Snapshot> {
-        self.list_handles(py, wanted, Teller::new(source, plugin, timeout)?)
+        self.list_handles(py, wanted, Reporter::new(source, plugin, timeout)?)
     }
 
     /// What the plug-in for handles that would be used is, and which were looked at.

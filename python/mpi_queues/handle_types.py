@@ -17,14 +17,6 @@ NOUNS: Dict[str, str] = {word: noun for word, _, noun in handle_kinds()}
 ALL = "all"
 
 
-class Teller(TypedDict, total=False):
-    """Who tells what handles mean, in the words of :meth:`Session.describe`; empty: the built-in reader."""
-
-    source: str
-    plugin: Optional[str]
-    timeout: float
-
-
 class HandleDict(TypedDict):
     """One handle and what it means; ``model::Handle`` in the core has the details."""
 

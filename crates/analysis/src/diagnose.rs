@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::findings::{self, Context, collectives, deadlock, epochs, finished, messages, non_blocking, requests, slow};
-use super::job::{Job, PartyId};
+use super::job::{Job, ProcIndex};
 use super::matching::Matching;
 use super::stuck::{Reading, Stuck};
 use super::waits::Waits;
@@ -30,8 +30,8 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let movement = earlier.map(|earlier| movement::compare(earlier, snapshot)).unwrap_or_default();
     let seen: Vec<_> = movement.iter().map(|(_, seen)| *seen).collect();
     let sure = Stuck::new(&job, &waits, Reading::Hopeful, &seen, |_| false);
-    let possible = Stuck::new(&job, &waits, Reading::Strict, &seen, |party: PartyId| sure.is_stuck(party));
-    let ignored = |party: PartyId| sure.is_stuck(party) || possible.is_stuck(party);
+    let possible = Stuck::new(&job, &waits, Reading::Strict, &seen, |proc: ProcIndex| sure.is_stuck(proc));
+    let ignored = |proc: ProcIndex| sure.is_stuck(proc) || possible.is_stuck(proc);
     let polling = Stuck::new(&job, &waits, Reading::Polling, &seen, ignored);
     let (job, waits, matching, seen) = (&job, &waits, &matching, seen.as_slice());
     let context = Context { job, matching, waits, sure: &sure, possible: &possible, polling: &polling, seen };
@@ -56,10 +56,10 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
 
 /// Findings about messages, which ask who is stuck and for which operations.
 fn messages_of(context: &Context<'_>) -> Vec<Finding> {
-    let all = || (0..context.job.parties.len()).map(PartyId);
-    let fates: Vec<messages::Fate> = all().map(|party| context.fate(party)).collect();
+    let all = || (0..context.job.procs.len()).map(ProcIndex);
+    let fates: Vec<messages::Fate> = all().map(|proc| context.fate(proc)).collect();
     let waited: HashSet<_> = all()
-        .flat_map(|party| context.threads(party))
+        .flat_map(|proc| context.threads(proc))
         .flat_map(|thread| &thread.operations)
         .map(|op| op.matched_at())
         .collect();

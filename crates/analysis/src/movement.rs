@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::diagnose::Earlier;
 use super::stuck::Seen;
-use functions::{Way, way};
+use functions::{WaitKind, wait_kind};
 use model::{Call, Communicator, Motion, Operation, Outside, Process, RankMovement, Snapshot};
 
 /// How each process of the later look moved, and what that tells of it; in the order of the later snapshot.
@@ -55,11 +55,12 @@ fn of(before: &Process, after: &Process, moving: bool) -> (Motion, Seen, Vec<Str
         how.push("messages went through the memory that it shares with others".to_owned());
     }
     let polls = |process: &Process| {
-        process.calls.iter().any(|call| way(&call.c_name()) == Way::Poll)
+        process.calls.iter().any(|call| wait_kind(&call.c_name()) == WaitKind::Poll)
             || process.calls.is_empty() && !process.outside.is_empty()
     };
-    let in_poll =
-        [before, after].iter().any(|process| process.calls.iter().any(|call| way(&call.c_name()) == Way::Poll));
+    let in_poll = [before, after]
+        .iter()
+        .any(|process| process.calls.iter().any(|call| wait_kind(&call.c_name()) == WaitKind::Poll));
     if in_poll && polls(before) && polls(after) && !queues && !traffic && same_caller(before, after) {
         how.push("it goes in and out of MPI, and nothing of its messages changed".to_owned());
         return (Motion::Spinning, Seen::Once, how);

@@ -1,9 +1,9 @@
 //! Who can never go on: the needs of all threads as wait-for graphs, one for each reading of what is not known.
 
 use super::graph::{Gate, Graph, Knots, NodeId, Reduction};
-use super::job::{CommunicatorId, Job, PartyId, Side};
-use super::waits::{CollectiveId, Need, Standing, Waits};
-use functions::Way;
+use super::job::{CommunicatorId, Job, ProcIndex, Side};
+use super::waits::{CollectiveId, Need, ProcState, Waits};
+use functions::WaitKind;
 
 use std::collections::HashMap;
 
@@ -35,12 +35,12 @@ pub enum Seen {
 pub struct Stuck {
     graph: Graph,
     reduction: Reduction,
-    /// By party: the node that goes on when it does.
+    /// By process: the node that goes on when it does.
     own: Vec<NodeId>,
-    /// By party: the node that stands for what it may still do for others.
+    /// By process: the node that stands for what it may still do for others.
     help: Vec<NodeId>,
-    /// By node: whose it is, for those that stand for parties.
-    party: Vec<Option<PartyId>>,
+    /// By node: whose it is, for those that stand for processes.
+    proc: Vec<Option<ProcIndex>>,
 }
 
 struct Builder<'a, 'b> {
@@ -48,7 +48,7 @@ struct Builder<'a, 'b> {
     job: &'b Job<'a>,
     reading: Reading,
     graph: Graph,
-    party: Vec<Option<PartyId>>,
+    proc: Vec<Option<ProcIndex>>,
     help: Vec<NodeId>,
     free: NodeId,
     groups: HashMap<(CommunicatorId, Side), NodeId>,
@@ -62,7 +62,7 @@ impl Stuck {
         waits: &Waits<'_>,
         reading: Reading,
         seen: &[Seen],
-        ignored: impl Fn(PartyId) -> bool,
+        ignored: impl Fn(ProcIndex) -> bool,
     ) -> Self {
         let mut graph = Graph::default();
         let free = graph.add(Gate::All);
@@ -71,57 +71,57 @@ impl Stuck {
             job,
             reading,
             graph,
-            party: vec![None],
+            proc: vec![None],
             help: Vec::new(),
             free,
             groups: HashMap::new(),
             collectives: HashMap::new(),
         };
-        let seen = |party: PartyId| seen.get(party.0).copied().unwrap_or_default();
-        let goes_on = |party: PartyId| {
+        let seen = |proc: ProcIndex| seen.get(proc.0).copied().unwrap_or_default();
+        let goes_on = |proc: ProcIndex| {
             // A thread that was not seen may do what the others wait for.
-            let hidden = reading == Reading::Hopeful && job.parties[party.0].has_hidden_threads();
-            ignored(party) || seen(party) == Seen::Moved || hidden
+            let hidden = reading == Reading::Hopeful && job.procs[proc.0].has_hidden_threads();
+            ignored(proc) || seen(proc) == Seen::Moved || hidden
         };
-        let mut own = Vec::with_capacity(waits.standing.len());
-        for (index, standing) in waits.standing.iter().enumerate() {
-            let party = PartyId(index);
-            let free = goes_on(party);
-            let polls = reading == Reading::Polling && waits.polling.contains_key(&party);
+        let mut own = Vec::with_capacity(waits.states.len());
+        for (index, state) in waits.states.iter().enumerate() {
+            let proc = ProcIndex(index);
+            let free = goes_on(proc);
+            let polls = reading == Reading::Polling && waits.polling.contains_key(&proc);
             let node = builder.node(
-                if free || (matches!(standing, Standing::Free(_)) && !polls) { Gate::All } else { Gate::Any },
-                Some(party),
+                if free || (matches!(state, ProcState::Free(_)) && !polls) { Gate::All } else { Gate::Any },
+                Some(proc),
             );
             own.push(node);
-            let finalizing = matches!(standing, Standing::Blocked(threads) if threads.iter().any(|thread| thread.way == Way::Finalize));
+            let finalizing = matches!(state, ProcState::Blocked(threads) if threads.iter().any(|thread| thread.wait_kind == WaitKind::Finalize));
             // A process in MPI_Finalize may go on, but sends and receives nothing more.
-            let help = if finalizing && !free { builder.node(Gate::Any, Some(party)) } else { node };
+            let help = if finalizing && !free { builder.node(Gate::Any, Some(proc)) } else { node };
             builder.help.push(help);
         }
-        for (index, standing) in waits.standing.iter().enumerate() {
-            let party = PartyId(index);
-            let threads = match standing {
-                Standing::Blocked(threads) => threads.as_slice(),
-                _ if reading == Reading::Polling => waits.polling.get(&party).map_or(&[][..], std::slice::from_ref),
+        for (index, state) in waits.states.iter().enumerate() {
+            let proc = ProcIndex(index);
+            let threads = match state {
+                ProcState::Blocked(threads) => threads.as_slice(),
+                _ if reading == Reading::Polling => waits.polling.get(&proc).map_or(&[][..], std::slice::from_ref),
                 _ => continue,
             };
-            if goes_on(party) {
+            if goes_on(proc) {
                 continue;
             }
             for thread in threads {
-                let settled = thread.in_flight.is_none() || seen(party) == Seen::Still || reading != Reading::Hopeful;
+                let settled = thread.in_flight.is_none() || seen(proc) == Seen::Still || reading != Reading::Hopeful;
                 let node = if settled { builder.lower(&thread.need) } else { builder.free };
                 builder.graph.wait(own[index], node);
             }
         }
-        let Builder { graph, party, help, .. } = builder;
+        let Builder { graph, proc, help, .. } = builder;
         let reduction = graph.reduce();
-        Self { graph, reduction, own, help, party }
+        Self { graph, reduction, own, help, proc }
     }
 
-    /// Whether a party can never go on.
-    pub fn is_stuck(&self, party: PartyId) -> bool {
-        self.own.get(party.0).is_some_and(|node| self.reduction.is_stuck(*node))
+    /// Whether a process can never go on.
+    pub fn is_stuck(&self, proc: ProcIndex) -> bool {
+        self.own.get(proc.0).is_some_and(|node| self.reduction.is_stuck(*node))
     }
 
     /// Those that hold one another.
@@ -140,7 +140,7 @@ impl Stuck {
                     break end;
                 }
                 path.push(at);
-                match knots.way(at).next() {
+                match knots.path(at).next() {
                     Some(next) => at = next,
                     None => break at,
                 }
@@ -153,18 +153,18 @@ impl Stuck {
     }
 
     /// Whose a node is.
-    pub fn party(&self, node: NodeId) -> Option<PartyId> {
-        self.party.get(node.0).copied().flatten()
+    pub fn proc(&self, node: NodeId) -> Option<ProcIndex> {
+        self.proc.get(node.0).copied().flatten()
     }
 
-    /// The node of a party.
-    pub fn node(&self, party: PartyId) -> NodeId {
-        self.own[party.0]
+    /// The node of a process.
+    pub fn node(&self, proc: ProcIndex) -> NodeId {
+        self.own[proc.0]
     }
 
-    /// The node that stands for what a party may still do for others.
-    pub fn helping(&self, party: PartyId) -> NodeId {
-        self.help[party.0]
+    /// The node that stands for what a process may still do for others.
+    pub fn helping(&self, proc: ProcIndex) -> NodeId {
+        self.help[proc.0]
     }
 
     /// Edges of the graph, as those that wait and those that they wait for.
@@ -184,8 +184,8 @@ impl Stuck {
 }
 
 impl Builder<'_, '_> {
-    fn node(&mut self, gate: Gate, party: Option<PartyId>) -> NodeId {
-        self.party.push(party);
+    fn node(&mut self, gate: Gate, proc: Option<ProcIndex>) -> NodeId {
+        self.proc.push(proc);
         self.graph.add(gate)
     }
 
@@ -207,7 +207,7 @@ impl Builder<'_, '_> {
             Need::Doubted(_, _) if self.reading == Reading::Hopeful => self.free,
             Need::Doubted(need, _) => self.lower(need),
             Need::Never(_) => self.node(Gate::Any, None),
-            Need::Party(party) => self.help.get(party.0).copied().unwrap_or(self.free),
+            Need::Proc(proc) => self.help.get(proc.0).copied().unwrap_or(self.free),
             Need::AnyOf(id, side) => self.group(*id, *side),
             Need::Others(id) => self.missing(*id, true),
             Need::AnyOther(id) => self.missing(*id, false),
@@ -235,7 +235,7 @@ impl Builder<'_, '_> {
         match group {
             Some(members) if !members.is_empty() => {
                 for member in members {
-                    let on = member.map_or(self.free, |party| self.help[party.0]);
+                    let on = member.map_or(self.free, |proc| self.help[proc.0]);
                     self.graph.wait(node, on);
                 }
             }
@@ -255,8 +255,8 @@ impl Builder<'_, '_> {
         if !all && (collective.missing.is_empty() || !collective.whole) {
             self.graph.wait(node, self.free);
         }
-        for party in &collective.missing {
-            self.graph.wait(node, self.help[party.0]);
+        for proc in &collective.missing {
+            self.graph.wait(node, self.help[proc.0]);
         }
         node
     }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::waits::{Peer, peer};
-use functions::{Way, way};
+use functions::{WaitKind, wait_kind};
 use model::{Call, Operation, OperationStatus, Process, QueueKind, Snapshot};
 
 /// What is told of one operation.
@@ -41,8 +41,8 @@ pub fn completed(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
 }
 
 fn of_process(index: usize, process: &Process) -> Vec<Told> {
-    let sends = |way| matches!(way, Way::Send | Way::SendReceive);
-    let receives = |way| matches!(way, Way::Receive | Way::SendReceive);
+    let sends = |kind| matches!(kind, WaitKind::Send | WaitKind::SendReceive);
+    let receives = |kind| matches!(kind, WaitKind::Receive | WaitKind::SendReceive);
     let found = [
         of_queue(index, process, QueueKind::PendingSends, sends, "dest", "sendtag"),
         of_queue(index, process, QueueKind::PendingReceives, receives, "source", "recvtag"),
@@ -55,11 +55,11 @@ fn of_queue(
     index: usize,
     process: &Process,
     queue: QueueKind,
-    posts: impl Fn(Way) -> bool,
+    posts: impl Fn(WaitKind) -> bool,
     peer_name: &str,
     tag_name: &str,
 ) -> Option<Told> {
-    let mut calls = process.calls.iter().filter(|call| posts(way(&call.c_name())));
+    let mut calls = process.calls.iter().filter(|call| posts(wait_kind(&call.c_name())));
     let call = calls.next().filter(|_| calls.next().is_none())?;
     let wanted = call.communicator?;
     let Peer::Rank(rank) = peer(process, call.argument(peer_name)) else { return None };
@@ -100,7 +100,7 @@ fn may_be_of(call: &Call, operation: &Operation) -> bool {
     let made = operation.call.as_deref();
     let named = made.is_none_or(|made| made == call.function || made == call.c_name());
     // Of MPI_Sendrecv one half may be over, and what is left is of an earlier call.
-    let sure = made.is_some() || way(&call.c_name()) != Way::SendReceive;
+    let sure = made.is_some() || wait_kind(&call.c_name()) != WaitKind::SendReceive;
     named && sure && !operation.internal && !operation.persistent && operation.status != OperationStatus::Complete
 }
 

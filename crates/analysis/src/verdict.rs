@@ -2,9 +2,9 @@
 
 use super::findings::Context;
 use super::findings::slow::Waiters;
-use super::job::{Doubt, PartyId};
+use super::job::{Doubt, ProcIndex};
 use super::stuck::Seen;
-use super::waits::{Free, Need, Standing};
+use super::waits::{Free, Need, ProcState};
 use super::words;
 use model::{Finding, Limit, LimitKind, Process, State, Verdict};
 
@@ -41,18 +41,18 @@ fn headline(word: &str, claim: &str) -> String {
     format!("{word}: {claim}.")
 }
 
-/// Of how many parties it is known where they stand, and how many stand where.
+/// Of how many processes it is known where they stand, and how many stand where.
 fn places(context: &Context<'_>) -> (usize, String) {
     let mut inside = 0;
     let mut outside = 0;
     let mut finished = 0;
     let mut unknown = 0;
-    for standing in &context.waits.standing {
-        match standing {
-            Standing::Blocked(_) | Standing::Free(Free::Polling(_) | Free::Local(_)) => inside += 1,
-            Standing::Free(Free::Outside(_) | Free::NotStarted | Free::Stopped) => outside += 1,
-            Standing::Finished(_) => finished += 1,
-            Standing::Free(Free::Unknown | Free::NotRead) => unknown += 1,
+    for state in &context.waits.states {
+        match state {
+            ProcState::Blocked(_) | ProcState::Free(Free::Polling(_) | Free::Local(_)) => inside += 1,
+            ProcState::Free(Free::Outside(_) | Free::NotStarted | Free::Stopped) => outside += 1,
+            ProcState::Finished(_) => finished += 1,
+            ProcState::Free(Free::Unknown | Free::NotRead) => unknown += 1,
         }
     }
     let parts: Vec<String> =
@@ -72,11 +72,11 @@ const WAITING: usize = 2;
 /// What was not read, so that nobody can say that nobody is stuck.
 struct Blind {
     /// Those that were not read.
-    not_read: Vec<PartyId>,
+    not_read: Vec<ProcIndex>,
     /// Those of which it is not known where they stand.
-    lost: Vec<PartyId>,
+    lost: Vec<ProcIndex>,
     /// Those whose queues were not read at all.
-    queues: Vec<PartyId>,
+    queues: Vec<ProcIndex>,
     /// How many ranks the world has that are not even members of what was read.
     unseen: usize,
     /// Whether something failed that cannot be given to a rank.
@@ -86,29 +86,29 @@ struct Blind {
 impl Blind {
     fn new(context: &Context<'_>) -> Self {
         let job = context.job;
-        let which = |wanted: &dyn Fn(PartyId, &Standing<'_>) -> bool| -> Vec<PartyId> {
-            let all = context.waits.standing.iter().enumerate();
-            all.filter(|(index, standing)| wanted(PartyId(*index), standing)).map(|(index, _)| PartyId(index)).collect()
+        let which = |wanted: &dyn Fn(ProcIndex, &ProcState<'_>) -> bool| -> Vec<ProcIndex> {
+            let all = context.waits.states.iter().enumerate();
+            all.filter(|(index, state)| wanted(ProcIndex(*index), state)).map(|(index, _)| ProcIndex(index)).collect()
         };
-        let not_read = which(&|_, standing| matches!(standing, Standing::Free(Free::NotRead)));
-        let lost = which(&|_, standing| matches!(standing, Standing::Free(Free::Unknown)));
-        let queues = which(&|party, standing| {
-            let process = job.parties.get(party.0).and_then(|party| party.process);
+        let not_read = which(&|_, state| matches!(state, ProcState::Free(Free::NotRead)));
+        let lost = which(&|_, state| matches!(state, ProcState::Free(Free::Unknown)));
+        let queues = which(&|proc, state| {
+            let process = job.procs.get(proc.0).and_then(|proc| proc.process);
             let none = |process: &Process| process.communicators.is_empty() && !process.problems.is_empty();
-            matches!(standing, Standing::Blocked(_)) && process.is_some_and(none)
+            matches!(state, ProcState::Blocked(_)) && process.is_some_and(none)
         });
         let sizes = job.snapshot.processes.iter().filter_map(|process| process.world_size);
         let size = sizes.max().filter(|_| job.snapshot.worlds.is_empty()).unwrap_or_default();
-        let unseen = usize::try_from(size).unwrap_or_default().saturating_sub(job.parties.len());
+        let unseen = usize::try_from(size).unwrap_or_default().saturating_sub(job.procs.len());
         Self { not_read, lost, queues, unseen, failed: !job.snapshot.problems.is_empty() }
     }
 
     /// What was not read, in words; `None` where all was.
     fn words(&self, context: &Context<'_>) -> Option<String> {
-        let were = |parties: &[PartyId]| if parties.len() == 1 { "was" } else { "were" };
+        let were = |procs: &[ProcIndex]| if procs.len() == 1 { "was" } else { "were" };
         let mut parts = Vec::new();
         if !self.not_read.is_empty() {
-            parts.push(format!("{} {} not read", words::parties(context.job, &self.not_read), were(&self.not_read)));
+            parts.push(format!("{} {} not read", words::procs(context.job, &self.not_read), were(&self.not_read)));
         }
         if self.unseen > 0 {
             let verb = if self.unseen == 1 { "was" } else { "were" };
@@ -116,10 +116,10 @@ impl Blind {
         }
         if !self.lost.is_empty() {
             let stand = if self.lost.len() == 1 { "stands" } else { "stand" };
-            parts.push(format!("where {} {stand} is not known", words::parties(context.job, &self.lost)));
+            parts.push(format!("where {} {stand} is not known", words::procs(context.job, &self.lost)));
         }
         if !self.queues.is_empty() {
-            parts.push(format!("the queues of {} could not be read", words::parties(context.job, &self.queues)));
+            parts.push(format!("the queues of {} could not be read", words::procs(context.job, &self.queues)));
         }
         if parts.is_empty() && self.failed {
             parts.push("not all could be read".to_owned());
@@ -130,17 +130,18 @@ impl Blind {
     /// What those wait for who wait for one that was not read, else what others do.
     fn waits(&self, context: &Context<'_>) -> Option<String> {
         let job = context.job;
-        let hidden: Vec<PartyId> = [&self.not_read, &self.lost, &self.queues].into_iter().flatten().copied().collect();
+        let hidden: Vec<ProcIndex> =
+            [&self.not_read, &self.lost, &self.queues].into_iter().flatten().copied().collect();
         let waiting = Waiters::new(context.possible).of(context, &hidden);
-        let all = || (0..job.parties.len()).map(PartyId);
-        let others = all().filter(|party| !waiting.contains(party));
+        let all = || (0..job.procs.len()).map(ProcIndex);
+        let others = all().filter(|proc| !waiting.contains(proc));
         let mut told = Vec::new();
-        for party in waiting.iter().copied().chain(others) {
-            for thread in context.threads(party).iter().take(1) {
-                if let Some(waits_for) = context.waits.words(job, party, thread) {
+        for proc in waiting.iter().copied().chain(others) {
+            for thread in context.threads(proc).iter().take(1) {
+                if let Some(waits_for) = context.waits.words(job, proc, thread) {
                     told.push(format!(
                         "{} is in {} and waits for {waits_for}",
-                        words::party(job, party),
+                        words::proc(job, proc),
                         thread.call.c_name()
                     ));
                 }
@@ -156,44 +157,44 @@ impl Blind {
 fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
     let job = context.job;
     let mut limits = Vec::new();
-    let mut limit = |kind: LimitKind, parties: &[PartyId], text: String| {
-        limits.push((Limit { kind, ranks: context.ranks(parties) }, text));
+    let mut limit = |kind: LimitKind, procs: &[ProcIndex], text: String| {
+        limits.push((Limit { kind, ranks: context.ranks(procs) }, text));
     };
-    let which = |wanted: fn(&Standing<'_>) -> bool| -> Vec<PartyId> {
-        let all = context.waits.standing.iter().enumerate();
-        all.filter(|(_, standing)| wanted(standing)).map(|(index, _)| PartyId(index)).collect()
+    let which = |wanted: fn(&ProcState<'_>) -> bool| -> Vec<ProcIndex> {
+        let all = context.waits.states.iter().enumerate();
+        all.filter(|(_, state)| wanted(state)).map(|(index, _)| ProcIndex(index)).collect()
     };
-    let not_read = which(|standing| matches!(standing, Standing::Free(Free::NotRead)));
+    let not_read = which(|state| matches!(state, ProcState::Free(Free::NotRead)));
     if !not_read.is_empty() {
-        limit(LimitKind::NotRead, &not_read, format!("Not read: {}.", words::parties(job, &not_read)));
+        limit(LimitKind::NotRead, &not_read, format!("Not read: {}.", words::procs(job, &not_read)));
     }
-    let unknown = which(|standing| matches!(standing, Standing::Free(Free::Unknown)));
+    let unknown = which(|state| matches!(state, ProcState::Free(Free::Unknown)));
     if !unknown.is_empty() {
         limit(
             LimitKind::PlaceUnknown,
             &unknown,
-            format!("Where these stand is not known: {}.", words::parties(job, &unknown)),
+            format!("Where these stand is not known: {}.", words::procs(job, &unknown)),
         );
     }
-    let mut untold: Vec<(&'static str, Vec<PartyId>)> = Vec::new();
-    let mut partial: Vec<PartyId> = Vec::new();
-    let mut unread: Vec<PartyId> = Vec::new();
-    for index in 0..job.parties.len() {
-        let party = PartyId(index);
-        for thread in context.threads(party) {
+    let mut untold: Vec<(&'static str, Vec<ProcIndex>)> = Vec::new();
+    let mut partial: Vec<ProcIndex> = Vec::new();
+    let mut unread: Vec<ProcIndex> = Vec::new();
+    for index in 0..job.procs.len() {
+        let proc = ProcIndex(index);
+        for thread in context.threads(proc) {
             let unknown = if let Need::Unknown(reason) = thread.need { Some(reason) } else { None };
             if let Some(reason) = unknown.or_else(|| thread.need.doubt()) {
                 match untold.iter_mut().find(|(known, _)| *known == reason) {
-                    Some((_, parties)) => parties.push(party),
-                    None => untold.push((reason, vec![party])),
+                    Some((_, procs)) => procs.push(proc),
+                    None => untold.push((reason, vec![proc])),
                 }
             }
         }
-        let Some(process) = job.parties[index].process else { continue };
-        let lost = matches!(context.waits.standing[index], Standing::Free(Free::Unknown));
+        let Some(process) = job.procs[index].process else { continue };
+        let lost = matches!(context.waits.states[index], ProcState::Free(Free::Unknown));
         let unseen = process.all_threads == Some(false) && lost;
-        if unseen || process.all_threads != Some(true) && !context.threads(party).is_empty() {
-            partial.push(party);
+        if unseen || process.all_threads != Some(true) && !context.threads(proc).is_empty() {
+            partial.push(proc);
         }
         let broken = process.communicators.iter().any(|communicator| {
             [&communicator.pending_sends, &communicator.pending_receives, &communicator.unexpected_messages]
@@ -201,24 +202,24 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
                 .any(|queue| !queue.is_whole())
         });
         if broken {
-            unread.push(party);
+            unread.push(proc);
         }
     }
-    for (reason, parties) in untold.iter().take(SHOWN) {
-        limit(LimitKind::WaitUnknown, parties, format!("Of {}: {reason}.", words::parties(job, parties)));
+    for (reason, procs) in untold.iter().take(SHOWN) {
+        limit(LimitKind::WaitUnknown, procs, format!("Of {}: {reason}.", words::procs(job, procs)));
     }
     if !unread.is_empty() {
         limit(
             LimitKind::QueuesNotRead,
             &unread,
-            format!("Not all queues of these could be read: {}.", words::parties(job, &unread)),
+            format!("Not all queues of these could be read: {}.", words::procs(job, &unread)),
         );
     }
     if !partial.is_empty() {
         limit(
             LimitKind::StacksNotRead,
             &partial,
-            format!("Not all stacks of these were seen to their end: {}.", words::parties(job, &partial)),
+            format!("Not all stacks of these were seen to their end: {}.", words::procs(job, &partial)),
         );
     }
     let mut doubts: Vec<Doubt> = Vec::new();
@@ -228,15 +229,15 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
             limit(LimitKind::CommunicatorsAlike, &[], doubt.to_string());
         }
     }
-    let lost: Vec<PartyId> = (0..context.seen.len())
-        .map(PartyId)
-        .filter(|party| context.seen[party.0] == Seen::Once && !context.threads(*party).is_empty())
+    let lost: Vec<ProcIndex> = (0..context.seen.len())
+        .map(ProcIndex)
+        .filter(|proc| context.seen[proc.0] == Seen::Once && !context.threads(*proc).is_empty())
         .collect();
     if !lost.is_empty() {
         limit(
             LimitKind::NotCompared,
             &lost,
-            format!("Two looks tell no more than one of {}.", words::parties(job, &lost)),
+            format!("Two looks tell no more than one of {}.", words::procs(job, &lost)),
         );
     }
     limits

@@ -1,14 +1,14 @@
 //! Words for ranks, communicators and operations, the same in all findings.
 
-use super::job::{Job, Party, PartyId};
+use super::job::{Job, Proc, ProcIndex};
 use model::{Communicator, Operation};
 
 /// How many ranks of a list are written out.
 const SHOWN: usize = 12;
 
 /// `rank 3`, or what else a process is known by.
-pub fn party(job: &Job<'_>, id: PartyId) -> String {
-    let process = job.parties.get(id.0).and_then(|party| party.process);
+pub fn proc(job: &Job<'_>, id: ProcIndex) -> String {
+    let process = job.procs.get(id.0).and_then(|proc| proc.process);
     match (rank(job, id), process.and_then(|process| process.pid)) {
         (Some(rank), _) => format!("rank {rank}"),
         (None, Some(pid)) => format!("process {pid}, whose rank is not known"),
@@ -16,9 +16,9 @@ pub fn party(job: &Job<'_>, id: PartyId) -> String {
     }
 }
 
-/// A party's rank.
-pub fn rank(job: &Job<'_>, id: PartyId) -> Option<i64> {
-    job.parties.get(id.0).and_then(|party: &Party<'_>| party.rank)
+/// A process's rank.
+pub fn rank(job: &Job<'_>, id: ProcIndex) -> Option<i64> {
+    job.procs.get(id.0).and_then(|proc: &Proc<'_>| proc.rank)
 }
 
 /// `rank 3`, `ranks 0, 1 and 2`, `ranks 0-3 and 5-1023`: ascending, neighbours joined; of many the first ones and how many more.
@@ -49,12 +49,12 @@ pub fn ranks(of: impl IntoIterator<Item = i64>) -> String {
     format!("{} {}", if sorted.len() == 1 { "rank" } else { "ranks" }, list(&parts, "and"))
 }
 
-/// The ranks of parties; those without are counted.
-pub fn parties(job: &Job<'_>, of: &[PartyId]) -> String {
+/// The ranks of processes; those without are counted.
+pub fn procs(job: &Job<'_>, of: &[ProcIndex]) -> String {
     let known: Vec<i64> = of.iter().filter_map(|id| rank(job, *id)).collect();
     match (known.is_empty(), of.len() - known.len()) {
         (false, 0) => ranks(known),
-        (true, 1) => party(job, of[0]),
+        (true, 1) => proc(job, of[0]),
         (true, unknown) => format!("{unknown} processes whose ranks are not known"),
         (false, unknown) => format!("{} and {unknown} others whose ranks are not known", ranks(known)),
     }

@@ -11,4 +11,4 @@ mod waits;
 pub use handle_kind::HandleKind;
 pub use names::{MpiFrame, c_name, mpi_function, outermost_mpi_function};
 pub use table::{Array, Direction, Function, Parameter, all, find, small};
-pub use waits::{Chapter, Reach, Way, way};
+pub use waits::{Chapter, Reach, WaitKind, wait_kind};

@@ -20,7 +20,7 @@ pub enum Reach {
 
 /// How a function waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Way {
+pub enum WaitKind {
     /// It never waits for another process.
     Local,
     /// It looks whether something has come about, and returns.
@@ -75,20 +75,20 @@ pub enum Chapter {
 const TEXT: &str = include_str!("waits.txt");
 
 /// How a function waits, by its name in C.
-pub fn way(c_name: &str) -> Way {
+pub fn wait_kind(c_name: &str) -> WaitKind {
     let name = small(c_name).strip_prefix("MPI_").unwrap_or_default();
-    ways().get(name).copied().unwrap_or(Way::Unknown)
+    wait_kinds().get(name).copied().unwrap_or(WaitKind::Unknown)
 }
 
-fn ways() -> &'static HashMap<&'static str, Way> {
-    static WAYS: OnceLock<HashMap<&'static str, Way>> = OnceLock::new();
-    WAYS.get_or_init(|| {
+fn wait_kinds() -> &'static HashMap<&'static str, WaitKind> {
+    static KINDS: OnceLock<HashMap<&'static str, WaitKind>> = OnceLock::new();
+    KINDS.get_or_init(|| {
         let mut found = HashMap::new();
-        let mut way = Way::Unknown;
+        let mut kind = WaitKind::Unknown;
         for line in TEXT.lines().filter(|line| !line.starts_with('#')) {
             match line.strip_prefix(' ') {
-                Some(names) => found.extend(names.split_whitespace().map(|name| (name, way))),
-                None => way = of_words(line),
+                Some(names) => found.extend(names.split_whitespace().map(|name| (name, kind))),
+                None => kind = of_words(line),
             }
         }
         found
@@ -96,28 +96,28 @@ fn ways() -> &'static HashMap<&'static str, Way> {
 }
 
 /// A way by its words in the file.
-fn of_words(line: &str) -> Way {
+fn of_words(line: &str) -> WaitKind {
     match line {
-        "receive" => Way::Receive,
-        "matched-receive" => Way::MatchedReceive,
-        "send" => Way::Send,
-        "send-receive" => Way::SendReceive,
-        "wait-all" => Way::WaitAll,
-        "wait-any" => Way::WaitAny,
-        "probe" => Way::Probe,
-        "poll" => Way::Poll,
-        "epoch" => Way::Epoch,
-        "init" => Way::Init,
-        "finalize" => Way::Finalize,
-        "abort" => Way::Abort,
-        "buffer-detach" => Way::BufferDetach,
-        "connect" => Way::Connect,
-        "local" | "former-local" => Way::Local,
-        _ => collective(line).unwrap_or(Way::Unknown),
+        "receive" => WaitKind::Receive,
+        "matched-receive" => WaitKind::MatchedReceive,
+        "send" => WaitKind::Send,
+        "send-receive" => WaitKind::SendReceive,
+        "wait-all" => WaitKind::WaitAll,
+        "wait-any" => WaitKind::WaitAny,
+        "probe" => WaitKind::Probe,
+        "poll" => WaitKind::Poll,
+        "epoch" => WaitKind::Epoch,
+        "init" => WaitKind::Init,
+        "finalize" => WaitKind::Finalize,
+        "abort" => WaitKind::Abort,
+        "buffer-detach" => WaitKind::BufferDetach,
+        "connect" => WaitKind::Connect,
+        "local" | "former-local" => WaitKind::Local,
+        _ => collective(line).unwrap_or(WaitKind::Unknown),
     }
 }
 
-fn collective(line: &str) -> Option<Way> {
+fn collective(line: &str) -> Option<WaitKind> {
     let (chapter, reach) = line.split_once(' ')?;
     let chapter = match chapter {
         "collective" => Chapter::Communication,
@@ -134,7 +134,7 @@ fn collective(line: &str) -> Option<Way> {
         "some" => Reach::Some,
         _ => return None,
     };
-    Some(Way::Collective(chapter, reach))
+    Some(WaitKind::Collective(chapter, reach))
 }
 
 #[cfg(test)]
@@ -144,29 +144,29 @@ mod tests {
     #[test]
     fn ways_of_functions() {
         for (name, expected) in [
-            ("MPI_Recv", Way::Receive),
-            ("MPI_Recv_c", Way::Receive),
-            ("MPI_Irecv", Way::Local),
-            ("MPI_Ibarrier", Way::Local),
-            ("MPI_Iprobe", Way::Poll),
-            ("MPI_Init", Way::Init),
-            ("MPI_Init_thread", Way::Init),
-            ("MPI_Initialized", Way::Local),
-            ("MPI_Info_set", Way::Local),
-            ("MPI_Intercomm_create", Way::Collective(Chapter::Communicators, Reach::Some)),
-            ("MPI_Comm_rank", Way::Local),
-            ("MPI_Comm_split", Way::Collective(Chapter::Communicators, Reach::All)),
-            ("MPI_Bcast_c", Way::Collective(Chapter::Communication, Reach::FromRoot)),
-            ("MPI_Comm_flush_buffer", Way::BufferDetach),
-            ("MPI_Type_struct", Way::Local),
-            ("MPI_Send_init", Way::Local),
-            ("MPI_Bsend", Way::Local),
-            ("MPI_Win_wait", Way::Epoch),
-            ("MPI_Win_get_attr", Way::Local),
-            ("MPI_Frobnicate", Way::Unknown),
-            ("", Way::Unknown),
+            ("MPI_Recv", WaitKind::Receive),
+            ("MPI_Recv_c", WaitKind::Receive),
+            ("MPI_Irecv", WaitKind::Local),
+            ("MPI_Ibarrier", WaitKind::Local),
+            ("MPI_Iprobe", WaitKind::Poll),
+            ("MPI_Init", WaitKind::Init),
+            ("MPI_Init_thread", WaitKind::Init),
+            ("MPI_Initialized", WaitKind::Local),
+            ("MPI_Info_set", WaitKind::Local),
+            ("MPI_Intercomm_create", WaitKind::Collective(Chapter::Communicators, Reach::Some)),
+            ("MPI_Comm_rank", WaitKind::Local),
+            ("MPI_Comm_split", WaitKind::Collective(Chapter::Communicators, Reach::All)),
+            ("MPI_Bcast_c", WaitKind::Collective(Chapter::Communication, Reach::FromRoot)),
+            ("MPI_Comm_flush_buffer", WaitKind::BufferDetach),
+            ("MPI_Type_struct", WaitKind::Local),
+            ("MPI_Send_init", WaitKind::Local),
+            ("MPI_Bsend", WaitKind::Local),
+            ("MPI_Win_wait", WaitKind::Epoch),
+            ("MPI_Win_get_attr", WaitKind::Local),
+            ("MPI_Frobnicate", WaitKind::Unknown),
+            ("", WaitKind::Unknown),
         ] {
-            assert_eq!(way(name), expected, "{name}");
+            assert_eq!(wait_kind(name), expected, "{name}");
         }
     }
 
@@ -184,21 +184,21 @@ mod tests {
         let mut functions: Vec<&str> = crate::all().filter_map(|one| one.name.strip_prefix("MPI_")).collect();
         functions.sort_unstable();
         assert_eq!(named, functions);
-        assert!(ways().values().all(|way| *way != Way::Unknown));
+        assert!(wait_kinds().values().all(|kind| *kind != WaitKind::Unknown));
     }
 
     #[test]
     fn what_the_parameters_say_agrees() {
         for function in crate::all() {
             let given = function.takes_requests();
-            let waits_for_requests = matches!(way(function.name), Way::WaitAll | Way::WaitAny);
+            let waits_for_requests = matches!(wait_kind(function.name), WaitKind::WaitAll | WaitKind::WaitAny);
             assert!(!waits_for_requests || given, "{}", function.name);
             // A function that returns a request does not wait for what the request stands for.
             let starts = function
                 .parameters
                 .iter()
                 .any(|one| one.object() == Some(crate::HandleKind::Request) && one.direction == crate::Direction::Out);
-            assert!(!starts || way(function.name) == Way::Local, "{}", function.name);
+            assert!(!starts || wait_kind(function.name) == WaitKind::Local, "{}", function.name);
         }
     }
 }

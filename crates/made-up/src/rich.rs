@@ -44,7 +44,7 @@ pub fn rich(abi: TargetAbi, seed: u64) -> Process {
     let mut early = |sequence| process.fragment(Message { from: 2, tag: 9, ..Message::default() }, 10, sequence);
     let rings = [[early(4), early(5), early(6)], [early(9), early(10), early(11)]];
     process.out_of_order(world, 2, 2, &[&rings[0], &rings[1]]);
-    process.homeless(Message::default(), 99);
+    process.unplaced(Message::default(), 99);
     process
 }
 
@@ -61,7 +61,7 @@ pub fn queues(report: &QueueReport) -> impl Iterator<Item = &Queue> {
         .flat_map(|found| [&found.pending_sends, &found.pending_receives, &found.unexpected_messages])
 }
 
-/// How many requests and messages a report has, notes of homeless ones included.
+/// How many requests and messages a report has, notes of unplaced ones included.
 pub fn census(report: &QueueReport) -> (usize, usize) {
     let mut requests: Vec<u64> =
         queues(report).flat_map(|queue| &queue.operations).filter_map(|operation| operation.request).collect();

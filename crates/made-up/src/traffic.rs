@@ -210,7 +210,7 @@ impl Process {
     }
 
     /// A message for a communicator that does not exist yet.
-    pub fn homeless(&mut self, message: Message, context: i64) {
+    pub fn unplaced(&mut self, message: Message, context: i64) {
         let at = self.fragment(message, context, 1);
         let module = self.symbol_at("mca_pml_ob1");
         self.append(self.field(module, "mca_pml_ob1_t", "non_existing_communicator_pending"), at);

@@ -6,7 +6,7 @@
 //! naming problem"). Lengths are bytes.
 
 mod call;
-mod exactness;
+mod capabilities;
 mod facts;
 mod finding;
 pub mod handle;
@@ -22,7 +22,7 @@ mod window;
 mod world;
 
 pub use call::{Argument, Call, CallRequest, Outside, RequestState, SystemCall};
-pub use exactness::{Exactness, Level};
+pub use capabilities::{Capability, Level};
 pub use facts::Facts;
 pub use finding::{Finding, FindingKind, Limit, LimitKind, Motion, RankCall, RankMovement, State, Verdict};
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Known, Progress, RequestFacts, RequestSort, Typed};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Session, refine, windows};
-use functions::{Chapter, Direction, Way};
+use functions::{Chapter, Direction, WaitKind};
 use model::{
     Argument, Call, CallRequest, Communicator, Handle, HandleKind, HandleState, Operation, OperationStatus, Process,
     Progress, Remark, RequestSort, RequestState, Window,
@@ -236,7 +236,7 @@ fn number(call: &mut Call, communicators: &[Communicator]) {
 
 /// Whether it is a collective whose messages are its communicator's own.
 fn communicates(call: &Call) -> bool {
-    matches!(functions::way(&call.c_name()), Way::Collective(Chapter::Communication, _))
+    matches!(functions::wait_kind(&call.c_name()), WaitKind::Collective(Chapter::Communication, _))
 }
 
 /// The communicator of a blocking collective whose arguments are not known, where only one has messages of such that are

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::SessionError;
 use super::families::{Family, Installed};
 use layouts::{LayoutSource, Layouts, NoProfile, Profile, Verification};
-use model::{Exactness, Mpi};
+use model::{Capability, Mpi};
 use readers::Lifetime;
 use target::{Image, Reason, Target, libraries};
 
@@ -35,8 +35,8 @@ pub(super) const QUEUES: [&str; 3] = ["receives", "unexpected", "sends"];
 
 impl Detected {
     /// What can be known of the MPI, fact by fact, and why not all. What the tests measure stands in docs/mpis.md.
-    pub fn exactness(&self) -> Vec<Exactness> {
-        self.installed.exactness(self)
+    pub fn capabilities(&self) -> Vec<Capability> {
+        self.installed.capabilities(self)
     }
 
     /// How the layouts were verified, in a sentence.

@@ -152,7 +152,7 @@ def _key(host: Optional[str], here: bool, pid: Optional[int]) -> Tuple[Optional[
 
 def _of_user(tree: ProcessTree, entry: RankEntry, user: Optional[int]) -> RankEntry:
     """What the spawner's memory names may be any process of this machine."""
-    found = owners.stranger(tree, entry.pid, user) if entry.here and entry.pid is not None else None
+    found = owners.of_other(tree, entry.pid, user) if entry.here and entry.pid is not None else None
     return entry if found is None else owners.left_out(entry, found)
 
 

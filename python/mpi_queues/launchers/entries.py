@@ -12,7 +12,7 @@ from . import finding, hosts, members, owners
 from .environment import Identity
 from .members import Choice, Start
 from .model import Job, RankEntry, World
-from .owners import Stranger
+from .owners import OfOther
 from .tables import Row, Table
 from .tree import ProcessTree
 
@@ -29,7 +29,7 @@ class Sources:
     #: What is below the launcher or its daemons.
     attended: Set[int]
     #: What the launcher has started as ranks with the rights of another user.
-    replaced: Sequence[Tuple[Identity, Stranger]] = ()
+    replaced: Sequence[Tuple[Identity, OfOther]] = ()
     #: Asked once for each host: large tables name few.
     is_here: Callable[[Optional[str]], bool] = field(default_factory=lambda: lru_cache(maxsize=None)(hosts.is_here))
 
@@ -59,12 +59,12 @@ def of_world(sources: Sources, world: World, starts: List[Start], table: Optiona
 
 def _leave_out(sources: Sources, world: World, found: Dict[int, RankEntry]) -> None:
     """Ranks that nobody of the job's user is, but a process that the launcher has started with another's rights."""
-    for identity, stranger in sources.replaced:
+    for identity, of_other in sources.replaced:
         rank, host = identity.rank, sources.job.host
         fits = identity.world in (None, world.name) and (world.size is None or rank < world.size)
         if fits and rank not in found:
             entry = RankEntry(rank, world.number, None, host, None, "unknown", True, identity.origin)
-            found[rank] = owners.left_out(entry, stranger)
+            found[rank] = owners.left_out(entry, of_other)
 
 
 def _absent(size: int, found: Dict[int, RankEntry]) -> List[int]:
@@ -109,18 +109,18 @@ def _from_table(sources: Sources, world: World, rank: int, row: Row, table: Tabl
     if process is None or process.ended:
         text = f"it has ended: {'its parent has not waited for it' if process else 'there is no such process'}"
         return RankEntry(rank, number, row.pid, row.host, row.executable, "ended", True, table.origin, text)
-    stranger = owners.stranger(tree, row.pid, owners.user_of(tree, sources.job.pid))
+    of_other = owners.of_other(tree, row.pid, owners.user_of(tree, sources.job.pid))
     launcher = tree.get(sources.job.pid)
     younger = launcher is not None and process.started >= launcher.started
-    if stranger is not None and younger:
+    if of_other is not None and younger:
         entry = RankEntry(rank, number, None, row.host, None, "unknown", True, table.origin)
-        return owners.left_out(entry, stranger)
+        return owners.left_out(entry, of_other)
     own = finding.identity(tree, row.pid)
     problems = [row.problem] if row.problem else []
     if row.pid == sources.job.pid:
         # A launcher that is a rank itself (MPIR without MPIR_i_am_starter); what is below it are the others.
         return _entry(sources, world, rank, Choice(row.pid), table.origin, problems, row)
-    if stranger is None and (row.pid in sources.attended or (own is not None and own.rank == rank)):
+    if of_other is None and (row.pid in sources.attended or (own is not None and own.rank == rank)):
         pids = [row.pid, *(pid for pid in tree.descendants(row.pid) if pid in sources.attended)]
         return _entry(sources, world, rank, members.among(tree, pids, row.pid), table.origin, problems, row)
     if tree.environment(row.pid) is None and younger:

@@ -255,7 +255,7 @@ def _not_readable(tree: ProcessTree, pid: int) -> UserError:
 
 def outside(tree: ProcessTree, launcher: int) -> List[int]:
     """What belongs to the job without being below its launcher: daemons that came by ssh, and what they started."""
-    return [pid for pid in tied(tree, launcher) if not owners.stranger(tree, pid, owners.user_of(tree, launcher))]
+    return [pid for pid in tied(tree, launcher) if not owners.of_other(tree, pid, owners.user_of(tree, launcher))]
 
 
 def tied(tree: ProcessTree, launcher: int) -> List[int]:

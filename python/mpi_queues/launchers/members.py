@@ -12,7 +12,7 @@ from typing import Dict, Iterator, List, Optional, Tuple
 from ..system import advice
 from . import finding, owners, programs
 from .environment import Identity
-from .owners import Stranger
+from .owners import OfOther
 from .tree import ProcessTree
 
 
@@ -50,9 +50,9 @@ class Found:
     attended: List[int] = field(default_factory=list)
     problems: List[str] = field(default_factory=list)
     #: What is not taken, because it is another user's.
-    strangers: List[Stranger] = field(default_factory=list)
+    of_others: List[OfOther] = field(default_factory=list)
     #: Of these what the launcher itself has started, by the kernel's word: as which rank.
-    replaced: List[Tuple[Identity, Stranger]] = field(default_factory=list)
+    replaced: List[Tuple[Identity, OfOther]] = field(default_factory=list)
 
 
 def starts_of(tree: ProcessTree, launcher: int) -> Found:
@@ -61,7 +61,7 @@ def starts_of(tree: ProcessTree, launcher: int) -> Found:
     user = owners.user_of(tree, launcher)
     under = finding.below(tree, launcher)
     for pid in under + finding.tied(tree, launcher):
-        one = owners.stranger(tree, pid, user)
+        one = owners.of_other(tree, pid, user)
         if one is None:
             found.attended.append(pid)
         else:
@@ -94,7 +94,7 @@ def starts_of(tree: ProcessTree, launcher: int) -> Found:
     return found
 
 
-def _leave_out(tree: ProcessTree, one: Stranger, launcher: int, under: bool, found: Found) -> None:
+def _leave_out(tree: ProcessTree, one: OfOther, launcher: int, under: bool, found: Found) -> None:
     """Names a process of another user that would have been taken, or might have been: not what a rank has started with
     other rights, such as a command through sudo, nor a daemon on the way."""
     process = tree.get(one.pid)
@@ -104,7 +104,7 @@ def _leave_out(tree: ProcessTree, one: Stranger, launcher: int, under: bool, fou
     identity = finding.identity(tree, one.pid, launcher)
     if environment is not None and identity is None and not programs.is_daemon(tree, one.pid):
         return
-    found.strangers.append(one)
+    found.of_others.append(one)
     if under and identity is not None:
         found.replaced.append((identity, one))
 
@@ -135,7 +135,7 @@ def _orphans(tree: ProcessTree, launcher: int, known: Dict[int, Identity], told:
     process = tree.get(launcher)
     marks = (f"-{launcher}@",)
     inner = [pid for one in finding.launchers(tree) if one != launcher for pid in finding.below(tree, one)]
-    others = {*inner, *(one.pid for one in told.strangers)}
+    others = {*inner, *(one.pid for one in told.of_others)}
     user = owners.user_of(tree, launcher)
     found: Dict[int, Identity] = {}
     for one in tree:
@@ -149,11 +149,11 @@ def _orphans(tree: ProcessTree, launcher: int, known: Dict[int, Identity], told:
         named = own.world.startswith(("prterun-", "prte-")) and any(mark in own.world for mark in marks)
         younger = process is not None and one.started >= process.started
         if younger and (own.world in worlds or named):
-            left_out = owners.stranger(tree, one.pid, user)
+            left_out = owners.of_other(tree, one.pid, user)
             if left_out is None:
                 found[one.pid] = own
             else:
-                told.strangers.append(left_out)
+                told.of_others.append(left_out)
     return found
 
 

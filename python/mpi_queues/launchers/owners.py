@@ -22,7 +22,7 @@ _MAX_NAMED = 20
 
 
 @dataclass(frozen=True)
-class Stranger:
+class OfOther:
     """A process that would be a rank of a job if it were its user's."""
 
     pid: int
@@ -48,7 +48,7 @@ def have_same_user(tree: ProcessTree, one: int, other: int) -> bool:
     return user is not None and user == user_of(tree, other)
 
 
-def stranger(tree: ProcessTree, pid: int, user: Optional[int]) -> Optional[Stranger]:
+def of_other(tree: ProcessTree, pid: int, user: Optional[int]) -> Optional[OfOther]:
     """The process as one that is left out; None where it is the user's, or gone."""
     users = tree.users(pid)
     if users is None or user is None or is_users(tree, pid, user):
@@ -57,10 +57,10 @@ def stranger(tree: ProcessTree, pid: int, user: Optional[int]) -> Optional[Stran
     # With the user's name a set-user-id program does what its owner may do.
     whose = f"of {others[0]}" if users[0] != user else f"with the rights of {others[0]}"
     name = tree.short_name(pid) or "not known"
-    return Stranger(pid, f"pid {pid} ({name}) {whose} is left out: the job is {processes.user_name(user)}'s")
+    return OfOther(pid, f"pid {pid} ({name}) {whose} is left out: the job is {processes.user_name(user)}'s")
 
 
-def named(left_out: Iterable[Stranger]) -> List[str]:
+def named(left_out: Iterable[OfOther]) -> List[str]:
     """Sentences for a job's problems, each process once."""
     reasons = list({one.pid: one.reason for one in left_out}.values())
     more = len(reasons) - _MAX_NAMED
@@ -76,17 +76,17 @@ def of_one_user(tree: ProcessTree, job: Job) -> Job:
         if not entry.here or entry.pid is None or entry.state == "ended" or is_users(tree, entry.pid, user):
             ranks.append(entry)
             continue
-        found = stranger(tree, entry.pid, user)
+        found = of_other(tree, entry.pid, user)
         if found is not None:
             ranks.append(left_out(entry, found))
         elif user is not None:
             ranks.append(replace(entry, state="ended", wrong="it has ended"))
         else:
             nobody = "the launcher has ended, so that nothing tells whose job it is"
-            ranks.append(left_out(entry, Stranger(entry.pid, f"pid {entry.pid} is left out: {nobody}")))
+            ranks.append(left_out(entry, OfOther(entry.pid, f"pid {entry.pid} is left out: {nobody}")))
     return replace(job, ranks=ranks)
 
 
-def left_out(entry: RankEntry, found: Stranger) -> RankEntry:
+def left_out(entry: RankEntry, found: OfOther) -> RankEntry:
     """A rank of which nothing is known but who says to be it: nothing may be done with that process id in its name."""
     return replace(entry, pid=None, executable=None, state="unknown", wrong=found.reason)

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
-use crate::job::{CommunicatorId, PartyId};
+use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
 use crate::waits::{Collective, CollectiveId, Peer, peer};
 use crate::words;
-use functions::{Reach, Way, way};
+use functions::{Reach, WaitKind, wait_kind};
 use model::{Finding, FindingKind};
 
 /// Findings of more ranks than these are about those that are fewer.
@@ -23,7 +23,7 @@ const SHOWN: usize = 16;
 struct Group<'a> {
     id: CollectiveId,
     collective: &'a Collective,
-    stuck: Vec<PartyId>,
+    stuck: Vec<ProcIndex>,
     certain: bool,
     reach: Reach,
 }
@@ -33,17 +33,16 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     let mut by_communicator: BTreeMap<CommunicatorId, Vec<Group<'_>>> = BTreeMap::new();
     for (id, collective) in context.waits.collectives.iter() {
         let Some(communicator) = collective.communicator else { continue };
-        let Way::Collective(_, reach) = way(&collective.function) else { continue };
+        let WaitKind::Collective(_, reach) = wait_kind(&collective.function) else { continue };
         // A thread whose communicator is not known stands in several of these, and proves nothing.
-        let here = |party: &&PartyId| {
-            context.threads(**party).iter().any(|thread| thread.collective == Some(id))
-                && context.perhaps_stuck(**party)
+        let here = |proc: &&ProcIndex| {
+            context.threads(**proc).iter().any(|thread| thread.collective == Some(id)) && context.perhaps_stuck(**proc)
         };
-        let stuck: Vec<PartyId> = collective.present.iter().filter(here).copied().collect();
+        let stuck: Vec<ProcIndex> = collective.present.iter().filter(here).copied().collect();
         if stuck.is_empty() {
             continue;
         }
-        let certain = stuck.iter().all(|party| context.stuck_for_certain(*party));
+        let certain = stuck.iter().all(|proc| context.stuck_for_certain(*proc));
         by_communicator.entry(communicator).or_default().push(Group { id, collective, stuck, certain, reach });
     }
     let mut found: [Vec<Finding>; 3] = Default::default();
@@ -79,9 +78,9 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
     if groups.len() < 2 {
         return None;
     }
-    let inside: HashSet<PartyId> = groups.iter().flat_map(|group| group.stuck.iter().copied()).collect();
+    let inside: HashSet<ProcIndex> = groups.iter().flat_map(|group| group.stuck.iter().copied()).collect();
     let all_here = groups[0].collective.whole
-        && groups[0].collective.missing.iter().chain(&groups[0].collective.present).all(|party| inside.contains(party));
+        && groups[0].collective.missing.iter().chain(&groups[0].collective.present).all(|proc| inside.contains(proc));
     let synchronising: Vec<&Group<'_>> = groups.iter().filter(|group| group.reach == Reach::All).collect();
     // Who is in one that some leave early may merely be a step behind, where somebody else is missing in it.
     let groups: Vec<&Group<'_>> = if all_here { groups.iter().collect() } else { synchronising };
@@ -92,7 +91,7 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
     let told: Vec<String> = groups
         .iter()
         .map(|group| {
-            let ranks = words::parties(job, &group.stuck);
+            let ranks = words::procs(job, &group.stuck);
             format!("{ranks} {} in {}", is_are(group.stuck.len()), group.collective.function)
         })
         .collect();
@@ -128,16 +127,16 @@ fn missing(
     all: &[Group<'_>],
 ) -> Option<Finding> {
     let job = context.job;
-    let elsewhere: HashSet<PartyId> =
+    let elsewhere: HashSet<ProcIndex> =
         all.iter().filter(|other| other.id != group.id).flat_map(|other| other.stuck.iter().copied()).collect();
-    let gone = |party: &PartyId| context.is_out(*party) && !elsewhere.contains(party);
-    let missing: Vec<PartyId> = group.collective.missing.iter().copied().filter(gone).collect();
+    let gone = |proc: &ProcIndex| context.is_out(*proc) && !elsewhere.contains(proc);
+    let missing: Vec<ProcIndex> = group.collective.missing.iter().copied().filter(gone).collect();
     if missing.is_empty() {
         return None;
     }
     // Who is not in an operation that some leave early may have left it, but not who owes one its part of it.
     let owing = owing(context, group);
-    let proven: Vec<PartyId> = missing.iter().copied().filter(|party| owing.contains(party)).collect();
+    let proven: Vec<ProcIndex> = missing.iter().copied().filter(|proc| owing.contains(proc)).collect();
     let all = group.reach == Reach::All;
     let certain = group.certain && (all || !proven.is_empty());
     let missing = if certain && !all { proven } else { missing };
@@ -145,10 +144,10 @@ fn missing(
     let function = &group.collective.function;
     let mut summary = format!(
         "{} {} not in {function} on {}, where {} {verb}",
-        words::parties(job, &missing),
+        words::procs(job, &missing),
         is_are(missing.len()),
         on(context, communicator),
-        words::parties(job, &group.stuck),
+        words::procs(job, &group.stuck),
     );
     let mut evidence = whereabouts(context, &missing, &mut summary);
     if !certain {
@@ -173,24 +172,24 @@ fn missing(
 
 /// Members from whom, or by whom, members that are stuck in a collective still wait for a message of it: it was not exchanged,
 /// so these have not been through it.
-fn owing(context: &Context<'_>, group: &Group<'_>) -> HashSet<PartyId> {
+fn owing(context: &Context<'_>, group: &Group<'_>) -> HashSet<ProcIndex> {
     if group.reach == Reach::All {
         return HashSet::new();
     }
-    let inside = group.stuck.iter().flat_map(|party| context.threads(*party));
+    let inside = group.stuck.iter().flat_map(|proc| context.threads(*proc));
     let posted = inside.filter(|thread| thread.collective == Some(group.id)).flat_map(|thread| &thread.operations);
     let named = posted.filter(|op| op.operation.internal && !op.operation.any_source);
     let ranks = named.filter_map(|op| op.operation.actual_global_rank.or(op.operation.desired_global_rank));
-    ranks.filter_map(|rank| context.job.party(rank)).collect()
+    ranks.filter_map(|rank| context.job.proc(rank)).collect()
 }
 
 /// Where those are that are missing, as sentences; a single one also at the end of the summary.
-pub fn whereabouts(context: &Context<'_>, missing: &[PartyId], summary: &mut String) -> Vec<String> {
+pub fn whereabouts(context: &Context<'_>, missing: &[ProcIndex], summary: &mut String) -> Vec<String> {
     let job = context.job;
     let mut told = Vec::new();
-    for party in missing.iter().take(3) {
-        let thread = context.threads(*party).first();
-        let place = match (super::finished::finished(context, *party), thread) {
+    for proc in missing.iter().take(3) {
+        let thread = context.threads(*proc).first();
+        let place = match (super::finished::finished(context, *proc), thread) {
             (Some(how), _) => how.words().to_owned(),
             (None, Some(thread)) => format!("is in {}", thread.call.c_name()),
             (None, None) => continue,
@@ -198,47 +197,45 @@ pub fn whereabouts(context: &Context<'_>, missing: &[PartyId], summary: &mut Str
         if missing.len() == 1 {
             summary.push_str(&format!(": it {place}"));
         }
-        let waits_for = thread.and_then(|thread| context.waits.words(job, *party, thread));
+        let waits_for = thread.and_then(|thread| context.waits.words(job, *proc, thread));
         let waits_for = waits_for.map_or_else(String::new, |words| format!(" and waits for {words}"));
-        told.push(format!("{} {place}{waits_for}.", super::deadlock::capital(&words::party(job, *party))));
+        told.push(format!("{} {place}{waits_for}.", super::deadlock::capital(&words::proc(job, *proc))));
     }
     told
 }
 
 /// Members in the same rooted collective with different roots.
 fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Option<Finding> {
-    let Way::Collective(_, Reach::FromRoot | Reach::ToRoot) = way(&collective.function) else { return None };
-    let mut by_root: BTreeMap<i64, Vec<PartyId>> = BTreeMap::new();
-    for party in &collective.present {
-        let process = context.job.parties.get(party.0).and_then(|party| party.process)?;
-        let still = context.seen.get(party.0) == Some(&Seen::Still);
-        let thread = context.threads(*party).iter().find(|thread| thread.collective == Some(id));
-        if let (Some(thread), true) = (thread, still || context.perhaps_stuck(*party))
+    let WaitKind::Collective(_, Reach::FromRoot | Reach::ToRoot) = wait_kind(&collective.function) else { return None };
+    let mut by_root: BTreeMap<i64, Vec<ProcIndex>> = BTreeMap::new();
+    for proc in &collective.present {
+        let process = context.job.procs.get(proc.0).and_then(|proc| proc.process)?;
+        let still = context.seen.get(proc.0) == Some(&Seen::Still);
+        let thread = context.threads(*proc).iter().find(|thread| thread.collective == Some(id));
+        if let (Some(thread), true) = (thread, still || context.perhaps_stuck(*proc))
             && let Peer::Rank(root) = peer(process, thread.call.argument("root"))
         {
-            by_root.entry(root).or_default().push(*party);
+            by_root.entry(root).or_default().push(*proc);
         }
     }
     if by_root.len() < 2 {
         return None;
     }
-    let mut groups: Vec<(i64, Vec<PartyId>)> = by_root.into_iter().collect();
-    groups.sort_by_key(|(root, parties)| (parties.len(), *root));
-    let all: Vec<PartyId> = groups.iter().flat_map(|(_, parties)| parties.iter().copied()).collect();
+    let mut groups: Vec<(i64, Vec<ProcIndex>)> = by_root.into_iter().collect();
+    groups.sort_by_key(|(root, procs)| (procs.len(), *root));
+    let all: Vec<ProcIndex> = groups.iter().flat_map(|(_, procs)| procs.iter().copied()).collect();
     // Where somebody is missing the others may be at different calls of the same function.
     let certain = collective.missing.is_empty()
         && collective.whole
         && collective
             .present
             .iter()
-            .all(|party| context.stuck_for_certain(*party) || context.seen.get(party.0) == Some(&Seen::Still))
-        && collective.present.iter().any(|party| context.stuck_for_certain(*party));
-    let told: Vec<String> = groups
-        .iter()
-        .map(|(root, parties)| format!("{} with root {root}", words::parties(context.job, parties)))
-        .collect();
+            .all(|proc| context.stuck_for_certain(*proc) || context.seen.get(proc.0) == Some(&Seen::Still))
+        && collective.present.iter().any(|proc| context.stuck_for_certain(*proc));
+    let told: Vec<String> =
+        groups.iter().map(|(root, procs)| format!("{} with root {root}", words::procs(context.job, procs))).collect();
     let fewer = if all.len() > ALL_RANKS { groups.len() - 1 } else { groups.len() };
-    let mut ranks: Vec<i64> = groups.iter().take(fewer).flat_map(|(_, parties)| context.ranks(parties)).collect();
+    let mut ranks: Vec<i64> = groups.iter().take(fewer).flat_map(|(_, procs)| context.ranks(procs)).collect();
     ranks.sort_unstable();
     let place = collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)));
     let mut evidence = vec!["All members must give the same root; the root is a rank in the communicator.".to_owned()];

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Context;
 use crate::graph::{Knots, NodeId};
-use crate::job::PartyId;
+use crate::job::ProcIndex;
 use crate::stuck::{Seen, Stuck};
 use crate::words;
 use model::{Finding, FindingKind};
@@ -25,15 +25,15 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
 fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     let knots = stuck.knots();
     let ends = stuck.ends(&knots);
-    let mut waiting: Vec<Vec<PartyId>> = vec![Vec::new(); knots.knots.len()];
-    for index in 0..context.job.parties.len() {
-        let party = PartyId(index);
-        let node = stuck.node(party);
-        if !stuck.is_stuck(party) || knots.of(node).is_some() {
+    let mut waiting: Vec<Vec<ProcIndex>> = vec![Vec::new(); knots.knots.len()];
+    for index in 0..context.job.procs.len() {
+        let proc = ProcIndex(index);
+        let node = stuck.node(proc);
+        if !stuck.is_stuck(proc) || knots.of(node).is_some() {
             continue;
         }
         if let Some(knot) = ends[node.0].and_then(|end| knots.of(end)) {
-            waiting[knot].push(party);
+            waiting[knot].push(proc);
         }
     }
     let mut found: Vec<(usize, Finding)> = Vec::new();
@@ -53,9 +53,9 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     found
 }
 
-fn distinct(stuck: &Stuck, nodes: &[NodeId]) -> Vec<PartyId> {
+fn distinct(stuck: &Stuck, nodes: &[NodeId]) -> Vec<ProcIndex> {
     let mut known = HashSet::new();
-    nodes.iter().filter_map(|node| stuck.party(*node)).filter(|party| known.insert(*party)).collect()
+    nodes.iter().filter_map(|node| stuck.proc(*node)).filter(|proc| known.insert(*proc)).collect()
 }
 
 fn finding(
@@ -63,28 +63,28 @@ fn finding(
     stuck: &Stuck,
     knots: &Knots,
     knot: usize,
-    members: &[PartyId],
-    waiting: &[PartyId],
+    members: &[ProcIndex],
+    waiting: &[ProcIndex],
     certain: bool,
 ) -> Finding {
     let job = context.job;
-    let cycle = knots.cycle(knot, |node| stuck.party(node).is_some());
+    let cycle = knots.cycle(knot, |node| stuck.proc(node).is_some());
     let cycle = distinct(stuck, &cycle);
     // In the order in which they wait for one another, then the rest of those that hold one another.
     let mut ordered = cycle.clone();
-    let in_cycle: HashSet<PartyId> = cycle.iter().copied().collect();
-    ordered.extend(members.iter().copied().filter(|party| !in_cycle.contains(party)));
-    let functions = |parties: &[PartyId]| {
-        let names = parties.iter().map(|party| {
-            let threads = context.threads(*party);
+    let in_cycle: HashSet<ProcIndex> = cycle.iter().copied().collect();
+    ordered.extend(members.iter().copied().filter(|proc| !in_cycle.contains(proc)));
+    let functions = |procs: &[ProcIndex]| {
+        let names = procs.iter().map(|proc| {
+            let threads = context.threads(*proc);
             threads.first().map_or_else(|| "?".to_owned(), |thread| thread.call.c_name())
         });
         names.collect::<Vec<_>>()
     };
     let whom = if members.len() == 1 {
-        format!("{} waits for itself", words::party(job, members[0]))
+        format!("{} waits for itself", words::proc(job, members[0]))
     } else {
-        format!("{} wait for one another", words::parties(job, members))
+        format!("{} wait for one another", words::procs(job, members))
     };
     let mut summary = whom;
     if ordered.len() <= NAMED {
@@ -105,14 +105,14 @@ fn finding(
         let waits_for = context.threads(pair.0).iter().find_map(|thread| context.waits.words(job, pair.0, thread));
         let place = context.threads(pair.0).first().map(|thread| thread.call.c_name()).unwrap_or_default();
         if let Some(waits_for) = waits_for {
-            evidence.push(format!("{} is in {place} and waits for {waits_for}.", capital(&words::party(job, pair.0))));
+            evidence.push(format!("{} is in {place} and waits for {waits_for}.", capital(&words::proc(job, pair.0))));
         }
     }
     if !waiting.is_empty() {
         let verb = words::wait(waiting.len());
-        evidence.push(format!("{} {verb} for these.", capital(&words::parties(job, waiting))));
+        evidence.push(format!("{} {verb} for these.", capital(&words::procs(job, waiting))));
     }
-    let still = members.iter().all(|party| context.seen.get(party.0) == Some(&Seen::Still));
+    let still = members.iter().all(|proc| context.seen.get(proc.0) == Some(&Seen::Still));
     if still {
         evidence.push("Between two looks nothing of these ranks moved.".to_owned());
     }
@@ -134,7 +134,7 @@ fn finding(
     }
 }
 
-fn cycle_pairs(cycle: &[PartyId]) -> impl Iterator<Item = (PartyId, PartyId)> + '_ {
+fn cycle_pairs(cycle: &[ProcIndex]) -> impl Iterator<Item = (ProcIndex, ProcIndex)> + '_ {
     cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1))
 }
 

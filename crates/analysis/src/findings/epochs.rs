@@ -1,53 +1,56 @@
 //! Epochs of windows in which stuck ranks stand.
 
 use super::Context;
-use crate::job::PartyId;
+use crate::job::ProcIndex;
 use crate::words;
-use functions::Way;
+use functions::WaitKind;
 use model::{Finding, FindingKind};
 
 /// One finding for all stuck ranks that stand in functions of one-sided synchronisation, certain ones apart from others.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
-    let in_epoch = |party: &PartyId| {
-        context.threads(*party).iter().any(|thread| thread.way == Way::Epoch || thread.call.c_name() == "MPI_Win_fence")
+    let in_epoch = |proc: &ProcIndex| {
+        context
+            .threads(*proc)
+            .iter()
+            .any(|thread| thread.wait_kind == WaitKind::Epoch || thread.call.c_name() == "MPI_Win_fence")
     };
-    let all = || (0..context.job.parties.len()).map(PartyId).filter(in_epoch);
-    let certain: Vec<PartyId> = all().filter(|party| context.stuck_for_certain(*party)).collect();
-    let possible: Vec<PartyId> = all().filter(|party| context.possible.is_stuck(*party)).collect();
+    let all = || (0..context.job.procs.len()).map(ProcIndex).filter(in_epoch);
+    let certain: Vec<ProcIndex> = all().filter(|proc| context.stuck_for_certain(*proc)).collect();
+    let possible: Vec<ProcIndex> = all().filter(|proc| context.possible.is_stuck(*proc)).collect();
     [(certain, true), (possible, false)]
         .into_iter()
-        .filter(|(parties, _)| !parties.is_empty())
-        .map(|(parties, certain)| finding(context, &parties, certain))
+        .filter(|(procs, _)| !procs.is_empty())
+        .map(|(procs, certain)| finding(context, &procs, certain))
         .collect()
 }
 
-fn finding(context: &Context<'_>, parties: &[PartyId], certain: bool) -> Finding {
-    let mut functions: Vec<(String, Vec<PartyId>)> = Vec::new();
-    for party in parties {
-        let threads = context.threads(*party);
+fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool) -> Finding {
+    let mut functions: Vec<(String, Vec<ProcIndex>)> = Vec::new();
+    for proc in procs {
+        let threads = context.threads(*proc);
         let Some(thread) = threads.iter().find(|thread| thread.call.c_name().starts_with("MPI_Win_")) else { continue };
         let name = thread.call.c_name();
         match functions.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, parties)) => parties.push(*party),
-            None => functions.push((name, vec![*party])),
+            Some((_, procs)) => procs.push(*proc),
+            None => functions.push((name, vec![*proc])),
         }
     }
     let told: Vec<String> = functions
         .iter()
-        .map(|(name, parties)| {
-            let verb = words::wait(parties.len());
-            format!("{} {verb} in {name}", words::parties(context.job, parties))
+        .map(|(name, procs)| {
+            let verb = words::wait(procs.len());
+            format!("{} {verb} in {name}", words::procs(context.job, procs))
         })
         .collect();
     let mut evidence = vec!["Nobody who could end these epochs can go on.".to_owned()];
     if !certain {
-        evidence.extend(context.doubts(parties));
+        evidence.extend(context.doubts(procs));
     }
     Finding {
         kind: FindingKind::OneSidedEpochs,
         summary: format!("{} for others that can never go on", words::list(&told, "and")),
-        ranks: context.ranks(parties),
-        calls: context.calls(parties),
+        ranks: context.ranks(procs),
+        calls: context.calls(procs),
         certain,
         evidence,
         advice: Some(

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use super::deadlock::capital;
-use crate::job::{PartyId, Side};
+use crate::job::{ProcIndex, Side};
 use crate::stuck::{Seen, Stuck};
-use crate::waits::{Finished, Posted, Standing};
+use crate::waits::{Finished, Posted, ProcState};
 use crate::words;
-use functions::Way;
+use functions::WaitKind;
 use model::{Finding, FindingKind};
 
 /// Of so many ranks that wait it is looked for all others that have finished and could have sent.
@@ -21,11 +21,11 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     found
 }
 
-/// How a party has finished.
-pub fn finished(context: &Context<'_>, party: PartyId) -> Option<Finished> {
-    match context.waits.standing.get(party.0)? {
-        Standing::Finished(how) => Some(*how),
-        Standing::Blocked(threads) if threads.iter().any(|thread| thread.way == Way::Finalize) => {
+/// How a process has finished.
+pub fn finished(context: &Context<'_>, proc: ProcIndex) -> Option<Finished> {
+    match context.waits.states.get(proc.0)? {
+        ProcState::Finished(how) => Some(*how),
+        ProcState::Blocked(threads) if threads.iter().any(|thread| thread.wait_kind == WaitKind::Finalize) => {
             Some(Finished::Finalizing)
         }
         _ => None,
@@ -33,31 +33,31 @@ pub fn finished(context: &Context<'_>, party: PartyId) -> Option<Finished> {
 }
 
 /// Who has finished, who waits for these itself, and who does through others.
-type Three = (Vec<PartyId>, Vec<PartyId>, Vec<PartyId>);
+type Three = (Vec<ProcIndex>, Vec<ProcIndex>, Vec<ProcIndex>);
 
 fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     let knots = stuck.knots();
     let ends = stuck.ends(&knots);
     // By how they finished: who did, and who waits for them, directly or through others.
     let mut groups: BTreeMap<Finished, Three> = BTreeMap::new();
-    for index in 0..context.job.parties.len() {
-        let party = PartyId(index);
-        let node = stuck.node(party);
-        if !stuck.is_stuck(party) {
+    for index in 0..context.job.procs.len() {
+        let proc = ProcIndex(index);
+        let node = stuck.node(proc);
+        if !stuck.is_stuck(proc) {
             continue;
         }
         let Some(last) = ends[node.0].filter(|last| *last != node) else { continue };
-        let Some(end) = stuck.party(last) else { continue };
-        let Some(how) = finished(context, end).filter(|_| end != party && stuck.helping(end) == last) else { continue };
+        let Some(end) = stuck.proc(last) else { continue };
+        let Some(how) = finished(context, end).filter(|_| end != proc && stuck.helping(end) == last) else { continue };
         let entry = groups.entry(how).or_default();
         entry.0.push(end);
         // Between it and the one that has finished stand only groups: it waits for that one itself.
-        let next = knots.way(node).find(|node| stuck.party(*node).is_some());
-        if next == Some(last) { entry.1.push(party) } else { entry.2.push(party) }
+        let next = knots.path(node).find(|node| stuck.proc(*node).is_some());
+        if next == Some(last) { entry.1.push(proc) } else { entry.2.push(proc) }
     }
     let found = groups.into_iter().map(|(how, (mut ended, direct, through))| {
-        for party in direct.iter().take(SHOWN_WAITING) {
-            ended.extend(also_ended(context, *party, how));
+        for proc in direct.iter().take(SHOWN_WAITING) {
+            ended.extend(also_ended(context, *proc, how));
         }
         ended.sort_unstable();
         ended.dedup();
@@ -66,49 +66,49 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     found.collect()
 }
 
-/// Those that have finished in the same way among all from which a party would take a message.
-fn also_ended(context: &Context<'_>, party: PartyId, how: Finished) -> Vec<PartyId> {
-    let operations = context.threads(party).iter().flat_map(|thread| &thread.operations);
+/// Those that have finished in the same way among all from which a process would take a message.
+fn also_ended(context: &Context<'_>, proc: ProcIndex, how: Finished) -> Vec<ProcIndex> {
+    let operations = context.threads(proc).iter().flat_map(|thread| &thread.operations);
     let any = operations.filter(|op| op.operation.any_source && op.queue == Posted::Receives);
     let members = any.filter_map(|op| {
         let shared = context.job.communicators.get(op.shared.0)?;
-        let side = shared.view(party).map_or(Side::First, |view| shared.peers(view.side));
+        let side = shared.view(proc).map_or(Side::First, |view| shared.peers(view.side));
         Some(shared.group(side))
     });
-    let others = members.flatten().copied().flatten().filter(|other| *other != party);
+    let others = members.flatten().copied().flatten().filter(|other| *other != proc);
     others.filter(|other| finished(context, *other) == Some(how)).collect()
 }
 
 fn finding(
     context: &Context<'_>,
     how: Finished,
-    ended: &[PartyId],
-    direct: &[PartyId],
-    through: &[PartyId],
+    ended: &[ProcIndex],
+    direct: &[ProcIndex],
+    through: &[ProcIndex],
     certain: bool,
 ) -> Finding {
     let job = context.job;
     let verb = words::wait(direct.len());
     let which = if ended.len() == 1 { "which" } else { "of which each" };
-    let who = words::parties(job, ended);
-    let summary = format!("{} {verb} for {who}, {which} {}", words::parties(job, direct), how.words());
+    let who = words::procs(job, ended);
+    let summary = format!("{} {verb} for {who}, {which} {}", words::procs(job, direct), how.words());
     let mut evidence: Vec<String> = Vec::new();
-    for party in direct.iter().take(4) {
-        for thread in context.threads(*party).iter().take(1) {
-            if let Some(waits_for) = context.waits.words(job, *party, thread) {
+    for proc in direct.iter().take(4) {
+        for thread in context.threads(*proc).iter().take(1) {
+            if let Some(waits_for) = context.waits.words(job, *proc, thread) {
                 let place = thread.call.c_name();
                 evidence
-                    .push(format!("{} is in {place} and waits for {waits_for}.", capital(&words::party(job, *party))));
+                    .push(format!("{} is in {place} and waits for {waits_for}.", capital(&words::proc(job, *proc))));
             }
         }
     }
     evidence.push(format!("{} sends and receives nothing more.", capital(&who)));
-    let through: Vec<PartyId> = through.iter().filter(|party| !ended.contains(party)).copied().collect();
+    let through: Vec<ProcIndex> = through.iter().filter(|proc| !ended.contains(proc)).copied().collect();
     if !through.is_empty() {
         let verb = words::wait(through.len());
-        evidence.push(format!("{} {verb} for these in turn.", capital(&words::parties(job, &through))));
+        evidence.push(format!("{} {verb} for these in turn.", capital(&words::procs(job, &through))));
     }
-    if direct.iter().all(|party| context.seen.get(party.0) == Some(&Seen::Still)) {
+    if direct.iter().all(|proc| context.seen.get(proc.0) == Some(&Seen::Still)) {
         evidence.push("Between two looks nothing of the ranks that wait moved.".to_owned());
     } else if !certain {
         evidence.extend(context.doubts(direct));

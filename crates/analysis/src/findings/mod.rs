@@ -12,10 +12,10 @@ pub mod slow;
 
 use std::collections::HashMap;
 
-use super::job::{Job, Party, PartyId};
+use super::job::{Job, Proc, ProcIndex};
 use super::matching::Matching;
 use super::stuck::{Seen, Stuck};
-use super::waits::{Free, Standing, Thread, Waits};
+use super::waits::{Free, ProcState, Thread, Waits};
 use super::words;
 use model::{Call, Outside, RankCall};
 
@@ -34,7 +34,7 @@ pub struct Context<'a> {
     pub possible: &'a Stuck,
     /// Who is perhaps stuck if those that poll do nothing else.
     pub polling: &'a Stuck,
-    /// By party: what two looks tell of it.
+    /// By process: what two looks tell of it.
     pub seen: &'a [Seen],
 }
 
@@ -42,51 +42,51 @@ pub struct Context<'a> {
 const SHOWN_CALLS: usize = 16;
 
 impl<'a> Context<'a> {
-    /// Whether a party can never go on for certain.
-    pub fn stuck_for_certain(&self, party: PartyId) -> bool {
-        self.sure.is_stuck(party)
+    /// Whether a process can never go on for certain.
+    pub fn stuck_for_certain(&self, proc: ProcIndex) -> bool {
+        self.sure.is_stuck(proc)
     }
 
-    /// Whether a party can perhaps never go on.
-    pub fn perhaps_stuck(&self, party: PartyId) -> bool {
-        self.sure.is_stuck(party) || self.possible.is_stuck(party)
+    /// Whether a process can perhaps never go on.
+    pub fn perhaps_stuck(&self, proc: ProcIndex) -> bool {
+        self.sure.is_stuck(proc) || self.possible.is_stuck(proc)
     }
 
-    /// Whether a party can perhaps never go on, or has finished.
-    pub fn is_out(&self, party: PartyId) -> bool {
-        self.perhaps_stuck(party) || finished::finished(self, party).is_some()
+    /// Whether a process can perhaps never go on, or has finished.
+    pub fn is_out(&self, proc: ProcIndex) -> bool {
+        self.perhaps_stuck(proc) || finished::finished(self, proc).is_some()
     }
 
-    /// What is known of whether a party goes on.
-    pub fn fate(&self, party: PartyId) -> messages::Fate {
-        match finished::finished(self, party) {
+    /// What is known of whether a process goes on.
+    pub fn fate(&self, proc: ProcIndex) -> messages::Fate {
+        match finished::finished(self, proc) {
             Some(how) => messages::Fate::Finished(how.words()),
-            None if self.sure.is_stuck(party) => messages::Fate::Stuck,
-            None if self.possible.is_stuck(party) => messages::Fate::Suspect,
+            None if self.sure.is_stuck(proc) => messages::Fate::Stuck,
+            None if self.possible.is_stuck(proc) => messages::Fate::Suspect,
             None => messages::Fate::Open,
         }
     }
 
-    /// The ranks of parties, those that have one.
-    pub fn ranks(&self, parties: &[PartyId]) -> Vec<i64> {
-        parties.iter().filter_map(|party| words::rank(self.job, *party)).collect()
+    /// The ranks of processes, those that have one.
+    pub fn ranks(&self, procs: &[ProcIndex]) -> Vec<i64> {
+        procs.iter().filter_map(|proc| words::rank(self.job, *proc)).collect()
     }
 
-    /// Threads of a party that wait.
-    pub fn threads(&self, party: PartyId) -> &'a [Thread<'a>] {
-        match self.waits.standing.get(party.0) {
-            Some(Standing::Blocked(threads)) => threads,
+    /// Threads of a process that wait.
+    pub fn threads(&self, proc: ProcIndex) -> &'a [Thread<'a>] {
+        match self.waits.states.get(proc.0) {
+            Some(ProcState::Blocked(threads)) => threads,
             _ => &[],
         }
     }
 
-    /// Where parties stand: of many at the same place some.
-    pub fn calls(&self, parties: &[PartyId]) -> Vec<RankCall> {
+    /// Where processes stand: of many at the same place some.
+    pub fn calls(&self, procs: &[ProcIndex]) -> Vec<RankCall> {
         // Counted before anything is put into words: ranks at one place may be tens of thousands.
         let mut shown: HashMap<(&str, Option<&str>, Option<i64>), usize> = HashMap::new();
         let mut calls = Vec::new();
-        for party in parties {
-            let process = self.job.parties.get(party.0).and_then(|party| party.process);
+        for proc in procs {
+            let process = self.job.procs.get(proc.0).and_then(|proc| proc.process);
             let inside = process.and_then(|process| process.calls.first());
             let outside = process.and_then(|process| process.outside.first());
             let key = match (inside, outside) {
@@ -97,29 +97,29 @@ impl<'a> Context<'a> {
             let number = shown.entry(key).or_default();
             *number += 1;
             if *number <= SHOWN_CALLS {
-                calls.extend(self.places(*party, words::rank(self.job, *party)));
+                calls.extend(self.places(*proc, words::rank(self.job, *proc)));
             }
         }
         calls
     }
 
-    fn places(&self, party: PartyId, rank: Option<i64>) -> Vec<RankCall> {
+    fn places(&self, proc: ProcIndex, rank: Option<i64>) -> Vec<RankCall> {
         let outside = |thread: &Outside| {
             let (file, line, caller) = (thread.file.clone(), thread.line, thread.caller.clone());
             let call = Call { thread: thread.thread, file, line, caller, ..Call::default() };
             RankCall { rank, call, waits_for: None }
         };
-        match self.waits.standing.get(party.0) {
-            Some(Standing::Blocked(threads)) => threads
+        match self.waits.states.get(proc.0) {
+            Some(ProcState::Blocked(threads)) => threads
                 .iter()
                 .map(|thread| {
-                    let waits_for = self.waits.words(self.job, party, thread);
+                    let waits_for = self.waits.words(self.job, proc, thread);
                     RankCall { rank, call: thread.call.clone(), waits_for }
                 })
                 .collect(),
-            Some(Standing::Free(Free::Outside(thread))) => vec![outside(thread)],
+            Some(ProcState::Free(Free::Outside(thread))) => vec![outside(thread)],
             _ => {
-                let process = self.job.parties.get(party.0).and_then(|party| party.process);
+                let process = self.job.procs.get(proc.0).and_then(|proc| proc.process);
                 let calls = process.map_or(&[][..], |process| &process.calls);
                 let rest = process.map_or(&[][..], |process| &process.outside);
                 let inside = calls.iter().map(|call| RankCall { rank, call: call.clone(), waits_for: None });
@@ -128,16 +128,16 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Why it is not certain that parties are stuck, in sentences.
-    pub fn doubts(&self, parties: &[PartyId]) -> Vec<String> {
+    /// Why it is not certain that processes are stuck, in sentences.
+    pub fn doubts(&self, procs: &[ProcIndex]) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
-        for party in parties {
-            if self.job.parties.get(party.0).is_some_and(Party::has_hidden_threads) {
-                told.push(format!("Not certain: not all threads of {} could be read.", words::party(self.job, *party)));
+        for proc in procs {
+            if self.job.procs.get(proc.0).is_some_and(Proc::has_hidden_threads) {
+                told.push(format!("Not certain: not all threads of {} could be read.", words::proc(self.job, *proc)));
                 break;
             }
-            for thread in self.threads(*party) {
-                let moves = thread.in_flight.filter(|_| self.seen.get(party.0) != Some(&Seen::Still));
+            for thread in self.threads(*proc) {
+                let moves = thread.in_flight.filter(|_| self.seen.get(proc.0) != Some(&Seen::Still));
                 for reason in [thread.need.doubt(), moves].into_iter().flatten() {
                     let sentence = format!("Not certain: {reason}.");
                     if !told.contains(&sentence) {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
 use super::collectives::{on, whereabouts};
-use crate::job::{CommunicatorId, PartyId, Shared};
+use crate::job::{CommunicatorId, ProcIndex, Shared};
 use crate::words;
 use model::{Finding, FindingKind, RequestState};
 
@@ -25,16 +25,16 @@ fn has_begun(next: i64, sequence: i64) -> Option<bool> {
 /// All findings about non-blocking collectives that stuck ranks wait for.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
     let mut waiting: BTreeMap<(CommunicatorId, i64), Group> = BTreeMap::new();
-    let stuck = |party: &PartyId| context.perhaps_stuck(*party);
-    for party in (0..context.job.parties.len()).map(PartyId).filter(stuck) {
-        let requests = context.threads(party).iter().flat_map(|thread| &thread.call.requests);
+    let stuck = |proc: &ProcIndex| context.perhaps_stuck(*proc);
+    for proc in (0..context.job.procs.len()).map(ProcIndex).filter(stuck) {
+        let requests = context.threads(proc).iter().flat_map(|thread| &thread.call.requests);
         for request in requests.filter(|request| request.state == RequestState::Open) {
             let (Some(communicator), Some(sequence)) = (request.communicator, request.sequence) else { continue };
-            let Some((shared, _)) = context.job.by_unique_id(party.0, communicator) else { continue };
+            let Some((shared, _)) = context.job.by_unique_id(proc.0, communicator) else { continue };
             let group = waiting.entry((shared, sequence)).or_default();
             group.persistent |= request.persistent;
-            if group.waiting.last() != Some(&party) {
-                group.waiting.push(party);
+            if group.waiting.last() != Some(&proc) {
+                group.waiting.push(proc);
             }
         }
     }
@@ -45,7 +45,7 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
 /// Those that wait for one.
 #[derive(Default)]
 struct Group {
-    waiting: Vec<PartyId>,
+    waiting: Vec<ProcIndex>,
     /// Whether it was made once to be started each time: its number says who has made it, not who has started it.
     persistent: bool,
 }
@@ -53,17 +53,17 @@ struct Group {
 fn of(context: &Context<'_>, id: CommunicatorId, sequence: i64, group: &Group) -> Option<Finding> {
     let waiting = &group.waiting;
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
-    let mut behind: Vec<PartyId> = Vec::new();
-    let mut begun: HashSet<PartyId> = HashSet::new();
+    let mut behind: Vec<ProcIndex> = Vec::new();
+    let mut begun: HashSet<ProcIndex> = HashSet::new();
     for view in &shared.views {
         match view.communicator.next_sequence.and_then(|next| has_begun(next, sequence)) {
-            Some(true) => _ = begun.insert(view.party),
-            Some(false) => behind.push(view.party),
+            Some(true) => _ = begun.insert(view.proc),
+            Some(false) => behind.push(view.proc),
             None => {}
         }
     }
-    let certain = waiting.iter().all(|party| context.stuck_for_certain(*party));
-    behind.retain(|party| context.is_out(*party));
+    let certain = waiting.iter().all(|proc| context.stuck_for_certain(*proc));
+    behind.retain(|proc| context.is_out(*proc));
     if !behind.is_empty() {
         return Some(not_begun(context, (id, sequence), waiting, &behind, certain));
     }
@@ -75,14 +75,14 @@ fn of(context: &Context<'_>, id: CommunicatorId, sequence: i64, group: &Group) -
 fn not_begun(
     context: &Context<'_>,
     (id, sequence): (CommunicatorId, i64),
-    waiting: &[PartyId],
-    missing: &[PartyId],
+    waiting: &[ProcIndex],
+    missing: &[ProcIndex],
     certain: bool,
 ) -> Finding {
     let (job, place) = (context.job, on(context, id));
     let have = if missing.len() == 1 { "has" } else { "have" };
     let wait = words::wait(waiting.len());
-    let (who, others) = (words::parties(job, missing), words::parties(job, waiting));
+    let (who, others) = (words::procs(job, missing), words::procs(job, waiting));
     let mut summary =
         format!("{who} {have} not started the non-blocking collective on {place} for which {others} {wait}");
     let mut evidence = vec![format!(
@@ -110,19 +110,19 @@ fn not_begun(
 fn different(
     context: &Context<'_>,
     (id, shared): (CommunicatorId, &Shared<'_>),
-    waiting: &[PartyId],
-    begun: &HashSet<PartyId>,
+    waiting: &[ProcIndex],
+    begun: &HashSet<ProcIndex>,
 ) -> Option<Finding> {
     let mut members = shared.groups.as_ref()?.iter().flatten();
-    let there = |party: &PartyId| {
-        let inside = context.perhaps_stuck(*party) && super::finished::finished(context, *party).is_none();
-        inside && begun.contains(party)
+    let there = |proc: &ProcIndex| {
+        let inside = context.perhaps_stuck(*proc) && super::finished::finished(context, *proc).is_none();
+        inside && begun.contains(proc)
     };
     if !members.all(|member| member.as_ref().is_some_and(there)) {
         return None;
     }
     let (job, place) = (context.job, on(context, id));
-    let who = words::parties(job, waiting);
+    let who = words::procs(job, waiting);
     let wait = words::wait(waiting.len());
     let evidence = vec![
         format!("By the library's numbers all members of {place} have begun it, and all of them are in MPI calls."),

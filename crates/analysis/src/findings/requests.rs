@@ -1,7 +1,7 @@
 //! Persistent requests that were never started, in the calls that wait for them.
 
 use super::Context;
-use crate::job::PartyId;
+use crate::job::ProcIndex;
 use crate::words;
 use model::{CallRequest, Finding, FindingKind, RankCall, RequestState};
 
@@ -11,12 +11,12 @@ const MOST: usize = 16;
 /// One for each call of a stuck rank that waits for requests of which some were not started. To wait for such a one is
 /// allowed, and over at once: it is only told of ranks that go no further.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
-    let stuck = (0..context.job.parties.len()).map(PartyId).filter(|party| context.perhaps_stuck(*party));
-    stuck.flat_map(|party| of(context, party)).take(MOST).collect()
+    let stuck = (0..context.job.procs.len()).map(ProcIndex).filter(|proc| context.perhaps_stuck(*proc));
+    stuck.flat_map(|proc| of(context, proc)).take(MOST).collect()
 }
 
-fn of(context: &Context<'_>, party: PartyId) -> Vec<Finding> {
-    let calls = context.threads(party).iter().map(|thread| thread.call);
+fn of(context: &Context<'_>, proc: ProcIndex) -> Vec<Finding> {
+    let calls = context.threads(proc).iter().map(|thread| thread.call);
     let found = calls.filter_map(|call| {
         let idle: Vec<&CallRequest> =
             call.requests.iter().filter(|request| request.state == RequestState::Inactive).collect();
@@ -29,16 +29,16 @@ fn of(context: &Context<'_>, party: PartyId) -> Vec<Finding> {
             1 => String::new(),
             more => format!(" and {} more", more - 1),
         };
-        let (own, name, count) = (words::party(context.job, party), call.c_name(), call.requests.len());
-        let certain = context.stuck_for_certain(party);
+        let (own, name, count) = (words::proc(context.job, proc), call.c_name(), call.requests.len());
+        let certain = context.stuck_for_certain(proc);
         Some(Finding {
             kind: FindingKind::NeverStarted,
             summary: format!(
                 "{own} waits in {name} for {count} requests, of which {what}{others} was not started: it sends and \
                  receives nothing"
             ),
-            ranks: context.ranks(&[party]),
-            calls: vec![RankCall { rank: words::rank(context.job, party), call: call.clone(), waits_for: None }],
+            ranks: context.ranks(&[proc]),
+            calls: vec![RankCall { rank: words::rank(context.job, proc), call: call.clone(), waits_for: None }],
             certain,
             evidence: vec!["A persistent request that is not active is complete for those who wait for it.".to_owned()],
             advice: Some("Look whether MPI_Start or MPI_Startall was called for all of them.".to_owned()),

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use super::Context;
 use super::deadlock::capital;
 use crate::graph::NodeId;
-use crate::job::PartyId;
+use crate::job::ProcIndex;
 use crate::stuck::{Seen, Stuck};
-use crate::waits::{Free, Need, Standing, in_lock, reads_input};
+use crate::waits::{Free, Need, ProcState, in_lock, reads_input};
 use crate::words;
 use model::{Finding, FindingKind, Outside};
 
@@ -30,13 +30,13 @@ type Spot = (Option<String>, Option<String>, Option<String>, Option<i64>);
 
 /// One finding for each place at which ranks stand for which others wait.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut places: BTreeMap<Place, Vec<PartyId>> = BTreeMap::new();
-    for (index, standing) in context.waits.standing.iter().enumerate() {
-        if let Standing::Free(free) = standing
+    let mut places: BTreeMap<Place, Vec<ProcIndex>> = BTreeMap::new();
+    for (index, state) in context.waits.states.iter().enumerate() {
+        if let ProcState::Free(free) = state
             && let Some(place) = place(free)
-            && !context.polling.is_stuck(PartyId(index))
+            && !context.polling.is_stuck(ProcIndex(index))
         {
-            places.entry(place).or_default().push(PartyId(index));
+            places.entry(place).or_default().push(ProcIndex(index));
         }
     }
     if places.is_empty() {
@@ -44,10 +44,10 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let waiters = Waiters::new(context.possible);
     let mut found = Vec::new();
-    for (place, parties) in places.into_iter().take(4 * SHOWN) {
-        let waiting = waiters.of(context, &parties);
+    for (place, procs) in places.into_iter().take(4 * SHOWN) {
+        let waiting = waiters.of(context, &procs);
         if !waiting.is_empty() && found.len() < SHOWN {
-            found.push(finding(context, &place, &parties, &waiting));
+            found.push(finding(context, &place, &procs, &waiting));
         }
     }
     found
@@ -95,27 +95,27 @@ impl<'a> Waiters<'a> {
     }
 
     /// Who waits for any of these, directly or through others, and is not stuck anyway.
-    pub fn of(&self, context: &Context<'_>, parties: &[PartyId]) -> Vec<PartyId> {
+    pub fn of(&self, context: &Context<'_>, procs: &[ProcIndex]) -> Vec<ProcIndex> {
         let mut met = vec![false; self.stuck.len()];
         let mut next: VecDeque<NodeId> = VecDeque::new();
-        for party in parties {
-            for node in [self.stuck.node(*party), self.stuck.helping(*party)] {
+        for proc in procs {
+            for node in [self.stuck.node(*proc), self.stuck.helping(*proc)] {
                 if !std::mem::replace(&mut met[node.0], true) {
                     next.push_back(node);
                 }
             }
         }
-        let slow: HashSet<PartyId> = parties.iter().copied().collect();
+        let slow: HashSet<ProcIndex> = procs.iter().copied().collect();
         let mut waiting = Vec::new();
         while let Some(on) = next.pop_front() {
             for node in &self.waiters[self.starts[on.0]..self.starts[on.0 + 1]] {
                 if std::mem::replace(&mut met[node.0], true) {
                     continue;
                 }
-                if let Some(party) = self.stuck.party(*node) {
-                    let moved = context.seen.get(party.0) == Some(&Seen::Moved);
-                    if !moved && !context.perhaps_stuck(party) && !slow.contains(&party) {
-                        waiting.push(party);
+                if let Some(proc) = self.stuck.proc(*node) {
+                    let moved = context.seen.get(proc.0) == Some(&Seen::Moved);
+                    if !moved && !context.perhaps_stuck(proc) && !slow.contains(&proc) {
+                        waiting.push(proc);
                     }
                 }
                 next.push_back(*node);
@@ -127,10 +127,10 @@ impl<'a> Waiters<'a> {
     }
 }
 
-fn finding(context: &Context<'_>, place: &Place, parties: &[PartyId], waiting: &[PartyId]) -> Finding {
+fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &[ProcIndex]) -> Finding {
     let job = context.job;
-    let who = words::parties(job, parties);
-    let verb = |one: &'static str, many: &'static str| if parties.len() == 1 { one } else { many };
+    let who = words::procs(job, procs);
+    let verb = |one: &'static str, many: &'static str| if procs.len() == 1 { one } else { many };
     let (kind, does, advice) = match place {
         Place::Stopped => (
             FindingKind::StuckOutside,
@@ -164,25 +164,23 @@ fn finding(context: &Context<'_>, place: &Place, parties: &[PartyId], waiting: &
         ),
     };
     let waits = words::wait(waiting.len());
-    let summary = format!("{who} {does}; {} {waits} for {}", words::parties(job, waiting), verb("it", "them"));
+    let summary = format!("{who} {does}; {} {waits} for {}", words::procs(job, waiting), verb("it", "them"));
     let mut evidence = Vec::new();
-    for party in waiting.iter().take(3) {
-        for thread in context.threads(*party).iter().filter(|thread| thread.need != Need::Nothing).take(1) {
-            if let Some(waits_for) = context.waits.words(job, *party, thread) {
+    for proc in waiting.iter().take(3) {
+        for thread in context.threads(*proc).iter().filter(|thread| thread.need != Need::Nothing).take(1) {
+            if let Some(waits_for) = context.waits.words(job, *proc, thread) {
                 let function = thread.call.c_name();
-                evidence.push(format!(
-                    "{} is in {function} and waits for {waits_for}.",
-                    capital(&words::party(job, *party))
-                ));
+                evidence
+                    .push(format!("{} is in {function} and waits for {waits_for}.", capital(&words::proc(job, *proc))));
             }
         }
     }
-    let mut calls = context.calls(parties);
+    let mut calls = context.calls(procs);
     calls.extend(context.calls(waiting));
     Finding {
         kind,
         summary,
-        ranks: context.ranks(parties),
+        ranks: context.ranks(procs),
         calls,
         certain: !matches!(place, Place::Lock(_)),
         evidence,

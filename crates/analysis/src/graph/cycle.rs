@@ -67,7 +67,7 @@ impl Search<'_> {
                 let far = at % 2 == 1;
                 if *on == start {
                     if far {
-                        return Some(Found { length, nodes: self.way(at) });
+                        return Some(Found { length, nodes: self.path(at) });
                     }
                     own.get_or_insert(at);
                     continue;
@@ -85,7 +85,7 @@ impl Search<'_> {
             }
         }
         // Any other cycle is preferred to it.
-        own.filter(|_| bound == usize::MAX).map(|at| Found { length: usize::MAX, nodes: self.way(at) })
+        own.filter(|_| bound == usize::MAX).map(|at| Found { length: usize::MAX, nodes: self.path(at) })
     }
 
     fn reach(&mut self, state: usize, from: usize) {
@@ -94,11 +94,11 @@ impl Search<'_> {
     }
 
     /// The nodes from the start to a state.
-    fn way(&self, state: usize) -> Vec<NodeId> {
+    fn path(&self, state: usize) -> Vec<NodeId> {
         let nodes = &self.knots.knots[self.knot].nodes;
         let before = |at: &usize| self.from[*at].filter(|from| from != at);
-        let mut way: Vec<NodeId> = std::iter::successors(Some(state), before).map(|at| nodes[at / 2]).collect();
-        way.reverse();
-        way
+        let mut path: Vec<NodeId> = std::iter::successors(Some(state), before).map(|at| nodes[at / 2]).collect();
+        path.reverse();
+        path
     }
 }

@@ -86,7 +86,7 @@ impl Knots {
 
     /// The nodes from one that merely waits to the knot that it waits for, through the fewest others: the next one first, the last
     /// one is of the knot. Empty for a node of a knot and for one that can go on.
-    pub fn way(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+    pub fn path(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let next = |at: &NodeId| self.towards.get(at.0).copied().flatten();
         std::iter::successors(next(&node), move |at| next(at))
     }

@@ -10,7 +10,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use super::{Party, PartyId};
+use super::{Proc, ProcIndex};
 use model::{Communicator, Process, Snapshot};
 
 /// A place in [`super::Job::communicators`].
@@ -30,7 +30,7 @@ pub enum Side {
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// Whose.
-    pub party: PartyId,
+    pub proc: ProcIndex,
     /// Which of the two groups it is in.
     pub side: Side,
     /// Its place in `Process::communicators`.
@@ -46,17 +46,17 @@ pub struct Shared<'a> {
     pub name: &'a str,
     /// Its groups in rank order: one, or two of an intercommunicator; a member is `None` where it is not known. `None`:
     /// not even the number of members is known.
-    pub groups: Option<Vec<Vec<Option<PartyId>>>>,
-    /// What its members have of it, by party.
+    pub groups: Option<Vec<Vec<Option<ProcIndex>>>>,
+    /// What its members have of it, by process.
     pub views: Vec<View<'a>>,
     /// Why it is not certain that these are views of one communicator, or of all that there are; `None` where it is.
     pub doubt: Option<Doubt>,
 }
 
 impl<'a> Shared<'a> {
-    /// What a party has of it.
-    pub fn view(&self, party: PartyId) -> Option<&View<'a>> {
-        let at = self.views.binary_search_by_key(&party, |view| view.party).ok()?;
+    /// What a process has of it.
+    pub fn view(&self, proc: ProcIndex) -> Option<&View<'a>> {
+        let at = self.views.binary_search_by_key(&proc, |view| view.proc).ok()?;
         self.views.get(at)
     }
 
@@ -66,7 +66,7 @@ impl<'a> Shared<'a> {
     }
 
     /// The members of one of its groups; empty where they are not known.
-    pub fn group(&self, side: Side) -> &[Option<PartyId>] {
+    pub fn group(&self, side: Side) -> &[Option<ProcIndex>] {
         let groups = self.groups.as_deref().unwrap_or_default();
         let at = if side == Side::First { 0 } else { 1 };
         groups.get(at).map_or(&[], Vec::as_slice)
@@ -82,7 +82,7 @@ impl<'a> Shared<'a> {
     }
 
     /// The member of that rank in one of its groups.
-    pub fn member(&self, side: Side, rank: i64) -> Option<PartyId> {
+    pub fn member(&self, side: Side, rank: i64) -> Option<ProcIndex> {
         self.group(side).get(usize::try_from(rank).ok()?).copied().flatten()
     }
 }
@@ -174,7 +174,7 @@ enum More<'a> {
     /// MPI_COMM_WORLD of a world, with its size.
     World(Option<i64>, Option<i64>),
     /// Of this process alone.
-    Own(PartyId),
+    Own(ProcIndex),
     /// The number of a world, a name and a size.
     Unknown(Option<i64>, &'a str, Option<i64>),
 }
@@ -190,8 +190,8 @@ struct Seen<'a> {
 /// All communicators, and which of them stands at which place of each process.
 pub(super) fn identify<'a>(
     snapshot: &'a Snapshot,
-    parties: &[Party<'a>],
-    by_rank: &HashMap<i64, PartyId>,
+    procs: &[Proc<'a>],
+    by_rank: &HashMap<i64, ProcIndex>,
 ) -> (Vec<Shared<'a>>, Vec<Vec<CommunicatorId>>) {
     let mut all = Identities {
         found: Vec::new(),
@@ -204,12 +204,12 @@ pub(super) fn identify<'a>(
     let mut by_place: Vec<Vec<CommunicatorId>> = Vec::with_capacity(snapshot.processes.len());
     let mut partial: Vec<Seen<'a>> = Vec::new();
     // How many communicators without an id each process has of the same members, as far as it matters: names, or several.
-    let mut without_id: HashMap<Pair, (&'a str, Option<PartyId>, bool)> = HashMap::new();
+    let mut without_id: HashMap<Pair, (&'a str, Option<ProcIndex>, bool)> = HashMap::new();
     let mut doubtful: Vec<(CommunicatorId, Pair)> = Vec::new();
     for (index, process) in snapshot.processes.iter().enumerate() {
         let mut places = Vec::with_capacity(process.communicators.len());
         for (place, communicator) in process.communicators.iter().enumerate() {
-            let mut seen = all.look(PartyId(index), process, place, communicator);
+            let mut seen = all.look(ProcIndex(index), process, place, communicator);
             let groups = seen.key.groups;
             let whole = |group: Option<GroupId>| group.is_none_or(|group| all.groups.is_whole(group));
             if groups.0.is_none() || !whole(groups.0) || !whole(groups.1) {
@@ -220,8 +220,8 @@ pub(super) fn identify<'a>(
             if seen.key.context.is_none() {
                 seen.key.more = More::Name(&communicator.name);
                 let entry = without_id.entry(groups).or_insert((&communicator.name, None, false));
-                entry.2 |= entry.0 != communicator.name || entry.1 == Some(PartyId(index));
-                entry.1 = Some(PartyId(index));
+                entry.2 |= entry.0 != communicator.name || entry.1 == Some(ProcIndex(index));
+                entry.1 = Some(ProcIndex(index));
             }
             let id = all.put(seen);
             if seen.key.context.is_none() {
@@ -238,23 +238,23 @@ pub(super) fn identify<'a>(
     }
     let members = if partial.is_empty() { HashMap::new() } else { all.by_member() };
     for seen in partial {
-        let id = all.place(seen, parties, &members);
-        if let Some(slot) = by_place.get_mut(seen.view.party.0).and_then(|places| places.get_mut(seen.view.place)) {
+        let id = all.place(seen, procs, &members);
+        if let Some(slot) = by_place.get_mut(seen.view.proc.0).and_then(|places| places.get_mut(seen.view.place)) {
             *slot = id;
         }
     }
-    all.finish(parties);
+    all.finish(procs);
     (all.found, by_place)
 }
 
 /// Communicators by the ids of their sides, in no order, and a member.
-type ByMember<'a> = HashMap<((&'a str, &'a str), PartyId), Vec<(CommunicatorId, Side)>>;
+type ByMember<'a> = HashMap<((&'a str, &'a str), ProcIndex), Vec<(CommunicatorId, Side)>>;
 
 /// Communicators of one key.
 struct Same {
     ids: Vec<CommunicatorId>,
     /// Who was given one last, and how many of them it has.
-    last: (PartyId, usize),
+    last: (ProcIndex, usize),
 }
 
 /// So many communicators of one id and member are looked at: there is never more than one, unless memory is damaged.
@@ -264,16 +264,22 @@ struct Identities<'a, 'b> {
     found: Vec<Shared<'a>>,
     by_key: HashMap<Key<'a>, Same>,
     /// Who has a view of which.
-    joined: HashSet<(CommunicatorId, PartyId)>,
+    joined: HashSet<(CommunicatorId, ProcIndex)>,
     groups: Groups<'a>,
     /// Whether what some members say of a group is not against the one that is known.
     fitting: HashMap<(GroupId, CommunicatorId, Side), bool>,
-    by_rank: &'b HashMap<i64, PartyId>,
+    by_rank: &'b HashMap<i64, ProcIndex>,
 }
 
 impl<'a> Identities<'a, '_> {
     /// Reads what a process says of a communicator into one order for all.
-    fn look(&mut self, party: PartyId, process: &'a Process, place: usize, communicator: &'a Communicator) -> Seen<'a> {
+    fn look(
+        &mut self,
+        proc: ProcIndex,
+        process: &'a Process,
+        place: usize,
+        communicator: &'a Communicator,
+    ) -> Seen<'a> {
         let (own, other) = (communicator.group.as_deref(), communicator.remote_group.as_deref());
         // Both sides of an intercommunicator name the same two groups, the other way round.
         let swapped = other.is_some_and(|other| own.is_some_and(|own| other < own));
@@ -288,16 +294,16 @@ impl<'a> Identities<'a, '_> {
                 Some((sends, receives)) => (sends, receives),
                 None => (id, ""),
             });
-        let view = View { party, side, place, communicator };
+        let view = View { proc, side, place, communicator };
         Seen { process, view, key: Key { context, groups, more: More::Nothing } }
     }
 
     /// Adds a view to the communicator of its key: the first that this process does not have yet.
     fn put(&mut self, seen: Seen<'a>) -> CommunicatorId {
-        let party = seen.view.party;
-        let same = self.by_key.entry(seen.key).or_insert(Same { ids: Vec::new(), last: (party, 0) });
-        let has = if same.last.0 == party { same.last.1 } else { 0 };
-        same.last = (party, has + 1);
+        let proc = seen.view.proc;
+        let same = self.by_key.entry(seen.key).or_insert(Same { ids: Vec::new(), last: (proc, 0) });
+        let has = if same.last.0 == proc { same.last.1 } else { 0 };
+        same.last = (proc, has + 1);
         if let Some(id) = same.ids.get(has).copied() {
             self.join(id, seen.view);
             return id;
@@ -305,7 +311,7 @@ impl<'a> Identities<'a, '_> {
         let id = CommunicatorId(self.found.len());
         same.ids.push(id);
         let first = same.ids.first().copied();
-        let members = |group: GroupId| -> Vec<Option<PartyId>> {
+        let members = |group: GroupId| -> Vec<Option<ProcIndex>> {
             self.groups.members(group).iter().map(|rank| self.by_rank.get(&(*rank)?).copied()).collect()
         };
         let (first_group, second) = seen.key.groups;
@@ -322,7 +328,7 @@ impl<'a> Identities<'a, '_> {
     }
 
     fn join(&mut self, id: CommunicatorId, view: View<'a>) {
-        self.joined.insert((id, view.party));
+        self.joined.insert((id, view.proc));
         if let Some(shared) = self.found.get_mut(id.0) {
             shared.views.push(view);
         }
@@ -342,8 +348,8 @@ impl<'a> Identities<'a, '_> {
             for id in same.ids.iter().take(MAX_SAME) {
                 let groups = self.found.get(id.0).and_then(|shared| shared.groups.as_deref()).unwrap_or_default();
                 for (group, side) in groups.iter().zip([Side::First, Side::Second]) {
-                    for party in group.iter().copied().flatten() {
-                        let known = members.entry((unordered(context), party)).or_default();
+                    for proc in group.iter().copied().flatten() {
+                        let known = members.entry((unordered(context), proc)).or_default();
                         if known.len() < MAX_SAME {
                             known.push((*id, side));
                         }
@@ -355,15 +361,15 @@ impl<'a> Identities<'a, '_> {
     }
 
     /// Gives a communicator of which not all members are known its place.
-    fn place(&mut self, mut seen: Seen<'a>, parties: &[Party<'a>], members: &ByMember<'a>) -> CommunicatorId {
+    fn place(&mut self, mut seen: Seen<'a>, procs: &[Proc<'a>], members: &ByMember<'a>) -> CommunicatorId {
         let communicator = seen.view.communicator;
-        let rank = parties.get(seen.view.party.0).and_then(|party| party.rank);
+        let rank = procs.get(seen.view.proc.0).and_then(|proc| proc.rank);
         let own = rank.and_then(|rank| self.by_rank.get(&rank).copied());
         if let (Some(context), Some(own)) = (seen.key.context, own) {
             let known = members.get(&(unordered(context), own)).map_or(&[][..], Vec::as_slice);
             let mut fitting = Vec::new();
             for (id, side) in known {
-                if !self.joined.contains(&(*id, seen.view.party)) && self.fits(*id, *side, &seen) {
+                if !self.joined.contains(&(*id, seen.view.proc)) && self.fits(*id, *side, &seen) {
                     fitting.push((*id, *side));
                 }
             }
@@ -376,7 +382,7 @@ impl<'a> Identities<'a, '_> {
         let predefined = |name: &str| !inter && communicator.name == name && communicator.name_set != Some(false);
         let (world, size) = (seen.process.world, communicator.size);
         if !inter && size == Some(1) {
-            seen.key = Key { groups: (None, None), more: More::Own(seen.view.party), ..seen.key };
+            seen.key = Key { groups: (None, None), more: More::Own(seen.view.proc), ..seen.key };
             return self.put(seen);
         }
         if predefined("MPI_COMM_WORLD") {
@@ -409,16 +415,16 @@ impl<'a> Identities<'a, '_> {
             let (said, known) = (groups.members(group), found.get(id.0).map_or(&[][..], |shared| shared.group(side)));
             let member = |rank: i64| by_rank.get(&rank).copied();
             let agree =
-                |(rank, known): (&Option<i64>, &Option<PartyId>)| rank.is_none_or(|rank| member(rank) == *known);
+                |(rank, known): (&Option<i64>, &Option<ProcIndex>)| rank.is_none_or(|rank| member(rank) == *known);
             said.len() == known.len() && said.iter().zip(known).all(agree)
         })
     }
 
     /// Orders the views, fills members in that only their own processes tell, and doubts what contradicts itself.
-    fn finish(&mut self, parties: &[Party<'a>]) {
+    fn finish(&mut self, procs: &[Proc<'a>]) {
         let mut room = MAX_UNKNOWN_MEMBERS;
         for shared in &mut self.found {
-            shared.views.sort_by_key(|view| view.party);
+            shared.views.sort_by_key(|view| view.proc);
             if shared.groups.is_none() {
                 let view = shared.views.first().map(|view| view.communicator);
                 let size = view.and_then(|communicator| usize::try_from(communicator.size?).ok());
@@ -429,15 +435,15 @@ impl<'a> Identities<'a, '_> {
             }
             let mut members = HashSet::new();
             for index in 0..shared.views.len() {
-                let Some(View { party, side, communicator, .. }) = shared.views.get(index).copied() else { break };
+                let Some(View { proc, side, communicator, .. }) = shared.views.get(index).copied() else { break };
                 let Some(rank) = communicator.local_rank.and_then(|rank| usize::try_from(rank).ok()) else { continue };
                 let mut why = (!members.insert((side, rank))).then_some(Doubt::Twice);
                 let at = if side == Side::First { 0 } else { 1 };
                 let groups = shared.groups.as_deref_mut().unwrap_or_default();
                 if let Some(member) = groups.get_mut(at).and_then(|group| group.get_mut(rank)) {
-                    let rank_of = |party: PartyId| parties.get(party.0).and_then(|party| party.rank);
-                    let own = *member.get_or_insert(party);
-                    if own != party && rank_of(own) != rank_of(party) {
+                    let rank_of = |proc: ProcIndex| procs.get(proc.0).and_then(|proc| proc.rank);
+                    let own = *member.get_or_insert(proc);
+                    if own != proc && rank_of(own) != rank_of(proc) {
                         why = why.or(Some(Doubt::OtherMember));
                     }
                 }

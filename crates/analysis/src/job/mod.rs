@@ -1,10 +1,10 @@
-//! A snapshot seen as one job: its processes as parties, and its communicators across processes.
+//! A snapshot seen as one job: its processes as processes, and its communicators across processes.
 
 mod communicators;
-mod parties;
+mod procs;
 
 pub use communicators::{CommunicatorId, Doubt, Shared, Side, View};
-pub use parties::{Party, PartyId};
+pub use procs::{Proc, ProcIndex};
 
 use std::collections::HashMap;
 
@@ -16,10 +16,10 @@ pub struct Job<'a> {
     /// What it was made from.
     pub snapshot: &'a Snapshot,
     /// All processes that are known of: those that were read, and those that are only members of groups.
-    pub parties: Vec<Party<'a>>,
+    pub procs: Vec<Proc<'a>>,
     /// The communicators, each once, whatever the number of processes that have it.
     pub communicators: Vec<Shared<'a>>,
-    by_rank: HashMap<i64, PartyId>,
+    by_rank: HashMap<i64, ProcIndex>,
     /// By place in `Snapshot::processes` and in `Process::communicators`.
     by_place: Vec<Vec<CommunicatorId>>,
 }
@@ -27,13 +27,13 @@ pub struct Job<'a> {
 impl<'a> Job<'a> {
     /// Looks through a snapshot once.
     pub fn new(snapshot: &'a Snapshot) -> Self {
-        let (parties, by_rank) = parties::all(snapshot);
-        let (communicators, by_place) = communicators::identify(snapshot, &parties, &by_rank);
-        Self { snapshot, parties, communicators, by_rank, by_place }
+        let (procs, by_rank) = procs::all(snapshot);
+        let (communicators, by_place) = communicators::identify(snapshot, &procs, &by_rank);
+        Self { snapshot, procs, communicators, by_rank, by_place }
     }
 
-    /// The party of a global rank (`Snapshot::rank_of`).
-    pub fn party(&self, rank: i64) -> Option<PartyId> {
+    /// The process of a global rank (`Snapshot::rank_of`).
+    pub fn proc(&self, rank: i64) -> Option<ProcIndex> {
         self.by_rank.get(&rank).copied()
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Entry, Matching};
-use crate::job::{CommunicatorId, Job, PartyId, View};
+use crate::job::{CommunicatorId, Job, ProcIndex, View};
 use crate::words;
 use model::{Queue, QueueKind, QueueState, Remark};
 
@@ -15,12 +15,12 @@ impl Matching<'_> {
         if let Some(doubt) = &shared.doubt {
             return Some(format!("{}: {doubt}", words::named(shared.name)));
         }
-        let own = shared.view(entry.place.party).map(|view| view.communicator);
+        let own = shared.view(entry.place.proc).map(|view| view.communicator);
         match entry.place.queue {
             QueueKind::PendingReceives => {
                 let arrived = own.and_then(|own| missing(&own.unexpected_messages));
                 let arrived =
-                    arrived.map(|why| format!("unexpected messages at {}: {why}", name(job, entry.place.party)));
+                    arrived.map(|why| format!("unexpected messages at {}: {why}", name(job, entry.place.proc)));
                 arrived.or_else(|| match entry.peer {
                     Some(peer) => sends_of(job, entry.communicator, peer),
                     None => self.unknown_sends.get(&entry.communicator).cloned(),
@@ -28,7 +28,7 @@ impl Matching<'_> {
             }
             QueueKind::PendingSends => {
                 let Some(peer) = entry.peer else { return Some("its receiver is not known".to_owned()) };
-                let Some(process) = job.parties.get(peer.0).and_then(|party| party.process) else {
+                let Some(process) = job.procs.get(peer.0).and_then(|proc| proc.process) else {
                     return Some(format!("{} was not read", name(job, peer)));
                 };
                 let Some(view) = shared.view(peer) else {
@@ -39,18 +39,18 @@ impl Matching<'_> {
             }
             QueueKind::UnexpectedMessages => own
                 .and_then(|own| missing(&own.pending_receives))
-                .map(|why| format!("pending receives of {}: {why}", name(job, entry.place.party))),
+                .map(|why| format!("pending receives of {}: {why}", name(job, entry.place.proc))),
         }
     }
 }
 
 /// How many messages of each sender to each receiver are seen only as pending sends.
-pub(super) type Unsent = HashMap<(CommunicatorId, PartyId, PartyId), u64>;
+pub(super) type Unsent = HashMap<(CommunicatorId, ProcIndex, ProcIndex), u64>;
 
 impl Matching<'_> {
-    /// How many messages on a communicator are on their way from one party to another and are seen nowhere; `None` where the
+    /// How many messages on a communicator are on their way from one process to another and are seen nowhere; `None` where the
     /// library does not count, or one of them was not read.
-    pub fn unseen(&self, job: &Job<'_>, communicator: CommunicatorId, from: PartyId, to: PartyId) -> Option<u64> {
+    pub fn unseen(&self, job: &Job<'_>, communicator: CommunicatorId, from: ProcIndex, to: ProcIndex) -> Option<u64> {
         let shared = job.communicators.get(communicator.0).filter(|shared| shared.doubt.is_none())?;
         let (sender, receiver) = (shared.view(from)?, shared.view(to)?);
         let count = |one: &View<'_>, other: &View<'_>| {
@@ -80,15 +80,15 @@ pub(super) fn unsent(entries: &[Entry<'_>]) -> Unsent {
     for entry in entries.iter().filter(|entry| entry.place.queue == QueueKind::PendingSends) {
         let within = entry.operation.has(&Remark::WithinLocalGroup);
         if let (Some(to), true) = (entry.peer, entry.waits() && entry.same.is_none() && !within) {
-            *unsent.entry((entry.communicator, entry.place.party, to)).or_default() += 1;
+            *unsent.entry((entry.communicator, entry.place.proc, to)).or_default() += 1;
         }
     }
     unsent
 }
 
-/// How a party is named in sentences.
-pub fn name(job: &Job<'_>, party: PartyId) -> String {
-    match job.parties.get(party.0).and_then(|party| party.rank) {
+/// How a process is named in sentences.
+pub fn name(job: &Job<'_>, proc: ProcIndex) -> String {
+    match job.procs.get(proc.0).and_then(|proc| proc.rank) {
         Some(rank) => format!("rank {rank}"),
         None => "a process whose rank is not known".to_owned(),
     }
@@ -104,8 +104,8 @@ fn missing(queue: &Queue) -> Option<String> {
 }
 
 /// Why it is not known what a member sends.
-fn sends_of(job: &Job<'_>, communicator: CommunicatorId, peer: PartyId) -> Option<String> {
-    let Some(process) = job.parties.get(peer.0).and_then(|party| party.process) else {
+fn sends_of(job: &Job<'_>, communicator: CommunicatorId, peer: ProcIndex) -> Option<String> {
+    let Some(process) = job.procs.get(peer.0).and_then(|proc| proc.process) else {
         return Some(format!("{} was not read", name(job, peer)));
     };
     let view = job.communicators.get(communicator.0).and_then(|shared| shared.view(peer));

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::gather::Bucket;
 use super::{Entry, OperationId, Outcome};
-use crate::job::{CommunicatorId, PartyId};
+use crate::job::{CommunicatorId, ProcIndex};
 
 /// Whom a receive asks for; `None`: any source, or any tag.
-type Wanted = (Option<PartyId>, Option<i64>);
+type Wanted = (Option<ProcIndex>, Option<i64>);
 
 const NO_TAG: &str = "its tag is not known";
 const NO_PEER: &str = "which rank it is for is not known";
@@ -17,7 +17,7 @@ const OTHERS: &str = "of some operations that it could meet too little is known"
 /// A message, as far as matching goes.
 #[derive(Clone, Copy)]
 struct Message {
-    sender: PartyId,
+    sender: ProcIndex,
     tag: i64,
     /// What stands for it: what has arrived, else the send.
     id: OperationId,
@@ -95,9 +95,9 @@ pub(super) fn unaddressed(entries: &mut [Entry<'_>]) {
     let nowhere = |entry: &Entry<'_>| {
         entry.place.queue == QueueKind::PendingSends && entry.peer.is_none() && entry.waits() && entry.is_own()
     };
-    let mut from: HashMap<(CommunicatorId, PartyId), HashSet<Option<i64>>> = HashMap::new();
+    let mut from: HashMap<(CommunicatorId, ProcIndex), HashSet<Option<i64>>> = HashMap::new();
     for entry in entries.iter().filter(|entry| nowhere(entry)) {
-        from.entry((entry.communicator, entry.place.party)).or_default().insert(entry.operation.desired_tag);
+        from.entry((entry.communicator, entry.place.proc)).or_default().insert(entry.operation.desired_tag);
     }
     if from.is_empty() {
         return;
@@ -106,7 +106,7 @@ pub(super) fn unaddressed(entries: &mut [Entry<'_>]) {
     for ((communicator, _), tags) in &from {
         from_any.entry(*communicator).or_default().extend(tags);
     }
-    let mut met: HashSet<(CommunicatorId, Option<PartyId>)> = HashSet::new();
+    let mut met: HashSet<(CommunicatorId, Option<ProcIndex>)> = HashSet::new();
     for entry in entries.iter_mut() {
         let receives = entry.place.queue == QueueKind::PendingReceives && entry.is_own();
         if !receives || entry.outcome != Outcome::Unmatched {
@@ -124,7 +124,7 @@ pub(super) fn unaddressed(entries: &mut [Entry<'_>]) {
     }
     for entry in entries.iter_mut().filter(|entry| nowhere(entry)) {
         let meets = |sender| met.contains(&(entry.communicator, sender));
-        if meets(Some(entry.place.party)) || meets(None) {
+        if meets(Some(entry.place.proc)) || meets(None) {
             entry.outcome = Outcome::Unclear(NO_PEER);
         }
     }
@@ -142,7 +142,7 @@ fn messages(bucket: &Bucket, entries: &mut [Entry<'_>]) -> (Vec<Message>, bool) 
             // It has arrived.
             continue;
         }
-        let sender = if sends { Some(entry.place.party) } else { entry.peer };
+        let sender = if sends { Some(entry.place.proc) } else { entry.peer };
         match (sender, entry.operation.desired_tag) {
             (Some(sender), Some(tag)) => messages.push(Message { sender, tag, id: *id }),
             (sender, _) => {

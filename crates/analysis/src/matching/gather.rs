@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Entry, OperationId, Outcome, Place, is_over};
-use crate::job::{CommunicatorId, Job, PartyId, Shared, Side, View};
+use crate::job::{CommunicatorId, Job, ProcIndex, Shared, Side, View};
 use model::{Operation, OperationStatus, QueueKind, Remark};
 
 /// What is matched together besides the communicator: the library's own operations have contexts or tags that no other
@@ -29,21 +29,21 @@ pub(super) struct Bucket {
     pub sends: Vec<OperationId>,
 }
 
-type Key = (CommunicatorId, Class, Option<Side>, PartyId);
+type Key = (CommunicatorId, Class, Option<Side>, ProcIndex);
 
 /// Every operation, and where those of each queue begin.
 pub(super) fn entries<'a>(job: &Job<'a>) -> (Vec<Entry<'a>>, Vec<Vec<[usize; 3]>>) {
     let mut entries = Vec::new();
     let mut starts = Vec::with_capacity(job.snapshot.processes.len());
     for (index, process) in job.snapshot.processes.iter().enumerate() {
-        let party = PartyId(index);
+        let proc = ProcIndex(index);
         let mut of_process = Vec::with_capacity(process.communicators.len());
         for (place, communicator) in process.communicators.iter().enumerate() {
             let id = job.communicator(index, place);
             let known = id.and_then(|id| Some((id, job.communicators.get(id.0)?)));
             let view = known.and_then(|(_, shared)| {
                 // A process of damaged memory may have it twice.
-                shared.view(party).filter(|view| view.place == place).or_else(|| shared.views.first())
+                shared.view(proc).filter(|view| view.place == place).or_else(|| shared.views.first())
             });
             let mut begin = [0; 3];
             for queue in QueueKind::ALL {
@@ -53,7 +53,7 @@ pub(super) fn entries<'a>(job: &Job<'a>) -> (Vec<Entry<'a>>, Vec<Vec<[usize; 3]>
                 let (Some((communicator_id, shared)), Some(view)) = (known, view) else { continue };
                 for (at, operation) in queue.of(communicator).operations.iter().enumerate() {
                     entries.push(Entry {
-                        place: Place { party, communicator: place, queue, index: at },
+                        place: Place { proc, communicator: place, queue, index: at },
                         communicator: communicator_id,
                         side: view.side,
                         operation,
@@ -95,11 +95,11 @@ fn class(operation: &Operation) -> Class {
 }
 
 /// The peer of an operation. Its global rank is right also where the ranks are those of another communicator below.
-pub fn peer(job: &Job<'_>, shared: &Shared<'_>, view: &View<'_>, operation: &Operation) -> Option<PartyId> {
+pub fn peer(job: &Job<'_>, shared: &Shared<'_>, view: &View<'_>, operation: &Operation) -> Option<ProcIndex> {
     if operation.any_source {
         return None;
     }
-    let by_global = operation.desired_global_rank.and_then(|rank| job.party(rank));
+    let by_global = operation.desired_global_rank.and_then(|rank| job.proc(rank));
     by_global.or_else(|| {
         let side = match class(operation) {
             Class::Application | Class::Library => shared.peers(view.side),
@@ -116,7 +116,7 @@ pub(super) fn buckets(entries: &[Entry<'_>]) -> Vec<Bucket> {
     let mut by_key: HashMap<Key, usize> = HashMap::new();
     for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.waits()) {
         let class = class(entry.operation);
-        let receiver = if entry.place.queue == QueueKind::PendingSends { entry.peer } else { Some(entry.place.party) };
+        let receiver = if entry.place.queue == QueueKind::PendingSends { entry.peer } else { Some(entry.place.proc) };
         // Nobody who was read receives it.
         let Some(receiver) = receiver else { continue };
         let local = (class == Class::LocalGroup).then_some(entry.side);

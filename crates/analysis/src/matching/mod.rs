@@ -15,14 +15,14 @@ pub use gather::peer;
 
 use std::collections::HashMap;
 
-use super::job::{CommunicatorId, Job, PartyId, Side};
+use super::job::{CommunicatorId, Job, ProcIndex, Side};
 use model::{Operation, OperationStatus, QueueKind, Remark};
 
 /// Where an operation stands in the snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// Whose it is.
-    pub party: PartyId,
+    pub proc: ProcIndex,
     /// The place in `Process::communicators`.
     pub communicator: usize,
     /// Which queue.
@@ -65,7 +65,7 @@ pub struct Entry<'a> {
     /// What was read.
     pub operation: &'a Operation,
     /// Who sends (of receives and messages) or receives (of sends); `None` for any source, or where it is not known.
-    pub peer: Option<PartyId>,
+    pub peer: Option<ProcIndex>,
     /// Whether it is a probe, which waits for a message and takes none.
     pub probe: bool,
     /// What becomes of it.
@@ -91,7 +91,7 @@ impl Entry<'_> {
 pub struct Matching<'a> {
     /// By process, communicator, queue and place in it.
     pub entries: Vec<Entry<'a>>,
-    /// Where the operations of each queue begin, by party and place of the communicator.
+    /// Where the operations of each queue begin, by process and place of the communicator.
     starts: Vec<Vec<[usize; 3]>>,
     /// Why sends of members of each communicator are not known.
     unknown_sends: HashMap<CommunicatorId, String>,
@@ -116,7 +116,7 @@ impl<'a> Matching<'a> {
 
     /// The operation at a place.
     pub fn id(&self, place: Place) -> Option<OperationId> {
-        let starts = self.starts.get(place.party.0)?.get(place.communicator)?;
+        let starts = self.starts.get(place.proc.0)?.get(place.communicator)?;
         let id = starts.get(place.queue as usize)?.checked_add(place.index)?;
         (self.entries.get(id)?.place == place).then_some(OperationId(id))
     }
@@ -132,22 +132,22 @@ impl<'a> Matching<'a> {
     }
 
     /// The operations of one queue, in its order.
-    pub fn queue(&self, party: PartyId, communicator: usize, queue: QueueKind) -> &[Entry<'a>] {
-        let Some(place) = self.starts.get(party.0).and_then(|starts| starts.get(communicator)) else { return &[] };
+    pub fn queue(&self, proc: ProcIndex, communicator: usize, queue: QueueKind) -> &[Entry<'a>] {
+        let Some(place) = self.starts.get(proc.0).and_then(|starts| starts.get(communicator)) else { return &[] };
         let start = place.get(queue as usize).copied().unwrap_or(usize::MAX);
         let rest = self.entries.get(start..).unwrap_or_default();
         let same = |entry: &Entry<'_>| {
             let place = entry.place;
-            (place.party, place.communicator, place.queue) == (party, communicator, queue)
+            (place.proc, place.communicator, place.queue) == (proc, communicator, queue)
         };
         let end = rest.partition_point(same);
         rest.get(..end).unwrap_or_default()
     }
 
-    /// All operations of a party.
-    pub fn of_party(&self, party: PartyId) -> &[Entry<'a>] {
-        let start = self.entries.partition_point(|entry| entry.place.party < party);
-        let end = self.entries.partition_point(|entry| entry.place.party <= party);
+    /// All operations of a process.
+    pub fn of_proc(&self, proc: ProcIndex) -> &[Entry<'a>] {
+        let start = self.entries.partition_point(|entry| entry.place.proc < proc);
+        let end = self.entries.partition_point(|entry| entry.place.proc <= proc);
         self.entries.get(start..end).unwrap_or_default()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::gather::Bucket;
 use super::{Entry, OperationId};
-use crate::job::PartyId;
+use crate::job::ProcIndex;
 
 /// Finds the messages that have arrived of pending sends: by sender and tag, in the order of sending. A send whose tag the
 /// library does not keep is found by its length.
@@ -13,8 +13,8 @@ pub(super) fn join(bucket: &Bucket, entries: &mut [Entry<'_>]) {
     if bucket.arrived.is_empty() || bucket.sends.is_empty() {
         return;
     }
-    let mut by_tag: HashMap<(PartyId, i64), VecDeque<OperationId>> = HashMap::new();
-    let mut by_length: HashMap<(PartyId, u64), VecDeque<OperationId>> = HashMap::new();
+    let mut by_tag: HashMap<(ProcIndex, i64), VecDeque<OperationId>> = HashMap::new();
+    let mut by_length: HashMap<(ProcIndex, u64), VecDeque<OperationId>> = HashMap::new();
     for id in &bucket.arrived {
         let Some(entry) = entries.get(id.0).filter(|entry| !went_at_once(entry)) else { continue };
         let Some(sender) = entry.peer else { continue };
@@ -27,7 +27,7 @@ pub(super) fn join(bucket: &Bucket, entries: &mut [Entry<'_>]) {
     }
     for id in &bucket.sends {
         let Some(entry) = entries.get(id.0) else { continue };
-        let (sender, operation) = (entry.place.party, entry.operation);
+        let (sender, operation) = (entry.place.proc, entry.operation);
         let list = match (operation.desired_tag, operation.desired_length) {
             (Some(tag), _) => by_tag.get_mut(&(sender, tag)),
             (None, Some(length)) => by_length.get_mut(&(sender, length)),

@@ -1,4 +1,4 @@
-//! The collective operations in which parties stand, and what these wait for.
+//! The collective operations in which processes stand, and what these wait for.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,16 +6,16 @@ use super::intercomm;
 use super::point_to_point::NOT_COUNTED;
 use super::posted::{Open, communicators};
 use super::requests::non_blocking;
-use super::{Context, Found, Need, Op, Peer, Posted, Standing, Thread, peer};
-use crate::job::{CommunicatorId, Job, PartyId, Side};
-use functions::{Chapter, Reach, Way, small, way};
+use super::{Context, Found, Need, Op, Peer, Posted, ProcState, Thread, peer};
+use crate::job::{CommunicatorId, Job, ProcIndex, Side};
+use functions::{Chapter, Reach, WaitKind, small, wait_kind};
 use model::{Call, Remark};
 
-/// A place in the list of collective operations in which parties wait.
+/// A place in the list of collective operations in which processes wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CollectiveId(pub usize);
 
-/// A collective function on a communicator in which parties stand. Those that stand in the same function on the same
+/// A collective function on a communicator in which processes stand. Those that stand in the same function on the same
 /// communicator are taken to be in the same call of it.
 #[derive(Debug)]
 pub struct Collective {
@@ -24,9 +24,9 @@ pub struct Collective {
     /// The communicator; `None` for what is about the whole job.
     pub communicator: Option<CommunicatorId>,
     /// Who stands in it, ascending.
-    pub present: Vec<PartyId>,
+    pub present: Vec<ProcIndex>,
     /// The members that do not, ascending.
-    pub missing: Vec<PartyId>,
+    pub missing: Vec<ProcIndex>,
     /// Whether all members are known.
     pub whole: bool,
 }
@@ -35,21 +35,21 @@ pub struct Collective {
 #[derive(Debug, Default)]
 pub struct Collectives {
     all: Vec<Collective>,
-    by_thread: HashMap<(PartyId, i64), Vec<CollectiveId>>,
+    by_thread: HashMap<(ProcIndex, i64), Vec<CollectiveId>>,
 }
 
 impl Collectives {
     /// Looks who stands in which.
-    pub(super) fn new(job: &Job<'_>, standing: &[Standing<'_>], open: &[Open<'_>]) -> Self {
+    pub(super) fn new(job: &Job<'_>, states: &[ProcState<'_>], open: &[Open<'_>]) -> Self {
         let mut found = Self::default();
         let mut known: HashMap<(String, Option<CommunicatorId>), CollectiveId> = HashMap::new();
-        for (index, standing) in standing.iter().enumerate() {
-            let Standing::Blocked(threads) = standing else { continue };
+        for (index, state) in states.iter().enumerate() {
+            let ProcState::Blocked(threads) = state else { continue };
             for thread in threads {
-                let party = PartyId(index);
-                let places: Vec<Option<CommunicatorId>> = match thread.way {
-                    Way::Collective(..) => on(job, party, thread, &open[index]).into_iter().map(Some).collect(),
-                    Way::Init | Way::Finalize => vec![None],
+                let proc = ProcIndex(index);
+                let places: Vec<Option<CommunicatorId>> = match thread.wait_kind {
+                    WaitKind::Collective(..) => on(job, proc, thread, &open[index]).into_iter().map(Some).collect(),
+                    WaitKind::Init | WaitKind::Finalize => vec![None],
                     _ => continue,
                 };
                 for communicator in places {
@@ -59,15 +59,15 @@ impl Collectives {
                         found.all.push(Collective { function, communicator, present, missing, whole: true });
                         CollectiveId(found.all.len() - 1)
                     });
-                    found.all[id.0].present.push(party);
-                    found.by_thread.entry((party, thread.call.thread)).or_default().push(id);
+                    found.all[id.0].present.push(proc);
+                    found.by_thread.entry((proc, thread.call.thread)).or_default().push(id);
                 }
             }
         }
         for collective in &mut found.all {
             collective.present.dedup();
-            let there: HashSet<PartyId> = collective.present.iter().copied().collect();
-            let (members, whole) = members(job, collective, standing);
+            let there: HashSet<ProcIndex> = collective.present.iter().copied().collect();
+            let (members, whole) = members(job, collective, states);
             collective.whole = whole;
             collective.missing = members.into_iter().filter(|member| !there.contains(member)).collect();
             collective.missing.sort_unstable();
@@ -87,42 +87,42 @@ impl Collectives {
     }
 
     /// The one in which a thread stands, where only one comes into question.
-    pub fn of(&self, party: PartyId, thread: i64) -> Option<CollectiveId> {
-        match self.by_thread.get(&(party, thread))?.as_slice() {
+    pub fn of(&self, proc: ProcIndex, thread: i64) -> Option<CollectiveId> {
+        match self.by_thread.get(&(proc, thread))?.as_slice() {
             [only] => Some(*only),
             _ => None,
         }
     }
 
-    fn candidates(&self, party: PartyId, thread: i64) -> &[CollectiveId] {
-        self.by_thread.get(&(party, thread)).map_or(&[], Vec::as_slice)
+    fn candidates(&self, proc: ProcIndex, thread: i64) -> &[CollectiveId] {
+        self.by_thread.get(&(proc, thread)).map_or(&[], Vec::as_slice)
     }
 }
 
 /// Everybody who is to take part, and whether they are all known.
-fn members(job: &Job<'_>, collective: &Collective, standing: &[Standing<'_>]) -> (Vec<PartyId>, bool) {
+fn members(job: &Job<'_>, collective: &Collective, states: &[ProcState<'_>]) -> (Vec<ProcIndex>, bool) {
     if let Some(id) = collective.communicator {
         let Some(groups) = &job.communicators[id.0].groups else { return (Vec::new(), false) };
         let all = || groups.iter().flatten();
         return (all().flatten().copied().collect(), all().all(Option::is_some));
     }
     // Ranks of other worlds end and start by themselves.
-    let world = |party: PartyId| job.parties[party.0].process.map(|process| process.world);
-    let own = collective.present.first().and_then(|party| world(*party));
-    let finalize = way(&collective.function) == Way::Finalize;
-    let wanted = |party: &PartyId| match &standing[party.0] {
-        Standing::Finished(_) => false,
-        Standing::Free(free) if !finalize => matches!(free, super::Free::NotStarted),
-        Standing::Blocked(_) if !finalize => false,
-        _ => world(*party) == own,
+    let world = |proc: ProcIndex| job.procs[proc.0].process.map(|process| process.world);
+    let own = collective.present.first().and_then(|proc| world(*proc));
+    let finalize = wait_kind(&collective.function) == WaitKind::Finalize;
+    let wanted = |proc: &ProcIndex| match &states[proc.0] {
+        ProcState::Finished(_) => false,
+        ProcState::Free(free) if !finalize => matches!(free, super::Free::NotStarted),
+        ProcState::Blocked(_) if !finalize => false,
+        _ => world(*proc) == own,
     };
-    let whole = job.parties.iter().all(|party| party.process.is_some());
-    ((0..job.parties.len()).map(PartyId).filter(wanted).collect(), whole)
+    let whole = job.procs.iter().all(|proc| proc.process.is_some());
+    ((0..job.procs.len()).map(ProcIndex).filter(wanted).collect(), whole)
 }
 
 /// The communicators on which a thread in a collective may be.
-fn on(job: &Job<'_>, party: PartyId, thread: &Thread<'_>, open: &Open<'_>) -> Vec<CommunicatorId> {
-    let Some(process) = job.parties[party.0].process else { return Vec::new() };
+fn on(job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>, open: &Open<'_>) -> Vec<CommunicatorId> {
+    let Some(process) = job.procs[proc.0].process else { return Vec::new() };
     let mut places: Vec<usize> = communicators(process, thread.call).into_iter().map(|(place, _)| place).collect();
     if places.len() > 1 {
         // What the library posts for a collective it posts on its communicator.
@@ -133,13 +133,13 @@ fn on(job: &Job<'_>, party: PartyId, thread: &Thread<'_>, open: &Open<'_>) -> Ve
             places = vec![*only];
         }
     }
-    places.into_iter().filter_map(|place| job.communicator(party.0, place)).collect()
+    places.into_iter().filter_map(|place| job.communicator(proc.0, place)).collect()
 }
 
 /// Whether an internal operation may be one of the blocking collective in which a thread stands.
 fn belongs(call: &Call, op: &Op<'_>) -> bool {
     // Constructors exchange what they need by whatever the library has; neighbourhood collectives are told as non-blocking.
-    let plain = matches!(way(&call.c_name()), Way::Collective(Chapter::Communication, _));
+    let plain = matches!(wait_kind(&call.c_name()), WaitKind::Collective(Chapter::Communication, _));
     let named = op.operation.extra_text.iter().any(|remark| matches!(remark, Remark::Collective(_)));
     let below = op.operation.has(&Remark::WithinLibrarysCommunicator);
     !plain || named || below
@@ -149,7 +149,7 @@ impl<'a> Context<'a, '_> {
     /// A blocking collective operation: what the library has posted for it says exactly for whom it waits; else who has not
     /// entered it.
     pub(super) fn collective(&self, call: &'a Call, reach: Reach) -> Found<'a> {
-        let ids = self.collectives.candidates(self.party, call.thread);
+        let ids = self.collectives.candidates(self.proc, call.thread);
         let places: HashSet<CommunicatorId> =
             ids.iter().filter_map(|id| self.collectives.get(*id).communicator).collect();
         let own = |op: &&Op<'a>| places.contains(&op.shared) && belongs(call, op);
@@ -204,14 +204,14 @@ impl<'a> Context<'a, '_> {
         match (reach, root) {
             (Reach::All, _) => Need::Others(id),
             // Who has given the root its part, or was the root, may have left it: of those that are missing some have not entered.
-            (Reach::FromRoot, Some(root)) if root != self.party && collective.missing.binary_search(&root).is_err() => {
+            (Reach::FromRoot, Some(root)) if root != self.proc && collective.missing.binary_search(&root).is_err() => {
                 Need::Nothing
             }
             _ => some,
         }
     }
 
-    fn member(&self, communicator: Option<CommunicatorId>, rank: i64) -> Option<PartyId> {
+    fn member(&self, communicator: Option<CommunicatorId>, rank: i64) -> Option<ProcIndex> {
         let shared = self.job.communicators.get(communicator?.0).filter(|shared| !shared.is_inter())?;
         shared.member(Side::First, rank)
     }

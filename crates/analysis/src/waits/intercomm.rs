@@ -3,7 +3,7 @@
 use super::point_to_point::NOT_COUNTED;
 use super::requests::number;
 use super::{Context, Found, Need, Op, Peer, peer};
-use crate::job::{PartyId, Side};
+use crate::job::{ProcIndex, Side};
 use model::{Call, Process};
 
 /// The only function in which members of two groups wait for one another before they have a communicator in common.
@@ -30,25 +30,25 @@ impl<'a> Context<'a, '_> {
     }
 
     fn by_meaning(&self, call: &Call) -> Option<Need> {
-        let place = |id: Option<u64>| self.job.by_unique_id(self.party.0, id?);
+        let place = |id: Option<u64>| self.job.by_unique_id(self.proc.0, id?);
         let (local, _) = place(call.communicator)?;
         let local = self.job.communicators.get(local.0)?;
-        let leader = local.member(local.view(self.party)?.side, given(call, "local_leader")?)?;
-        if leader != self.party {
-            return Some(Need::Party(leader));
+        let leader = local.member(local.view(self.proc)?.side, given(call, "local_leader")?)?;
+        if leader != self.proc {
+            return Some(Need::Proc(leader));
         }
-        let remote = remote_leader(self, self.party, self.process, call)?;
-        let process = self.job.parties.get(remote.0)?.process?;
+        let remote = remote_leader(self, self.proc, self.process, call)?;
+        let process = self.job.procs.get(remote.0)?.process?;
         let there = process.calls.iter().find(|call| call.c_name() == FUNCTION);
-        let Some(there) = there else { return Some(Need::Party(remote)) };
+        let Some(there) = there else { return Some(Need::Proc(remote)) };
         let tags = (given(call, "tag")?, given(there, "tag")?);
-        let meets = tags.0 == tags.1 && remote_leader(self, remote, process, there)? == self.party;
-        Some(if meets { Need::Nothing } else { Need::Party(remote) })
+        let meets = tags.0 == tags.1 && remote_leader(self, remote, process, there)? == self.proc;
+        Some(if meets { Need::Nothing } else { Need::Proc(remote) })
     }
 }
 
 /// The leader of the other group, as one group's leader was given it.
-fn remote_leader(context: &Context<'_, '_>, party: PartyId, process: &Process, call: &Call) -> Option<PartyId> {
+fn remote_leader(context: &Context<'_, '_>, proc: ProcIndex, process: &Process, call: &Call) -> Option<ProcIndex> {
     let value = given(call, "peer_comm")?;
     let place = process.communicators.iter().position(|communicator| {
         // MPICH's handles are of 32 bits, and may be negative as an int.
@@ -56,9 +56,9 @@ fn remote_leader(context: &Context<'_, '_>, party: PartyId, process: &Process, c
             handle == value as u64 || handle == u64::from(value as u32) && i32::try_from(value).is_ok()
         })
     })?;
-    let shared = context.job.communicators.get(context.job.communicator(party.0, place)?.0)?;
+    let shared = context.job.communicators.get(context.job.communicator(proc.0, place)?.0)?;
     let Peer::Rank(rank) = peer(process, call.argument("remote_leader")) else { return None };
-    shared.member(shared.view(party).map_or(Side::First, |view| shared.peers(view.side)), rank)
+    shared.member(shared.view(proc).map_or(Side::First, |view| shared.peers(view.side)), rank)
 }
 
 fn given(call: &Call, name: &str) -> Option<i64> {

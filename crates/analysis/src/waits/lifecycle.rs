@@ -7,7 +7,7 @@ use model::Call;
 impl<'a> Context<'a, '_> {
     /// The rest of the job: to start, or to come to its end.
     pub(super) fn lifecycle(&self, call: &'a Call) -> Found<'a> {
-        let Some(id) = self.collectives.of(self.party, call.thread) else {
+        let Some(id) = self.collectives.of(self.proc, call.thread) else {
             return Found::only(Need::Unknown("it is not known who else is in this job"));
         };
         let need = if self.collectives.get(id).missing.is_empty() { Need::Nothing } else { Need::Others(id) };

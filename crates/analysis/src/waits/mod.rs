@@ -1,6 +1,6 @@
 //! What each thread waits for, by the rules of the standard and by what its library has posted.
 //!
-//! A need is a formula over parties. Where it is not known which of several things a thread waits for, both readings are kept:
+//! A need is a formula over processes. Where it is not known which of several things a thread waits for, both readings are kept:
 //! under the hopeful one it waits for any of them, under the strict one for all. What is stuck even under the hopeful reading
 //! is stuck for certain.
 
@@ -12,22 +12,22 @@ mod point_to_point;
 mod posted;
 mod probes;
 mod requests;
-mod standing;
+mod states;
 mod threads;
 mod traffic;
 mod words;
 
 pub use collectives::{Collective, CollectiveId, Collectives};
 pub use posted::{Op, Open, Own, Peer, Posted, peer};
-pub use standing::{Finished, Free, Standing};
+pub use states::{Finished, Free, ProcState};
 pub use threads::{Whose, in_lock, reads_input, whose};
 pub use traffic::Traffic;
 
 use std::collections::BTreeMap;
 
-use functions::Way;
+use functions::WaitKind;
 
-use super::job::{CommunicatorId, Job, PartyId, Side};
+use super::job::{CommunicatorId, Job, ProcIndex, Side};
 use super::matching::Matching;
 use model::{Call, Process};
 
@@ -36,9 +36,9 @@ use model::{Call, Process};
 pub enum Need {
     /// Nothing: it is not blocked, or what it waits for is on its way.
     Nothing,
-    /// This party must go on.
-    Party(PartyId),
-    /// Any member of one group of a communicator must go on; the thread's own party is one and helps nobody.
+    /// This process must go on.
+    Proc(ProcIndex),
+    /// Any member of one group of a communicator must go on; the thread's own process is one and helps nobody.
     AnyOf(CommunicatorId, Side),
     /// The members of a communicator that are not in this collective operation must go on.
     Others(CollectiveId),
@@ -75,7 +75,7 @@ pub struct Thread<'a> {
     /// Where it stands.
     pub call: &'a Call,
     /// How its function waits.
-    pub way: Way,
+    pub wait_kind: WaitKind,
     /// What it waits for.
     pub need: Need,
     /// Why what it waits for may be on its way all the same; `None` where nothing is.
@@ -89,54 +89,54 @@ pub struct Thread<'a> {
 /// What everybody waits for.
 #[derive(Debug)]
 pub struct Waits<'a> {
-    /// By party.
-    pub standing: Vec<Standing<'a>>,
+    /// By process.
+    pub states: Vec<ProcState<'a>>,
     /// What those wait for who poll, if they do nothing else meanwhile.
-    pub polling: BTreeMap<PartyId, Thread<'a>>,
-    /// The collective operations in which parties stand.
+    pub polling: BTreeMap<ProcIndex, Thread<'a>>,
+    /// The collective operations in which processes stand.
     pub collectives: Collectives,
     /// What is on its way.
     pub traffic: Traffic,
 }
 
 impl<'a> Waits<'a> {
-    /// Works out what each thread of each party waits for.
+    /// Works out what each thread of each process waits for.
     pub fn new(job: &Job<'a>, matching: &Matching<'a>) -> Self {
         let traffic = Traffic::new(job);
-        let mut standing: Vec<Standing<'a>> = job.parties.iter().map(standing::of).collect();
-        let open: Vec<Open<'a>> = (job.parties.iter().enumerate())
-            .map(|(index, party)| match party.process {
-                Some(process) => Open::new(job, PartyId(index), process),
+        let mut states: Vec<ProcState<'a>> = job.procs.iter().map(states::of).collect();
+        let open: Vec<Open<'a>> = (job.procs.iter().enumerate())
+            .map(|(index, proc)| match proc.process {
+                Some(process) => Open::new(job, ProcIndex(index), process),
                 None => Open::default(),
             })
             .collect();
-        let collectives = Collectives::new(job, &standing, &open);
+        let collectives = Collectives::new(job, &states, &open);
         let inside: Vec<bool> =
-            standing.iter().map(|standing| !matches!(standing, Standing::Free(Free::Outside(_)))).collect();
+            states.iter().map(|state| !matches!(state, ProcState::Free(Free::Outside(_)))).collect();
         let mut polling = BTreeMap::new();
-        for (index, standing) in standing.iter_mut().enumerate() {
-            let Some(process) = job.parties[index].process else { continue };
+        for (index, state) in states.iter_mut().enumerate() {
+            let Some(process) = job.procs[index].process else { continue };
             let context = Context {
                 job,
                 matching,
                 traffic: &traffic,
                 collectives: &collectives,
                 inside: &inside,
-                party: PartyId(index),
+                proc: ProcIndex(index),
                 process,
                 open: &open[index],
             };
-            match standing {
-                Standing::Blocked(threads) => threads.iter_mut().for_each(|thread| context.fill(thread)),
-                Standing::Free(Free::Polling(call)) => {
-                    let mut thread = standing::thread(call, Way::Poll);
+            match state {
+                ProcState::Blocked(threads) => threads.iter_mut().for_each(|thread| context.fill(thread)),
+                ProcState::Free(Free::Polling(call)) => {
+                    let mut thread = states::thread(call, WaitKind::Poll);
                     context.fill(&mut thread);
-                    polling.insert(PartyId(index), thread);
+                    polling.insert(ProcIndex(index), thread);
                 }
                 _ => {}
             }
         }
-        Self { standing, polling, collectives, traffic }
+        Self { states, polling, collectives, traffic }
     }
 }
 
@@ -146,9 +146,9 @@ struct Context<'a, 'b> {
     matching: &'b Matching<'a>,
     traffic: &'b Traffic,
     collectives: &'b Collectives,
-    /// By party: whether it may be in an MPI call, where the library moves messages.
+    /// By process: whether it may be in an MPI call, where the library moves messages.
     inside: &'b [bool],
-    party: PartyId,
+    proc: ProcIndex,
     process: &'a Process,
     open: &'b Open<'a>,
 }
@@ -194,25 +194,25 @@ impl<'a> Context<'a, '_> {
 
     fn fill(&self, thread: &mut Thread<'a>) {
         let call = thread.call;
-        let found = match thread.way {
-            Way::Local | Way::Abort => Found::only(Need::Nothing),
-            Way::Poll => self.poll(call),
-            Way::Receive | Way::MatchedReceive => self.receive(call),
-            Way::Send => self.send(call),
-            Way::SendReceive => self.exchange(call),
-            Way::WaitAll => self.wait(call, true),
-            Way::WaitAny => self.wait(call, false),
-            Way::Probe => self.probe(call),
-            Way::Collective(_, reach) => self.collective(call, reach),
-            Way::Epoch => self.epoch(call),
-            Way::Init | Way::Finalize => self.lifecycle(call),
-            Way::BufferDetach => self.buffered(),
-            Way::Connect => Found::only(Need::Unknown("it waits for processes outside this job")),
-            Way::Unknown => Found::only(Need::Unknown("it is not known what this function waits for")),
+        let found = match thread.wait_kind {
+            WaitKind::Local | WaitKind::Abort => Found::only(Need::Nothing),
+            WaitKind::Poll => self.poll(call),
+            WaitKind::Receive | WaitKind::MatchedReceive => self.receive(call),
+            WaitKind::Send => self.send(call),
+            WaitKind::SendReceive => self.exchange(call),
+            WaitKind::WaitAll => self.wait(call, true),
+            WaitKind::WaitAny => self.wait(call, false),
+            WaitKind::Probe => self.probe(call),
+            WaitKind::Collective(_, reach) => self.collective(call, reach),
+            WaitKind::Epoch => self.epoch(call),
+            WaitKind::Init | WaitKind::Finalize => self.lifecycle(call),
+            WaitKind::BufferDetach => self.buffered(),
+            WaitKind::Connect => Found::only(Need::Unknown("it waits for processes outside this job")),
+            WaitKind::Unknown => Found::only(Need::Unknown("it is not known what this function waits for")),
         };
         thread.need = found.need;
         thread.in_flight = found.in_flight;
         thread.operations = found.operations;
-        thread.collective = self.collectives.of(self.party, call.thread);
+        thread.collective = self.collectives.of(self.proc, call.thread);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::point_to_point::NOT_COUNTED;
 use super::{Context, Found, Need};
-use crate::job::{CommunicatorId, PartyId};
+use crate::job::{CommunicatorId, ProcIndex};
 use model::{Call, Window};
 
 /// An epoch that a rank opens to others.
@@ -24,7 +24,7 @@ impl<'a> Context<'a, '_> {
         let found: Vec<Need> = super::posted::communicators(self.process, call)
             .iter()
             .filter_map(|(place, _)| {
-                let shared = self.job.communicator(self.party.0, *place)?;
+                let shared = self.job.communicator(self.proc.0, *place)?;
                 Some(Need::AnyOf(shared, self.other_side(shared)))
             })
             .collect();
@@ -46,18 +46,18 @@ impl<'a> Context<'a, '_> {
         let ranks = if exposed { &window.posted } else { &window.started };
         // With several worlds a rank names several processes.
         let own = self.process.rank.filter(|_| self.job.snapshot.worlds.is_empty())?;
-        let parties: Option<Vec<PartyId>> = ranks.as_ref()?.iter().map(|rank| self.job.party((*rank)?)).collect();
-        let (shared, _) = self.job.by_unique_id(self.party.0, window.communicator?)?;
+        let procs: Option<Vec<ProcIndex>> = ranks.as_ref()?.iter().map(|rank| self.job.proc((*rank)?)).collect();
+        let (shared, _) = self.job.by_unique_id(self.proc.0, window.communicator?)?;
         let (mut needed, mut perhaps) = (Vec::new(), Vec::new());
-        for party in parties?.into_iter().filter(|party| *party != self.party) {
-            let open = self.open_to(party, shared, own, if exposed { Epoch::Started } else { Epoch::Posted });
+        for proc in procs?.into_iter().filter(|proc| *proc != self.proc) {
+            let open = self.open_to(proc, shared, own, if exposed { Epoch::Started } else { Epoch::Posted });
             match (exposed, open) {
                 // It has started and not completed; it has not posted.
-                (true, Some(true)) | (false, Some(false)) => needed.push(Need::Party(party)),
+                (true, Some(true)) | (false, Some(false)) => needed.push(Need::Proc(proc)),
                 // It has posted: nothing more is for it to do.
                 (false, Some(true)) => {}
                 // It has not started, or has completed already; or what its window keeps is not known.
-                _ => perhaps.push(Need::Party(party)),
+                _ => perhaps.push(Need::Proc(proc)),
             }
         }
         Some(match (needed.is_empty(), perhaps.is_empty()) {
@@ -68,12 +68,12 @@ impl<'a> Context<'a, '_> {
         })
     }
 
-    /// Whether a party has an epoch open to the world rank `own` on the window of a communicator;
+    /// Whether a process has an epoch open to the world rank `own` on the window of a communicator;
     /// `None` where it is not known.
-    fn open_to(&self, party: PartyId, shared: CommunicatorId, own: i64, epoch: Epoch) -> Option<bool> {
-        let process = self.job.parties.get(party.0)?.process?;
+    fn open_to(&self, proc: ProcIndex, shared: CommunicatorId, own: i64, epoch: Epoch) -> Option<bool> {
+        let process = self.job.procs.get(proc.0)?.process?;
         let of = |window: &&Window| {
-            let found = window.communicator.and_then(|id| self.job.by_unique_id(party.0, id));
+            let found = window.communicator.and_then(|id| self.job.by_unique_id(proc.0, id));
             found.is_some_and(|(found, _)| found == shared)
         };
         let window = process.windows.iter().find(of)?;

@@ -1,8 +1,8 @@
 //! What receives and sends wait for.
 
-use super::traffic::Way as Traffic;
+use super::traffic::WaitKind as Traffic;
 use super::{Context, Found, Need, Op, Own, Peer, Posted, peer};
-use crate::job::{CommunicatorId, PartyId, Side};
+use crate::job::{CommunicatorId, ProcIndex, Side};
 use crate::matching::Outcome;
 use model::{Call, OperationStatus, QueueKind, Remark};
 
@@ -63,11 +63,11 @@ impl<'a> Context<'a, '_> {
     pub(super) fn by_arguments(&self, call: &Call, name: &str, unsure: &'static str) -> Found<'a> {
         let communicators = super::posted::communicators(self.process, call);
         let needs = communicators.iter().filter_map(|(place, _)| {
-            let shared = self.job.communicator(self.party.0, *place)?;
+            let shared = self.job.communicator(self.proc.0, *place)?;
             let side = self.other_side(shared);
             match peer(self.process, call.argument(name)) {
                 Peer::Rank(rank) if call.communicator.is_some() => {
-                    self.job.communicators.get(shared.0)?.member(side, rank).map(Need::Party)
+                    self.job.communicators.get(shared.0)?.member(side, rank).map(Need::Proc)
                 }
                 Peer::Null => Some(Need::Nothing),
                 _ => Some(Need::AnyOf(shared, side)),
@@ -83,7 +83,7 @@ impl<'a> Context<'a, '_> {
     /// The group in which the peers of the application's operations are.
     pub(super) fn other_side(&self, shared: CommunicatorId) -> Side {
         let Some(shared) = self.job.communicators.get(shared.0) else { return Side::First };
-        shared.view(self.party).map_or(Side::First, |view| shared.peers(view.side))
+        shared.view(self.proc).map_or(Side::First, |view| shared.peers(view.side))
     }
 
     /// What must happen before an operation completes.
@@ -108,8 +108,8 @@ impl<'a> Context<'a, '_> {
             Outcome::Pair(other) => {
                 let other = self.matching.entry(other).map(|other| match other.place.queue {
                     // What has arrived has left its sender.
-                    QueueKind::UnexpectedMessages => self.party,
-                    _ => other.place.party,
+                    QueueKind::UnexpectedMessages => self.proc,
+                    _ => other.place.proc,
                 });
                 (self.moving(other), None)
             }
@@ -122,16 +122,16 @@ impl<'a> Context<'a, '_> {
     }
 
     fn pending_receive(&self, op: &Op<'a>) -> (Need, Option<&'static str>) {
-        let (need, way) = if op.operation.any_source {
+        let (need, wait_kind) = if op.operation.any_source {
             let need = Need::AnyOf(op.shared, self.other_side(op.shared));
-            (need, self.traffic.to(op.shared, self.party))
+            (need, self.traffic.to(op.shared, self.proc))
         } else {
             match self.peer_of(op) {
-                Some(sender) => (Need::Party(sender), self.traffic.between(self.job, op.shared, sender, self.party)),
+                Some(sender) => (Need::Proc(sender), self.traffic.between(self.job, op.shared, sender, self.proc)),
                 None => return (Need::Unknown("it is not known from whom it receives"), None),
             }
         };
-        match way {
+        match wait_kind {
             Traffic::Quiet => (need, None),
             Traffic::Coming => (Need::Unclear(vec![Need::Nothing, need]), Some(ON_ITS_WAY)),
             Traffic::Unknown => (need, Some(NOT_COUNTED)),
@@ -151,23 +151,23 @@ impl<'a> Context<'a, '_> {
         }
         // What was not seen at the receiver was perhaps just received, and the answer is on its way.
         let seen = self.matching.at(op.matched_at()).is_some_and(|entry| entry.same.is_some());
-        (Need::Party(receiver), (!seen).then_some(HEADER_UNSEEN))
+        (Need::Proc(receiver), (!seen).then_some(HEADER_UNSEEN))
     }
 
     /// Both sides are there: the data moves while both are in MPI.
-    fn moving(&self, other: Option<PartyId>) -> Need {
+    fn moving(&self, other: Option<ProcIndex>) -> Need {
         match other {
-            Some(other) if !self.inside.get(other.0).copied().unwrap_or(true) => Need::Party(other),
+            Some(other) if !self.inside.get(other.0).copied().unwrap_or(true) => Need::Proc(other),
             _ => Need::Nothing,
         }
     }
 
-    /// The party at the other end.
-    pub(super) fn peer_of(&self, op: &Op<'_>) -> Option<PartyId> {
+    /// The process at the other end.
+    pub(super) fn peer_of(&self, op: &Op<'_>) -> Option<ProcIndex> {
         let operation = op.operation;
         let global = operation.actual_global_rank.or(operation.desired_global_rank);
-        if let Some(party) = global.and_then(|rank| self.job.party(rank)) {
-            return Some(party);
+        if let Some(proc) = global.and_then(|rank| self.job.proc(rank)) {
+            return Some(proc);
         }
         if operation.internal {
             // Ranks may be those of a communicator below.

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::job::{CommunicatorId, Job, PartyId};
+use crate::job::{CommunicatorId, Job, ProcIndex};
 use crate::matching::Place;
 use model::{Argument, Call, Communicator, Operation, OperationStatus, Process, QueueKind, SourceKind};
 
-use functions::Way;
+use functions::WaitKind;
 use functions::constants::Family;
 
 /// Which of the two queues of what a process has posted. No [`QueueKind`]: an unexpected message was posted by nobody here, so no
@@ -23,7 +23,7 @@ pub enum Posted {
 #[derive(Debug, Clone, Copy)]
 pub struct Op<'a> {
     /// Whose.
-    pub party: PartyId,
+    pub proc: ProcIndex,
     /// Place in `Process::communicators`.
     pub place: usize,
     /// The same communicator among all of the job.
@@ -43,7 +43,7 @@ impl Op<'_> {
             Posted::Sends => QueueKind::PendingSends,
             Posted::Receives => QueueKind::PendingReceives,
         };
-        Place { party: self.party, communicator: self.place, queue, index: self.index }
+        Place { proc: self.proc, communicator: self.place, queue, index: self.index }
     }
 }
 
@@ -89,10 +89,10 @@ pub enum Own<'a> {
 
 impl<'a> Open<'a> {
     /// Looks through the queues of a process once.
-    pub fn new(job: &Job<'a>, party: PartyId, process: &'a Process) -> Self {
+    pub fn new(job: &Job<'a>, proc: ProcIndex, process: &'a Process) -> Self {
         let mut open = Self { receives_whole: true, sends_whole: true, ..Self::default() };
         for (place, communicator) in process.communicators.iter().enumerate() {
-            let Some(shared) = job.communicator(party.0, place) else { continue };
+            let Some(shared) = job.communicator(proc.0, place) else { continue };
             open.receives_whole &= communicator.pending_receives.is_whole();
             open.sends_whole &= communicator.pending_sends.is_whole();
             open.dropped |= communicator.pending_receives.dropped > 0 || communicator.pending_sends.dropped > 0;
@@ -102,7 +102,7 @@ impl<'a> Open<'a> {
             ] {
                 for (index, operation) in operations.iter().enumerate() {
                     if operation.status != OperationStatus::Complete {
-                        open.add(Op { party, place, shared, queue, index, operation });
+                        open.add(Op { proc, place, shared, queue, index, operation });
                     }
                 }
             }
@@ -149,7 +149,7 @@ impl<'a> Open<'a> {
         if found.is_empty() {
             found = list.iter().filter(unnamed).filter(|op| wanted.fits(process, op)).copied().collect();
             // One half of MPI_Sendrecv may be over, and what is left is of an earlier call.
-            let both = functions::way(&call.c_name()) == Way::SendReceive;
+            let both = functions::wait_kind(&call.c_name()) == WaitKind::SendReceive;
             if both && !found.is_empty() && !matches!(found.as_slice(), [only] if wanted.tells(only)) {
                 return Own::Perhaps(found);
             }
@@ -236,7 +236,7 @@ struct Wanted {
 
 impl Wanted {
     fn new(process: &Process, call: &Call, queue: Posted) -> Self {
-        let both = functions::way(&call.c_name()) == Way::SendReceive;
+        let both = functions::wait_kind(&call.c_name()) == WaitKind::SendReceive;
         let (peer_name, tag_name) = match queue {
             Posted::Sends => ("dest", if both { "sendtag" } else { "tag" }),
             Posted::Receives => ("source", if both { "recvtag" } else { "tag" }),

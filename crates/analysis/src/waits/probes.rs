@@ -1,7 +1,7 @@
 //! What MPI_Probe and MPI_Mprobe wait for.
 
 use super::point_to_point::NOT_COUNTED;
-use super::traffic::Way as Traffic;
+use super::traffic::WaitKind as Traffic;
 use super::{Context, Found, Need, Own, Peer, Posted, peer};
 use model::{Call, Operation};
 
@@ -20,8 +20,8 @@ impl<'a> Context<'a, '_> {
             return Found::only(Need::Nothing);
         }
         let quiet = super::posted::communicators(self.process, call).iter().all(|(place, _)| {
-            let shared = self.job.communicator(self.party.0, *place);
-            shared.is_some_and(|shared| self.traffic.to(shared, self.party) == Traffic::Quiet)
+            let shared = self.job.communicator(self.proc.0, *place);
+            shared.is_some_and(|shared| self.traffic.to(shared, self.proc) == Traffic::Quiet)
         });
         let mut found = self.by_arguments(call, "source", NOT_COUNTED);
         if quiet {

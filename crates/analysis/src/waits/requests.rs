@@ -2,7 +2,7 @@
 
 use super::point_to_point::NOT_COUNTED;
 use super::{Context, Found, Need, Op, Posted};
-use functions::{Way, way};
+use functions::{WaitKind, wait_kind};
 use model::{Call, CallRequest, Remark, RequestSort, RequestState};
 
 const NO_REQUEST: &str = "what its request is was not found among what is pending";
@@ -38,7 +38,7 @@ impl<'a> Context<'a, '_> {
 
     /// An open request that is no send and no receive: that of a non-blocking collective, perhaps.
     fn without_operation(&self, call: &Call, request: &CallRequest) -> Found<'a> {
-        let place = request.communicator.and_then(|id| self.job.by_unique_id(self.party.0, id));
+        let place = request.communicator.and_then(|id| self.job.by_unique_id(self.proc.0, id));
         let numbered = |op: &Op<'a>| request.sequence.is_none() || op.operation.sequence() == request.sequence;
         let here = |op: &&Op<'a>| non_blocking(op) && place.is_none_or(|(_, place)| op.place == place) && numbered(op);
         let parts: Vec<Found<'a>> = self.open.internal.iter().filter(here).map(|op| self.operation(*op)).collect();
@@ -67,7 +67,7 @@ impl<'a> Context<'a, '_> {
         // A blocking call of another thread has posted what is named after it.
         let own = |op: &&Op<'a>| {
             let made = op.operation.call.as_deref();
-            op.operation.persistent || made.is_none_or(|made| way(made) == Way::Local)
+            op.operation.persistent || made.is_none_or(|made| wait_kind(made) == WaitKind::Local)
         };
         let posted = self.open.receives.iter().chain(&self.open.sends).filter(own);
         let internal = self.open.internal.iter().filter(|op| non_blocking(op));

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use crate::job::{CommunicatorId, Job, PartyId, Shared};
+use crate::job::{CommunicatorId, Job, ProcIndex, Shared};
 use model::Communicator;
 
 /// Whether a message is on its way to a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum WaitKind {
     /// None is: as many have arrived as were sent.
     Quiet,
     /// At least one is.
@@ -25,9 +25,9 @@ pub struct Traffic {
 /// What is on its way on one communicator to anybody.
 #[derive(Debug, Default)]
 struct Sums {
-    coming: HashSet<PartyId>,
+    coming: HashSet<ProcIndex>,
     /// To whom it is not known.
-    unknown: HashSet<PartyId>,
+    unknown: HashSet<ProcIndex>,
     /// Some members do not count, or were not read.
     partial: bool,
 }
@@ -38,17 +38,17 @@ impl Traffic {
         Self { sums: job.communicators.iter().map(Sums::new).collect() }
     }
 
-    /// Whether a message of one party to another is on its way on a communicator.
-    pub fn between(&self, job: &Job<'_>, id: CommunicatorId, sender: PartyId, receiver: PartyId) -> Way {
-        job.communicators.get(id.0).map_or(Way::Unknown, |shared| between(shared, sender, receiver))
+    /// Whether a message of one process to another is on its way on a communicator.
+    pub fn between(&self, job: &Job<'_>, id: CommunicatorId, sender: ProcIndex, receiver: ProcIndex) -> WaitKind {
+        job.communicators.get(id.0).map_or(WaitKind::Unknown, |shared| between(shared, sender, receiver))
     }
 
-    /// Whether a message of anybody to a party is on its way on a communicator.
-    pub fn to(&self, id: CommunicatorId, receiver: PartyId) -> Way {
+    /// Whether a message of anybody to a process is on its way on a communicator.
+    pub fn to(&self, id: CommunicatorId, receiver: ProcIndex) -> WaitKind {
         match self.sums.get(id.0) {
-            Some(sums) if sums.coming.contains(&receiver) => Way::Coming,
-            Some(sums) if !sums.partial && !sums.unknown.contains(&receiver) => Way::Quiet,
-            _ => Way::Unknown,
+            Some(sums) if sums.coming.contains(&receiver) => WaitKind::Coming,
+            Some(sums) if !sums.partial && !sums.unknown.contains(&receiver) => WaitKind::Quiet,
+            _ => WaitKind::Unknown,
         }
     }
 }
@@ -65,11 +65,11 @@ impl Sums {
             for entry in &view.communicator.traffic {
                 let side = if entry.within_local_group { view.side } else { shared.peers(view.side) };
                 let Some(peer) = shared.member(side, entry.local_rank) else { continue };
-                for (sender, receiver) in [(view.party, peer), (peer, view.party)] {
+                for (sender, receiver) in [(view.proc, peer), (peer, view.proc)] {
                     match between(shared, sender, receiver) {
-                        Way::Coming => sums.coming.insert(receiver),
-                        Way::Unknown => sums.unknown.insert(receiver),
-                        Way::Quiet => false,
+                        WaitKind::Coming => sums.coming.insert(receiver),
+                        WaitKind::Unknown => sums.unknown.insert(receiver),
+                        WaitKind::Quiet => false,
                     };
                 }
             }
@@ -78,18 +78,18 @@ impl Sums {
     }
 }
 
-fn between(shared: &Shared<'_>, sender: PartyId, receiver: PartyId) -> Way {
-    let (Some(from), Some(to)) = (shared.view(sender), shared.view(receiver)) else { return Way::Unknown };
+fn between(shared: &Shared<'_>, sender: ProcIndex, receiver: ProcIndex) -> WaitKind {
+    let (Some(from), Some(to)) = (shared.view(sender), shared.view(receiver)) else { return WaitKind::Unknown };
     let (Some(sender_rank), Some(receiver_rank)) = (from.communicator.local_rank, to.communicator.local_rank) else {
-        return Way::Unknown;
+        return WaitKind::Unknown;
     };
     let within = shared.is_inter() && from.side == to.side;
     match (count(from.communicator, within, receiver_rank), count(to.communicator, within, sender_rank)) {
         (Some((Some(sent), _, modulus)), Some((_, Some(arrived), other))) if shared.doubt.is_none() => {
             let modulus = modulus.max(other).max(1);
-            if sent % modulus == arrived % modulus { Way::Quiet } else { Way::Coming }
+            if sent % modulus == arrived % modulus { WaitKind::Quiet } else { WaitKind::Coming }
         }
-        _ => Way::Unknown,
+        _ => WaitKind::Unknown,
     }
 }
 

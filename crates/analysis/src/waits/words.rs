@@ -2,21 +2,21 @@
 
 use super::posted::{Op, Posted};
 use super::{Need, Thread, Waits};
-use crate::job::{Job, PartyId};
+use crate::job::{Job, ProcIndex};
 use crate::words;
-use functions::Way;
+use functions::WaitKind;
 use model::Remark;
 
 /// How many operations are told of one thread.
 const SHOWN: usize = 3;
 
 impl Waits<'_> {
-    /// What a thread of a party waits for: `rank 1 to send tag 17 on "halo"`. `None` where that is not known.
-    pub fn words(&self, job: &Job<'_>, party: PartyId, thread: &Thread<'_>) -> Option<String> {
+    /// What a thread of a process waits for: `rank 1 to send tag 17 on "halo"`. `None` where that is not known.
+    pub fn words(&self, job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>) -> Option<String> {
         if !thread.operations.is_empty() {
             let mut told: Vec<String> = Vec::new();
             for op in &thread.operations {
-                let one = operation(job, party, thread, op);
+                let one = operation(job, proc, thread, op);
                 if !told.contains(&one) {
                     told.push(one);
                 }
@@ -26,23 +26,23 @@ impl Waits<'_> {
                     break;
                 }
             }
-            return Some(words::list(&told, if thread.way == Way::WaitAny { "or" } else { "and" }));
+            return Some(words::list(&told, if thread.wait_kind == WaitKind::WaitAny { "or" } else { "and" }));
         }
-        if thread.way == Way::Epoch {
+        if thread.wait_kind == WaitKind::Epoch {
             let mut named = Vec::new();
-            parties(&thread.need, &mut named);
+            procs(&thread.need, &mut named);
             let does = match thread.call.c_name().as_str() {
                 "MPI_Win_wait" => "complete its access to the window",
                 _ => "post the window",
             };
-            return (!named.is_empty()).then(|| format!("{} to {does}", words::parties(job, &named)));
+            return (!named.is_empty()).then(|| format!("{} to {does}", words::procs(job, &named)));
         }
         if let Some(id) = thread.collective {
             let collective = self.collectives.get(id);
             if collective.missing.is_empty() {
                 return None;
             }
-            let missing = words::parties(job, &collective.missing);
+            let missing = words::procs(job, &collective.missing);
             let place = collective.communicator.and_then(|id| job.communicators.get(id.0)?.views.first());
             let on = place.map_or_else(String::new, |view| format!(" on {}", words::communicator(view.communicator)));
             return Some(format!("{missing} to enter {}{on}", collective.function));
@@ -51,21 +51,21 @@ impl Waits<'_> {
     }
 }
 
-/// The parties that a need names.
-fn parties(need: &Need, named: &mut Vec<PartyId>) {
+/// The processes that a need names.
+fn procs(need: &Need, named: &mut Vec<ProcIndex>) {
     match need {
-        Need::Party(party) => named.push(*party),
+        Need::Proc(proc) => named.push(*proc),
         Need::All(needs) | Need::Any(needs) | Need::Unclear(needs) => {
-            needs.iter().for_each(|need| parties(need, named));
+            needs.iter().for_each(|need| procs(need, named));
         }
-        Need::Doubted(need, _) => parties(need, named),
+        Need::Doubted(need, _) => procs(need, named),
         _ => {}
     }
 }
 
-fn operation(job: &Job<'_>, party: PartyId, thread: &Thread<'_>, op: &Op<'_>) -> String {
+fn operation(job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>, op: &Op<'_>) -> String {
     let operation = op.operation;
-    let process = job.parties[party.0].process;
+    let process = job.procs[proc.0].process;
     let communicator = process.and_then(|process| process.communicators.get(op.place));
     let on = communicator.map_or_else(String::new, |communicator| format!(" on {}", words::communicator(communicator)));
     let global = operation.actual_global_rank.or(operation.desired_global_rank);
@@ -82,9 +82,9 @@ fn operation(job: &Job<'_>, party: PartyId, thread: &Thread<'_>, op: &Op<'_>) ->
             Remark::Collective(Some((function, _))) => Some(function),
             _ => None,
         });
-        let function = match (within, thread.way) {
+        let function = match (within, thread.wait_kind) {
             (Some(name), _) => name.clone().into_owned(),
-            (None, Way::Collective(..)) => thread.call.c_name(),
+            (None, WaitKind::Collective(..)) => thread.call.c_name(),
             (None, _) => "a non-blocking collective".to_owned(),
         };
         return format!("{peer} to {verb} its part of {function}{on}");

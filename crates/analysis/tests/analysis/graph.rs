@@ -111,7 +111,7 @@ proptest! {
             all |= own;
             for one in &knot.nodes {
                 prop_assert_eq!(knots.of(*one), Some(index));
-                prop_assert_eq!(knots.way(*one).count(), 0);
+                prop_assert_eq!(knots.path(*one).count(), 0);
                 for other in knot.nodes.iter().filter(|other| *other != one) {
                     prop_assert!(given.reaches(one.0, other.0, own), "{:?}", knot);
                 }
@@ -119,14 +119,14 @@ proptest! {
         }
         let stuck = given.stuck();
         for node in (0..given.nodes.len()).map(NodeId).filter(|node| all & (1 << node.0) == 0) {
-            let way: Vec<NodeId> = knots.way(node).collect();
-            prop_assert_eq!(stuck & (1 << node.0) != 0, !way.is_empty());
+            let wait_kind: Vec<NodeId> = knots.path(node).collect();
+            prop_assert_eq!(stuck & (1 << node.0) != 0, !wait_kind.is_empty());
             let mut at = node;
-            for next in &way {
+            for next in &wait_kind {
                 prop_assert!(given.nodes[at.0].1.contains(&next.0));
                 at = *next;
             }
-            if let Some((last, others)) = way.split_last() {
+            if let Some((last, others)) = wait_kind.split_last() {
                 prop_assert!(knots.of(*last).is_some());
                 prop_assert!(others.iter().all(|other| knots.of(*other).is_none() && reduction.is_stuck(*other)));
             }
@@ -181,7 +181,7 @@ fn a_million_nodes_are_no_burden() {
     let knots = Knots::new(&graph, &reduction);
     assert_eq!(knots.knots.len(), 1);
     assert_eq!(knots.cycle(0, |_| true).len(), size / 2);
-    assert_eq!(knots.way(ids[0]).count(), size / 2);
+    assert_eq!(knots.path(ids[0]).count(), size / 2);
 }
 
 /// 65,536 ranks that each wait for any other: their group is one node.

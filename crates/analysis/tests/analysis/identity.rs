@@ -1,6 +1,6 @@
 //! Which communicators of different processes are one.
 
-use analysis::job::{Job, PartyId, Side};
+use analysis::job::{Job, ProcIndex, Side};
 use model::{Communicator, Snapshot};
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn the_order_of_members_makes_another_communicator() {
     add(&mut snapshot, "b", "4", &[1, 0]);
     assert_eq!(identities(&snapshot), [[0, 1, 2], [0, 1, 2]]);
     let job = Job::new(&snapshot);
-    assert_eq!(job.communicators[2].member(Side::First, 0), Some(PartyId(1)));
+    assert_eq!(job.communicators[2].member(Side::First, 0), Some(ProcIndex(1)));
     assert_eq!(job.communicators[2].member(Side::First, 2), None);
     assert_eq!(job.communicators[2].member(Side::First, -1), None);
 }
@@ -71,8 +71,8 @@ fn both_sides_of_an_intercommunicator_are_one() {
         let shared = &job.communicators[1];
         assert!(shared.is_inter() && shared.doubt.is_none());
         assert_eq!(shared.peers(Side::First), Side::Second);
-        assert_eq!(shared.view(PartyId(3)).unwrap().side, Side::Second);
-        assert_eq!(shared.member(Side::Second, 1), Some(PartyId(3)));
+        assert_eq!(shared.view(ProcIndex(3)).unwrap().side, Side::Second);
+        assert_eq!(shared.member(Side::Second, 1), Some(ProcIndex(3)));
     }
 }
 
@@ -134,7 +134,7 @@ fn where_nobody_knows_the_members_the_views_tell_them_and_it_is_a_doubt() {
     let job = Job::new(&snapshot);
     let shared = &job.communicators[1];
     assert!(shared.doubt.is_some());
-    assert_eq!(shared.group(Side::First), [Some(PartyId(2)), Some(PartyId(0))]);
+    assert_eq!(shared.group(Side::First), [Some(ProcIndex(2)), Some(ProcIndex(0))]);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn the_world_needs_no_members_to_be_one() {
     let job = Job::new(&snapshot);
     assert_eq!(job.communicators.len(), 1);
     assert_eq!(job.communicators[0].doubt, None);
-    assert_eq!(job.communicators[0].group(Side::First), [0, 1, 2].map(|rank| Some(PartyId(rank))));
+    assert_eq!(job.communicators[0].group(Side::First), [0, 1, 2].map(|rank| Some(ProcIndex(rank))));
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn ranks_that_were_not_read_are_members() {
     snapshot.processes.remove(1);
     let job = Job::new(&snapshot);
     let member = job.communicators[0].member(Side::First, 1).unwrap();
-    assert!(job.parties[member.0].process.is_none());
-    assert_eq!(job.parties[member.0].rank, Some(1));
+    assert!(job.procs[member.0].process.is_none());
+    assert_eq!(job.procs[member.0].rank, Some(1));
 }
 
 #[test]
@@ -228,11 +228,11 @@ proptest! {
         let mut seen = 0;
         for (id, shared) in job.communicators.iter().enumerate() {
             prop_assert!(!shared.views.is_empty());
-            prop_assert!(shared.views.windows(2).all(|pair| pair[0].party < pair[1].party));
+            prop_assert!(shared.views.windows(2).all(|pair| pair[0].proc < pair[1].proc));
             for view in &shared.views {
                 seen += 1;
-                prop_assert_eq!(job.communicator(view.party.0, view.place).map(|found| found.0), Some(id));
-                prop_assert_eq!(shared.view(view.party).map(|found| found.place), Some(view.place));
+                prop_assert_eq!(job.communicator(view.proc.0, view.place).map(|found| found.0), Some(id));
+                prop_assert_eq!(shared.view(view.proc).map(|found| found.place), Some(view.place));
             }
         }
         let places: usize = snapshot.processes.iter().map(|process| process.communicators.len()).sum();

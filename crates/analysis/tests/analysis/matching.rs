@@ -197,7 +197,7 @@ fn messages_that_are_seen_nowhere_are_counted() {
     let unseen = |snapshot: &Snapshot| {
         let job = Job::new(snapshot);
         let world = job.communicator(0, 0).unwrap();
-        Matching::new(&job).unseen(&job, world, job.party(1).unwrap(), job.party(0).unwrap())
+        Matching::new(&job).unseen(&job, world, job.proc(1).unwrap(), job.proc(0).unwrap())
     };
     assert_eq!(unseen(&snapshot), None);
     snapshot.processes[0].communicators[0].traffic = vec![count(1, 0, 65534)];

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use analysis::findings::messages::{Context, Fate, find};
-use analysis::job::{Job, PartyId};
+use analysis::job::{Job, ProcIndex};
 use analysis::matching::{Matching, Place};
 use model::{Call, Communicator, Finding, Operation, OperationStatus, Process, QueueKind, Snapshot};
 
@@ -75,7 +75,7 @@ pub fn post(
     let found = &mut snapshot.processes[rank].communicators[communicator];
     let list = &mut queue.of_mut(found).operations;
     list.push(operation);
-    Place { party: PartyId(rank), communicator, queue, index: list.len() - 1 }
+    Place { proc: ProcIndex(rank), communicator, queue, index: list.len() - 1 }
 }
 
 /// Where a rank stands.

@@ -28,7 +28,7 @@ pub enum Outcome {
     /// A persistent request that is not started, on a communicator.
     Inactive(usize, Box<Operation>),
     /// A message for a communicator that does not exist, with its context.
-    Homeless(u64),
+    Unplaced(u64),
     /// A request on a communicator that has been freed, by its context.
     Abandoned(u64),
     /// An operation of a queue of which nothing is known, perhaps not even the communicator.
@@ -132,7 +132,7 @@ impl Decoder {
                     Outcome::Rows(vec![Row { links, doubtful, ..without_list(request, decoded) }])
                 }
                 Ok(None) => Outcome::Nothing,
-                Err(context) => Outcome::Homeless(context),
+                Err(context) => Outcome::Unplaced(context),
             },
             Device::Ch4(messages) => {
                 let comm = request.comm.and_then(|comm| Some((comm, around.communicators.found.get(comm)?)));
@@ -155,7 +155,7 @@ impl Decoder {
                         Outcome::Rows(vec![Row { links, more, ..without_list(request, decoded) }])
                     }
                     Ok(None) => Outcome::Nothing,
-                    Err(context) => Outcome::Homeless(context),
+                    Err(context) => Outcome::Unplaced(context),
                 }
             }
         }

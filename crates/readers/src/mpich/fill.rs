@@ -39,14 +39,14 @@ impl States {
             );
             (QueueState::Error, why)
         });
-        let homeless = |count: u64| {
+        let unplaced = |count: u64| {
             let why = format!("{count} requests name a communicator that cannot be read");
             (count > 0).then_some((QueueState::Error, why))
         };
         let debugged = debug.problems.first().map(|problem| (QueueState::Error, problem.clone()));
         Self {
-            sends: all.clone().or(homeless(pass.dropped_sends)).or(debugged.clone()),
-            receives: all.clone().or(homeless(pass.dropped_receives)).or(lists.clone()).or(debugged),
+            sends: all.clone().or(unplaced(pass.dropped_sends)).or(debugged.clone()),
+            receives: all.clone().or(unplaced(pass.dropped_receives)).or(lists.clone()).or(debugged),
             unexpected: all.or(lists),
             network: None,
             local: false,

@@ -5,12 +5,12 @@
 
 pub mod active_messages;
 mod active_sends;
+pub mod capabilities;
 pub mod ch3;
 pub mod communicators;
 pub mod datatypes;
 pub mod debug_lists;
 pub mod decoder;
-pub mod exactness;
 mod fill;
 pub mod groups;
 pub mod handle_value;

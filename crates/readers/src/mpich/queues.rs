@@ -128,7 +128,7 @@ pub fn read_all(
             found.facts.inactive.push(operation);
         }
     }
-    notes.extend(by_context(found.homeless, "messages for", "this process has not created yet"));
+    notes.extend(by_context(found.unplaced, "messages for", "this process has not created yet"));
     notes.extend(by_context(found.abandoned, "requests on", "has been freed"));
     Ok(())
 }

@@ -173,10 +173,10 @@ impl Pass {
     /// Whether it cannot be told what a request is, or whose; it is then counted and told.
     fn drops(&mut self, request: &Request<'_>) -> bool {
         let number = request.record.int(request.shape.kind);
-        let homeless = request.comm.is_none() && !request.record.pointer(request.shape.comm).is_null();
+        let unplaced = request.comm.is_none() && !request.record.pointer(request.shape.comm).is_null();
         let (sends, receives) = match request.kind {
-            Kind::Send | Kind::PersistentSend => (homeless, false),
-            Kind::Receive | Kind::PersistentReceive | Kind::MatchedProbe => (false, homeless),
+            Kind::Send | Kind::PersistentSend => (unplaced, false),
+            Kind::Receive | Kind::PersistentReceive | Kind::MatchedProbe => (false, unplaced),
             Kind::Other => (!(0..MAX_KINDS).contains(&number), !(0..MAX_KINDS).contains(&number)),
             _ => (false, false),
         };

@@ -21,7 +21,7 @@ pub(super) struct Rows {
     /// Persistent requests that are not started, by the place of their communicator.
     pub(super) inactive: Vec<(usize, Operation)>,
     /// Messages for communicators that do not exist, by context.
-    pub(super) homeless: BTreeMap<u64, u64>,
+    pub(super) unplaced: BTreeMap<u64, u64>,
     /// Requests on communicators that have been freed, by context.
     pub(super) abandoned: BTreeMap<u64, u64>,
     /// Requests that no transport knows.
@@ -37,7 +37,7 @@ impl Rows {
         match decoded {
             Outcome::Rows(rows) => self.rows.extend(rows),
             Outcome::Persistent(persistent) => self.persistent.push(persistent),
-            Outcome::Homeless(context) => *self.homeless.entry(context).or_default() += 1,
+            Outcome::Unplaced(context) => *self.unplaced.entry(context).or_default() += 1,
             Outcome::Abandoned(context) => *self.abandoned.entry(context).or_default() += 1,
             Outcome::Unknown(queue, comm) => *self.unknown.entry((queue, comm)).or_default() += 1,
             Outcome::Inactive(comm, operation) => self.inactive.push((comm, *operation)),

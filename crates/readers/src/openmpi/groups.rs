@@ -247,7 +247,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// The number of a job: of 4.x the launcher's in the upper half, its how-manieth job it is in the lower; of 5.x a hash of the
+/// The number of a job: of 4.x that of the launcher in the upper half and a count of its jobs in the lower; of 5.x a hash of the
 /// namespace (open-mpi/ompi, orte/util/name_fns.c, v4.1.4; opal/mca/pmix/base/pmix_base_fns.c, v5.0.7).
 fn world(job: u32) -> String {
     format!("jobid {job:#010x}")

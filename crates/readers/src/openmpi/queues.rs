@@ -138,7 +138,7 @@ pub fn read_all(
         own.traffic_complete &= facts.traffic_complete;
         own.traffic.extend(facts.traffic.into_iter().map(|traffic| Traffic { within_local_group: true, ..traffic }));
     }
-    homeless(target, shapes, layouts, &fragments, communicators);
+    unplaced(target, shapes, layouts, &fragments, communicators);
     Ok(())
 }
 
@@ -206,14 +206,14 @@ fn adopt_strangers(
     named: impl Iterator<Item = TargetAddr>,
 ) {
     let known: HashSet<TargetAddr> = communicators.found.iter().map(|found| found.addr).collect();
-    let mut strangers: HashSet<TargetAddr> = communicators.found.iter().map(|found| found.local_comm).collect();
-    strangers.extend(named);
-    let mut strangers: Vec<TargetAddr> = strangers.difference(&known).copied().collect();
-    strangers.sort();
+    let mut unlisted: HashSet<TargetAddr> = communicators.found.iter().map(|found| found.local_comm).collect();
+    unlisted.extend(named);
+    let mut unlisted: Vec<TargetAddr> = unlisted.difference(&known).copied().collect();
+    unlisted.sort();
     let Some(class) = communicators::class(target) else { return };
     let null = target.symbol("ompi_mpi_comm_null").ok().flatten().map(|symbol| symbol.addr);
-    strangers.retain(|at| Some(*at) != null && communicators::class_of(target, shapes, *at) == Ok(class));
-    for at in strangers {
+    unlisted.retain(|at| Some(*at) != null && communicators::class_of(target, shapes, *at) == Ok(class));
+    for at in unlisted {
         if let Ok(found) = communicators::read_one(target, shapes, groups, at, &mut communicators.problems) {
             communicators.found.push(found);
         }
@@ -228,7 +228,7 @@ fn named(mut operation: Operation, found: &Found) -> Operation {
 }
 
 /// Notes messages for communicators that this process has not made yet (`non_existing_communicator_pending`).
-fn homeless(
+fn unplaced(
     target: &dyn Target,
     shapes: &Shapes,
     layouts: &Layouts,

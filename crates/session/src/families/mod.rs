@@ -6,7 +6,7 @@ mod openmpi;
 
 use super::SessionError;
 use super::detection::{Detected, LayoutChoice};
-use model::{Exactness, QueueReport};
+use model::{Capability, QueueReport};
 use readers::{HandleSource, ReaderError};
 use target::{Target, TargetAbi};
 
@@ -54,7 +54,7 @@ pub trait Installed {
     ) -> Result<(), SessionError>;
 
     /// What can be known, fact by fact.
-    fn exactness(&self, known: &Detected) -> Vec<Exactness>;
+    fn capabilities(&self, known: &Detected) -> Vec<Capability>;
 
     /// How the layouts were verified, in a sentence.
     fn verified(&self, known: &Detected) -> String {

@@ -6,7 +6,7 @@ use super::{Family, Installed};
 use crate::SessionError;
 use crate::detection::{ConstantsOf, Detected, LayoutChoice, QUEUES, mpi_image};
 use layouts::{Chosen, LayoutSource, Layouts, OPEN_MPI, Profile, Verification, shipped_for, shipped_profiles};
-use model::{Exactness, Mpi, QueueReport, QueueSource as _};
+use model::{Capability, Mpi, QueueReport, QueueSource as _};
 use readers::openmpi::OpenMpiReader;
 use readers::openmpi::classes::{self, verify_classes};
 use readers::openmpi::detect::{self, SelectedPml};
@@ -76,8 +76,8 @@ impl Installed for OpenMpi {
         Ok(())
     }
 
-    fn exactness(&self, known: &Detected) -> Vec<Exactness> {
-        exactness(pml_of(known))
+    fn capabilities(&self, known: &Detected) -> Vec<Capability> {
+        capabilities(pml_of(known))
     }
 
     fn tells_modes(&self) -> bool {
@@ -199,20 +199,22 @@ fn same_series(version: (u64, u64, u64)) -> Result<Option<Profile>, SessionError
     Ok(None)
 }
 
-fn exactness(pml: Option<&str>) -> Vec<Exactness> {
+fn capabilities(pml: Option<&str>) -> Vec<Capability> {
     let queue = |fact| match pml {
-        Some("ob1") => Exactness::exact(fact),
-        Some(other) => Exactness::not_available(
+        Some("ob1") => Capability::exact(fact),
+        Some(other) => Capability::not_available(
             fact,
             format!("the pml {other} leaves matching to the network; start the job with --mca pml ob1 to see it"),
         ),
-        None => Exactness::not_available(fact, "no pml is selected yet"),
+        None => Capability::not_available(fact, "no pml is selected yet"),
     };
-    let mut all = vec![Exactness::exact("communicators")];
+    let mut all = vec![Capability::exact("communicators")];
     all.extend(QUEUES.map(queue));
     all.push(match pml {
-        Some("ob1") => Exactness::exact("handles"),
-        _ => Exactness::partial("handles", "what requests of point-to-point messages say is known of the pml ob1 only"),
+        Some("ob1") => Capability::exact("handles"),
+        _ => {
+            Capability::partial("handles", "what requests of point-to-point messages say is known of the pml ob1 only")
+        }
     });
     all
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::text::{Told, communicator, counted, length, place, receiver, sender, tag};
 use super::{Context, MAX_FINDINGS};
-use crate::job::PartyId;
+use crate::job::ProcIndex;
 use crate::matching::{Entry, Outcome, name};
 use model::{Finding, FindingKind, OperationStatus, QueueKind, Remark};
 
@@ -66,7 +66,7 @@ const MAX_LOOKED_AT: usize = 1000;
 pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
     let mut looked = 0;
     let mut found: Vec<(Finding, usize, Vec<Told>)> = Vec::new();
-    let mut alike: HashMap<(FindingKind, PartyId, Option<PartyId>, Option<i64>), usize> = HashMap::new();
+    let mut alike: HashMap<(FindingKind, ProcIndex, Option<ProcIndex>, Option<i64>), usize> = HashMap::new();
     for receive in
         context.matching.entries.iter().filter(|entry| entry.place.queue == QueueKind::PendingReceives && !entry.probe)
     {
@@ -79,7 +79,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
             None => of_matched(context, receive).into_iter().collect(),
         };
         for wrong in wrongs {
-            let own = receive.place.party;
+            let own = receive.place.proc;
             let from = message.and_then(sender).or(receive.peer);
             let key = (wrong.kind, own, from, receive.operation.desired_tag);
             let known = alike.get(&key).copied();
@@ -102,20 +102,20 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
                 let finding = Finding { kind, summary, certain: sure, evidence, ..Finding::default() };
                 found.push((finding, 0, Vec::new()));
             }
-            if let Some((_, count, parties)) = found.get_mut(known.unwrap_or(next)) {
+            if let Some((_, count, procs)) = found.get_mut(known.unwrap_or(next)) {
                 *count += 1;
-                parties.push((own, None));
-                parties.extend(from.map(|party| (party, None)));
+                procs.push((own, None));
+                procs.extend(from.map(|proc| (proc, None)));
             }
         }
     }
     found
         .into_iter()
-        .map(|(mut finding, count, parties)| {
+        .map(|(mut finding, count, procs)| {
             if count > 1 {
                 finding.summary.push_str(&format!(" (and {} like this)", counted(count - 1, "message")));
             }
-            place(context, &mut finding, &parties);
+            place(context, &mut finding, &procs);
             finding
         })
         .collect()
@@ -124,7 +124,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
 /// Whether a receive is going to take a message, and how sure that is. An earlier message that has left its sender and has
 /// not arrived would be taken instead, and cannot be seen.
 fn is_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) -> Option<bool> {
-    let (from, to) = (sender(message)?, receive.place.party);
+    let (from, to) = (sender(message)?, receive.place.proc);
     let on_its_way = message.place.queue == QueueKind::PendingSends;
     match context.matching.unseen(context.job, receive.communicator, from, to) {
         Some(0) => Some(!receive.operation.any_source),
@@ -148,8 +148,8 @@ fn is_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) 
 
 /// What is wrong with a receive and the message that it is going to take.
 fn of_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) -> Vec<Wrong> {
-    let party = |party: Option<PartyId>| party.map_or_else(|| "an unknown rank".to_owned(), |id| name(context.job, id));
-    let (from, to) = (party(sender(message)), party(receiver(message)));
+    let proc = |proc: Option<ProcIndex>| proc.map_or_else(|| "an unknown rank".to_owned(), |id| name(context.job, id));
+    let (from, to) = (proc(sender(message)), proc(receiver(message)));
     let on = communicator(context, receive);
     let (room, bytes) = (receive.operation.desired_length, length(message));
     let mut found = Vec::new();
@@ -232,7 +232,7 @@ fn of_matched(context: &Context<'_, '_>, receive: &Entry<'_>) -> Option<Wrong> {
         Some(rank) => format!("rank {rank}"),
         None => "a rank that is not known".to_owned(),
     };
-    let own = name(context.job, receive.place.party);
+    let own = name(context.job, receive.place.proc);
     let on = communicator(context, receive);
     let tag = operation.actual_tag.map_or_else(|| tag(receive), |tag| format!("tag {tag}"));
     Some(Wrong {

@@ -1,20 +1,20 @@
 //! What there is to tell of messages: those that do not fit the receives that wait, and those that nobody receives.
 
 mod lengths;
-mod lonely;
-mod near;
+mod mismatches;
 mod piles;
 mod probed;
 mod started;
 mod text;
+mod unmatched;
 
 use std::collections::HashSet;
 
-use crate::job::{Job, PartyId};
+use crate::job::{Job, ProcIndex};
 use crate::matching::{Entry, Matching, Place};
 use model::Finding;
 
-/// What is known of whether a party goes on.
+/// What is known of whether a process goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fate {
     /// It may go on, or nothing is known of it.
@@ -35,29 +35,29 @@ pub struct Context<'a, 'b> {
     pub job: &'b Job<'a>,
     /// Its operations.
     pub matching: &'b Matching<'a>,
-    /// By party.
+    /// By process.
     pub fates: &'b [Fate],
     /// The operations that a thread waits for.
     pub waited: &'b HashSet<Place>,
 }
 
 impl<'a> Context<'a, '_> {
-    fn fate(&self, party: PartyId) -> Fate {
-        self.fates.get(party.0).copied().unwrap_or_default()
+    fn fate(&self, proc: ProcIndex) -> Fate {
+        self.fates.get(proc.0).copied().unwrap_or_default()
     }
 
-    /// Whether a party can never do anything more for others; and whether that is certain.
-    fn is_out(&self, party: PartyId) -> Option<bool> {
-        match self.fate(party) {
+    /// Whether a process can never do anything more for others; and whether that is certain.
+    fn is_out(&self, proc: ProcIndex) -> Option<bool> {
+        match self.fate(proc) {
             Fate::Open => None,
             Fate::Suspect => Some(false),
             Fate::Stuck | Fate::Finished(_) => Some(true),
         }
     }
 
-    /// Whether a stuck party waits for an operation; and whether it is certain that it is stuck.
+    /// Whether a stuck process waits for an operation; and whether it is certain that it is stuck.
     fn is_stuck_in(&self, entry: &Entry<'a>) -> Option<bool> {
-        match self.fate(entry.place.party) {
+        match self.fate(entry.place.proc) {
             Fate::Open | Fate::Finished(_) => None,
             fate => self.waited.contains(&entry.place).then_some(fate == Fate::Stuck),
         }
@@ -69,11 +69,11 @@ const MAX_FINDINGS: usize = 20;
 
 /// All findings about messages; what explains most comes first.
 pub fn find(context: &Context<'_, '_>) -> Vec<Finding> {
-    let near = near::find(context);
-    let mut findings = near.findings;
+    let mismatches = mismatches::find(context);
+    let mut findings = mismatches.findings;
     findings.extend(lengths::find(context));
     findings.extend(started::find(context));
-    findings.extend(lonely::find(context, &near.told));
+    findings.extend(unmatched::find(context, &mismatches.told));
     findings.extend(piles::find(context));
     findings
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::text::{counted, length, place};
 use super::{Context, Fate, MAX_FINDINGS};
-use crate::job::PartyId;
+use crate::job::ProcIndex;
 use crate::matching::name;
 use model::{Finding, FindingKind, OperationStatus, QueueKind};
 
@@ -26,9 +26,9 @@ const LOST_REQUESTS: usize = 1000;
 pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for index in 0..context.job.snapshot.processes.len() {
-        let party = PartyId(index);
-        findings.extend(flood(context, party));
-        findings.extend(lost(context, party));
+        let proc = ProcIndex(index);
+        findings.extend(flood(context, proc));
+        findings.extend(lost(context, proc));
         if findings.len() >= MAX_FINDINGS {
             break;
         }
@@ -37,10 +37,10 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
 }
 
 /// A sender, a tag, and the place of a communicator.
-type Sort = (Option<PartyId>, Option<i64>, usize);
+type Sort = (Option<ProcIndex>, Option<i64>, usize);
 
-fn flood(context: &Context<'_, '_>, party: PartyId) -> Option<Finding> {
-    let entries = context.matching.of_party(party);
+fn flood(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
+    let entries = context.matching.of_proc(proc);
     let messages =
         || entries.iter().filter(|entry| entry.place.queue == QueueKind::UnexpectedMessages && entry.is_own());
     let count = messages().count();
@@ -58,9 +58,9 @@ fn flood(context: &Context<'_, '_>, party: PartyId) -> Option<Finding> {
         most.1 = sum(most.1, length(entry));
     }
     let ((peer, tag, comm), (most, of_bytes)) = by_sort.into_iter().max_by_key(|(sort, (most, _))| (*most, *sort))?;
-    let own = name(context.job, party);
+    let own = name(context.job, proc);
     let from = peer.map_or_else(|| "an unknown rank".to_owned(), |peer| name(context.job, peer));
-    let communicator = context.job.snapshot.processes.get(party.0).and_then(|process| process.communicators.get(comm));
+    let communicator = context.job.snapshot.processes.get(proc.0).and_then(|process| process.communicators.get(comm));
     let on = match communicator.map(|communicator| communicator.name.as_str()) {
         None => String::new(),
         Some("") => " on a communicator without a name".to_owned(),
@@ -85,20 +85,20 @@ fn flood(context: &Context<'_, '_>, party: PartyId) -> Option<Finding> {
         ),
         ..Finding::default()
     };
-    let parties: Vec<_> = std::iter::once(party).chain(peer).map(|party| (party, None)).collect();
-    place(context, &mut finding, &parties);
+    let procs: Vec<_> = std::iter::once(proc).chain(peer).map(|proc| (proc, None)).collect();
+    place(context, &mut finding, &procs);
     Some(finding)
 }
 
 /// Requests that are complete and that nobody waits for or tests.
-fn lost(context: &Context<'_, '_>, party: PartyId) -> Option<Finding> {
+fn lost(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
     let requests = || {
-        let entries = context.matching.of_party(party).iter();
+        let entries = context.matching.of_proc(proc).iter();
         entries.filter(|entry| entry.place.queue != QueueKind::UnexpectedMessages && entry.is_own() && !entry.probe)
     };
     let complete = requests().filter(|entry| entry.operation.status == OperationStatus::Complete).count();
-    let own = name(context.job, party);
-    let (summary, evidence) = match context.fate(party) {
+    let own = name(context.job, proc);
+    let (summary, evidence) = match context.fate(proc) {
         Fate::Finished(how) if requests().next().is_some() => {
             let all = requests().count();
             let requests = counted(all, "request");
@@ -123,6 +123,6 @@ fn lost(context: &Context<'_, '_>, party: PartyId) -> Option<Finding> {
         advice: Some("complete every request with MPI_Wait, MPI_Test or one of their kin".to_owned()),
         ..Finding::default()
     };
-    place(context, &mut finding, &[(party, None)]);
+    place(context, &mut finding, &[(proc, None)]);
     Some(finding)
 }

@@ -1,25 +1,25 @@
 //! Probes that no queue has: MPICH polls for a message and posts nothing, so only the call's arguments tell what it looks for.
 
 use super::Context;
-use crate::job::PartyId;
+use crate::job::ProcIndex;
 use crate::matching::{Entry, Outcome, Place, peer};
 use model::{Call, Operation, Process, QueueKind};
 
 /// A probe as the receive that Open MPI would show.
 pub(super) struct Probe {
-    party: PartyId,
+    proc: ProcIndex,
     place: usize,
     operation: Operation,
-    /// Whether it is certain that its party can never go on.
+    /// Whether it is certain that its process can never go on.
     pub(super) stuck: bool,
 }
 
-/// The probes in which parties are stuck.
+/// The probes in which processes are stuck.
 pub(super) fn all(context: &Context<'_, '_>) -> Vec<Probe> {
     let mut found = Vec::new();
-    for (index, party) in context.job.parties.iter().enumerate() {
-        let Some(process) = party.process else { continue };
-        let Some(stuck) = context.is_out(PartyId(index)).filter(|_| !process.calls.is_empty()) else { continue };
+    for (index, proc) in context.job.procs.iter().enumerate() {
+        let Some(process) = proc.process else { continue };
+        let Some(stuck) = context.is_out(ProcIndex(index)).filter(|_| !process.calls.is_empty()) else { continue };
         for call in &process.calls {
             let c_name = call.c_name();
             if !matches!(c_name.as_str(), "MPI_Probe" | "MPI_Mprobe") || has_posted(process, &c_name) {
@@ -27,7 +27,7 @@ pub(super) fn all(context: &Context<'_, '_>) -> Vec<Probe> {
             }
             let place = call.communicator.and_then(|id| context.job.by_unique_id(index, id)).map(|(_, place)| place);
             if let (Some(place), Some(operation)) = (place, operation(call)) {
-                found.push(Probe { party: PartyId(index), place, operation, stuck });
+                found.push(Probe { proc: ProcIndex(index), place, operation, stuck });
             }
         }
     }
@@ -62,13 +62,13 @@ fn operation(call: &Call) -> Option<Operation> {
 impl Probe {
     /// As an operation among the others.
     pub(super) fn entry(&self, context: &Context<'_, '_>) -> Option<Entry<'_>> {
-        let communicator = context.job.communicator(self.party.0, self.place)?;
+        let communicator = context.job.communicator(self.proc.0, self.place)?;
         let shared = context.job.communicators.get(communicator.0)?;
-        let view = shared.view(self.party)?;
+        let view = shared.view(self.proc)?;
         Some(Entry {
             // In no queue: behind all that are.
             place: Place {
-                party: self.party,
+                proc: self.proc,
                 communicator: self.place,
                 queue: QueueKind::PendingReceives,
                 index: usize::MAX,

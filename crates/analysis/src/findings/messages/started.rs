@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use super::text::{counted, place, receiver, sender, sent, wants};
 use super::{Context, MAX_FINDINGS};
-use crate::job::{CommunicatorId, PartyId};
+use crate::job::{CommunicatorId, ProcIndex};
 use crate::matching::{Entry, Outcome, name, peer};
 use model::{Finding, FindingKind, Operation, QueueKind};
 
 /// Who waits, on which communicator, for whom, and for which tag; `None`: any.
-type Waiting = (PartyId, CommunicatorId, Option<PartyId>, Option<i64>);
+type Waiting = (ProcIndex, CommunicatorId, Option<ProcIndex>, Option<i64>);
 
 pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
     let waiting = waiting(context);
@@ -18,7 +18,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
         return findings;
     }
     for (index, process) in context.job.snapshot.processes.iter().enumerate() {
-        let party = PartyId(index);
+        let proc = ProcIndex(index);
         // For one that waits, the first request that would help it, and how many.
         let mut helped: HashMap<usize, (Entry<'_>, &Operation, usize)> = HashMap::new();
         for (at, communicator) in
@@ -26,17 +26,17 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
         {
             let Some(id) = context.job.communicator(index, at) else { continue };
             let Some(shared) = context.job.communicators.get(id.0) else { continue };
-            let Some(view) = shared.view(party).filter(|view| view.place == at) else { continue };
+            let Some(view) = shared.view(proc).filter(|view| view.place == at) else { continue };
             for operation in &communicator.inactive {
                 let other = peer(context.job, shared, view, operation);
                 let tag = operation.desired_tag;
                 let send = is_send(operation);
                 let keys = match (send, other) {
-                    (true, Some(to)) => [(Some(party), tag), (Some(party), None), (None, tag), (None, None)]
+                    (true, Some(to)) => [(Some(proc), tag), (Some(proc), None), (None, tag), (None, None)]
                         .map(|(from, tag)| (to, id, from, tag))
                         .to_vec(),
                     // What waits is a message to this process: of any sender, or any tag, where the receive takes these.
-                    (false, other) => vec![(party, id, other, if operation.tag_wild { None } else { tag })],
+                    (false, other) => vec![(proc, id, other, if operation.tag_wild { None } else { tag })],
                     (true, None) => Vec::new(),
                 };
                 let map = if send { &waiting.receives } else { &waiting.messages };
@@ -53,7 +53,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
             if findings.len() >= MAX_FINDINGS {
                 return findings;
             }
-            findings.push(finding(context, party, &entry, operation, count));
+            findings.push(finding(context, proc, &entry, operation, count));
         }
     }
     findings
@@ -81,7 +81,7 @@ fn waiting(context: &Context<'_, '_>) -> Lists {
         let comm = entry.communicator;
         if entry.place.queue == QueueKind::PendingReceives {
             let tag = if entry.operation.tag_wild { None } else { entry.operation.desired_tag };
-            lists.receives.entry((entry.place.party, comm, entry.peer, tag)).or_insert(at);
+            lists.receives.entry((entry.place.proc, comm, entry.peer, tag)).or_insert(at);
         } else if let (Some(from), Some(to), Some(tag)) = (sender(entry), receiver(entry), entry.operation.desired_tag)
         {
             for (from, tag) in [(Some(from), Some(tag)), (Some(from), None), (None, Some(tag)), (None, None)] {
@@ -99,14 +99,14 @@ fn is_send(operation: &Operation) -> bool {
 
 fn finding(
     context: &Context<'_, '_>,
-    party: PartyId,
+    proc: ProcIndex,
     entry: &Entry<'_>,
     operation: &Operation,
     count: usize,
 ) -> Finding {
-    let own = name(context.job, party);
+    let own = name(context.job, proc);
     let what = if is_send(operation) { "send" } else { "receive" };
-    let other = name(context.job, entry.place.party);
+    let other = name(context.job, entry.place.proc);
     let waits = if entry.place.queue == QueueKind::PendingReceives {
         format!("{other} waits for {}", wants(context, entry))
     } else {
@@ -129,6 +129,6 @@ fn finding(
         advice: Some("start it with MPI_Start or MPI_Startall, in each step anew".to_owned()),
         ..Finding::default()
     };
-    place(context, &mut finding, &[(party, None), (entry.place.party, None)]);
+    place(context, &mut finding, &[(proc, None), (entry.place.proc, None)]);
     finding
 }

@@ -1,7 +1,7 @@
 //! Words for operations, and the calls of ranks.
 
 use super::Context;
-use crate::job::PartyId;
+use crate::job::ProcIndex;
 use crate::matching::{Entry, name};
 use crate::words;
 pub(super) use crate::words::counted;
@@ -13,7 +13,7 @@ const MAX_CALLS: usize = 16;
 /// `"halo"`, `MPI_COMM_WORLD`.
 pub(super) fn communicator(context: &Context<'_, '_>, entry: &Entry<'_>) -> String {
     let view = context.job.communicators.get(entry.communicator.0);
-    let own = view.and_then(|shared| shared.view(entry.place.party)).map(|view| view.communicator.name.as_str());
+    let own = view.and_then(|shared| shared.view(entry.place.proc)).map(|view| view.communicator.name.as_str());
     words::named(own.or(view.map(|shared| shared.name)).unwrap_or_default())
 }
 
@@ -32,13 +32,13 @@ pub(super) fn peer(context: &Context<'_, '_>, entry: &Entry<'_>) -> String {
 }
 
 /// Who sent a message, or has it still to send.
-pub(super) fn sender(entry: &Entry<'_>) -> Option<PartyId> {
-    if entry.place.queue == QueueKind::PendingSends { Some(entry.place.party) } else { entry.peer }
+pub(super) fn sender(entry: &Entry<'_>) -> Option<ProcIndex> {
+    if entry.place.queue == QueueKind::PendingSends { Some(entry.place.proc) } else { entry.peer }
 }
 
 /// For whom it is.
-pub(super) fn receiver(entry: &Entry<'_>) -> Option<PartyId> {
-    if entry.place.queue == QueueKind::PendingSends { entry.peer } else { Some(entry.place.party) }
+pub(super) fn receiver(entry: &Entry<'_>) -> Option<ProcIndex> {
+    if entry.place.queue == QueueKind::PendingSends { entry.peer } else { Some(entry.place.proc) }
 }
 
 /// The length of a message in bytes.
@@ -53,9 +53,9 @@ pub(super) fn wants(context: &Context<'_, '_>, receive: &Entry<'_>) -> String {
 
 /// `rank 1 sent tag 18 to rank 0 on "halo"`, `rank 1 sends ...` where it still waits for it to be received.
 pub(super) fn sent(context: &Context<'_, '_>, message: &Entry<'_>) -> String {
-    let party = |party: Option<PartyId>| party.map_or_else(|| "an unknown rank".to_owned(), |id| name(context.job, id));
+    let proc = |proc: Option<ProcIndex>| proc.map_or_else(|| "an unknown rank".to_owned(), |id| name(context.job, id));
     let verb = if message.place.queue == QueueKind::PendingSends || message.same.is_some() { "sends" } else { "sent" };
-    let (from, to) = (party(sender(message)), party(receiver(message)));
+    let (from, to) = (proc(sender(message)), proc(receiver(message)));
     format!("{from} {verb} {} to {to} on {}", tag(message), communicator(context, message))
 }
 
@@ -74,21 +74,21 @@ pub(super) fn where_it_is(context: &Context<'_, '_>, message: &Entry<'_>) -> Str
     }
 }
 
-/// A party of a finding, and what it waits for.
-pub(super) type Told = (PartyId, Option<String>);
+/// A process of a finding, and what it waits for.
+pub(super) type Told = (ProcIndex, Option<String>);
 
 /// Puts ranks and their calls into a finding.
-pub(super) fn place(context: &Context<'_, '_>, finding: &mut Finding, parties: &[Told]) {
-    let rank = |party: PartyId| context.job.parties.get(party.0).and_then(|party| party.rank);
-    let mut sorted: Vec<(Option<i64>, PartyId, Option<String>)> =
-        parties.iter().map(|(party, waits_for)| (rank(*party), *party, waits_for.clone())).collect();
-    // One that says what it waits for before one of the same party that does not.
-    sorted.sort_by_key(|(rank, party, waits_for)| (*rank, *party, waits_for.is_none()));
-    sorted.dedup_by_key(|(_, party, _)| *party);
+pub(super) fn place(context: &Context<'_, '_>, finding: &mut Finding, procs: &[Told]) {
+    let rank = |proc: ProcIndex| context.job.procs.get(proc.0).and_then(|proc| proc.rank);
+    let mut sorted: Vec<(Option<i64>, ProcIndex, Option<String>)> =
+        procs.iter().map(|(proc, waits_for)| (rank(*proc), *proc, waits_for.clone())).collect();
+    // One that says what it waits for before one of the same process that does not.
+    sorted.sort_by_key(|(rank, proc, waits_for)| (*rank, *proc, waits_for.is_none()));
+    sorted.dedup_by_key(|(_, proc, _)| *proc);
     finding.ranks = sorted.iter().filter_map(|(rank, ..)| *rank).collect();
     finding.ranks.dedup();
-    for (rank, party, waits_for) in sorted.into_iter().take(MAX_CALLS) {
-        let Some(process) = context.job.parties.get(party.0).and_then(|party| party.process) else { continue };
+    for (rank, proc, waits_for) in sorted.into_iter().take(MAX_CALLS) {
+        let Some(process) = context.job.procs.get(proc.0).and_then(|proc| proc.process) else { continue };
         let call = process.calls.first().cloned().or_else(|| {
             let outside = process.outside.iter().find(|outside| outside.file.is_some()).or(process.outside.first())?;
             Some(Call {

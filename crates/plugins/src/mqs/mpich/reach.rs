@@ -14,7 +14,7 @@ use model::{Queue, QueueReport, QueueState};
 const WORLD: u64 = 0x4400_0000;
 
 /// What moves the messages of a communicator.
-enum Way {
+enum WaitKind {
     /// Shared memory, all of them.
     Memory,
     /// None: it has one process.
@@ -35,21 +35,21 @@ pub fn mark(report: &mut QueueReport, objects: &[Option<Object>], lists: &Lists)
     for (communicator, object) in report.communicators.iter_mut().zip(objects) {
         let Some(object) = object else { continue };
         let way = if object.is_alone() {
-            Way::Oneself
+            WaitKind::Oneself
         } else if requests.has_shared_memory && (all_near || object.is_on_one_node()) {
-            Way::Memory
+            WaitKind::Memory
         } else {
-            Way::Netmod
+            WaitKind::Netmod
         };
         let (receives, unexpected) = (&mut communicator.pending_receives, &mut communicator.unexpected_messages);
         match (way, lists.noted_apart) {
-            (Way::Memory, _) | (Way::Oneself, true) => {}
-            (Way::Oneself, false) => {
+            (WaitKind::Memory, _) | (WaitKind::Oneself, true) => {}
+            (WaitKind::Oneself, false) => {
                 for queue in [receives, unexpected] {
                     incomplete(queue, "this MPICH keeps messages to oneself in a queue that its plug-in does not read");
                 }
             }
-            (Way::Netmod, noted_apart) => {
+            (WaitKind::Netmod, noted_apart) => {
                 if !noted_apart {
                     incomplete(receives, "the plug-in does not see receives that ch4 has handed to its netmod");
                 }

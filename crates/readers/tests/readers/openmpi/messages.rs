@@ -107,7 +107,7 @@ fn a_message_in_order_comes_before_the_early_ones() {
 fn messages_before_their_communicator_are_noted() {
     everywhere(|mut process, _| {
         for context in [77, 78, 77] {
-            process.homeless(Message::default(), context);
+            process.unplaced(Message::default(), context);
         }
         let report = process.read();
         let notes = report.notes.join("\n");
@@ -120,7 +120,7 @@ fn messages_before_their_communicator_are_noted() {
 fn the_context_of_an_extended_header_is_the_extended_one() {
     let build = Build { extended: true, ..Build::default() };
     let (mut process, _) = Process::new(ABIS[0], build, 9);
-    process.homeless(Message { extended: true, ..Message::default() }, 0x4d);
+    process.unplaced(Message { extended: true, ..Message::default() }, 0x4d);
     let notes = process.read().notes.join("\n");
     assert!(notes.contains("0x11112222:0x4d"), "{notes}");
 }

@@ -7,7 +7,7 @@ use super::{handle_bytes, lifetime};
 use crate::SessionError;
 use crate::detection::{Detected, QUEUES};
 use layouts::{MPICH, Verification};
-use model::{Exactness, QueueReport};
+use model::{Capability, QueueReport};
 use readers::mpich::MpichProcess;
 use readers::mpich::handle_value::ObjectKind;
 use readers::mpich::library::INTEL_MPI;
@@ -87,16 +87,19 @@ impl Installed for Located {
         Err(SessionError::NoLayout(format!("handles are not read: {}", self.reason())))
     }
 
-    fn exactness(&self, _: &Detected) -> Vec<Exactness> {
+    fn capabilities(&self, _: &Detected) -> Vec<Capability> {
         let reason = self.reason();
         let mut all = vec![
-            Exactness::exact("communicators.name"),
-            Exactness::exact("communicators.rank"),
-            Exactness::exact("communicators.size"),
-            Exactness::partial("communicators.group", "known of MPI_COMM_WORLD and MPI_COMM_SELF only: no layout fits"),
+            Capability::exact("communicators.name"),
+            Capability::exact("communicators.rank"),
+            Capability::exact("communicators.size"),
+            Capability::partial(
+                "communicators.group",
+                "known of MPI_COMM_WORLD and MPI_COMM_SELF only: no layout fits",
+            ),
         ];
-        all.extend(QUEUES.map(|fact| Exactness::not_available(fact, reason.clone())));
-        all.push(Exactness::not_available("handles", reason));
+        all.extend(QUEUES.map(|fact| Capability::not_available(fact, reason.clone())));
+        all.push(Capability::not_available("handles", reason));
         all
     }
 

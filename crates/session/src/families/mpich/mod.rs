@@ -11,11 +11,11 @@ use super::{Family, Installed};
 use crate::SessionError;
 use crate::detection::{Detected, LayoutChoice};
 use layouts::MPICH;
-use model::{Exactness, QueueReport, QueueSource as _};
+use model::{Capability, QueueReport, QueueSource as _};
 use readers::mpich::handle_value::ObjectKind;
 use readers::mpich::handles::{HandleReader, SharedOperations};
 use readers::mpich::pools::Pools;
-use readers::mpich::{MpichProcess, MpichReader, exactness};
+use readers::mpich::{MpichProcess, MpichReader, capabilities};
 use readers::{HandleSource, Lifetime, ReaderError};
 use target::address::TargetAddr;
 use target::{Target, TargetAbi};
@@ -76,8 +76,8 @@ impl Installed for InProcess {
         Ok(())
     }
 
-    fn exactness(&self, known: &Detected) -> Vec<Exactness> {
-        exactness::of(&self.process, &known.layouts)
+    fn capabilities(&self, known: &Detected) -> Vec<Capability> {
+        capabilities::of(&self.process, &known.layouts)
     }
 
     fn handle_bytes(&self, abi: TargetAbi) -> u64 {

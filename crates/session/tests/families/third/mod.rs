@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use layouts::{Layouts, Verification};
-use model::{Communicator, Exactness, Handle, HandleKind, HandleList, HandleState, Mpi, QueueReport};
+use model::{Capability, Communicator, Handle, HandleKind, HandleList, HandleState, Mpi, QueueReport};
 use readers::{Depth, HandleSource, Lifetime, ReaderError};
 use session::{Detected, Family, Installed, LayoutChoice, SessionError};
 use target::Target;
@@ -67,8 +67,8 @@ impl Installed for Third {
         Ok(())
     }
 
-    fn exactness(&self, _: &Detected) -> Vec<Exactness> {
-        vec![Exactness::exact("communicators")]
+    fn capabilities(&self, _: &Detected) -> Vec<Capability> {
+        vec![Capability::exact("communicators")]
     }
 }
 

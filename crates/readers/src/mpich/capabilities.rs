@@ -5,7 +5,7 @@ use super::MpichProcess;
 use super::active_messages::OVERWRITTEN;
 use super::active_sends::NO_TAG;
 use layouts::Layouts;
-use model::Exactness;
+use model::Capability;
 
 /// What is said of handles: every kind is read, and each handle says for itself what is not known of it.
 const HANDLES: &str = "each handle says which of its facts are not known, and why";
@@ -16,11 +16,11 @@ const AT_ONCE: &str = "MPICH does not write it into the request of a message wit
 const OWN: &str = "within a communicator of one process MPICH does not keep whether any source was asked for";
 
 /// What can be known of a process with these layouts, fact by fact.
-pub fn of(process: &MpichProcess, layouts: &Layouts) -> Vec<Exactness> {
+pub fn of(process: &MpichProcess, layouts: &Layouts) -> Vec<Capability> {
     let device = process.library.device.as_deref().unwrap_or("an unknown device");
     let mut all = vec![
-        Exactness::exact("communicators"),
-        Exactness::not_available("communicators.empty_name", "MPICH has an empty name for communicators without one"),
+        Capability::exact("communicators"),
+        Capability::not_available("communicators.empty_name", "MPICH has an empty name for communicators without one"),
     ];
     let has = |field: &str| layouts.has_field("MPIR_Request", field);
     let networks = || device.split([':', ',']).skip(1);
@@ -34,89 +34,89 @@ pub fn of(process: &MpichProcess, layouts: &Layouts) -> Vec<Exactness> {
     } else {
         all.extend(network_only());
     }
-    all.push(Exactness::partial("handles", HANDLES));
+    all.push(Capability::partial("handles", HANDLES));
     all
 }
 
-fn ch3() -> Vec<Exactness> {
+fn ch3() -> Vec<Capability> {
     let under_way = "of a receive that is under way, ch3 notes sender, tag and length when the message is complete";
     vec![
-        Exactness::exact("receives"),
-        Exactness::partial("receives.complete", format!("of a receive that is done, {OVERWRITTEN}")),
-        Exactness::partial("receives.matched", under_way),
-        Exactness::exact("unexpected"),
-        Exactness::exact("sends"),
-        Exactness::partial("sends.order", ORDER_OF_SENDS),
+        Capability::exact("receives"),
+        Capability::partial("receives.complete", format!("of a receive that is done, {OVERWRITTEN}")),
+        Capability::partial("receives.matched", under_way),
+        Capability::exact("unexpected"),
+        Capability::exact("sends"),
+        Capability::partial("sends.order", ORDER_OF_SENDS),
     ]
 }
 
 /// ch4 with shared memory (src/mpid/ch4/shm), whose messages are the library's own active messages.
-fn within_a_node(layouts: &Layouts, debug_lists: bool) -> Vec<Exactness> {
-    let mut all = vec![Exactness::exact("receives")];
+fn within_a_node(layouts: &Layouts, debug_lists: bool) -> Vec<Capability> {
+    let mut all = vec![Capability::exact("receives")];
     let done = format!("of a receive that is done, {OVERWRITTEN}");
     // 3.4 keeps the lists with the communicators, and what is on none names none.
     let in_communicators = layouts.has_field("MPIR_Comm", "dev.ch4.am.posted_list");
     if in_communicators {
         let nowhere = "in this release a receive that is done does not name its communicator";
-        all.push(Exactness::not_available("receives.complete", nowhere));
+        all.push(Capability::not_available("receives.complete", nowhere));
     } else {
-        all.push(Exactness::partial("receives.complete", done));
+        all.push(Capability::partial("receives.complete", done));
     }
     if layouts.has_field("MPIR_Request", "dev.ch4.self.tag") {
-        all.push(Exactness::partial("receives.peer", OWN));
+        all.push(Capability::partial("receives.peer", OWN));
     }
-    all.push(Exactness::partial("receives.matched", format!("where a message has arrived, {OVERWRITTEN}")));
-    all.push(Exactness::exact("unexpected"));
+    all.push(Capability::partial("receives.matched", format!("where a message has arrived, {OVERWRITTEN}")));
+    all.push(Capability::exact("unexpected"));
     if in_communicators {
         let nowhere = "in this release no send names its communicator: only that there are none can be known";
-        all.push(Exactness::partial("sends", nowhere));
-        all.push(Exactness::not_available("sends.complete", "of a send that is done not even that is known"));
+        all.push(Capability::partial("sends", nowhere));
+        all.push(Capability::not_available("sends.complete", "of a send that is done not even that is known"));
         return all;
     }
-    all.push(Exactness::exact("sends"));
-    all.push(Exactness::partial("sends.complete", GONE));
-    all.push(Exactness::partial("sends.order", ORDER_OF_SENDS));
+    all.push(Capability::exact("sends"));
+    all.push(Capability::partial("sends.complete", GONE));
+    all.push(Capability::partial("sends.order", ORDER_OF_SENDS));
     for fact in ["sends.buffer", "sends.datatype", "sends.length", "sends.peer"] {
-        all.push(Exactness::partial(fact, AT_ONCE));
+        all.push(Capability::partial(fact, AT_ONCE));
     }
     let listed = if debug_lists { "; the library's lists for debuggers have it of those that are on them" } else { "" };
-    all.push(Exactness::partial("sends.tag", format!("{NO_TAG}{listed}")));
+    all.push(Capability::partial("sends.tag", format!("{NO_TAG}{listed}")));
     all
 }
 
 /// What a network has of messages to and from other nodes.
-fn between_nodes<'a>(networks: impl Iterator<Item = &'a str> + Clone) -> Vec<Exactness> {
+fn between_nodes<'a>(networks: impl Iterator<Item = &'a str> + Clone) -> Vec<Capability> {
     let names = networks.clone().map(str::to_uppercase).collect::<Vec<_>>().join(" or ");
     let each =
         |what: &str| format!("of {what} over {names} each operation says what the network's library does not tell");
     let unexpected = match networks.clone().any(|network| network == "ucx") {
-        true => Exactness::partial("network.unexpected", "over UCX they are listed; over libfabric they are not read"),
-        false => Exactness::not_available("network.unexpected", "what has arrived over libfabric is not read"),
+        true => Capability::partial("network.unexpected", "over UCX they are listed; over libfabric they are not read"),
+        false => Capability::not_available("network.unexpected", "what has arrived over libfabric is not read"),
     };
     vec![
-        Exactness::partial("network.receives", each("receives")),
+        Capability::partial("network.receives", each("receives")),
         unexpected,
-        Exactness::partial("network.sends", each("sends")),
+        Capability::partial("network.sends", each("sends")),
     ]
 }
 
 /// ch4 without shared memory of its own, over UCX. `newer`: a release whose requests have a type, 4.1 or later.
-fn ucx(newer: bool) -> Vec<Exactness> {
+fn ucx(newer: bool) -> Vec<Capability> {
     const BYTES: &str = "UCX keeps bytes, not datatypes";
     vec![
-        Exactness::exact("receives"),
-        Exactness::partial("receives.complete", "UCX forgets a request that is complete"),
-        Exactness::partial("receives.datatype", BYTES),
-        Exactness::partial("receives.peer", OWN),
-        Exactness::exact("unexpected"),
-        Exactness::exact("sends"),
+        Capability::exact("receives"),
+        Capability::partial("receives.complete", "UCX forgets a request that is complete"),
+        Capability::partial("receives.datatype", BYTES),
+        Capability::partial("receives.peer", OWN),
+        Capability::exact("unexpected"),
+        Capability::exact("sends"),
         match newer {
-            true => Exactness::not_available("sends.complete", "nothing is left of a send that is done"),
-            false => Exactness::partial("sends.complete", GONE),
+            true => Capability::not_available("sends.complete", "nothing is left of a send that is done"),
+            false => Capability::partial("sends.complete", GONE),
         },
-        Exactness::partial("sends.datatype", BYTES),
-        Exactness::partial("sends.order", ORDER_OF_SENDS),
-        Exactness::partial(
+        Capability::partial("sends.datatype", BYTES),
+        Capability::partial("sends.order", ORDER_OF_SENDS),
+        Capability::partial(
             "network",
             "where the release of UCX is not known, each operation says what is not told of it",
         ),
@@ -124,11 +124,11 @@ fn ucx(newer: bool) -> Vec<Exactness> {
 }
 
 /// ch4 without shared memory of its own, over a network whose library is not read.
-fn network_only() -> Vec<Exactness> {
+fn network_only() -> Vec<Capability> {
     let not_read = "MPICH hands it to the network's library, which is not read";
     vec![
-        Exactness::partial("receives", not_read),
-        Exactness::partial("unexpected", "only messages of a process to itself are read"),
-        Exactness::partial("sends", not_read),
+        Capability::partial("receives", not_read),
+        Capability::partial("unexpected", "only messages of a process to itself are read"),
+        Capability::partial("sends", not_read),
     ]
 }

@@ -18,7 +18,7 @@ pub enum Level {
 
 /// What can be known of a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Exactness {
+pub struct Capability {
     /// `communicators`, `receives`, `unexpected`, `sends` or `handles`, and where its parts differ a part, such as
     /// `sends.tag`: the names of docs/mpis.md. What differs where messages leave the node is under `network`.
     pub fact: &'static str,
@@ -28,7 +28,7 @@ pub struct Exactness {
     pub reason: Option<String>,
 }
 
-impl Exactness {
+impl Capability {
     /// Always shown, and right.
     pub const fn exact(fact: &'static str) -> Self {
         Self { fact, level: Level::Exact, reason: None }

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use super::text::{Told, counted, place, receiver, sender, sent, wants, where_it_is};
 use super::{Context, Fate, MAX_FINDINGS};
-use crate::job::PartyId;
+use crate::job::ProcIndex;
 use crate::matching::{Entry, Outcome, Place, name};
 use model::{Finding, FindingKind, QueueKind};
 
 /// Operations that are alike: of one kind, between the same two, with the same tag.
-type Alike = (FindingKind, PartyId, Option<PartyId>, Option<i64>);
+type Alike = (FindingKind, ProcIndex, Option<ProcIndex>, Option<i64>);
 
 /// One finding of such operations.
 struct Group<'a, 'b> {
@@ -18,7 +18,7 @@ struct Group<'a, 'b> {
     count: usize,
     certain: bool,
     why: String,
-    parties: Vec<Told>,
+    procs: Vec<Told>,
 }
 
 /// All but those that were `told` as near misses.
@@ -39,22 +39,22 @@ pub(super) fn find(context: &Context<'_, '_>, told: &HashSet<Place>) -> Vec<Find
         };
         let Some((kind, certain, why)) = found else { continue };
         let other = if kind == FindingKind::UnmatchedSend { sender(entry) } else { entry.peer };
-        let owner = if kind == FindingKind::UnmatchedSend { receiver(entry) } else { Some(entry.place.party) };
+        let owner = if kind == FindingKind::UnmatchedSend { receiver(entry) } else { Some(entry.place.proc) };
         let next = groups.len();
-        let key = (kind, owner.unwrap_or(entry.place.party), other, entry.operation.desired_tag);
+        let key = (kind, owner.unwrap_or(entry.place.proc), other, entry.operation.desired_tag);
         let at = *alike.entry(key).or_insert(next);
         if at == next {
             if next >= MAX_FINDINGS {
                 alike.remove(&key);
                 continue;
             }
-            groups.push(Group { kind, first: entry, count: 0, certain, why, parties: Vec::new() });
+            groups.push(Group { kind, first: entry, count: 0, certain, why, procs: Vec::new() });
         }
         if let Some(group) = groups.get_mut(at) {
             group.count += 1;
             group.certain &= certain;
             if group.count == 1 {
-                group.parties.extend(owner.into_iter().chain(other).map(|party| (party, None)));
+                group.procs.extend(owner.into_iter().chain(other).map(|proc| (proc, None)));
             }
         }
     }
@@ -85,13 +85,13 @@ fn receive(context: &Context<'_, '_>, receive: &Entry<'_>) -> Option<(bool, Stri
         return None;
     }
     let blind = context.matching.blind(context.job, receive).is_some();
-    let own = receive.place.party;
+    let own = receive.place.proc;
     // What was sent before its sender finished may be on its way: certain is only who waits where nothing comes any more,
     // or what both sides have counted.
     let waits = context.is_stuck_in(receive) == Some(true);
-    let coming = |from: PartyId| context.matching.unseen(context.job, receive.communicator, from, own);
-    let finished = |party: PartyId| match context.fate(party) {
-        Fate::Finished(how) => Some(format!("{} {how} and sends nothing more", name(context.job, party))),
+    let coming = |from: ProcIndex| context.matching.unseen(context.job, receive.communicator, from, own);
+    let finished = |proc: ProcIndex| match context.fate(proc) {
+        Fate::Finished(how) => Some(format!("{} {how} and sends nothing more", name(context.job, proc))),
         _ => None,
     };
     if let Some(peer) = receive.peer {
@@ -109,13 +109,13 @@ fn receive(context: &Context<'_, '_>, receive: &Entry<'_>) -> Option<(bool, Stri
             return Some((!blind && quiet, "all others of the communicator have finished".to_owned()));
         }
     }
-    let why = finished(receive.place.party)?.replace(" and sends nothing more", " with the receive still pending");
+    let why = finished(receive.place.proc)?.replace(" and sends nothing more", " with the receive still pending");
     Some((false, why))
 }
 
 fn finding(context: &Context<'_, '_>, group: Group<'_, '_>) -> Finding {
     let (first, count) = (group.first, group.count);
-    let own = name(context.job, first.place.party);
+    let own = name(context.job, first.place.proc);
     let mut evidence = Vec::new();
     let more =
         |what: &str| if count > 1 { format!(" (and {} like this)", counted(count - 1, what)) } else { String::new() };
@@ -141,6 +141,6 @@ fn finding(context: &Context<'_, '_>, group: Group<'_, '_>) -> Finding {
         });
     }
     let mut finding = Finding { kind: group.kind, summary, certain: group.certain, evidence, ..Finding::default() };
-    place(context, &mut finding, &group.parties);
+    place(context, &mut finding, &group.procs);
     finding
 }

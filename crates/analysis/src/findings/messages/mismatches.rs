@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::probed;
 use super::text::{Told, communicator, counted, place, receiver, sender, sent, tag, wants, where_it_is};
 use super::{Context, MAX_FINDINGS};
-use crate::job::{CommunicatorId, PartyId};
+use crate::job::{CommunicatorId, ProcIndex};
 use crate::matching::{Entry, OperationId, Outcome, Place, name};
 use model::{Finding, FindingKind, QueueKind};
 
@@ -25,13 +25,13 @@ const MAX_LOOKED_AT: usize = 8;
 #[derive(Default)]
 struct Index {
     /// To a receiver, on a communicator, from a sender or anybody: the tag differs.
-    by_sender: HashMap<(PartyId, CommunicatorId, Option<PartyId>), Vec<OperationId>>,
+    by_sender: HashMap<(ProcIndex, CommunicatorId, Option<ProcIndex>), Vec<OperationId>>,
     /// To a receiver, from a sender or anybody, with a tag: the communicator differs.
-    by_tag: HashMap<(PartyId, Option<PartyId>, Option<i64>), Vec<OperationId>>,
+    by_tag: HashMap<(ProcIndex, Option<ProcIndex>, Option<i64>), Vec<OperationId>>,
     /// To a receiver, on a communicator, with a tag: the sender differs.
-    to: HashMap<(PartyId, CommunicatorId, Option<i64>), Vec<OperationId>>,
+    to: HashMap<(ProcIndex, CommunicatorId, Option<i64>), Vec<OperationId>>,
     /// From a sender, on a communicator, with a tag: the receiver differs.
-    from: HashMap<(PartyId, CommunicatorId, Option<i64>), Vec<OperationId>>,
+    from: HashMap<(ProcIndex, CommunicatorId, Option<i64>), Vec<OperationId>>,
 }
 
 fn add<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<OperationId>>, key: K, id: OperationId) {
@@ -74,7 +74,7 @@ impl Index {
 
     /// The messages that differ from what a receive wants in one thing, those that explain most first.
     fn of(&self, context: &Context<'_, '_>, receive: &Entry<'_>) -> Vec<(FindingKind, OperationId)> {
-        let (own, comm, from) = (receive.place.party, receive.communicator, receive.peer);
+        let (own, comm, from) = (receive.place.proc, receive.communicator, receive.peer);
         let wanted = if receive.operation.tag_wild { None } else { receive.operation.desired_tag };
         let entry = |id: &OperationId| context.matching.entry(*id);
         let first = |list: Option<&Vec<OperationId>>, fits: &dyn Fn(&Entry<'_>) -> bool| {
@@ -110,7 +110,7 @@ struct Miss<'e> {
     /// How many receives miss messages in the same way.
     count: usize,
     /// Receivers and senders of all of them.
-    parties: Vec<Told>,
+    procs: Vec<Told>,
 }
 
 /// What is equal in near misses that are told once.
@@ -140,7 +140,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
             told.insert(message.place);
             let same = message.same.and_then(|same| context.matching.entry(same));
             told.extend(same.map(|same| same.place));
-            let process = context.job.parties.get(receive.place.party.0).and_then(|party| party.process);
+            let process = context.job.procs.get(receive.place.proc.0).and_then(|proc| proc.process);
             let call = process.and_then(|process| process.calls.first());
             let line = call.and_then(|call| Some((call.file.clone()?, call.line?)));
             let names = format!("{}/{}", communicator(context, receive), communicator(context, message));
@@ -148,15 +148,15 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
             let next = misses.len();
             let miss = *alike.entry(key).or_insert(next);
             if miss == next {
-                let (receive, parties) = (receive.clone(), Vec::new());
-                misses.push(Miss { kind, receive, message: id, certain, count: 0, parties });
+                let (receive, procs) = (receive.clone(), Vec::new());
+                misses.push(Miss { kind, receive, message: id, certain, count: 0, procs });
             }
             if let Some(miss) = misses.get_mut(miss) {
                 miss.count += 1;
                 miss.certain &= certain;
-                miss.parties.push((receive.place.party, Some(wants(context, receive))));
+                miss.procs.push((receive.place.proc, Some(wants(context, receive))));
                 let others = [sender(message), receiver(message)].into_iter().flatten();
-                miss.parties.extend(others.map(|party| (party, None)));
+                miss.procs.extend(others.map(|proc| (proc, None)));
             }
         }
     }
@@ -171,11 +171,11 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
 
 fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
     let (receive, message) = (&miss.receive, context.matching.entry(miss.message)?);
-    let own = name(context.job, receive.place.party);
+    let own = name(context.job, receive.place.proc);
     let mut summary = format!("{}, {own} waits for {}", sent(context, message), wants(context, receive));
     if miss.kind == FindingKind::TagMismatch && !receive.operation.any_source {
         // The rest is equal.
-        let from = sender(message).map_or_else(String::new, |party| name(context.job, party));
+        let from = sender(message).map_or_else(String::new, |proc| name(context.job, proc));
         let verb =
             if message.place.queue == QueueKind::PendingSends || message.same.is_some() { "sends" } else { "sent" };
         let on = communicator(context, receive);
@@ -205,6 +205,6 @@ fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
         }
         .to_owned(),
     );
-    place(context, &mut finding, &miss.parties);
+    place(context, &mut finding, &miss.procs);
     Some(finding)
 }

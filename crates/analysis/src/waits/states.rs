@@ -2,13 +2,13 @@
 
 use super::threads::{Whose, in_lock, whose};
 use super::{Need, Thread};
-use crate::job::Party;
-use functions::{Way, way};
+use crate::job::Proc;
+use functions::{WaitKind, wait_kind};
 use model::{Call, Outside, Process, Stage};
 
 /// Where a process stands.
 #[derive(Debug)]
-pub enum Standing<'a> {
+pub enum ProcState<'a> {
     /// It can do nothing for others any more.
     Finished(Finished),
     /// It may go on by itself, or nothing is known of it.
@@ -61,42 +61,42 @@ pub enum Free<'a> {
     NotRead,
 }
 
-/// Where a party stands; needs are filled in later.
-pub(super) fn of<'a>(party: &Party<'a>) -> Standing<'a> {
-    let Some(process) = party.process else { return Standing::Free(Free::NotRead) };
-    let stands_in = |wanted: Way| process.calls.iter().any(|call| way(&call.c_name()) == wanted);
+/// Where a process stands; needs are filled in later.
+pub(super) fn of<'a>(proc: &Proc<'a>) -> ProcState<'a> {
+    let Some(process) = proc.process else { return ProcState::Free(Free::NotRead) };
+    let stands_in = |wanted: WaitKind| process.calls.iter().any(|call| wait_kind(&call.c_name()) == wanted);
     match (process.stage, process.state.as_deref()) {
-        (_, Some("zombie" | "ended")) | (Some(Stage::Ended), _) => return Standing::Finished(Finished::Ended),
-        (Some(Stage::Finalized), _) => return Standing::Finished(Finished::Finalized),
-        (_, Some("stopped")) => return Standing::Free(Free::Stopped),
-        _ if stands_in(Way::Abort) => return Standing::Finished(Finished::Aborting),
+        (_, Some("zombie" | "ended")) | (Some(Stage::Ended), _) => return ProcState::Finished(Finished::Ended),
+        (Some(Stage::Finalized), _) => return ProcState::Finished(Finished::Finalized),
+        (_, Some("stopped")) => return ProcState::Free(Free::Stopped),
+        _ if stands_in(WaitKind::Abort) => return ProcState::Finished(Finished::Aborting),
         _ => {}
     }
     let mut threads = Vec::new();
     for call in &process.calls {
-        match way(&call.c_name()) {
-            Way::Poll => return Standing::Free(Free::Polling(call)),
-            Way::Local => return Standing::Free(Free::Local(call)),
-            way => threads.push(thread(call, way)),
+        match wait_kind(&call.c_name()) {
+            WaitKind::Poll => return ProcState::Free(Free::Polling(call)),
+            WaitKind::Local => return ProcState::Free(Free::Local(call)),
+            wait_kind => threads.push(thread(call, wait_kind)),
         }
     }
     if threads.is_empty() && process.stage == Some(Stage::Finalizing) {
         // Open MPI's MPI_Finalize jumps to where it sleeps, and leaves no frame of its own.
-        return Standing::Finished(Finished::Finalizing);
+        return ProcState::Finished(Finished::Finalizing);
     }
     if let Some(outside) = at_work(process, threads.is_empty()) {
-        return Standing::Free(Free::Outside(outside));
+        return ProcState::Free(Free::Outside(outside));
     }
     match (threads.is_empty(), process.stage) {
-        (false, _) => Standing::Blocked(threads),
-        (true, Some(Stage::NotInitialized)) => Standing::Free(Free::NotStarted),
-        (true, _) => Standing::Free(Free::Unknown),
+        (false, _) => ProcState::Blocked(threads),
+        (true, Some(Stage::NotInitialized)) => ProcState::Free(Free::NotStarted),
+        (true, _) => ProcState::Free(Free::Unknown),
     }
 }
 
 /// A thread whose need is filled in later.
-pub(super) fn thread(call: &Call, way: Way) -> Thread<'_> {
-    Thread { call, way, need: Need::Nothing, in_flight: None, operations: Vec::new(), collective: None }
+pub(super) fn thread(call: &Call, wait_kind: WaitKind) -> Thread<'_> {
+    Thread { call, wait_kind, need: Need::Nothing, in_flight: None, operations: Vec::new(), collective: None }
 }
 
 /// A thread outside MPI that may do something for others. `alone`: no thread of the process is in MPI; then one that waits

@@ -4,36 +4,36 @@ use std::collections::{HashMap, HashSet};
 
 use model::{Process, Snapshot};
 
-/// A place in [`super::Job::parties`]; those that were read come first, at their place in `Snapshot::processes`.
+/// A place in [`super::Job::procs`]; those that were read come first, at their place in `Snapshot::processes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PartyId(pub usize);
+pub struct ProcIndex(pub usize);
 
 /// A process of the job.
 #[derive(Debug, Clone, Copy)]
-pub struct Party<'a> {
+pub struct Proc<'a> {
     /// Its global rank (`Snapshot::rank_of`); `None` for a process that was read and does not tell it.
     pub rank: Option<i64>,
     /// What was read of it; `None` for one that is only a member of a group.
     pub process: Option<&'a Process>,
 }
 
-impl Party<'_> {
+impl Proc<'_> {
     /// Whether it is known that some of its threads, or what they do, could not be seen.
     pub fn has_hidden_threads(&self) -> bool {
         self.process.is_some_and(|process| process.all_threads == Some(false))
     }
 }
 
-/// All parties, and which rank each has.
-pub(super) fn all(snapshot: &Snapshot) -> (Vec<Party<'_>>, HashMap<i64, PartyId>) {
-    let mut parties: Vec<Party<'_>> = Vec::with_capacity(snapshot.processes.len());
+/// All processes, and which rank each has.
+pub(super) fn all(snapshot: &Snapshot) -> (Vec<Proc<'_>>, HashMap<i64, ProcIndex>) {
+    let mut procs: Vec<Proc<'_>> = Vec::with_capacity(snapshot.processes.len());
     let mut by_rank = HashMap::new();
     for process in &snapshot.processes {
         let rank = snapshot.rank_of(process);
         if let Some(rank) = rank {
-            by_rank.entry(rank).or_insert(PartyId(parties.len()));
+            by_rank.entry(rank).or_insert(ProcIndex(procs.len()));
         }
-        parties.push(Party { rank, process: Some(process) });
+        procs.push(Proc { rank, process: Some(process) });
     }
     // Groups that are kept once are looked at once: each of n processes has the n members of MPI_COMM_WORLD.
     let mut seen = HashSet::new();
@@ -44,10 +44,10 @@ pub(super) fn all(snapshot: &Snapshot) -> (Vec<Party<'_>>, HashMap<i64, PartyId>
         }
         for rank in group.iter().copied().flatten() {
             by_rank.entry(rank).or_insert_with(|| {
-                parties.push(Party { rank: Some(rank), process: None });
-                PartyId(parties.len() - 1)
+                procs.push(Proc { rank: Some(rank), process: None });
+                ProcIndex(procs.len() - 1)
             });
         }
     }
-    (parties, by_rank)
+    (procs, by_rank)
 }
