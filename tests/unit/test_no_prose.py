@@ -55,7 +55,7 @@ OTHERS: Set[Tuple[str, str]] = {
     ("python/mpi_queues/printers/names.py", "struct "),
     ("python/mpi_queues/printers/names.py", "class "),
     # Files of libraries, and what libraries call their own parts.
-    ("crates/readers/src/mpich/exactness.rs", "ucx"),
+    ("crates/readers/src/mpich/capabilities.rs", "ucx"),
     ("crates/readers/src/openmpi/detect.rs", "ompi"),
     # What plug-ins of vendors say of an operation.
     ("crates/plugins/src/mqs/openmpi/texts.rs", "Data: "),
