@@ -1,7 +1,7 @@
 # build   the extension into the source tree and .venv (then: .venv/bin/mpi-queues, source gdb-scripts/mpi_queues.py)
 # demo    a small deadlocked MPI job: started, read, explained, ended
 # test    lint, Rust tests, Python tests, tests on real MPIs and a real gdb
-# test-all  what test does, and the repetitions with seeds in full: thousands of runs with damage and hostile input
+# test-all  what test does, and the repetitions with seeds in full: thousands of runs with damage and hostile input (tests/hostile/run.py has more)
 # test-all-mpis  the tests on real MPIs, on every MPI that apt and pip install
 # mpis    the MPIs that the tests need: wheels in environments of their own, and MPICH built with debugger support
 # lint    formatters, clippy, ruff, mypy, the import rules
@@ -76,7 +76,7 @@ lint: build
 rust-test: build
 	@tools/install-missing test
 	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
-	$(CORE_TESTS) --quiet
+	RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CORE_TESTS) --quiet
 
 python-test: mpis
 	@$(BYTECODE)

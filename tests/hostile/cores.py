@@ -26,7 +26,7 @@ from .guarded import Run
 from .typed import Typed, typed
 
 SHORT = range(5)
-LONG = range(500)
+LONG = range(120)
 MPIS = ("openmpi", "mpich")
 
 #: Correct programs in which ranks wait; that of ``make test`` first.

@@ -20,7 +20,7 @@ from .recordings import NASTY
 from .typed import typed
 
 SHORT = range(40)
-LONG = range(2000)
+LONG = range(500)
 MPIS: Tuple[str, ...] = ()
 
 #: Files, though odd ones.

@@ -26,7 +26,7 @@ from support.paths import MPI_QUEUES, PACKAGE
 from .guarded import FORBIDDEN, Run
 
 SHORT = range(12)
-LONG = range(600)
+LONG = range(200)
 MPIS = ("openmpi", "mpich")
 
 #: So many readings at once for each processor.

@@ -29,7 +29,7 @@ from support.paths import PROGRAMS
 from .guarded import Run, guarded
 
 SHORT = range(6)
-LONG = range(1000)
+LONG = range(250)
 MPIS = ("openmpi", "mpich")
 
 #: Correct programs in which ranks wait, with messages, requests and communicators.

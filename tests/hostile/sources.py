@@ -16,7 +16,7 @@ from support.callers import MadeUpCaller
 from .guarded import Run, guarded
 
 SHORT = range(12)
-LONG = range(1000)
+LONG = range(300)
 MPIS = ()
 
 #: Processor time for one source of some megabytes.

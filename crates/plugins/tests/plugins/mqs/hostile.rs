@@ -9,20 +9,10 @@ use plugins::mqs::{Limits, PluginError, PluginOutcome, inspect_plugin, read_with
 use target::TargetAbi;
 
 use super::toy::{image, layouts, plugin, request, run, run_within, target};
+use crate::compiled::helpers_of;
 
 fn text(outcome: &PluginOutcome) -> String {
     outcome.failure.as_ref().map(ToString::to_string).unwrap_or_default()
-}
-
-/// Processes whose maps hold the plug-in: only a helper process loads it.
-fn helpers_of(path: &Path) -> Vec<String> {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let maps = processes.filter_map(|entry| {
-        let maps = std::fs::read_to_string(entry.path().join("maps")).ok()?;
-        maps.contains(name).then(|| entry.path().display().to_string())
-    });
-    maps.collect()
 }
 
 fn run_and_look(options: &str, seconds: f64) -> PluginOutcome {

@@ -1,7 +1,6 @@
 //! Made-up structures of MPICH in the memory of a mock target, and a plug-in with the habits of MPICH's that reads them.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use layouts::{Field, FieldKind, LayoutSource, Layouts, TypeLayout};
 use model::{Communicator, QueueReport, QueueSource};
@@ -11,21 +10,10 @@ use target::mock::MockTarget;
 use target::{Reason, TargetAbi};
 
 use super::toy::image;
+use crate::compiled;
 
 fn plugin(options: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mqs-plugins");
-    std::fs::create_dir_all(&dir).expect("a directory for plug-ins");
-    let out = dir.join(format!("tvmpich{options}-{}-{:?}.so", std::process::id(), std::thread::current().id()));
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/programs/plugins/tvmpich.c");
-    let status = Command::new("cc")
-        .args(["-Wall", "-shared", "-fPIC", "-O1"])
-        .args(options.split_whitespace())
-        .arg("-o")
-        .arg(&out)
-        .arg(source)
-        .status();
-    assert!(status.expect("a C compiler (cc)").success());
-    out
+    compiled::plugin("tvmpich.c", &options.split_whitespace().collect::<Vec<_>>())
 }
 
 /// Name, offset and size of each field; a minus marks a signed one.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use layouts::{Field, FieldKind, LayoutSource, Layouts, TypeLayout};
@@ -11,26 +10,11 @@ use target::address::TargetAddr;
 use target::mock::MockTarget;
 use target::{ByteOrder, Image, PointerWidth, Reason, TargetAbi};
 
-/// Compiles a variant of the plug-in (options as `VARIANT` or `VARIANT -DX=Y`), once for each test process.
+use crate::compiled::variant;
+
+/// Compiles a variant of the plug-in.
 pub fn plugin(options: &str) -> PathBuf {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mqs-plugins");
-    std::fs::create_dir_all(&dir).expect("a directory for plug-ins");
-    let mut words = options.split(' ');
-    let variant = words.next().unwrap_or("good");
-    let name: String = options.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let out = dir.join(format!("{name}-{}-{:?}.so", std::process::id(), std::thread::current().id()));
-    let status = Command::new("cc")
-        .args(["-Wall", "-shared", "-fPIC", "-O1"])
-        .arg(format!("-DVARIANT=\"{variant}\""))
-        .args(words)
-        .arg("-o")
-        .arg(&out)
-        .arg(root.join("tests/programs/plugins/plugin.c"))
-        .status()
-        .expect("a C compiler (cc)");
-    assert!(status.success(), "cc failed for {options}");
-    out
+    variant("plugin.c", options)
 }
 
 /// Numbers of one target's byte order and pointer width.
