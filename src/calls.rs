@@ -4,11 +4,19 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
+use super::target::text;
+
 /// Names of source files as the compiler was given them. Python threads go on while the file is read.
 #[pyfunction]
-pub fn source_names(py: Python<'_>, path: PathBuf, wanted: Vec<(String, String)>) -> Vec<Option<String>> {
-    let wanted: Vec<_> = wanted.into_iter().map(|(unit, file)| calls::SourcePath { unit, file }).collect();
-    py.detach(|| calls::source_names(&path, &wanted))
+pub fn source_names(
+    py: Python<'_>,
+    path: PathBuf,
+    wanted: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+) -> PyResult<Vec<Option<String>>> {
+    let wanted =
+        wanted.into_iter().map(|(unit, file)| Ok(calls::SourcePath { unit: text(&unit)?, file: text(&file)? }));
+    let wanted = wanted.collect::<PyResult<Vec<_>>>()?;
+    Ok(py.detach(|| calls::source_names(&path, &wanted)))
 }
 
 /// Whether code says that it was called by nobody.
@@ -25,8 +33,14 @@ pub fn symbol_names(py: Python<'_>, path: PathBuf, starts: Vec<u64>) -> Vec<Opti
 
 /// Names of functions in the source.
 #[pyfunction]
-pub fn scoped_names(py: Python<'_>, path: PathBuf, unit: &str, starts: Vec<u64>) -> Vec<Option<String>> {
-    py.detach(|| calls::scoped_names(&path, unit, &starts))
+pub fn scoped_names(
+    py: Python<'_>,
+    path: PathBuf,
+    unit: &Bound<'_, PyAny>,
+    starts: Vec<u64>,
+) -> PyResult<Vec<Option<String>>> {
+    let unit = text(unit)?;
+    Ok(py.detach(|| calls::scoped_names(&path, &unit, &starts)))
 }
 
 /// A parameter of a function of MPI, with the names of `_native.pyi`.

@@ -7,6 +7,7 @@ use functions::constants::Family;
 
 use super::asked::PythonScope;
 use super::failure::{Failure, Unknown, optional};
+use super::target::text;
 
 /// The value of an expression of C or C++ that a user typed.
 #[pyfunction]
@@ -24,10 +25,11 @@ pub fn value_of_c(py: Python<'_>, expression: &str, scope: Py<PyAny>) -> PyResul
 
 /// Whose constants of MPI a program has.
 #[pyfunction]
-pub fn mpi_family(symbol: &Bound<'_, PyAny>, libraries: &str) -> PyResult<&'static str> {
+pub fn mpi_family(symbol: &Bound<'_, PyAny>, libraries: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    let libraries = text(libraries)?;
     let failure = Failure::default();
     let symbol = |name: &str| failure.with(symbol, |symbol| optional(&symbol.call1((name,))?));
-    let found = Family::of(&symbol, libraries);
+    let found = Family::of(&symbol, &libraries);
     failure.raised()?;
     Ok(found.ok().flatten().map_or("", Family::word))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
+use super::target::text;
 use target::files::{self, FileError, Reader};
 use target::libraries;
 
@@ -36,8 +37,8 @@ pub fn irregular_images(py: Python<'_>, pid: u32) -> Vec<(String, String)> {
 
 /// Whether a file name is that of an MPI's library.
 #[pyfunction]
-pub fn is_mpi_library(name: &str) -> bool {
-    libraries::is_mpi_library(name)
+pub fn is_mpi_library(name: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(libraries::is_mpi_library(&text(name)?))
 }
 
 pub(super) fn os_error(path: &Path, error: &FileError) -> PyErr {

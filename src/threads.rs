@@ -9,7 +9,7 @@ use target::TargetAbi;
 
 use super::asked::PythonCaller;
 use super::failure::{Failure, abi};
-use super::target::optional_text;
+use super::target::{optional_text, text};
 
 static KEPT: KeptFiles = KeptFiles::new();
 
@@ -50,8 +50,8 @@ pub fn refuse_call(stack: &Bound<'_, PyDict>, why: &str) -> PyResult<()> {
 
 /// Whether code of a file is the application's.
 #[pyfunction]
-pub fn is_application(path: &str, executable: &str) -> bool {
-    target::libraries::is_application(path, executable)
+pub fn is_application(path: &Bound<'_, PyAny>, executable: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(target::libraries::is_application(&text(path)?, &text(executable)?))
 }
 
 fn frames(stack: &Bound<'_, PyDict>) -> PyResult<Vec<NamedFrame>> {
