@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ..system.paths import shown
 from . import elf_heads
@@ -75,11 +75,13 @@ class Files(ABC):
     def __init__(self) -> None:
         self._images: Optional[List[Image]] = None
         self._build_ids: Dict[int, Optional[str]] = {}
+        self._heads: Dict[int, Optional[elf_heads.Head]] = {}
 
     def forget(self) -> None:
         """The process has run, and may have mapped others."""
         self._images = None
         self._build_ids.clear()
+        self._heads.clear()
 
     def images(self) -> List[Image]:
         """By address; empty where they cannot be read."""
@@ -117,7 +119,9 @@ class Files(ABC):
         return self.image_at(headers) if headers is not None else None
 
     def _head(self, image: Image) -> Optional[elf_heads.Head]:
-        return elf_heads.head(lambda at, length: self.read(image.start + at, length))
+        if image.start not in self._heads:
+            self._heads[image.start] = elf_heads.head(lambda at, length: self.read(image.start + at, length))
+        return self._heads[image.start]
 
     def build_id(self, image: Image) -> Optional[str]:
         """The build-id that stands in memory; None without one."""
@@ -174,15 +178,31 @@ def _images(mappings: List[Mapping]) -> List[Image]:
     return found
 
 
+#: Those of files that were read, by what tells a file from others; all ranks of a job have the same.
+_file_build_ids: Dict[Tuple[int, int, int, int], Optional[str]] = {}
+_MOST_KEPT = 4096
+
+
 def file_build_id(path: str) -> Optional[str]:
     """The build-id of the ELF file at a path, empty where it has none; None where there is no such file."""
     descriptor = opened(path)
     if descriptor is None:
         return None
     try:
-        head = elf_heads.head(lambda at, length: read_at(descriptor, at, length))
-        if head is None:
-            return None
-        return elf_heads.build_id(head, lambda at, length: read_at(descriptor, at, length), mapped=False) or ""
+        about = os.fstat(descriptor)
+        key = (about.st_dev, about.st_ino, about.st_mtime_ns, about.st_size)
+        if key not in _file_build_ids:
+            if len(_file_build_ids) >= _MOST_KEPT:
+                _file_build_ids.clear()
+            _file_build_ids[key] = _build_id_in(descriptor)
+        return _file_build_ids[key]
     finally:
         os.close(descriptor)
+
+
+def _build_id_in(descriptor: int) -> Optional[str]:
+    def read(at: int, length: int) -> bytes:
+        return read_at(descriptor, at, length)
+
+    head = elf_heads.head(read)
+    return None if head is None else elf_heads.build_id(head, read, mapped=False) or ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Tuple
 
 from ..system import mappings, processes
 from . import elf_heads
@@ -33,6 +33,9 @@ class RunningFiles(Files):
         self._pid = pid
         self._memory: Optional[int] = None
         self._right: Dict[int, Optional[str]] = {}
+        #: What the kernel listed of files when it was last asked, and whether the process has run since.
+        self._listed: Optional[Tuple[bytes, ...]] = None
+        self._stale = True
 
     def __del__(self) -> None:
         self.forget()
@@ -43,17 +46,30 @@ class RunningFiles(Files):
         return self._pid
 
     def forget(self) -> None:
-        super().forget()
-        self._right.clear()
+        self._stale = True
         opened, self._memory = self._memory, None
         if opened is not None:
             os.close(opened)
 
+    @property
+    def listed(self) -> Tuple[bytes, ...]:
+        """The lines of the kernel's list that are about files: where they are equal, the same files are mapped."""
+        if self._stale or self._listed is None:
+            found = mappings.lines_of_files(self._pid)
+            if found != self._listed:
+                super().forget()
+                self._right.clear()
+            self._listed, self._stale = found, False
+        return self._listed
+
+    def images(self) -> List[Image]:
+        _ = self.listed
+        return super().images()
+
     def mappings(self) -> List[Mapping]:
-        listed = mappings.of_process(self._pid) or ()
         return [
             Mapping(one.start, one.end, one.is_code, one.offset, one.inode, one.name)
-            for one in listed
+            for one in mappings.parsed(b"\n".join(self.listed))
             if one.name.startswith(b"/")
         ]
 

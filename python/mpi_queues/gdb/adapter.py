@@ -12,6 +12,7 @@ from ..debuggers.base import DebuggerError, MemoryFault, ProcessGone, StackDict,
 from ..debuggers.kept_files import plain_path
 from ..debuggers.local import TracedProcess
 from ..debuggers.mapped_images import Files, Mistaken
+from ..debuggers.running_files import RunningFiles
 from ..errors import UserError
 from ..system import processes
 from . import files as gdb_files
@@ -47,6 +48,8 @@ class GdbProcess(TracedProcess):
         self.via = "core" if kind == "core" else "gdb"
         self.debugger = f"gdb {gdb.VERSION}"
         self._stacks_complete = False
+        #: The last answer of ``find_mistaken``, behind what it depends on.
+        self._found: Optional[Tuple[Tuple[object, ...], List[Mistaken]]] = None
 
     def executable_of_debugger(self) -> Optional[str]:
         name = text(lambda: self._inferior.progspace.filename)
@@ -118,7 +121,12 @@ class GdbProcess(TracedProcess):
         return self._stacks_complete
 
     def find_mistaken(self, files: Files) -> List[Mistaken]:
-        return gdb_files.mistaken(files)
+        if not isinstance(files, RunningFiles):
+            return gdb_files.mistaken(files)
+        known = gdb_files.known(files)
+        if self._found is None or self._found[0] != known:
+            self._found = (known, gdb_files.mistaken(files))
+        return self._found[1]
 
     def _alive(self) -> bool:
         if not self._inferior.is_valid() or int(self._inferior.pid or 0) != (self._pid or 0):

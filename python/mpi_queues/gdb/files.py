@@ -45,6 +45,21 @@ def attach(pid: int) -> None:
             mend(files)
 
 
+def known(files: RunningFiles) -> Tuple[object, ...]:
+    """On what :func:`mistaken` depends: equal where it would say the same again."""
+    files_of_gdb = [one for one in gdb.current_progspace().objfiles() if one.is_valid()]
+    ours = [(_name(one), str(one.build_id), _as_it_is_now(_path(one))) for one in files_of_gdb]
+    return (files.listed, text(lambda: gdb.current_progspace().filename), tuple(ours))
+
+
+def _as_it_is_now(path: str) -> Optional[Tuple[int, int, int, int]]:
+    try:
+        about = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return about.st_dev, about.st_ino, about.st_mtime_ns, about.st_size
+
+
 def mistaken(files: Files) -> List[Mistaken]:
     """The images of the selected inferior for which gdb has another file, or none."""
     executable = files.executable()

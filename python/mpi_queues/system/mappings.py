@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional, Tuple
 
 from . import processes
 
@@ -63,6 +63,15 @@ def parsed(content: bytes) -> List[Mapping]:
             name = words[5] if len(words) > 5 else b""
             found.append(Mapping(start, end, permissions, offset, device, inode, name))
     return found
+
+
+def lines_of_files(pid: int) -> Tuple[bytes, ...]:
+    """The lines of the list that name a file; none where it cannot be read."""
+    try:
+        with open(f"/proc/{pid}/maps", "rb") as file:
+            return tuple(line for line in processes.lines(file.read(MAX_LIST)) if b" /" in line)
+    except OSError:
+        return ()
 
 
 def of_process(pid: int) -> Optional[List[Mapping]]:
