@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use super::target::{Debugger, optional_text, text};
-use model::{Argument, Facts, Frame, Stack, SystemCall};
+use model::{Argument, Facts, Frame, SourceCall, Stack, SystemCall};
 use recording::{Range, Region};
 use target::TargetError;
 
@@ -88,6 +88,7 @@ fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool)> {
             arguments: arguments(&stack)?,
             arguments_unknown: words(&stack, "arguments_unknown")?,
             fingerprint: optional(&stack, "fingerprint")?,
+            source_calls: source_calls(&stack)?,
             main: optional(&stack, "main")?,
             system_call: system_call(&stack)?,
         });
@@ -108,6 +109,12 @@ fn system_call(stack: &Bound<'_, PyAny>) -> PyResult<Option<SystemCall>> {
     }
 }
 
+/// What `add_call` left of the source.
+fn source_calls(stack: &Bound<'_, PyAny>) -> PyResult<Vec<SourceCall>> {
+    let text: Option<String> = optional(stack, "source_calls")?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+}
+
 /// What the application gave an MPI function, where the debugger's adapter found it.
 fn arguments(stack: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
     let mut arguments = Vec::new();
@@ -122,6 +129,7 @@ fn arguments(stack: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
             meaning: words(&argument, "meaning")?,
             unknown: words(&argument, "unknown")?,
             origin: optional(&argument, "origin")?,
+            fixed: false,
         });
     }
     Ok(arguments)

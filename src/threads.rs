@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use calls::{KeptFiles, NamedFrame, ThreadCall, thread_call};
-use model::Argument;
+use model::{Argument, SourceCall};
 use target::TargetAbi;
 
 use super::asked::PythonCaller;
@@ -19,7 +19,17 @@ pub fn add_call(stack: &Bound<'_, PyDict>, thread: Py<PyAny>) -> PyResult<()> {
     let py = stack.py();
     let failure = Failure::default();
     let found = thread_call(&frames(stack)?, &PythonThread { object: thread, failure: failure.clone() }, &KEPT);
-    let ThreadCall { hidden, fingerprint, arguments } = found;
+    let ThreadCall { hidden, fingerprint, arguments, around } = found;
+    let files = stack.as_any().get_item("frames")?;
+    let mut calls = Vec::new();
+    for (place, call) in around {
+        let file = optional_text(&files.get_item(place)?.get_item("file")?)?;
+        calls.push(SourceCall { file, ..call });
+    }
+    if !calls.is_empty() {
+        // Python only hands it on.
+        stack.set_item("source_calls", serde_json::to_string(&calls).unwrap_or_default())?;
+    }
     if let Some((at, function)) = hidden {
         let frame = PyDict::new(py);
         frame.set_item("function", function)?;

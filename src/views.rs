@@ -48,6 +48,9 @@ views! {
         count,
         /// The C handle of the request; where handles are pointers the address of the MPI library's object.
         request,
+        /// As ``CallRequest.started_by``; of an operation of a blocking call empty. Members: ``function``, ``file``,
+        /// ``line``, ``caller``, ``request``, ``root``, ``certain``, ``how``.
+        started_by,
         /// Further facts; in words in the JSON.
         extra_text,
         /// Why facts are None that this MPI or its transport does not keep, by their names.
@@ -108,7 +111,7 @@ views! {
         /// ``desired_global_rank``, ``any_source``, ``tag_wild``, ``desired_tag``, ``desired_length``,
         /// ``system_buffer``, ``buffer``, ``actual_local_rank``, ``actual_global_rank``, ``actual_tag``,
         /// ``actual_length``, ``internal``, ``persistent``, ``call``, ``datatype``, ``count``, ``request``,
-        /// ``extra_text``, ``unknown``, ``evidence``.
+        /// ``started_by``, ``extra_text``, ``unknown``, ``evidence``.
         inactive,
     }
 }
@@ -152,6 +155,9 @@ views! {
         /// Where the other threads stand. Members: ``thread``, ``function``, ``caller``, ``file``, ``line``,
         /// ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``, ``system_call``.
         outside,
+        /// Calls in the source of the functions on its stacks that may have sent messages before. Members:
+        /// ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``.
+        senders,
         /// Whether ``calls`` and ``outside`` are all threads, each seen down to its end; None where that is not
         /// known. Only then does a thread that is not in ``calls`` stand outside MPI for sure.
         all_threads,
@@ -200,6 +206,10 @@ views! {
         /// ``function``, ``file``, ``line``, ``caller``, ``arguments``, ``arguments_unknown``, ``communicator``,
         /// ``window``, ``requests``, ``fingerprint``, ``waits_for``.
         calls,
+        /// Calls that started the operations, or sent the messages, that it is about; of one operation several where
+        /// none is certain. Members: ``rank``, ``function``, ``file``, ``line``, ``caller``, ``request``, ``root``,
+        /// ``certain``, ``how``.
+        started_by,
         /// Whether it follows from what was read; else it is possible, and ``evidence`` says what is not known.
         certain,
         /// What it follows from, in sentences, the strongest first; and what is not known where it is not certain.

@@ -363,6 +363,11 @@ class Operation:
         """The C handle of the request; where handles are pointers the address of the MPI library's object."""
 
     @property
+    def started_by(self) -> List[Dict[str, Any]]:
+        """As ``CallRequest.started_by``; of an operation of a blocking call empty. Members: ``function``, ``file``,
+        ``line``, ``caller``, ``request``, ``root``, ``certain``, ``how``."""
+
+    @property
     def extra_text(self) -> List[str]:
         """Further facts; in words in the JSON."""
 
@@ -486,7 +491,7 @@ class Communicator:
         ``desired_global_rank``, ``any_source``, ``tag_wild``, ``desired_tag``, ``desired_length``,
         ``system_buffer``, ``buffer``, ``actual_local_rank``, ``actual_global_rank``, ``actual_tag``,
         ``actual_length``, ``internal``, ``persistent``, ``call``, ``datatype``, ``count``, ``request``,
-        ``extra_text``, ``unknown``, ``evidence``."""
+        ``started_by``, ``extra_text``, ``unknown``, ``evidence``."""
 
     # By hand:
 
@@ -578,6 +583,11 @@ class Process:
     def outside(self) -> List[Dict[str, Any]]:
         """Where the other threads stand. Members: ``thread``, ``function``, ``caller``, ``file``, ``line``,
         ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``, ``system_call``."""
+
+    @property
+    def senders(self) -> List[Dict[str, Any]]:
+        """Calls in the source of the functions on its stacks that may have sent messages before. Members:
+        ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``."""
 
     @property
     def all_threads(self) -> Optional[bool]:
@@ -747,6 +757,12 @@ class Finding:
         """Where these stand; for many ranks at the same place some of them. Members: ``rank``, ``thread``,
         ``function``, ``file``, ``line``, ``caller``, ``arguments``, ``arguments_unknown``, ``communicator``,
         ``window``, ``requests``, ``fingerprint``, ``waits_for``."""
+
+    @property
+    def started_by(self) -> List[Dict[str, Any]]:
+        """Calls that started the operations, or sent the messages, that it is about; of one operation several where
+        none is certain. Members: ``rank``, ``function``, ``file``, ``line``, ``caller``, ``request``, ``root``,
+        ``certain``, ``how``."""
 
     @property
     def certain(self) -> bool:

@@ -7,7 +7,7 @@ use super::job::{Job, ProcIndex};
 use super::matching::Matching;
 use super::stuck::{Reading, Stuck};
 use super::waits::Waits;
-use super::{movement, told, verdict};
+use super::{cause, movement, told, verdict};
 use model::{Finding, Snapshot, Verdict};
 
 /// An earlier look at the same job.
@@ -37,13 +37,15 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let context = Context { job, matching, waits, sure: &sure, possible: &possible, polling: &polling, seen };
     let mut findings = deadlock::find(&context);
     findings.extend(finished::find(&context));
-    findings.extend(collectives::find(&context));
-    findings.extend(non_blocking::find(&context));
+    let pending = non_blocking::pending(&context);
+    findings.extend(collectives::find(&context, &pending));
+    findings.extend(non_blocking::find(&context, &pending));
     findings.extend(messages_of(&context));
     findings.extend(epochs::find(&context));
     findings.extend(findings::polling::find(&context));
     findings.extend(requests::find(&context));
     findings.extend(slow::find(&context));
+    cause::order(&mut findings);
     let mut verdict = verdict::of(&context, &findings);
     // Only now: the headline has its own word for what is not certain.
     for finding in findings.iter_mut().filter(|finding| finding.kind.is_stuck() && !finding.certain) {

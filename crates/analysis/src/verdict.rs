@@ -1,5 +1,6 @@
 //! What is said of the whole.
 
+use super::cause;
 use super::findings::Context;
 use super::findings::slow::Waiters;
 use super::job::{Doubt, ProcIndex};
@@ -14,13 +15,15 @@ const SHOWN: usize = 4;
 /// The verdict, without what two looks add.
 pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     let (limited_by, limits) = limits(context).into_iter().unzip();
-    let finding = |place: Option<usize>| place.and_then(|place| Some((place, findings.get(place)?)));
-    let stuck = |certain: bool| finding(Verdict::stuck(findings, certain));
-    let waiting = finding(Verdict::wait(findings));
+    let finding_of = |place: Option<usize>| place.and_then(|place| Some((place, findings.get(place)?)));
+    let stuck = |certain: bool| finding_of(Verdict::stuck(findings, certain));
+    let waiting = finding_of(Verdict::wait(findings));
     let blind = Blind::new(context);
     let (state, headline, told) = if let Some((place, finding)) = stuck(true) {
+        let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
         (State::Deadlock, headline("Deadlock", &finding.summary), Some(place))
     } else if let Some((place, finding)) = stuck(false) {
+        let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
         (State::Suspect, headline("Possible deadlock", &finding.summary), Some(place))
     } else if places(context).0 == 0 {
         (State::Unknown, NOTHING.to_owned(), None)

@@ -63,6 +63,21 @@ pub struct CallSite {
 }
 
 impl CallSite {
+    /// An argument that has the same value whenever the call is made: what the compiler wrote down is a number.
+    pub fn constant(&self, number: usize) -> Option<u64> {
+        let (_, value) = self.arguments.iter().find(|(known, _)| *known == number)?;
+        let mut operations = expression(value).operations(self.encoding);
+        let first = operations.next().ok()??;
+        if operations.next().ok()?.is_some() {
+            return None;
+        }
+        match first {
+            Operation::UnsignedConstant { value } => Some(value),
+            Operation::SignedConstant { value } => Some(value as u64),
+            _ => None,
+        }
+    }
+
     /// Whether a value is one that the function had when it was entered: what its own caller gave it.
     pub fn needs_caller(&self) -> bool {
         self.arguments.iter().any(|(_, value)| {

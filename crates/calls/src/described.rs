@@ -2,12 +2,11 @@
 //!
 //! Such a value is what the argument was when the function was called, also where the program has no variable for it.
 
-use std::collections::{BTreeMap, HashMap};
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::caller::{add_elements, called_by, integers, narrow};
+use crate::kept_places::KeptPlaces;
 use crate::{CallFrame, CallSite, Caller, Frame, Parameter, Unknown, call_site, call_values, parameters};
 use functions::constants::Family;
 use model::Argument;
@@ -18,12 +17,6 @@ pub const ORIGIN: &str = "call site";
 /// A value may be one that the function around the call was given, and so on outwards.
 const MAX_FRAMES: usize = 4;
 
-/// Larger files with debug information are not searched: the process is stopped meanwhile (bytes).
-const MAX_FILE: u64 = 512 << 20;
-
-/// All ranks of a job run the same file, and most of them stand at few places.
-const MOST_SITES: usize = 1024;
-
 /// DWARF's numbers of registers (System V ABI for AMD64, figure 3.36).
 const NUMBERS: [(&str, u16); 7] =
     [("rbx", 3), ("rbp", 6), ("rsp", 7), ("r12", 12), ("r13", 13), ("r14", 14), ("r15", 15)];
@@ -32,58 +25,18 @@ const NUMBERS: [(&str, u16); 7] =
 const DESCRIPTORS: &str = "_f08ts";
 const BUFFERS: [&str; 3] = ["buf", "addr", "base"];
 
-/// A place in a file as it is now.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    path: PathBuf,
-    modified: (i64, i64),
-    size: u64,
-    offset: u64,
-    build_id: Option<String>,
-}
-
 /// The calls that were looked up in files with debug information, for all processes.
-#[derive(Debug, Default)]
-pub struct Sites(Mutex<BTreeMap<Place, Option<Arc<CallSite>>>>);
+pub type Sites = KeptPlaces<CallSite>;
 
-impl Sites {
-    /// None so far.
-    pub const fn new() -> Self {
-        Self(Mutex::new(BTreeMap::new()))
-    }
-
-    /// The call of a frame.
-    fn of(&self, frame: &Frame) -> Option<Arc<CallSite>> {
-        let about = std::fs::metadata(&frame.path).ok()?;
-        if about.len() > MAX_FILE {
-            return None;
-        }
-        let place = Place {
-            path: frame.path.clone(),
-            modified: (about.mtime(), about.mtime_nsec()),
-            size: about.len(),
-            offset: frame.pc.wrapping_sub(frame.text),
-            build_id: frame.build_id.clone(),
-        };
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = known().get(&place).cloned();
-        if let Some(site) = before {
-            return site;
-        }
-        let site = call_site(&place.path, place.offset, place.build_id.as_deref()).map(Arc::new);
-        let mut known = known();
-        if known.len() >= MOST_SITES {
-            known.clear();
-        }
-        known.insert(place, site.clone());
-        site
-    }
+/// The call of a frame.
+pub(crate) fn site_of(sites: &Sites, frame: &Frame) -> Option<Arc<CallSite>> {
+    sites.of(frame, |place| call_site(&place.path, place.offset, place.build_id.as_deref()))
 }
 
 /// A frame, and its call.
-struct Link {
-    frame: Frame,
-    site: Arc<CallSite>,
+pub(crate) struct Link {
+    pub(crate) frame: Frame,
+    pub(crate) site: Arc<CallSite>,
 }
 
 /// The call of a function, as the debug information has it.
@@ -198,7 +151,7 @@ fn chain<C: Caller>(caller: &C, sites: &Sites) -> Result<Vec<Link>, Unknown> {
         {
             break;
         }
-        let Some(site) = caller.apart(|| sites.of(&frame)) else { break };
+        let Some(site) = caller.apart(|| site_of(sites, &frame)) else { break };
         let more = site.needs_caller();
         found.push(Link { frame, site });
         if !more {
@@ -214,7 +167,8 @@ fn is_entered_by<C: Caller>(inner: &Link, frame: &Frame, caller: &C) -> Result<b
     Ok(!inner.site.jumps && called_by(caller, frame.pc)? == Some(begin))
 }
 
-fn values<C: Caller>(chain: &[Link], caller: &C) -> HashMap<usize, u64> {
+/// What the first call gives its function, by the numbers of the arguments.
+pub(crate) fn values<C: Caller>(chain: &[Link], caller: &C) -> HashMap<usize, u64> {
     let numbered = |link: &Link| {
         let held = |(name, number): &(&str, u16)| Some((*number, *link.frame.registers.get(*name)?));
         NUMBERS.iter().filter_map(held).collect()

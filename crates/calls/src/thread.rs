@@ -2,8 +2,10 @@
 //! own have a [`Thread`]; what its frames mean is worked out here alone.
 
 use crate::arguments::{CallArguments, KeptFiles, call_arguments};
+use crate::source_calls::source_calls;
 use crate::{Caller, Unknown, call_target};
 use functions::{c_name, mpi_function, outermost_mpi_function};
+use model::SourceCall;
 use target::TargetAbi;
 
 /// A frame, as far as it decides.
@@ -49,6 +51,8 @@ pub struct ThreadCall {
     pub fingerprint: Option<String>,
     /// What the outermost function of MPI was given; `None` where there is none.
     pub arguments: Option<CallArguments>,
+    /// The calls in the source around it, each with the place of its function's frame.
+    pub around: Vec<(usize, SourceCall)>,
 }
 
 /// Finds the application's call of MPI on a stack.
@@ -65,11 +69,14 @@ pub fn thread_call<T: Thread>(frames: &[NamedFrame], thread: &T, kept: &KeptFile
     };
     let outermost = frames.iter().rposition(|frame| own(&frame)).map_or(at, |last| last.max(at));
     let fingerprint = thread.fingerprint(at, outermost).ok().flatten();
-    let arguments = called.map(|(_, function)| match thread.caller(at) {
-        Ok(caller) => call_arguments(&function, &caller, kept),
+    let arguments = called.as_ref().map(|(_, function)| match thread.caller(at) {
+        Ok(caller) => call_arguments(function, &caller, kept),
         Err(unknown) => CallArguments { arguments: Vec::new(), unknown: Some(unknown.to_string()) },
     });
-    ThreadCall { hidden, fingerprint, arguments }
+    let given = called.as_ref().zip(arguments.as_ref());
+    let given = given.map(|((_, function), given)| (function.as_str(), given.arguments.as_slice()));
+    let around = source_calls(frames, thread, at, given, kept);
+    ThreadCall { hidden, fingerprint, arguments, around }
 }
 
 /// The outermost frame of the application that has called an MPI function without a frame: its place, and that function.

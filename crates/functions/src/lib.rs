@@ -5,10 +5,12 @@
 pub mod constants;
 mod handle_kind;
 mod names;
+mod started;
 mod table;
 mod waits;
 
 pub use handle_kind::HandleKind;
 pub use names::{MpiFrame, c_name, mpi_function, outermost_mpi_function};
+pub use started::Started;
 pub use table::{Array, Direction, Function, Parameter, all, find, small};
 pub use waits::{Chapter, Reach, WaitKind, wait_kind};

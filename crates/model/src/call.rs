@@ -1,6 +1,6 @@
 //! Where a thread stands: the MPI function it is in, what the application gave it, and where it is outside MPI.
 
-use super::RequestSort;
+use super::{RequestSort, StartedBy};
 use functions::c_name;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +74,9 @@ pub struct Argument {
     /// Why the value is null, or why there are fewer elements than the call has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
+    /// Whether it has this value whenever the call is made: a number or a constant in the source.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub fixed: bool,
     /// What tells the value where no expression of the source does: `call site` is what an optimising compiler wrote down of
     /// the call.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,6 +132,9 @@ pub struct CallRequest {
     /// have greater numbers until the library begins anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence: Option<i64>,
+    /// The call that started it, the likeliest first: of several none is certain. Empty where that is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub started_by: Vec<StartedBy>,
 }
 
 /// A thread that is not inside MPI.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Call;
+use super::{Call, RankStart};
 
 /// Declares the kinds, and a list of all.
 macro_rules! kinds {
@@ -126,6 +126,9 @@ pub struct Finding {
     pub ranks: Vec<i64>,
     /// Where these stand; for many ranks at the same place some of them.
     pub calls: Vec<RankCall>,
+    /// Calls that started the operations, or sent the messages, that it is about; of one operation several where none is certain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub started_by: Vec<RankStart>,
     /// Whether it follows from what was read; else it is possible, and `evidence` says what is not known.
     pub certain: bool,
     /// What it follows from, in sentences, the strongest first; and what is not known where it is not certain.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::process::Communicator;
 use crate::remark::Remark;
+use crate::source_call::StartedBy;
 
 /// How far an operation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -117,6 +118,9 @@ pub struct Operation {
     #[serde(with = "hex_address")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub request: Option<u64>,
+    /// As `CallRequest::started_by`; of an operation of a blocking call empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub started_by: Vec<StartedBy>,
     /// Further facts; in words in the JSON.
     pub extra_text: Vec<Remark>,
     /// Why facts are None that this MPI or its transport does not keep, by their names.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Elsewhere, HandleList, Operation, Outside, Queue, Source, Window};
+use super::{Call, Elsewhere, HandleList, Operation, Outside, Queue, Sender, Source, SourceCall, Window};
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -51,6 +51,12 @@ pub struct Process {
     /// Where the other threads stand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Outside>,
+    /// Calls of MPI in the source of the functions on its stacks; not written down.
+    #[serde(skip)]
+    pub source_calls: Vec<SourceCall>,
+    /// Calls in the source of the functions on its stacks that may have sent messages before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub senders: Vec<Sender>,
     /// Whether `calls` and `outside` are all threads, each seen down to its end; None where that is not known. Only
     /// then does a thread that is not in `calls` stand outside MPI for sure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,6 +96,8 @@ impl Process {
             state: self.state.clone(),
             calls: self.calls.clone(),
             outside: self.outside.clone(),
+            source_calls: self.source_calls.clone(),
+            senders: self.senders.clone(),
             communicators: Vec::new(),
             windows: self.windows.clone(),
             handles: self.handles.clone(),

@@ -3,7 +3,7 @@
 use functions::mpi_function;
 use serde::{Deserialize, Serialize};
 
-use super::{Argument, Call, Outside, SystemCall};
+use super::{Argument, Call, Outside, SourceCall, SystemCall};
 
 /// One frame of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub struct Stack {
     /// `Call::fingerprint`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+    /// Calls of MPI in the source of the application's functions on the stack, that may have started its requests.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub source_calls: Vec<SourceCall>,
     /// `Outside::main`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub main: Option<bool>,

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{Session, refine, windows};
+use super::{Session, refine, started, windows};
 use functions::{Chapter, Direction, WaitKind};
 use model::{
     Argument, Call, CallRequest, Communicator, Handle, HandleKind, HandleState, Operation, OperationStatus, Process,
-    Progress, Remark, RequestSort, RequestState, Window,
+    Progress, Remark, RequestSort, RequestState, SourceCall, Window,
 };
 use readers::{Depth, HandleSource};
 use target::Target;
@@ -35,15 +35,26 @@ impl<T: Target> Session<T> {
     pub fn resolve_calls(&self, process: &mut Process) {
         let _request = self.target.budget().request();
         let mut calls = std::mem::take(&mut process.calls);
-        if calls.iter().any(|call| !call.arguments.is_empty())
-            && let Ok(detected) = self.detected()
-        {
+        let mut handles: HashMap<(i64, bool), Option<u64>> = HashMap::new();
+        let known = calls.iter().any(|call| !call.arguments.is_empty()) || !process.source_calls.is_empty();
+        if known && let Ok(detected) = self.detected() {
             let form = Form { bytes: detected.installed.handle_bytes(self.target.abi()) };
             let (communicators, windows) = (&process.communicators, &mut process.windows);
+            let source_calls = &mut process.source_calls;
             let resolved = self.with_handles(|reader| {
                 for call in &mut calls {
                     resolve(call, communicators, form, Some(reader));
                     resolve_window(call, communicators, form, reader, windows);
+                }
+                for call in source_calls.iter_mut() {
+                    call.communicator = communicator_of_source(call, communicators, form, reader);
+                    let held = call.request.handle.map(|handle| (handle, call.request.fortran));
+                    if let Some((handle, fortran)) = held {
+                        let look = || described(reader, form, fortran, HandleKind::Request, handle, Depth::Short);
+                        let of =
+                            || look().handle?.strip_prefix("0x").and_then(|text| u64::from_str_radix(text, 16).ok());
+                        handles.entry((handle, fortran)).or_insert_with(of);
+                    }
                 }
             });
             if resolved.is_err() {
@@ -55,6 +66,9 @@ impl<T: Target> Session<T> {
         process.calls = calls;
         let modes = self.detected().is_ok_and(|detected| detected.installed.tells_modes());
         refine::name_calls(process, modes);
+        started::tell(process, &mut |call| {
+            handles.get(&(call.request.handle?, call.request.fortran)).copied().flatten()
+        });
     }
 }
 
@@ -99,6 +113,25 @@ fn resolve(call: &mut Call, communicators: &[Communicator], form: Form, reader: 
         let one = |(index, value): (i64, i64)| request(index, value, &describe, form, communicators);
         call.requests = (0..).zip(requests).map(one).collect();
     }
+}
+
+/// The communicator that a call in the source is given now.
+fn communicator_of_source(
+    call: &mut SourceCall,
+    communicators: &[Communicator],
+    form: Form,
+    reader: &dyn HandleSource,
+) -> Option<u64> {
+    let fortran = call.request.fortran;
+    let describe = |kind: HandleKind, value: i64, depth: Depth| -> Option<Handle> {
+        Some(described(reader, form, fortran, kind, value, depth))
+    };
+    let function = functions::find(&call.function)?;
+    let of_communicator = |argument: &&Argument| {
+        function.parameter(&argument.name).is_some_and(|parameter| parameter.gives(HandleKind::Comm))
+    };
+    let argument = call.arguments.iter().find(of_communicator)?;
+    communicator_of(argument, communicators, form, fortran, &describe).0.map(|found| found.unique_id)
 }
 
 /// Says which window a call is on, and adds that to `windows`.

@@ -10,6 +10,7 @@ mod plugins;
 mod record;
 mod refine;
 mod replayed;
+mod started;
 mod windows;
 
 pub use detection::{Detected, LayoutChoice};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use super::refine::source_calls;
 use super::{Session, SessionError};
 use layouts::{LayoutSource, Profile, TypeLayout, shipped_profiles, wanted_of};
 use model::{Facts, HandleKind, Process, QueueState, SourceKind, Stack};
@@ -55,6 +56,7 @@ impl<T: Target> Session<T> {
         // What the arguments of calls mean.
         noting.resolve_calls(&mut Process {
             calls: request.facts.stacks.iter().filter_map(Stack::call).collect(),
+            source_calls: source_calls(&request.facts),
             ..Process::default()
         });
         // What of handles cannot be read is told when the recording is read.

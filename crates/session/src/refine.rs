@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use functions::Function;
-use model::{Call, Communicator, Facts, Operation, OperationStatus, Process, Remark, SourceKind, Stage};
+use model::{Call, Communicator, Facts, Operation, OperationStatus, Process, Remark, SourceCall, SourceKind, Stage};
 
 /// Fills in the process's rank and the size of its world from MPI_COMM_WORLD.
 pub fn set_identity(process: &mut Process) {
@@ -30,6 +30,7 @@ pub fn add_facts(process: &mut Process, facts: &Facts) {
     process.world_size = process.world_size.or_else(|| number(size)).or_else(|| number(hydra_size));
     process.calls = facts.stacks.iter().filter_map(model::Stack::call).collect();
     process.outside = facts.stacks.iter().filter_map(model::Stack::outside).collect();
+    process.source_calls = source_calls(facts);
     process.all_threads = Some(facts.all_threads);
     // Not every library marks the beginning of MPI_Finalize, and its structures go before the function returns.
     let finalizing = process.calls.iter().any(|call| call.c_name() == "MPI_Finalize");
@@ -37,6 +38,12 @@ pub fn add_facts(process: &mut Process, facts: &Facts) {
         process.stage = Some(Stage::Finalizing);
     }
     process.problems.extend(facts.problems.iter().cloned());
+}
+
+/// What the stacks tell of the source.
+pub(super) fn source_calls(facts: &Facts) -> Vec<SourceCall> {
+    let around = facts.stacks.iter().flat_map(|stack| stack.source_calls.iter().map(|call| (stack.thread, call)));
+    around.map(|(thread, call)| SourceCall { thread, ..call.clone() }).collect()
 }
 
 /// Names the function that made each request, where the stacks leave only one answer.

@@ -141,6 +141,8 @@ class StackDict(_Stack, total=False):
     arguments_unknown: Optional[str]
     #: Differs where the application has moved on since another look at the thread; None where it could not be taken.
     fingerprint: Optional[str]
+    #: What ``add_call`` left of the calls in the source around it.
+    source_calls: str
     #: Whether it is the thread that the process began with. Not there: not known.
     main: bool
     #: The kernel's number of the thread. Not there: not known.

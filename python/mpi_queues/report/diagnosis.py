@@ -9,6 +9,7 @@ from .diagnosis_ends import seconds, write_limits, write_movement, write_next, w
 from .diagnosis_options import FURTHER, ROWS, Options, Write, cut, ranks_named, write_more
 from .diagnosis_rows import Row, write_rows
 from .places import Place, call_text, of_process, where
+from .started import started, started_lines
 from .words import clean, counted, wrapped
 
 #: What is said of the whole where the sentence is missing, as in a file that another program wrote.
@@ -37,13 +38,16 @@ def write_diagnosis(diagnosis: Diagnosis, write: Write, options: Options) -> Non
     state = diagnosis.state
     headline = cut(diagnosis.headline or _STATES[state], options)
     kind = "deadlock" if state in ("deadlock", "suspect") else "headline"
-    write(options.style(kind, wrapped(headline, "", width=options.width).rstrip("\n")) + "\n")
+    write(options.style(kind, wrapped(headline, "", "  ", width=options.width).rstrip("\n")) + "\n")
     findings, told = _ordered(diagnosis)
     shown: Set[Tuple[Any, ...]] = set()
     count = options.of(FURTHER) + 1
     for number, finding in enumerate(findings[:count]):
         write("\n")
-        _write_finding((finding, diagnosis.snapshot), number, told and number == 0, shown, write, options)
+        first = told and number == 0
+        # Ranks that wait for one another because of the cause, which stands above.
+        consequence = told and number > 0 and finding.kind == "deadlock" and findings[0].kind != "deadlock"
+        _write_finding((finding, diagnosis.snapshot), (number, first, consequence), shown, write, options)
     if len(findings) > count:
         write("\n")
         write_more(f"… and {counted(len(findings) - count, 'more finding')}", write, options)
@@ -67,17 +71,19 @@ def _ordered(diagnosis: Diagnosis) -> Tuple[List[Finding], bool]:
 
 def _write_finding(
     found: Tuple[Finding, Snapshot],
-    number: int,
-    told: bool,
+    place: Tuple[int, bool, bool],
     shown: Set[Tuple[Any, ...]],
     write: Write,
     options: Options,
 ) -> None:
-    """A finding; of one that the headline has ``told`` the calls only."""
+    """A finding; ``place``: its number, whether the headline has told it, and whether it follows from that."""
     finding, snapshot = found
+    number, told, consequence = place
     calls = finding.calls
     if not told:
         title = finding.kind if finding.certain else f"{finding.kind} (possible)"
+        if consequence:
+            title = "in consequence"
         write(wrapped(f"{title}: {cut(finding.summary, options)}", "", "  ", width=options.width))
     # What stood under an earlier finding need not be told again.
     new = [call for call in calls if options.verbose or (_key(call)[:1] + _key(call)[2:5]) not in shown]
@@ -86,6 +92,8 @@ def _write_finding(
     rows = _grouped(new)
     write_rows([_row(call, who, snapshot, options) for call, who in rows[:limit]], write, options)
     _write_elided(finding, calls, rows[limit:], write, options)
+    for line in started_lines(finding.started_by, calls, full=options.verbose):
+        write(wrapped(line, "  ", "      ", width=options.width))
     if not options.verbose:
         return
     for sentence in finding.evidence:
@@ -134,6 +142,7 @@ def _row(call: Mapping[str, Any], who: Sequence[int], snapshot: Snapshot, option
         where(call, full=options.verbose),
         f"waits for {waits}" if waits else "",
         full if full != function else "",
+        started(call, full=options.verbose),
     )
 
 
@@ -142,6 +151,13 @@ def _process(snapshot: Snapshot, rank: Optional[int]) -> Optional[Process]:
         return None if rank is None else snapshot.rank(rank)
     except KeyError:
         return None
+
+
+def _started_of(snapshot: Snapshot, rank: int, options: Options) -> Sequence[str]:
+    """Which calls started the requests that a rank waits for, a line each."""
+    process = _process(snapshot, rank)
+    calls = process.calls if process is not None else []
+    return started(calls[0], full=options.verbose) if calls else ()
 
 
 def _write_places(snapshot: Snapshot, told: Set[int], write: Write, options: Options) -> None:
@@ -158,7 +174,11 @@ def _write_places(snapshot: Snapshot, told: Set[int], write: Write, options: Opt
             nameless[place] = nameless.get(place, 0) + 1
         else:
             groups.setdefault(place, []).append(rank)
-    rows = [Row(ranks_named(members), place.call, place.where, "") for place, members in groups.items()]
+    firsts = {place: members[0] for place, members in groups.items()}
+    rows = [
+        Row(ranks_named(members), place.call, place.where, "", "", _started_of(snapshot, firsts[place], options))
+        for place, members in groups.items()
+    ]
     rows += [Row(counted(count, "process"), place.call, place.where, "") for place, count in nameless.items()]
     if not rows:
         return

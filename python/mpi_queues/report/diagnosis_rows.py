@@ -19,6 +19,8 @@ class Row:
     waits: str
     #: In full, for those who want to see all; may be empty.
     full: str = ""
+    #: Which calls started the requests that it waits for, a line each.
+    started: Sequence[str] = ()
 
 
 def write_rows(rows: Sequence[Row], write: Write, options: Options) -> None:
@@ -41,5 +43,7 @@ def write_rows(rows: Sequence[Row], write: Write, options: Options) -> None:
             write(wrapped(line, "  ", "      ", width=width))
         if row.waits and not one_line:
             write(wrapped(row.waits, "      ", "        ", width=width))
+        for line in row.started:
+            write(wrapped(line, "      ", "        ", width=width))
         if row.full:
             write(wrapped(row.full, "      ", "        ", width=width))

@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._native import Process, Snapshot
 from ..handle_types import KINDS, NOUNS, HandleDict, HandleListDict
+from .started import fact_words
 from .text import Options, process_head, write_problems
 from .words import WIDTH, clean, columns, counted, pad, ranks, shorten, wrapped
 
@@ -130,6 +131,8 @@ def _write_fact(key: str, value: Any, unknown: Mapping[str, str], write: Write, 
     members = {name[len(key) + 1 :]: reason for name, reason in unknown.items() if name.startswith(f"{key}.")}
     if value is None and key in unknown:
         write(wrapped(f"not known: {unknown[key]}", head, further))
+    elif key == "started_by":
+        write(wrapped(fact_words(value), head, further))
     elif isinstance(value, dict) and not is_reference(value):
         write(f"{indent}{_label(key)}\n")
         inner_width = max([8, *(columns(_label(name)) for name in value)])

@@ -6,6 +6,7 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .._native import Communicator, Operation, Queue
 from .options import Options, Write
+from .started import by_words
 from .words import clean, columns, pad, shorten, size, wrapped
 from .worlds import Members
 
@@ -103,7 +104,8 @@ def _write_operation(operation: Operation, which: Which, members: Members, write
     other = members.name(operation.desired_local_rank, operation.desired_global_rank)
     write(_row(peer(operation, other), tag, size(length), data, operation.call or "", status))
     taken = _taken_from(operation, members) if not which.arrived else ""
-    below = "; ".join(note for note in [other, overflow, taken, *notes] if note)
+    started = by_words(operation.started_by)
+    below = "; ".join(note for note in [other, overflow, taken, started, *notes] if note)
     if below:
         write(wrapped(below, "        "))
 

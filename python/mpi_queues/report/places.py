@@ -20,6 +20,10 @@ _STAGES = {
 }
 
 
+#: A longer name is no file's (PATH_MAX of Linux).
+_LONGEST_PATH = 4096
+
+
 class Place(NamedTuple):
     """Where a process stands."""
 
@@ -49,7 +53,8 @@ def where(call: Mapping[str, Any], *, full: bool = False) -> str:
     place = ""
     if file:
         name = str(file) if full else str(file).rsplit("/", 1)[-1]
-        place = shorten(name, 200 if full else 40, keep_end=True) + (f":{line}" if line is not None else "")
+        # Names of files are never cut: editors and terminals open them.
+        place = shorten(name, _LONGEST_PATH, keep_end=True) + (f":{line}" if line is not None else "")
     parts = [shorten(str(caller), 200 if full else 40)] if caller else []
     return " at ".join([*parts, *([place] if place else [])])
 

@@ -6,6 +6,7 @@ from typing import Any, Iterator, Mapping
 
 from .._native import Process
 from .call_words import communicator_names, given
+from .started import started
 
 
 def mpi_line(process: Process) -> str:
@@ -46,6 +47,7 @@ def call_lines(process: Process) -> Iterator[str]:
         if len(calls) > 1 or call.get("thread") not in (1, None):
             line = f"thread {call.get('thread')} {line}"
         yield line + _called_by(call)
+        yield from (f"  {one}" for one in started(call))
 
 
 def outside_line(place: Mapping[str, Any]) -> str:

@@ -3,9 +3,10 @@
 //! Ranks leave a rooted collective at different times, so two ranks in different ones may merely be at different steps. What is
 //! claimed here is of ranks that can never go on, and for certain only where no step explains it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Context;
+use super::non_blocking::Pending;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
 use crate::waits::{Collective, CollectiveId, Peer, peer};
@@ -28,8 +29,11 @@ struct Group<'a> {
     reach: Reach,
 }
 
-/// All findings about collectives.
-pub fn find(context: &Context<'_>) -> Vec<Finding> {
+/// What to do where members call different ones.
+pub const ORDER: &str = "Make all ranks of the communicator call the same collectives in the same order: compare the branches that lead to these calls.";
+
+/// All findings about collectives; `pending` are the non-blocking ones.
+pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
     let mut by_communicator: BTreeMap<CommunicatorId, Vec<Group<'_>>> = BTreeMap::new();
     for (id, collective) in context.waits.collectives.iter() {
         let Some(communicator) = collective.communicator else { continue };
@@ -46,11 +50,29 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
         by_communicator.entry(communicator).or_default().push(Group { id, collective, stuck, certain, reach });
     }
     let mut found: [Vec<Finding>; 3] = Default::default();
-    for (communicator, mut groups) in by_communicator {
+    for groups in by_communicator.values_mut() {
         groups.sort_by_key(|group| (group.stuck.len(), group.id));
+    }
+    let two = two_communicators(context, &by_communicator);
+    found[0].extend(two.iter().map(|(finding, _)| finding.clone()));
+    for (communicator, groups) in by_communicator {
         found[0].extend(different(context, communicator, &groups));
+        let crossed: Vec<Crossed<'_>> = pending
+            .iter()
+            .filter(|one| one.communicator == communicator)
+            .flat_map(|one| groups.iter().filter_map(move |group| Crossed::new(context, one, group)))
+            .collect();
+        found[0].extend(crossed.iter().map(|crossed| crossed.finding(context)));
         for group in &groups {
-            found[1].extend(missing(context, communicator, group, &groups));
+            let told = crossed.iter().filter(|crossed| crossed.group.id == group.id);
+            let mut elsewhere: HashSet<ProcIndex> =
+                told.flat_map(|crossed| crossed.pending.waiting().to_vec()).collect();
+            elsewhere.extend(two.iter().filter(|(_, told)| told.contains(&group.id)).flat_map(|(finding, _)| {
+                let ranks: HashSet<i64> = finding.ranks.iter().copied().collect();
+                let all = (0..context.job.procs.len()).map(ProcIndex);
+                all.filter(move |proc| words::rank(context.job, *proc).is_some_and(|rank| ranks.contains(&rank)))
+            }));
+            found[1].extend(missing(context, communicator, group, (&groups, &elsewhere)));
         }
     }
     for (id, collective) in context.waits.collectives.iter() {
@@ -115,8 +137,140 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
         calls: groups.iter().flat_map(|group| context.calls(&group.stuck)).collect(),
         certain,
         evidence,
-        advice: Some("Compare the calls of these ranks: which branch made them call different collectives?".to_owned()),
+        advice: Some(ORDER.to_owned()),
+        ..Finding::default()
     })
+}
+
+/// Ranks that stand in collectives of two communicators, each of them missing in the other's.
+fn two_communicators(
+    context: &Context<'_>,
+    by_communicator: &BTreeMap<CommunicatorId, Vec<Group<'_>>>,
+) -> Vec<(Finding, [CollectiveId; 2])> {
+    let all: Vec<&Group<'_>> = by_communicator.values().flatten().collect();
+    // Who is missing where: each pair is looked at once.
+    let mut at: HashMap<ProcIndex, Vec<usize>> = HashMap::new();
+    for (place, group) in all.iter().enumerate() {
+        for proc in &group.stuck {
+            at.entry(*proc).or_default().push(place);
+        }
+    }
+    let mut told: HashSet<(usize, usize)> = HashSet::new();
+    let mut found = Vec::new();
+    for (place, group) in all.iter().enumerate() {
+        let stuck: HashSet<ProcIndex> = group.stuck.iter().copied().collect();
+        for other in group.collective.missing.iter().filter_map(|proc| at.get(proc)).flatten() {
+            let pair = (place.min(*other), place.max(*other));
+            let another = all[*other];
+            let differ = another.collective.communicator != group.collective.communicator;
+            let mutual = || another.collective.missing.iter().any(|proc| stuck.contains(proc));
+            if differ && found.len() < SHOWN && told.insert(pair) && mutual() {
+                found.push((of_two(context, group, another), [group.id, another.id]));
+            }
+        }
+    }
+    found
+}
+
+fn of_two(context: &Context<'_>, one: &Group<'_>, other: &Group<'_>) -> Finding {
+    let same = one.collective.function == other.collective.function;
+    let told = [one, other].map(|group| {
+        let place = group.collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)));
+        let ranks = words::procs(context.job, &group.stuck);
+        format!("{ranks} {} in {}{place}", is_are(group.stuck.len()), group.collective.function)
+    });
+    let all: Vec<ProcIndex> = one.stuck.iter().chain(&other.stuck).copied().collect();
+    let mut ranks = context.ranks(&all);
+    ranks.sort_unstable();
+    ranks.dedup();
+    let certain = one.certain && other.certain;
+    let mut evidence = vec!["Each of these waits for members that stand in the other one.".to_owned()];
+    if !certain {
+        evidence.extend(context.doubts(&all));
+    }
+    let kind = if same { FindingKind::CommunicatorMismatch } else { FindingKind::CollectiveMismatch };
+    let advice = if same {
+        "Compare the communicators of these calls, and the order in which they are used."
+    } else {
+        "Make all ranks call the collectives of both communicators in the same order."
+    };
+    Finding {
+        kind,
+        summary: format!("{} and {}", told[0], told[1]),
+        ranks,
+        calls: [one, other].iter().flat_map(|group| context.calls(&group.stuck)).collect(),
+        certain,
+        evidence,
+        advice: Some(advice.to_owned()),
+        ..Finding::default()
+    }
+}
+
+/// Members that stand in a blocking collective, and have not begun the non-blocking one of the same communicator for which others
+/// wait, who are not in the first.
+struct Crossed<'g> {
+    pending: &'g Pending,
+    group: &'g Group<'g>,
+    /// Those in the blocking one.
+    inside: Vec<ProcIndex>,
+}
+
+impl<'g> Crossed<'g> {
+    fn new(context: &Context<'_>, pending: &'g Pending, group: &'g Group<'g>) -> Option<Self> {
+        // Who may leave early is perhaps only a step ahead.
+        let absent = |proc: &ProcIndex| group.collective.missing.contains(proc);
+        if !pending.waiting().iter().all(absent) {
+            return None;
+        }
+        let behind = |proc: &&ProcIndex| pending.is_missing(context, **proc) == Some(true);
+        let inside: Vec<ProcIndex> = group.stuck.iter().filter(behind).copied().collect();
+        (!inside.is_empty()).then_some(Self { pending, group, inside })
+    }
+
+    fn finding(&self, context: &Context<'_>) -> Finding {
+        let (job, waiting) = (context.job, self.pending.waiting());
+        let all: Vec<ProcIndex> = self.inside.iter().chain(waiting).copied().collect();
+        let certain = all.iter().all(|proc| context.stuck_for_certain(*proc));
+        let function = &self.group.collective.function;
+        let name = self.pending.name();
+        let mut ranks = context.ranks(&all);
+        ranks.sort_unstable();
+        ranks.dedup();
+        let mut evidence = vec![
+            "All members of a communicator must call its collective operations in the same order, also the non-blocking \
+             ones."
+                .to_owned(),
+            format!(
+                "By the library's numbers {} {} not started what {} {} for.",
+                words::procs(job, &self.inside),
+                if self.inside.len() == 1 { "has" } else { "have" },
+                words::procs(job, waiting),
+                words::wait(waiting.len())
+            ),
+        ];
+        if !certain {
+            evidence.extend(context.doubts(&all));
+        }
+        let mut calls = context.calls(&self.inside);
+        calls.extend(context.calls(waiting));
+        Finding {
+            kind: FindingKind::CollectiveMismatch,
+            summary: format!(
+                "on {} {} {} in {function} and {} {} for {name}",
+                on(context, self.pending.communicator),
+                words::procs(job, &self.inside),
+                is_are(self.inside.len()),
+                words::procs(job, waiting),
+                words::wait(waiting.len()),
+            ),
+            ranks,
+            calls,
+            certain,
+            evidence,
+            advice: Some(ORDER.to_owned()),
+            ..Finding::default()
+        }
+    }
 }
 
 /// Members that do not take part though others can never go on without them.
@@ -124,11 +278,11 @@ fn missing(
     context: &Context<'_>,
     communicator: CommunicatorId,
     group: &Group<'_>,
-    all: &[Group<'_>],
+    (all, waiting): (&[Group<'_>], &HashSet<ProcIndex>),
 ) -> Option<Finding> {
     let job = context.job;
-    let elsewhere: HashSet<ProcIndex> =
-        all.iter().filter(|other| other.id != group.id).flat_map(|other| other.stuck.iter().copied()).collect();
+    let others = all.iter().filter(|other| other.id != group.id).flat_map(|other| &other.stuck);
+    let elsewhere: HashSet<ProcIndex> = others.chain(waiting).copied().collect();
     let gone = |proc: &ProcIndex| context.is_out(*proc) && !elsewhere.contains(proc);
     let missing: Vec<ProcIndex> = group.collective.missing.iter().copied().filter(gone).collect();
     if missing.is_empty() {
@@ -167,6 +321,7 @@ fn missing(
         certain,
         evidence,
         advice: Some(format!("Look why the path of that rank does not lead to {function}.")),
+        ..Finding::default()
     })
 }
 
@@ -250,5 +405,6 @@ fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Op
         certain,
         evidence,
         advice: Some("Look how each of these ranks computes the root.".to_owned()),
+        ..Finding::default()
     })
 }

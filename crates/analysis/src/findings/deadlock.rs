@@ -131,6 +131,7 @@ fn finding(
         advice: Some(
             "Look at the calls of these ranks: one of them must send, or receive, before it waits.".to_owned(),
         ),
+        ..Finding::default()
     }
 }
 

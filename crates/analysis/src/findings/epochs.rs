@@ -56,5 +56,6 @@ fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool) -> Finding
         advice: Some(
             "Each post needs a start, each start a complete, each lock an unlock, each fence all members.".to_owned(),
         ),
+        ..Finding::default()
     }
 }

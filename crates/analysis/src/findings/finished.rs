@@ -127,5 +127,6 @@ fn finding(
         certain,
         evidence,
         advice: Some("Look why that rank came to its end before the others were done with it.".to_owned()),
+        ..Finding::default()
     }
 }

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, HashSet};
 use super::Context;
 use super::collectives::{on, whereabouts};
 use crate::job::{CommunicatorId, ProcIndex, Shared};
+use crate::waits::Thread;
 use crate::words;
-use model::{Finding, FindingKind, RequestState};
+use model::{Finding, FindingKind, RequestState, StartedBy};
 
 /// Numbers further apart than this are not compared: libraries begin anew after the last one.
 const WINDOW: i64 = 1 << 20;
@@ -22,8 +23,37 @@ fn has_begun(next: i64, sequence: i64) -> Option<bool> {
     (-WINDOW..WINDOW).contains(&ahead).then_some(ahead > 0)
 }
 
-/// All findings about non-blocking collectives that stuck ranks wait for.
-pub fn find(context: &Context<'_>) -> Vec<Finding> {
+/// A non-blocking collective that stuck ranks wait for.
+pub struct Pending {
+    /// Its communicator.
+    pub communicator: CommunicatorId,
+    sequence: i64,
+    group: Group,
+}
+
+impl Pending {
+    /// Those that wait for it.
+    pub fn waiting(&self) -> &[ProcIndex] {
+        &self.group.waiting
+    }
+
+    /// The function that started it, as far as the source tells, with an article where it does not.
+    pub fn name(&self) -> String {
+        match self.group.names.as_slice() {
+            [only] => only.clone(),
+            _ => "a non-blocking collective".to_owned(),
+        }
+    }
+
+    /// Whether a member has not begun it; `None` where that is not known.
+    pub fn is_missing(&self, context: &Context<'_>, proc: ProcIndex) -> Option<bool> {
+        let shared = context.job.communicators.get(self.communicator.0)?;
+        has_begun(shared.view(proc)?.communicator.next_sequence?, self.sequence).map(|begun| !begun)
+    }
+}
+
+/// Non-blocking collectives that stuck ranks wait for.
+pub fn pending(context: &Context<'_>) -> Vec<Pending> {
     let mut waiting: BTreeMap<(CommunicatorId, i64), Group> = BTreeMap::new();
     let stuck = |proc: &ProcIndex| context.perhaps_stuck(*proc);
     for proc in (0..context.job.procs.len()).map(ProcIndex).filter(stuck) {
@@ -33,25 +63,41 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
             let Some((shared, _)) = context.job.by_unique_id(proc.0, communicator) else { continue };
             let group = waiting.entry((shared, sequence)).or_default();
             group.persistent |= request.persistent;
+            if let [only] = request.started_by.as_slice() {
+                if !group.names.contains(&only.function) {
+                    group.names.push(only.function.clone());
+                }
+                group.started.push((proc, only.clone()));
+            }
             if group.waiting.last() != Some(&proc) {
                 group.waiting.push(proc);
             }
         }
     }
     let groups = waiting.into_iter().take(SHOWN);
-    groups.filter_map(|((id, sequence), group)| of(context, id, sequence, &group)).collect()
+    groups.map(|((communicator, sequence), group)| Pending { communicator, sequence, group }).collect()
+}
+
+/// All findings about these.
+pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
+    let told = pending.iter().filter_map(|one| of(context, one));
+    told.collect()
 }
 
 /// Those that wait for one.
 #[derive(Default)]
 struct Group {
     waiting: Vec<ProcIndex>,
+    /// The functions that started it, as far as one of each request comes into question.
+    names: Vec<String>,
+    started: Vec<(ProcIndex, StartedBy)>,
     /// Whether it was made once to be started each time: its number says who has made it, not who has started it.
     persistent: bool,
 }
 
-fn of(context: &Context<'_>, id: CommunicatorId, sequence: i64, group: &Group) -> Option<Finding> {
-    let waiting = &group.waiting;
+fn of(context: &Context<'_>, pending: &Pending) -> Option<Finding> {
+    let Pending { communicator: id, sequence, group } = pending;
+    let (id, sequence, waiting) = (*id, *sequence, &group.waiting);
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
     let mut behind: Vec<ProcIndex> = Vec::new();
     let mut begun: HashSet<ProcIndex> = HashSet::new();
@@ -63,12 +109,94 @@ fn of(context: &Context<'_>, id: CommunicatorId, sequence: i64, group: &Group) -
         }
     }
     let certain = waiting.iter().all(|proc| context.stuck_for_certain(*proc));
-    behind.retain(|proc| context.is_out(*proc));
+    if let Some(found) = others_started(context, pending, certain).or_else(|| other_roots(context, pending)) {
+        return Some(found);
+    }
+    // Those that stand in a blocking collective of it are told with that.
+    let inside = |proc: ProcIndex| {
+        let collective =
+            |thread: &Thread<'_>| thread.collective.map(|id| context.waits.collectives.get(id).communicator);
+        context.threads(proc).iter().any(|thread| collective(thread) == Some(Some(id)))
+    };
+    behind.retain(|proc| context.is_out(*proc) && !inside(*proc));
     if !behind.is_empty() {
         return Some(not_begun(context, (id, sequence), waiting, &behind, certain));
     }
     // One that may still complete tells nothing of what the others began.
     if group.persistent || !certain { None } else { different(context, (id, shared), waiting, &begun) }
+}
+
+/// Members that have started other functions as the same collective, by the source.
+fn others_started(context: &Context<'_>, pending: &Pending, certain: bool) -> Option<Finding> {
+    let group = &pending.group;
+    if group.names.len() < 2 {
+        return None;
+    }
+    let job = context.job;
+    let mut by_call: Vec<(&str, Vec<ProcIndex>)> = Vec::new();
+    for (proc, started) in &group.started {
+        match by_call.iter_mut().find(|(function, _)| *function == started.function) {
+            Some((_, procs)) => procs.push(*proc),
+            None => by_call.push((&started.function, vec![*proc])),
+        }
+    }
+    by_call.sort_by_key(|(_, procs)| procs.len());
+    let told: Vec<String> = by_call
+        .iter()
+        .map(|(function, procs)| format!("{} {} started {function}", words::procs(job, procs), have(procs.len())))
+        .collect();
+    let sure = certain && group.started.iter().all(|(_, started)| started.certain);
+    let mut evidence = vec![format!(
+        "By the library's numbers these are the same collective of {}: number {}.",
+        on(context, pending.communicator),
+        pending.sequence
+    )];
+    if !sure {
+        evidence.push("Not certain: which calls started them follows from the source.".to_owned());
+    }
+    Some(Finding {
+        kind: FindingKind::CollectiveMismatch,
+        summary: format!("on {} {}", on(context, pending.communicator), words::list(&told, "and")),
+        ranks: context.ranks(&group.waiting),
+        calls: context.calls(&group.waiting),
+        certain: sure,
+        evidence,
+        advice: Some(super::collectives::ORDER.to_owned()),
+        ..Finding::default()
+    })
+}
+
+/// Members that, by the source, have started the same collective with different roots.
+fn other_roots(context: &Context<'_>, pending: &Pending) -> Option<Finding> {
+    let group = &pending.group;
+    let [function] = group.names.as_slice() else { return None };
+    let mut by_root: BTreeMap<i64, Vec<ProcIndex>> = BTreeMap::new();
+    for (proc, started) in &group.started {
+        by_root.entry(started.root?).or_default().push(*proc);
+    }
+    if by_root.len() < 2 {
+        return None;
+    }
+    let told: Vec<String> =
+        by_root.iter().map(|(root, procs)| format!("{} with root {root}", words::procs(context.job, procs))).collect();
+    let place = on(context, pending.communicator);
+    Some(Finding {
+        kind: FindingKind::RootMismatch,
+        summary: format!("in {function} on {place} {} wait for one another", words::list(&told, "and")),
+        ranks: context.ranks(&group.waiting),
+        calls: context.calls(&group.waiting),
+        certain: false,
+        evidence: vec![
+            "All members must give the same root; the root is a rank in the communicator.".to_owned(),
+            "Not certain: the roots are what the calls in the source would be given now.".to_owned(),
+        ],
+        advice: Some("Look how each of these ranks computes the root.".to_owned()),
+        ..Finding::default()
+    })
+}
+
+fn have(number: usize) -> &'static str {
+    if number == 1 { "has" } else { "have" }
 }
 
 /// Members that have not begun what others wait for.
@@ -80,7 +208,7 @@ fn not_begun(
     certain: bool,
 ) -> Finding {
     let (job, place) = (context.job, on(context, id));
-    let have = if missing.len() == 1 { "has" } else { "have" };
+    let have = have(missing.len());
     let wait = words::wait(waiting.len());
     let (who, others) = (words::procs(job, missing), words::procs(job, waiting));
     let mut summary =
@@ -102,6 +230,7 @@ fn not_begun(
         certain,
         evidence,
         advice: Some("Look why the path of that rank does not lead to that collective.".to_owned()),
+        ..Finding::default()
     }
 }
 
@@ -142,5 +271,6 @@ fn different(
         advice: Some(
             "Compare the non-blocking collectives that the ranks start: same function, order and root?".to_owned(),
         ),
+        ..Finding::default()
     })
 }

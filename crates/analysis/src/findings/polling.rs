@@ -43,6 +43,7 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
             evidence,
             advice: Some("Look at the loop around that call: what ends it?".to_owned()),
             certain: false,
+            ..Finding::default()
         }
     });
     found.collect()

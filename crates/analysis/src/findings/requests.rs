@@ -42,6 +42,7 @@ fn of(context: &Context<'_>, proc: ProcIndex) -> Vec<Finding> {
             certain,
             evidence: vec!["A persistent request that is not active is complete for those who wait for it.".to_owned()],
             advice: Some("Look whether MPI_Start or MPI_Startall was called for all of them.".to_owned()),
+            ..Finding::default()
         })
     });
     found.collect()

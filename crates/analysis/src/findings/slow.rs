@@ -185,6 +185,7 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
         certain: !matches!(place, Place::Lock(_)),
         evidence,
         advice: Some(advice.to_owned()),
+        ..Finding::default()
     }
 }
 

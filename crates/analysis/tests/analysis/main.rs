@@ -1,6 +1,7 @@
 //! The steps of a diagnosis, each against a model that follows the definitions.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+mod causes;
 mod doubt;
 mod garbage;
 mod graph;

@@ -287,8 +287,11 @@ fn who_exposes_memory_waits_for_those_that_it_has_posted_to() {
     counted(&mut snapshot);
     let (findings, verdict) = twice(&snapshot);
     assert_eq!(verdict.state, State::Deadlock, "{findings:?}");
-    assert_eq!((findings[0].ranks.as_slice(), findings[0].certain), (&[0, 1][..], true));
-    let waits_for = findings[0].calls[0].waits_for.as_deref();
+    let deadlock = of_kind(&findings, FindingKind::Deadlock)[0];
+    assert_eq!((deadlock.ranks.as_slice(), deadlock.certain), (&[0, 1][..], true));
+    // The epochs are the cause, and come first.
+    assert_eq!(findings[0].kind, FindingKind::OneSidedEpochs);
+    let waits_for = deadlock.calls[0].waits_for.as_deref();
     assert_eq!(waits_for, Some("rank 1 to complete its access to the window"));
     assert_eq!(of_kind(&findings, FindingKind::OneSidedEpochs).len(), 1);
     // Memory counts no messages: at one look the last one may be on its way.

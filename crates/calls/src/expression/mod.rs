@@ -9,10 +9,12 @@ mod c_words;
 mod fortran;
 pub mod fortran_grammar;
 mod fortran_tokens;
+mod object;
 mod scope;
 mod tokens;
 pub mod tree;
 
+pub use object::{Object, is_literal, object_in_c, object_in_fortran};
 pub use scope::{Evaluated, Scope, Shape, Typed, Value};
 
 use crate::Unknown;

@@ -154,7 +154,7 @@ struct Lines<'s> {
 
 impl Lines<'_> {
     fn of(&self, place: usize) -> usize {
-        self.source.line_ends.partition_point(|end| *end < place) + 1
+        self.source.line_of(place)
     }
 
     /// Where a line begins and ends.

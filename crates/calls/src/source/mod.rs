@@ -4,15 +4,19 @@ pub mod blanks;
 mod brackets;
 mod call;
 mod constant;
+pub mod flow;
 mod macros;
+mod mentions;
 
 pub use call::{CallText, find};
 pub use constant::{constant_in, constant_in_fortran};
 pub use macros::Macros;
+pub use mentions::{Mention, mentions};
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -47,6 +51,8 @@ pub struct Source {
     line_ends: Vec<usize>,
     /// What it defines for the preprocessor, once somebody has asked.
     definitions: OnceLock<macros::OfFile>,
+    /// Its functions, once somebody has asked.
+    units: OnceLock<Vec<flow::Unit>>,
 }
 
 impl Source {
@@ -56,13 +62,58 @@ impl Source {
         let fortran = FORTRAN.contains(&extension.as_str());
         let code = if fortran { blanks::fortran(&text, FIXED.contains(&extension.as_str())) } else { blanks::c(&text) };
         let line_ends = code.match_indices('\n').map(|(at, _)| at).collect();
-        Self { path: path.to_owned(), text, code, fortran, line_ends, definitions: OnceLock::new() }
+        Self {
+            path: path.to_owned(),
+            text,
+            code,
+            fortran,
+            line_ends,
+            definitions: OnceLock::new(),
+            units: OnceLock::new(),
+        }
     }
 
     /// Whether no preprocessor goes over it, by its name.
     fn is_plain_fortran(&self) -> bool {
         let extension = self.path.extension().unwrap_or_default().to_string_lossy();
         self.fortran && !extension.chars().any(char::is_uppercase)
+    }
+
+    /// Whether it is Fortran in fixed form, by its name.
+    fn is_fixed(&self) -> bool {
+        let extension = self.path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        FIXED.contains(&extension.as_str())
+    }
+
+    /// Its functions.
+    fn units(&self) -> &[flow::Unit] {
+        self.units.get_or_init(|| flow::units(self))
+    }
+
+    /// Its functions, without what they do.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = flow::Body> {
+        let body = |unit: &flow::Unit| flow::Body { range: unit.range.clone(), head: unit.head, ..Default::default() };
+        self.units().iter().map(body)
+    }
+
+    /// The functions that are called in a piece of it, each with what it is given.
+    pub(crate) fn calls_in(&self, range: &Range<usize>) -> Vec<(String, CallText)> {
+        mentions::all(self, range)
+    }
+
+    /// The line in which a place lies, from 1.
+    pub fn line_of(&self, place: usize) -> usize {
+        self.line_ends.partition_point(|end| *end < place) + 1
+    }
+
+    /// Where a line begins, counted from 1, and what it says without comments.
+    pub fn code_of(&self, line: usize) -> Option<(usize, &str)> {
+        let begin = match line.checked_sub(2) {
+            Some(before) => self.line_ends.get(before)? + 1,
+            None => 0,
+        };
+        let end = self.line_ends.get(line.checked_sub(1)?).copied().unwrap_or(self.code.len());
+        Some((begin, self.code.get(begin..end)?))
     }
 
     /// Its name, for a sentence.

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use calls::expression::{c_grammar, fortran_grammar};
-use calls::source::{Macros, Source, Sources, blanks, constant_in, constant_in_fortran, find};
+use calls::source::flow::{Body, Mark, reaching};
+use calls::source::{Macros, Source, Sources, blanks, constant_in, constant_in_fortran, find, mentions};
+
+use super::source_calls::around;
 
 /// Bytes of one text, and what nobody minds. Quadratic time is far more than a second here.
 const SHORT: usize = 40_000;
 const UNSUSPICIOUS: Duration = Duration::from_millis(50);
 
 /// What is repeated: pieces of sources.
-const PIECES: [&str; 76] = [
+const PIECES: [&str; 96] = [
     "a",
     " ",
     "0",
@@ -89,6 +92,26 @@ const PIECES: [&str; 76] = [
     "#ifndef A\n#define A\n",
     "#undef A\n",
     "(const unsigned long",
+    "if (a) ",
+    "else ",
+    "do ",
+    "for (;;) ",
+    "switch (a) {",
+    "case a: ",
+    "a: ",
+    "a?b:c:",
+    "x={}",
+    "f(){",
+    "f(a) {",
+    "goto a;",
+    "MPI_Irecv(b, 1, t, 0, 7, c, &r);",
+    "f(&r);",
+    "if (a) then\n",
+    "end if\n",
+    "do i\n",
+    "select case (a)\ncase (1)\n",
+    "subroutine a\n",
+    "a &\n",
 ];
 
 /// Everything that goes over a text.
@@ -104,6 +127,11 @@ fn look(text: &str) {
         let source = Arc::new(Source::new(Path::new(name), text.to_owned()));
         for line in [1, 2, 1000] {
             let _ = find(&source, "MPI_Send", line);
+            if let Some(body) = Body::at(&source, line as usize) {
+                let found = mentions(&source, &body.range).unwrap_or_default();
+                let marks: Vec<Mark> = found.iter().map(|one| Mark { at: one.at, starts: true, ends: false }).collect();
+                reaching(&body, body.range.end.saturating_sub(2), &marks);
+            }
         }
         if let Ok(macros) = Macros::of(&source, &Sources::new(), None, None) {
             let _ = macros.expanded("A + B * a");
@@ -128,7 +156,14 @@ fn on_processor() -> Duration {
 #[test]
 fn nothing_takes_more_than_linear_time() {
     for piece in PIECES {
-        for (begin, end) in [("", "!"), ("a(", "\n"), ("MPI_Send(", ")"), ("#define A ", "\n")] {
+        for (begin, end) in [
+            ("", "!"),
+            ("a(", "\n"),
+            ("MPI_Send(", ")"),
+            ("#define A ", "\n"),
+            ("int f() {", "}"),
+            ("program a\n", "\nend\n"),
+        ] {
             let text = |length: usize| format!("{begin}{}{end}", piece.repeat(length / piece.len()));
             // Caches are cold, or others': it is slow each time.
             let slow = (0..3).all(|_| {
@@ -146,6 +181,23 @@ fn a_long_source_takes_a_moment() {
         let text = format!("{0}\nMPI_Send(a, A, b, 1, 2, c);\n{0}", piece.repeat((1 << 18) / piece.len()));
         let slow = (0..3).all(|_| time(&text) > Duration::from_secs(3));
         assert!(!slow, "{piece:?}");
+    }
+}
+
+#[test]
+fn what_started_a_request_is_found_in_a_moment() {
+    for piece in PIECES {
+        for name in ["a.c", "a.f90"] {
+            let (open, close) = if name == "a.c" { ("void f() {", "}") } else { ("subroutine f()\n", "\nend\n") };
+            let body = piece.repeat(150_000 / piece.len());
+            let text = format!(
+                "{open}{body}\nMPI_Wait(&r, s); // ! @\n{close}{0}",
+                format!("{open}f(&r){close}").repeat(2000)
+            );
+            let started = on_processor();
+            around(name, &text, "PMPI_Wait");
+            assert!(on_processor() - started < Duration::from_secs(5), "{name} {piece:?}");
+        }
     }
 }
 

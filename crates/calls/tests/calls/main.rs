@@ -5,9 +5,12 @@
 mod c_grammar;
 mod call_sites;
 mod call_target;
+mod code_calls;
 mod evaluator;
+mod flow;
 mod linear;
 mod made_up;
+mod source_calls;
 mod sources;
 mod thread;
 

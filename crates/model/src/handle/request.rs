@@ -96,12 +96,14 @@ pub struct RequestFacts {
     pub communicator: Option<String>,
     /// By what the library tells collectives of a communicator apart: later ones have greater numbers.
     pub sequence: Option<i64>,
+    /// Of a message: whether it sends; `None`: not known.
+    pub sends: Option<bool>,
 }
 
 impl RequestFacts {
     /// Of a request of which no more is known.
     pub const fn new(sort: Known<RequestSort>, progress: Progress, persistent: bool) -> Self {
-        Self { sort, progress, persistent, communicator: None, sequence: None }
+        Self { sort, progress, persistent, communicator: None, sequence: None, sends: None }
     }
 }
 
@@ -119,6 +121,13 @@ impl Handle {
         self.fact("complete", !matches!(request.progress, Progress::Pending | Progress::Matched));
         self.fact("status_word", request.progress.word());
         self.typed = Typed::Request(request);
+    }
+
+    /// Says whether a request sends.
+    pub fn set_sends(&mut self, sends: bool) {
+        if let Typed::Request(request) = &mut self.typed {
+            request.sends = Some(sends);
+        }
     }
 
     /// Says how far a request is, where more of it tells more.

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::probed;
-use super::text::{Told, communicator, counted, place, receiver, sender, sent, tag, wants, where_it_is};
+use super::text::{Told, communicator, counted, place, receiver, sender, sent, starts, tag, wants, where_it_is};
 use super::{Context, MAX_FINDINGS};
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::matching::{Entry, OperationId, Outcome, Place, name};
@@ -32,6 +32,8 @@ struct Index {
     to: HashMap<(ProcIndex, CommunicatorId, Option<i64>), Vec<OperationId>>,
     /// From a sender, on a communicator, with a tag: the receiver differs.
     from: HashMap<(ProcIndex, CommunicatorId, Option<i64>), Vec<OperationId>>,
+    /// To a receiver, from the member with a number of another communicator, with a tag: who was meant is another rank there.
+    by_number: HashMap<(ProcIndex, i64, Option<i64>), Vec<OperationId>>,
 }
 
 fn add<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<OperationId>>, key: K, id: OperationId) {
@@ -67,6 +69,9 @@ impl Index {
             for tag in [Some(tag), None] {
                 add(&mut index.to, (to, comm, tag), id);
                 add(&mut index.from, (from, comm, tag), id);
+                if let Some(number) = number(context, comm, from) {
+                    add(&mut index.by_number, (to, number, tag), id);
+                }
             }
         }
         index
@@ -89,6 +94,11 @@ impl Index {
                 first(self.by_sender.get(&(own, comm, from)), &|message| message.operation.desired_tag != wanted);
             found.extend(other.map(|id| (FindingKind::TagMismatch, id)));
         }
+        // The same number on another communicator.
+        if let (true, Some(asked)) = (found.is_empty(), receive.operation.desired_local_rank) {
+            let other = first(self.by_number.get(&(own, asked, wanted)), &|message| message.communicator != comm);
+            found.extend(other.map(|id| (FindingKind::CommunicatorMismatch, id)));
+        }
         if let Some(from) = from {
             let other = first(self.to.get(&(own, comm, wanted)), &|message| sender(message) != Some(from));
             found.extend(other.map(|id| (FindingKind::RankMismatch, id)));
@@ -99,6 +109,11 @@ impl Index {
         }
         found
     }
+}
+
+/// The rank of a process in a communicator.
+fn number(context: &Context<'_, '_>, communicator: CommunicatorId, proc: ProcIndex) -> Option<i64> {
+    context.job.communicators.get(communicator.0)?.view(proc)?.communicator.local_rank
 }
 
 /// One near miss, and how many are like it.
@@ -205,6 +220,8 @@ fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
         }
         .to_owned(),
     );
+    finding.started_by = starts(context, receive);
+    finding.started_by.extend(starts(context, message));
     place(context, &mut finding, &miss.procs);
     Some(finding)
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::text::{counted, place, receiver, sender, sent, wants};
+use super::text::{counted, place, receiver, sender, sent, starts, wants};
 use super::{Context, MAX_FINDINGS};
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::matching::{Entry, Outcome, name, peer};
-use model::{Finding, FindingKind, Operation, QueueKind};
+use model::{Finding, FindingKind, Operation, QueueKind, RankStart};
 
 /// Who waits, on which communicator, for whom, and for which tag; `None`: any.
 type Waiting = (ProcIndex, CommunicatorId, Option<ProcIndex>, Option<i64>);
@@ -129,6 +129,9 @@ fn finding(
         advice: Some("start it with MPI_Start or MPI_Startall, in each step anew".to_owned()),
         ..Finding::default()
     };
+    let rank = context.job.procs.get(proc.0).and_then(|proc| proc.rank);
+    let made = operation.started_by.iter().map(|started| RankStart { rank, started: started.clone() });
+    finding.started_by = made.chain(starts(context, entry)).collect();
     place(context, &mut finding, &[(proc, None), (entry.place.proc, None)]);
     finding
 }

@@ -5,7 +5,7 @@ use crate::job::ProcIndex;
 use crate::matching::{Entry, name};
 use crate::words;
 pub(super) use crate::words::counted;
-use model::{Call, Finding, QueueKind, RankCall};
+use model::{Call, Finding, QueueKind, RankCall, RankStart, Sender, StartedBy};
 
 /// So many calls are shown with one finding.
 const MAX_CALLS: usize = 16;
@@ -72,6 +72,49 @@ pub(super) fn where_it_is(context: &Context<'_, '_>, message: &Entry<'_>) -> Str
         }
         (_, None) => format!("the message{bytes} lies among the unexpected messages of {to}"),
     }
+}
+
+/// The calls that started an operation, or that may have sent a message that has arrived.
+pub(super) fn starts(context: &Context<'_, '_>, entry: &Entry<'_>) -> Vec<RankStart> {
+    let process = |proc: ProcIndex| context.job.procs.get(proc.0);
+    let of = |proc: ProcIndex, started: StartedBy| RankStart { rank: process(proc).and_then(|one| one.rank), started };
+    // Of a message whose send is pending, that has it.
+    let same = entry.same.and_then(|same| context.matching.entry(same));
+    for one in [Some(entry), same].into_iter().flatten() {
+        if !one.operation.started_by.is_empty() {
+            let all = one.operation.started_by.iter();
+            return all.map(|started| of(one.place.proc, started.clone())).collect();
+        }
+    }
+    if same.is_some() {
+        return Vec::new();
+    }
+    let arrived = entry.place.queue == QueueKind::UnexpectedMessages;
+    let Some(from) = sender(entry).filter(|_| arrived) else { return Vec::new() };
+    let Some(process) = process(from).and_then(|one| one.process) else { return Vec::new() };
+    let shared = context.job.communicators.get(entry.communicator.0);
+    let place = shared.and_then(|shared| shared.view(from)).map(|view| view.communicator.unique_id);
+    let to = shared.and_then(|shared| shared.view(entry.place.proc)).and_then(|view| view.communicator.local_rank);
+    let may_be = |own: Option<i64>, other: Option<i64>| own.is_none() || other.is_none() || own == other;
+    let fits = |one: &&Sender| {
+        let here = one.communicator.is_none() || place.is_none() || one.communicator == place;
+        here && may_be(one.tag, entry.operation.desired_tag) && may_be(one.dest, to)
+    };
+    let started = |one: &Sender| StartedBy {
+        function: one.function.clone(),
+        file: one.file.clone(),
+        line: Some(one.line),
+        caller: one.caller.clone(),
+        ..StartedBy::default()
+    };
+    let mut found: Vec<RankStart> = Vec::new();
+    for one in process.senders.iter().filter(fits).map(|one| of(from, started(one))) {
+        // Code that was inlined stands at several places.
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
 }
 
 /// A process of a finding, and what it waits for.

@@ -44,6 +44,7 @@ fn any_tag(operation: &Operation) -> Option<&'static str> {
 /// Adds what is known of a message.
 pub fn read(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle: &mut Handle) {
     let sends = matches!(request.kind, Kind::Send | Kind::PersistentSend);
+    handle.set_sends(sends);
     let queued = queued(reader, request);
     let operation = queued.as_ref().map(|queued| &queued.operation);
     if let Some(OperationStatus::Matched) = operation.map(|operation| operation.status) {

@@ -41,6 +41,7 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     handle.freed = Some(message.freed);
     let progress = progress(request, &message);
     handle.set_progress(progress);
+    handle.set_sends(message.mode.is_some());
     let call = call(request, &message);
     let (settled, matched) = (settled(request, &message), "no message has been matched yet");
     let peer = peer(&message, settled).ok_or_else(|| format!("any source: {matched}").into());
