@@ -25,7 +25,7 @@ from support.paths import PROJECT
 from .guarded import Run, guarded
 
 SHORT = range(12)
-LONG = range(800)
+LONG = range(200)
 MPIS: Tuple[str, ...] = ()
 
 KEPT = sorted((PROJECT / "tests" / "recordings").rglob("*.mpirec"))
