@@ -1,9 +1,12 @@
 //! Which call started each request: what the source around the stacks tells (`model::SourceCall`), checked against what the
 //! library keeps.
 
-use functions::{Started, find, small};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use functions::{Function, Started, find, small};
 use model::{
-    Argument, Call, CallRequest, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort, RequestState,
+    Argument, CallRequest, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort, RequestState,
     SameObject, Sender, SourceCall, StartedBy, StartedHow,
 };
 
@@ -17,47 +20,112 @@ struct Known<'a> {
     persistent: Option<bool>,
     sends: Option<bool>,
     communicator: Option<u64>,
-    /// The function, where the library keeps it.
+    /// The function, where the library keeps it and it is one that starts something.
     call: Option<&'a str>,
     operation: Option<(QueueKind, &'a Operation)>,
 }
 
+/// A call in the source, with what its function starts.
+struct Candidate<'a> {
+    call: &'a SourceCall,
+    function: Function,
+    started: Started,
+    /// The handle that it has for its request now.
+    held: Option<u64>,
+}
+
+/// Operations by their requests, with the numbers of their communicators.
+type Posted<'a> = HashMap<u64, (u64, (QueueKind, &'a Operation))>;
+
 /// Adds to the requests of calls, and to operations, who started them. `handle`: the handle that a call in the source has
 /// for its request now, as `Operation::request` has it.
 pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option<u64>) {
-    let (sent, source_calls) = std::mem::take(&mut process.source_calls).into_iter().partition(|call| call.sent);
-    process.source_calls = source_calls;
+    let (sent, source_calls): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut process.source_calls).into_iter().partition(|call| call.sent);
     process.senders = senders(sent);
-    if process.source_calls.is_empty() {
+    if source_calls.is_empty() {
         return;
     }
-    let handles: Vec<Option<u64>> = process.source_calls.iter().map(handle).collect();
+    // MPI_Start starts what another call has made: that one says what it is.
+    let mut candidates: Vec<Candidate<'_>> = Vec::new();
+    for call in &source_calls {
+        let Some(function) = find(&call.function) else { continue };
+        if let Some(started) = function.starts() {
+            candidates.push(Candidate { call, function, started, held: handle(call) });
+        }
+    }
+    tell_calls(process, &candidates);
+    let waited: HashMap<u64, Vec<StartedBy>> = waited(process);
+    // Many operations have few functions: of each it is looked up once whether it starts something; `None`: it is none of MPI's.
+    let mut starts: HashMap<Cow<'static, str>, Option<bool>> = HashMap::new();
+    for communicator in &mut process.communicators {
+        let unique_id = communicator.unique_id;
+        for queue in [QueueKind::PendingSends, QueueKind::PendingReceives] {
+            for operation in &mut queue.of_mut(communicator).operations {
+                if operation.internal || operation.status == OperationStatus::Complete {
+                    continue;
+                }
+                operation.started_by = match operation.request.and_then(|request| waited.get(&request)) {
+                    Some(started) => started.clone(),
+                    None => {
+                        let look = |name: &Cow<'static, str>| {
+                            let known = || find(name).map(|function| function.starts().is_some());
+                            *starts.entry(name.clone()).or_insert_with(known)
+                        };
+                        let starts = operation.call.as_ref().and_then(look);
+                        of_operation(unique_id, (queue, operation), starts, &candidates)
+                    }
+                };
+            }
+        }
+        for operation in &mut communicator.inactive {
+            let call = operation.call.as_deref().and_then(starting);
+            let sends = call.and_then(find).map(|function| function.starts() == Some(Started::Send));
+            let known = Known { persistent: Some(true), sends, call, ..Known::default() };
+            operation.started_by = elsewhere(&candidates, &known, operation.request);
+        }
+    }
+    tell_handles(process, &waited, &candidates);
+    drop(candidates);
+    process.source_calls = source_calls;
+}
+
+/// Adds it to the requests of calls.
+fn tell_calls(process: &mut Process, candidates: &[Candidate<'_>]) {
     let mut calls = std::mem::take(&mut process.calls);
+    let mut posted = Posted::new();
+    for communicator in &process.communicators {
+        for queue in [QueueKind::PendingSends, QueueKind::PendingReceives] {
+            for operation in queue.of(communicator).operations.iter().filter(|operation| !operation.internal) {
+                if let Some(request) = operation.request {
+                    posted.entry(request).or_insert((communicator.unique_id, (queue, operation)));
+                }
+            }
+        }
+    }
     for call in &mut calls {
-        for at in 0..call.requests.len() {
-            call.requests[at].started_by = of_request(process, call, &call.requests[at], &handles);
+        for request in &mut call.requests {
+            request.started_by = of_request(call.thread, request, &posted, candidates);
         }
     }
+    drop(posted);
     process.calls = calls;
-    for place in 0..process.communicators.len() {
-        let mut inactive = std::mem::take(&mut process.communicators[place].inactive);
-        for operation in &mut inactive {
-            let sends =
-                operation.call.as_deref().and_then(find).map(|function| function.starts() == Some(Started::Send));
-            let known = Known { persistent: Some(true), sends, call: operation.call.as_deref(), ..Known::default() };
-            let started_by = elsewhere(process, &known, operation.request, &handles);
-            operation.started_by = started_by;
-        }
-        process.communicators[place].inactive = inactive;
-    }
-    let told: Vec<(usize, QueueKind, usize, Vec<StartedBy>)> = operations(process, &handles);
-    for (communicator, queue, at, started_by) in told {
-        let operations = process.communicators.get_mut(communicator).map(|found| &mut queue.of_mut(found).operations);
-        if let Some(operation) = operations.and_then(|operations| operations.get_mut(at)) {
-            operation.started_by = started_by;
+}
+
+/// Who started the requests that calls wait for, by their handles.
+fn waited(process: &Process) -> HashMap<u64, Vec<StartedBy>> {
+    let mut found = HashMap::new();
+    for request in process.calls.iter().flat_map(|call| &call.requests) {
+        if let Some(handle) = request.handle.as_deref().and_then(hexadecimal) {
+            found.entry(handle).or_insert_with(|| request.started_by.clone());
         }
     }
-    tell_handles(process, &handles);
+    found
+}
+
+/// A function that the library names, where it is one that starts something.
+fn starting(name: &str) -> Option<&str> {
+    find(name).is_some_and(|function| function.starts().is_some()).then_some(name)
 }
 
 fn senders(calls: Vec<SourceCall>) -> Vec<Sender> {
@@ -71,84 +139,59 @@ fn senders(calls: Vec<SourceCall>) -> Vec<Sender> {
 }
 
 /// Adds it to the requests among handles that were asked for, as a fact of theirs.
-fn tell_handles(process: &mut Process, handles: &[Option<u64>]) {
-    let mut lists = std::mem::take(&mut process.handles);
-    for handle in lists.iter_mut().flat_map(|list| &mut list.handles) {
+fn tell_handles(process: &mut Process, waited: &HashMap<u64, Vec<StartedBy>>, candidates: &[Candidate<'_>]) {
+    for handle in process.handles.iter_mut().flat_map(|list| &mut list.handles) {
         let Some(facts) = handle.request().filter(|facts| facts.progress != Progress::Complete) else { continue };
-        let of_calls = process.calls.iter().flat_map(|call| &call.requests);
-        let started_by = match of_calls.into_iter().find(|request| request.handle == handle.handle) {
-            Some(request) => request.started_by.clone(),
+        let number = handle.handle.as_deref().and_then(hexadecimal);
+        let started_by = match number.and_then(|number| waited.get(&number)) {
+            Some(started) => started.clone(),
             None => {
                 let sort = facts.sort.as_ref().ok().copied();
                 let known = Known { sort, persistent: Some(facts.persistent), sends: facts.sends, ..Known::default() };
-                elsewhere(process, &known, handle.handle.as_deref().and_then(hexadecimal), handles)
+                elsewhere(candidates, &known, number)
             }
         };
         if !started_by.is_empty() {
             handle.fact("started_by", serde_json::to_value(started_by).unwrap_or_default());
         }
     }
-    process.handles = lists;
 }
 
-fn operations(process: &Process, handles: &[Option<u64>]) -> Vec<(usize, QueueKind, usize, Vec<StartedBy>)> {
-    let requests: Vec<&CallRequest> = process.calls.iter().flat_map(|call| &call.requests).collect();
-    let mut found = Vec::new();
-    for (place, communicator) in process.communicators.iter().enumerate() {
-        for queue in [QueueKind::PendingSends, QueueKind::PendingReceives] {
-            for (at, operation) in queue.of(communicator).operations.iter().enumerate() {
-                if operation.internal || operation.status == OperationStatus::Complete {
-                    continue;
-                }
-                let text = operation.request.map(|request| format!("{request:#x}"));
-                let waited = requests.iter().find(|request| text.is_some() && request.handle == text);
-                let started = match waited {
-                    Some(request) => request.started_by.clone(),
-                    None => of_operation(process, communicator.unique_id, (queue, operation), handles),
-                };
-                if !started.is_empty() {
-                    found.push((place, queue, at, started));
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Who started a request that a call waits for.
-fn of_request(process: &Process, call: &Call, request: &CallRequest, handles: &[Option<u64>]) -> Vec<StartedBy> {
+/// Who started a request that a call of a thread waits for.
+fn of_request(thread: i64, request: &CallRequest, posted: &Posted<'_>, candidates: &[Candidate<'_>]) -> Vec<StartedBy> {
     if matches!(request.state, RequestState::Null | RequestState::Invalid | RequestState::Unknown) {
         return Vec::new();
     }
-    let known = known(process, request);
-    let of_thread = || process.source_calls.iter().filter(|one| one.thread == call.thread);
-    let here = |one: &&SourceCall| {
-        one.request.same == SameObject::Yes && one.request.index.is_none_or(|index| index == request.index)
+    let number = request.handle.as_deref().and_then(hexadecimal);
+    let known = known(request, number.and_then(|number| posted.get(&number)).copied());
+    let here = |one: &&Candidate<'_>| {
+        let object = &one.call.request;
+        let same = object.same == SameObject::Yes && object.index.is_none_or(|index| index == request.index);
+        same && one.call.thread == thread
     };
-    let mut fitting = fitting(of_thread().filter(here), &known);
+    let mut fitting = fitting(candidates.iter().filter(here), &known);
     if let [(only, _)] = fitting.as_slice() {
         return vec![started(only, only.request.alone, StartedHow::Source)];
     }
     if fitting.is_empty() {
-        let number = request.handle.as_deref().and_then(hexadecimal);
-        return elsewhere(process, &known, number, handles);
+        return elsewhere(candidates, &known, number);
     }
     order(&mut fitting);
     several(&fitting, StartedHow::Source)
 }
 
-/// Who started an operation that no call waits for.
+/// Who started an operation that no call waits for. `starts`: whether its function is one that starts something.
 fn of_operation(
-    process: &Process,
     communicator: u64,
     (queue, operation): (QueueKind, &Operation),
-    handles: &[Option<u64>],
+    starts: Option<bool>,
+    candidates: &[Candidate<'_>],
 ) -> Vec<StartedBy> {
-    let call = operation.call.as_deref();
     // What a blocking call has posted.
-    if call.and_then(find).is_some_and(|function| function.starts().is_none()) {
+    if starts == Some(false) {
         return Vec::new();
     }
+    let call = operation.call.as_deref().filter(|_| starts == Some(true));
     let known = Known {
         sort: Some(RequestSort::PointToPoint),
         persistent: Some(operation.persistent),
@@ -157,22 +200,19 @@ fn of_operation(
         call,
         operation: Some((queue, operation)),
     };
-    let found = elsewhere(process, &known, operation.request, handles);
+    let found = elsewhere(candidates, &known, operation.request);
     // Who posted what has no function may be a blocking call, too.
-    if call.is_none() && found.iter().all(|one| one.how == StartedHow::Facts) { Vec::new() } else { found }
+    if operation.call.is_none() && found.iter().all(|one| one.how == StartedHow::Facts) { Vec::new() } else { found }
 }
 
 /// Calls whose variable has the request now, else those that fit what is known of it.
-fn elsewhere(process: &Process, known: &Known<'_>, handle: Option<u64>, handles: &[Option<u64>]) -> Vec<StartedBy> {
-    let all = || process.source_calls.iter().zip(handles);
-    let mut holding =
-        fitting(all().filter(|(_, held)| handle.is_some() && **held == handle).map(|(call, _)| call), known);
+fn elsewhere(candidates: &[Candidate<'_>], known: &Known<'_>, handle: Option<u64>) -> Vec<StartedBy> {
+    let mut holding = fitting(candidates.iter().filter(|one| handle.is_some() && one.held == handle), known);
     if !holding.is_empty() {
         order(&mut holding);
         return several(&holding, StartedHow::Handle);
     }
-    let open = all().filter(|(call, _)| call.request.same != SameObject::No).map(|(call, _)| call);
-    let mut fitting = fitting(open, known);
+    let mut fitting = fitting(candidates.iter().filter(|one| one.call.request.same != SameObject::No), known);
     order(&mut fitting);
     several(&fitting, StartedHow::Facts)
 }
@@ -180,10 +220,11 @@ fn elsewhere(process: &Process, known: &Known<'_>, handle: Option<u64>, handles:
 /// Calls that come into question, each with how many of its arguments are others now than what is known.
 type Fitting<'a> = Vec<(&'a SourceCall, usize)>;
 
-fn fitting<'a>(calls: impl Iterator<Item = &'a SourceCall>, known: &Known<'_>) -> Fitting<'a> {
+fn fitting<'a>(candidates: impl Iterator<Item = &'a Candidate<'a>>, known: &Known<'_>) -> Fitting<'a> {
     let mut found: Fitting<'a> = Vec::new();
-    for call in calls {
-        let Some(differing) = differing(call, known) else { continue };
+    for candidate in candidates {
+        let Some(differing) = differing(candidate, known) else { continue };
+        let call = candidate.call;
         // One that stands on the stack several times.
         let same = |(other, _): &(&SourceCall, usize)| (&other.file, other.line) == (&call.file, call.line);
         if !found.iter().any(same) {
@@ -218,41 +259,29 @@ fn started(call: &SourceCall, certain: bool, how: StartedHow) -> StartedBy {
     }
 }
 
-/// What is known of a request that a call waits for.
-fn known<'p>(process: &'p Process, request: &CallRequest) -> Known<'p> {
-    let number = request.handle.as_deref().and_then(hexadecimal);
-    let all = process.communicators.iter().flat_map(|communicator| {
-        let of = |queue: QueueKind| queue.of(communicator).operations.iter().map(move |one| (queue, one));
-        let operations = of(QueueKind::PendingSends).chain(of(QueueKind::PendingReceives));
-        operations.map(move |found| (communicator.unique_id, found))
-    });
-    let mut all = all.filter(|(_, (_, one))| number.is_some() && one.request == number && !one.internal);
-    let found = all.next();
+/// What is known of a request that a call waits for, with its operation where one is listed.
+fn known<'p>(request: &CallRequest, found: Option<(u64, (QueueKind, &'p Operation))>) -> Known<'p> {
     Known {
         sort: request.sort,
         persistent: request.sort.map(|_| request.persistent),
         sends: found.map(|(_, (queue, _))| queue == QueueKind::PendingSends),
         communicator: request.communicator.or(found.map(|(communicator, _)| communicator)),
-        call: found.and_then(|(_, (_, one))| one.call.as_deref()),
+        call: found.and_then(|(_, (_, one))| one.call.as_deref()).and_then(starting),
         operation: found.map(|(_, found)| found),
     }
 }
 
 /// How many arguments of a call are others now than what is known of a request; `None`: it cannot have started it.
-fn differing(call: &SourceCall, known: &Known<'_>) -> Option<usize> {
-    // MPI_Start starts what another call has made: that one says what it is.
-    let function = find(&call.function)?;
-    let started = function.starts()?;
+fn differing(candidate: &Candidate<'_>, known: &Known<'_>) -> Option<usize> {
+    let Candidate { call, function, started, .. } = candidate;
+    let started = *started;
     if known.persistent.is_some_and(|persistent| persistent != function.is_persistent()) {
         return None;
     }
     if !known.sort.is_none_or(|sort| may_be(started, sort)) {
         return None;
     }
-    if known
-        .call
-        .is_some_and(|name| find(name).is_some_and(|kept| kept.starts().is_some()) && small(name) != function.name)
-    {
+    if known.call.is_some_and(|name| small(name) != function.name) {
         return None;
     }
     let mut differing =

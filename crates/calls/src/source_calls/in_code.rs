@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Waited, given, returned, sends};
+use super::{Waited, returned, sends};
 use crate::arguments::KeptFiles;
 use crate::caller::{integers, narrow};
 use crate::code_calls::{CodeCall, code_calls};
@@ -10,7 +10,7 @@ use crate::described::{Link, site_of, values};
 use crate::expression::Object;
 use crate::kept_places::Place;
 use crate::{CallSite, Caller, Frame, Parameter, parameters};
-use functions::{Array, c_name};
+use functions::c_name;
 use model::{Argument, SourceCall};
 
 use super::same::compared;
@@ -27,7 +27,7 @@ pub(super) fn in_code<C: Caller>(
     let look = |place: &Place| code_calls(&place.path, place.offset, place.build_id.as_deref());
     let calls = caller.apart(|| kept.codes.of(&frame, look))?;
     let width = caller.family().ok().flatten().map_or(8, |family| family.handle_bytes());
-    let waited = waits.and_then(|(function, arguments)| waited(function, arguments, i64::try_from(width).ok()?));
+    let waited = waits.and_then(|(function, arguments)| Waited::new(function, arguments, None, width));
     let sent = calls.iter().filter(|call| sends(&c_name(&call.function)));
     let there = |call: &CodeCall| Frame { pc: frame.text.wrapping_add(call.after), ..frame.clone() };
     let site = |call: &CodeCall| caller.apart(|| site_of(&kept.sites, &there(call)));
@@ -63,17 +63,6 @@ fn bare(call: &CodeCall, name: Option<&str>) -> Option<SourceCall> {
     let mut one = SourceCall { function, line: call.line?, caller: name.map(str::to_owned), ..SourceCall::default() };
     one.request.fortran = is_fortran(call);
     Some(one)
-}
-
-fn waited<'a>(function: &str, arguments: &'a [Argument], width: i64) -> Option<Waited<'a>> {
-    let parameter = given(function)?;
-    let argument = arguments.iter().find(|one| one.name == parameter.name);
-    let count = match parameter.array {
-        None => Some(1),
-        Some(Array::Counted(count)) => arguments.iter().find(|one| one.name == count).and_then(|one| one.value),
-        Some(Array::Other) => None,
-    };
-    Some(Waited { argument, object: None, count, width })
 }
 
 /// What a call of C is given that has the same value each time.

@@ -53,6 +53,20 @@ struct Waited<'a> {
     width: i64,
 }
 
+impl<'a> Waited<'a> {
+    /// What a function (its name in C) was given to wait for; `None` where it is given no requests.
+    fn new(function: &str, arguments: &'a [Argument], object: Option<Object>, width: u64) -> Option<Self> {
+        let parameter = given(function)?;
+        let named = |name: &str| arguments.iter().find(|one| one.name == name);
+        let count = match parameter.array {
+            None => Some(1),
+            Some(Array::Counted(count)) => named(count).and_then(|one| one.value),
+            Some(Array::Other) => None,
+        };
+        Some(Self { argument: named(parameter.name), object, count, width: i64::try_from(width).unwrap_or(8) })
+    }
+}
+
 /// The calls around the frames of a thread that may have started requests: those around the call of MPI, `called` (its name
 /// in C, with what it was given), whose caller stands at `at`, and around those that led there.
 pub(crate) fn source_calls<T: Thread>(
@@ -191,16 +205,10 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
     fn waited(&self, own: Option<&Mention>, source: &Source) -> Option<Waited<'a>> {
         let (function, arguments) = self.waits?;
         let parameter = given(function)?;
-        let argument = arguments.iter().find(|one| one.name == parameter.name);
         let text = own.and_then(|own| text_of(own, function, parameter.name, source));
         let object = text.and_then(|text| object(&text, source));
-        let count = match parameter.array {
-            None => Some(1),
-            Some(Array::Counted(count)) => arguments.iter().find(|one| one.name == count).and_then(|one| one.value),
-            Some(Array::Other) => None,
-        };
         let width = if source.fortran { 4 } else { self.standing.family.map_or(8, |family| family.handle_bytes()) };
-        Some(Waited { argument, object, count, width: i64::try_from(width).unwrap_or(8) })
+        Waited::new(function, arguments, object, width)
     }
 
     /// A call in the source, with what it is given now.

@@ -1,7 +1,7 @@
 //! Which of several calls started a request.
 
 use super::*;
-use model::{Communicator, HandleKind, HandleList, HandleState, Queue, RequestFacts, Typed};
+use model::{Call, Communicator, HandleKind, HandleList, HandleState, Queue, RequestFacts, Typed};
 
 const FILE: &str = "halo.c";
 
