@@ -79,6 +79,7 @@ fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool)> {
                 line: frame.get_item("line")?.extract()?,
                 application: optional(&frame, "application")?,
                 image: words(&frame, "image")?,
+                ..Frame::default()
             });
         }
         stacks.push(Stack {

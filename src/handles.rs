@@ -111,7 +111,7 @@ impl Session {
         } else {
             self.session.read_handles(&wanted)
         };
-        self.finished(py, read.map_err(|error| self.error(py, &error))?)
+        self.finished(py, read.map_err(|error| self.error(py, &error))?, false)
     }
 
     /// As `Session.handle_plugin_info` of the contract.

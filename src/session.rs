@@ -85,14 +85,17 @@ impl Session {
         Ok(run(&PluginSettings { explicit, set_paths, safe_path, identity, timeout, interrupted: &interrupted }))
     }
 
-    /// A snapshot of what was read, with what the debugger knows.
-    pub(super) fn finished(&self, py: Python<'_>, mut process: model::Process) -> PyResult<Snapshot> {
+    /// A snapshot of what was read, with what the debugger knows; with `stacks` also the frames of all threads.
+    pub(super) fn finished(&self, py: Python<'_>, mut process: model::Process, stacks: bool) -> PyResult<Snapshot> {
         self.interrupted()?;
         let mut facts = self.session.target().facts(&session::RANK_VARIABLES);
         if let Some(via) = self.session.target().via() {
             via.clone_into(&mut facts.via);
         }
         self.session.complete(&mut process, &facts, &self.session.target().missing());
+        if stacks {
+            session::keep_stacks(&mut process, &facts);
+        }
         self.interrupted()?;
         let captured_at = match self.session.target().captured_at() {
             Some(recorded) => Some(recorded),
@@ -191,7 +194,11 @@ impl Session {
     }
 
     /// Reads the process: one snapshot with one process.
-    #[pyo3(signature = (*, source = "auto", plugin = None, timeout = 60.0, queues = true, handles = Vec::new()))]
+    #[pyo3(signature = (
+        *, source = "auto", plugin = None, timeout = 60.0, queues = true, handles = Vec::new(), stacks = false
+    ))]
+    // Keywords in Python.
+    #[allow(clippy::too_many_arguments)]
     fn read(
         &self,
         py: Python<'_>,
@@ -200,6 +207,7 @@ impl Session {
         timeout: f64,
         queues: bool,
         handles: Vec<String>,
+        stacks: bool,
     ) -> PyResult<Snapshot> {
         self.begin();
         let result = match source {
@@ -209,18 +217,19 @@ impl Session {
         };
         let mut process = result.map_err(|error| self.error(py, &error))?;
         process.handles = self.handles_of_kinds(py, &handles)?;
-        self.finished(py, process)
+        self.finished(py, process, stacks)
     }
 
     /// A process that cannot be read because MPI_Init is not done, or MPI_Finalize is: one snapshot with one process that has its
     /// `stage` and where it stands; None for all others.
-    fn outline(&self, py: Python<'_>) -> PyResult<Option<Snapshot>> {
+    #[pyo3(signature = (*, stacks = false))]
+    fn outline(&self, py: Python<'_>, stacks: bool) -> PyResult<Option<Snapshot>> {
         self.begin();
         let Some(stage) = self.session.stage_without_mpi() else {
             self.interrupted()?;
             return Ok(None);
         };
-        self.finished(py, model::Process { stage: Some(stage), ..model::Process::default() }).map(Some)
+        self.finished(py, model::Process { stage: Some(stage), ..model::Process::default() }, stacks).map(Some)
     }
 
     /// What one handle means, as a dictionary: the fields of `model::Handle`.

@@ -155,6 +155,10 @@ views! {
         /// Where the other threads stand. Members: ``thread``, ``function``, ``caller``, ``file``, ``line``,
         /// ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``, ``system_call``.
         outside,
+        /// The stacks of its threads, where they were asked for: of each only the thread and its frames. Members:
+        /// ``thread``, ``complete``, ``frames``, ``arguments``, ``arguments_unknown``, ``fingerprint``,
+        /// ``source_calls``, ``main``, ``system_call``.
+        stacks,
         /// Calls in the source of the functions on its stacks that may have sent messages before. Members:
         /// ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``.
         senders,

@@ -158,17 +158,18 @@ class Session:
         timeout: float = 60.0,
         queues: bool = True,
         handles: Sequence[str] = ...,
+        stacks: bool = False,
     ) -> Snapshot:
         """Reads the process: one snapshot with one process.
 
         ``source`` is ``auto``, ``builtin`` or ``plugin``; ``plugin`` the path of a plug-in asked for by name, else it
-        is searched for. ``timeout`` is the time limit of a plug-in in seconds. ``queues=False`` lists communicators only. ``handles`` are kinds whose objects are read as well (``comm``, ``win``, …).
+        is searched for. ``timeout`` is the time limit of a plug-in in seconds. ``queues=False`` lists communicators only. ``handles`` are kinds whose objects are read as well (``comm``, ``win``, …). With ``stacks`` the frames of all threads are in ``Process.stacks``.
 
         Raises NativeError, kinds: ``not_mpi``, ``unsupported_mpi``, ``not_initialized``, ``finalized``, ``no_layout``,
         ``no_plugin``, ``plugin_refused``, ``plugin_failed``, ``gone``, ``fault``.
         """
 
-    def outline(self) -> Optional[Snapshot]:
+    def outline(self, *, stacks: bool = False) -> Optional[Snapshot]:
         """A process that cannot be read because MPI_Init is not done, or MPI_Finalize is: one snapshot with one process
         that has its ``stage`` and where it stands; None for all others."""
 
@@ -583,6 +584,12 @@ class Process:
     def outside(self) -> List[Dict[str, Any]]:
         """Where the other threads stand. Members: ``thread``, ``function``, ``caller``, ``file``, ``line``,
         ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``, ``system_call``."""
+
+    @property
+    def stacks(self) -> List[Dict[str, Any]]:
+        """The stacks of its threads, where they were asked for: of each only the thread and its frames. Members:
+        ``thread``, ``complete``, ``frames``, ``arguments``, ``arguments_unknown``, ``fingerprint``,
+        ``source_calls``, ``main``, ``system_call``."""
 
     @property
     def senders(self) -> List[Dict[str, Any]]:

@@ -55,7 +55,7 @@ def snapshots(
         try:
             return request.read(session)
         except NativeError:
-            outlines.extend(recordings.outline_of(session))
+            outlines.extend(recordings.outline_of(session, request))
             raise
 
     notes = [*_times(answers), *read_as_root(answers)]

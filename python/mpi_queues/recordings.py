@@ -164,7 +164,7 @@ def load(path: Path, request: Request) -> Snapshot:
         except NativeError as error:
             failures.append(as_user_error(error))
             problems.append(str(error))
-            outlines += outline_of(session)
+            outlines += outline_of(session, request)
     if not snapshots:
         help_text = (
             failures[0].help
@@ -176,7 +176,7 @@ def load(path: Path, request: Request) -> Snapshot:
     return Snapshot.merged([*snapshots, *outlines], problems)
 
 
-def outline_of(session: Session) -> List[Snapshot]:
+def outline_of(session: Session, request: Request) -> List[Snapshot]:
     """A process that was recorded before MPI_Init or after MPI_Finalize, with where it stood; nothing of others."""
-    outline = session.outline()
+    outline = session.outline(stacks=request.stacks)
     return [] if outline is None else [outline]

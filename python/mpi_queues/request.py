@@ -28,6 +28,8 @@ class Request:
     plugin: Optional[str] = None
     #: Also the queues, or the communicators only.
     queues: bool = True
+    #: Also the frames of all threads.
+    stacks: bool = False
     #: Handles: pairs of a kind and a value, None for all of that kind. Where they alone are asked for and none is
     #: named, every kind.
     wanted: Tuple[Tuple[str, Optional[str]], ...] = ()
@@ -57,7 +59,12 @@ class Request:
         """:meth:`Session.read`, with the objects of the kinds that are wanted."""
         kinds = [kind for kind, _ in self.wanted]
         return session.read(
-            source=self.source, plugin=self.plugin, timeout=self.timeout, queues=self.queues, handles=kinds
+            source=self.source,
+            plugin=self.plugin,
+            timeout=self.timeout,
+            queues=self.queues,
+            handles=kinds,
+            stacks=self.stacks,
         )
 
     def handles(self, session: Session) -> Snapshot:

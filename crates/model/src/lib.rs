@@ -35,6 +35,6 @@ pub use schema::schema;
 pub use snapshot::{SCHEMA, Snapshot};
 pub use source::{QueueReport, QueueSource, Source, SourceKind};
 pub use source_call::{RankStart, RequestObject, SameObject, Sender, SourceCall, StartedBy, StartedHow};
-pub use stack::{Frame, Stack};
+pub use stack::{Frame, FrameLanguage, Stack};
 pub use window::Window;
 pub use world::{Elsewhere, World};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Elsewhere, HandleList, Operation, Outside, Queue, Sender, Source, SourceCall, Window};
+use super::{Call, Elsewhere, HandleList, Operation, Outside, Queue, Sender, Source, SourceCall, Stack, Window};
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -51,6 +51,9 @@ pub struct Process {
     /// Where the other threads stand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Outside>,
+    /// The stacks of its threads, where they were asked for: of each only the thread and its frames.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<Stack>,
     /// Calls of MPI in the source of the functions on its stacks; not written down.
     #[serde(skip)]
     pub source_calls: Vec<SourceCall>,
@@ -96,6 +99,7 @@ impl Process {
             state: self.state.clone(),
             calls: self.calls.clone(),
             outside: self.outside.clone(),
+            stacks: self.stacks.clone(),
             source_calls: self.source_calls.clone(),
             senders: self.senders.clone(),
             communicators: Vec::new(),

@@ -23,6 +23,21 @@ pub struct Frame {
     /// older recordings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
+    /// The language of code that an interpreter runs; `None`: compiled code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<FrameLanguage>,
+    /// Whether it is code that wraps MPI for the application: of mpi4py, of Boost.MPI, of a library that the user has named.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub wrapper: bool,
+}
+
+/// A language whose code an interpreter runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum FrameLanguage {
+    /// Python, run by CPython.
+    Python,
 }
 
 /// The stack of one thread.
@@ -66,7 +81,7 @@ impl Stack {
         let name = |frame: &Frame| frame.function.as_deref().and_then(mpi_function);
         let (index, function) =
             self.frames.iter().enumerate().rev().find_map(|(index, frame)| Some((index, name(frame)?)))?;
-        let caller = self.frames.get(index + 1);
+        let caller = self.caller_of(index);
         Some(Call {
             thread: self.thread,
             function,
@@ -78,6 +93,20 @@ impl Stack {
             fingerprint: self.fingerprint.clone(),
             ..Call::default()
         })
+    }
+
+    /// The frame that a person has to look at for a call of the MPI function in frame `index`: the application's innermost one
+    /// that called it, through whatever wraps MPI; where none is the application's, the one that called it itself.
+    pub fn caller_of(&self, index: usize) -> Option<&Frame> {
+        let outer = self.frames.get(index + 1..)?;
+        outer.iter().find(|frame| frame.application == Some(true) && !frame.wrapper).or_else(|| outer.first())
+    }
+
+    /// The thread and its frames alone.
+    #[must_use]
+    pub fn bare(&self) -> Self {
+        let (frames, main) = (self.frames.clone(), self.main);
+        Self { thread: self.thread, complete: self.complete, frames, main, ..Self::default() }
     }
 
     /// Where a thread stands that is not in MPI: its innermost function, and the application's innermost one; of these one
@@ -179,13 +208,28 @@ mod tests {
     }
 
     #[test]
+    fn what_wraps_mpi_is_not_the_caller() {
+        let mut stack = stack(&["poll", "MPI_Recv", "boost::mpi::communicator::recv", "exchange", "main"]);
+        let caller = |stack: &Stack| stack.call().unwrap_or_default().caller;
+        assert_eq!(caller(&stack).as_deref(), Some("boost::mpi::communicator::recv"));
+        for (frame, own) in stack.frames.iter_mut().zip([false, false, true, true, true]) {
+            frame.application = Some(own);
+        }
+        stack.frames[2].wrapper = true;
+        assert_eq!(caller(&stack).as_deref(), Some("exchange"));
+        // Of a stack that ends there, the function that called MPI is all that is known.
+        stack.frames.truncate(3);
+        assert_eq!(caller(&stack).as_deref(), Some("boost::mpi::communicator::recv"));
+    }
+
+    #[test]
     fn a_library_with_a_source_file_is_not_the_application() {
         let frame = |function: &str, file: Option<&str>, application| Frame {
             function: Some(function.to_owned()),
             file: file.map(ToOwned::to_owned),
             line: Some(7),
             application,
-            image: None,
+            ..Frame::default()
         };
         let of = |frames: &[Frame]| {
             let outside = Stack { frames: frames.to_vec(), ..Stack::default() }.outside().unwrap_or_default();

@@ -20,7 +20,7 @@ pub use json::write_json;
 #[cfg(feature = "plugins")]
 pub use plugins::{Named, PluginChoice, PluginSettings};
 pub use record::{RecordError, RecordRequest, tell_missing};
-pub use refine::{RANK_VARIABLES, add_facts};
+pub use refine::{RANK_VARIABLES, add_facts, keep_stacks};
 pub use replayed::{ReplayError, read_recorded};
 
 use std::cell::{Cell, RefCell};

@@ -40,6 +40,11 @@ pub fn add_facts(process: &mut Process, facts: &Facts) {
     process.problems.extend(facts.problems.iter().cloned());
 }
 
+/// Keeps the frames of all threads.
+pub fn keep_stacks(process: &mut Process, facts: &Facts) {
+    process.stacks = facts.stacks.iter().map(model::Stack::bare).collect();
+}
+
 /// What the stacks tell of the source.
 pub(super) fn source_calls(facts: &Facts) -> Vec<SourceCall> {
     let around = facts.stacks.iter().flat_map(|stack| stack.source_calls.iter().map(|call| (stack.thread, call)));

@@ -196,15 +196,17 @@ def _of_ranks(context: Context, processes: List[DebuggedMpi], arguments: opt.Arg
     return found
 
 
-def read_processes(context: Context, arguments: opt.Arguments, *, queues: bool, outlines: bool = False) -> Snapshot:
+def read_processes(
+    context: Context, arguments: opt.Arguments, *, queues: bool, outlines: bool = False, stacks: bool = False
+) -> Snapshot:
     """Reads the chosen processes into one snapshot; with ``outlines`` also those that are before MPI_Init or after
-    MPI_Finalize, as far as they are known.
+    MPI_Finalize, as far as they are known; with ``stacks`` also all frames.
 
     Raises:
         UserError: where none of them could be read.
     """
-    request = replace(requested(context, arguments), queues=queues)
-    return from_processes(context, arguments, lambda process: process.read(request), outlines=outlines)
+    request = replace(requested(context, arguments), queues=queues, stacks=stacks)
+    return from_processes(context, arguments, lambda process: process.read(request), outlines=outlines, stacks=stacks)
 
 
 def from_processes(
@@ -213,6 +215,7 @@ def from_processes(
     read: Callable[[DebuggedMpi], Snapshot],
     *,
     outlines: bool = False,
+    stacks: bool = False,
 ) -> Snapshot:
     """What ``read`` gives of the chosen processes, in one snapshot.
 
@@ -231,7 +234,7 @@ def from_processes(
     if not snapshots:
         raise reason_of(failures)
     for process, failure in failures if outlines else ():
-        outline = process.outline() if failure.kind in ("not_initialized", "finalized") else None
+        outline = process.outline(stacks=stacks) if failure.kind in ("not_initialized", "finalized") else None
         snapshots += [] if outline is None else [outline]
     told = [
         f"{process.label}: {str(failure).replace(chr(10), '; ')}"

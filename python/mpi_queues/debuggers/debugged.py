@@ -27,7 +27,7 @@ class DebuggedMpi(ABC):
         """What :meth:`Session.read` gives; asked again at the same stop, the answer is remembered."""
 
     @abstractmethod
-    def outline(self) -> Optional[Snapshot]:
+    def outline(self, *, stacks: bool) -> Optional[Snapshot]:
         """As :meth:`Session.outline`."""
 
     @abstractmethod

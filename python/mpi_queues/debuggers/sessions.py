@@ -92,8 +92,8 @@ class ProcessSession(DebuggedMpi):
             self._snapshots[key] = known
         return known
 
-    def outline(self) -> Optional[_native.Snapshot]:
-        return self.reached(self._session.outline)
+    def outline(self, *, stacks: bool) -> Optional[_native.Snapshot]:
+        return self.reached(lambda: self._session.outline(stacks=stacks))
 
     def identity(self) -> Dict[str, Optional[int]]:
         return self.reached(self._session.identity)
