@@ -67,6 +67,7 @@ as_json!(
     Sender,
     Source,
     Spawned,
+    Stack,
     Stage,
     StartedBy,
     State,
