@@ -111,7 +111,7 @@ impl Session {
         } else {
             self.session.read_handles(&wanted)
         };
-        self.finished(py, read.map_err(|error| self.error(py, &error))?, false)
+        self.finished(py, read.map_err(|error| self.error(py, &error))?, false, Vec::new())
     }
 
     /// As `Session.handle_plugin_info` of the contract.

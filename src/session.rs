@@ -18,7 +18,7 @@ use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
 use layouts::Profile;
 use plugins::mqs::PluginInfo;
 use recording::Replay;
-use session::{self, LayoutChoice, Named, PluginSettings, SessionError};
+use session::{self, LayoutChoice, Named, PluginSettings, SessionError, Wrappers};
 use target::{PageCache, printable_path};
 
 create_exception!(mpi_queues, NativeError, PyException, "What the core could not do; see `kind` and `help`.");
@@ -86,13 +86,20 @@ impl Session {
     }
 
     /// A snapshot of what was read, with what the debugger knows; with `stacks` also the frames of all threads.
-    pub(super) fn finished(&self, py: Python<'_>, mut process: model::Process, stacks: bool) -> PyResult<Snapshot> {
+    pub(super) fn finished(
+        &self,
+        py: Python<'_>,
+        mut process: model::Process,
+        stacks: bool,
+        wrappers: Vec<String>,
+    ) -> PyResult<Snapshot> {
         self.interrupted()?;
         let mut facts = self.session.target().facts(&session::RANK_VARIABLES);
         if let Some(via) = self.session.target().via() {
             via.clone_into(&mut facts.via);
         }
-        self.session.complete(&mut process, &facts, &self.session.target().missing());
+        let wrappers = Wrappers::named(wrappers);
+        self.session.complete(&mut process, &mut facts, &wrappers, &self.session.target().missing());
         if stacks {
             session::keep_stacks(&mut process, &facts);
         }
@@ -195,7 +202,8 @@ impl Session {
 
     /// Reads the process: one snapshot with one process.
     #[pyo3(signature = (
-        *, source = "auto", plugin = None, timeout = 60.0, queues = true, handles = Vec::new(), stacks = false
+        *, source = "auto", plugin = None, timeout = 60.0, queues = true, handles = Vec::new(), stacks = false,
+        wrappers = Vec::new()
     ))]
     // Keywords in Python.
     #[allow(clippy::too_many_arguments)]
@@ -208,6 +216,7 @@ impl Session {
         queues: bool,
         handles: Vec<String>,
         stacks: bool,
+        wrappers: Vec<String>,
     ) -> PyResult<Snapshot> {
         self.begin();
         let result = match source {
@@ -217,19 +226,20 @@ impl Session {
         };
         let mut process = result.map_err(|error| self.error(py, &error))?;
         process.handles = self.handles_of_kinds(py, &handles)?;
-        self.finished(py, process, stacks)
+        self.finished(py, process, stacks, wrappers)
     }
 
     /// A process that cannot be read because MPI_Init is not done, or MPI_Finalize is: one snapshot with one process that has its
     /// `stage` and where it stands; None for all others.
-    #[pyo3(signature = (*, stacks = false))]
-    fn outline(&self, py: Python<'_>, stacks: bool) -> PyResult<Option<Snapshot>> {
+    #[pyo3(signature = (*, stacks = false, wrappers = Vec::new()))]
+    fn outline(&self, py: Python<'_>, stacks: bool, wrappers: Vec<String>) -> PyResult<Option<Snapshot>> {
         self.begin();
         let Some(stage) = self.session.stage_without_mpi() else {
             self.interrupted()?;
             return Ok(None);
         };
-        self.finished(py, model::Process { stage: Some(stage), ..model::Process::default() }, stacks).map(Some)
+        let process = model::Process { stage: Some(stage), ..model::Process::default() };
+        self.finished(py, process, stacks, wrappers).map(Some)
     }
 
     /// What one handle means, as a dictionary: the fields of `model::Handle`.

@@ -159,17 +159,18 @@ class Session:
         queues: bool = True,
         handles: Sequence[str] = ...,
         stacks: bool = False,
+        wrappers: Sequence[str] = ...,
     ) -> Snapshot:
         """Reads the process: one snapshot with one process.
 
         ``source`` is ``auto``, ``builtin`` or ``plugin``; ``plugin`` the path of a plug-in asked for by name, else it
-        is searched for. ``timeout`` is the time limit of a plug-in in seconds. ``queues=False`` lists communicators only. ``handles`` are kinds whose objects are read as well (``comm``, ``win``, …). With ``stacks`` the frames of all threads are in ``Process.stacks``.
+        is searched for. ``timeout`` is the time limit of a plug-in in seconds. ``queues=False`` lists communicators only. ``handles`` are kinds whose objects are read as well (``comm``, ``win``, …). With ``stacks`` the frames of all threads are in ``Process.stacks``. ``wrappers`` names libraries and functions that wrap MPI for the application.
 
         Raises NativeError, kinds: ``not_mpi``, ``unsupported_mpi``, ``not_initialized``, ``finalized``, ``no_layout``,
         ``no_plugin``, ``plugin_refused``, ``plugin_failed``, ``gone``, ``fault``.
         """
 
-    def outline(self, *, stacks: bool = False) -> Optional[Snapshot]:
+    def outline(self, *, stacks: bool = False, wrappers: Sequence[str] = ...) -> Optional[Snapshot]:
         """A process that cannot be read because MPI_Init is not done, or MPI_Finalize is: one snapshot with one process
         that has its ``stage`` and where it stands; None for all others."""
 

@@ -178,5 +178,5 @@ def load(path: Path, request: Request) -> Snapshot:
 
 def outline_of(session: Session, request: Request) -> List[Snapshot]:
     """A process that was recorded before MPI_Init or after MPI_Finalize, with where it stood; nothing of others."""
-    outline = session.outline(stacks=request.stacks)
+    outline = request.outline(session)
     return [] if outline is None else [outline]

@@ -6,7 +6,7 @@ A debugger that reads for the command line gets it as JSON, in a :class:`Questio
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Dict, List, Literal, Optional, Tuple, Union
 
 from ._native import Session, Snapshot
@@ -15,6 +15,18 @@ from .handle_types import HandleDict
 from .system import typed_json
 
 Action = Literal["read", "handles", "compare", "layouts", "record"]
+
+#: The variable of the environment that names what wraps MPI, where nothing else does.
+WRAPPERS = "MPI_QUEUES_WRAPPERS"
+
+
+def wrappers_in(text: str) -> Tuple[str, ...]:
+    """The names in what a person has typed for ``wrappers``, separated by commas."""
+    return tuple(name for name in (piece.strip() for piece in text.split(",")) if name)
+
+
+def _usual_wrappers() -> Tuple[str, ...]:
+    return wrappers_in(os.environ.get(WRAPPERS, ""))
 
 
 @dataclass(frozen=True)
@@ -28,8 +40,6 @@ class Request:
     plugin: Optional[str] = None
     #: Also the queues, or the communicators only.
     queues: bool = True
-    #: Also the frames of all threads.
-    stacks: bool = False
     #: Handles: pairs of a kind and a value, None for all of that kind. Where they alone are asked for and none is
     #: named, every kind.
     wanted: Tuple[Tuple[str, Optional[str]], ...] = ()
@@ -43,6 +53,10 @@ class Request:
     layouts: Optional[str] = None
     #: Where an answer is kept until it is used; None for the system's place of temporary files.
     spool: Optional[str] = None
+    #: Also the frames of all threads.
+    stacks: bool = False
+    #: Libraries and functions that wrap MPI for the application: calls are shown where these are called.
+    wrappers: Tuple[str, ...] = field(default_factory=_usual_wrappers)
 
     @property
     def files(self) -> List[str]:
@@ -65,7 +79,12 @@ class Request:
             queues=self.queues,
             handles=kinds,
             stacks=self.stacks,
+            wrappers=self.wrappers,
         )
+
+    def outline(self, session: Session) -> Optional[Snapshot]:
+        """:meth:`Session.outline`."""
+        return session.outline(stacks=self.stacks, wrappers=self.wrappers)
 
     def handles(self, session: Session) -> Snapshot:
         """:meth:`Session.handles`."""

@@ -106,7 +106,7 @@ class Asked(Context):
         return [HandleValue(f"{expression}[{i}]", "comm", i, False, process) for i in range(self.count)]
 
     def setting(self, name: str) -> Any:
-        return {"limit": self.limit, "source": self.source, "timeout": 7}[name]
+        return {"limit": self.limit, "source": self.source, "timeout": 7, "wrappers": ""}[name]
 
 
 def run(typed: str, count: int = 1, limit: Optional[int] = None, source: str = "auto") -> Asked:

@@ -12,6 +12,7 @@ mod refine;
 mod replayed;
 mod started;
 mod windows;
+mod wrappers;
 
 pub use detection::{Detected, LayoutChoice};
 pub use families::{FAMILIES, Family, Installed};
@@ -22,6 +23,7 @@ pub use plugins::{Named, PluginChoice, PluginSettings};
 pub use record::{RecordError, RecordRequest, tell_missing};
 pub use refine::{RANK_VARIABLES, add_facts, keep_stacks};
 pub use replayed::{ReplayError, read_recorded};
+pub use wrappers::Wrappers;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{LayoutChoice, Session, SessionError, add_facts, tell_missing};
+use super::{LayoutChoice, Session, SessionError, Wrappers, add_facts, tell_missing};
 use model::{Facts, Process, Snapshot};
 use recording::{RecordingError, RecordingFile, Replay};
 use target::{Target, TargetError};
@@ -27,8 +27,9 @@ impl LayoutChoice {
 
 impl<T: Target> Session<T> {
     /// Adds to what a reader has found what is known besides memory, and what follows from both. `missing`: reads for which
-    /// a recording has nothing.
-    pub fn complete(&self, process: &mut Process, facts: &Facts, missing: &[TargetError]) {
+    /// a recording has nothing. What wraps MPI is marked in the stacks.
+    pub fn complete(&self, process: &mut Process, facts: &mut Facts, wrappers: &Wrappers, missing: &[TargetError]) {
+        facts.stacks.iter_mut().for_each(|stack| wrappers.mark(stack));
         add_facts(process, facts);
         self.resolve_calls(process);
         tell_missing(process, missing);
@@ -45,8 +46,8 @@ pub fn read_recorded(file: &Rc<RecordingFile>, index: usize) -> Result<Snapshot,
     let session = Session::new(replay, choice);
     let mut process = session.read_builtin(true)?;
     let replay = session.target();
-    let facts = Facts { via: "recording".to_owned(), ..replay.description.facts.clone() };
-    session.complete(&mut process, &facts, &replay.missing());
+    let mut facts = Facts { via: "recording".to_owned(), ..replay.description.facts.clone() };
+    session.complete(&mut process, &mut facts, &Wrappers::default(), &replay.missing());
     let captured_at = replay.description.captured_at.clone();
     Ok(Snapshot { captured_at, processes: vec![process], ..Snapshot::default() })
 }

@@ -17,7 +17,7 @@ from ..errors import UsageError, UserError
 from ..report.words import WIDTH, fitted
 from ..system.output import OutputError, Stream, clean_streams
 from . import demo, diagnose, handles, init, layouts, ranks, record, show
-from .options import add_format, add_source
+from .options import add_format, add_source, add_wrappers
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
 
@@ -182,6 +182,7 @@ def _add_comms(commands: Any) -> None:
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
     add_source(parser)
+    add_wrappers(parser)
     parser.add_argument("--comm", metavar="NAME", help="only communicators of this name")
     parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
 

@@ -20,7 +20,7 @@ from ..report.words import WIDTH
 from ..request import Request
 from ..system import processes
 from . import show
-from .options import add_format, add_source, requested
+from .options import add_format, add_source, add_wrappers, requested
 
 #: How long live processes run on before the second look, in seconds, where one look suspects a deadlock.
 AGAIN_AFTER = 0.5
@@ -50,6 +50,7 @@ def add_command(commands: Any) -> None:
     targets.add_options(parser)
     add_format(parser)
     add_source(parser)
+    add_wrappers(parser)
     looks = parser.add_mutually_exclusive_group()
     looks.add_argument(
         "--twice",

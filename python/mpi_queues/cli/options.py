@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from ..commands.plugins import requested_plugin
-from ..request import Request
+from ..request import WRAPPERS, Request, wrappers_in
 
 #: What to do where a plug-in that was named is not there.
 _NO_PLUGIN = "the built-in reader needs none: leave out --source"
@@ -28,6 +29,16 @@ def add_source(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_wrappers(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--wrappers``: what to look through on the way from MPI to the application."""
+    parser.add_argument(
+        "--wrappers",
+        metavar="NAMES",
+        help="libraries (libhalo.so) and functions (halo::, comm_*) that wrap MPI, separated by commas: a call is "
+        f"shown where they are called (default: ${WRAPPERS}; mpi4py, Boost.MPI and the like are known)",
+    )
+
+
 def add_actions(parser: argparse.ArgumentParser) -> Any:
     """Makes it a command with commands of its own, which are added to what this returns."""
     return parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
@@ -40,7 +51,9 @@ def requested(options: argparse.Namespace, source: str = "auto") -> Request:
         UserError: where a plug-in that it names is not there.
     """
     kind, plugin = requested_plugin(source, None, _NO_PLUGIN)
-    return Request(source=kind, plugin=plugin, timeout=options.timeout, via=options.via, layouts=options.layouts)
+    request = Request(source=kind, plugin=plugin, timeout=options.timeout, via=options.via, layouts=options.layouts)
+    named = getattr(options, "wrappers", None)
+    return request if named is None else replace(request, wrappers=wrappers_in(named))
 
 
 def _source(text: str) -> str:

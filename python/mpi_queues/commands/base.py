@@ -11,7 +11,7 @@ from .._native import NativeError, Snapshot
 from ..debuggers.debugged import DebuggedMpi
 from ..errors import UsageError, UserError, as_user_error
 from ..report.words import fitted, in_columns, wrapped
-from ..request import COMMUNICATORS, Request
+from ..request import COMMUNICATORS, Request, wrappers_in
 from . import options as opt
 from . import universe
 from .context import Context, Dialect
@@ -206,7 +206,9 @@ def read_processes(
         UserError: where none of them could be read.
     """
     request = replace(requested(context, arguments), queues=queues, stacks=stacks)
-    return from_processes(context, arguments, lambda process: process.read(request), outlines=outlines, stacks=stacks)
+    return from_processes(
+        context, arguments, lambda process: process.read(request), outlines=request if outlines else None
+    )
 
 
 def from_processes(
@@ -214,10 +216,10 @@ def from_processes(
     arguments: opt.Arguments,
     read: Callable[[DebuggedMpi], Snapshot],
     *,
-    outlines: bool = False,
-    stacks: bool = False,
+    outlines: Optional[Request] = None,
 ) -> Snapshot:
-    """What ``read`` gives of the chosen processes, in one snapshot.
+    """What ``read`` gives of the chosen processes, in one snapshot; with ``outlines`` also what is known of those
+    that are before MPI_Init or after MPI_Finalize.
 
     Raises:
         UserError: where it gives nothing of any.
@@ -233,9 +235,10 @@ def from_processes(
             failures.append((process, as_user_error(error)))
     if not snapshots:
         raise reason_of(failures)
-    for process, failure in failures if outlines else ():
-        outline = process.outline(stacks=stacks) if failure.kind in ("not_initialized", "finalized") else None
-        snapshots += [] if outline is None else [outline]
+    for process, failure in failures:
+        if outlines is not None and failure.kind in ("not_initialized", "finalized"):
+            outline = process.outline(outlines)
+            snapshots += [] if outline is None else [outline]
     told = [
         f"{process.label}: {str(failure).replace(chr(10), '; ')}"
         for process, failure in failures
@@ -268,4 +271,5 @@ def requested(context: Context, arguments: opt.Arguments) -> Request:
     source, plugin = requested_plugin(
         arguments.get(SOURCE.name) or str(context.setting("source")), context.loaded_plugin
     )
-    return Request(source=source, plugin=plugin, timeout=float(context.setting("timeout")))
+    wrappers = wrappers_in(str(context.setting("wrappers") or ""))
+    return Request(source=source, plugin=plugin, timeout=float(context.setting("timeout")), wrappers=wrappers)

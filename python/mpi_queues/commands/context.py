@@ -92,5 +92,5 @@ class Context(ABC):
 
     @abstractmethod
     def setting(self, name: str) -> Any:
-        """The value of ``source``, ``plugin-path``, ``internal``, ``limit`` (None: unlimited), ``timeout`` or
-        ``layouts``."""
+        """The value of ``source``, ``plugin-path``, ``internal``, ``limit`` (None: unlimited), ``timeout``,
+        ``layouts`` or ``wrappers``."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Callable, Tuple
 
 from ..report.text import DEFAULT_LIMIT
+from ..request import WRAPPERS
 
 DEFAULT_TIMEOUT = 60
 
@@ -121,6 +123,16 @@ SETTINGS = (
         "",
         str,
         lambda value: f'Layouts are read from "{value}".' if value else "The shipped layouts are used.",
+    ),
+    Setting(
+        "wrappers",
+        "what wraps MPI for the application.",
+        "Libraries (libhalo.so) and functions (halo::, comm_*), separated by commas: a call of MPI is shown where\n"
+        "they are called. mpi4py, Boost.MPI and the like are known.",
+        "libhalo.so,comm_*",
+        os.environ.get(WRAPPERS, ""),
+        str,
+        lambda value: f'MPI is wrapped by "{value}".' if value else "No wrappers of MPI are named.",
     ),
 )
 

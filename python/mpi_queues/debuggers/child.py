@@ -174,7 +174,7 @@ def _outline(request: Request, process: DebuggedMpi, expected: Tuple[Type[BaseEx
     if request.action != "read":
         return {}
     try:
-        outline = process.outline(stacks=request.stacks)
+        outline = process.outline(request)
     except expected:
         # The first error says more.
         return {}

@@ -27,7 +27,7 @@ class DebuggedMpi(ABC):
         """What :meth:`Session.read` gives; asked again at the same stop, the answer is remembered."""
 
     @abstractmethod
-    def outline(self, *, stacks: bool) -> Optional[Snapshot]:
+    def outline(self, request: Request) -> Optional[Snapshot]:
         """As :meth:`Session.outline`."""
 
     @abstractmethod

@@ -92,8 +92,8 @@ class ProcessSession(DebuggedMpi):
             self._snapshots[key] = known
         return known
 
-    def outline(self, *, stacks: bool) -> Optional[_native.Snapshot]:
-        return self.reached(lambda: self._session.outline(stacks=stacks))
+    def outline(self, request: Request) -> Optional[_native.Snapshot]:
+        return self.reached(lambda: request.outline(self._session))
 
     def identity(self) -> Dict[str, Optional[int]]:
         return self.reached(self._session.identity)

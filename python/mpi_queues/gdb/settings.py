@@ -141,6 +141,19 @@ class LayoutsParameter(gdb.Parameter):
         return BY_NAME["layouts"].tell(value)
 
 
+@_documented("wrappers")
+class WrappersParameter(gdb.Parameter):
+    def __init__(self) -> None:
+        super().__init__("mpi wrappers", gdb.COMMAND_DATA, gdb.PARAM_STRING_NOESCAPE)
+        self.value = BY_NAME["wrappers"].default
+
+    def get_set_string(self) -> str:
+        return ""
+
+    def get_show_string(self, value: str) -> str:
+        return BY_NAME["wrappers"].tell(value)
+
+
 class Settings:
     """All parameters of ``set mpi``."""
 
@@ -156,9 +169,10 @@ class Settings:
         self._limit = LimitParameter()
         self._timeout = TimeoutParameter()
         self._layouts = LayoutsParameter()
+        self._wrappers = WrappersParameter()
 
     def get(self, name: str) -> Any:
-        """The value of one: ``source``, ``plugin-path``, ``internal``, ``limit``, ``timeout``, ``layouts``."""
+        """The value of one, by its name in ``commands.settings``."""
         if name == "source":
             return self._source.value
         if name == "plugin-path":
@@ -173,4 +187,6 @@ class Settings:
             return int(self._timeout.value)
         if name == "layouts":
             return self._layouts.value or ""
+        if name == "wrappers":
+            return self._wrappers.value or ""
         raise KeyError(name)

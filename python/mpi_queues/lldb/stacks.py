@@ -159,7 +159,8 @@ def _frames(thread: Any, debugged: TracedProcess) -> Tuple[List[_Raw], Optional[
 
 def _raw(frame: Any, *, innermost: bool) -> _Raw:
     name = frame.GetFunctionName()
-    function = None if not name or str(name).startswith(_UNNAMED) else without_parameters(str(name))
+    # lldb puts the global scope before a function of C++ that C can call.
+    function = None if not name or str(name).startswith(_UNNAMED) else without_parameters(str(name).removeprefix("::"))
     entry, unit, module = frame.GetLineEntry(), frame.GetCompileUnit(), frame.GetModule()
     known = entry.IsValid() and 0 < int(entry.GetLine()) < lldb.LLDB_INVALID_LINE_NUMBER
     symbols = _path(module.GetSymbolFileSpec()) or _path(module.GetFileSpec())
