@@ -12,6 +12,7 @@ mod finding;
 pub mod handle;
 mod operation;
 mod process;
+mod rank_set;
 mod remark;
 #[cfg(feature = "schema")]
 mod schema;
@@ -19,6 +20,7 @@ mod snapshot;
 mod source;
 mod source_call;
 mod stack;
+mod stack_tree;
 mod window;
 mod world;
 
@@ -29,6 +31,7 @@ pub use finding::{Finding, FindingKind, Limit, LimitKind, Motion, RankCall, Rank
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Known, Progress, RequestFacts, RequestSort, Typed};
 pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState};
 pub use process::{Communicator, Group, Mpi, Process, Spawned, Stage, Traffic};
+pub use rank_set::{RankRuns, RankSet, RankSetError};
 pub use remark::Remark;
 #[cfg(feature = "schema")]
 pub use schema::schema;
@@ -36,5 +39,6 @@ pub use snapshot::{SCHEMA, Snapshot};
 pub use source::{QueueReport, QueueSource, Source, SourceKind};
 pub use source_call::{RankStart, RequestObject, SameObject, Sender, SourceCall, StartedBy, StartedHow};
 pub use stack::{Frame, FrameLanguage, Stack};
+pub use stack_tree::{Members, Repeats, StackNode, StackTree, ThreadMembers};
 pub use window::Window;
 pub use world::{Elsewhere, World};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Communicator, Finding, Group, Process, Queue, Verdict, World};
+use super::{Communicator, Finding, Group, Process, Queue, StackTree, Verdict, World};
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "mpi-queues/1";
@@ -36,6 +36,9 @@ pub struct Snapshot {
     /// What is said of the whole, where somebody has looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// The stacks of its processes as one tree, where they were merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stacks: Option<StackTree>,
 }
 
 impl Default for Snapshot {
@@ -50,6 +53,7 @@ impl Default for Snapshot {
             problems: Vec::new(),
             diagnosis: None,
             verdict: None,
+            stacks: None,
         }
     }
 }
@@ -135,7 +139,7 @@ impl Snapshot {
         out
     }
 
-    /// Only the processes with these process ids, without a diagnosis.
+    /// Only the processes with these process ids, without a diagnosis and merged stacks.
     #[must_use]
     pub fn only(&self, pids: &[i64]) -> Self {
         let pids: std::collections::HashSet<i64> = pids.iter().copied().collect();
@@ -144,6 +148,7 @@ impl Snapshot {
             processes: self.processes.iter().filter(wanted).cloned().collect(),
             diagnosis: None,
             verdict: None,
+            stacks: None,
             ..self.clone_without_processes()
         }
     }
@@ -166,6 +171,7 @@ impl Snapshot {
             problems: self.problems.clone(),
             diagnosis: self.diagnosis.clone(),
             verdict: self.verdict.clone(),
+            stacks: self.stacks.clone(),
         }
     }
 }
