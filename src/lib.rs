@@ -20,6 +20,7 @@ mod record;
 mod recording;
 mod session;
 mod snapshot;
+mod stacks;
 mod target;
 mod text;
 mod threads;
@@ -40,6 +41,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<diagnosis::Diagnosis>()?;
     module.add_class::<diagnosis::Finding>()?;
+    module.add_class::<stacks::StackTree>()?;
+    module.add_class::<stacks::StackNode>()?;
     module.add_class::<process::Process>()?;
     module.add_class::<process::Communicator>()?;
     module.add_class::<queue::Queue>()?;

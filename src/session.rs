@@ -242,6 +242,26 @@ impl Session {
         self.finished(py, process, stacks, wrappers).map(Some)
     }
 
+    /// Where the threads of the process stand, with all frames, whatever its MPI is: one snapshot with one process. Where that
+    /// cannot be read, a note says why.
+    #[pyo3(signature = (*, wrappers = Vec::new()))]
+    fn standing(&self, py: Python<'_>, wrappers: Vec<String>) -> PyResult<Snapshot> {
+        self.begin();
+        let (process, refused) = match self.session.read_builtin(false) {
+            Ok(process) => (process, None),
+            Err(error) => {
+                self.interrupted()?;
+                let notes = vec![format!("nothing but its stacks is known: {error}")];
+                (model::Process { stage: self.session.stage_without_mpi(), notes, ..model::Process::default() }, Some(error))
+            }
+        };
+        let found = self.finished(py, process, true, wrappers)?;
+        match refused {
+            Some(error) if found.0.processes.iter().all(|process| process.stacks.is_empty()) => Err(self.error(py, &error)),
+            _ => Ok(found),
+        }
+    }
+
     /// What one handle means, as a dictionary: the fields of `model::Handle`.
     #[pyo3(signature = (
         kind, value, *, fortran = false, full = false, source = "auto", plugin = None, timeout = 60.0, cxx = None

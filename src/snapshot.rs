@@ -12,6 +12,8 @@ use pyo3::types::PyString;
 use super::diagnosis::Diagnosis;
 use super::process::Process;
 use super::queue::counted;
+use super::stacks::StackTree;
+use analysis::stacks::Options;
 use analysis::universe;
 use target::text::in_a_line;
 
@@ -141,6 +143,12 @@ impl Snapshot {
         moving: Vec<i64>,
     ) -> Diagnosis {
         Diagnosis::of(py, Arc::clone(&self.0), earlier.as_ref().map(|earlier| &earlier.get().0), interval_ms, &moving)
+    }
+
+    /// The stacks of its processes as one tree: of main threads, or of all; with `internal` all frames; of one rank only.
+    #[pyo3(signature = (*, threads = false, internal = false, rank = None))]
+    fn stacks(&self, py: Python<'_>, threads: bool, internal: bool, rank: Option<i64>) -> StackTree {
+        StackTree::of(py, Arc::clone(&self.0), Options { all_threads: threads, internal, rank })
     }
 
     /// The diagnosis that came with it in its JSON; None where nobody has looked.

@@ -6,6 +6,7 @@ use super::diagnosis::{Diagnosis, Finding};
 use super::process::{Communicator, Process};
 use super::queue::{Operation, Queue};
 use super::snapshot::Snapshot;
+use super::stacks::{StackNode, StackTree};
 use super::view::{View as _, views};
 
 views! {
@@ -238,5 +239,57 @@ views! {
         interval_ms,
         /// How ranks moved between two looks. Members: ``rank``, ``state``, ``how``.
         movement,
+    }
+}
+
+views! {
+    StackTree {
+        /// Whether all threads are in it, not the main ones only. Threads of the MPI library and its helpers are not,
+        /// unless ``internal``.
+        all_threads,
+        /// Whether frames are there that else are folded away: inside MPI, of what wraps MPI, of interpreters, before
+        /// ``main``.
+        internal,
+        /// Those of which no stack could be read. Members: ``ranks``, ``pids``, ``unnamed``.
+        not_read,
+        /// Those with a stack that was not seen to its outermost frame. Members: ``ranks``, ``pids``, ``unnamed``.
+        incomplete,
+        /// Those with a stack whose innermost frames are left out, because the tree would be too large. Members:
+        /// ``ranks``, ``pids``, ``unnamed``.
+        cut,
+    }
+}
+
+views! {
+    StackNode {
+        /// How many frames of the tree are further out.
+        depth,
+        /// Name of the function without parameters; of MPI's as the application calls it. None where it is not known.
+        function,
+        /// Source file as the compiler was given it, where debug information says it; of MPI's functions None.
+        file,
+        /// Line in it at which the stacks stand.
+        line,
+        /// The language of code that an interpreter runs; None: compiled code. Words: ``python``.
+        language,
+        /// The file that the code is from, where the function is not known.
+        image,
+        /// Whether it is a function of MPI; frames inside it are folded away.
+        mpi,
+        /// Whether what called it is not known: the stacks were not seen to their end.
+        incomplete,
+        /// How many frames between it and the one that called it are left out, of stacks that are too deep.
+        left_out,
+        /// Where stacks have the frame several times in a row (a function that calls itself): how often. Members:
+        /// ``least``, ``most``.
+        repeats,
+        /// Ranks of the tree whose stacks do not pass through it, where these are no more than those that do.
+        absent,
+        /// Whose stacks end here: it is their innermost frame that is not folded away. Members: ``ranks``, ``pids``,
+        /// ``unnamed``.
+        ends,
+        /// The threads whose stacks pass through it, by their numbers; empty where only main threads are in the tree.
+        /// Members: ``thread``, ``ranks``, ``pids``, ``unnamed``.
+        threads,
     }
 }

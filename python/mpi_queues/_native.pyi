@@ -174,6 +174,12 @@ class Session:
         """A process that cannot be read because MPI_Init is not done, or MPI_Finalize is: one snapshot with one process
         that has its ``stage`` and where it stands; None for all others."""
 
+    def standing(self, *, wrappers: Sequence[str] = ...) -> Snapshot:
+        """Where the threads of the process stand, with all frames (``Process.stacks``), whatever its MPI is: one snapshot with one
+        process, without its queues. Where its MPI cannot be read, a note says why.
+
+        Raises NativeError, kinds as of :meth:`read`, where no stack can be read either."""
+
     def describe(
         self,
         kind: str,
@@ -731,6 +737,11 @@ class Snapshot:
         Other Python threads run meanwhile. Never fails on account of what was read: what is not known limits it.
         """
 
+    def stacks(self, *, threads: bool = False, internal: bool = False, rank: Optional[int] = None) -> StackTree:
+        """The stacks of its processes as one tree, as far as they were read (``Request.stacks``): of their main threads, or with
+        ``threads`` of all but those of the MPI library and its helpers. Frames inside MPI, of what wraps MPI, of interpreters and
+        before ``main`` are folded away unless ``internal``. ``rank``: of that one only."""
+
     @property
     def diagnosis(self) -> Optional[Diagnosis]:
         """The diagnosis that came with it in its JSON; None where nobody has looked."""
@@ -845,6 +856,165 @@ class Diagnosis:
     def __iter__(self) -> Iterator[Finding]: ...
     def __bool__(self) -> bool:
         """Always true: a diagnosis without findings is one, too."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class StackTree:
+    """The stacks of many processes as one tree: a sequence of nodes, each after the one that called it. ``str()`` gives it as
+    text for people."""
+
+    # Made by tools/make-views.
+
+    @property
+    def all_threads(self) -> bool:
+        """Whether all threads are in it, not the main ones only. Threads of the MPI library and its helpers are not,
+        unless ``internal``."""
+
+    @property
+    def internal(self) -> bool:
+        """Whether frames are there that else are folded away: inside MPI, of what wraps MPI, of interpreters, before
+        ``main``."""
+
+    @property
+    def not_read(self) -> Dict[str, Any]:
+        """Those of which no stack could be read. Members: ``ranks``, ``pids``, ``unnamed``."""
+
+    @property
+    def incomplete(self) -> Dict[str, Any]:
+        """Those with a stack that was not seen to its outermost frame. Members: ``ranks``, ``pids``, ``unnamed``."""
+
+    @property
+    def cut(self) -> Dict[str, Any]:
+        """Those with a stack whose innermost frames are left out, because the tree would be too large. Members:
+        ``ranks``, ``pids``, ``unnamed``."""
+
+    # By hand:
+
+    @property
+    def ranks(self) -> str:
+        """Ranks whose stacks are in it, in the notation of node sets: ``0-126,128``."""
+
+    @property
+    def pids(self) -> str:
+        """Process ids of those whose rank is not known, in the same notation."""
+
+    @property
+    def unnamed(self) -> int:
+        """How many there are of which neither is known."""
+
+    def rank_list(self) -> List[int]:
+        """The ranks, one by one."""
+
+    @property
+    def nodes(self) -> List[StackNode]:
+        """Each frame after the one that called it, and before what that called further; where several are called by one, the
+        one that most processes pass through first."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot that it is of."""
+
+    def to_json(self, *, indent: Optional[int] = None) -> str:
+        """The JSON of the snapshot with ``stacks``."""
+
+    def write_json(self, write: Callable[[str], Any], *, indent: Optional[int] = None) -> None:
+        """The same in pieces of about 64 KiB."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> StackNode: ...
+    def __iter__(self) -> Iterator[StackNode]: ...
+    def __bool__(self) -> bool:
+        """Always true: a tree without nodes is one, too."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class StackNode:
+    """A frame that stacks have in common, together with all frames that are further out."""
+
+    # Made by tools/make-views.
+
+    @property
+    def depth(self) -> int:
+        """How many frames of the tree are further out."""
+
+    @property
+    def function(self) -> Optional[str]:
+        """Name of the function without parameters; of MPI's as the application calls it. None where it is not known."""
+
+    @property
+    def file(self) -> Optional[str]:
+        """Source file as the compiler was given it, where debug information says it; of MPI's functions None."""
+
+    @property
+    def line(self) -> Optional[int]:
+        """Line in it at which the stacks stand."""
+
+    @property
+    def language(self) -> Optional[str]:
+        """The language of code that an interpreter runs; None: compiled code. Words: ``python``."""
+
+    @property
+    def image(self) -> Optional[str]:
+        """The file that the code is from, where the function is not known."""
+
+    @property
+    def mpi(self) -> bool:
+        """Whether it is a function of MPI; frames inside it are folded away."""
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether what called it is not known: the stacks were not seen to their end."""
+
+    @property
+    def left_out(self) -> int:
+        """How many frames between it and the one that called it are left out, of stacks that are too deep."""
+
+    @property
+    def repeats(self) -> Optional[Dict[str, Any]]:
+        """Where stacks have the frame several times in a row (a function that calls itself): how often. Members:
+        ``least``, ``most``."""
+
+    @property
+    def absent(self) -> str:
+        """Ranks of the tree whose stacks do not pass through it, where these are no more than those that do."""
+
+    @property
+    def ends(self) -> Dict[str, Any]:
+        """Whose stacks end here: it is their innermost frame that is not folded away. Members: ``ranks``, ``pids``,
+        ``unnamed``."""
+
+    @property
+    def threads(self) -> List[Dict[str, Any]]:
+        """The threads whose stacks pass through it, by their numbers; empty where only main threads are in the tree.
+        Members: ``thread``, ``ranks``, ``pids``, ``unnamed``."""
+
+    # By hand:
+
+    @property
+    def ranks(self) -> str:
+        """Ranks whose stacks pass through it, in the notation of node sets: ``0-126,128``."""
+
+    @property
+    def pids(self) -> str:
+        """Process ids of those whose rank is not known, in the same notation."""
+
+    @property
+    def unnamed(self) -> int:
+        """How many there are of which neither is known."""
+
+    def rank_list(self) -> List[int]:
+        """The ranks, one by one."""
+
+    @property
+    def parent(self) -> Optional[StackNode]:
+        """The frame that called it; None: it is outermost."""
+
+    @property
+    def children(self) -> List[StackNode]:
+        """The frames that it called, where most are first."""
+
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 

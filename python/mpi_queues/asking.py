@@ -52,6 +52,8 @@ def snapshots(
     def read(session: Session) -> Snapshot:
         if request.action == "handles":
             return request.handles(session)
+        if request.action == "stacks":
+            return request.standing(session)
         try:
             return request.read(session)
         except NativeError:

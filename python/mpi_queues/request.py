@@ -14,7 +14,7 @@ from .errors import UserError
 from .handle_types import HandleDict
 from .system import typed_json
 
-Action = Literal["read", "handles", "compare", "layouts", "record"]
+Action = Literal["read", "stacks", "handles", "compare", "layouts", "record"]
 
 #: The variable of the environment that names what wraps MPI, where nothing else does.
 WRAPPERS = "MPI_QUEUES_WRAPPERS"
@@ -85,6 +85,10 @@ class Request:
     def outline(self, session: Session) -> Optional[Snapshot]:
         """:meth:`Session.outline`."""
         return session.outline(stacks=self.stacks, wrappers=self.wrappers)
+
+    def standing(self, session: Session) -> Snapshot:
+        """:meth:`Session.standing`."""
+        return session.standing(wrappers=self.wrappers)
 
     def handles(self, session: Session) -> Snapshot:
         """:meth:`Session.handles`."""

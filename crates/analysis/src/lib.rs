@@ -4,7 +4,7 @@
 //! of calls tell of operations), [`job`] (who is there, and which
 //! communicators of different processes are one), [`matching`] (which sends and receives belong together), [`waits`] (what each
 //! thread waits for), [`graph`] and [`stuck`] (who can never go on), [`findings`] (what to tell of it), [`cause`] (what comes first), [`verdict`]. What two looks tell
-//! of each process says [`movement`].
+//! of each process says [`movement`]. [`stacks`] merges where all stand into one tree.
 
 pub mod cause;
 pub mod compare;
@@ -14,6 +14,7 @@ pub mod graph;
 pub mod job;
 pub mod matching;
 pub mod movement;
+pub mod stacks;
 pub mod stuck;
 pub mod told;
 pub mod universe;

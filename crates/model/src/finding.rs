@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Call, RankStart};
+use super::{Call, OddReason, RankStart};
 
 /// Declares the kinds, and a list of all.
 macro_rules! kinds {
@@ -83,6 +83,9 @@ pub enum FindingKind {
     /// One-sided epochs wait for each other, or for one that was never opened or closed.
     #[serde(rename = "one-sided epochs")]
     OneSidedEpochs,
+    /// Ranks are not where nearly all others are, or behind them, where nothing else tells the cause: never certain.
+    #[serde(rename = "odd rank")]
+    OddRank,
 }
 }
 
@@ -129,6 +132,9 @@ pub struct Finding {
     /// Calls that started the operations, or sent the messages, that it is about; of one operation several where none is certain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started_by: Vec<RankStart>,
+    /// Of an odd rank: what it has that nearly all others have not, the strongest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub odd: Vec<OddReason>,
     /// Whether it follows from what was read; else it is possible, and `evidence` says what is not known.
     pub certain: bool,
     /// What it follows from, in sentences, the strongest first; and what is not known where it is not certain.

@@ -77,6 +77,12 @@ impl RankSet {
         self.runs.iter().flat_map(|(first, last)| *first..=*last)
     }
 
+    /// Those that are in this set or in `other`.
+    #[must_use]
+    pub fn joined(&self, other: &Self) -> Self {
+        Self::of_runs([self.runs.as_slice(), other.runs.as_slice()].concat())
+    }
+
     /// Those of this set that are not in `other`.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {

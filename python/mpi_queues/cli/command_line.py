@@ -16,7 +16,7 @@ from .. import __version__, starting, targets
 from ..errors import UsageError, UserError
 from ..report.words import WIDTH, fitted
 from ..system.output import OutputError, Stream, clean_streams
-from . import demo, diagnose, handles, init, layouts, ranks, record, show
+from . import demo, diagnose, handles, init, layouts, ranks, record, show, stacks
 from .options import add_format, add_source, add_wrappers
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
@@ -119,6 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     diagnose.add_command(commands)
+    stacks.add_command(commands)
     _add_show(commands)
     _add_comms(commands)
     handles.add_command(commands, _row_limit)

@@ -24,8 +24,8 @@ def show(options: argparse.Namespace) -> int:
     if options.compare:
         return _compare(options)
     snapshot, failures = read(options, queues=True)
-    chosen = _chosen(snapshot, options)
-    shown = chosen if options.internal else chosen.filtered(internal=False)
+    found = chosen(snapshot, options)
+    shown = found if options.internal else found.filtered(internal=False)
     if options.format == "json":
         write_json(shown)
     else:
@@ -35,7 +35,7 @@ def show(options: argparse.Namespace) -> int:
             sys.stdout.write,
             text.Options(
                 limit=options.limit,
-                hidden_internal=text.count_operations(chosen) - text.count_operations(shown),
+                hidden_internal=text.count_operations(found) - text.count_operations(shown),
                 show_internal="--internal",
                 show_more="--limit all",
                 every_communicator=options.comm is not None,
@@ -50,7 +50,7 @@ def comms(options: argparse.Namespace) -> int:
     if options.verbose:
         return _explain(options)
     snapshot, failures = read(options, queues=False)
-    shown = _chosen(snapshot, options)
+    shown = chosen(snapshot, options)
     if options.format == "json":
         write_json(shown)
     else:
@@ -67,7 +67,7 @@ def _explain(options: argparse.Namespace) -> int:
         )
     request = replace(requested(options), action="handles", wanted=(("comm", options.comm),))
     snapshot, failures = merged(targets.requested(options), request, options)
-    shown = _chosen(snapshot, argparse.Namespace(comm=None, rank=options.rank))
+    shown = chosen(snapshot, argparse.Namespace(comm=None, rank=options.rank))
     if options.format == "json":
         write_json(shown)
     else:
@@ -109,7 +109,12 @@ def merged(
     return Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted)), failures
 
 
-def _chosen(snapshot: Snapshot, options: argparse.Namespace) -> Snapshot:
+def chosen(snapshot: Snapshot, options: argparse.Namespace) -> Snapshot:
+    """What ``--comm`` and ``--rank`` leave of it.
+
+    Raises:
+        UsageError: where there is no such thing.
+    """
     try:
         return text.chosen(snapshot, comm=options.comm, rank=options.rank)
     except UserError as error:

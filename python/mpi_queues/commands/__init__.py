@@ -20,6 +20,7 @@ from .print import PrintCommand
 from .queues import QueuesCommand
 from .ranks import RanksCommand
 from .record import RecordCommand
+from .stacks import StacksCommand
 
 __all__ = ["Command", "Context", "Dialect", "all_commands"]
 
@@ -28,6 +29,7 @@ def all_commands(*further: Command) -> List[Command]:
     """Every command, in the order of the help; ``further`` are those that only this debugger has."""
     commands: List[Command] = [
         DiagnoseCommand(),
+        StacksCommand(),
         QueuesCommand(),
         CommsCommand(),
         HandlesCommand(),

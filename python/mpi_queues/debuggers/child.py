@@ -185,8 +185,9 @@ def _answer(question: Question, process: DebuggedMpi, release: Callable[[], None
     process.set_layouts(question.request.layouts)
     left = min(question.request.timeout, question.until - time.monotonic())
     request = question.request.within(max(0.5, left))
-    if request.action in ("read", "handles"):
-        snapshot = process.read(request) if request.action == "read" else process.handles(request)
+    asked = {"read": process.read, "stacks": process.standing, "handles": process.handles}.get(request.action)
+    if asked is not None:
+        snapshot = asked(request)
         # The process may go on as soon as it has been read; writing a large answer takes a while.
         release()
         _head(write, {"ok": "snapshot"})

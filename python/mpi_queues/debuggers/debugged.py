@@ -27,6 +27,10 @@ class DebuggedMpi(ABC):
         """What :meth:`Session.read` gives; asked again at the same stop, the answer is remembered."""
 
     @abstractmethod
+    def standing(self, request: Request) -> Snapshot:
+        """As :meth:`Session.standing`."""
+
+    @abstractmethod
     def outline(self, request: Request) -> Optional[Snapshot]:
         """As :meth:`Session.outline`."""
 

@@ -92,6 +92,9 @@ class ProcessSession(DebuggedMpi):
             self._snapshots[key] = known
         return known
 
+    def standing(self, request: Request) -> _native.Snapshot:
+        return self.reached(lambda: request.standing(self._session))
+
     def outline(self, request: Request) -> Optional[_native.Snapshot]:
         return self.reached(lambda: request.outline(self._session))
 

@@ -1,0 +1,135 @@
+//! Which frames of a stack tell a person something.
+
+use std::collections::HashSet;
+
+use functions::mpi_function;
+use model::{Frame, FrameLanguage, Process, Stack};
+
+/// Functions by which programs and threads begin: of glibc, musl and the kernel's interface.
+const STARTS: &[&str] = &[
+    "_start",
+    "_start_c",
+    "__libc_start_main",
+    "__libc_start_main_impl",
+    "__libc_start_main_alias_2",
+    "__libc_start_call_main",
+    "libc_start_main_stage2",
+    "start_thread",
+    "start",
+    "clone",
+    "clone3",
+    "__clone",
+    "__clone3",
+    "__clone_internal",
+    "thread_start",
+];
+
+/// A frame as it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Shown<'a> {
+    /// Its function; of MPI's as the application calls it.
+    pub function: Option<&'a str>,
+    /// Its source file; of MPI's functions none.
+    pub file: Option<&'a str>,
+    /// The line.
+    pub line: Option<i64>,
+    /// The language that an interpreter runs.
+    pub language: Option<FrameLanguage>,
+    /// The file of the code, where the function is not known.
+    pub image: Option<&'a str>,
+    /// Whether it is the outermost function of MPI.
+    pub mpi: bool,
+    /// Whether it is the application's; not told in older recordings.
+    pub application: Option<bool>,
+}
+
+impl<'a> Shown<'a> {
+    fn of(frame: &'a Frame) -> Self {
+        let function = frame.function.as_deref().filter(|name| !name.is_empty());
+        Self {
+            function,
+            file: frame.file.as_deref(),
+            line: frame.line,
+            language: frame.language,
+            image: if function.is_none() { frame.image.as_deref() } else { None },
+            mpi: false,
+            application: frame.application,
+        }
+    }
+
+    fn of_mpi(function: &'a str) -> Self {
+        Self { function: Some(function), mpi: true, application: Some(false), ..Self::default() }
+    }
+}
+
+/// The frames of a stack that are shown, outermost first; at least one where it has any.
+pub fn shown(stack: &Stack, internal: bool) -> Vec<Shown<'_>> {
+    let frames = stack.frames.as_slice();
+    let call = frames.iter().enumerate().rev().find_map(|(at, frame)| Some((at, in_mpi(frame)?)));
+    if internal {
+        return all(frames, call);
+    }
+    let inner = call.map_or(0, |(at, _)| at);
+    let outer = outermost(frames).max(inner);
+    let interpreters = interpreters(frames);
+    let folded = |frame: &Frame| {
+        let interpreter = || frame.image.as_deref().is_some_and(|image| interpreters.contains(image));
+        frame.application != Some(true) && frame.language.is_none() && interpreter()
+    };
+    let mut found: Vec<Shown<'_>> = Vec::new();
+    for (at, frame) in frames.iter().enumerate().take(outer + 1).skip(inner).rev() {
+        match call {
+            Some((place, function)) if place == at => found.push(Shown::of_mpi(function)),
+            _ if frame.wrapper || folded(frame) => {}
+            _ => found.push(Shown::of(frame)),
+        }
+    }
+    if found.is_empty() {
+        found.extend(frames.first().map(Shown::of));
+    }
+    found
+}
+
+fn all<'a>(frames: &'a [Frame], call: Option<(usize, &'a str)>) -> Vec<Shown<'a>> {
+    let shown = |(at, frame): (usize, &'a Frame)| Shown {
+        mpi: call.is_some_and(|(place, _)| place == at),
+        ..Shown::of(frame)
+    };
+    frames.iter().enumerate().rev().map(shown).collect()
+}
+
+/// The function of MPI that a frame is, without the `P` of the profiling interface.
+fn in_mpi(frame: &Frame) -> Option<&str> {
+    let name = frame.function.as_deref()?;
+    let public = mpi_function(name)?;
+    name.get(name.len().checked_sub(public.len())?..)
+}
+
+/// The place of the outermost frame that tells something: the application's; where none is known to be that, the one
+/// before which there are only such as start programs and threads.
+fn outermost(frames: &[Frame]) -> usize {
+    let starts = |frame: &Frame| frame.function.as_deref().is_some_and(is_start) && frame.language.is_none();
+    let own = |frame: &Frame| frame.application == Some(true) && !frame.wrapper && !starts(frame);
+    let place = frames.iter().rposition(own).or_else(|| frames.iter().rposition(|frame| !starts(frame)));
+    place.unwrap_or(0)
+}
+
+fn is_start(name: &str) -> bool {
+    STARTS.contains(&name.split('@').next().unwrap_or(name))
+}
+
+/// The files of the interpreters on a stack: of each frame of an interpreted language the next inner one runs it.
+fn interpreters(frames: &[Frame]) -> HashSet<&str> {
+    let runs = |pair: &'_ [Frame]| pair[0].language.is_none() && pair[1].language.is_some() && !pair[0].wrapper;
+    frames.windows(2).filter(|pair| runs(pair)).filter_map(|pair| pair[0].image.as_deref()).collect()
+}
+
+/// The stack of the thread that the process began with.
+pub fn main_thread(process: &Process) -> Option<&Stack> {
+    let stacks = process.stacks.as_slice();
+    let told = stacks.iter().find(|stack| stack.main == Some(true));
+    let first = || stacks.iter().find(|stack| stack.main.is_none() && stack.thread == 1);
+    // Of a process that nobody tells it of, the first one is better than none.
+    let any = || stacks.iter().filter(|stack| stack.main.is_none()).min_by_key(|stack| stack.thread);
+    told.or_else(first).or_else(any)
+}

@@ -1,0 +1,46 @@
+"""``mpi stacks``: the stacks of all processes that the debugger has, merged into one tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..report import stacks as report
+from ..report import text
+from . import options as opt
+from .base import ALL, FORMAT, RANK, SELECTED, Command, from_processes, requested
+from .context import Context
+from .job_ranks import RANKS
+
+THREADS = opt.Option(
+    "threads", "All threads but those of the MPI library and its helpers, not the main ones only.", short="t"
+)
+INTERNAL = opt.Option("internal", "All frames, with -threads also all threads.", short="i")
+
+
+class StacksCommand(Command):
+    """Merged stacks."""
+
+    name = "stacks"
+    summary = "Show where all ranks stand: their stacks as one tree."
+    description = (
+        "Merges the stacks of every {process}, outermost frame first; each branch says which ranks are in it, and which\n"
+        "are not. Frames inside MPI, of what wraps MPI, of interpreters and before main are folded away."
+    )
+    options = (FORMAT, THREADS, RANK, RANKS, INTERNAL, SELECTED, ALL)
+    examples = (
+        ("mpi stacks", "who stands where"),
+        ("mpi stacks -threads", "all threads"),
+        ("mpi stacks -rank 3 -internal", "all frames of one rank"),
+    )
+
+    def run(self, context: Context, arguments: opt.Arguments) -> None:
+        rank = opt.integer(arguments, RANK.name, self.full_name)
+        request = replace(requested(context, arguments), source="auto", plugin=None, queues=False, stacks=True)
+        snapshot = from_processes(context, arguments, lambda process: process.standing(request))
+        snapshot = text.chosen(snapshot, comm=None, rank=rank)
+        tree = snapshot.stacks(threads=arguments.has(THREADS.name), internal=arguments.has(INTERNAL.name), rank=rank)
+        if arguments.get(FORMAT.name) == "json":
+            tree.write_json(context.write, indent=2)
+            context.write("\n")
+        else:
+            report.write_stacks(tree, context.write, report.Options(all_of_it="all of it: mpi stacks -format json"))
