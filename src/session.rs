@@ -252,12 +252,17 @@ impl Session {
             Err(error) => {
                 self.interrupted()?;
                 let notes = vec![format!("nothing but its stacks is known: {error}")];
-                (model::Process { stage: self.session.stage_without_mpi(), notes, ..model::Process::default() }, Some(error))
+                (
+                    model::Process { stage: self.session.stage_without_mpi(), notes, ..model::Process::default() },
+                    Some(error),
+                )
             }
         };
         let found = self.finished(py, process, true, wrappers)?;
         match refused {
-            Some(error) if found.0.processes.iter().all(|process| process.stacks.is_empty()) => Err(self.error(py, &error)),
+            Some(error) if found.0.processes.iter().all(|process| process.stacks.is_empty()) => {
+                Err(self.error(py, &error))
+            }
             _ => Ok(found),
         }
     }

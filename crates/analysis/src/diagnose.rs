@@ -45,6 +45,7 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     findings.extend(findings::polling::find(&context));
     findings.extend(requests::find(&context));
     findings.extend(slow::find(&context));
+    findings.extend(findings::odd_rank::find(&context, &movement, &findings));
     cause::order(&mut findings);
     let mut verdict = verdict::of(&context, &findings);
     // Only now: the headline has its own word for what is not certain.

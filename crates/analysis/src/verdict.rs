@@ -1,13 +1,13 @@
 //! What is said of the whole.
 
 use super::cause;
-use super::findings::Context;
 use super::findings::slow::Waiters;
+use super::findings::{Context, odd_rank};
 use super::job::{Doubt, ProcIndex};
 use super::stuck::Seen;
 use super::waits::{Free, Need, ProcState};
 use super::words;
-use model::{Finding, Limit, LimitKind, Process, State, Verdict};
+use model::{Finding, FindingKind, Limit, LimitKind, Process, State, Verdict};
 
 /// How many sentences of one kind the limits have.
 const SHOWN: usize = 4;
@@ -27,6 +27,9 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
         (State::Suspect, headline("Possible deadlock", &finding.summary), Some(place))
     } else if places(context).0 == 0 {
         (State::Unknown, NOTHING.to_owned(), None)
+    } else if let Some((place, finding)) = finding_of(first_odd(findings)).filter(|_| waiting.is_none()) {
+        let unread = blind.words(context);
+        (State::Unknown, odd_rank::headline(finding, unread.as_deref()), Some(place))
     } else if let Some(unread) = blind.words(context) {
         let known = waiting.map_or_else(|| blind.waits(context), |(_, finding)| Some(finding.summary.clone()));
         let known = known.unwrap_or_else(|| places(context).1);
@@ -38,6 +41,11 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
         (State::Running, format!("Nobody is stuck as far as can be seen: {}.", places(context).1), None)
     };
     Verdict { state, headline, finding: told, limits, limited_by, ..Verdict::default() }
+}
+
+/// The likeliest odd rank.
+fn first_odd(findings: &[Finding]) -> Option<usize> {
+    findings.iter().position(|finding| finding.kind == FindingKind::OddRank)
 }
 
 fn headline(word: &str, claim: &str) -> String {

@@ -6,6 +6,7 @@ pub mod epochs;
 pub mod finished;
 pub mod messages;
 pub mod non_blocking;
+pub mod odd_rank;
 pub mod polling;
 pub mod requests;
 pub mod slow;

@@ -15,14 +15,13 @@ const STARTS: &[&str] = &[
     "__libc_start_call_main",
     "libc_start_main_stage2",
     "start_thread",
-    "start",
-    "clone",
-    "clone3",
     "__clone",
     "__clone3",
     "__clone_internal",
-    "thread_start",
 ];
+
+/// Those that an application may have itself.
+const PLAIN_STARTS: &[&str] = &["clone", "clone3", "start", "thread_start"];
 
 /// A frame as it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -91,10 +90,8 @@ pub fn shown(stack: &Stack, internal: bool) -> Vec<Shown<'_>> {
 }
 
 fn all<'a>(frames: &'a [Frame], call: Option<(usize, &'a str)>) -> Vec<Shown<'a>> {
-    let shown = |(at, frame): (usize, &'a Frame)| Shown {
-        mpi: call.is_some_and(|(place, _)| place == at),
-        ..Shown::of(frame)
-    };
+    let shown =
+        |(at, frame): (usize, &'a Frame)| Shown { mpi: call.is_some_and(|(place, _)| place == at), ..Shown::of(frame) };
     frames.iter().enumerate().rev().map(shown).collect()
 }
 
@@ -108,14 +105,19 @@ fn in_mpi(frame: &Frame) -> Option<&str> {
 /// The place of the outermost frame that tells something: the application's; where none is known to be that, the one
 /// before which there are only such as start programs and threads.
 fn outermost(frames: &[Frame]) -> usize {
-    let starts = |frame: &Frame| frame.function.as_deref().is_some_and(is_start) && frame.language.is_none();
-    let own = |frame: &Frame| frame.application == Some(true) && !frame.wrapper && !starts(frame);
-    let place = frames.iter().rposition(own).or_else(|| frames.iter().rposition(|frame| !starts(frame)));
-    place.unwrap_or(0)
+    // What is further out than one of these began it: the executable's own code, too.
+    let begun = frames.iter().position(is_start).unwrap_or(frames.len());
+    let frames = frames.get(..begun).unwrap_or_default();
+    let own = |frame: &Frame| frame.application == Some(true) && !frame.wrapper;
+    frames.iter().rposition(own).unwrap_or(begun.saturating_sub(1))
 }
 
-fn is_start(name: &str) -> bool {
-    STARTS.contains(&name.split('@').next().unwrap_or(name))
+/// Whether a program or a thread begins with this function.
+fn is_start(frame: &Frame) -> bool {
+    let name = frame.function.as_deref().unwrap_or_default();
+    let name = name.split('@').next().unwrap_or(name);
+    let own = || frame.application == Some(true);
+    frame.language.is_none() && (STARTS.contains(&name) || PLAIN_STARTS.contains(&name) && !own())
 }
 
 /// The files of the interpreters on a stack: of each frame of an interpreted language the next inner one runs it.

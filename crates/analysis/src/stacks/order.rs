@@ -34,12 +34,7 @@ pub(super) fn finished(merger: Merger<'_>, options: Options) -> (Vec<StackNode>,
 }
 
 /// Puts those that one called on the pile, so that the largest comes off first, of equal ones the one with the lowest rank.
-fn push(
-    pile: &mut Vec<(usize, Option<usize>)>,
-    mut called: Vec<usize>,
-    parent: Option<usize>,
-    made: &[Option<Made>],
-) {
+fn push(pile: &mut Vec<(usize, Option<usize>)>, mut called: Vec<usize>, parent: Option<usize>, made: &[Option<Made>]) {
     let key = |at: &usize| {
         let members = made[*at].as_ref().map(|made| &made.0.members);
         (members.map_or(0, Members::len), members.and_then(|members| members.ranks.iter().next()))
