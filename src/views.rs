@@ -215,6 +215,8 @@ views! {
         /// none is certain. Members: ``rank``, ``function``, ``file``, ``line``, ``caller``, ``request``, ``root``,
         /// ``certain``, ``how``.
         started_by,
+        /// Of an odd rank: what it has that nearly all others have not, the strongest first.
+        odd,
         /// Whether it follows from what was read; else it is possible, and ``evidence`` says what is not known.
         certain,
         /// What it follows from, in sentences, the strongest first; and what is not known where it is not certain.

@@ -784,6 +784,10 @@ class Finding:
         ``certain``, ``how``."""
 
     @property
+    def odd(self) -> List[Dict[str, Any]]:
+        """Of an odd rank: what it has that nearly all others have not, the strongest first."""
+
+    @property
     def certain(self) -> bool:
         """Whether it follows from what was read; else it is possible, and ``evidence`` says what is not known."""
 

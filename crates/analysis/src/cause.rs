@@ -22,13 +22,11 @@ fn rank(finding: &Finding, sure: bool, deadlocks: &[HashSet<i64>]) -> (u8, bool)
     let place = match finding.kind {
         Kind::Deadlock | Kind::FinishedRank | Kind::Polling => 3,
         // What is only possible explains nothing that is certain.
-        _ if sure && !finding.certain && finding.kind != Kind::OddRank => 4,
+        _ if sure && !finding.certain => 4,
         Kind::CollectiveMismatch | Kind::RootMismatch | Kind::TagMismatch | Kind::CommunicatorMismatch => 0,
         Kind::RankMismatch | Kind::NeverStarted => 1,
         Kind::OneSidedEpochs => 2,
         Kind::MissingInCollective if holds_a_circle(finding, deadlocks) => 2,
-        // It is told because nothing else is known.
-        Kind::OddRank => 5,
         _ => 4,
     };
     (place, place == 3 && !finding.certain)

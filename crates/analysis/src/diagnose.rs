@@ -45,8 +45,8 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     findings.extend(findings::polling::find(&context));
     findings.extend(requests::find(&context));
     findings.extend(slow::find(&context));
-    findings.extend(findings::odd_rank::find(&context, &movement, &findings));
     cause::order(&mut findings);
+    findings::odd_rank::add(&context, &movement, &mut findings);
     let mut verdict = verdict::of(&context, &findings);
     // Only now: the headline has its own word for what is not certain.
     for finding in findings.iter_mut().filter(|finding| finding.kind.is_stuck() && !finding.certain) {

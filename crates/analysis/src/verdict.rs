@@ -27,7 +27,9 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
         (State::Suspect, headline("Possible deadlock", &finding.summary), Some(place))
     } else if places(context).0 == 0 {
         (State::Unknown, NOTHING.to_owned(), None)
-    } else if let Some((place, finding)) = finding_of(first_odd(findings)).filter(|_| waiting.is_none()) {
+    } else if let Some((place, finding)) =
+        finding_of(first_odd(findings)).filter(|(place, _)| *place == 0 || waiting.is_none())
+    {
         let unread = blind.words(context);
         (State::Unknown, odd_rank::headline(finding, unread.as_deref()), Some(place))
     } else if let Some(unread) = blind.words(context) {

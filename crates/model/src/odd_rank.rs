@@ -87,10 +87,10 @@ impl fmt::Display for OddReason {
                 }
             }
             Self::Behind { communicator, own, others } => {
-                let name = if communicator.starts_with("MPI_COMM_") {
-                    communicator.clone()
-                } else {
-                    format!("{communicator:?}")
+                let name = match communicator.as_str() {
+                    "" => "a communicator without a name".to_owned(),
+                    name if name.starts_with("MPI_COMM_") => name.to_owned(),
+                    name => format!("\"{name}\""),
                 };
                 write!(out, "Its next non-blocking collective on {name} is number {own}, that of the others {others}.")
             }

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from .. import asking, targets
@@ -68,7 +68,7 @@ def add_command(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """``mpi-queues diagnose``."""
     wanted = targets.requested(options)
-    request = requested(options, options.source)
+    request = replace(requested(options, options.source), stacks=True)
     running = _running(wanted)
     if options.twice is not None and not running:
         raise UsageError(
@@ -78,12 +78,17 @@ def run(options: argparse.Namespace) -> int:
     first, failures = show.merged(wanted, request, options, lambda unread: _write_json(unread.diagnose()))
     diagnosis = first.diagnose()
     interval = options.twice
-    if interval is None and running and not options.once and diagnosis.state in ("deadlock", "suspect"):
+    if interval is None and running and not options.once and _asks_for_more(diagnosis):
         interval = AGAIN_AFTER
     if interval is not None:
         diagnosis, failures = _again(_Look(first, time.monotonic(), running), options, wanted, request, interval)
     _show(diagnosis, options)
     return show.finish(diagnosis.snapshot, failures, options, told=False)
+
+
+def _asks_for_more(diagnosis: Diagnosis) -> bool:
+    """Whether a second look may tell more: where ranks are suspected, what moves is not stuck."""
+    return diagnosis.state in ("deadlock", "suspect") or any(one.kind == "odd rank" for one in diagnosis.findings)
 
 
 @dataclass(frozen=True)

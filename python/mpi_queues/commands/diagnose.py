@@ -40,7 +40,7 @@ class DiagnoseCommand(Command):
     )
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
-        snapshot = read_processes(context, arguments, queues=True, outlines=True)
+        snapshot = read_processes(context, arguments, queues=True, outlines=True, stacks=True)
         active = _active(snapshot)
         look = Look(snapshot, time.monotonic(), active)
         last, context.last_look = context.last_look, look

@@ -1,5 +1,7 @@
 //! The odd rank among many whose queues are not known; and none where nobody is apart from a crowd.
 
+use std::collections::BTreeSet;
+
 use analysis::diagnose::{Earlier, diagnose};
 use model::{Finding, FindingKind, Frame, OddReason, Snapshot, Stage, State};
 
@@ -75,9 +77,15 @@ impl Program {
 }
 
 /// Plants a rank that is not like the others; whether a second look is needed to see it.
-fn plant(program: &Program, snapshot: &mut Snapshot, rank: usize, chance: &mut Chance) -> Option<Snapshot> {
+fn plant(
+    program: &Program,
+    snapshot: &mut Snapshot,
+    rank: usize,
+    kind: usize,
+    chance: &mut Chance,
+) -> Option<Snapshot> {
     let mut frames = program.outer(chance);
-    match chance.below(6) {
+    match kind {
         // In another function.
         0 => {
             frames.truncate(1 + chance.below(frames.len()));
@@ -119,6 +127,8 @@ fn plant(program: &Program, snapshot: &mut Snapshot, rank: usize, chance: &mut C
             let mut earlier = snapshot.clone();
             for thread in &mut earlier.processes[rank].calls {
                 thread.fingerprint = Some("earlier".to_owned());
+                // A loop that polls is seen to go on where it is another one.
+                thread.caller = Some("before".to_owned());
             }
             return Some(earlier);
         }
@@ -132,28 +142,36 @@ fn odd(findings: &[Finding]) -> Vec<&Finding> {
 
 #[test]
 fn a_planted_rank_is_named_first() {
-    let (mut named, mut missed) = (0, Vec::new());
+    let (mut named, mut missed, mut kinds) = (0, Vec::new(), BTreeSet::new());
     for seed in 0..200 {
         let mut chance = Chance(seed);
         let program = Program::new(&mut chance);
         let mut snapshot = program.all(64, &mut chance);
         let rank = chance.below(64);
-        let earlier = plant(&program, &mut snapshot, rank, &mut chance);
+        let kind = chance.below(6);
+        let earlier = plant(&program, &mut snapshot, rank, kind, &mut chance);
         let earlier = earlier.as_ref().map(|snapshot| Earlier { snapshot, interval_ms: Some(500), moving: &[] });
         let (findings, verdict) = diagnose(&snapshot, earlier);
-        assert!(findings.iter().all(|finding| !finding.certain), "{seed}: {findings:?}");
-        let first = findings.first().filter(|first| first.kind == FindingKind::OddRank);
-        match first {
-            Some(first) if first.ranks == [rank as i64] => {
+        // Where it computes for sure it is told as the one that others wait for.
+        let named_first = |finding: &&Finding| {
+            let known = finding.kind == FindingKind::SlowRank && finding.certain;
+            finding.ranks == [rank as i64] && (known || !finding.certain)
+        };
+        match findings.first().filter(named_first) {
+            Some(first) => {
                 named += 1;
-                assert!(verdict.headline.starts_with(&format!("Rank {rank} ")), "{seed}: {}", verdict.headline);
-                assert_eq!((verdict.state, verdict.finding), (State::Unknown, Some(0)), "{seed}");
-                assert_eq!(first.evidence.len(), first.odd.len() + 1, "{seed}");
+                kinds.insert(first.kind);
+                let headline = verdict.headline.to_lowercase();
+                assert!(headline.contains(&format!("rank {rank} ")), "{seed}: {}", verdict.headline);
+                assert!(verdict.state != State::Deadlock && verdict.finding == Some(0), "{seed}: {verdict:?}");
+                let odd = first.kind != FindingKind::OddRank || first.evidence.len() == first.odd.len() + 1;
+                assert!(odd, "{seed}: {first:?}");
             }
-            _ => missed.push((seed, rank, verdict.headline)),
+            None => missed.push(format!("{seed}, planted {kind} in {}: {}", program.function, verdict.headline)),
         }
     }
-    assert!(named >= 190, "{named} of 200, and not {missed:#?}");
+    println!("{named} of 200, as {kinds:?}; not {missed:#?}");
+    assert!(named >= 190, "{named} of 200");
 }
 
 #[test]
@@ -229,25 +247,27 @@ fn without_a_crowd_nothing_is_said() {
 
 #[test]
 fn what_is_told_of_one() {
-    let places = with(8, ("step", 50, "MPI_Barrier"), &[5], ("write_output", 88, "MPI_Recv"));
+    let places = with(8, ("step", 50, "MPI_Wait"), &[5], ("write_output", 88, "MPI_Recv"));
     let (findings, verdict) = diagnose(&standing(&places), None);
     let summary = "rank 5 is not where the other 7 are: it is in MPI_Recv, called by write_output at a.c:88; they are in \
-                   MPI_Barrier, called by step at a.c:50";
+                   MPI_Wait, called by step at a.c:50";
     assert_eq!((findings[0].summary.as_str(), findings[0].certain), (summary, false));
     assert_eq!(findings[0].calls[0].rank, Some(5));
     let [OddReason::Elsewhere { own, number: 7, parted_in, .. }] = &findings[0].odd[..] else { panic!("{findings:?}") };
     assert_eq!((own.line, parted_in.as_deref()), (Some(88), Some("main")));
     assert!(verdict.headline.starts_with("Rank 5 is not where the other 7 are: "), "{}", verdict.headline);
-    // One that computes goes before one that waits elsewhere.
-    let mut places = with(64, ("step", 50, "MPI_Barrier"), &[5], ("write_output", 88, "MPI_Recv"));
-    places[9] = ("relax", 3, "");
+    // Two that are apart, each by itself.
+    let mut places = with(64, ("step", 50, "MPI_Wait"), &[5], ("write_output", 88, "MPI_Recv"));
+    places[9] = ("relax", 3, "MPI_Ssend");
     let all = told(&places);
     assert_eq!(all.len(), 2, "{all:?}");
-    assert!(
-        all[0].starts_with("rank 9 is not where the other 63 are: it is outside MPI, in relax at a.c:3; 62 of them")
-    );
+    assert!(all[0].starts_with("rank 5 is not where the other 63 are: ") && all[0].contains("62 of them"), "{all:?}");
+    assert!(all[1].starts_with("rank 9 is not where the other 63 are: "), "{all:?}");
+    // One that computes goes before one that waits elsewhere.
+    places[9] = ("relax", 3, "");
+    assert_eq!(diagnose(&standing(&places), None).0[0].ranks, [9]);
     // One that has ended.
-    let mut snapshot = standing(&with(4, ("step", 50, "MPI_Barrier"), &[], ("", 0, "")));
+    let mut snapshot = standing(&with(4, ("step", 50, "MPI_Wait"), &[], ("", 0, "")));
     snapshot.processes[2].stage = Some(Stage::Ended);
     snapshot.processes[2].stacks.clear();
     snapshot.processes[2].calls.clear();
@@ -260,7 +280,7 @@ fn what_is_told_of_one() {
 
 #[test]
 fn a_job_that_runs_has_no_odd_rank() {
-    let places = with(16, ("step", 50, "MPI_Barrier"), &[5], ("write_output", 88, "MPI_Recv"));
+    let places = with(16, ("step", 50, "MPI_Wait"), &[5], ("write_output", 88, "MPI_Recv"));
     let (earlier, later) = (standing(&with(16, ("step", 20, "MPI_Recv"), &[], ("", 0, ""))), standing(&places));
     let (findings, _) = diagnose(&later, Some(Earlier { snapshot: &earlier, interval_ms: Some(500), moving: &[] }));
     assert!(odd(&findings).is_empty(), "{findings:?}");

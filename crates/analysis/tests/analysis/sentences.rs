@@ -10,6 +10,7 @@ use model::{
 };
 
 use super::made::{call, counted, job, outside, receive, send};
+use super::made_stacks::dark_job;
 use super::support::{add, findings, of_length, operation, post, with_status, with_text};
 
 /// What is wrong with a sentence, or a part of one; `None` where nothing is.
@@ -231,6 +232,20 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
                 post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, message);
             }
             vec![snapshot]
+        }
+        FindingKind::OddRank => {
+            let mut elsewhere = dark_job(8);
+            for rank in 0..8 {
+                call(&mut elsewhere, rank, if rank == 3 { "MPI_Recv" } else { "MPI_Barrier" }, 20);
+            }
+            let mut behind = elsewhere.clone();
+            for (rank, process) in behind.processes.iter_mut().enumerate() {
+                process.communicators[0].next_sequence = Some(if rank == 3 { 7 } else { 8 });
+            }
+            let mut works = elsewhere.clone();
+            works.processes[3].calls.clear();
+            outside(&mut works, 3, "compute");
+            vec![elsewhere, behind, works]
         }
         FindingKind::OneSidedEpochs => {
             let mut snapshot = job(2);

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use super::spots::{Manner, Spot, Spots};
 use crate::job::ProcIndex;
 
-/// Lines that are no further apart may be of one loop.
-const NEAR: i64 = 2;
+/// Lines that are no further apart may be of one loop that asks again and again.
+const NEAR: u64 = 3;
+
+/// The same of a loop with messages, in which each line may wait.
+const NEXT: u64 = 1;
 
 /// With more different spots there is no crowd that anybody is apart from.
 const MOST_SPOTS: usize = 512;
@@ -63,18 +66,20 @@ fn same(one: &Spot, other: &Spot) -> bool {
     let volatile = |spot: &Spot| matches!(spot.manner, Manner::Polls | Manner::Outside);
     let (first, second) = (&one.path, &other.path);
     let common = first.iter().zip(second).take_while(|(one, other)| one == other).count();
-    let in_loop = || {
+    let apart = |one: Option<i64>, other: Option<i64>| one.zip(other).map_or(0, |(one, other)| one.abs_diff(other));
+    let in_loop = |apart: u64| {
         let both = |wanted: &dyn Fn(&Spot) -> bool| wanted(one) && wanted(other);
-        both(&volatile) || both(&|spot| spot.manner == Manner::Messages)
+        both(&volatile) && apart <= NEAR || both(&|spot| spot.manner == Manner::Messages) && apart <= NEXT
     };
     match (first.get(common), second.get(common)) {
-        (None, None) => in_loop(),
+        (None, None) => in_loop(0),
         (Some(step), Some(further)) => {
-            if step.function != further.function || !near(step.line, further.line) {
+            let apart = apart(step.line, further.line);
+            if step.function != further.function || apart > NEAR {
                 return false;
             }
             match (common + 1 == first.len(), common + 1 == second.len()) {
-                (true, true) => in_loop(),
+                (true, true) => in_loop(apart),
                 (true, false) => volatile(one) && other.manner == Manner::Polls,
                 (false, true) => volatile(other) && one.manner == Manner::Polls,
                 (false, false) => false,
@@ -83,8 +88,4 @@ fn same(one: &Spot, other: &Spot) -> bool {
         (None, Some(_)) => common > 0 && volatile(one) && other.manner == Manner::Polls,
         (Some(_), None) => common > 0 && volatile(other) && one.manner == Manner::Polls,
     }
-}
-
-fn near(one: Option<i64>, other: Option<i64>) -> bool {
-    one.zip(other).is_none_or(|(one, other)| one.abs_diff(other) <= NEAR.unsigned_abs())
 }

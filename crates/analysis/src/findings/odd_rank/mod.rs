@@ -15,7 +15,7 @@ use crate::waits::{Free, Need, ProcState};
 use crate::words;
 use groups::{Group, groups};
 use model::{Finding, FindingKind, Motion, OddReason, RankMovement};
-use spots::{Manner, Spot, Spots};
+use spots::{Manner, Spot, Spots, Step};
 
 /// A crowd has so many members at least.
 const CROWD: usize = 3;
@@ -23,16 +23,33 @@ const CROWD: usize = 3;
 /// How many odd groups are told.
 const SHOWN: usize = 4;
 
-/// The odd ranks, likeliest first. `found`: what else is told.
-pub fn find(context: &Context<'_>, movement: &[(RankMovement, Seen)], found: &[Finding]) -> Vec<Finding> {
-    if found.iter().any(tells_a_cause) {
-        return Vec::new();
+/// Adds the odd ranks, likeliest first, to what else is told: before it where most queues are not known, for then what follows
+/// from these says little, else behind it.
+pub fn add(context: &Context<'_>, movement: &[(RankMovement, Seen)], findings: &mut Vec<Finding>) {
+    let count = context.job.procs.len();
+    // That most are at something that waits for nobody is no cause: they ask again and again.
+    let waits = |finding: &&Finding| finding.certain && finding.kind.is_wait();
+    let held_up: usize = findings.iter().filter(waits).map(|finding| finding.ranks.len()).sum();
+    let asking = held_up.saturating_mul(2) > count;
+    if findings.iter().any(|finding| tells_a_cause(finding) && !(asking && waits(&finding))) {
+        return;
     }
+    let mut odd = find(context, movement);
+    // What names the same ranks first says more of them.
+    if let Some(first) = findings.first().filter(|first| !first.kind.is_stuck()) {
+        odd.retain(|odd| odd.ranks != first.ranks);
+    }
+    let all: Vec<ProcIndex> = (0..count).map(ProcIndex).collect();
+    let place = if is_dark(context, &all, false) { 0 } else { findings.len() };
+    findings.splice(place..place, odd);
+}
+
+fn find(context: &Context<'_>, movement: &[(RankMovement, Seen)]) -> Vec<Finding> {
     let spots = Spots::new(context);
     let placed: Vec<ProcIndex> =
         (0..spots.of.len()).map(ProcIndex).filter(|proc| spots.spot(*proc).is_some()).collect();
     let moved = Moved::new(movement);
-    if placed.len() <= CROWD || moved.is_running() || !is_dark(context, &placed) {
+    if placed.len() <= CROWD || moved.is_running() || !is_dark(context, &placed, true) {
         return Vec::new();
     }
     let mut odd: HashMap<ProcIndex, Odd> = HashMap::new();
@@ -74,22 +91,23 @@ fn nearly_all(number: usize, all: usize) -> bool {
     number >= CROWD && number.saturating_mul(4) >= all.saturating_mul(3)
 }
 
-/// Whether queues leave open what most wait for: else they tell the cause, or that there is none.
-fn is_dark(context: &Context<'_>, placed: &[ProcIndex]) -> bool {
-    let dark = placed.iter().filter(|proc| {
+/// Whether queues leave open what most of these wait for: else they tell the cause, or that there is none. `moving`: also
+/// where all is known but what is on its way.
+fn is_dark(context: &Context<'_>, of: &[ProcIndex], moving: bool) -> bool {
+    let dark = of.iter().filter(|proc| {
         let Some(process) = context.job.procs.get(proc.0).and_then(|proc| proc.process) else { return false };
         let queues = process
             .communicators
             .iter()
             .flat_map(|found| [&found.pending_sends, &found.pending_receives, &found.unexpected_messages]);
         let unclear = context.threads(**proc).iter().any(|thread| {
-            let moving = thread.in_flight.is_some() && context.seen.get(proc.0) != Some(&Seen::Still);
-            moving || matches!(thread.need, Need::Unknown(_)) || thread.need.doubt().is_some()
+            let moves = moving && thread.in_flight.is_some() && context.seen.get(proc.0) != Some(&Seen::Still);
+            moves || matches!(thread.need, Need::Unknown(_)) || thread.need.doubt().is_some()
         });
         let lost = matches!(context.waits.states.get(proc.0), Some(ProcState::Free(Free::Unknown)));
         unclear || lost || process.communicators.is_empty() || !queues.into_iter().all(|queue| queue.is_whole())
     });
-    dark.count().saturating_mul(2) >= placed.len()
+    dark.count().saturating_mul(2) >= of.len()
 }
 
 /// Groups of few that stand apart from all others, where these are crowds.
@@ -168,12 +186,20 @@ impl Roles {
         let Some(own) = spots.all.get(group.spot) else { return true };
         // A root calls the same function from another line.
         let root = |other: &Spot| {
-            let functions = |spot: &Spot| spot.path.iter().map(|step| step.function).collect::<Vec<_>>();
-            own.manner == Manner::Rooted && own.function == other.function && functions(own) == functions(other)
+            let ((Some(own_step), outer), (Some(step), further)) = (ends(&own.path), ends(&other.path)) else {
+                return false;
+            };
+            let same_call = own.manner == Manner::Rooted && own.function == other.function;
+            same_call && own_step.function == step.function && outer == further
         };
         let is_root = group.procs.len() == 1 && crowds.iter().any(|crowd| spots.all.get(crowd.spot).is_some_and(root));
         is_root || own.manner != Manner::Finished && group.procs.iter().all(|proc| self.ends.contains(proc))
     }
+}
+
+/// The innermost frame, and those further out.
+fn ends(path: &[Step]) -> (Option<&Step>, &[Step]) {
+    path.split_last().map_or((None, path), |(last, outer)| (Some(last), outer))
 }
 
 /// What two looks tell.
