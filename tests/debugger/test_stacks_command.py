@@ -35,7 +35,13 @@ def test_all_processes_of_the_debugger_as_one_tree(debugger: Gdb, job: Job) -> N
     attach: List[str] = []
     for number, pid in enumerate(job.pids):
         attach += debugger.attach(pid, number)
-    commands = ("mpi stacks", "mpi stacks -format json", "mpi stacks -rank 1", "mpi stacks -rank 7", "mpi stacks -threads")
+    commands = (
+        "mpi stacks",
+        "mpi stacks -format json",
+        "mpi stacks -rank 1",
+        "mpi stacks -rank 7",
+        "mpi stacks -threads",
+    )
     outputs = debugger.run(*attach, *commands)[len(attach) :]
     assert outputs[0].splitlines()[-9:] == [
         "Where the main threads of ranks 0-2 stand, outermost first:",

@@ -10,7 +10,9 @@ from mpi_queues import Snapshot
 from mpi_queues.report.stacks import MOST_FRAMES
 
 
-def frame(function: Optional[str], file: Optional[str] = None, line: Optional[int] = None, **facts: Any) -> Dict[str, Any]:
+def frame(
+    function: Optional[str], file: Optional[str] = None, line: Optional[int] = None, **facts: Any
+) -> Dict[str, Any]:
     return {"function": function, "file": file, "line": line, "application": file is not None, **facts}
 
 
@@ -55,7 +57,11 @@ def test_sixty_four_ranks() -> None:
 
 def test_what_is_not_known() -> None:
     tree = snapshot(BARRIER, None, None, [frame(None, image="/opt/lib/libx.so")])
-    assert str(tree.stacks()).splitlines()[-3:] == ["  `- rank 3 (1 of 2, all but 0)", "       ?? in libx.so", "Not read: ranks 1-2."]
+    assert str(tree.stacks()).splitlines()[-3:] == [
+        "  `- rank 3 (1 of 2, all but 0)",
+        "       ?? in libx.so",
+        "Not read: ranks 1-2.",
+    ]
     assert str(snapshot(None).stacks()) == "No stack could be read.\nNot read: rank 0."
     half = str(snapshot([frame("step", "a.c", 4)], complete=False).stacks()).splitlines()
     assert half[1:] == ["  … step at a.c:4", "Not seen to their outermost frame: rank 0."]

@@ -35,9 +35,9 @@ def test_each_member_is_shown(tool: ModuleType) -> None:
     process = snapshot.rank(1)
     communicator = process.communicator("halo")
     queue = communicator.pending_receives
-    shown = {
-        type(one).__name__: one for one in (snapshot, diagnosis, diagnosis[0], process, communicator, queue, queue[0])
-    }
+    tree = snapshot.stacks()
+    views = (snapshot, diagnosis, diagnosis[0], process, communicator, queue, queue[0], tree, tree[0])
+    shown = {type(one).__name__: one for one in views}
     assert set(shown) == set(tool.CLASSES)
     members = tool.members(json.loads(tool.SCHEMA.read_text(encoding="utf-8")))
     for name, properties in members.items():

@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _asks_for_more(diagnosis: Diagnosis) -> bool:
     """Whether a second look may tell more: where ranks are suspected, what moves is not stuck."""
-    return diagnosis.state in ("deadlock", "suspect") or any(one.kind == "odd rank" for one in diagnosis.findings)
+    return diagnosis.state in ("deadlock", "suspect") or any(one.odd for one in diagnosis.findings)
 
 
 @dataclass(frozen=True)

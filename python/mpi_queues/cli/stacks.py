@@ -23,8 +23,8 @@ def add_command(commands: Any) -> None:
         "stacks",
         help="where all ranks stand: their stacks as one tree, and who is not where the others are",
         description="Merges the stacks of all processes into one tree, outermost frame first; each branch says which\n"
-        "ranks are in it, and which are not. Needs no queues: any process has stacks. Frames inside MPI, of what wraps\n"
-        "MPI, of interpreters and before main are folded away.",
+        "ranks are in it, and which are not. Needs no queues: any process has stacks. Frames inside MPI, of what\n"
+        "wraps MPI, of interpreters and before main are folded away.",
         epilog="examples:\n"
         "  mpi-queues stacks --job mpirun\n"
         "  mpi-queues stacks --job 4242 --threads\n"
@@ -35,7 +35,9 @@ def add_command(commands: Any) -> None:
     add_format(parser)
     add_wrappers(parser)
     parser.add_argument(
-        "--threads", action="store_true", help="all threads but those of the MPI library and its helpers, not the main ones only"
+        "--threads",
+        action="store_true",
+        help="all threads but those of the MPI library and its helpers, not the main ones only",
     )
     parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
     parser.add_argument("--internal", action="store_true", help="all frames, with --threads also all threads")
@@ -56,9 +58,7 @@ def run(options: argparse.Namespace) -> int:
         report.write_stacks(
             tree,
             sys.stdout.write,
-            report.Options(
-                width=terminal_width(), all_of_it="all of it: --format json", style=show.terminal_style()
-            ),
+            report.Options(width=terminal_width(), all_of_it="all of it: --format json", style=show.terminal_style()),
         )
     return show.finish(snapshot, [*failures, *_without_stacks(snapshot)], options, told=False)
 

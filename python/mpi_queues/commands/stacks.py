@@ -23,8 +23,8 @@ class StacksCommand(Command):
     name = "stacks"
     summary = "Show where all ranks stand: their stacks as one tree."
     description = (
-        "Merges the stacks of every {process}, outermost frame first; each branch says which ranks are in it, and which\n"
-        "are not. Frames inside MPI, of what wraps MPI, of interpreters and before main are folded away."
+        "Merges the stacks of every {process}, outermost frame first; each branch says which ranks are in it, and\n"
+        "which are not. Frames inside MPI, of what wraps MPI, of interpreters and before main are folded away."
     )
     options = (FORMAT, THREADS, RANK, RANKS, INTERNAL, SELECTED, ALL)
     examples = (

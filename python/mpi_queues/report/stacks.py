@@ -89,7 +89,9 @@ def _who(of: _Members) -> str:
     """``ranks 0-3,5``, ``pid 4242``, ``rank 1 and 2 processes``."""
     ranks, pids, unnamed = _parts(of)
     words = [
-        f"{name}{'' if set_.isdigit() else 's'} {_short(set_)}" for name, set_ in (("rank", ranks), ("pid", pids)) if set_
+        f"{name}{'' if set_.isdigit() else 's'} {_short(set_)}"
+        for name, set_ in (("rank", ranks), ("pid", pids))
+        if set_
     ]
     if unnamed:
         words.append(counted(unnamed, "process"))
@@ -120,7 +122,7 @@ class _Writer:
     def run(self) -> None:
         """Writes all, or as much as a text has."""
         roots = self._children.get(None, [])
-        #: Where a branch begins (None: those whose stacks end at the frame above), whose it is, and what stands before its lines.
+        #: Where a branch begins (None: those who end at the frame above), whose it is, and what stands before.
         pile: List[Tuple[Optional[int], _Members, str, bool]] = []
         left = MOST_FRAMES
         if len(roots) == 1:
@@ -131,7 +133,9 @@ class _Writer:
             at, members, prefix, last = pile.pop()
             head = f"{prefix}{'`-' if last else '|-'} "
             text = self._named(members, self._nodes[at] if at is not None else None)
-            self._line(head, prefix + ("     " if last else "|    "), text if at is not None else f"{text}: here", "process")
+            self._line(
+                head, prefix + ("     " if last else "|    "), text if at is not None else f"{text}: here", "process"
+            )
             if at is not None:
                 inner = prefix + ("     " if last else "|    ")
                 left -= self._chain(at, inner[-_DEEPEST:], pile, left)
@@ -208,9 +212,11 @@ def _write_line(
         return
     line, rows = head, []
     for piece in _pieces(text):
-        if columns(line) + columns(piece.rstrip()) > options.width and line.strip() and line != further:
+        if columns(line) + columns(piece.rstrip()) > options.width and line.strip(" |"):
             rows.append(line.rstrip())
-            line = further
+            # The name of a file is never cut: a long one stands further to the left.
+            room = max(0, options.width - columns(piece.rstrip()))
+            line = further if columns(further) <= room else " " * room
         line += piece
     # What has no place to break, such as the name of a file, is longer than a line rather than cut.
     rows.append(line.rstrip())

@@ -182,7 +182,6 @@ def test_the_odd_rank_where_queues_are_not_known(debian_mpi: MpiBuild, does: str
         place = {(call["file"].rsplit("/", 1)[-1], call["line"]) for call in finding["calls"] if call["rank"] == ODD}
         assert place & {("odd_rank.c", line(marker)), ("odd_rank.c", line(marker) - 1)}, finding
         assert f"rank {ODD} " in verdict["headline"].lower(), verdict
-        assert verdict["state"] != "deadlock"
         job.assert_running()
 
 
