@@ -39,6 +39,8 @@ __all__ = [
     "Recording",
     "Session",
     "Snapshot",
+    "StackNode",
+    "StackTree",
     "Unknown",
     "__version__",
     "add_call",
