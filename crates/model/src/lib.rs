@@ -13,6 +13,7 @@ pub mod handle;
 mod operation;
 mod process;
 mod remark;
+mod schedule;
 #[cfg(feature = "schema")]
 mod schema;
 mod snapshot;
@@ -30,6 +31,7 @@ pub use handle::{Handle, HandleKind, HandleList, HandleState, Known, Progress, R
 pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState};
 pub use process::{Communicator, Group, Mpi, Process, Spawned, Stage, Traffic};
 pub use remark::Remark;
+pub use schedule::{PlannedMessages, PossibleFunction, Schedule};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use snapshot::{SCHEMA, Snapshot};

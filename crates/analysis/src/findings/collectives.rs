@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Context;
+use super::crossed::Told;
 use super::non_blocking::Pending;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
@@ -32,8 +33,8 @@ struct Group<'a> {
 /// What to do where members call different ones.
 pub const ORDER: &str = "Make all ranks of the communicator call the same collectives in the same order: compare the branches that lead to these calls.";
 
-/// All findings about collectives; `pending` are the non-blocking ones.
-pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
+/// All findings about collectives; `pending` are the non-blocking ones, `told` is what was told of these.
+pub fn find(context: &Context<'_>, pending: &[Pending<'_>], told: &Told) -> Vec<Finding> {
     let mut by_communicator: BTreeMap<CommunicatorId, Vec<Group<'_>>> = BTreeMap::new();
     for (id, collective) in context.waits.collectives.iter() {
         let Some(communicator) = collective.communicator else { continue };
@@ -64,9 +65,10 @@ pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
             .collect();
         found[0].extend(crossed.iter().map(|crossed| crossed.finding(context)));
         for group in &groups {
-            let told = crossed.iter().filter(|crossed| crossed.group.id == group.id);
+            let of_group = crossed.iter().filter(|crossed| crossed.group.id == group.id);
             let mut elsewhere: HashSet<ProcIndex> =
-                told.flat_map(|crossed| crossed.pending.waiting().to_vec()).collect();
+                of_group.flat_map(|crossed| crossed.pending.waiting().to_vec()).collect();
+            elsewhere.extend(told.missing_in_entered(group.id).into_iter().flatten());
             elsewhere.extend(two.iter().filter(|(_, told)| told.contains(&group.id)).flat_map(|(finding, _)| {
                 let ranks: HashSet<i64> = finding.ranks.iter().copied().collect();
                 let all = (0..context.job.procs.len()).map(ProcIndex);
@@ -209,14 +211,14 @@ fn of_two(context: &Context<'_>, one: &Group<'_>, other: &Group<'_>) -> Finding 
 /// Members that stand in a blocking collective, and have not begun the non-blocking one of the same communicator for which others
 /// wait, who are not in the first.
 struct Crossed<'g> {
-    pending: &'g Pending,
+    pending: &'g Pending<'g>,
     group: &'g Group<'g>,
     /// Those in the blocking one.
     inside: Vec<ProcIndex>,
 }
 
 impl<'g> Crossed<'g> {
-    fn new(context: &Context<'_>, pending: &'g Pending, group: &'g Group<'g>) -> Option<Self> {
+    fn new(context: &Context<'_>, pending: &'g Pending<'g>, group: &'g Group<'g>) -> Option<Self> {
         // Who may leave early is perhaps only a step ahead.
         let absent = |proc: &ProcIndex| group.collective.missing.contains(proc);
         if !pending.waiting().iter().all(absent) {

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
 use super::collectives::{on, whereabouts};
+use super::crossed::Told;
+use super::planned::{self, Misfit, Plans};
 use crate::job::{CommunicatorId, ProcIndex, Shared};
 use crate::waits::Thread;
 use crate::words;
@@ -24,25 +26,38 @@ fn has_begun(next: i64, sequence: i64) -> Option<bool> {
 }
 
 /// A non-blocking collective that stuck ranks wait for.
-pub struct Pending {
+pub struct Pending<'a> {
     /// Its communicator.
     pub communicator: CommunicatorId,
     sequence: i64,
-    group: Group,
+    group: Group<'a>,
 }
 
-impl Pending {
+impl Pending<'_> {
     /// Those that wait for it.
     pub fn waiting(&self) -> &[ProcIndex] {
         &self.group.waiting
     }
 
-    /// The function that started it, as far as the source tells, with an article where it does not.
+    /// Whether it was made once to be started each time.
+    pub const fn is_persistent(&self) -> bool {
+        self.group.persistent
+    }
+
+    /// The function that started it, as far as the source or what the library has planned tell, with an article where they do not.
     pub fn name(&self) -> String {
-        match self.group.names.as_slice() {
-            [only] => only.clone(),
+        match (self.group.names.as_slice(), planned::common(&self.group.plans).as_deref()) {
+            ([only], _) => only.clone(),
+            (_, Some([only])) => (*only).to_owned(),
             _ => "a non-blocking collective".to_owned(),
         }
+    }
+
+    /// The function that started it for certain, as all members say.
+    fn only(&self) -> Option<&str> {
+        let Group { names, started, waiting, .. } = &self.group;
+        let all = started.len() >= waiting.len() && started.iter().all(|(_, one)| one.certain);
+        if let [only] = names.as_slice() { Some(only).filter(|_| all).map(String::as_str) } else { None }
     }
 
     /// Whether a member has not begun it; `None` where that is not known.
@@ -53,8 +68,8 @@ impl Pending {
 }
 
 /// Non-blocking collectives that stuck ranks wait for.
-pub fn pending(context: &Context<'_>) -> Vec<Pending> {
-    let mut waiting: BTreeMap<(CommunicatorId, i64), Group> = BTreeMap::new();
+pub fn pending<'a>(context: &Context<'a>) -> Vec<Pending<'a>> {
+    let mut waiting: BTreeMap<(CommunicatorId, i64), Group<'a>> = BTreeMap::new();
     let stuck = |proc: &ProcIndex| context.perhaps_stuck(*proc);
     for proc in (0..context.job.procs.len()).map(ProcIndex).filter(stuck) {
         let requests = context.threads(proc).iter().flat_map(|thread| &thread.call.requests);
@@ -63,6 +78,9 @@ pub fn pending(context: &Context<'_>) -> Vec<Pending> {
             let Some((shared, _)) = context.job.by_unique_id(proc.0, communicator) else { continue };
             let group = waiting.entry((shared, sequence)).or_default();
             group.persistent |= request.persistent;
+            if let Some(plan) = &request.schedule {
+                group.plans.push((proc, plan));
+            }
             if let [only] = request.started_by.as_slice() {
                 if !group.names.contains(&only.function) {
                     group.names.push(only.function.clone());
@@ -79,23 +97,25 @@ pub fn pending(context: &Context<'_>) -> Vec<Pending> {
 }
 
 /// All findings about these.
-pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
-    let told = pending.iter().filter_map(|one| of(context, one));
-    told.collect()
+pub fn find(context: &Context<'_>, pending: &[Pending<'_>], crossed: &Told) -> Vec<Finding> {
+    let told = pending.iter().enumerate();
+    told.filter_map(|(place, one)| of(context, one, crossed.missing_in_started(place))).collect()
 }
 
 /// Those that wait for one.
 #[derive(Default)]
-struct Group {
+struct Group<'a> {
     waiting: Vec<ProcIndex>,
     /// The functions that started it, as far as one of each request comes into question.
     names: Vec<String>,
     started: Vec<(ProcIndex, StartedBy)>,
+    /// What their libraries have planned for it.
+    plans: Plans<'a>,
     /// Whether it was made once to be started each time: its number says who has made it, not who has started it.
     persistent: bool,
 }
 
-fn of(context: &Context<'_>, pending: &Pending) -> Option<Finding> {
+fn of(context: &Context<'_>, pending: &Pending<'_>, elsewhere: Option<&HashSet<ProcIndex>>) -> Option<Finding> {
     let Pending { communicator: id, sequence, group } = pending;
     let (id, sequence, waiting) = (*id, *sequence, &group.waiting);
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
@@ -109,7 +129,11 @@ fn of(context: &Context<'_>, pending: &Pending) -> Option<Finding> {
         }
     }
     let certain = waiting.iter().all(|proc| context.stuck_for_certain(*proc));
-    if let Some(found) = others_started(context, pending, certain).or_else(|| other_roots(context, pending)) {
+    let misfit = planned::misfit(shared, &group.plans, pending.only()).filter(|_| !group.persistent);
+    let found = others_started(context, pending, certain, misfit.as_ref())
+        .or_else(|| misfit.as_ref().map(|misfit| do_not_fit(context, pending, misfit, certain)))
+        .or_else(|| other_roots(context, pending));
+    if let Some(found) = found {
         return Some(found);
     }
     // Those that stand in a blocking collective of it are told with that.
@@ -118,16 +142,26 @@ fn of(context: &Context<'_>, pending: &Pending) -> Option<Finding> {
             |thread: &Thread<'_>| thread.collective.map(|id| context.waits.collectives.get(id).communicator);
         context.threads(proc).iter().any(|thread| collective(thread) == Some(Some(id)))
     };
-    behind.retain(|proc| context.is_out(*proc) && !inside(*proc));
+    let told = |proc: &ProcIndex| elsewhere.is_some_and(|told| told.contains(proc));
+    let all_behind = behind.len();
+    behind.retain(|proc| context.is_out(*proc) && !inside(*proc) && !told(proc));
+    if behind.is_empty() && all_behind > 0 && elsewhere.is_some() {
+        return None;
+    }
     if !behind.is_empty() {
-        return Some(not_begun(context, (id, sequence), waiting, &behind, certain));
+        return Some(not_begun(context, pending, &behind, certain));
     }
     // One that may still complete tells nothing of what the others began.
     if group.persistent || !certain { None } else { different(context, (id, shared), waiting, &begun) }
 }
 
 /// Members that have started other functions as the same collective, by the source.
-fn others_started(context: &Context<'_>, pending: &Pending, certain: bool) -> Option<Finding> {
+fn others_started(
+    context: &Context<'_>,
+    pending: &Pending<'_>,
+    certain: bool,
+    misfit: Option<&Misfit>,
+) -> Option<Finding> {
     let group = &pending.group;
     if group.names.len() < 2 {
         return None;
@@ -146,14 +180,18 @@ fn others_started(context: &Context<'_>, pending: &Pending, certain: bool) -> Op
         .map(|(function, procs)| format!("{} {} started {function}", words::procs(job, procs), have(procs.len())))
         .collect();
     let sure = certain && group.started.iter().all(|(_, started)| started.certain);
+    let proven = misfit == Some(&Misfit::Functions);
     let mut evidence = vec![format!(
         "By the library's numbers these are the same collective of {}: number {}.",
         on(context, pending.communicator),
         pending.sequence
     )];
-    if !sure {
+    if proven {
+        evidence.push(NO_COMMON.to_owned());
+    } else if !sure {
         evidence.push("Not certain: which calls started them follows from the source.".to_owned());
     }
+    let sure = sure || (certain && proven && group.started.iter().all(|(_, started)| started.certain));
     Some(Finding {
         kind: FindingKind::CollectiveMismatch,
         summary: format!("on {} {}", on(context, pending.communicator), words::list(&told, "and")),
@@ -166,8 +204,93 @@ fn others_started(context: &Context<'_>, pending: &Pending, certain: bool) -> Op
     })
 }
 
+/// What the library has planned for the members.
+const NO_COMMON: &str = "What the library has planned for it differs so that no single function can have started it on all of them.";
+
+/// Members whose libraries have planned what does not fit together.
+fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit, certain: bool) -> Finding {
+    let (waiting, place) = (&pending.group.waiting, on(context, pending.communicator));
+    let who = words::procs(context.job, waiting);
+    let name = pending.name();
+    let numbers = format!("By the library's numbers these are the same collective of {place}: number {}.", pending.sequence);
+    let mut evidence = vec![numbers];
+    let (kind, summary, proven) = match misfit {
+        Misfit::Functions => {
+            evidence.push(NO_COMMON.to_owned());
+            let told = planned_functions(context, pending);
+            let summary = match told.len() {
+                2.. => format!("on {place} {}", words::list(&told, "and")),
+                _ => format!("on {place} {who} have started different non-blocking collectives as the same one"),
+            };
+            (FindingKind::CollectiveMismatch, summary, true)
+        }
+        Misfit::Roots { function, by_root } => {
+            evidence.push("All members must give the same root; the root is a rank in the communicator.".to_owned());
+            evidence.push("The roots follow from the messages that the library has planned.".to_owned());
+            let told: Vec<String> = by_root
+                .iter()
+                .map(|(root, procs)| format!("{} with root {root}", words::procs(context.job, procs)))
+                .collect();
+            let name = function.as_deref().unwrap_or(&name);
+            let summary = match told.len() {
+                2.. => format!("in {name} on {place} {} wait for one another", words::list(&told, "and")),
+                _ => format!("in {name} on {place} {who} have not given the same root"),
+            };
+            (FindingKind::RootMismatch, summary, true)
+        }
+        Misfit::Messages(exchange) => {
+            evidence.push(exchange.words(context));
+            let one = pending.only().is_some();
+            if !one {
+                evidence.push(
+                    "Not certain: whether the functions differ, or their roots, does not follow from that; the calls do not fit."
+                        .to_owned(),
+                );
+            }
+            let kind = if one { FindingKind::RootMismatch } else { FindingKind::CollectiveMismatch };
+            let started = "what they have started as the same non-blocking collective does not fit together";
+            let summary = match one {
+                true => format!("in {name} on {place} {who} have given arguments that do not fit together"),
+                false => format!("{who} wait on {place}, but {started}"),
+            };
+            (kind, summary, one)
+        }
+        Misfit::Sizes(exchange) => {
+            evidence.push(exchange.words(context));
+            let summary = format!("in {name} on {place} {who} have given different numbers of elements, or datatypes");
+            (FindingKind::CountMismatch, summary, true)
+        }
+    };
+    if proven && !certain {
+        evidence.extend(context.doubts(waiting));
+    }
+    Finding {
+        kind,
+        summary,
+        ranks: context.ranks(waiting),
+        calls: context.calls(waiting),
+        certain: certain && proven,
+        evidence,
+        advice: Some("Compare the calls that started them: same function, root, count and datatype on all ranks?".to_owned()),
+        ..Finding::default()
+    }
+}
+
+/// Who started which function, by what is planned, where it can be only one for each.
+fn planned_functions(context: &Context<'_>, pending: &Pending<'_>) -> Vec<String> {
+    let mut by_function: BTreeMap<&str, Vec<ProcIndex>> = BTreeMap::new();
+    for (proc, plan) in &pending.group.plans {
+        let Some(function) = plan.function() else { return Vec::new() };
+        by_function.entry(function).or_default().push(*proc);
+    }
+    let told = by_function.iter().map(|(function, procs)| {
+        format!("{} {} started {function}", words::procs(context.job, procs), have(procs.len()))
+    });
+    told.collect()
+}
+
 /// Members that, by the source, have started the same collective with different roots.
-fn other_roots(context: &Context<'_>, pending: &Pending) -> Option<Finding> {
+fn other_roots(context: &Context<'_>, pending: &Pending<'_>) -> Option<Finding> {
     let group = &pending.group;
     let [function] = group.names.as_slice() else { return None };
     let mut by_root: BTreeMap<i64, Vec<ProcIndex>> = BTreeMap::new();
@@ -200,19 +323,21 @@ fn have(number: usize) -> &'static str {
 }
 
 /// Members that have not begun what others wait for.
-fn not_begun(
-    context: &Context<'_>,
-    (id, sequence): (CommunicatorId, i64),
-    waiting: &[ProcIndex],
-    missing: &[ProcIndex],
-    certain: bool,
-) -> Finding {
-    let (job, place) = (context.job, on(context, id));
+fn not_begun(context: &Context<'_>, pending: &Pending<'_>, missing: &[ProcIndex], certain: bool) -> Finding {
+    let (sequence, waiting) = (pending.sequence, pending.waiting());
+    let (job, place) = (context.job, on(context, pending.communicator));
+    let name = match pending.only().or(planned::common(&pending.group.plans).and_then(|common| match common[..] {
+        [only] => Some(only),
+        _ => None,
+    })) {
+        Some(name) => name.to_owned(),
+        None => "the non-blocking collective".to_owned(),
+    };
     let have = have(missing.len());
     let wait = words::wait(waiting.len());
     let (who, others) = (words::procs(job, missing), words::procs(job, waiting));
     let mut summary =
-        format!("{who} {have} not started the non-blocking collective on {place} for which {others} {wait}");
+        format!("{who} {have} not started {name} on {place} for which {others} {wait}");
     let mut evidence = vec![format!(
         "The library numbers the non-blocking collectives of {place}: {others} {wait} for number {sequence}, which {who} {have} not reached."
     )];

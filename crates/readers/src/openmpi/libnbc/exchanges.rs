@@ -1,0 +1,95 @@
+//! Collectives in which all members do the same.
+
+use super::{Case, Fit, doublings, may_use};
+use crate::planned::Doing;
+use Doing::{Copy, Receive, Send};
+
+/// Exchanges with MPI_IN_PLACE of more members than twice these are not known again.
+const MOST_PAIRS: usize = 1 << 16;
+
+/// `nbc_barrier_init`: in rounds, to the member at twice the distance each time.
+pub fn barrier(case: &Case<'_>) -> Fit {
+    let (rank, size) = (case.member.rank, case.member.size);
+    let mut plan = Vec::new();
+    for round in 0..doublings(size) {
+        let distance = 1_i64 << round;
+        plan.extend([Send((rank + distance) % size), Receive((rank - distance + size) % size)]);
+    }
+    Fit::when(case.is(&plan) && case.none_has_data())
+}
+
+/// `nbc_allgather_init`.
+pub fn all_gather(case: &Case<'_>) -> Fit {
+    let (rank, size, asked) = (case.member.rank, case.member.size, case.member.algorithms.all_gather);
+    let mut linear = Vec::new();
+    for other in others(case).take(case.doings.len()) {
+        linear.extend([Receive(other), Send(other)]);
+    }
+    let mut doubling = Vec::new();
+    if may_use(asked, 2) && size & (size - 1) == 0 {
+        for distance in (0..doublings(size)).map(|round| 1_i64 << round) {
+            doubling.extend([Send(rank ^ distance), Receive(rank ^ distance)]);
+        }
+    }
+    let copies = case.member.persistent;
+    let is = |plan: &[Doing]| if copies { case.is_after_copy(plan) } else { case.is(plan) };
+    Fit::when(is(&linear) || (!doubling.is_empty() && is(&doubling)))
+}
+
+/// `nbc_allgatherv_init`.
+pub fn all_gather_v(case: &Case<'_>) -> Fit {
+    let (rank, size) = (case.member.rank, case.member.size);
+    let mut plan = Vec::new();
+    for distance in (1..size).take(case.doings.len()) {
+        plan.extend([Receive((rank - distance + size) % size), Send((rank + distance) % size)]);
+    }
+    Fit::when(if case.member.persistent { case.is_after_copy(&plan) } else { case.is(&plan) })
+}
+
+/// `nbc_alltoall_init`: of the algorithms that it has, it uses the linear one and the one for MPI_IN_PLACE.
+pub fn all_to_all(case: &Case<'_>) -> Fit {
+    let mut linear = vec![Copy];
+    for other in others(case).take(case.doings.len()) {
+        linear.extend([Receive(other), Send(other)]);
+    }
+    Fit::when(if case.member.temporary { case.is(&in_place(case)) } else { case.is(&linear) })
+}
+
+/// `nbc_alltoallv_init` and `nbc_alltoallw_init`: messages of no data are left out.
+pub fn all_to_all_v(case: &Case<'_>) -> Fit {
+    if !case.all_have_data() {
+        return Fit::No;
+    }
+    let linear = others(case).flat_map(|other| [Send(other), Receive(other)]);
+    Fit::when(if case.member.temporary {
+        case.is_part_of(in_place(case))
+    } else {
+        case.is_part_of(std::iter::once(Copy).chain(linear))
+    })
+}
+
+/// The steps of an exchange with MPI_IN_PLACE.
+fn in_place(case: &Case<'_>) -> Vec<Doing> {
+    let (rank, size) = (case.member.rank, case.member.size);
+    let mut plan = Vec::new();
+    for distance in (1..(size + 1) / 2).take(MOST_PAIRS) {
+        let (to, from) = ((rank + distance) % size, (rank + size - distance) % size);
+        plan.extend([Copy, Send(to), Receive(from), Send(from), Receive(to)]);
+    }
+    if size % 2 == 0 {
+        let opposite = (rank + size / 2) % size;
+        plan.extend([Copy, Send(opposite), Receive(opposite)]);
+    }
+    plan
+}
+
+/// Those among neighbours (`nbc_ineighbor_*.c`): who they are is left open.
+pub fn neighbours(case: &Case<'_>) -> Fit {
+    Fit::when(case.member.topology != Some(false) && case.doings.iter().all(|doing| doing.is_message()))
+}
+
+/// The other members.
+fn others(case: &Case<'_>) -> impl Iterator<Item = i64> {
+    let rank = case.member.rank;
+    (0..case.member.size).filter(move |other| *other != rank)
+}
