@@ -44,6 +44,8 @@ pub struct Step {
     pub bytes: Option<u64>,
     /// The address of the data, or what the library has for it.
     pub buffer: u64,
+    /// Whether the data are the library's own, on the way.
+    pub temporary: bool,
 }
 
 /// The messages for each member that `peer` tells the member of; `None` where there are too many.

@@ -18,11 +18,11 @@ shape!(
 );
 shape!(
     /// A message to a member.
-    Sent = ["NBC_Args_send"] { count: "count", buffer: "buf", datatype: "datatype", peer: "dest", local: "local" }
+    Sent = ["NBC_Args_send"] { count: "count", buffer: "buf", datatype: "datatype", peer: "dest", local: "local", temporary: "tmpbuf" }
 );
 shape!(
     /// A message from a member.
-    Received = ["NBC_Args_recv"] { count: "count", buffer: "buf", datatype: "datatype", peer: "source", local: "local" }
+    Received = ["NBC_Args_recv"] { count: "count", buffer: "buf", datatype: "datatype", peer: "source", local: "local", temporary: "tmpbuf" }
 );
 shape!(
     /// What of a communicator a schedule depends on.
@@ -145,13 +145,14 @@ impl Rounds {
                 3 => Doing::Copy,
                 _ => Doing::Unpack,
             };
-            let mut step = Step { doing, count: 0, bytes: None, buffer: 0 };
+            let mut step = Step { doing, count: 0, bytes: None, buffer: 0, temporary: false };
             if doing.is_message() {
-                let (count, datatype, buffer) = match kind {
-                    0 => (sent.count, sent.datatype, sent.buffer),
-                    _ => (received.count, received.datatype, received.buffer),
+                let (count, datatype, buffer, temporary) = match kind {
+                    0 => (sent.count, sent.datatype, sent.buffer, sent.temporary),
+                    _ => (received.count, received.datatype, received.buffer, received.temporary),
                 };
                 (step.count, step.buffer) = (record.uint(count), record.uint(buffer));
+                step.temporary = record.uint(temporary) != 0;
                 step.bytes = sizes.of(record.pointer(datatype)).and_then(|size| size.checked_mul(step.count));
             }
             steps.push(step);

@@ -84,8 +84,25 @@ fn in_place(case: &Case<'_>) -> Vec<Doing> {
 }
 
 /// Those among neighbours (`nbc_ineighbor_*.c`): who they are is left open.
-pub fn neighbours(case: &Case<'_>) -> Fit {
-    Fit::when(case.member.topology != Some(false) && case.doings.iter().all(|doing| doing.is_message()))
+fn neighbours(case: &Case<'_>) -> bool {
+    case.member.topology != Some(false) && case.doings.iter().all(|doing| doing.is_message())
+}
+
+/// `nbc_neighbor_allgather_init` and `nbc_neighbor_allgatherv_init`: the same data for all.
+pub fn neighbours_gather(case: &Case<'_>) -> Fit {
+    let sent = case.sent();
+    Fit::when(neighbours(case) && sent.windows(2).all(|pair| matches!(pair, [a, b] if (a.buffer, a.count) == (b.buffer, b.count))))
+}
+
+/// `nbc_neighbor_alltoall_init`: as many for each.
+pub fn neighbours_exchange(case: &Case<'_>) -> Fit {
+    let sent = case.sent();
+    Fit::when(neighbours(case) && sent.windows(2).all(|pair| matches!(pair, [a, b] if a.count == b.count)))
+}
+
+/// `nbc_neighbor_alltoallv_init` and `nbc_neighbor_alltoallw_init`.
+pub fn neighbours_any(case: &Case<'_>) -> Fit {
+    Fit::when(neighbours(case))
 }
 
 /// The other members.

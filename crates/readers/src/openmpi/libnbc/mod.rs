@@ -142,11 +142,11 @@ fn within(case: &Case<'_>) -> Vec<(&'static str, Fit)> {
         ("Reduce_scatter_block", with(reductions::reduce_scatter)),
         ("Scan", reductions::scan(case)),
         ("Exscan", reductions::exscan(case)),
-        ("Neighbor_allgather", without(exchanges::neighbours)),
-        ("Neighbor_allgatherv", without(exchanges::neighbours)),
-        ("Neighbor_alltoall", without(exchanges::neighbours)),
-        ("Neighbor_alltoallv", without(exchanges::neighbours)),
-        ("Neighbor_alltoallw", without(exchanges::neighbours)),
+        ("Neighbor_allgather", without(exchanges::neighbours_gather)),
+        ("Neighbor_allgatherv", without(exchanges::neighbours_gather)),
+        ("Neighbor_alltoall", without(exchanges::neighbours_exchange)),
+        ("Neighbor_alltoallv", without(exchanges::neighbours_any)),
+        ("Neighbor_alltoallw", without(exchanges::neighbours_any)),
     ]
 }
 
@@ -192,6 +192,17 @@ impl Case<'_> {
     /// Whether all messages have data.
     fn all_have_data(&self) -> bool {
         self.steps.iter().all(|step| !step.doing.is_message() || step.count > 0)
+    }
+
+    /// The messages that are sent.
+    fn sent(&self) -> Vec<&Step> {
+        self.steps.iter().filter(|step| matches!(step.doing, Doing::Send(_))).collect()
+    }
+
+    /// Whether all that comes goes into memory of the library's own, or all of it into that of the program.
+    fn receives_into(&self, temporary: bool) -> bool {
+        let received = self.steps.iter().filter(|step| matches!(step.doing, Doing::Receive(_)));
+        received.into_iter().all(|step| step.temporary == temporary)
     }
 
     /// Whether the messages have no data.

@@ -110,7 +110,7 @@ pub fn scan(case: &Case<'_>) -> Fit {
     if rank != size - 1 {
         linear.push(Send(rank + 1));
     }
-    let by_line = case.member.temporary == (rank > 0) && case.is_after_copy(&linear);
+    let by_line = case.member.temporary == (rank > 0) && case.is_after_copy(&linear) && case.receives_into(true);
     Fit::when(by_line || (may_use(case.member.algorithms.scan, 2) && is_doubling_scan(case, &[Reduce])))
 }
 
@@ -129,7 +129,8 @@ pub fn exscan(case: &Case<'_>) -> Fit {
         }
     }
     let doubling = may_use(case.member.algorithms.exscan, 2) && is_doubling_scan(case, &[Copy, Reduce]);
-    Fit::when((case.member.temporary == (rank > 0) && case.is(&linear)) || doubling)
+    let by_line = case.member.temporary == (rank > 0) && case.is(&linear) && case.receives_into(false);
+    Fit::when(by_line || doubling)
 }
 
 /// `scan_sched_recursivedoubling` and its like: some copies first, then in each round a message each way, and one or two steps
