@@ -40,7 +40,7 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let pending = non_blocking::pending(&context);
     let crossed = crossed::find(&context, &pending);
     findings.extend(crossed.findings.iter().cloned());
-    findings.extend(collectives::find(&context, &pending, &crossed));
+    findings.extend(collectives::find(&context, &pending));
     findings.extend(non_blocking::find(&context, &pending, &crossed));
     findings.extend(messages_of(&context));
     findings.extend(epochs::find(&context));

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use model::PlannedMessages;
+use model::{Handle, Known, PlannedMessages, Schedule};
 
 /// Of messages for more members than this it is not told which they are.
 const MOST_PEERS: usize = 32;
+
+/// That many functions are named in a summary; of more it says nothing.
+const NAMED: usize = 3;
 
 /// What a step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,4 +74,39 @@ pub fn sends(steps: &[Step]) -> Option<Vec<PlannedMessages>> {
 /// The messages that it receives, by peers.
 pub fn receives(steps: &[Step]) -> Option<Vec<PlannedMessages>> {
     messages(steps, |doing| if let Doing::Receive(peer) = doing { Some(peer) } else { None })
+}
+
+/// Adds to a handle which function it is of, as far as that is known; what its summary begins with.
+pub fn tell(planned: &Known<Schedule>, handle: &mut Handle) -> String {
+    let not_kept = "the library does not keep which collective it is";
+    let planned = match planned {
+        Ok(planned) => planned,
+        Err(reason) => {
+            handle.unknown("call", format!("{not_kept}: {reason}"));
+            return String::new();
+        }
+    };
+    if !planned.functions.is_empty() {
+        handle.fact("possible_calls", serde_json::to_value(&planned.functions).unwrap_or_default());
+    }
+    for (fact, messages) in [("planned_sends", &planned.sends), ("planned_receives", &planned.receives)] {
+        match messages {
+            Some(messages) => handle.fact(fact, serde_json::to_value(messages).unwrap_or_default()),
+            None => handle.unknown(fact, "they are too many to be told, or on a communicator of the library's own"),
+        }
+    }
+    let names: Vec<&str> = planned.functions.iter().map(|one| one.function.as_str()).collect();
+    match names.as_slice() {
+        [] => handle.unknown("call", format!("{not_kept}, and its schedule does not tell it")),
+        [only] => handle.fact("call", *only),
+        several => {
+            handle.unknown("call", format!("{not_kept}; such a schedule is made by {}", several.join(", ")));
+        }
+    }
+    let root = planned.root().map(|root| format!(" with root {root}")).unwrap_or_default();
+    match names.split_last() {
+        Some((last, [])) => format!("{last}{root}: "),
+        Some((last, others)) if names.len() <= NAMED => format!("{} or {last}{root}: ", others.join(", ")),
+        _ => String::new(),
+    }
 }

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Context;
-use super::crossed::Told;
 use super::non_blocking::Pending;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
@@ -33,8 +32,8 @@ struct Group<'a> {
 /// What to do where members call different ones.
 pub const ORDER: &str = "Make all ranks of the communicator call the same collectives in the same order: compare the branches that lead to these calls.";
 
-/// All findings about collectives; `pending` are the non-blocking ones, `told` is what was told of these.
-pub fn find(context: &Context<'_>, pending: &[Pending<'_>], told: &Told) -> Vec<Finding> {
+/// All findings about collectives; `pending` are the non-blocking ones.
+pub fn find(context: &Context<'_>, pending: &[Pending<'_>]) -> Vec<Finding> {
     let mut by_communicator: BTreeMap<CommunicatorId, Vec<Group<'_>>> = BTreeMap::new();
     for (id, collective) in context.waits.collectives.iter() {
         let Some(communicator) = collective.communicator else { continue };
@@ -65,10 +64,9 @@ pub fn find(context: &Context<'_>, pending: &[Pending<'_>], told: &Told) -> Vec<
             .collect();
         found[0].extend(crossed.iter().map(|crossed| crossed.finding(context)));
         for group in &groups {
-            let of_group = crossed.iter().filter(|crossed| crossed.group.id == group.id);
+            let told = crossed.iter().filter(|crossed| crossed.group.id == group.id);
             let mut elsewhere: HashSet<ProcIndex> =
-                of_group.flat_map(|crossed| crossed.pending.waiting().to_vec()).collect();
-            elsewhere.extend(told.missing_in_entered(group.id).into_iter().flatten());
+                told.flat_map(|crossed| crossed.pending.waiting().to_vec()).collect();
             elsewhere.extend(two.iter().filter(|(_, told)| told.contains(&group.id)).flat_map(|(finding, _)| {
                 let ranks: HashSet<i64> = finding.ranks.iter().copied().collect();
                 let all = (0..context.job.procs.len()).map(ProcIndex);

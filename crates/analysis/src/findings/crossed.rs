@@ -1,4 +1,4 @@
-//! Collectives of several communicators that ranks have entered, or started, in different orders: the ones wait on one
+//! Non-blocking collectives of several communicators that ranks have started in different orders: the ones wait on one
 //! communicator for ranks that wait on another for the ones.
 
 use std::collections::{HashMap, HashSet};
@@ -7,7 +7,6 @@ use super::Context;
 use super::collectives::on;
 use super::non_blocking::Pending;
 use crate::job::{CommunicatorId, ProcIndex};
-use crate::waits::CollectiveId;
 use crate::words;
 use model::{Finding, FindingKind};
 
@@ -16,18 +15,12 @@ const MOST: usize = 64;
 
 /// A collective in which ranks are stuck, and who has to come yet.
 struct Place {
-    what: What,
+    /// Among those that are pending.
+    index: usize,
     communicator: CommunicatorId,
     name: String,
     stuck: Vec<ProcIndex>,
     missing: HashSet<ProcIndex>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
-    /// By its place among those that are pending.
-    Started(usize),
-    Entered(CollectiveId),
 }
 
 /// What was told.
@@ -35,23 +28,17 @@ enum What {
 pub struct Told {
     /// One finding for each circle.
     pub findings: Vec<Finding>,
-    started: HashMap<usize, HashSet<ProcIndex>>,
-    entered: HashMap<CollectiveId, HashSet<ProcIndex>>,
+    missing: HashMap<usize, HashSet<ProcIndex>>,
 }
 
 impl Told {
-    /// Those that are missing in a non-blocking collective, as these findings say.
-    pub fn missing_in_started(&self, place: usize) -> Option<&HashSet<ProcIndex>> {
-        self.started.get(&place)
-    }
-
-    /// Those that are missing in a blocking one.
-    pub fn missing_in_entered(&self, id: CollectiveId) -> Option<&HashSet<ProcIndex>> {
-        self.entered.get(&id)
+    /// Those that are missing in one of those that are pending, as these findings say.
+    pub fn missing(&self, index: usize) -> Option<&HashSet<ProcIndex>> {
+        self.missing.get(&index)
     }
 }
 
-/// Circles through a non-blocking collective; those of blocking ones only are told with these.
+/// Circles of those that are pending.
 pub fn find(context: &Context<'_>, pending: &[Pending<'_>]) -> Told {
     let places = places(context, pending);
     let mut at: HashMap<ProcIndex, Vec<usize>> = HashMap::new();
@@ -83,16 +70,9 @@ pub fn find(context: &Context<'_>, pending: &[Pending<'_>]) -> Told {
         }
         circle.iter().for_each(|one| seen[*one] = true);
         let circle: Vec<&Place> = circle.into_iter().map(|one| &places[one]).collect();
-        if !circle.iter().any(|place| matches!(place.what, What::Started(_))) {
-            continue;
-        }
         let inside: HashSet<ProcIndex> = circle.iter().flat_map(|place| place.stuck.iter().copied()).collect();
         for place in &circle {
-            let missing = place.missing.intersection(&inside).copied().collect();
-            match place.what {
-                What::Started(index) => _ = told.started.insert(index, missing),
-                What::Entered(id) => _ = told.entered.insert(id, missing),
-            }
+            told.missing.insert(place.index, place.missing.intersection(&inside).copied().collect());
         }
         told.findings.push(finding(context, &circle));
     }
@@ -107,23 +87,12 @@ fn places(context: &Context<'_>, pending: &[Pending<'_>]) -> Vec<Place> {
         let behind = |proc: &ProcIndex| one.is_missing(context, *proc) == Some(true);
         let missing: HashSet<ProcIndex> = shared.views.iter().map(|view| view.proc).filter(behind).collect();
         found.push(Place {
-            what: What::Started(index),
+            index,
             communicator: one.communicator,
             name: one.name(),
             stuck: one.waiting().to_vec(),
             missing,
         });
-    }
-    for (id, collective) in context.waits.collectives.iter() {
-        let Some(communicator) = collective.communicator else { continue };
-        let here = |proc: &&ProcIndex| {
-            context.threads(**proc).iter().any(|thread| thread.collective == Some(id)) && context.perhaps_stuck(**proc)
-        };
-        let stuck: Vec<ProcIndex> = collective.present.iter().filter(here).copied().collect();
-        if !stuck.is_empty() {
-            let (name, missing) = (collective.function.clone(), collective.missing.iter().copied().collect());
-            found.push(Place { what: What::Entered(id), communicator, name, stuck, missing });
-        }
     }
     found.truncate(MOST);
     found
@@ -138,55 +107,35 @@ fn finding(context: &Context<'_>, circle: &[&Place]) -> Finding {
         .iter()
         .map(|place| {
             let (who, wait) = (words::procs(job, &place.stuck), words::wait(place.stuck.len()));
-            let preposition = if matches!(place.what, What::Started(_)) { "for" } else { "in" };
-            format!("{who} {wait} {preposition} {} on {}", place.name, on(context, place.communicator))
+            format!("{who} {wait} for {} on {}", place.name, on(context, place.communicator))
         })
         .collect();
     let evidence = circle.iter().map(|place| {
         let mut missing: Vec<ProcIndex> = place.missing.iter().copied().filter(|proc| all.contains(proc)).collect();
         missing.sort_unstable();
         let (who, has) = (words::procs(job, &missing), if missing.len() == 1 { "has" } else { "have" });
-        match place.what {
-            What::Started(_) => {
-                format!("By the library's numbers {who} {has} not started that on {}.", on(context, place.communicator))
-            }
-            What::Entered(_) => format!("{} {has} not entered {}.", super::deadlock::capital(&who), place.name),
-        }
+        format!(
+            "By the library's numbers {who} {has} not started that on {}, and {wait} in another one.",
+            on(context, place.communicator),
+            wait = words::wait(missing.len())
+        )
     });
     let mut evidence: Vec<String> = evidence.collect();
-    // Who is not in an operation that some leave early may have left it.
-    let early = circle.iter().find(|place| matches!(place.what, What::Entered(_)) && !synchronises(&place.name));
-    let certain = early.is_none() && all.iter().all(|proc| context.stuck_for_certain(*proc));
-    match early {
-        Some(place) => {
-            evidence.push(format!("Not certain: ranks may leave {} before others have entered it.", place.name));
-        }
-        None if !certain => evidence.extend(context.doubts(&all)),
-        None => {}
+    evidence.push(
+        "So it is where ranks start collectives of several communicators in different orders, or leave one out.".to_owned(),
+    );
+    let certain = all.iter().all(|proc| context.stuck_for_certain(*proc));
+    if !certain {
+        evidence.extend(context.doubts(&all));
     }
     Finding {
         kind: FindingKind::CollectiveMismatch,
-        summary: format!("collectives of {} communicators in different order: {}", number(circle), words::list(&told, "and")),
+        summary: format!("{}, each for ranks that have not started it", words::list(&told, "and")),
         ranks: context.ranks(&all),
         calls: context.calls(&all),
         certain,
         evidence,
         advice: Some("Make all ranks start the collectives of these communicators in the same order.".to_owned()),
         ..Finding::default()
-    }
-}
-
-fn synchronises(function: &str) -> bool {
-    use functions::{Reach, WaitKind, wait_kind};
-    matches!(wait_kind(function), WaitKind::Collective(_, Reach::All))
-}
-
-fn number(circle: &[&Place]) -> String {
-    let communicators: HashSet<CommunicatorId> = circle.iter().map(|place| place.communicator).collect();
-    match communicators.len() {
-        2 => "two".to_owned(),
-        3 => "three".to_owned(),
-        4 => "four".to_owned(),
-        other => other.to_string(),
     }
 }

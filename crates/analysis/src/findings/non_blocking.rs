@@ -8,7 +8,7 @@ use super::Context;
 use super::collectives::{on, whereabouts};
 use super::crossed::Told;
 use super::planned::{self, Misfit, Plans};
-use crate::job::{CommunicatorId, ProcIndex, Shared};
+use crate::job::{CommunicatorId, ProcIndex, Shared, View};
 use crate::waits::Thread;
 use crate::words;
 use model::{Finding, FindingKind, RequestState, StartedBy};
@@ -98,8 +98,23 @@ pub fn pending<'a>(context: &Context<'a>) -> Vec<Pending<'a>> {
 
 /// All findings about these.
 pub fn find(context: &Context<'_>, pending: &[Pending<'_>], crossed: &Told) -> Vec<Finding> {
-    let told = pending.iter().enumerate();
-    told.filter_map(|(place, one)| of(context, one, crossed.missing_in_started(place))).collect()
+    let mut told = Vec::new();
+    let mut mismatched: HashSet<CommunicatorId> = HashSet::new();
+    for (place, one) in pending.iter().enumerate() {
+        if let Some(found) = of(context, one, crossed.missing(place)) {
+            if found.kind != FindingKind::MissingInCollective {
+                mismatched.insert(one.communicator);
+            }
+            told.push(found);
+        } else if crossed.missing(place).is_some() {
+            mismatched.insert(one.communicator);
+        }
+    }
+    // What follows from one that was told is not told as one of its own.
+    for one in pending.iter().filter(|one| !mismatched.contains(&one.communicator)) {
+        told.extend(different(context, one));
+    }
+    told
 }
 
 /// Those that wait for one.
@@ -119,15 +134,10 @@ fn of(context: &Context<'_>, pending: &Pending<'_>, elsewhere: Option<&HashSet<P
     let Pending { communicator: id, sequence, group } = pending;
     let (id, sequence, waiting) = (*id, *sequence, &group.waiting);
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
-    let mut behind: Vec<ProcIndex> = Vec::new();
-    let mut begun: HashSet<ProcIndex> = HashSet::new();
-    for view in &shared.views {
-        match view.communicator.next_sequence.and_then(|next| has_begun(next, sequence)) {
-            Some(true) => _ = begun.insert(view.proc),
-            Some(false) => behind.push(view.proc),
-            None => {}
-        }
-    }
+    let is_behind = |view: &&View<'_>| {
+        view.communicator.next_sequence.and_then(|next| has_begun(next, sequence)) == Some(false)
+    };
+    let mut behind: Vec<ProcIndex> = shared.views.iter().filter(is_behind).map(|view| view.proc).collect();
     let certain = waiting.iter().all(|proc| context.stuck_for_certain(*proc));
     let misfit = planned::misfit(shared, &group.plans, pending.only()).filter(|_| !group.persistent);
     let found = others_started(context, pending, certain, misfit.as_ref())
@@ -143,16 +153,19 @@ fn of(context: &Context<'_>, pending: &Pending<'_>, elsewhere: Option<&HashSet<P
         context.threads(proc).iter().any(|thread| collective(thread) == Some(Some(id)))
     };
     let told = |proc: &ProcIndex| elsewhere.is_some_and(|told| told.contains(proc));
-    let all_behind = behind.len();
     behind.retain(|proc| context.is_out(*proc) && !inside(*proc) && !told(proc));
-    if behind.is_empty() && all_behind > 0 && elsewhere.is_some() {
-        return None;
-    }
     if !behind.is_empty() {
         return Some(not_begun(context, pending, &behind, certain));
     }
-    // One that may still complete tells nothing of what the others began.
-    if group.persistent || !certain { None } else { different(context, (id, shared), waiting, &begun) }
+    None
+}
+
+/// Members of its communicator that have begun it.
+fn begun(pending: &Pending<'_>, shared: &Shared<'_>) -> HashSet<ProcIndex> {
+    let has = |view: &&View<'_>| {
+        view.communicator.next_sequence.and_then(|next| has_begun(next, pending.sequence)) == Some(true)
+    };
+    shared.views.iter().filter(has).map(|view| view.proc).collect()
 }
 
 /// Members that have started other functions as the same collective, by the source.
@@ -175,12 +188,22 @@ fn others_started(
         }
     }
     by_call.sort_by_key(|(_, procs)| procs.len());
+    let proven = misfit == Some(&Misfit::Functions);
+    let is_sure = |function: &str, procs: &[ProcIndex]| {
+        let by_source = |proc: &ProcIndex| group.started.iter().any(|(other, one)| other == proc && one.certain);
+        let by_plan = |proc: &ProcIndex| {
+            group.plans.iter().any(|(other, plan)| other == proc && plan.function() == Some(function))
+        };
+        procs.iter().all(|proc| by_source(proc) || by_plan(proc))
+    };
     let told: Vec<String> = by_call
         .iter()
-        .map(|(function, procs)| format!("{} {} started {function}", words::procs(job, procs), have(procs.len())))
+        .map(|(function, procs)| {
+            let perhaps = if proven && !is_sure(function, procs) { "what may be " } else { "" };
+            format!("{} {} started {perhaps}{function}", words::procs(job, procs), have(procs.len()))
+        })
         .collect();
-    let sure = certain && group.started.iter().all(|(_, started)| started.certain);
-    let proven = misfit == Some(&Misfit::Functions);
+    let sure = certain && (proven || by_call.iter().all(|(function, procs)| is_sure(function, procs)));
     let mut evidence = vec![format!(
         "By the library's numbers these are the same collective of {}: number {}.",
         on(context, pending.communicator),
@@ -191,7 +214,6 @@ fn others_started(
     } else if !sure {
         evidence.push("Not certain: which calls started them follows from the source.".to_owned());
     }
-    let sure = sure || (certain && proven && group.started.iter().all(|(_, started)| started.certain));
     Some(Finding {
         kind: FindingKind::CollectiveMismatch,
         summary: format!("on {} {}", on(context, pending.communicator), words::list(&told, "and")),
@@ -361,12 +383,14 @@ fn not_begun(context: &Context<'_>, pending: &Pending<'_>, missing: &[ProcIndex]
 
 /// A collective that all members have begun and that can never complete though all of them are in MPI, where the library moves
 /// its messages: they have not begun the same one.
-fn different(
-    context: &Context<'_>,
-    (id, shared): (CommunicatorId, &Shared<'_>),
-    waiting: &[ProcIndex],
-    begun: &HashSet<ProcIndex>,
-) -> Option<Finding> {
+fn different(context: &Context<'_>, pending: &Pending<'_>) -> Option<Finding> {
+    let (id, waiting) = (pending.communicator, pending.waiting());
+    let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
+    // One that may still complete tells nothing of what the others began.
+    if pending.group.persistent || !waiting.iter().all(|proc| context.stuck_for_certain(*proc)) {
+        return None;
+    }
+    let begun = begun(pending, shared);
     let mut members = shared.groups.as_ref()?.iter().flatten();
     let there = |proc: &ProcIndex| {
         let inside = context.perhaps_stuck(*proc) && super::finished::finished(context, *proc).is_none();

@@ -8,6 +8,7 @@ use super::request::Request;
 use super::schedule::{self, Rounds};
 use super::{Depth, HandleReader};
 use crate::ReaderError;
+use crate::planned;
 use crate::record::{Record, Slot, shape};
 use model::handle::{Fact, Reference};
 use model::{Handle, HandleKind, Known, Typed};
@@ -63,13 +64,13 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     // Once it is complete, the request still names its communicator in the part that all requests share.
     let comm = if comm.is_null() { request.communicator } else { comm };
     let temporary = !record.pointer(shape.temporary).is_null();
-    let planned = found.and_then(|found| {
+    let plan = found.and_then(|found| {
         let member = schedule::member(reader, comm, request.persistent, temporary).map_err(Reason::of)?;
         found.planned(reader, member).map_err(Reason::of)
     });
-    let name = schedule::tell(&planned, handle);
+    let name = planned::tell(&plan, handle);
     if let Typed::Request(known) = &mut handle.typed {
-        known.schedule = planned.ok();
+        known.schedule = plan.ok();
         // libnbc counts its tags down.
         known.sequence = Some(tag.wrapping_neg());
     }

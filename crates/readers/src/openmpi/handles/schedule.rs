@@ -8,7 +8,7 @@ use crate::ReaderError;
 use crate::openmpi::libnbc::{self, Algorithms, Member};
 use crate::planned::{self, Doing, Step};
 use crate::record::{Record, Slot, shape, size_of};
-use model::{Handle, Known, Schedule};
+use model::Schedule;
 use target::address::TargetAddr;
 use target::{Target, TargetError};
 
@@ -37,9 +37,6 @@ const OPERATIONS: &[&str] = &["NBC_Args_send", "NBC_Args_recv", "NBC_Args_op", "
 
 /// The size of a C int.
 const INT: usize = 4;
-
-/// That many functions are named in a summary; of more it says nothing.
-const NAMED: usize = 3;
 
 /// A schedule that was read.
 pub struct Rounds {
@@ -237,34 +234,5 @@ fn algorithms(target: &dyn Target) -> Algorithms {
         all_gather: number("libnbc_iallgather_algorithm"),
         scan: number("libnbc_iscan_algorithm"),
         exscan: number("libnbc_iexscan_algorithm"),
-    }
-}
-
-/// Adds to a handle which function it is of, as far as that is known; what its summary begins with.
-pub fn tell(planned: &Known<Schedule>, handle: &mut Handle) -> String {
-    let not_kept = "the library does not keep which collective it is";
-    let planned = match planned {
-        Ok(planned) => planned,
-        Err(reason) => {
-            handle.unknown("call", format!("{not_kept}: {reason}"));
-            return String::new();
-        }
-    };
-    if !planned.functions.is_empty() {
-        handle.fact("possible_calls", serde_json::to_value(&planned.functions).unwrap_or_default());
-    }
-    let names: Vec<&str> = planned.functions.iter().map(|one| one.function.as_str()).collect();
-    match names.as_slice() {
-        [] => handle.unknown("call", format!("{not_kept}, and its schedule does not tell it")),
-        [only] => handle.fact("call", *only),
-        several => {
-            handle.unknown("call", format!("{not_kept}; such a schedule is made by {}", several.join(", ")));
-        }
-    }
-    let root = planned.root().map(|root| format!(" with root {root}")).unwrap_or_default();
-    match names.split_last() {
-        Some((last, [])) => format!("{last}{root}: "),
-        Some((last, others)) if names.len() <= NAMED => format!("{} or {last}{root}: ", others.join(", ")),
-        _ => String::new(),
     }
 }
