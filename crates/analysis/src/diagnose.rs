@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::findings::{self, Context, collectives, crossed, deadlock, epochs, finished, messages, non_blocking, requests, slow};
+use super::findings::{
+    self, Context, collectives, crossed, deadlock, epochs, finished, messages, non_blocking, requests, slow,
+};
 use super::job::{Job, ProcIndex};
 use super::matching::Matching;
 use super::stuck::{Reading, Stuck};

@@ -2,6 +2,7 @@
  * another function than the one that waits.
  *
  * ranks: 3
+ * mpis: openmpi (MPICH ends the job: the message of the sum is longer than that of the barrier)
  * verdict: deadlock
  * expect: collective mismatch ranks=0,1,2 lines=0:SUM,1:BARRIER
  * openmpi expect: collective mismatch ranks=0,1,2 certain words="MPI_Ibarrier"

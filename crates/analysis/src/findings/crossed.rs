@@ -122,7 +122,8 @@ fn finding(context: &Context<'_>, circle: &[&Place]) -> Finding {
     });
     let mut evidence: Vec<String> = evidence.collect();
     evidence.push(
-        "So it is where ranks start collectives of several communicators in different orders, or leave one out.".to_owned(),
+        "So it is where ranks start collectives of several communicators in different orders, or leave one out."
+            .to_owned(),
     );
     let certain = all.iter().all(|proc| context.stuck_for_certain(*proc));
     if !certain {

@@ -6,6 +6,7 @@ pub mod deadlock;
 pub mod epochs;
 pub mod finished;
 pub mod messages;
+pub mod misfits;
 pub mod non_blocking;
 pub mod planned;
 pub mod polling;

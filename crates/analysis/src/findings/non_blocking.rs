@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, HashSet};
 use super::Context;
 use super::collectives::{on, whereabouts};
 use super::crossed::Told;
-use super::planned::{self, Misfit, Plans};
+use super::misfits::{do_not_fit, other_roots, others_started};
+use super::planned::{self, Plans};
 use crate::job::{CommunicatorId, ProcIndex, Shared, View};
 use crate::waits::Thread;
 use crate::words;
@@ -29,8 +30,8 @@ fn has_begun(next: i64, sequence: i64) -> Option<bool> {
 pub struct Pending<'a> {
     /// Its communicator.
     pub communicator: CommunicatorId,
-    sequence: i64,
-    group: Group<'a>,
+    pub(super) sequence: i64,
+    pub(super) group: Group<'a>,
 }
 
 impl Pending<'_> {
@@ -54,7 +55,7 @@ impl Pending<'_> {
     }
 
     /// The function that started it for certain, as all members say.
-    fn only(&self) -> Option<&str> {
+    pub(super) fn only(&self) -> Option<&str> {
         let Group { names, started, waiting, .. } = &self.group;
         let all = started.len() >= waiting.len() && started.iter().all(|(_, one)| one.certain);
         if let [only] = names.as_slice() { Some(only).filter(|_| all).map(String::as_str) } else { None }
@@ -111,32 +112,36 @@ pub fn find(context: &Context<'_>, pending: &[Pending<'_>], crossed: &Told) -> V
         }
     }
     // What follows from one that was told is not told as one of its own.
-    for one in pending.iter().filter(|one| !mismatched.contains(&one.communicator)) {
-        told.extend(different(context, one));
+    let mut others: BTreeMap<CommunicatorId, Vec<&Pending<'_>>> = BTreeMap::new();
+    for one in pending.iter().filter(|one| !mismatched.contains(&one.communicator) && can_never_complete(context, one))
+    {
+        others.entry(one.communicator).or_default().push(one);
     }
+    told.extend(others.into_iter().filter_map(|(id, pending)| different(context, id, &pending)));
     told
 }
 
 /// Those that wait for one.
 #[derive(Default)]
-struct Group<'a> {
-    waiting: Vec<ProcIndex>,
+pub(super) struct Group<'a> {
+    /// They.
+    pub waiting: Vec<ProcIndex>,
     /// The functions that started it, as far as one of each request comes into question.
-    names: Vec<String>,
-    started: Vec<(ProcIndex, StartedBy)>,
+    pub names: Vec<String>,
+    /// Who started it on which of them, as far as one call comes into question.
+    pub started: Vec<(ProcIndex, StartedBy)>,
     /// What their libraries have planned for it.
-    plans: Plans<'a>,
+    pub plans: Plans<'a>,
     /// Whether it was made once to be started each time: its number says who has made it, not who has started it.
-    persistent: bool,
+    pub persistent: bool,
 }
 
 fn of(context: &Context<'_>, pending: &Pending<'_>, elsewhere: Option<&HashSet<ProcIndex>>) -> Option<Finding> {
     let Pending { communicator: id, sequence, group } = pending;
     let (id, sequence, waiting) = (*id, *sequence, &group.waiting);
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
-    let is_behind = |view: &&View<'_>| {
-        view.communicator.next_sequence.and_then(|next| has_begun(next, sequence)) == Some(false)
-    };
+    let is_behind =
+        |view: &&View<'_>| view.communicator.next_sequence.and_then(|next| has_begun(next, sequence)) == Some(false);
     let mut behind: Vec<ProcIndex> = shared.views.iter().filter(is_behind).map(|view| view.proc).collect();
     let certain = waiting.iter().all(|proc| context.stuck_for_certain(*proc));
     let misfit = planned::misfit(shared, &group.plans, pending.only()).filter(|_| !group.persistent);
@@ -168,179 +173,7 @@ fn begun(pending: &Pending<'_>, shared: &Shared<'_>) -> HashSet<ProcIndex> {
     shared.views.iter().filter(has).map(|view| view.proc).collect()
 }
 
-/// Members that have started other functions as the same collective, by the source.
-fn others_started(
-    context: &Context<'_>,
-    pending: &Pending<'_>,
-    certain: bool,
-    misfit: Option<&Misfit>,
-) -> Option<Finding> {
-    let group = &pending.group;
-    if group.names.len() < 2 {
-        return None;
-    }
-    let job = context.job;
-    let mut by_call: Vec<(&str, Vec<ProcIndex>)> = Vec::new();
-    for (proc, started) in &group.started {
-        match by_call.iter_mut().find(|(function, _)| *function == started.function) {
-            Some((_, procs)) => procs.push(*proc),
-            None => by_call.push((&started.function, vec![*proc])),
-        }
-    }
-    by_call.sort_by_key(|(_, procs)| procs.len());
-    let proven = misfit == Some(&Misfit::Functions);
-    let is_sure = |function: &str, procs: &[ProcIndex]| {
-        let by_source = |proc: &ProcIndex| group.started.iter().any(|(other, one)| other == proc && one.certain);
-        let by_plan = |proc: &ProcIndex| {
-            group.plans.iter().any(|(other, plan)| other == proc && plan.function() == Some(function))
-        };
-        procs.iter().all(|proc| by_source(proc) || by_plan(proc))
-    };
-    let told: Vec<String> = by_call
-        .iter()
-        .map(|(function, procs)| {
-            let perhaps = if proven && !is_sure(function, procs) { "what may be " } else { "" };
-            format!("{} {} started {perhaps}{function}", words::procs(job, procs), have(procs.len()))
-        })
-        .collect();
-    let sure = certain && (proven || by_call.iter().all(|(function, procs)| is_sure(function, procs)));
-    let mut evidence = vec![format!(
-        "By the library's numbers these are the same collective of {}: number {}.",
-        on(context, pending.communicator),
-        pending.sequence
-    )];
-    if proven {
-        evidence.push(NO_COMMON.to_owned());
-    } else if !sure {
-        evidence.push("Not certain: which calls started them follows from the source.".to_owned());
-    }
-    Some(Finding {
-        kind: FindingKind::CollectiveMismatch,
-        summary: format!("on {} {}", on(context, pending.communicator), words::list(&told, "and")),
-        ranks: context.ranks(&group.waiting),
-        calls: context.calls(&group.waiting),
-        certain: sure,
-        evidence,
-        advice: Some(super::collectives::ORDER.to_owned()),
-        ..Finding::default()
-    })
-}
-
-/// What the library has planned for the members.
-const NO_COMMON: &str = "What the library has planned for it differs so that no single function can have started it on all of them.";
-
-/// Members whose libraries have planned what does not fit together.
-fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit, certain: bool) -> Finding {
-    let (waiting, place) = (&pending.group.waiting, on(context, pending.communicator));
-    let who = words::procs(context.job, waiting);
-    let name = pending.name();
-    let numbers = format!("By the library's numbers these are the same collective of {place}: number {}.", pending.sequence);
-    let mut evidence = vec![numbers];
-    let (kind, summary, proven) = match misfit {
-        Misfit::Functions => {
-            evidence.push(NO_COMMON.to_owned());
-            let told = planned_functions(context, pending);
-            let summary = match told.len() {
-                2.. => format!("on {place} {}", words::list(&told, "and")),
-                _ => format!("on {place} {who} have started different non-blocking collectives as the same one"),
-            };
-            (FindingKind::CollectiveMismatch, summary, true)
-        }
-        Misfit::Roots { function, by_root } => {
-            evidence.push("All members must give the same root; the root is a rank in the communicator.".to_owned());
-            evidence.push("The roots follow from the messages that the library has planned.".to_owned());
-            let told: Vec<String> = by_root
-                .iter()
-                .map(|(root, procs)| format!("{} with root {root}", words::procs(context.job, procs)))
-                .collect();
-            let name = function.as_deref().unwrap_or(&name);
-            let summary = match told.len() {
-                2.. => format!("in {name} on {place} {} wait for one another", words::list(&told, "and")),
-                _ => format!("in {name} on {place} {who} have not given the same root"),
-            };
-            (FindingKind::RootMismatch, summary, true)
-        }
-        Misfit::Messages(exchange) => {
-            evidence.push(exchange.words(context));
-            let one = pending.only().is_some();
-            if !one {
-                evidence.push(
-                    "Not certain: whether the functions differ, or their roots, does not follow from that; the calls do not fit."
-                        .to_owned(),
-                );
-            }
-            let kind = if one { FindingKind::RootMismatch } else { FindingKind::CollectiveMismatch };
-            let started = "what they have started as the same non-blocking collective does not fit together";
-            let summary = match one {
-                true => format!("in {name} on {place} {who} have given arguments that do not fit together"),
-                false => format!("{who} wait on {place}, but {started}"),
-            };
-            (kind, summary, one)
-        }
-        Misfit::Sizes(exchange) => {
-            evidence.push(exchange.words(context));
-            let summary = format!("in {name} on {place} {who} have given different numbers of elements, or datatypes");
-            (FindingKind::CountMismatch, summary, true)
-        }
-    };
-    if proven && !certain {
-        evidence.extend(context.doubts(waiting));
-    }
-    Finding {
-        kind,
-        summary,
-        ranks: context.ranks(waiting),
-        calls: context.calls(waiting),
-        certain: certain && proven,
-        evidence,
-        advice: Some("Compare the calls that started them: same function, root, count and datatype on all ranks?".to_owned()),
-        ..Finding::default()
-    }
-}
-
-/// Who started which function, by what is planned, where it can be only one for each.
-fn planned_functions(context: &Context<'_>, pending: &Pending<'_>) -> Vec<String> {
-    let mut by_function: BTreeMap<&str, Vec<ProcIndex>> = BTreeMap::new();
-    for (proc, plan) in &pending.group.plans {
-        let Some(function) = plan.function() else { return Vec::new() };
-        by_function.entry(function).or_default().push(*proc);
-    }
-    let told = by_function.iter().map(|(function, procs)| {
-        format!("{} {} started {function}", words::procs(context.job, procs), have(procs.len()))
-    });
-    told.collect()
-}
-
-/// Members that, by the source, have started the same collective with different roots.
-fn other_roots(context: &Context<'_>, pending: &Pending<'_>) -> Option<Finding> {
-    let group = &pending.group;
-    let [function] = group.names.as_slice() else { return None };
-    let mut by_root: BTreeMap<i64, Vec<ProcIndex>> = BTreeMap::new();
-    for (proc, started) in &group.started {
-        by_root.entry(started.root?).or_default().push(*proc);
-    }
-    if by_root.len() < 2 {
-        return None;
-    }
-    let told: Vec<String> =
-        by_root.iter().map(|(root, procs)| format!("{} with root {root}", words::procs(context.job, procs))).collect();
-    let place = on(context, pending.communicator);
-    Some(Finding {
-        kind: FindingKind::RootMismatch,
-        summary: format!("in {function} on {place} {} wait for one another", words::list(&told, "and")),
-        ranks: context.ranks(&group.waiting),
-        calls: context.calls(&group.waiting),
-        certain: false,
-        evidence: vec![
-            "All members must give the same root; the root is a rank in the communicator.".to_owned(),
-            "Not certain: the roots are what the calls in the source would be given now.".to_owned(),
-        ],
-        advice: Some("Look how each of these ranks computes the root.".to_owned()),
-        ..Finding::default()
-    })
-}
-
-fn have(number: usize) -> &'static str {
+pub(super) fn have(number: usize) -> &'static str {
     if number == 1 { "has" } else { "have" }
 }
 
@@ -358,8 +191,7 @@ fn not_begun(context: &Context<'_>, pending: &Pending<'_>, missing: &[ProcIndex]
     let have = have(missing.len());
     let wait = words::wait(waiting.len());
     let (who, others) = (words::procs(job, missing), words::procs(job, waiting));
-    let mut summary =
-        format!("{who} {have} not started {name} on {place} for which {others} {wait}");
+    let mut summary = format!("{who} {have} not started {name} on {place} for which {others} {wait}");
     let mut evidence = vec![format!(
         "The library numbers the non-blocking collectives of {place}: {others} {wait} for number {sequence}, which {who} {have} not reached."
     )];
@@ -381,26 +213,28 @@ fn not_begun(context: &Context<'_>, pending: &Pending<'_>, missing: &[ProcIndex]
     }
 }
 
-/// A collective that all members have begun and that can never complete though all of them are in MPI, where the library moves
-/// its messages: they have not begun the same one.
-fn different(context: &Context<'_>, pending: &Pending<'_>) -> Option<Finding> {
-    let (id, waiting) = (pending.communicator, pending.waiting());
-    let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
+/// Whether all members have begun it and are in MPI, where the library moves its messages, and it can never complete.
+fn can_never_complete(context: &Context<'_>, pending: &Pending<'_>) -> bool {
+    let shared = context.job.communicators.get(pending.communicator.0).filter(|shared| shared.doubt.is_none());
     // One that may still complete tells nothing of what the others began.
-    if pending.group.persistent || !waiting.iter().all(|proc| context.stuck_for_certain(*proc)) {
-        return None;
-    }
+    let stuck = || pending.waiting().iter().all(|proc| context.stuck_for_certain(*proc));
+    let Some(shared) = shared.filter(|_| !pending.group.persistent && stuck()) else { return false };
     let begun = begun(pending, shared);
-    let mut members = shared.groups.as_ref()?.iter().flatten();
     let there = |proc: &ProcIndex| {
         let inside = context.perhaps_stuck(*proc) && super::finished::finished(context, *proc).is_none();
         inside && begun.contains(proc)
     };
-    if !members.all(|member| member.as_ref().is_some_and(there)) {
-        return None;
-    }
+    let members = shared.groups.as_ref().map(|groups| groups.iter().flatten());
+    members.is_some_and(|mut members| members.all(|member| member.as_ref().is_some_and(there)))
+}
+
+/// Collectives of a communicator that can never complete though all members have begun them: these have not begun the same ones.
+fn different(context: &Context<'_>, id: CommunicatorId, pending: &[&Pending<'_>]) -> Option<Finding> {
+    let mut waiting: Vec<ProcIndex> = pending.iter().flat_map(|one| one.waiting()).copied().collect();
+    waiting.sort_unstable();
+    waiting.dedup();
     let (job, place) = (context.job, on(context, id));
-    let who = words::procs(job, waiting);
+    let who = words::procs(job, &waiting);
     let wait = words::wait(waiting.len());
     let evidence = vec![
         format!("By the library's numbers all members of {place} have begun it, and all of them are in MPI calls."),
@@ -408,13 +242,13 @@ fn different(context: &Context<'_>, pending: &Pending<'_>) -> Option<Finding> {
          that it does not complete."
             .to_owned(),
     ];
-    Some(Finding {
+    (!waiting.is_empty()).then(|| Finding {
         kind: FindingKind::CollectiveMismatch,
         summary: format!(
             "{who} {wait} in a non-blocking collective on {place} that all have started, but not as the same one"
         ),
-        ranks: context.ranks(waiting),
-        calls: context.calls(waiting),
+        ranks: context.ranks(&waiting),
+        calls: context.calls(&waiting),
         certain: false,
         evidence,
         advice: Some(

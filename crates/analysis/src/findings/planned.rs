@@ -50,7 +50,11 @@ impl Exchange {
         let (from, to) = (words::proc(context.job, self.from), words::proc(context.job, self.to));
         if self.sent.messages == self.received.messages {
             let bytes = |one: &PlannedMessages| words::counted(one.bytes.unwrap_or_default() as usize, "byte");
-            return format!("For it {from} sends {} to {to}, which expects {}.", bytes(&self.sent), bytes(&self.received));
+            return format!(
+                "For it {from} sends {} to {to}, which expects {}.",
+                bytes(&self.sent),
+                bytes(&self.received)
+            );
         }
         let number = |one: &PlannedMessages| match one.messages {
             0 => "none".to_owned(),
@@ -88,9 +92,7 @@ pub fn misfit(shared: &Shared<'_>, plans: &Plans<'_>, only: Option<&str>) -> Opt
     let exchange = exchanges(shared, plans);
     let roots = functions.filter(|functions| !functions.is_empty()).and_then(|functions| roots(plans, &functions));
     let numbers = exchange.iter().find(|one| one.sent.messages != one.received.messages);
-    roots
-        .or_else(|| numbers.cloned().map(Misfit::Messages))
-        .or_else(|| exchange.into_iter().next().map(Misfit::Sizes))
+    roots.or_else(|| numbers.cloned().map(Misfit::Messages)).or_else(|| exchange.into_iter().next().map(Misfit::Sizes))
 }
 
 /// The roots of the members, where no root is possible for all of them whichever of the functions it is.
@@ -129,7 +131,9 @@ fn exchanges(shared: &Shared<'_>, plans: &Plans<'_>) -> Vec<Exchange> {
         let mut look = |mine: &Option<Vec<PlannedMessages>>, sends: bool| {
             for one in mine.iter().flatten() {
                 let Some(peer) = shared.member(others, one.peer) else { continue };
-                let theirs = by_proc.get(&peer).and_then(|plan| if sends { plan.receives.as_ref() } else { plan.sends.as_ref() });
+                let theirs = by_proc
+                    .get(&peer)
+                    .and_then(|plan| if sends { plan.receives.as_ref() } else { plan.sends.as_ref() });
                 let (Some(theirs), Some(rank)) = (theirs, rank_of(shared, *proc)) else { continue };
                 let none = PlannedMessages { peer: rank, messages: 0, bytes: Some(0) };
                 let other = theirs.iter().find(|other| other.peer == rank).unwrap_or(&none).clone();

@@ -90,14 +90,8 @@ const CHUNK: u64 = 1 << 20;
 const LINE: usize = 64;
 
 /// Reductions, the only collectives that apply an operator to data.
-const REDUCTIONS: &[&str] = &[
-    "MPI_Ireduce",
-    "MPI_Iallreduce",
-    "MPI_Ireduce_scatter",
-    "MPI_Ireduce_scatter_block",
-    "MPI_Iscan",
-    "MPI_Iexscan",
-];
+const REDUCTIONS: &[&str] =
+    &["MPI_Ireduce", "MPI_Iallreduce", "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_block", "MPI_Iscan", "MPI_Iexscan"];
 
 /// What a schedule says.
 pub struct Planned {
@@ -176,7 +170,11 @@ fn graph(reader: &HandleReader<'_>, request: &Request) -> Result<Option<(Steps, 
         } else if kind == receive || kind == status {
             // Some algorithms make receives as long as what may come at most.
             let what = (record.uint(vertex.received_count), None, record.uint(vertex.received));
-            steps.message(Doing::Receive(record.int(vertex.from)), what, same.contains(&record.pointer(vertex.received_on)));
+            steps.message(
+                Doing::Receive(record.int(vertex.from)),
+                what,
+                same.contains(&record.pointer(vertex.received_on)),
+            );
             tag = tag.or(Some(record.int(vertex.received_tag)));
         } else if kind == reduce {
             steps.reduces |= record.int(vertex.reduced) > 0;
@@ -188,11 +186,7 @@ fn graph(reader: &HandleReader<'_>, request: &Request) -> Result<Option<(Steps, 
 }
 
 /// The steps of a list of entries, with its tag.
-fn entries(
-    reader: &HandleReader<'_>,
-    request: &Request,
-    at: TargetAddr,
-) -> Result<(Steps, Option<i64>), ReaderError> {
+fn entries(reader: &HandleReader<'_>, request: &Request, at: TargetAddr) -> Result<(Steps, Option<i64>), ReaderError> {
     let (shape, entry) = (List::resolve(reader.layouts)?, Entry::resolve(reader.layouts)?);
     let number = |name: &str| reader.layouts.constant(name);
     let (send, receive) = (number("MPIDU_SCHED_ENTRY_SEND")?, number("MPIDU_SCHED_ENTRY_RECV")?);
@@ -212,7 +206,11 @@ fn entries(
             steps.message(Doing::Send(record.int(entry.to)), what, same.contains(&record.pointer(entry.sent_on)));
         } else if kind == receive {
             let what = (record.uint(entry.received_count), None, record.uint(entry.received));
-            steps.message(Doing::Receive(record.int(entry.from)), what, same.contains(&record.pointer(entry.received_on)));
+            steps.message(
+                Doing::Receive(record.int(entry.from)),
+                what,
+                same.contains(&record.pointer(entry.received_on)),
+            );
         } else if kind == reduce {
             steps.reduces |= record.int(entry.reduced) > 0;
         } else if others.contains(&Some(kind)) {
@@ -230,7 +228,8 @@ fn same_members(reader: &HandleReader<'_>, communicator: TargetAddr) -> HashSet<
     let Ok(all) = reader.communicators() else { return same };
     let Some(own) = all.found.iter().find(|found| found.at == communicator && !found.inter) else { return same };
     let group = own.facts.group.as_deref().filter(|group| group.iter().all(Option::is_some));
-    let is_same = |found: &&Found| found.internal && !found.inter && group.is_some() && found.facts.group.as_deref() == group;
+    let is_same =
+        |found: &&Found| found.internal && !found.inter && group.is_some() && found.facts.group.as_deref() == group;
     same.extend(all.found.iter().filter(is_same).map(|found| found.at));
     same
 }
@@ -296,7 +295,10 @@ fn find(reader: &HandleReader<'_>) -> Result<Lists, ReaderError> {
                 let first = TargetAddr::new(abi.uint(word));
                 // Schedules are made with malloc, and so do not lie in the library.
                 let possible = !first.is_null() && first.get() % width as u64 == 0;
-                if possible && tried.len() < MAX_HEADS && !ranges.iter().any(|own| own.holds(first, 1)) && tried.insert(first)
+                if possible
+                    && tried.len() < MAX_HEADS
+                    && !ranges.iter().any(|own| own.holds(first, 1))
+                    && tried.insert(first)
                 {
                     walk(reader, &shape, first, &mut found);
                 }

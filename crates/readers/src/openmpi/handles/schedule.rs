@@ -99,9 +99,7 @@ impl Rounds {
     /// Where none begins there.
     pub fn place(&self, position: u64) -> Result<(u64, u64), ReaderError> {
         let place = self.starts.iter().position(|start| *start == position);
-        let damaged = || {
-            ReaderError::Damaged(format!("no round of the schedule at {} begins at {position}", self.at))
-        };
+        let damaged = || ReaderError::Damaged(format!("no round of the schedule at {} begins at {position}", self.at));
         Ok((place.ok_or_else(damaged)? as u64 + 1, self.starts.len() as u64))
     }
 

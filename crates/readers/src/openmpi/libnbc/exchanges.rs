@@ -62,10 +62,22 @@ pub fn all_to_all_v(case: &Case<'_>) -> Fit {
     }
     let linear = others(case).flat_map(|other| [Send(other), Receive(other)]);
     Fit::when(if case.member.temporary {
-        case.is_part_of(in_place(case))
+        case.is_part_of(in_place(case)) && is_mutual(case)
     } else {
         case.is_part_of(std::iter::once(Copy).chain(linear))
     })
+}
+
+/// Whether as much comes from each member as goes to it.
+fn is_mutual(case: &Case<'_>) -> bool {
+    let of = |peer: fn(&Doing) -> Option<i64>| {
+        let mut found: Vec<i64> = case.doings.iter().filter_map(peer).collect();
+        found.sort_unstable();
+        found
+    };
+    let to = |doing: &Doing| if let Send(to) = doing { Some(*to) } else { None };
+    let from = |doing: &Doing| if let Receive(from) = doing { Some(*from) } else { None };
+    of(to) == of(from)
 }
 
 /// The steps of an exchange with MPI_IN_PLACE.
@@ -91,7 +103,10 @@ fn neighbours(case: &Case<'_>) -> bool {
 /// `nbc_neighbor_allgather_init` and `nbc_neighbor_allgatherv_init`: the same data for all.
 pub fn neighbours_gather(case: &Case<'_>) -> Fit {
     let sent = case.sent();
-    Fit::when(neighbours(case) && sent.windows(2).all(|pair| matches!(pair, [a, b] if (a.buffer, a.count) == (b.buffer, b.count))))
+    Fit::when(
+        neighbours(case)
+            && sent.windows(2).all(|pair| matches!(pair, [a, b] if (a.buffer, a.count) == (b.buffer, b.count))),
+    )
 }
 
 /// `nbc_neighbor_alltoall_init`: as many for each.

@@ -108,7 +108,8 @@ fn wide_tree(rank: i64, size: i64, root: i64, radix: i64) -> Vec<Doing> {
     }
     mask /= radix;
     while mask > 0 {
-        for child in (1..radix).map_while(|part| Some(mine + mask.checked_mul(part)?)).take_while(|child| *child < size) {
+        for child in (1..radix).map_while(|part| Some(mine + mask.checked_mul(part)?)).take_while(|child| *child < size)
+        {
             plan.push(Send(real(child)));
         }
         mask /= radix;
@@ -248,7 +249,11 @@ fn is_halving(case: &Case<'_>, root: i64) -> bool {
         }
     }
     // All but a root with MPI_IN_PLACE copy their data first.
-    if rank == root { case.is_after_copy(&plan) } else { case.doings.first() == Some(&Copy) && case.without_copy() == plan }
+    if rank == root {
+        case.is_after_copy(&plan)
+    } else {
+        case.doings.first() == Some(&Copy) && case.without_copy() == plan
+    }
 }
 
 /// Members for halving: a power of two of them take part; of the first ones every second leaves its part to its neighbour.
