@@ -253,7 +253,7 @@ fn each(
     if count > MAX_STEPS {
         return Err(ReaderError::Damaged(format!("a schedule of {count} steps is absurdly long")));
     }
-    let total = (count as usize).checked_mul(size).unwrap_or(usize::MAX);
+    let total = (count as usize).saturating_mul(size);
     let bytes = reader.target.read_bytes(at, total)?;
     for (place, bytes) in bytes.chunks_exact(size).enumerate() {
         look(&Record::new(at.wrapping_add((place * size) as u64), bytes, reader.target.abi()));
@@ -294,7 +294,7 @@ fn find(reader: &HandleReader<'_>) -> Result<Lists, ReaderError> {
             for word in buffer.chunks(LINE).filter(|line| !is_zero(line)).flat_map(|line| line.chunks_exact(width)) {
                 let first = TargetAddr::new(abi.uint(word));
                 // Schedules are made with malloc, and so do not lie in the library.
-                let possible = !first.is_null() && first.get() % width as u64 == 0;
+                let possible = !first.is_null() && first.get().is_multiple_of(width as u64);
                 if possible
                     && tried.len() < MAX_HEADS
                     && !ranges.iter().any(|own| own.holds(first, 1))

@@ -138,10 +138,10 @@ pub fn scatter_v(case: &Case<'_>) -> Fit {
 /// The root has a message with each other and, at its own place, a copy that MPI_IN_PLACE spares; the others have one with it.
 fn from_or_to_all(case: &Case<'_>, at_root: fn(i64) -> Doing, elsewhere: fn(Doing) -> Option<i64>) -> Fit {
     let (rank, size) = (case.member.rank, case.member.size);
-    if let [only] = case.doings.as_slice() {
-        if let Some(root) = elsewhere(*only).filter(|root| *root != rank && (0..size).contains(root)) {
-            return Fit::Roots(vec![root]);
-        }
+    if let [only] = case.doings.as_slice()
+        && let Some(root) = elsewhere(*only).filter(|root| *root != rank && (0..size).contains(root))
+    {
+        return Fit::Roots(vec![root]);
     }
     let mut found = case.doings.iter().peekable();
     for other in 0..size {
