@@ -54,7 +54,7 @@ class Wanted:
     words: Tuple[str, ...]
 
     def is_met_by(self, finding: Dict[str, Any]) -> bool:
-        at = {(call["rank"], call["line"]) for call in finding["calls"]}
+        at = {(call["rank"], line) for call in finding["calls"] for line in _lines(call)}
         about = {*finding["ranks"], *(rank for rank, _ in at)}
         return (
             finding["kind"] == self.kind
@@ -63,6 +63,12 @@ class Wanted:
             and (finding["certain"] or not self.certain)
             and all(word in finding["summary"] for word in self.words)
         )
+
+
+def _lines(call: Dict[str, Any]) -> List[int]:
+    """The line of a call, and those of the calls that may have started what it waits for."""
+    started = [one["line"] for request in call.get("requests", ()) for one in request.get("started_by", ())]
+    return [call["line"], *started]
 
 
 @dataclass(frozen=True)

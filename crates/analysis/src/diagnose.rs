@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::findings::{self, Context, collectives, deadlock, epochs, finished, messages, non_blocking, requests, slow};
+use super::findings::{
+    self, Context, collectives, crossed, deadlock, epochs, finished, messages, non_blocking, requests, slow,
+};
 use super::job::{Job, ProcIndex};
 use super::matching::Matching;
 use super::stuck::{Reading, Stuck};
@@ -38,8 +40,10 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let mut findings = deadlock::find(&context);
     findings.extend(finished::find(&context));
     let pending = non_blocking::pending(&context);
+    let crossed = crossed::find(&context, &pending);
+    findings.extend(crossed.findings.iter().cloned());
     findings.extend(collectives::find(&context, &pending));
-    findings.extend(non_blocking::find(&context, &pending));
+    findings.extend(non_blocking::find(&context, &pending, &crossed));
     findings.extend(messages_of(&context));
     findings.extend(epochs::find(&context));
     findings.extend(findings::polling::find(&context));

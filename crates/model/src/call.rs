@@ -1,6 +1,6 @@
 //! Where a thread stands: the MPI function it is in, what the application gave it, and where it is outside MPI.
 
-use super::{RequestSort, StartedBy};
+use super::{RequestSort, Schedule, StartedBy};
 use functions::c_name;
 use serde::{Deserialize, Serialize};
 
@@ -132,6 +132,9 @@ pub struct CallRequest {
     /// have greater numbers until the library begins anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence: Option<i64>,
+    /// What the library has planned for that collective.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
     /// The call that started it, the likeliest first: of several none is certain. Empty where that is not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started_by: Vec<StartedBy>,

@@ -15,6 +15,7 @@ mod operation;
 mod process;
 mod rank_set;
 mod remark;
+mod schedule;
 #[cfg(feature = "schema")]
 mod schema;
 mod snapshot;
@@ -35,6 +36,7 @@ pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState};
 pub use process::{Communicator, Group, Mpi, Process, Spawned, Stage, Traffic};
 pub use rank_set::{RankRuns, RankSet, RankSetError};
 pub use remark::Remark;
+pub use schedule::{PlannedMessages, PossibleFunction, Schedule};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use snapshot::{SCHEMA, Snapshot};

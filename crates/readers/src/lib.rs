@@ -9,6 +9,7 @@ mod members;
 mod messages;
 pub mod mpich;
 pub mod openmpi;
+mod planned;
 pub mod record;
 mod references;
 mod send_mode;

@@ -241,6 +241,8 @@ fn request(
         let of = |comm: &&Communicator| named.is_some() && comm.handle.as_deref() == named;
         found.communicator = communicators.iter().find(of).map(|comm| comm.unique_id);
         found.sequence = facts.sequence;
+        found.collective = facts.schedule.as_ref().and_then(|schedule| schedule.function().map(str::to_owned));
+        found.schedule.clone_from(&facts.schedule);
     }
     CallRequest { handle: handle.handle, summary: Some(handle.summary), ..found }
 }

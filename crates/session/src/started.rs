@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use functions::{Function, Started, find, small};
 use model::{
     Argument, CallRequest, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort, RequestState,
-    SameObject, Sender, SourceCall, StartedBy, StartedHow,
+    SameObject, Schedule, Sender, SourceCall, StartedBy, StartedHow,
 };
 
 /// Of more calls that come into question none is told.
@@ -23,6 +23,8 @@ struct Known<'a> {
     /// The function, where the library keeps it and it is one that starts something.
     call: Option<&'a str>,
     operation: Option<(QueueKind, &'a Operation)>,
+    /// Of a collective: what the library has planned for it.
+    schedule: Option<&'a Schedule>,
 }
 
 /// A call in the source, with what its function starts.
@@ -147,7 +149,8 @@ fn tell_handles(process: &mut Process, waited: &HashMap<u64, Vec<StartedBy>>, ca
             Some(started) => started.clone(),
             None => {
                 let sort = facts.sort.as_ref().ok().copied();
-                let known = Known { sort, persistent: Some(facts.persistent), sends: facts.sends, ..Known::default() };
+                let (persistent, schedule) = (Some(facts.persistent), facts.schedule.as_ref());
+                let known = Known { sort, persistent, sends: facts.sends, schedule, ..Known::default() };
                 elsewhere(candidates, &known, number)
             }
         };
@@ -199,6 +202,7 @@ fn of_operation(
         communicator: Some(communicator),
         call,
         operation: Some((queue, operation)),
+        schedule: None,
     };
     let found = elsewhere(candidates, &known, operation.request);
     // Who posted what has no function may be a blocking call, too.
@@ -260,7 +264,7 @@ fn started(call: &SourceCall, certain: bool, how: StartedHow) -> StartedBy {
 }
 
 /// What is known of a request that a call waits for, with its operation where one is listed.
-fn known<'p>(request: &CallRequest, found: Option<(u64, (QueueKind, &'p Operation))>) -> Known<'p> {
+fn known<'p>(request: &'p CallRequest, found: Option<(u64, (QueueKind, &'p Operation))>) -> Known<'p> {
     Known {
         sort: request.sort,
         persistent: request.sort.map(|_| request.persistent),
@@ -268,6 +272,7 @@ fn known<'p>(request: &CallRequest, found: Option<(u64, (QueueKind, &'p Operatio
         communicator: request.communicator.or(found.map(|(communicator, _)| communicator)),
         call: found.and_then(|(_, (_, one))| one.call.as_deref()).and_then(starting),
         operation: found.map(|(_, found)| found),
+        schedule: request.schedule.as_ref(),
     }
 }
 
@@ -288,6 +293,9 @@ fn differing(candidate: &Candidate<'_>, known: &Known<'_>) -> Option<usize> {
         usize::from(matches!((call.communicator, known.communicator), (Some(now), Some(then)) if now != then));
     if matches!((started, known.sends), (Started::Send, Some(false)) | (Started::Receive, Some(true))) {
         return None;
+    }
+    if let Some(schedule) = known.schedule.filter(|_| started == Started::Collective) {
+        differing += unlike(call, function, schedule)?;
     }
     let Some((queue, operation)) = known.operation else { return Some(differing) };
     let sends = queue == QueueKind::PendingSends;
@@ -316,6 +324,20 @@ fn differing(candidate: &Candidate<'_>, known: &Known<'_>) -> Option<usize> {
     let count = count.and_then(|count| count.value).and_then(|count| u64::try_from(count).ok());
     differing += usize::from(matches!((count, operation.count), (Some(now), Some(then)) if now != then));
     Some(differing)
+}
+
+/// How many arguments of a call are others now than what a schedule tells; `None`: its function does not make such a schedule.
+fn unlike(call: &SourceCall, function: &Function, schedule: &Schedule) -> Option<usize> {
+    if schedule.functions.is_empty() {
+        return Some(0);
+    }
+    let possible = schedule.of(small(function.name))?;
+    let (Some(root), Some(roots)) = (given(call, &["root"]), possible.roots.as_deref()) else { return Some(0) };
+    match root.value {
+        // Negative ones are the names of roots on intercommunicators.
+        Some(value) if sure(value) && !roots.contains(&value) => (!root.fixed).then_some(1),
+        _ => Some(0),
+    }
 }
 
 /// The argument that has one of these names.

@@ -33,7 +33,7 @@ struct Group<'a> {
 pub const ORDER: &str = "Make all ranks of the communicator call the same collectives in the same order: compare the branches that lead to these calls.";
 
 /// All findings about collectives; `pending` are the non-blocking ones.
-pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
+pub fn find(context: &Context<'_>, pending: &[Pending<'_>]) -> Vec<Finding> {
     let mut by_communicator: BTreeMap<CommunicatorId, Vec<Group<'_>>> = BTreeMap::new();
     for (id, collective) in context.waits.collectives.iter() {
         let Some(communicator) = collective.communicator else { continue };
@@ -209,14 +209,14 @@ fn of_two(context: &Context<'_>, one: &Group<'_>, other: &Group<'_>) -> Finding 
 /// Members that stand in a blocking collective, and have not begun the non-blocking one of the same communicator for which others
 /// wait, who are not in the first.
 struct Crossed<'g> {
-    pending: &'g Pending,
+    pending: &'g Pending<'g>,
     group: &'g Group<'g>,
     /// Those in the blocking one.
     inside: Vec<ProcIndex>,
 }
 
 impl<'g> Crossed<'g> {
-    fn new(context: &Context<'_>, pending: &'g Pending, group: &'g Group<'g>) -> Option<Self> {
+    fn new(context: &Context<'_>, pending: &'g Pending<'g>, group: &'g Group<'g>) -> Option<Self> {
         // Who may leave early is perhaps only a step ahead.
         let absent = |proc: &ProcIndex| group.collective.missing.contains(proc);
         if !pending.waiting().iter().all(absent) {

@@ -1,12 +1,15 @@
 //! What to tell of what was found: one file a family of kinds.
 
 pub mod collectives;
+pub mod crossed;
 pub mod deadlock;
 pub mod epochs;
 pub mod finished;
 pub mod messages;
+pub mod misfits;
 pub mod non_blocking;
 pub mod odd_rank;
+pub mod planned;
 pub mod polling;
 pub mod requests;
 pub mod slow;

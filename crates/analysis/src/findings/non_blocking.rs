@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
 use super::collectives::{on, whereabouts};
-use crate::job::{CommunicatorId, ProcIndex, Shared};
+use super::crossed::Told;
+use super::misfits::{do_not_fit, other_roots, others_started};
+use super::planned::{self, Plans};
+use crate::job::{CommunicatorId, ProcIndex, Shared, View};
 use crate::waits::Thread;
 use crate::words;
 use model::{Finding, FindingKind, RequestState, StartedBy};
@@ -24,25 +27,38 @@ fn has_begun(next: i64, sequence: i64) -> Option<bool> {
 }
 
 /// A non-blocking collective that stuck ranks wait for.
-pub struct Pending {
+pub struct Pending<'a> {
     /// Its communicator.
     pub communicator: CommunicatorId,
-    sequence: i64,
-    group: Group,
+    pub(super) sequence: i64,
+    pub(super) group: Group<'a>,
 }
 
-impl Pending {
+impl Pending<'_> {
     /// Those that wait for it.
     pub fn waiting(&self) -> &[ProcIndex] {
         &self.group.waiting
     }
 
-    /// The function that started it, as far as the source tells, with an article where it does not.
+    /// Whether it was made once to be started each time.
+    pub const fn is_persistent(&self) -> bool {
+        self.group.persistent
+    }
+
+    /// The function that started it, as far as the source or what the library has planned tell, with an article where they do not.
     pub fn name(&self) -> String {
-        match self.group.names.as_slice() {
-            [only] => only.clone(),
+        match (self.group.names.as_slice(), planned::common(&self.group.plans).as_deref()) {
+            ([only], _) => only.clone(),
+            (_, Some([only])) => (*only).to_owned(),
             _ => "a non-blocking collective".to_owned(),
         }
+    }
+
+    /// The function that started it for certain, as all members say.
+    pub(super) fn only(&self) -> Option<&str> {
+        let Group { names, started, waiting, .. } = &self.group;
+        let all = started.len() >= waiting.len() && started.iter().all(|(_, one)| one.certain);
+        if let [only] = names.as_slice() { Some(only).filter(|_| all).map(String::as_str) } else { None }
     }
 
     /// Whether a member has not begun it; `None` where that is not known.
@@ -53,8 +69,8 @@ impl Pending {
 }
 
 /// Non-blocking collectives that stuck ranks wait for.
-pub fn pending(context: &Context<'_>) -> Vec<Pending> {
-    let mut waiting: BTreeMap<(CommunicatorId, i64), Group> = BTreeMap::new();
+pub fn pending<'a>(context: &Context<'a>) -> Vec<Pending<'a>> {
+    let mut waiting: BTreeMap<(CommunicatorId, i64), Group<'a>> = BTreeMap::new();
     let stuck = |proc: &ProcIndex| context.perhaps_stuck(*proc);
     for proc in (0..context.job.procs.len()).map(ProcIndex).filter(stuck) {
         let requests = context.threads(proc).iter().flat_map(|thread| &thread.call.requests);
@@ -63,6 +79,9 @@ pub fn pending(context: &Context<'_>) -> Vec<Pending> {
             let Some((shared, _)) = context.job.by_unique_id(proc.0, communicator) else { continue };
             let group = waiting.entry((shared, sequence)).or_default();
             group.persistent |= request.persistent;
+            if let Some(plan) = &request.schedule {
+                group.plans.push((proc, plan));
+            }
             if let [only] = request.started_by.as_slice() {
                 if !group.names.contains(&only.function) {
                     group.names.push(only.function.clone());
@@ -79,37 +98,57 @@ pub fn pending(context: &Context<'_>) -> Vec<Pending> {
 }
 
 /// All findings about these.
-pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
-    let told = pending.iter().filter_map(|one| of(context, one));
-    told.collect()
+pub fn find(context: &Context<'_>, pending: &[Pending<'_>], crossed: &Told) -> Vec<Finding> {
+    let mut told = Vec::new();
+    let mut mismatched: HashSet<CommunicatorId> = HashSet::new();
+    for (place, one) in pending.iter().enumerate() {
+        if let Some(found) = of(context, one, crossed.missing(place)) {
+            if found.kind != FindingKind::MissingInCollective {
+                mismatched.insert(one.communicator);
+            }
+            told.push(found);
+        } else if crossed.missing(place).is_some() {
+            mismatched.insert(one.communicator);
+        }
+    }
+    // What follows from one that was told is not told as one of its own.
+    let mut others: BTreeMap<CommunicatorId, Vec<&Pending<'_>>> = BTreeMap::new();
+    for one in pending.iter().filter(|one| !mismatched.contains(&one.communicator) && can_never_complete(context, one))
+    {
+        others.entry(one.communicator).or_default().push(one);
+    }
+    told.extend(others.into_iter().filter_map(|(id, pending)| different(context, id, &pending)));
+    told
 }
 
 /// Those that wait for one.
 #[derive(Default)]
-struct Group {
-    waiting: Vec<ProcIndex>,
+pub(super) struct Group<'a> {
+    /// They.
+    pub waiting: Vec<ProcIndex>,
     /// The functions that started it, as far as one of each request comes into question.
-    names: Vec<String>,
-    started: Vec<(ProcIndex, StartedBy)>,
+    pub names: Vec<String>,
+    /// Who started it on which of them, as far as one call comes into question.
+    pub started: Vec<(ProcIndex, StartedBy)>,
+    /// What their libraries have planned for it.
+    pub plans: Plans<'a>,
     /// Whether it was made once to be started each time: its number says who has made it, not who has started it.
-    persistent: bool,
+    pub persistent: bool,
 }
 
-fn of(context: &Context<'_>, pending: &Pending) -> Option<Finding> {
+fn of(context: &Context<'_>, pending: &Pending<'_>, elsewhere: Option<&HashSet<ProcIndex>>) -> Option<Finding> {
     let Pending { communicator: id, sequence, group } = pending;
     let (id, sequence, waiting) = (*id, *sequence, &group.waiting);
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
-    let mut behind: Vec<ProcIndex> = Vec::new();
-    let mut begun: HashSet<ProcIndex> = HashSet::new();
-    for view in &shared.views {
-        match view.communicator.next_sequence.and_then(|next| has_begun(next, sequence)) {
-            Some(true) => _ = begun.insert(view.proc),
-            Some(false) => behind.push(view.proc),
-            None => {}
-        }
-    }
+    let is_behind =
+        |view: &&View<'_>| view.communicator.next_sequence.and_then(|next| has_begun(next, sequence)) == Some(false);
+    let mut behind: Vec<ProcIndex> = shared.views.iter().filter(is_behind).map(|view| view.proc).collect();
     let certain = waiting.iter().all(|proc| context.stuck_for_certain(*proc));
-    if let Some(found) = others_started(context, pending, certain).or_else(|| other_roots(context, pending)) {
+    let misfit = planned::misfit(shared, &group.plans, pending.only()).filter(|_| !group.persistent);
+    let found = others_started(context, pending, certain, misfit.as_ref())
+        .or_else(|| misfit.as_ref().map(|misfit| do_not_fit(context, pending, misfit, certain)))
+        .or_else(|| other_roots(context, pending));
+    if let Some(found) = found {
         return Some(found);
     }
     // Those that stand in a blocking collective of it are told with that.
@@ -118,101 +157,41 @@ fn of(context: &Context<'_>, pending: &Pending) -> Option<Finding> {
             |thread: &Thread<'_>| thread.collective.map(|id| context.waits.collectives.get(id).communicator);
         context.threads(proc).iter().any(|thread| collective(thread) == Some(Some(id)))
     };
-    behind.retain(|proc| context.is_out(*proc) && !inside(*proc));
+    let told = |proc: &ProcIndex| elsewhere.is_some_and(|told| told.contains(proc));
+    behind.retain(|proc| context.is_out(*proc) && !inside(*proc) && !told(proc));
     if !behind.is_empty() {
-        return Some(not_begun(context, (id, sequence), waiting, &behind, certain));
+        return Some(not_begun(context, pending, &behind, certain));
     }
-    // One that may still complete tells nothing of what the others began.
-    if group.persistent || !certain { None } else { different(context, (id, shared), waiting, &begun) }
+    None
 }
 
-/// Members that have started other functions as the same collective, by the source.
-fn others_started(context: &Context<'_>, pending: &Pending, certain: bool) -> Option<Finding> {
-    let group = &pending.group;
-    if group.names.len() < 2 {
-        return None;
-    }
-    let job = context.job;
-    let mut by_call: Vec<(&str, Vec<ProcIndex>)> = Vec::new();
-    for (proc, started) in &group.started {
-        match by_call.iter_mut().find(|(function, _)| *function == started.function) {
-            Some((_, procs)) => procs.push(*proc),
-            None => by_call.push((&started.function, vec![*proc])),
-        }
-    }
-    by_call.sort_by_key(|(_, procs)| procs.len());
-    let told: Vec<String> = by_call
-        .iter()
-        .map(|(function, procs)| format!("{} {} started {function}", words::procs(job, procs), have(procs.len())))
-        .collect();
-    let sure = certain && group.started.iter().all(|(_, started)| started.certain);
-    let mut evidence = vec![format!(
-        "By the library's numbers these are the same collective of {}: number {}.",
-        on(context, pending.communicator),
-        pending.sequence
-    )];
-    if !sure {
-        evidence.push("Not certain: which calls started them follows from the source.".to_owned());
-    }
-    Some(Finding {
-        kind: FindingKind::CollectiveMismatch,
-        summary: format!("on {} {}", on(context, pending.communicator), words::list(&told, "and")),
-        ranks: context.ranks(&group.waiting),
-        calls: context.calls(&group.waiting),
-        certain: sure,
-        evidence,
-        advice: Some(super::collectives::ORDER.to_owned()),
-        ..Finding::default()
-    })
+/// Members of its communicator that have begun it.
+fn begun(pending: &Pending<'_>, shared: &Shared<'_>) -> HashSet<ProcIndex> {
+    let has = |view: &&View<'_>| {
+        view.communicator.next_sequence.and_then(|next| has_begun(next, pending.sequence)) == Some(true)
+    };
+    shared.views.iter().filter(has).map(|view| view.proc).collect()
 }
 
-/// Members that, by the source, have started the same collective with different roots.
-fn other_roots(context: &Context<'_>, pending: &Pending) -> Option<Finding> {
-    let group = &pending.group;
-    let [function] = group.names.as_slice() else { return None };
-    let mut by_root: BTreeMap<i64, Vec<ProcIndex>> = BTreeMap::new();
-    for (proc, started) in &group.started {
-        by_root.entry(started.root?).or_default().push(*proc);
-    }
-    if by_root.len() < 2 {
-        return None;
-    }
-    let told: Vec<String> =
-        by_root.iter().map(|(root, procs)| format!("{} with root {root}", words::procs(context.job, procs))).collect();
-    let place = on(context, pending.communicator);
-    Some(Finding {
-        kind: FindingKind::RootMismatch,
-        summary: format!("in {function} on {place} {} wait for one another", words::list(&told, "and")),
-        ranks: context.ranks(&group.waiting),
-        calls: context.calls(&group.waiting),
-        certain: false,
-        evidence: vec![
-            "All members must give the same root; the root is a rank in the communicator.".to_owned(),
-            "Not certain: the roots are what the calls in the source would be given now.".to_owned(),
-        ],
-        advice: Some("Look how each of these ranks computes the root.".to_owned()),
-        ..Finding::default()
-    })
-}
-
-fn have(number: usize) -> &'static str {
+pub(super) fn have(number: usize) -> &'static str {
     if number == 1 { "has" } else { "have" }
 }
 
 /// Members that have not begun what others wait for.
-fn not_begun(
-    context: &Context<'_>,
-    (id, sequence): (CommunicatorId, i64),
-    waiting: &[ProcIndex],
-    missing: &[ProcIndex],
-    certain: bool,
-) -> Finding {
-    let (job, place) = (context.job, on(context, id));
+fn not_begun(context: &Context<'_>, pending: &Pending<'_>, missing: &[ProcIndex], certain: bool) -> Finding {
+    let (sequence, waiting) = (pending.sequence, pending.waiting());
+    let (job, place) = (context.job, on(context, pending.communicator));
+    let name = match pending.only().or(planned::common(&pending.group.plans).and_then(|common| match common[..] {
+        [only] => Some(only),
+        _ => None,
+    })) {
+        Some(name) => name.to_owned(),
+        None => "the non-blocking collective".to_owned(),
+    };
     let have = have(missing.len());
     let wait = words::wait(waiting.len());
     let (who, others) = (words::procs(job, missing), words::procs(job, waiting));
-    let mut summary =
-        format!("{who} {have} not started the non-blocking collective on {place} for which {others} {wait}");
+    let mut summary = format!("{who} {have} not started {name} on {place} for which {others} {wait}");
     let mut evidence = vec![format!(
         "The library numbers the non-blocking collectives of {place}: {others} {wait} for number {sequence}, which {who} {have} not reached."
     )];
@@ -234,24 +213,28 @@ fn not_begun(
     }
 }
 
-/// A collective that all members have begun and that can never complete though all of them are in MPI, where the library moves
-/// its messages: they have not begun the same one.
-fn different(
-    context: &Context<'_>,
-    (id, shared): (CommunicatorId, &Shared<'_>),
-    waiting: &[ProcIndex],
-    begun: &HashSet<ProcIndex>,
-) -> Option<Finding> {
-    let mut members = shared.groups.as_ref()?.iter().flatten();
+/// Whether all members have begun it and are in MPI, where the library moves its messages, and it can never complete.
+fn can_never_complete(context: &Context<'_>, pending: &Pending<'_>) -> bool {
+    let shared = context.job.communicators.get(pending.communicator.0).filter(|shared| shared.doubt.is_none());
+    // One that may still complete tells nothing of what the others began.
+    let stuck = || pending.waiting().iter().all(|proc| context.stuck_for_certain(*proc));
+    let Some(shared) = shared.filter(|_| !pending.group.persistent && stuck()) else { return false };
+    let begun = begun(pending, shared);
     let there = |proc: &ProcIndex| {
         let inside = context.perhaps_stuck(*proc) && super::finished::finished(context, *proc).is_none();
         inside && begun.contains(proc)
     };
-    if !members.all(|member| member.as_ref().is_some_and(there)) {
-        return None;
-    }
+    let members = shared.groups.as_ref().map(|groups| groups.iter().flatten());
+    members.is_some_and(|mut members| members.all(|member| member.as_ref().is_some_and(there)))
+}
+
+/// Collectives of a communicator that can never complete though all members have begun them: these have not begun the same ones.
+fn different(context: &Context<'_>, id: CommunicatorId, pending: &[&Pending<'_>]) -> Option<Finding> {
+    let mut waiting: Vec<ProcIndex> = pending.iter().flat_map(|one| one.waiting()).copied().collect();
+    waiting.sort_unstable();
+    waiting.dedup();
     let (job, place) = (context.job, on(context, id));
-    let who = words::procs(job, waiting);
+    let who = words::procs(job, &waiting);
     let wait = words::wait(waiting.len());
     let evidence = vec![
         format!("By the library's numbers all members of {place} have begun it, and all of them are in MPI calls."),
@@ -259,13 +242,13 @@ fn different(
          that it does not complete."
             .to_owned(),
     ];
-    Some(Finding {
+    (!waiting.is_empty()).then(|| Finding {
         kind: FindingKind::CollectiveMismatch,
         summary: format!(
             "{who} {wait} in a non-blocking collective on {place} that all have started, but not as the same one"
         ),
-        ranks: context.ranks(waiting),
-        calls: context.calls(waiting),
+        ranks: context.ranks(&waiting),
+        calls: context.calls(&waiting),
         certain: false,
         evidence,
         advice: Some(

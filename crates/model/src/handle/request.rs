@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::facts::{as_in_json, facts};
 use super::{Fact, Function, Handle, Known, Language, Reference, Typed};
+use crate::Schedule;
 
 /// What sort of operation a request stands for; its words are those of docs/handles.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -96,6 +97,8 @@ pub struct RequestFacts {
     pub communicator: Option<String>,
     /// By what the library tells collectives of a communicator apart: later ones have greater numbers.
     pub sequence: Option<i64>,
+    /// What the library has planned for a collective.
+    pub schedule: Option<Schedule>,
     /// Of a message: whether it sends; `None`: not known.
     pub sends: Option<bool>,
 }
@@ -103,7 +106,7 @@ pub struct RequestFacts {
 impl RequestFacts {
     /// Of a request of which no more is known.
     pub const fn new(sort: Known<RequestSort>, progress: Progress, persistent: bool) -> Self {
-        Self { sort, progress, persistent, communicator: None, sequence: None, sends: None }
+        Self { sort, progress, persistent, communicator: None, sequence: None, schedule: None, sends: None }
     }
 }
 

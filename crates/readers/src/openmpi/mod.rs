@@ -9,6 +9,7 @@ pub mod detect;
 mod communicators;
 mod groups;
 pub mod handles;
+mod libnbc;
 mod peers;
 mod pool;
 mod posted;

@@ -18,6 +18,7 @@ mod point_to_point;
 mod predefined;
 mod references;
 mod request;
+mod schedules;
 mod session;
 mod status;
 mod topology;

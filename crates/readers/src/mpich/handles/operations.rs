@@ -13,6 +13,7 @@ use super::super::requests::{Kinds, Request as InUse, RequestShape, in_use};
 use super::super::transport::Around;
 use super::HandleReader;
 use super::request::Request;
+use super::schedules::Lists;
 use crate::ReaderError;
 use crate::record::Record;
 use crate::send_mode::SendMode;
@@ -41,12 +42,23 @@ pub struct Operations {
 /// What was read of a process that has not run since, for all readers of its handles. Its owner empties it when the process runs
 /// or its memory changes.
 #[derive(Debug, Clone, Default)]
-pub struct SharedOperations(Rc<RefCell<Option<Rc<Operations>>>>);
+pub struct SharedOperations(Rc<RefCell<Option<Rc<Operations>>>>, Rc<RefCell<Option<Rc<Lists>>>>);
 
 impl SharedOperations {
     /// Forgets what was read.
     pub fn forget(&self) {
         self.0.borrow_mut().take();
+        self.1.borrow_mut().take();
+    }
+
+    /// The schedules of collectives that are lists, found once.
+    pub(super) fn lists(&self, find: impl FnOnce() -> Lists) -> Rc<Lists> {
+        let known = self.1.borrow().as_ref().map(Rc::clone);
+        known.unwrap_or_else(|| {
+            let found = Rc::new(find());
+            *self.1.borrow_mut() = Some(Rc::clone(&found));
+            found
+        })
     }
 }
 

@@ -3,11 +3,12 @@
 use super::super::handle_value::HandleValue;
 use super::super::requests::Kind;
 use super::request::Request;
-use super::{Depth, HandleReader, errhandler, point_to_point};
+use super::{Depth, HandleReader, errhandler, point_to_point, schedules};
 use crate::record::{Record, Slot, shape};
-use crate::{ReaderError, functions};
+use crate::{ReaderError, functions, planned};
 use model::handle::{Fact, Functions, GeneralizedRequest, PartitionedDetails, PartitionedRequest, Reference};
-use model::{Handle, HandleKind, Known};
+use model::{Handle, HandleKind, Known, Typed};
+use target::Reason;
 use target::address::TargetAddr;
 
 shape!(
@@ -147,9 +148,22 @@ pub fn other(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle:
         _ => "request of a kind that is not known",
     };
     if matches!(request.kind, Kind::Collective | Kind::PersistentCollective) {
-        handle.unknown("call", "the library does not keep which collective it is");
+        let planned = if request.kind == Kind::Collective && !request.complete {
+            let read = schedules::read(reader, request).map_err(Reason::of);
+            read.and_then(|found| found.ok_or_else(|| "its schedule was not found".into()))
+        } else {
+            Err("only of one that goes on a schedule is looked for".into())
+        };
+        let tag = planned.as_ref().ok().and_then(|planned| planned.tag);
+        tag.ok_or_else(|| "only a schedule with messages tells it".into()).tell("tag", handle);
+        let planned = planned.map(|planned| planned.schedule);
+        planned::tell(&planned, handle);
+        if let Typed::Request(known) = &mut handle.typed {
+            known.schedule = planned.ok();
+            known.sequence = tag;
+        }
         for fact in ["round", "rounds", "sub_requests"] {
-            handle.unknown(fact, "MPICH's schedules of collectives are not read");
+            handle.unknown(fact, "MPICH's schedules have no rounds");
         }
     } else {
         handle.unknown("call", "several functions leave the same request");

@@ -1,14 +1,17 @@
 //! Requests of nonblocking and persistent collectives of the component libnbc.
 //!
 //! A collective is a schedule of rounds; each round posts messages with a tag of the collective, and ends when they are
-//! complete. Nothing says which function it was (ompi/mca/coll/libnbc/nbc.c and nbc_internal.h, v4.1.4 and v5.0.7).
+//! complete. Nothing says which function it was (ompi/mca/coll/libnbc/nbc.c and nbc_internal.h, v4.1.4 and v5.0.7): the
+//! schedule excludes those that would have made another one.
 
 use super::request::Request;
+use super::schedule::{self, Rounds};
 use super::{Depth, HandleReader};
 use crate::ReaderError;
-use crate::record::{Record, Slot, shape, size_of};
+use crate::planned;
+use crate::record::{Record, Slot, shape};
 use model::handle::{Fact, Reference};
-use model::{Handle, HandleKind, Typed};
+use model::{Handle, HandleKind, Known, Typed};
 use target::Reason;
 use target::address::TargetAddr;
 
@@ -21,24 +24,14 @@ shape!(
         posted: "req_array",
         posted_len: "req_count",
         schedule: "schedule",
+        temporary: "tmpbuf",
     }
 );
-shape!(
-    /// A schedule.
-    Schedule = ["NBC_Schedule"] { len: "size", data: "data" }
-);
-
 /// A round never has more messages than this (1 Mi): a few for each process.
 const MAX_POSTED: u64 = 1 << 20;
 
 /// At most this many of them are shown.
 const MAX_SHOWN: u64 = 1000;
-
-/// A schedule never has more bytes than this (64 Mi).
-const MAX_SCHEDULE: u64 = 1 << 26;
-
-/// The structures of a schedule's operations, by their numbers (`NBC_Fn_type`, nbc_internal.h, v4.1.4 and v5.0.7).
-const OPERATIONS: &[&str] = &["NBC_Args_send", "NBC_Args_recv", "NBC_Args_op", "NBC_Args_copy", "NBC_Args_unpack"];
 
 /// Adds what the request holds.
 ///
@@ -49,16 +42,18 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     let shape = Nbc::resolve(reader.layouts)?;
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, request.addr, shape.size, &mut buffer)?;
-    handle.unknown("call", "the library does not keep which collective it is");
     let position = record.uint(shape.position);
     let schedule = record.pointer(shape.schedule);
-    let rounds = if request.inactive {
-        Err("it has not been started".into())
-    } else if schedule.is_null() {
+    let found = if schedule.is_null() {
         // NBC_Free gives the schedule back.
         Err("it has completed, and its schedule is gone".into())
     } else {
-        rounds(reader, schedule, position).map_err(Reason::of)
+        Rounds::read(reader, schedule).map_err(Reason::of)
+    };
+    let rounds: Known<(u64, u64)> = match &found {
+        _ if request.inactive => Err("it has not been started".into()),
+        Ok(found) => found.place(position).map_err(Reason::of),
+        Err(reason) => Err(reason.clone()),
     };
     let progress = rounds.as_ref().map_or_else(|_| String::new(), |(round, of)| format!(", round {round} of {of}"));
     rounds.clone().map(|(round, _)| round).tell("round", handle);
@@ -68,7 +63,14 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     let comm = record.pointer(shape.comm);
     // Once it is complete, the request still names its communicator in the part that all requests share.
     let comm = if comm.is_null() { request.communicator } else { comm };
+    let temporary = !record.pointer(shape.temporary).is_null();
+    let plan = found.and_then(|found| {
+        let member = schedule::member(reader, comm, request.persistent, temporary).map_err(Reason::of)?;
+        found.planned(reader, member).map_err(Reason::of)
+    });
+    let name = planned::tell(&plan, handle);
     if let Typed::Request(known) = &mut handle.typed {
+        known.schedule = plan.ok();
         // libnbc counts its tags down.
         known.sequence = Some(tag.wrapping_neg());
     }
@@ -78,7 +80,7 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
         posted.map_err(Reason::of).tell("sub_requests", handle);
     }
     let sort = if request.persistent { "persistent" } else { "nonblocking" };
-    handle.summary = format!("{sort} collective {}{progress}, {}", request.on(comm), request.status_word());
+    handle.summary = format!("{name}{sort} collective {}{progress}, {}", request.on(comm), request.status_word());
     Ok(())
 }
 
@@ -97,66 +99,6 @@ fn posted(reader: &HandleReader<'_>, at: TargetAddr, len: i64) -> Result<Vec<Ref
     Ok(requests.filter_map(|at| reader.reference(HandleKind::Request, at)).collect())
 }
 
-/// The number of the round that begins at `position`, from 1, and how many rounds there are.
-fn rounds(reader: &HandleReader<'_>, at: TargetAddr, position: u64) -> Result<(u64, u64), ReaderError> {
-    let mut current = None;
-    let mut count = 0;
-    walk(reader, at, |start, _| {
-        count += 1;
-        if start == position {
-            current = Some(count);
-        }
-    })?;
-    let damaged = || ReaderError::Damaged(format!("no round of the schedule at {at} begins at {position}"));
-    Ok((current.ok_or_else(damaged)?, count))
-}
-
-/// Calls `round` with the position of each round of a schedule and the positions of its operations in the schedule.
-///
-/// A round is the number of its operations, then these one by one without padding, then a byte that tells whether another
-/// round follows.
-fn walk(
-    reader: &HandleReader<'_>,
-    at: TargetAddr,
-    mut round: impl FnMut(u64, &[(u64, usize)]),
-) -> Result<(), ReaderError> {
-    let shape = Schedule::resolve(reader.layouts)?;
-    let sizes: Result<Vec<usize>, _> = OPERATIONS.iter().map(|name| size_of(reader.layouts, name)).collect();
-    let sizes = sizes?;
-    let int = Slot::resolve(reader.layouts, OPERATIONS[0], "type")?.size;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
-    let damaged = |what: &str| ReaderError::Damaged(format!("the schedule at {at} {what}"));
-    let len = u64::try_from(record.int(shape.len)).ok().filter(|len| *len <= MAX_SCHEDULE);
-    let data = reader
-        .target
-        .read_bytes(record.pointer(shape.data), len.ok_or_else(|| damaged("is absurdly long"))? as usize)?;
-    let number = |position: usize| {
-        let bytes = position.checked_add(int).and_then(|end| data.get(position..end));
-        bytes.map(|bytes| reader.target.abi().uint(bytes)).ok_or_else(|| damaged("ends early"))
-    };
-    let mut position = 0;
-    loop {
-        let start = position;
-        let count = number(position)?;
-        position += int;
-        let mut operations = Vec::new();
-        for _ in 0..count {
-            let kind = number(position)? as usize;
-            let size = sizes.get(kind).ok_or_else(|| damaged("has an operation that does not exist"))?;
-            operations.push((position as u64, kind));
-            position += size;
-        }
-        round(start as u64, &operations);
-        // Every round has at least these bytes, so this ends with the data.
-        match data.get(position) {
-            Some(0) => return Ok(()),
-            Some(_) => position += 1,
-            None => return Err(damaged("ends early")),
-        }
-    }
-}
-
 /// The operators that a collective still uses, each once: those of its schedule.
 ///
 /// # Errors
@@ -164,24 +106,5 @@ fn walk(
 pub fn operators(reader: &HandleReader<'_>, request: TargetAddr) -> Result<Vec<TargetAddr>, ReaderError> {
     let slot = Slot::resolve(reader.layouts, "ompi_coll_libnbc_request_t", "schedule")?;
     let schedule = reader.target.read_pointer(request.wrapping_add(slot.offset as u64))?;
-    let mut found = Vec::new();
-    if schedule.is_null() {
-        return Ok(found);
-    }
-    let data = Slot::resolve(reader.layouts, "NBC_Schedule", "data")?;
-    let data = reader.target.read_pointer(schedule.wrapping_add(data.offset as u64))?;
-    let op = Slot::resolve(reader.layouts, "NBC_Args_op", "op")?.offset as u64;
-    let mut positions = Vec::new();
-    walk(reader, schedule, |_, operations| {
-        positions.extend(
-            operations.iter().filter(|(_, kind)| OPERATIONS.get(*kind) == Some(&"NBC_Args_op")).map(|one| one.0),
-        );
-    })?;
-    for position in positions {
-        let addr = reader.target.read_pointer(data.wrapping_add(position + op))?;
-        if !found.contains(&addr) {
-            found.push(addr);
-        }
-    }
-    Ok(found)
+    if schedule.is_null() { Ok(Vec::new()) } else { Ok(Rounds::read(reader, schedule)?.operators(reader)?) }
 }

@@ -27,6 +27,7 @@ mod other_requests;
 mod point_to_point;
 mod references;
 mod request;
+mod schedule;
 mod session;
 mod status;
 mod table;
