@@ -59,6 +59,7 @@ as_json!(
     Operation,
     OperationStatus,
     Outside,
+    PythonException,
     QueueState,
     RankCall,
     RankMovement,
