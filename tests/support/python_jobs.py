@@ -17,7 +17,7 @@ PYTHON_PROGRAMS = PROGRAMS / "python"
 #: That of the distribution, which has its mpi4py.
 PYTHON = Path("/usr/bin/python3")
 
-_MARK = re.compile(r"(\S+) (\S+) (\S+)")
+_MARK = re.compile(r"([^\s;]+) ([^\s;]+) ([^\s;]+)")
 
 
 class Place(NamedTuple):

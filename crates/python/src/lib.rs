@@ -49,6 +49,9 @@ pub fn add_frames(target: &dyn Target, stacks: &mut [Stack]) -> Told {
             return told;
         }
     };
+    for stack in stacks.iter_mut() {
+        merge::attribute(stack, &found);
+    }
     let memory = Memory::new(target, found.layout);
     let codes = Codes::default();
     match threads::threads(&memory, &found) {
@@ -60,9 +63,6 @@ pub fn add_frames(target: &dyn Target, stacks: &mut [Stack]) -> Told {
             place(&memory, &codes, threads.into_iter().map(read).collect(), stacks, &found, &mut told);
         }
         Err(error) => told.notes.push(not_known(&error)),
-    }
-    for stack in stacks {
-        merge::attribute(stack, &found);
     }
     told
 }

@@ -46,7 +46,8 @@ fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// Puts the frames of a thread into its stack, each behind the frame of the interpreter that runs it. Returns whether that is
-/// where they belong: else their order is right, and their places are not known.
+/// where they belong: else their order is right, and their places among the application's compiled code are not known. (Of an
+/// interpreter whose instructions are functions that call each other last, as 3.14 can be built, the functions have no names.)
 pub(crate) fn put(stack: &mut Stack, frames: Frames, found: &Found) -> bool {
     let Frames { mut groups, unknown, cut } = frames;
     let evals: Vec<usize> = places(stack, |frame| is_eval(frame.function.as_deref()));
@@ -58,6 +59,9 @@ pub(crate) fn put(stack: &mut Stack, frames: Frames, found: &Found) -> bool {
     let without = if whole { runs.saturating_sub(have) } else { 0 };
     let inner: Vec<Frame> = groups.drain(..further_in).flatten().collect();
     let innermost = places(stack, |frame| is_interpreters(frame, found)).first().copied();
+    let exact = if whole { runs == have } else { runs > 0 };
+    let outer = innermost.and_then(|at| stack.frames.get(at..)).unwrap_or(&stack.frames);
+    let sure = exact || !outer.iter().any(|frame| frame.application == Some(true));
     let mut merged = Vec::new();
     let mut inner = Some(inner);
     let mut groups = groups.into_iter();
@@ -73,7 +77,7 @@ pub(crate) fn put(stack: &mut Stack, frames: Frames, found: &Found) -> bool {
     }
     merged.extend(groups.flatten());
     stack.frames = merged;
-    if whole { runs == have } else { runs > 0 }
+    sure
 }
 
 fn places(stack: &Stack, is: impl Fn(&Frame) -> bool) -> Vec<usize> {
