@@ -52,7 +52,9 @@ def problems(program: str, found: Dict[int, Json]) -> List[str]:
     for rank, places in marked(program).items():
         calls = found[rank]["calls"]
         if len(calls) != len(places) or not all(any(is_at(call, place) for call in calls) for place in places):
-            wrong.append(f"rank {rank}: {[(c['function'], c['caller'], c['file'], c['line']) for c in calls]}: {places}")
+            wrong.append(
+                f"rank {rank}: {[(c['function'], c['caller'], c['file'], c['line']) for c in calls]}: {places}"
+            )
     return wrong
 
 
