@@ -91,6 +91,7 @@ fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool)> {
             fingerprint: optional(&stack, "fingerprint")?,
             source_calls: source_calls(&stack)?,
             main: optional(&stack, "main")?,
+            kernel_thread: optional(&stack, "kernel_thread")?,
             system_call: system_call(&stack)?,
         });
     }

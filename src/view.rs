@@ -62,6 +62,7 @@ as_json!(
     Operation,
     OperationStatus,
     Outside,
+    PythonException,
     QueueState,
     RankCall,
     RankMovement,

@@ -158,8 +158,11 @@ views! {
         outside,
         /// The stacks of its threads, where they were asked for: of each only the thread and its frames. Members:
         /// ``thread``, ``complete``, ``frames``, ``arguments``, ``arguments_unknown``, ``fingerprint``,
-        /// ``source_calls``, ``main``, ``system_call``.
+        /// ``source_calls``, ``main``, ``kernel_thread``, ``system_call``.
         stacks,
+        /// Exceptions of a Python program: those that threads handle just now, and the one that ended it. Members:
+        /// ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``.
+        exceptions,
         /// Calls in the source of the functions on its stacks that may have sent messages before. Members:
         /// ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``.
         senders,

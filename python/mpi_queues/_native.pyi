@@ -598,7 +598,12 @@ class Process:
     def stacks(self) -> List[Dict[str, Any]]:
         """The stacks of its threads, where they were asked for: of each only the thread and its frames. Members:
         ``thread``, ``complete``, ``frames``, ``arguments``, ``arguments_unknown``, ``fingerprint``,
-        ``source_calls``, ``main``, ``system_call``."""
+        ``source_calls``, ``main``, ``kernel_thread``, ``system_call``."""
+
+    @property
+    def exceptions(self) -> List[Dict[str, Any]]:
+        """Exceptions of a Python program: those that threads handle just now, and the one that ended it. Members:
+        ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``."""
 
     @property
     def senders(self) -> List[Dict[str, Any]]:

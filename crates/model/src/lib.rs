@@ -7,6 +7,7 @@
 
 mod call;
 mod capabilities;
+mod exception;
 mod facts;
 mod finding;
 pub mod handle;
@@ -28,6 +29,7 @@ mod world;
 
 pub use call::{Argument, Call, CallRequest, Outside, RequestState, SystemCall};
 pub use capabilities::{Capability, Level};
+pub use exception::{ExceptionState, PythonException};
 pub use facts::Facts;
 pub use finding::{Finding, FindingKind, Limit, LimitKind, Motion, RankCall, RankMovement, State, Verdict};
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Known, Progress, RequestFacts, RequestSort, Typed};

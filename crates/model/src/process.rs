@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Elsewhere, HandleList, Operation, Outside, Queue, Sender, Source, SourceCall, Stack, Window};
+use super::{
+    Call, Elsewhere, HandleList, Operation, Outside, PythonException, Queue, Sender, Source, SourceCall, Stack, Window,
+};
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -54,6 +56,9 @@ pub struct Process {
     /// The stacks of its threads, where they were asked for: of each only the thread and its frames.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<Stack>,
+    /// Exceptions of a Python program: those that threads handle just now, and the one that ended it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exceptions: Vec<PythonException>,
     /// Calls of MPI in the source of the functions on its stacks; not written down.
     #[serde(skip)]
     pub source_calls: Vec<SourceCall>,
@@ -100,6 +105,7 @@ impl Process {
             calls: self.calls.clone(),
             outside: self.outside.clone(),
             stacks: self.stacks.clone(),
+            exceptions: self.exceptions.clone(),
             source_calls: self.source_calls.clone(),
             senders: self.senders.clone(),
             communicators: Vec::new(),

@@ -66,6 +66,9 @@ pub struct Stack {
     /// `Outside::main`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub main: Option<bool>,
+    /// The kernel's number of the thread; null: not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel_thread: Option<i64>,
     /// `Outside::system_call`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_call: Option<SystemCall>,

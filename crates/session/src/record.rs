@@ -59,6 +59,8 @@ impl<T: Target> Session<T> {
             source_calls: source_calls(&request.facts),
             ..Process::default()
         });
+        // Where Python stands; the stacks are recorded as they are.
+        noting.add_python(&mut request.facts.stacks.clone());
         // What of handles cannot be read is told when the recording is read.
         let all: Vec<_> = HandleKind::listed().map(|kind| (kind, None)).collect();
         let _ = noting.read_handles(&all);

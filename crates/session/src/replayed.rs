@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{LayoutChoice, Session, SessionError, Wrappers, add_facts, tell_missing};
-use model::{Facts, Process, Snapshot};
+use model::{Facts, Process, Snapshot, Stack};
 use recording::{RecordingError, RecordingFile, Replay};
 use target::{Target, TargetError};
 
@@ -26,9 +26,18 @@ impl LayoutChoice {
 }
 
 impl<T: Target> Session<T> {
+    /// Adds to stacks the frames of Python, where the process has an interpreter; returns what else is known of it.
+    pub fn add_python(&self, stacks: &mut [Stack]) -> python::Told {
+        let _request = self.target.budget().request();
+        python::add_frames(&self.target, stacks)
+    }
+
     /// Adds to what a reader has found what is known besides memory, and what follows from both. `missing`: reads for which
     /// a recording has nothing. What wraps MPI is marked in the stacks.
     pub fn complete(&self, process: &mut Process, facts: &mut Facts, wrappers: &Wrappers, missing: &[TargetError]) {
+        let told = self.add_python(&mut facts.stacks);
+        process.notes.extend(told.notes);
+        process.exceptions = told.exceptions;
         facts.stacks.iter_mut().for_each(|stack| wrappers.mark(stack));
         add_facts(process, facts);
         self.resolve_calls(process);

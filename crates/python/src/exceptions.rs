@@ -1,0 +1,103 @@
+//! Exceptions that a thread handles, and the one that ended the program: their types and places, never what they say.
+
+use std::collections::HashSet;
+
+use model::{ExceptionState, PythonException};
+use target::address::TargetAddr;
+
+use crate::code::Codes;
+use crate::dictionary;
+use crate::error::{PythonError, unlike};
+use crate::layout::Exceptions;
+use crate::memory::Memory;
+use crate::places::{self, Place};
+use crate::threads::PythonThread;
+
+/// Py_TPFLAGS_BASE_EXC_SUBCLASS (Include/object.h, 3.8 to 3.14).
+const IS_EXCEPTION: u64 = 1 << 30;
+/// Handlers within handlers, and the calls that an exception came through, are followed up to this many.
+const DEEPEST: usize = 2000;
+
+/// Where the interpreter keeps the exception that nobody handled: since 3.12, and before (sys in the library reference).
+const UNHANDLED: [&str; 2] = ["last_exc", "last_value"];
+
+/// The exception that a thread handles now; `None` where it handles none.
+pub(crate) fn handled(
+    memory: &Memory<'_>,
+    codes: &Codes,
+    thread: &PythonThread,
+) -> Result<Option<PythonException>, PythonError> {
+    let Some(places) = memory.layout.exceptions else { return Ok(None) };
+    let mut item = memory.pointer(thread.address, places.info)?;
+    let mut seen = HashSet::new();
+    while !item.is_null() {
+        if !seen.insert(item) || seen.len() > DEEPEST {
+            return Err(unlike("the exceptions of a thread of Python's do not end"));
+        }
+        let value = memory.pointer(item, places.value)?;
+        if !value.is_null() && !memory.is_a(value, "NoneType") {
+            return described(memory, codes, &places, value, ExceptionState::Handled).map(Some);
+        }
+        item = memory.pointer(item, places.previous)?;
+    }
+    Ok(None)
+}
+
+/// The exception that nobody handled, as far as the interpreter still has it.
+pub(crate) fn unhandled(
+    memory: &Memory<'_>,
+    codes: &Codes,
+    interpreter: TargetAddr,
+) -> Result<Option<PythonException>, PythonError> {
+    let Some(places) = memory.layout.exceptions else { return Ok(None) };
+    let sys = memory.pointer(interpreter, memory.layout.sysdict)?;
+    if sys.is_null() {
+        return Ok(None);
+    }
+    match dictionary::find(memory, sys, &UNHANDLED)? {
+        Some(value) if !memory.is_a(value, "NoneType") => {
+            described(memory, codes, &places, value, ExceptionState::Unhandled).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn described(
+    memory: &Memory<'_>,
+    codes: &Codes,
+    places: &Exceptions,
+    value: TargetAddr,
+    state: ExceptionState,
+) -> Result<PythonException, PythonError> {
+    let kind = memory.pointer(value, memory.layout.object_type)?;
+    if memory.target.read_uint(kind.wrapping_add(memory.layout.type_flags), 8)? & IS_EXCEPTION == 0 {
+        return Err(unlike("what should be an exception of Python's is none"));
+    }
+    let mut exception = PythonException { state, name: memory.name_of_type(kind)?, ..PythonException::default() };
+    let mut traceback = memory.pointer(value, places.traceback)?;
+    let mut seen = HashSet::new();
+    let mut of_the_program = false;
+    // Where it was raised is innermost; of the program's own code first.
+    while !traceback.is_null() && seen.insert(traceback) && seen.len() <= DEEPEST {
+        if !memory.is_a(traceback, "traceback") {
+            return Err(unlike("what should be a traceback of Python's is none"));
+        }
+        let mut frame = memory.pointer(traceback, places.frame)?;
+        if !memory.is_a(frame, "frame") {
+            return Err(unlike("what should be a frame of Python's is none"));
+        }
+        if let Some(inner) = places.inner {
+            frame = memory.pointer(frame, inner)?;
+        }
+        let code = codes.get(memory, memory.code_of(frame)?)?;
+        let own = places::of(&code.file) == Place::Application;
+        if own || !of_the_program {
+            of_the_program |= own;
+            exception.function = Some(code.function.clone());
+            exception.file = Some(code.file.clone());
+            exception.line = code.line(memory.int(traceback, places.lasti)?);
+        }
+        traceback = memory.pointer(traceback, places.next)?;
+    }
+    Ok(exception)
+}
