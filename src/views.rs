@@ -214,11 +214,19 @@ views! {
         /// none is certain. Members: ``rank``, ``function``, ``file``, ``line``, ``caller``, ``request``, ``root``,
         /// ``certain``, ``how``.
         started_by,
+        /// The calls to look at or to change, those most to blame first; of many places some. Members: ``ranks``,
+        /// ``function``, ``file``, ``line``, ``caller``, ``certain``.
+        blamed,
+        /// Of the finding that is told first: the ranks that can never go on because of it, directly or through
+        /// others, beside those that it is about.
+        waiting,
+        /// Whether it follows from the finding that is told first: who mends that one need not mind this one.
+        consequence,
         /// Whether it follows from what was read; else it is possible, and ``evidence`` says what is not known.
         certain,
         /// What it follows from, in sentences, the strongest first; and what is not known where it is not certain.
         evidence,
-        /// What to look at or to do, in a sentence; may be None.
+        /// What to change, and where, in a sentence or two; None only in a JSON of an earlier version.
         advice,
     }
 }

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use model::{Finding, FindingKind};
+use super::findings::Context;
+use super::findings::slow::Waiters;
+use super::job::ProcIndex;
+use model::{Finding, FindingKind, Verdict};
 
 /// Puts the causes before what follows from them, and the rest behind.
 pub fn order(findings: &mut [Finding]) {
@@ -45,4 +48,75 @@ fn holds_a_circle(finding: &Finding, deadlocks: &[HashSet<i64>]) -> bool {
 pub fn of(findings: &[Finding]) -> Option<usize> {
     let first = findings.first()?;
     (!first.kind.is_stuck() && !first.kind.is_wait()).then_some(0)
+}
+
+/// The place of the finding that is told first of ranks that can never go on, for certain or perhaps.
+fn first(findings: &[Finding]) -> Option<usize> {
+    let stuck = [true, false].into_iter().find_map(|certain| Verdict::stuck(findings, certain))?;
+    Some(of(findings).unwrap_or(stuck))
+}
+
+/// Says of the cause who waits because of it, and of the other findings whether they follow from it.
+pub fn follow(context: &Context<'_>, findings: &mut [Finding]) {
+    let Some(at) = first(findings) else { return };
+    let Some(cause) = findings.get(at) else { return };
+    let held = held(cause);
+    let of_ranks = |ranks: &HashSet<i64>| {
+        let all = (0..context.job.procs.len()).map(ProcIndex);
+        let known = |proc: &ProcIndex| context.job.procs[proc.0].rank.is_some_and(|rank| ranks.contains(&rank));
+        all.filter(known).collect::<Vec<_>>()
+    };
+    let procs = of_ranks(&held);
+    let mut waiting: HashSet<i64> = HashSet::new();
+    for stuck in [context.sure, context.possible] {
+        let all = Waiters::new(stuck).all(&procs);
+        let stuck: Vec<ProcIndex> = all.into_iter().filter(|proc| context.perhaps_stuck(*proc)).collect();
+        waiting.extend(context.ranks(&stuck));
+    }
+    let about: HashSet<i64> = cause.ranks.iter().copied().collect();
+    let mut others: Vec<i64> = waiting.iter().copied().filter(|rank| !held.contains(rank) && !about.contains(rank)).collect();
+    others.sort_unstable();
+    let circle = cause.kind == FindingKind::Deadlock;
+    for (place, finding) in findings.iter_mut().enumerate() {
+        if place == at {
+            finding.waiting = std::mem::take(&mut others);
+        } else {
+            finding.consequence = follows(finding, &held, &waiting, circle);
+        }
+    }
+}
+
+/// The ranks that a cause holds: of messages that do not fit those that wait for them, else all that it is about.
+fn held(cause: &Finding) -> HashSet<i64> {
+    let waiting: HashSet<i64> =
+        cause.calls.iter().filter(|call| call.waits_for.is_some()).filter_map(|call| call.rank).collect();
+    match cause.kind {
+        FindingKind::TagMismatch | FindingKind::CommunicatorMismatch | FindingKind::RankMismatch
+            if !waiting.is_empty() =>
+        {
+            waiting
+        }
+        FindingKind::FinishedRank => cause.ranks.iter().copied().collect(),
+        FindingKind::Deadlock => cause.ranks.iter().copied().collect(),
+        _ => cause.ranks.iter().copied().chain(cause.calls.iter().filter_map(|call| call.rank)).collect(),
+    }
+}
+
+/// Whether a finding follows from a cause that holds some ranks, for which others wait.
+fn follows(finding: &Finding, held: &HashSet<i64>, waiting: &HashSet<i64>, circle: bool) -> bool {
+    let mut ranks = finding.ranks.iter();
+    let through = |rank: &i64| held.contains(rank) || waiting.contains(rank);
+    match finding.kind {
+        // Another circle of which no rank waits in the cause holds by itself.
+        FindingKind::Deadlock => !circle && ranks.any(|rank| held.contains(rank)),
+        FindingKind::FinishedRank => {
+            let mut direct = finding.calls.iter().filter(|call| call.waits_for.is_some()).filter_map(|call| call.rank);
+            !circle && direct.all(|rank| held.contains(&rank))
+        }
+        FindingKind::MissingInCollective | FindingKind::UnmatchedSend | FindingKind::UnmatchedReceive => {
+            !finding.ranks.is_empty() && ranks.all(through)
+        }
+        FindingKind::OneSidedEpochs => !circle && ranks.all(through),
+        _ => false,
+    }
 }

@@ -1,6 +1,6 @@
 //! What is said of the whole.
 
-use super::cause;
+use super::{blame, cause};
 use super::findings::Context;
 use super::findings::slow::Waiters;
 use super::job::{Doubt, ProcIndex};
@@ -21,10 +21,10 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     let blind = Blind::new(context);
     let (state, headline, told) = if let Some((place, finding)) = stuck(true) {
         let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
-        (State::Deadlock, headline("Deadlock", &finding.summary), Some(place))
+        (State::Deadlock, headline("Deadlock", finding), Some(place))
     } else if let Some((place, finding)) = stuck(false) {
         let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
-        (State::Suspect, headline("Possible deadlock", &finding.summary), Some(place))
+        (State::Suspect, headline("Possible deadlock", finding), Some(place))
     } else if places(context).0 == 0 {
         (State::Unknown, NOTHING.to_owned(), None)
     } else if let Some(unread) = blind.words(context) {
@@ -40,8 +40,11 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     Verdict { state, headline, finding: told, limits, limited_by, ..Verdict::default() }
 }
 
-fn headline(word: &str, claim: &str) -> String {
-    format!("{word}: {claim}.")
+/// What is claimed, and the calls that it is about with their lines.
+fn headline(word: &str, finding: &Finding) -> String {
+    let places = blame::listed(&finding.blamed, "and");
+    let claim = &finding.summary;
+    if places.is_empty() { format!("{word}: {claim}.") } else { format!("{word}: {claim}; {places}.") }
 }
 
 /// Of how many processes it is known where they stand, and how many stand where.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Context;
 use super::non_blocking::Pending;
+use crate::advice::{self, Change};
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
 use crate::waits::{Collective, CollectiveId, Peer, peer};
@@ -28,9 +29,6 @@ struct Group<'a> {
     certain: bool,
     reach: Reach,
 }
-
-/// What to do where members call different ones.
-pub const ORDER: &str = "Make all ranks of the communicator call the same collectives in the same order: compare the branches that lead to these calls.";
 
 /// All findings about collectives; `pending` are the non-blocking ones.
 pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
@@ -137,7 +135,7 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
         calls: groups.iter().flat_map(|group| context.calls(&group.stuck)).collect(),
         certain,
         evidence,
-        advice: Some(ORDER.to_owned()),
+        blamed: context.blamed(&groups.iter().flat_map(|group| group.stuck.clone()).collect::<Vec<_>>()),
         ..Finding::default()
     })
 }
@@ -189,21 +187,18 @@ fn of_two(context: &Context<'_>, one: &Group<'_>, other: &Group<'_>) -> Finding 
         evidence.extend(context.doubts(&all));
     }
     let kind = if same { FindingKind::CommunicatorMismatch } else { FindingKind::CollectiveMismatch };
-    let advice = if same {
-        "Compare the communicators of these calls, and the order in which they are used."
-    } else {
-        "Make all ranks call the collectives of both communicators in the same order."
-    };
-    Finding {
+    let mut finding = Finding {
         kind,
         summary: format!("{} and {}", told[0], told[1]),
         ranks,
         calls: [one, other].iter().flat_map(|group| context.calls(&group.stuck)).collect(),
         certain,
         evidence,
-        advice: Some(advice.to_owned()),
+        blamed: context.blamed(&all),
         ..Finding::default()
-    }
+    };
+    advice::give(&mut finding, Change::Communicators);
+    finding
 }
 
 /// Members that stand in a blocking collective, and have not begun the non-blocking one of the same communicator for which others
@@ -267,7 +262,7 @@ impl<'g> Crossed<'g> {
             calls,
             certain,
             evidence,
-            advice: Some(ORDER.to_owned()),
+            blamed: context.blamed(&all),
             ..Finding::default()
         }
     }
@@ -313,6 +308,7 @@ fn missing(
     }
     let mut calls = context.calls(&missing);
     calls.extend(context.calls(&group.stuck));
+    let concerned: Vec<ProcIndex> = missing.iter().chain(&group.stuck).copied().collect();
     Some(Finding {
         kind: FindingKind::MissingInCollective,
         summary,
@@ -320,7 +316,7 @@ fn missing(
         calls,
         certain,
         evidence,
-        advice: Some(format!("Look why the path of that rank does not lead to {function}.")),
+        blamed: context.blamed(&concerned),
         ..Finding::default()
     })
 }
@@ -404,7 +400,7 @@ fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Op
         calls: context.calls(&all),
         certain,
         evidence,
-        advice: Some("Look how each of these ranks computes the root.".to_owned()),
+        blamed: context.blamed(&all),
         ..Finding::default()
     })
 }

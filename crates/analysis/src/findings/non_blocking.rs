@@ -161,7 +161,7 @@ fn others_started(context: &Context<'_>, pending: &Pending, certain: bool) -> Op
         calls: context.calls(&group.waiting),
         certain: sure,
         evidence,
-        advice: Some(super::collectives::ORDER.to_owned()),
+        blamed: context.blamed(&group.waiting),
         ..Finding::default()
     })
 }
@@ -190,7 +190,7 @@ fn other_roots(context: &Context<'_>, pending: &Pending) -> Option<Finding> {
             "All members must give the same root; the root is a rank in the communicator.".to_owned(),
             "Not certain: the roots are what the calls in the source would be given now.".to_owned(),
         ],
-        advice: Some("Look how each of these ranks computes the root.".to_owned()),
+        blamed: context.blamed(&group.waiting),
         ..Finding::default()
     })
 }
@@ -229,7 +229,7 @@ fn not_begun(
         calls,
         certain,
         evidence,
-        advice: Some("Look why the path of that rank does not lead to that collective.".to_owned()),
+        blamed: context.blamed(&missing.iter().chain(waiting).copied().collect::<Vec<_>>()),
         ..Finding::default()
     }
 }
@@ -268,9 +268,7 @@ fn different(
         calls: context.calls(waiting),
         certain: false,
         evidence,
-        advice: Some(
-            "Compare the non-blocking collectives that the ranks start: same function, order and root?".to_owned(),
-        ),
+        blamed: context.blamed(waiting),
         ..Finding::default()
     })
 }

@@ -1,11 +1,13 @@
 //! Words for operations, and the calls of ranks.
 
 use super::Context;
+use crate::blame::Blame;
 use crate::job::ProcIndex;
 use crate::matching::{Entry, name};
 use crate::words;
 pub(super) use crate::words::counted;
-use model::{Call, Finding, QueueKind, RankCall, RankStart, Sender, StartedBy};
+use functions::{WaitKind, wait_kind};
+use model::{Blamed, Call, Finding, QueueKind, RankCall, RankStart, Sender, StartedBy};
 
 /// So many calls are shown with one finding.
 const MAX_CALLS: usize = 16;
@@ -115,6 +117,38 @@ pub(super) fn starts(context: &Context<'_, '_>, entry: &Entry<'_>) -> Vec<RankSt
         }
     }
     found
+}
+
+/// The calls that operations are about, in this order.
+pub(super) fn blamed(context: &Context<'_, '_>, entries: &[&Entry<'_>]) -> Vec<Blamed> {
+    let mut blame = Blame::default();
+    entries.iter().for_each(|entry| blame_for(context, entry, &mut blame));
+    blame.places()
+}
+
+/// The calls that started an operation or may have sent a message, else the one in which its rank has posted it.
+pub(super) fn blame_for(context: &Context<'_, '_>, entry: &Entry<'_>, blame: &mut Blame) {
+    let starts = starts(context, entry);
+    if !starts.is_empty() {
+        return starts.iter().for_each(|start| blame.start(start));
+    }
+    let posted = match entry.place.queue {
+        QueueKind::UnexpectedMessages => entry.same.and_then(|same| context.matching.entry(same)),
+        _ => Some(entry),
+    };
+    let Some(posted) = posted else { return };
+    let owner = context.job.procs.get(posted.place.proc.0);
+    let Some(process) = owner.and_then(|one| one.process) else { return };
+    let posts = |call: &&Call| match (posted.place.queue, wait_kind(&call.c_name())) {
+        (_, WaitKind::SendReceive) | (QueueKind::PendingSends, WaitKind::Send) => true,
+        (QueueKind::PendingReceives, WaitKind::Receive | WaitKind::Probe) => true,
+        _ => false,
+    };
+    let waits = context.waited.contains(&posted.place) || posted.probe;
+    let own = process.calls.iter().find(posts).or(process.calls.first());
+    if let Some(call) = own.filter(|_| waits) {
+        blame.standing(owner.and_then(|one| one.rank), call);
+    }
 }
 
 /// A process of a finding, and what it waits for.
