@@ -62,7 +62,12 @@ fn waits_for(snapshot: &mut Snapshot, rank: usize, from: i64, function: &str, ro
 fn told(snapshot: Snapshot) -> (Vec<Finding>, Verdict) {
     let (findings, verdict) = twice(&snapshot);
     assert_eq!((verdict.state, verdict.finding), (State::Deadlock, Some(0)), "{findings:?}");
-    assert_eq!(verdict.headline, format!("Deadlock: {}.", findings[0].summary));
+    // The claim, and behind it the calls with their lines.
+    let places = verdict.headline.strip_prefix(&format!("Deadlock: {}; ", findings[0].summary)).expect("the claim");
+    for one in &findings[0].blamed {
+        let place = format!("{} at a.c:{} (rank", one.function, one.line.unwrap());
+        assert!(places.contains(&place), "{place}: {verdict:?}");
+    }
     // One look leaves it open, and says the same first.
     let (possible, verdict) = diagnose(&snapshot, None);
     assert_eq!((verdict.state, possible[0].certain), (State::Suspect, false), "{possible:?}");

@@ -33,6 +33,7 @@ fn frames(image: &str, names: &[&str]) -> Vec<Frame> {
         image: Some(image.to_owned()),
         file: (image == PROGRAM).then(|| "a.c".to_owned()),
         line: (image == PROGRAM).then_some(7),
+        ..Frame::default()
     };
     names.iter().map(of).collect()
 }
