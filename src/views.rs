@@ -160,7 +160,7 @@ views! {
         /// ``source_calls``, ``main``, ``system_call``.
         stacks,
         /// Calls in the source of the functions on its stacks that may have sent messages before. Members:
-        /// ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``.
+        /// ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``, ``elsewhere``.
         senders,
         /// Whether ``calls`` and ``outside`` are all threads, each seen down to its end; None where that is not
         /// known. Only then does a thread that is not in ``calls`` stand outside MPI for sure.

@@ -595,7 +595,7 @@ class Process:
     @property
     def senders(self) -> List[Dict[str, Any]]:
         """Calls in the source of the functions on its stacks that may have sent messages before. Members:
-        ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``."""
+        ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``, ``elsewhere``."""
 
     @property
     def all_threads(self) -> Optional[bool]:

@@ -135,10 +135,13 @@ mod tests {
         for rank in [3, 1, 2, 2] {
             blame.call(Some(rank), &call("MPI_Barrier", 7));
         }
-        blame.call(None, &call("PMPI_Recv", 8));
+        blame.call(None, &call("MPI_Recv", 8));
         blame.call(Some(9), &Call::default());
         let places = blame.places();
-        assert_eq!(listed(&places, "and"), "MPI_Barrier at a.c:7 (ranks 1-3) and MPI_Recv at a.c:8 (a process whose rank is not known)");
+        assert_eq!(
+            listed(&places, "and"),
+            "MPI_Barrier at a.c:7 (ranks 1-3) and MPI_Recv at a.c:8 (a process whose rank is not known)"
+        );
     }
 
     #[test]
@@ -158,7 +161,10 @@ mod tests {
         let mut blame = Blame::default();
         blame.call(Some(0), &waits);
         let told = listed(&blame.places(), "and");
-        assert_eq!(told, "MPI_Irecv at a.c:2 (rank 0), MPI_Irecv at a.c:3 (rank 0, perhaps) and MPI_Irecv at a.c:4 (rank 0, perhaps)");
+        assert_eq!(
+            told,
+            "MPI_Irecv at a.c:2 (rank 0), MPI_Irecv at a.c:3 (rank 0, perhaps) and MPI_Irecv at a.c:4 (rank 0, perhaps)"
+        );
     }
 
     #[test]

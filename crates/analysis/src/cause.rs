@@ -74,7 +74,8 @@ pub fn follow(context: &Context<'_>, findings: &mut [Finding]) {
         waiting.extend(context.ranks(&stuck));
     }
     let about: HashSet<i64> = cause.ranks.iter().copied().collect();
-    let mut others: Vec<i64> = waiting.iter().copied().filter(|rank| !held.contains(rank) && !about.contains(rank)).collect();
+    let mut others: Vec<i64> =
+        waiting.iter().copied().filter(|rank| !held.contains(rank) && !about.contains(rank)).collect();
     others.sort_unstable();
     let circle = cause.kind == FindingKind::Deadlock;
     for (place, finding) in findings.iter_mut().enumerate() {

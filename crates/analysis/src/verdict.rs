@@ -1,12 +1,12 @@
 //! What is said of the whole.
 
-use super::{blame, cause};
 use super::findings::Context;
 use super::findings::slow::Waiters;
 use super::job::{Doubt, ProcIndex};
 use super::stuck::Seen;
 use super::waits::{Free, Need, ProcState};
 use super::words;
+use super::{blame, cause};
 use model::{Finding, Limit, LimitKind, Process, State, Verdict};
 
 /// How many sentences of one kind the limits have.

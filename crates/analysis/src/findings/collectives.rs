@@ -3,11 +3,11 @@
 //! Ranks leave a rooted collective at different times, so two ranks in different ones may merely be at different steps. What is
 //! claimed here is of ranks that can never go on, and for certain only where no step explains it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
 use super::non_blocking::Pending;
-use crate::advice::{self, Change};
+use super::two_communicators::{self, Absent, Place};
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
 use crate::waits::{Collective, CollectiveId, Peer, peer};
@@ -28,6 +28,28 @@ struct Group<'a> {
     stuck: Vec<ProcIndex>,
     certain: bool,
     reach: Reach,
+}
+
+impl Place<'_> {
+    fn of_group<'g>(group: &'g Group<'_>) -> Option<Place<'g>> {
+        Some(Place {
+            communicator: group.collective.communicator?,
+            function: Some(&group.collective.function),
+            waiting: &group.stuck,
+            collective: Some(group.id),
+            absent: Absent::Members(&group.collective.missing),
+        })
+    }
+
+    fn of_pending(pending: &Pending) -> Place<'_> {
+        Place {
+            communicator: pending.communicator,
+            function: pending.function(),
+            waiting: pending.waiting(),
+            collective: None,
+            absent: Absent::Pending(pending),
+        }
+    }
 }
 
 /// All findings about collectives; `pending` are the non-blocking ones.
@@ -51,26 +73,28 @@ pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
     for groups in by_communicator.values_mut() {
         groups.sort_by_key(|group| (group.stuck.len(), group.id));
     }
-    let two = two_communicators(context, &by_communicator);
+    let blocking = by_communicator.values().flatten().filter_map(Place::of_group);
+    let places: Vec<Place<'_>> = blocking.chain(pending.iter().map(Place::of_pending)).collect();
+    let two = two_communicators::find(context, &places, SHOWN);
     found[0].extend(two.iter().map(|(finding, _)| finding.clone()));
-    for (communicator, groups) in by_communicator {
-        found[0].extend(different(context, communicator, &groups));
+    for (communicator, groups) in &by_communicator {
+        let communicator = *communicator;
+        found[0].extend(different(context, communicator, groups));
         let crossed: Vec<Crossed<'_>> = pending
             .iter()
             .filter(|one| one.communicator == communicator)
             .flat_map(|one| groups.iter().filter_map(move |group| Crossed::new(context, one, group)))
             .collect();
         found[0].extend(crossed.iter().map(|crossed| crossed.finding(context)));
-        for group in &groups {
+        for group in groups {
             let told = crossed.iter().filter(|crossed| crossed.group.id == group.id);
             let mut elsewhere: HashSet<ProcIndex> =
                 told.flat_map(|crossed| crossed.pending.waiting().to_vec()).collect();
-            elsewhere.extend(two.iter().filter(|(_, told)| told.contains(&group.id)).flat_map(|(finding, _)| {
-                let ranks: HashSet<i64> = finding.ranks.iter().copied().collect();
-                let all = (0..context.job.procs.len()).map(ProcIndex);
-                all.filter(move |proc| words::rank(context.job, *proc).is_some_and(|rank| ranks.contains(&rank)))
-            }));
-            found[1].extend(missing(context, communicator, group, (&groups, &elsewhere)));
+            let crossing = two.iter().filter(|(_, [one, other])| {
+                [one, other].iter().any(|place| places[**place].collective == Some(group.id))
+            });
+            elsewhere.extend(crossing.flat_map(|(_, both)| both).flat_map(|place| places[*place].waiting));
+            found[1].extend(missing(context, communicator, group, (groups, &elsewhere)));
         }
     }
     for (id, collective) in context.waits.collectives.iter() {
@@ -138,67 +162,6 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
         blamed: context.blamed(&groups.iter().flat_map(|group| group.stuck.clone()).collect::<Vec<_>>()),
         ..Finding::default()
     })
-}
-
-/// Ranks that stand in collectives of two communicators, each of them missing in the other's.
-fn two_communicators(
-    context: &Context<'_>,
-    by_communicator: &BTreeMap<CommunicatorId, Vec<Group<'_>>>,
-) -> Vec<(Finding, [CollectiveId; 2])> {
-    let all: Vec<&Group<'_>> = by_communicator.values().flatten().collect();
-    // Who is missing where: each pair is looked at once.
-    let mut at: HashMap<ProcIndex, Vec<usize>> = HashMap::new();
-    for (place, group) in all.iter().enumerate() {
-        for proc in &group.stuck {
-            at.entry(*proc).or_default().push(place);
-        }
-    }
-    let mut told: HashSet<(usize, usize)> = HashSet::new();
-    let mut found = Vec::new();
-    for (place, group) in all.iter().enumerate() {
-        let stuck: HashSet<ProcIndex> = group.stuck.iter().copied().collect();
-        for other in group.collective.missing.iter().filter_map(|proc| at.get(proc)).flatten() {
-            let pair = (place.min(*other), place.max(*other));
-            let another = all[*other];
-            let differ = another.collective.communicator != group.collective.communicator;
-            let mutual = || another.collective.missing.iter().any(|proc| stuck.contains(proc));
-            if differ && found.len() < SHOWN && told.insert(pair) && mutual() {
-                found.push((of_two(context, group, another), [group.id, another.id]));
-            }
-        }
-    }
-    found
-}
-
-fn of_two(context: &Context<'_>, one: &Group<'_>, other: &Group<'_>) -> Finding {
-    let same = one.collective.function == other.collective.function;
-    let told = [one, other].map(|group| {
-        let place = group.collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)));
-        let ranks = words::procs(context.job, &group.stuck);
-        format!("{ranks} {} in {}{place}", is_are(group.stuck.len()), group.collective.function)
-    });
-    let all: Vec<ProcIndex> = one.stuck.iter().chain(&other.stuck).copied().collect();
-    let mut ranks = context.ranks(&all);
-    ranks.sort_unstable();
-    ranks.dedup();
-    let certain = one.certain && other.certain;
-    let mut evidence = vec!["Each of these waits for members that stand in the other one.".to_owned()];
-    if !certain {
-        evidence.extend(context.doubts(&all));
-    }
-    let kind = if same { FindingKind::CommunicatorMismatch } else { FindingKind::CollectiveMismatch };
-    let mut finding = Finding {
-        kind,
-        summary: format!("{} and {}", told[0], told[1]),
-        ranks,
-        calls: [one, other].iter().flat_map(|group| context.calls(&group.stuck)).collect(),
-        certain,
-        evidence,
-        blamed: context.blamed(&all),
-        ..Finding::default()
-    };
-    advice::give(&mut finding, Change::Communicators);
-    finding
 }
 
 /// Members that stand in a blocking collective, and have not begun the non-blocking one of the same communicator for which others

@@ -140,9 +140,9 @@ fn finding(
 /// How the members of a deadlock wait for one another.
 fn circle(context: &Context<'_>, members: &[ProcIndex]) -> Circle {
     let threads = || members.iter().flat_map(|proc| context.threads(*proc));
-    let all = |queue| threads().all(|thread| {
-        !thread.operations.is_empty() && thread.operations.iter().all(|op| op.queue == queue)
-    });
+    let all = |queue| {
+        threads().all(|thread| !thread.operations.is_empty() && thread.operations.iter().all(|op| op.queue == queue))
+    };
     if members.len() == 1 {
         Circle::Itself
     } else if threads().any(|thread| thread.collective.is_some()) {

@@ -9,6 +9,7 @@ pub mod non_blocking;
 pub mod polling;
 pub mod requests;
 pub mod slow;
+pub mod two_communicators;
 
 use std::collections::HashMap;
 

@@ -39,9 +39,14 @@ impl Pending {
 
     /// The function that started it, as far as the source tells, with an article where it does not.
     pub fn name(&self) -> String {
+        self.function().map_or_else(|| "a non-blocking collective".to_owned(), str::to_owned)
+    }
+
+    /// The function that started it, as far as the source tells.
+    pub fn function(&self) -> Option<&str> {
         match self.group.names.as_slice() {
-            [only] => only.clone(),
-            _ => "a non-blocking collective".to_owned(),
+            [only] => Some(only),
+            _ => None,
         }
     }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::Context;
-use crate::advice::{self, Change, Outside as Doing};
 use super::deadlock::capital;
+use crate::advice::{self, Change, Outside as Doing};
 use crate::graph::NodeId;
 use crate::job::ProcIndex;
 use crate::stuck::{Seen, Stuck};
@@ -136,31 +136,21 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     let who = words::procs(job, procs);
     let verb = |one: &'static str, many: &'static str| if procs.len() == 1 { one } else { many };
     let (kind, does, doing) = match place {
-        Place::Stopped => (
-            FindingKind::StuckOutside,
-            format!("{} stopped by a signal", verb("is", "are")),
-            Doing::Stopped,
-        ),
+        Place::Stopped => {
+            (FindingKind::StuckOutside, format!("{} stopped by a signal", verb("is", "are")), Doing::Stopped)
+        }
         Place::Lock(spot) => (
             FindingKind::StuckOutside,
             format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), at(spot)),
             Doing::Lock,
         ),
-        Place::Input(spot) => (
-            FindingKind::SlowRank,
-            format!("read{} input{}", verb("s", ""), at(spot)),
-            Doing::Input,
-        ),
-        Place::Work(spot) => (
-            FindingKind::SlowRank,
-            format!("{} outside MPI{}", verb("is", "are"), at(spot)),
-            Doing::Work,
-        ),
-        Place::NotStarted => (
-            FindingKind::SlowRank,
-            format!("{} not called MPI_Init yet", verb("has", "have")),
-            Doing::NotStarted,
-        ),
+        Place::Input(spot) => (FindingKind::SlowRank, format!("read{} input{}", verb("s", ""), at(spot)), Doing::Input),
+        Place::Work(spot) => {
+            (FindingKind::SlowRank, format!("{} outside MPI{}", verb("is", "are"), at(spot)), Doing::Work)
+        }
+        Place::NotStarted => {
+            (FindingKind::SlowRank, format!("{} not called MPI_Init yet", verb("has", "have")), Doing::NotStarted)
+        }
         Place::Call(function, spot) => (
             FindingKind::SlowRank,
             format!("{} in {function}, which waits for nobody{}", verb("is", "are"), after_comma(&at(spot))),

@@ -6,7 +6,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::probed;
-use super::text::{Told, blame_for, communicator, counted, place, receiver, sender, sent, starts, tag, wants, where_it_is};
+use super::text::{
+    Told, blame_for, communicator, counted, place, receiver, sender, sent, starts, tag, wants, where_it_is,
+};
 use super::{Context, MAX_FINDINGS};
 use crate::blame::Blame;
 use crate::job::{CommunicatorId, ProcIndex};

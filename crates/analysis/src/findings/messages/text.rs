@@ -9,6 +9,9 @@ pub(super) use crate::words::counted;
 use functions::{WaitKind, wait_kind};
 use model::{Blamed, Call, Finding, QueueKind, RankCall, RankStart, Sender, StartedBy};
 
+/// So many calls of functions that have returned are told of one message.
+const MOST_ELSEWHERE: usize = 4;
+
 /// So many calls are shown with one finding.
 const MAX_CALLS: usize = 16;
 
@@ -109,14 +112,24 @@ pub(super) fn starts(context: &Context<'_, '_>, entry: &Entry<'_>) -> Vec<RankSt
         caller: one.caller.clone(),
         ..StartedBy::default()
     };
-    let mut found: Vec<RankStart> = Vec::new();
-    for one in process.senders.iter().filter(fits).map(|one| of(from, started(one))) {
-        // Code that was inlined stands at several places.
-        if !found.contains(&one) {
-            found.push(one);
+    let all = |elsewhere: bool| {
+        let mut found: Vec<RankStart> = Vec::new();
+        let fitting = process.senders.iter().filter(fits).filter(|one| one.elsewhere == elsewhere);
+        for one in fitting.map(|one| of(from, started(one))) {
+            // Code that was inlined stands at several places.
+            if !found.contains(&one) {
+                found.push(one);
+            }
         }
+        found
+    };
+    let here = all(false);
+    if !here.is_empty() {
+        return here;
     }
-    found
+    // Its function has returned: where many come into question nothing is told by naming them.
+    let elsewhere = all(true);
+    if elsewhere.len() <= MOST_ELSEWHERE { elsewhere } else { Vec::new() }
 }
 
 /// The calls that operations are about, in this order.
