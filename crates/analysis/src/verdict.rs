@@ -21,10 +21,11 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     let blind = Blind::new(context);
     let (state, headline, told) = if let Some((place, finding)) = stuck(true) {
         let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
-        (State::Deadlock, headline("Deadlock", finding), Some(place))
+        let word = if finding.certain { "Deadlock: " } else { "Deadlock, perhaps because " };
+        (State::Deadlock, headline(word, finding), Some(place))
     } else if let Some((place, finding)) = stuck(false) {
         let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
-        (State::Suspect, headline("Possible deadlock", finding), Some(place))
+        (State::Suspect, headline("Possible deadlock: ", finding), Some(place))
     } else if places(context).0 == 0 {
         (State::Unknown, NOTHING.to_owned(), None)
     } else if let Some(unread) = blind.words(context) {
@@ -44,7 +45,7 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
 fn headline(word: &str, finding: &Finding) -> String {
     let places = blame::listed(&finding.blamed, "and");
     let claim = &finding.summary;
-    if places.is_empty() { format!("{word}: {claim}.") } else { format!("{word}: {claim}; {places}.") }
+    if places.is_empty() { format!("{word}{claim}.") } else { format!("{word}{claim}; {places}.") }
 }
 
 /// Of how many processes it is known where they stand, and how many stand where.

@@ -23,6 +23,10 @@ _STATES = {
 }
 
 
+#: In these each rank waits for the next one of the library's tree: that is no cause, and ranks at one place are one line.
+_IN_COLLECTIVES = ("collective mismatch", "communicator mismatch", "missing in collective", "root mismatch")
+
+
 #: Also what it is called with.
 __all__ = ["Options", "as_text", "seconds", "write_diagnosis"]
 
@@ -92,7 +96,7 @@ def _write_finding(
     new = [call for call in calls if options.verbose or (_key(call)[:1] + _key(call)[2:5]) not in shown]
     shown.update(_key(call)[:1] + _key(call)[2:5] for call in calls)
     limit = options.of(ROWS) if number == 0 or options.verbose else 3
-    rows = _grouped(new)
+    rows = _grouped(new, by_place=finding.kind in _IN_COLLECTIVES and not options.verbose)
     write_rows([_row(call, who, snapshot, options) for call, who in rows[:limit]], write, options)
     _write_elided(finding, calls, rows[limit:], write, options)
     for line in started_lines(finding.started_by, calls, full=options.verbose):
@@ -121,14 +125,20 @@ def _key(call: Mapping[str, Any]) -> Tuple[Any, ...]:
     return tuple(call.get(name) for name in ("rank", "waits_for", "function", "file", "line", "caller"))
 
 
-def _grouped(calls: Iterable[Mapping[str, Any]]) -> List[Tuple[Mapping[str, Any], List[int]]]:
-    """Calls at the same place that wait for the same once, with their ranks; in the order in which they come."""
+def _grouped(calls: Iterable[Mapping[str, Any]], *, by_place: bool) -> List[Tuple[Mapping[str, Any], List[int]]]:
+    """Calls at the same place that wait for the same once, with their ranks; in the order in which they come.
+
+    ``by_place``: also where they wait for different things, which is not told then.
+    """
     found: Dict[Tuple[Any, ...], Tuple[Mapping[str, Any], List[int]]] = {}
     for call in calls:
         rank = call.get("rank")
         # Without a rank each is one of its own.
-        key = (len(found),) if rank is None else _key(call)[1:]
-        found.setdefault(key, (call, []))[1].extend([] if rank is None else [rank])
+        key = (len(found),) if rank is None else _key(call)[2 if by_place else 1 :]
+        first, ranks = found.setdefault(key, (call, []))
+        ranks.extend([] if rank is None else [rank])
+        if first.get("waits_for") != call.get("waits_for"):
+            found[key] = ({**first, "waits_for": None}, ranks)
     return list(found.values())
 
 

@@ -70,6 +70,14 @@ pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
         by_communicator.entry(communicator).or_default().push(Group { id, collective, stuck, certain, reach });
     }
     let mut found: [Vec<Finding>; 3] = Default::default();
+    // Where ranks have given different roots, that may be why they do not meet.
+    let mut rooted: HashSet<CollectiveId> = HashSet::new();
+    for (id, collective) in context.waits.collectives.iter() {
+        if let Some(finding) = roots(context, id, collective) {
+            rooted.insert(id);
+            found[2].push(finding);
+        }
+    }
     for groups in by_communicator.values_mut() {
         groups.sort_by_key(|group| (group.stuck.len(), group.id));
     }
@@ -79,7 +87,7 @@ pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
     found[0].extend(two.iter().map(|(finding, _)| finding.clone()));
     for (communicator, groups) in &by_communicator {
         let communicator = *communicator;
-        found[0].extend(different(context, communicator, groups));
+        found[0].extend(different(context, communicator, groups, &rooted));
         let crossed: Vec<Crossed<'_>> = pending
             .iter()
             .filter(|one| one.communicator == communicator)
@@ -96,9 +104,6 @@ pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
             elsewhere.extend(crossing.flat_map(|(_, both)| both).flat_map(|place| places[*place].waiting));
             found[1].extend(missing(context, communicator, group, (groups, &elsewhere)));
         }
-    }
-    for (id, collective) in context.waits.collectives.iter() {
-        found[2].extend(roots(context, id, collective));
     }
     for kind in &mut found {
         kind.truncate(SHOWN);
@@ -118,7 +123,12 @@ fn is_are(number: usize) -> &'static str {
 }
 
 /// Stuck members of one communicator in different functions.
-fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Group<'_>]) -> Option<Finding> {
+fn different(
+    context: &Context<'_>,
+    communicator: CommunicatorId,
+    groups: &[Group<'_>],
+    rooted: &HashSet<CollectiveId>,
+) -> Option<Finding> {
     if groups.len() < 2 {
         return None;
     }
@@ -139,7 +149,8 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
             format!("{ranks} {} in {}", is_are(group.stuck.len()), group.collective.function)
         })
         .collect();
-    let certain = groups.iter().all(|group| group.certain);
+    let by_root = groups.iter().find(|group| rooted.contains(&group.id));
+    let certain = groups.iter().all(|group| group.certain) && by_root.is_none();
     let total: usize = groups.iter().map(|group| group.stuck.len()).sum();
     let fewer = if total > ALL_RANKS { groups.len() - 1 } else { groups.len() };
     let mut ranks: Vec<i64> = groups.iter().take(fewer).flat_map(|group| context.ranks(&group.stuck)).collect();
@@ -149,7 +160,10 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
         "All members of a communicator must call its collective operations in the same order; none of these can complete."
             .to_owned(),
     ];
-    if !certain {
+    if let Some(group) = by_root {
+        let function = &group.collective.function;
+        evidence.push(format!("Not certain: ranks in {function} have given different roots, which may be the reason."));
+    } else if !certain {
         evidence.extend(context.doubts(&groups.iter().flat_map(|group| group.stuck.clone()).collect::<Vec<_>>()));
     }
     Some(Finding {
