@@ -98,7 +98,9 @@ fn words(change: Change, blamed: &[Blamed]) -> String {
             with("Let all ranks of the communicator call the same collectives in the same order")
         }
         FindingKind::RootMismatch => with("Give the same root in all of these calls"),
-        FindingKind::MissingInCollective => with("Let all ranks of the communicator make the same call"),
+        FindingKind::MissingInCollective => {
+            with("Lead the ranks that are missing to the call in which the others wait, or take that call out")
+        }
         FindingKind::UnmatchedSend => with("Post a receive that fits, or take the send out"),
         FindingKind::UnmatchedReceive => with("Send what it waits for, or take the receive out"),
         FindingKind::NeverStarted => {

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use super::findings::Context;
 use super::findings::slow::Waiters;
 use super::job::ProcIndex;
-use model::{Finding, FindingKind, Verdict};
+use functions::{WaitKind, wait_kind};
+use model::{Finding, FindingKind, RankCall, Verdict};
 
 /// Puts the causes before what follows from them, and the rest behind.
 pub fn order(findings: &mut [Finding]) {
@@ -14,51 +15,63 @@ pub fn order(findings: &mut [Finding]) {
         .filter(|finding| finding.kind == FindingKind::Deadlock)
         .map(|finding| finding.ranks.iter().copied().collect())
         .collect();
-    let ended: Vec<HashSet<i64>> = findings
-        .iter()
-        .filter(|finding| finding.kind == FindingKind::FinishedRank)
-        .map(|finding| finding.ranks.iter().copied().collect())
-        .collect();
+    let ended: Vec<Ended> =
+        findings.iter().filter(|finding| finding.kind == FindingKind::FinishedRank).map(Ended::new).collect();
     let sure = findings.iter().any(|finding| finding.kind.is_stuck() && finding.certain);
     // Equal ones stay as they were.
     findings.sort_by_key(|finding| rank(finding, sure, (&stuck, &ended)));
 }
 
 /// The place of a finding: the smaller the earlier. `sure`: some ranks can never go on for certain.
-fn rank(finding: &Finding, sure: bool, (deadlocks, ended): (&[HashSet<i64>], &[HashSet<i64>])) -> (u8, bool) {
+fn rank(finding: &Finding, sure: bool, (deadlocks, ended): (&[HashSet<i64>], &[Ended])) -> (u8, bool) {
     use FindingKind as Kind;
-    let place =
-        match finding.kind {
-            Kind::Deadlock | Kind::FinishedRank | Kind::Polling => 3,
-            // Why ranks of a circle do not meet in their collectives: the headline says "perhaps".
-            Kind::CollectiveMismatch | Kind::RootMismatch
-                if sure && !finding.certain && is_of_a_circle(finding, deadlocks) =>
-            {
-                if finding.kind == Kind::RootMismatch { 0 } else { 1 }
-            }
-            // What else is only possible explains nothing that is certain.
-            _ if sure && !finding.certain => 4,
-            Kind::CollectiveMismatch | Kind::RootMismatch | Kind::TagMismatch | Kind::CommunicatorMismatch => 0,
-            Kind::RankMismatch | Kind::NeverStarted => 1,
-            Kind::OneSidedEpochs => 2,
-            Kind::MissingInCollective if holds_a_circle(finding, deadlocks) => 2,
-            Kind::MissingInCollective if is_where_others_ended(finding, ended) => 2,
-            _ => 4,
-        };
+    let place = match finding.kind {
+        Kind::Deadlock | Kind::FinishedRank | Kind::Polling => 3,
+        // Why ranks of a circle do not meet in their collectives: the headline says "perhaps".
+        Kind::CollectiveMismatch | Kind::RootMismatch
+            if sure && !finding.certain && is_of_the_stuck(finding, deadlocks, ended) =>
+        {
+            if finding.kind == Kind::RootMismatch { 0 } else { 1 }
+        }
+        // What else is only possible explains nothing that is certain.
+        _ if sure && !finding.certain => 4,
+        Kind::CollectiveMismatch | Kind::RootMismatch | Kind::TagMismatch | Kind::CommunicatorMismatch => 0,
+        Kind::RankMismatch | Kind::NeverStarted => 1,
+        Kind::OneSidedEpochs => 2,
+        Kind::MissingInCollective if holds_a_circle(finding, deadlocks) => 2,
+        Kind::MissingInCollective if is_where_others_ended(finding, ended) => 2,
+        _ => 4,
+    };
     (place, place == 3 && !finding.certain)
 }
 
-/// Whether all ranks that a finding is about, two at least, are of one circle.
-fn is_of_a_circle(finding: &Finding, deadlocks: &[HashSet<i64>]) -> bool {
-    finding.ranks.len() > 1 && deadlocks.iter().any(|circle| finding.ranks.iter().all(|rank| circle.contains(rank)))
+/// Who waits for ranks that have finished, and these.
+struct Ended {
+    waiting: HashSet<i64>,
+    ended: HashSet<i64>,
+}
+
+impl Ended {
+    fn new(finding: &Finding) -> Self {
+        let waits = |call: &&RankCall| call.waits_for.is_some() && wait_kind(&call.call.c_name()) != WaitKind::Finalize;
+        let waiting: HashSet<i64> = finding.calls.iter().filter(waits).filter_map(|call| call.rank).collect();
+        let ended = finding.ranks.iter().copied().filter(|rank| !waiting.contains(rank)).collect();
+        Self { waiting, ended }
+    }
+}
+
+/// Whether all ranks that a finding is about, two at least, wait for one another, or for some that have finished.
+fn is_of_the_stuck(finding: &Finding, deadlocks: &[HashSet<i64>], ended: &[Ended]) -> bool {
+    let within = |ranks: &HashSet<i64>| finding.ranks.iter().all(|rank| ranks.contains(rank));
+    finding.ranks.len() > 1 && (deadlocks.iter().any(within) || ended.iter().any(|one| within(&one.waiting)))
 }
 
 /// Whether those that are missing have finished, and some of those that wait for them wait in the collective.
-fn is_where_others_ended(finding: &Finding, ended: &[HashSet<i64>]) -> bool {
+fn is_where_others_ended(finding: &Finding, ended: &[Ended]) -> bool {
     let missing: HashSet<i64> = finding.ranks.iter().copied().collect();
     let waiting = || finding.calls.iter().filter_map(|call| call.rank).filter(|rank| !missing.contains(rank));
-    let within = |ranks: &HashSet<i64>| {
-        missing.iter().all(|rank| ranks.contains(rank)) && waiting().any(|rank| ranks.contains(&rank))
+    let within = |one: &Ended| {
+        missing.iter().all(|rank| one.ended.contains(rank)) && waiting().any(|rank| one.waiting.contains(&rank))
     };
     finding.certain && !missing.is_empty() && ended.iter().any(within)
 }
@@ -125,8 +138,7 @@ fn held(cause: &Finding) -> HashSet<i64> {
         {
             waiting
         }
-        FindingKind::FinishedRank => cause.ranks.iter().copied().collect(),
-        FindingKind::Deadlock => cause.ranks.iter().copied().collect(),
+        FindingKind::FinishedRank | FindingKind::Deadlock => cause.ranks.iter().copied().collect(),
         _ => cause.ranks.iter().copied().chain(cause.calls.iter().filter_map(|call| call.rank)).collect(),
     }
 }

@@ -102,7 +102,7 @@ pub fn find(context: &Context<'_>, pending: &[Pending]) -> Vec<Finding> {
                 [one, other].iter().any(|place| places[**place].collective == Some(group.id))
             });
             elsewhere.extend(crossing.flat_map(|(_, both)| both).flat_map(|place| places[*place].waiting));
-            found[1].extend(missing(context, communicator, group, (groups, &elsewhere)));
+            found[1].extend(missing(context, communicator, group, (groups, &elsewhere, rooted.contains(&group.id))));
         }
     }
     for kind in &mut found {
@@ -250,7 +250,7 @@ fn missing(
     context: &Context<'_>,
     communicator: CommunicatorId,
     group: &Group<'_>,
-    (all, waiting): (&[Group<'_>], &HashSet<ProcIndex>),
+    (all, waiting, by_root): (&[Group<'_>], &HashSet<ProcIndex>, bool),
 ) -> Option<Finding> {
     let job = context.job;
     let others = all.iter().filter(|other| other.id != group.id).flat_map(|other| &other.stuck);
@@ -264,7 +264,7 @@ fn missing(
     let owing = owing(context, group);
     let proven: Vec<ProcIndex> = missing.iter().copied().filter(|proc| owing.contains(proc)).collect();
     let all = group.reach == Reach::All;
-    let certain = group.certain && (all || !proven.is_empty());
+    let certain = group.certain && !by_root && (all || !proven.is_empty());
     let missing = if certain && !all { proven } else { missing };
     let verb = words::wait(group.stuck.len());
     let function = &group.collective.function;
@@ -276,7 +276,9 @@ fn missing(
         words::procs(job, &group.stuck),
     );
     let mut evidence = whereabouts(context, &missing, &mut summary);
-    if !certain {
+    if by_root {
+        evidence.push("Not certain: ranks have given different roots, which may be the reason.".to_owned());
+    } else if !certain {
         if group.reach != Reach::All {
             evidence.push(format!("Not certain: ranks may leave {function} before others have entered it."));
         } else {
