@@ -9,10 +9,11 @@
     cause: KIND [| KIND] [lines=0:RECV,1:SEND]     what must be told first, and the lines that this must name
     may: KIND                         for a correct program: a finding that may be certain
 
-The cause is the finding that the headline tells, else the first one; it names a line where it has a call there: one in which a
-rank stands, one that started something or may have sent a message. Each ``expect`` needs a finding of that kind whose ranks and calls contain those that are named; ``|`` separates what is
-equally true. A line is named by the marker in a comment on it (``/* @RECV */``, ``! @RECV``). ``expect``, ``verdict``
-and the others may begin with ``openmpi`` or ``mpich`` where the MPIs differ, with the reason beside it.
+The cause is the finding that the headline tells, else the first one; it names a line where it has a call there: one in
+which a rank stands, one that started something or may have sent a message. Each ``expect`` needs a finding of that kind
+whose ranks and calls contain those that are named; ``|`` separates what is equally true. A line is named by the marker in
+a comment on it (``/* @RECV */``, ``! @RECV``). ``expect``, ``verdict`` and the others may begin with ``openmpi`` or
+``mpich`` where the MPIs differ, with the reason beside it.
 """
 
 from __future__ import annotations
@@ -220,7 +221,9 @@ def _wanted(path: Path, text: str, markers: Dict[str, int]) -> Wanted:
         raise WrongHead(f"{path}: expect: {text}")
     ranks = tuple(int(rank) for rank in (match["ranks"] or "").split(",") if rank)
     words = tuple(re.findall(r'"([^"]*)"', match["words"] or ""))
-    return Wanted(match["kind"].strip(), ranks, _calls(path, match["lines"], markers), match["certain"] is not None, words)
+    return Wanted(
+        match["kind"].strip(), ranks, _calls(path, match["lines"], markers), match["certain"] is not None, words
+    )
 
 
 def programs(folder: str) -> List[Path]:
