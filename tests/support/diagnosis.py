@@ -11,8 +11,8 @@
 
 The cause is the finding that the headline tells, else the first one; it names a line where it has a call there: one in
 which a rank stands, one that started something or may have sent a message. Each ``expect`` needs a finding of that kind
-whose ranks and calls contain those that are named; ``|`` separates what is equally true. A line is named by the marker in
-a comment on it (``/* @RECV */``, ``! @RECV``). ``expect``, ``verdict`` and the others may begin with ``openmpi`` or
+whose ranks and calls contain those that are named; ``|`` separates what is equally true. A line is named by the marker
+in a comment on it (``/* @RECV */``, ``! @RECV``). ``expect``, ``verdict`` and the others may begin with ``openmpi`` or
 ``mpich`` where the MPIs differ, with the reason beside it.
 """
 

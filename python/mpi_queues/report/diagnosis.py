@@ -23,7 +23,7 @@ _STATES = {
 }
 
 
-#: In these each rank waits for the next one of the library's tree: no cause, so ranks at one place are one line.
+#: Here each rank waits for the next one of the library's tree, which is no cause: ranks at one place are one line.
 _IN_COLLECTIVES = ("collective mismatch", "communicator mismatch", "missing in collective", "root mismatch")
 
 
