@@ -50,6 +50,7 @@ macro_rules! as_json {
     };
 }
 as_json!(
+    Blamed,
     Call,
     Elsewhere,
     FindingKind,

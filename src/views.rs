@@ -164,7 +164,7 @@ views! {
         /// ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``.
         exceptions,
         /// Calls in the source of the functions on its stacks that may have sent messages before. Members:
-        /// ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``.
+        /// ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``, ``elsewhere``.
         senders,
         /// Whether ``calls`` and ``outside`` are all threads, each seen down to its end; None where that is not
         /// known. Only then does a thread that is not in ``calls`` stand outside MPI for sure.
@@ -220,11 +220,19 @@ views! {
         started_by,
         /// Of an odd rank: what it has that nearly all others have not, the strongest first.
         odd,
+        /// The calls to look at or to change, those most to blame first; of many places some. Members: ``ranks``,
+        /// ``function``, ``file``, ``line``, ``caller``, ``certain``.
+        blamed,
+        /// Of the finding that is told first: the ranks that can never go on because of it, directly or through
+        /// others, beside those that it is about.
+        waiting,
+        /// Whether it follows from the finding that is told first: who mends that one need not mind this one.
+        consequence,
         /// Whether it follows from what was read; else it is possible, and ``evidence`` says what is not known.
         certain,
         /// What it follows from, in sentences, the strongest first; and what is not known where it is not certain.
         evidence,
-        /// What to look at or to do, in a sentence; may be None.
+        /// What to change, and where, in a sentence or two; None only in a JSON of an earlier version.
         advice,
     }
 }

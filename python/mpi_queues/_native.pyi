@@ -608,7 +608,7 @@ class Process:
     @property
     def senders(self) -> List[Dict[str, Any]]:
         """Calls in the source of the functions on its stacks that may have sent messages before. Members:
-        ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``."""
+        ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``, ``elsewhere``."""
 
     @property
     def all_threads(self) -> Optional[bool]:
@@ -795,6 +795,20 @@ class Finding:
         """Of an odd rank: what it has that nearly all others have not, the strongest first."""
 
     @property
+    def blamed(self) -> List[Dict[str, Any]]:
+        """The calls to look at or to change, those most to blame first; of many places some. Members: ``ranks``,
+        ``function``, ``file``, ``line``, ``caller``, ``certain``."""
+
+    @property
+    def waiting(self) -> List[int]:
+        """Of the finding that is told first: the ranks that can never go on because of it, directly or through
+        others, beside those that it is about."""
+
+    @property
+    def consequence(self) -> bool:
+        """Whether it follows from the finding that is told first: who mends that one need not mind this one."""
+
+    @property
     def certain(self) -> bool:
         """Whether it follows from what was read; else it is possible, and ``evidence`` says what is not known."""
 
@@ -804,7 +818,7 @@ class Finding:
 
     @property
     def advice(self) -> Optional[str]:
-        """What to look at or to do, in a sentence; may be None."""
+        """What to change, and where, in a sentence or two; None only in a JSON of an earlier version."""
 
     # By hand:
 

@@ -6,11 +6,14 @@
     verdict: deadlock                 what is said of the whole (one of several: ``waiting | running``)
     expect: KIND [ranks=0,1] [lines=0:RECV,1:SEND] [certain] [words="17","halo"] | KIND ...
     expect-not: KIND, KIND            findings that there must not be
+    cause: KIND [| KIND] [lines=0:RECV,1:SEND]     what must be told first, and the lines that this must name
     may: KIND                         for a correct program: a finding that may be certain
 
-Each ``expect`` needs a finding of that kind whose ranks and calls contain those that are named; ``|`` separates what is
-equally true. A line is named by the marker in a comment on it (``/* @RECV */``, ``! @RECV``). ``expect``, ``verdict``
-and the others may begin with ``openmpi`` or ``mpich`` where the MPIs differ, with the reason beside it.
+The cause is the finding that the headline tells, else the first one; it names a line where it has a call there: one in
+which a rank stands, one that started something or may have sent a message. Each ``expect`` needs a finding of that kind
+whose ranks and calls contain those that are named; ``|`` separates what is equally true. A line is named by the marker
+in a comment on it (``/* @RECV */``, ``! @RECV``). ``expect``, ``verdict`` and the others may begin with ``openmpi`` or
+``mpich`` where the MPIs differ, with the reason beside it.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from mpi_queues import jobs
 
@@ -31,7 +34,10 @@ from .paths import PROGRAMS
 C_FLAGS = ("-Wno-stringop-overflow", "-Wno-stringop-overread")
 
 #: Keywords of the head of a program.
-_LINE = re.compile(r"^[\s/*!]*(?:(openmpi|mpich) )?(ranks|mpis|flags|verdict|expect|expect-not|may): (.*?)(?:\s*\*/)?$")
+_LINE = re.compile(
+    r"^[\s/*!]*(?:(openmpi|mpich) )?(ranks|mpis|flags|verdict|expect|expect-not|cause|may): (.*?)(?:\s*\*/)?$"
+)
+_CAUSE = re.compile(r"^(?P<kinds>[a-zA-Z -]+(?: \| [a-zA-Z -]+?)*?)(?: lines=(?P<lines>[\w:,]+))?$")
 _ALTERNATIVE = re.compile(
     r"^(?P<kind>[a-zA-Z -]+?)"
     r"(?: ranks=(?P<ranks>[\d,]+))?(?: lines=(?P<lines>[\w:,]+))?(?: (?P<certain>certain))?(?: words=(?P<words>.+))?$"
@@ -72,6 +78,39 @@ def _lines(call: Dict[str, Any]) -> List[int]:
 
 
 @dataclass(frozen=True)
+class Cause:
+    """What must be told first."""
+
+    kinds: Tuple[str, ...]
+    #: Rank and line of calls.
+    calls: Tuple[Tuple[int, int], ...]
+
+    def missing(self, diagnosis: Dict[str, Any]) -> List[str]:
+        """What is not told first as it must be, in sentences."""
+        findings, place = diagnosis["diagnosis"], diagnosis["verdict"].get("finding")
+        if not findings:
+            return ["nothing is told first"]
+        first = findings[place or 0]
+        out = [] if first["kind"] in self.kinds else [f"told first is {first['kind']}, not {' or '.join(self.kinds)}"]
+        named = lines_named(first)
+        return out + [f"the cause does not name line {line} of rank {rank}" for rank, line in {*self.calls} - named]
+
+
+def lines_named(finding: Dict[str, Any]) -> Set[Tuple[int, int]]:
+    """Rank and line of all calls that a finding names."""
+    calls = finding["calls"]
+    started = [
+        (call["rank"], one["line"])
+        for call in calls
+        for request in call.get("requests", [])
+        for one in request.get("started_by", [])
+    ]
+    blamed = [(rank, one["line"]) for one in finding.get("blamed", []) for rank in one["ranks"]]
+    standing = [(one["rank"], one["line"]) for one in (*calls, *finding.get("started_by", []))]
+    return {*started, *blamed, *standing}
+
+
+@dataclass(frozen=True)
 class Program:
     """A program of ``tests/programs/bugs`` or ``fine``, and what must be found in it."""
 
@@ -82,6 +121,7 @@ class Program:
     unexpected: Tuple[str, ...] = ()
     may: Tuple[str, ...] = ()
     flags: Tuple[str, ...] = ()
+    cause: Optional[Cause] = None
 
     def start(self, build: MpiBuild, *flags_of_compiler: str) -> jobs.Job:
         """Starts it, without optimisation unless flags say other, and waits until all ranks have come to the place."""
@@ -101,7 +141,8 @@ class Program:
     def without_lines(self) -> Program:
         """What must be found where no debug information tells lines."""
         expected = [[replace(wanted, calls=()) for wanted in wanted_ones] for wanted_ones in self.expected]
-        return replace(self, expected=expected)
+        cause = self.cause and replace(self.cause, calls=())
+        return replace(self, expected=expected, cause=cause)
 
     def missing(self, diagnosis: Dict[str, Any]) -> List[str]:
         """What is not found as it must be, in sentences; empty where all is as expected."""
@@ -113,6 +154,7 @@ class Program:
         if self.verdicts and verdict["state"] not in self.verdicts:
             out.append(f"the verdict is {verdict['state']}, not {' or '.join(self.verdicts)}")
         out += [f"there is a finding {one['kind']!r}" for one in findings if one["kind"] in self.unexpected]
+        out += self.cause.missing(diagnosis) if self.cause is not None else []
         return out
 
     def untrue(self, diagnosis: Dict[str, Any]) -> List[str]:
@@ -152,6 +194,7 @@ def load(path: Path, build_is_mpich: bool) -> Optional[Program]:
         _words(head.get("expect-not", []), ","),
         _words(head.get("may", []), ","),
         tuple(flag for text in head.get("flags", []) for flag in text.split()),
+        _cause(path, head["cause"][-1], markers) if "cause" in head else None,
     )
 
 
@@ -159,20 +202,34 @@ def _words(texts: List[str], separator: str) -> Tuple[str, ...]:
     return tuple(word.split("(")[0].strip() for text in texts for word in text.split(separator))
 
 
-def _wanted(path: Path, text: str, markers: Dict[str, int]) -> Wanted:
-    match = _ALTERNATIVE.match(text)
+def _cause(path: Path, text: str, markers: Dict[str, int]) -> Cause:
+    match = _CAUSE.match(text)
     if match is None:
-        raise WrongHead(f"{path}: expect: {text}")
+        raise WrongHead(f"{path}: cause: {text}")
+    kinds = tuple(kind.strip() for kind in match["kinds"].split(" | "))
+    return Cause(kinds, _calls(path, match["lines"], markers))
+
+
+def _calls(path: Path, text: Optional[str], markers: Dict[str, int]) -> Tuple[Tuple[int, int], ...]:
     calls = []
-    for call in (match["lines"] or "").split(","):
+    for call in (text or "").split(","):
         if call:
             rank, marker = call.split(":")
             if marker not in markers:
                 raise WrongHead(f"{path}: no line has the marker @{marker}")
             calls.append((int(rank), markers[marker]))
+    return tuple(calls)
+
+
+def _wanted(path: Path, text: str, markers: Dict[str, int]) -> Wanted:
+    match = _ALTERNATIVE.match(text)
+    if match is None:
+        raise WrongHead(f"{path}: expect: {text}")
     ranks = tuple(int(rank) for rank in (match["ranks"] or "").split(",") if rank)
     words = tuple(re.findall(r'"([^"]*)"', match["words"] or ""))
-    return Wanted(match["kind"].strip(), ranks, tuple(calls), match["certain"] is not None, words)
+    return Wanted(
+        match["kind"].strip(), ranks, _calls(path, match["lines"], markers), match["certain"] is not None, words
+    )
 
 
 def programs(folder: str) -> List[Path]:

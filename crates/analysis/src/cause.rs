@@ -2,7 +2,11 @@
 
 use std::collections::HashSet;
 
-use model::{Finding, FindingKind};
+use super::findings::Context;
+use super::findings::slow::Waiters;
+use super::job::ProcIndex;
+use functions::{WaitKind, wait_kind};
+use model::{Finding, FindingKind, RankCall, Verdict};
 
 /// Puts the causes before what follows from them, and the rest behind.
 pub fn order(findings: &mut [Finding]) {
@@ -11,25 +15,65 @@ pub fn order(findings: &mut [Finding]) {
         .filter(|finding| finding.kind == FindingKind::Deadlock)
         .map(|finding| finding.ranks.iter().copied().collect())
         .collect();
+    let ended: Vec<Ended> =
+        findings.iter().filter(|finding| finding.kind == FindingKind::FinishedRank).map(Ended::new).collect();
     let sure = findings.iter().any(|finding| finding.kind.is_stuck() && finding.certain);
     // Equal ones stay as they were.
-    findings.sort_by_key(|finding| rank(finding, sure, &stuck));
+    findings.sort_by_key(|finding| rank(finding, sure, (&stuck, &ended)));
 }
 
 /// The place of a finding: the smaller the earlier. `sure`: some ranks can never go on for certain.
-fn rank(finding: &Finding, sure: bool, deadlocks: &[HashSet<i64>]) -> (u8, bool) {
+fn rank(finding: &Finding, sure: bool, (deadlocks, ended): (&[HashSet<i64>], &[Ended])) -> (u8, bool) {
     use FindingKind as Kind;
     let place = match finding.kind {
         Kind::Deadlock | Kind::FinishedRank | Kind::Polling => 3,
-        // What is only possible explains nothing that is certain.
+        // Why ranks of a circle do not meet in their collectives: the headline says "perhaps".
+        Kind::CollectiveMismatch | Kind::RootMismatch
+            if sure && !finding.certain && is_of_the_stuck(finding, deadlocks, ended) =>
+        {
+            if finding.kind == Kind::RootMismatch { 0 } else { 1 }
+        }
+        // What else is only possible explains nothing that is certain.
         _ if sure && !finding.certain => 4,
         Kind::CollectiveMismatch | Kind::RootMismatch | Kind::TagMismatch | Kind::CommunicatorMismatch => 0,
         Kind::RankMismatch | Kind::NeverStarted => 1,
         Kind::OneSidedEpochs => 2,
         Kind::MissingInCollective if holds_a_circle(finding, deadlocks) => 2,
+        Kind::MissingInCollective if is_where_others_ended(finding, ended) => 2,
         _ => 4,
     };
     (place, place == 3 && !finding.certain)
+}
+
+/// Who waits for ranks that have finished, and these.
+struct Ended {
+    waiting: HashSet<i64>,
+    ended: HashSet<i64>,
+}
+
+impl Ended {
+    fn new(finding: &Finding) -> Self {
+        let waits = |call: &&RankCall| call.waits_for.is_some() && wait_kind(&call.call.c_name()) != WaitKind::Finalize;
+        let waiting: HashSet<i64> = finding.calls.iter().filter(waits).filter_map(|call| call.rank).collect();
+        let ended = finding.ranks.iter().copied().filter(|rank| !waiting.contains(rank)).collect();
+        Self { waiting, ended }
+    }
+}
+
+/// Whether all ranks that a finding is about, two at least, wait for one another, or for some that have finished.
+fn is_of_the_stuck(finding: &Finding, deadlocks: &[HashSet<i64>], ended: &[Ended]) -> bool {
+    let within = |ranks: &HashSet<i64>| finding.ranks.iter().all(|rank| ranks.contains(rank));
+    finding.ranks.len() > 1 && (deadlocks.iter().any(within) || ended.iter().any(|one| within(&one.waiting)))
+}
+
+/// Whether those that are missing have finished, and some of those that wait for them wait in the collective.
+fn is_where_others_ended(finding: &Finding, ended: &[Ended]) -> bool {
+    let missing: HashSet<i64> = finding.ranks.iter().copied().collect();
+    let waiting = || finding.calls.iter().filter_map(|call| call.rank).filter(|rank| !missing.contains(rank));
+    let within = |one: &Ended| {
+        missing.iter().all(|rank| one.ended.contains(rank)) && waiting().any(|rank| one.waiting.contains(&rank))
+    };
+    finding.certain && !missing.is_empty() && ended.iter().any(within)
 }
 
 /// Whether a circle of ranks that wait for one another goes through the collective: some of it are missing there, and some wait.
@@ -45,4 +89,75 @@ fn holds_a_circle(finding: &Finding, deadlocks: &[HashSet<i64>]) -> bool {
 pub fn of(findings: &[Finding]) -> Option<usize> {
     let first = findings.first()?;
     (!first.kind.is_stuck() && !first.kind.is_wait()).then_some(0)
+}
+
+/// The place of the finding that is told first of ranks that can never go on, for certain or perhaps.
+fn first(findings: &[Finding]) -> Option<usize> {
+    let stuck = [true, false].into_iter().find_map(|certain| Verdict::stuck(findings, certain))?;
+    Some(of(findings).unwrap_or(stuck))
+}
+
+/// Says of the cause who waits because of it, and of the other findings whether they follow from it.
+pub fn follow(context: &Context<'_>, findings: &mut [Finding]) {
+    let Some(at) = first(findings) else { return };
+    let Some(cause) = findings.get(at) else { return };
+    let held = held(cause);
+    let of_ranks = |ranks: &HashSet<i64>| {
+        let all = (0..context.job.procs.len()).map(ProcIndex);
+        let known = |proc: &ProcIndex| context.job.procs[proc.0].rank.is_some_and(|rank| ranks.contains(&rank));
+        all.filter(known).collect::<Vec<_>>()
+    };
+    let procs = of_ranks(&held);
+    let mut waiting: HashSet<i64> = HashSet::new();
+    for stuck in [context.sure, context.possible] {
+        let all = Waiters::new(stuck).all(&procs);
+        let stuck: Vec<ProcIndex> = all.into_iter().filter(|proc| context.perhaps_stuck(*proc)).collect();
+        waiting.extend(context.ranks(&stuck));
+    }
+    let about: HashSet<i64> = cause.ranks.iter().copied().collect();
+    let mut others: Vec<i64> =
+        waiting.iter().copied().filter(|rank| !held.contains(rank) && !about.contains(rank)).collect();
+    others.sort_unstable();
+    let circle = cause.kind == FindingKind::Deadlock;
+    for (place, finding) in findings.iter_mut().enumerate() {
+        if place == at {
+            finding.waiting = std::mem::take(&mut others);
+        } else {
+            finding.consequence = follows(finding, &held, &waiting, circle);
+        }
+    }
+}
+
+/// The ranks that a cause holds: of messages that do not fit those that wait for them, else all that it is about.
+fn held(cause: &Finding) -> HashSet<i64> {
+    let waiting: HashSet<i64> =
+        cause.calls.iter().filter(|call| call.waits_for.is_some()).filter_map(|call| call.rank).collect();
+    match cause.kind {
+        FindingKind::TagMismatch | FindingKind::CommunicatorMismatch | FindingKind::RankMismatch
+            if !waiting.is_empty() =>
+        {
+            waiting
+        }
+        FindingKind::FinishedRank | FindingKind::Deadlock => cause.ranks.iter().copied().collect(),
+        _ => cause.ranks.iter().copied().chain(cause.calls.iter().filter_map(|call| call.rank)).collect(),
+    }
+}
+
+/// Whether a finding follows from a cause that holds some ranks, for which others wait.
+fn follows(finding: &Finding, held: &HashSet<i64>, waiting: &HashSet<i64>, circle: bool) -> bool {
+    let mut ranks = finding.ranks.iter();
+    let through = |rank: &i64| held.contains(rank) || waiting.contains(rank);
+    match finding.kind {
+        // Another circle of which no rank waits in the cause holds by itself.
+        FindingKind::Deadlock => !circle && ranks.any(|rank| held.contains(rank)),
+        FindingKind::FinishedRank => {
+            let mut direct = finding.calls.iter().filter(|call| call.waits_for.is_some()).filter_map(|call| call.rank);
+            !circle && direct.all(|rank| held.contains(&rank))
+        }
+        FindingKind::MissingInCollective | FindingKind::UnmatchedSend | FindingKind::UnmatchedReceive => {
+            !finding.ranks.is_empty() && ranks.all(through)
+        }
+        FindingKind::OneSidedEpochs => !circle && ranks.all(through),
+        _ => false,
+    }
 }

@@ -9,7 +9,7 @@ use super::job::{Job, ProcIndex};
 use super::matching::Matching;
 use super::stuck::{Reading, Stuck};
 use super::waits::Waits;
-use super::{cause, movement, told, verdict};
+use super::{advice, cause, movement, told, verdict};
 use model::{Finding, Snapshot, Verdict};
 
 /// An earlier look at the same job.
@@ -51,6 +51,8 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     findings.extend(slow::find(&context));
     cause::order(&mut findings);
     findings::odd_rank::add(&context, &movement, &mut findings);
+    cause::follow(&context, &mut findings);
+    findings.iter_mut().for_each(advice::complete);
     let mut verdict = verdict::of(&context, &findings);
     // Only now: the headline has its own word for what is not certain.
     for finding in findings.iter_mut().filter(|finding| finding.kind.is_stuck() && !finding.certain) {

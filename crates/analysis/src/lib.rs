@@ -3,9 +3,12 @@
 //! [`diagnose`] answers why a job is stuck, in steps of which each knows only those before it: [`told`] (what only the arguments
 //! of calls tell of operations), [`job`] (who is there, and which
 //! communicators of different processes are one), [`matching`] (which sends and receives belong together), [`waits`] (what each
-//! thread waits for), [`graph`] and [`stuck`] (who can never go on), [`findings`] (what to tell of it), [`cause`] (what comes first), [`verdict`]. What two looks tell
-//! of each process says [`movement`]. [`stacks`] merges where all stand into one tree.
+//! thread waits for), [`graph`] and [`stuck`] (who can never go on), [`findings`] (what to tell of it), [`blame`] (which
+//! calls), [`advice`] (what to change), [`cause`] (what comes first), [`verdict`]. What two looks tell of each process says
+//! [`movement`]. [`stacks`] merges where all stand into one tree.
 
+pub mod advice;
+pub mod blame;
 pub mod cause;
 pub mod compare;
 pub mod diagnose;

@@ -1,12 +1,12 @@
 //! What is said of the whole.
 
-use super::cause;
 use super::findings::slow::Waiters;
 use super::findings::{Context, odd_rank};
 use super::job::{Doubt, ProcIndex};
 use super::stuck::Seen;
 use super::waits::{Free, Need, ProcState};
 use super::words;
+use super::{blame, cause};
 use model::{Finding, FindingKind, Limit, LimitKind, Process, State, Verdict};
 
 /// How many sentences of one kind the limits have.
@@ -21,10 +21,11 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     let blind = Blind::new(context);
     let (state, headline, told) = if let Some((place, finding)) = stuck(true) {
         let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
-        (State::Deadlock, headline("Deadlock", &finding.summary), Some(place))
+        let word = if finding.certain { "Deadlock: " } else { "Deadlock, perhaps because " };
+        (State::Deadlock, headline(word, finding), Some(place))
     } else if let Some((place, finding)) = stuck(false) {
         let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
-        (State::Suspect, headline("Possible deadlock", &finding.summary), Some(place))
+        (State::Suspect, headline("Possible deadlock: ", finding), Some(place))
     } else if places(context).0 == 0 {
         (State::Unknown, NOTHING.to_owned(), None)
     } else if let Some((place, finding)) =
@@ -50,8 +51,11 @@ fn first_odd(findings: &[Finding]) -> Option<usize> {
     findings.iter().position(|finding| finding.kind == FindingKind::OddRank)
 }
 
-fn headline(word: &str, claim: &str) -> String {
-    format!("{word}: {claim}.")
+/// What is claimed, and the calls that it is about with their lines.
+fn headline(word: &str, finding: &Finding) -> String {
+    let places = blame::listed(&finding.blamed, "and");
+    let claim = &finding.summary;
+    if places.is_empty() { format!("{word}{claim}.") } else { format!("{word}{claim}; {places}.") }
 }
 
 /// Of how many processes it is known where they stand, and how many stand where.

@@ -115,6 +115,26 @@ pub struct RankCall {
     pub waits_for: Option<String>,
 }
 
+/// A call that a person has to look at, or to change, because of a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Blamed {
+    /// The ranks that made it (as `Snapshot::rank_of` has them), ascending.
+    pub ranks: Vec<i64>,
+    /// The MPI function by its name in C: the call in which they stand, or the one that started what they wait for or sent
+    /// the message. Empty where it is a place outside MPI.
+    pub function: String,
+    /// Source file, as `Frame::file` has it.
+    pub file: Option<String>,
+    /// Line.
+    pub line: Option<i64>,
+    /// The application's function.
+    pub caller: Option<String>,
+    /// Whether it is this call: of what was started or sent, several may come into question.
+    pub certain: bool,
+}
+
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -135,11 +155,21 @@ pub struct Finding {
     /// Of an odd rank: what it has that nearly all others have not, the strongest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<OddReason>,
+    /// The calls to look at or to change, those most to blame first; of many places some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blamed: Vec<Blamed>,
+    /// Of the finding that is told first: the ranks that can never go on because of it, directly or through others, beside
+    /// those that it is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<i64>,
+    /// Whether it follows from the finding that is told first: who mends that one need not mind this one.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub consequence: bool,
     /// Whether it follows from what was read; else it is possible, and `evidence` says what is not known.
     pub certain: bool,
     /// What it follows from, in sentences, the strongest first; and what is not known where it is not certain.
     pub evidence: Vec<String>,
-    /// What to look at or to do, in a sentence; may be None.
+    /// What to change, and where, in a sentence or two; None only in a JSON of an earlier version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }

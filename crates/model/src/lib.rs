@@ -31,7 +31,7 @@ pub use call::{Argument, Call, CallRequest, Outside, RequestState, SystemCall};
 pub use capabilities::{Capability, Level};
 pub use exception::{ExceptionState, PythonException};
 pub use facts::Facts;
-pub use finding::{Finding, FindingKind, Limit, LimitKind, Motion, RankCall, RankMovement, State, Verdict};
+pub use finding::{Blamed, Finding, FindingKind, Limit, LimitKind, Motion, RankCall, RankMovement, State, Verdict};
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Known, Progress, RequestFacts, RequestSort, Typed};
 pub use odd_rank::{OddReason, Standing};
 pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState};

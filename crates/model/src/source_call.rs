@@ -30,6 +30,9 @@ pub struct SourceCall {
     /// Whether it is told because it may have sent a message before, not for its request.
     #[serde(skip_serializing_if = "super::process::is_false")]
     pub sent: bool,
+    /// Whether its function is not on the stack: it has returned, if it was called at all.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub elsewhere: bool,
 }
 
 /// How the request of a call in the source has to do with those that the thread's call waits for.
@@ -108,7 +111,7 @@ pub enum StartedHow {
     Facts,
 }
 
-/// A call in the source of a function on a stack that may have sent a message before.
+/// A call in the source that may have sent a message before: in a function on a stack, or in another one of the same source.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -131,6 +134,9 @@ pub struct Sender {
     /// `Communicator::unique_id` of the communicator that it would be given now; null: not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub communicator: Option<u64>,
+    /// Whether its function is not on the stack: it has returned, if it was called at all.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub elsewhere: bool,
 }
 
 /// A call that started an operation or sent a message, of one rank.

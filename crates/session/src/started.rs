@@ -134,8 +134,8 @@ fn senders(calls: Vec<SourceCall>) -> Vec<Sender> {
     let sender = |call: SourceCall| {
         let value = |names: &[&str]| given(&call, names).and_then(|argument| argument.value);
         let (dest, tag) = (value(&["dest"]), value(&["sendtag", "tag"]));
-        let SourceCall { function, file, line, caller, communicator, .. } = call;
-        Sender { function, file, line, caller, dest, tag, communicator }
+        let SourceCall { function, file, line, caller, communicator, elsewhere, .. } = call;
+        Sender { function, file, line, caller, dest, tag, communicator, elsewhere }
     };
     calls.into_iter().map(sender).collect()
 }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Sequence, Set, Tuple
 
-from .._native import Diagnosis, Finding, Process, Snapshot
+from .._native import Diagnosis, Finding, Snapshot
 from .diagnosis_ends import seconds, write_limits, write_movement, write_next, write_worlds
 from .diagnosis_options import FURTHER, ROWS, Options, Write, cut, ranks_named, write_more
+from .diagnosis_places import process_of, write_others, write_waiting
 from .diagnosis_rows import Row, write_rows
-from .places import Place, call_text, of_process, where
+from .places import call_text, where
 from .started import started, started_lines
 from .words import clean, counted, wrapped
 
@@ -20,6 +21,10 @@ _STATES = {
     "running": "No deadlock: nobody waits for long.",
     "unknown": "Not enough could be read to say whether it is stuck.",
 }
+
+
+#: Here each rank waits for the next one of the library's tree, which is no cause: ranks at one place are one line.
+_IN_COLLECTIVES = ("collective mismatch", "communicator mismatch", "missing in collective", "root mismatch")
 
 
 #: Also what it is called with.
@@ -39,22 +44,24 @@ def write_diagnosis(diagnosis: Diagnosis, write: Write, options: Options) -> Non
     headline = cut(diagnosis.headline or _STATES[state], options)
     kind = "deadlock" if state in ("deadlock", "suspect") else "headline"
     write(options.style(kind, wrapped(headline, "", "  ", width=options.width).rstrip("\n")) + "\n")
-    findings, told = _ordered(diagnosis)
+    ordered, told = _ordered(diagnosis)
+    # What follows from the cause, which stands first, is told by the number of those that wait.
+    findings = [one for one in ordered if options.verbose or not one.consequence]
     shown: Set[Tuple[Any, ...]] = set()
     count = options.of(FURTHER) + 1
     for number, finding in enumerate(findings[:count]):
         write("\n")
-        first = told and number == 0
-        # Ranks that wait for one another because of the cause, which stands above.
-        consequence = told and number > 0 and finding.kind == "deadlock" and findings[0].kind != "deadlock"
-        _write_finding((finding, diagnosis.snapshot), (number, first, consequence), shown, write, options)
+        _write_finding((finding, diagnosis.snapshot), (number, told and number == 0), shown, write, options)
     if len(findings) > count:
         write("\n")
         write_more(f"… and {counted(len(findings) - count, 'more finding')}", write, options)
     above = findings[:count]
     standing = {call.get("rank") for one in above for call in one.calls}
     elided = {rank for one in above if one.calls for rank in one.ranks}
-    _write_places(diagnosis.snapshot, {rank for rank in standing | elided if rank is not None}, write, options)
+    known = {rank for rank in standing | elided if rank is not None}
+    waiting = set(above[0].waiting) - known if above else set()
+    write_waiting(diagnosis.snapshot, waiting, write, options)
+    write_others(diagnosis.snapshot, known | waiting, write, options)
     write_movement(diagnosis, write, options)
     write_worlds(diagnosis.snapshot, write, options)
     write_limits(diagnosis, write, options)
@@ -71,35 +78,33 @@ def _ordered(diagnosis: Diagnosis) -> Tuple[List[Finding], bool]:
 
 def _write_finding(
     found: Tuple[Finding, Snapshot],
-    place: Tuple[int, bool, bool],
+    place: Tuple[int, bool],
     shown: Set[Tuple[Any, ...]],
     write: Write,
     options: Options,
 ) -> None:
-    """A finding; ``place``: its number, whether the headline has told it, and whether it follows from that."""
+    """A finding; ``place``: its number, and whether the headline has told it."""
     finding, snapshot = found
-    number, told, consequence = place
+    number, told = place
     calls = finding.calls
     if not told:
         title = finding.kind if finding.certain else f"{finding.kind} (possible)"
-        if consequence:
-            title = "in consequence"
+        if finding.consequence:
+            title = f"in consequence, {title}"
         write(wrapped(f"{title}: {cut(finding.summary, options)}", "", "  ", width=options.width))
     # What stood under an earlier finding need not be told again.
     new = [call for call in calls if options.verbose or (_key(call)[:1] + _key(call)[2:5]) not in shown]
     shown.update(_key(call)[:1] + _key(call)[2:5] for call in calls)
     limit = options.of(ROWS) if number == 0 or options.verbose else 3
-    rows = _grouped(new)
+    rows = _grouped(new, by_place=finding.kind in _IN_COLLECTIVES and not options.verbose)
     write_rows([_row(call, who, snapshot, options) for call, who in rows[:limit]], write, options)
     _write_elided(finding, calls, rows[limit:], write, options)
     for line in started_lines(finding.started_by, calls, full=options.verbose):
         write(wrapped(line, "  ", "      ", width=options.width))
-    if not options.verbose:
-        return
-    for sentence in finding.evidence:
+    for sentence in finding.evidence if options.verbose else ():
         write(wrapped(cut(sentence, options), "  - ", "    ", width=options.width))
-    if finding.advice:
-        write(wrapped(f"To do: {finding.advice}", "  ", "    ", width=options.width))
+    if finding.advice and not finding.consequence:
+        write(wrapped(f"To do: {cut(finding.advice, options)}", "  ", "    ", width=options.width))
 
 
 def _write_elided(
@@ -120,21 +125,27 @@ def _key(call: Mapping[str, Any]) -> Tuple[Any, ...]:
     return tuple(call.get(name) for name in ("rank", "waits_for", "function", "file", "line", "caller"))
 
 
-def _grouped(calls: Iterable[Mapping[str, Any]]) -> List[Tuple[Mapping[str, Any], List[int]]]:
-    """Calls at the same place that wait for the same once, with their ranks; in the order in which they come."""
+def _grouped(calls: Iterable[Mapping[str, Any]], *, by_place: bool) -> List[Tuple[Mapping[str, Any], List[int]]]:
+    """Calls at the same place that wait for the same once, with their ranks; in the order in which they come.
+
+    ``by_place``: also where they wait for different things, which is not told then.
+    """
     found: Dict[Tuple[Any, ...], Tuple[Mapping[str, Any], List[int]]] = {}
     for call in calls:
         rank = call.get("rank")
         # Without a rank each is one of its own.
-        key = (len(found),) if rank is None else _key(call)[1:]
-        found.setdefault(key, (call, []))[1].extend([] if rank is None else [rank])
+        key = (len(found),) if rank is None else _key(call)[2 if by_place else 1 :]
+        first, ranks = found.setdefault(key, (call, []))
+        ranks.extend([] if rank is None else [rank])
+        if first.get("waits_for") != call.get("waits_for"):
+            found[key] = ({**first, "waits_for": None}, ranks)
     return list(found.values())
 
 
 def _row(call: Mapping[str, Any], who: Sequence[int], snapshot: Snapshot, options: Options) -> Row:
     waits = clean(str(call.get("waits_for") or ""))
     function = clean(str(call.get("function") or ""))
-    text = call_text(call, _process(snapshot, call.get("rank")))
+    text = call_text(call, process_of(snapshot, call.get("rank")))
     full = text if options.verbose and function else ""
     return Row(
         ranks_named(who) if who else "a process",
@@ -144,46 +155,3 @@ def _row(call: Mapping[str, Any], who: Sequence[int], snapshot: Snapshot, option
         full if full != function else "",
         started(call, full=options.verbose),
     )
-
-
-def _process(snapshot: Snapshot, rank: Optional[int]) -> Optional[Process]:
-    try:
-        return None if rank is None else snapshot.rank(rank)
-    except KeyError:
-        return None
-
-
-def _started_of(snapshot: Snapshot, rank: int, options: Options) -> Sequence[str]:
-    """Which calls started the requests that a rank waits for, a line each."""
-    process = _process(snapshot, rank)
-    calls = process.calls if process is not None else []
-    return started(calls[0], full=options.verbose) if calls else ()
-
-
-def _write_places(snapshot: Snapshot, told: Set[int], write: Write, options: Options) -> None:
-    """Where the ranks are that no finding has told, those at one place together."""
-    groups: Dict[Place, List[int]] = {}
-    nameless: Dict[Place, int] = {}
-    several = bool(snapshot.worlds)
-    for process in snapshot.processes:
-        rank = process.universe_rank if several else process.rank
-        if rank in told:
-            continue
-        place = of_process(process, full=options.verbose)
-        if rank is None:
-            nameless[place] = nameless.get(place, 0) + 1
-        else:
-            groups.setdefault(place, []).append(rank)
-    firsts = {place: members[0] for place, members in groups.items()}
-    rows = [
-        Row(ranks_named(members), place.call, place.where, "", "", _started_of(snapshot, firsts[place], options))
-        for place, members in groups.items()
-    ]
-    rows += [Row(counted(count, "process"), place.call, place.where, "") for place, count in nameless.items()]
-    if not rows:
-        return
-    limit = 4 if told and not options.verbose else options.of(ROWS)
-    write("\nThe other ranks:\n" if told else "\nWhere they are:\n")
-    write_rows(rows[:limit], write, options)
-    if len(rows) > limit:
-        write_more(f"  … and {counted(len(rows) - limit, 'more place')}", write, options)

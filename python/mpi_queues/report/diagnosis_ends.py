@@ -84,10 +84,6 @@ def write_next(diagnosis: Diagnosis, write: Write, options: Options) -> None:
     """What to do, and what to type."""
     findings = diagnosis.findings
     lines = []
-    if not options.verbose:
-        advice = next((finding.advice for finding in findings if finding.advice), None)
-        if advice:
-            lines.append(f"To do: {cut(advice, options)}")
     concerned = next((finding.ranks for finding in findings if finding.ranks), [])
     if concerned and options.queues_of is not None:
         lines.append(f"The queues of rank {concerned[0]}: {options.queues_of(concerned[0])}")

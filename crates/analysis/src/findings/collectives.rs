@@ -3,10 +3,11 @@
 //! Ranks leave a rooted collective at different times, so two ranks in different ones may merely be at different steps. What is
 //! claimed here is of ranks that can never go on, and for certain only where no step explains it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
 use super::non_blocking::Pending;
+use super::two_communicators::{self, Absent, Place};
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
 use crate::waits::{Collective, CollectiveId, Peer, peer};
@@ -29,8 +30,27 @@ struct Group<'a> {
     reach: Reach,
 }
 
-/// What to do where members call different ones.
-pub const ORDER: &str = "Make all ranks of the communicator call the same collectives in the same order: compare the branches that lead to these calls.";
+impl Place<'_> {
+    fn of_group<'g>(group: &'g Group<'_>) -> Option<Place<'g>> {
+        Some(Place {
+            communicator: group.collective.communicator?,
+            function: Some(&group.collective.function),
+            waiting: &group.stuck,
+            collective: Some(group.id),
+            absent: Absent::Members(&group.collective.missing),
+        })
+    }
+
+    fn of_pending<'p>(pending: &'p Pending<'_>) -> Place<'p> {
+        Place {
+            communicator: pending.communicator,
+            function: pending.function(),
+            waiting: pending.waiting(),
+            collective: None,
+            absent: Absent::Pending(pending),
+        }
+    }
+}
 
 /// All findings about collectives; `pending` are the non-blocking ones.
 pub fn find(context: &Context<'_>, pending: &[Pending<'_>]) -> Vec<Finding> {
@@ -50,33 +70,40 @@ pub fn find(context: &Context<'_>, pending: &[Pending<'_>]) -> Vec<Finding> {
         by_communicator.entry(communicator).or_default().push(Group { id, collective, stuck, certain, reach });
     }
     let mut found: [Vec<Finding>; 3] = Default::default();
+    // Where ranks have given different roots, that may be why they do not meet.
+    let mut rooted: HashSet<CollectiveId> = HashSet::new();
+    for (id, collective) in context.waits.collectives.iter() {
+        if let Some(finding) = roots(context, id, collective) {
+            rooted.insert(id);
+            found[2].push(finding);
+        }
+    }
     for groups in by_communicator.values_mut() {
         groups.sort_by_key(|group| (group.stuck.len(), group.id));
     }
-    let two = two_communicators(context, &by_communicator);
+    let blocking = by_communicator.values().flatten().filter_map(Place::of_group);
+    let places: Vec<Place<'_>> = blocking.chain(pending.iter().map(Place::of_pending)).collect();
+    let two = two_communicators::find(context, &places, SHOWN);
     found[0].extend(two.iter().map(|(finding, _)| finding.clone()));
-    for (communicator, groups) in by_communicator {
-        found[0].extend(different(context, communicator, &groups));
+    for (communicator, groups) in &by_communicator {
+        let communicator = *communicator;
+        found[0].extend(different(context, communicator, groups, &rooted));
         let crossed: Vec<Crossed<'_>> = pending
             .iter()
             .filter(|one| one.communicator == communicator)
             .flat_map(|one| groups.iter().filter_map(move |group| Crossed::new(context, one, group)))
             .collect();
         found[0].extend(crossed.iter().map(|crossed| crossed.finding(context)));
-        for group in &groups {
+        for group in groups {
             let told = crossed.iter().filter(|crossed| crossed.group.id == group.id);
             let mut elsewhere: HashSet<ProcIndex> =
                 told.flat_map(|crossed| crossed.pending.waiting().to_vec()).collect();
-            elsewhere.extend(two.iter().filter(|(_, told)| told.contains(&group.id)).flat_map(|(finding, _)| {
-                let ranks: HashSet<i64> = finding.ranks.iter().copied().collect();
-                let all = (0..context.job.procs.len()).map(ProcIndex);
-                all.filter(move |proc| words::rank(context.job, *proc).is_some_and(|rank| ranks.contains(&rank)))
-            }));
-            found[1].extend(missing(context, communicator, group, (&groups, &elsewhere)));
+            let crossing = two.iter().filter(|(_, [one, other])| {
+                [one, other].iter().any(|place| places[**place].collective == Some(group.id))
+            });
+            elsewhere.extend(crossing.flat_map(|(_, both)| both).flat_map(|place| places[*place].waiting));
+            found[1].extend(missing(context, communicator, group, (groups, &elsewhere, rooted.contains(&group.id))));
         }
-    }
-    for (id, collective) in context.waits.collectives.iter() {
-        found[2].extend(roots(context, id, collective));
     }
     for kind in &mut found {
         kind.truncate(SHOWN);
@@ -96,7 +123,12 @@ fn is_are(number: usize) -> &'static str {
 }
 
 /// Stuck members of one communicator in different functions.
-fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Group<'_>]) -> Option<Finding> {
+fn different(
+    context: &Context<'_>,
+    communicator: CommunicatorId,
+    groups: &[Group<'_>],
+    rooted: &HashSet<CollectiveId>,
+) -> Option<Finding> {
     if groups.len() < 2 {
         return None;
     }
@@ -117,7 +149,8 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
             format!("{ranks} {} in {}", is_are(group.stuck.len()), group.collective.function)
         })
         .collect();
-    let certain = groups.iter().all(|group| group.certain);
+    let by_root = groups.iter().find(|group| rooted.contains(&group.id));
+    let certain = groups.iter().all(|group| group.certain) && by_root.is_none();
     let total: usize = groups.iter().map(|group| group.stuck.len()).sum();
     let fewer = if total > ALL_RANKS { groups.len() - 1 } else { groups.len() };
     let mut ranks: Vec<i64> = groups.iter().take(fewer).flat_map(|group| context.ranks(&group.stuck)).collect();
@@ -127,7 +160,10 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
         "All members of a communicator must call its collective operations in the same order; none of these can complete."
             .to_owned(),
     ];
-    if !certain {
+    if let Some(group) = by_root {
+        let function = &group.collective.function;
+        evidence.push(format!("Not certain: ranks in {function} have given different roots, which may be the reason."));
+    } else if !certain {
         evidence.extend(context.doubts(&groups.iter().flat_map(|group| group.stuck.clone()).collect::<Vec<_>>()));
     }
     Some(Finding {
@@ -137,73 +173,9 @@ fn different(context: &Context<'_>, communicator: CommunicatorId, groups: &[Grou
         calls: groups.iter().flat_map(|group| context.calls(&group.stuck)).collect(),
         certain,
         evidence,
-        advice: Some(ORDER.to_owned()),
+        blamed: context.blamed(&groups.iter().flat_map(|group| group.stuck.clone()).collect::<Vec<_>>()),
         ..Finding::default()
     })
-}
-
-/// Ranks that stand in collectives of two communicators, each of them missing in the other's.
-fn two_communicators(
-    context: &Context<'_>,
-    by_communicator: &BTreeMap<CommunicatorId, Vec<Group<'_>>>,
-) -> Vec<(Finding, [CollectiveId; 2])> {
-    let all: Vec<&Group<'_>> = by_communicator.values().flatten().collect();
-    // Who is missing where: each pair is looked at once.
-    let mut at: HashMap<ProcIndex, Vec<usize>> = HashMap::new();
-    for (place, group) in all.iter().enumerate() {
-        for proc in &group.stuck {
-            at.entry(*proc).or_default().push(place);
-        }
-    }
-    let mut told: HashSet<(usize, usize)> = HashSet::new();
-    let mut found = Vec::new();
-    for (place, group) in all.iter().enumerate() {
-        let stuck: HashSet<ProcIndex> = group.stuck.iter().copied().collect();
-        for other in group.collective.missing.iter().filter_map(|proc| at.get(proc)).flatten() {
-            let pair = (place.min(*other), place.max(*other));
-            let another = all[*other];
-            let differ = another.collective.communicator != group.collective.communicator;
-            let mutual = || another.collective.missing.iter().any(|proc| stuck.contains(proc));
-            if differ && found.len() < SHOWN && told.insert(pair) && mutual() {
-                found.push((of_two(context, group, another), [group.id, another.id]));
-            }
-        }
-    }
-    found
-}
-
-fn of_two(context: &Context<'_>, one: &Group<'_>, other: &Group<'_>) -> Finding {
-    let same = one.collective.function == other.collective.function;
-    let told = [one, other].map(|group| {
-        let place = group.collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)));
-        let ranks = words::procs(context.job, &group.stuck);
-        format!("{ranks} {} in {}{place}", is_are(group.stuck.len()), group.collective.function)
-    });
-    let all: Vec<ProcIndex> = one.stuck.iter().chain(&other.stuck).copied().collect();
-    let mut ranks = context.ranks(&all);
-    ranks.sort_unstable();
-    ranks.dedup();
-    let certain = one.certain && other.certain;
-    let mut evidence = vec!["Each of these waits for members that stand in the other one.".to_owned()];
-    if !certain {
-        evidence.extend(context.doubts(&all));
-    }
-    let kind = if same { FindingKind::CommunicatorMismatch } else { FindingKind::CollectiveMismatch };
-    let advice = if same {
-        "Compare the communicators of these calls, and the order in which they are used."
-    } else {
-        "Make all ranks call the collectives of both communicators in the same order."
-    };
-    Finding {
-        kind,
-        summary: format!("{} and {}", told[0], told[1]),
-        ranks,
-        calls: [one, other].iter().flat_map(|group| context.calls(&group.stuck)).collect(),
-        certain,
-        evidence,
-        advice: Some(advice.to_owned()),
-        ..Finding::default()
-    }
 }
 
 /// Members that stand in a blocking collective, and have not begun the non-blocking one of the same communicator for which others
@@ -267,7 +239,7 @@ impl<'g> Crossed<'g> {
             calls,
             certain,
             evidence,
-            advice: Some(ORDER.to_owned()),
+            blamed: context.blamed(&all),
             ..Finding::default()
         }
     }
@@ -278,7 +250,7 @@ fn missing(
     context: &Context<'_>,
     communicator: CommunicatorId,
     group: &Group<'_>,
-    (all, waiting): (&[Group<'_>], &HashSet<ProcIndex>),
+    (all, waiting, by_root): (&[Group<'_>], &HashSet<ProcIndex>, bool),
 ) -> Option<Finding> {
     let job = context.job;
     let others = all.iter().filter(|other| other.id != group.id).flat_map(|other| &other.stuck);
@@ -292,7 +264,7 @@ fn missing(
     let owing = owing(context, group);
     let proven: Vec<ProcIndex> = missing.iter().copied().filter(|proc| owing.contains(proc)).collect();
     let all = group.reach == Reach::All;
-    let certain = group.certain && (all || !proven.is_empty());
+    let certain = group.certain && !by_root && (all || !proven.is_empty());
     let missing = if certain && !all { proven } else { missing };
     let verb = words::wait(group.stuck.len());
     let function = &group.collective.function;
@@ -304,7 +276,9 @@ fn missing(
         words::procs(job, &group.stuck),
     );
     let mut evidence = whereabouts(context, &missing, &mut summary);
-    if !certain {
+    if by_root {
+        evidence.push("Not certain: ranks have given different roots, which may be the reason.".to_owned());
+    } else if !certain {
         if group.reach != Reach::All {
             evidence.push(format!("Not certain: ranks may leave {function} before others have entered it."));
         } else {
@@ -313,6 +287,7 @@ fn missing(
     }
     let mut calls = context.calls(&missing);
     calls.extend(context.calls(&group.stuck));
+    let concerned: Vec<ProcIndex> = missing.iter().chain(&group.stuck).copied().collect();
     Some(Finding {
         kind: FindingKind::MissingInCollective,
         summary,
@@ -320,7 +295,7 @@ fn missing(
         calls,
         certain,
         evidence,
-        advice: Some(format!("Look why the path of that rank does not lead to {function}.")),
+        blamed: context.blamed(&concerned),
         ..Finding::default()
     })
 }
@@ -404,7 +379,7 @@ fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Op
         calls: context.calls(&all),
         certain,
         evidence,
-        advice: Some("Look how each of these ranks computes the root.".to_owned()),
+        blamed: context.blamed(&all),
         ..Finding::default()
     })
 }

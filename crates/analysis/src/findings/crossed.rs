@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::Context;
 use super::collectives::on;
 use super::non_blocking::Pending;
+use crate::advice::{self, Change};
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::words;
 use model::{Finding, FindingKind};
@@ -19,6 +20,7 @@ struct Place {
     index: usize,
     communicator: CommunicatorId,
     name: String,
+    function: Option<String>,
     stuck: Vec<ProcIndex>,
     missing: HashSet<ProcIndex>,
 }
@@ -90,6 +92,7 @@ fn places(context: &Context<'_>, pending: &[Pending<'_>]) -> Vec<Place> {
             index,
             communicator: one.communicator,
             name: one.name(),
+            function: one.function().map(str::to_owned),
             stuck: one.waiting().to_vec(),
             missing,
         });
@@ -129,14 +132,19 @@ fn finding(context: &Context<'_>, circle: &[&Place]) -> Finding {
     if !certain {
         evidence.extend(context.doubts(&all));
     }
-    Finding {
-        kind: FindingKind::CollectiveMismatch,
+    let mut functions = circle.iter().map(|place| place.function.as_deref());
+    let first = functions.next().flatten();
+    let same = first.is_some() && functions.all(|function| function == first);
+    let mut finding = Finding {
+        kind: if same { FindingKind::CommunicatorMismatch } else { FindingKind::CollectiveMismatch },
         summary: format!("{}, each for ranks that have not started it", words::list(&told, "and")),
         ranks: context.ranks(&all),
         calls: context.calls(&all),
         certain,
         evidence,
-        advice: Some("Make all ranks start the collectives of these communicators in the same order.".to_owned()),
+        blamed: context.blamed(&all),
         ..Finding::default()
-    }
+    };
+    advice::give(&mut finding, Change::Communicators);
+    finding
 }

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 
 use super::Context;
+use crate::advice::{self, Change, Circle};
 use crate::graph::{Knots, NodeId};
 use crate::job::ProcIndex;
 use crate::stuck::{Seen, Stuck};
+use crate::waits::Posted;
 use crate::words;
 use model::{Finding, FindingKind};
 
@@ -121,17 +123,36 @@ fn finding(
     } else if !still {
         evidence.push("Nothing is on its way between them: what was sent has arrived.".to_owned());
     }
-    Finding {
+    let mut finding = Finding {
         kind: FindingKind::Deadlock,
         summary,
         ranks: context.ranks(&ordered),
         calls: context.calls(&ordered),
         certain,
         evidence,
-        advice: Some(
-            "Look at the calls of these ranks: one of them must send, or receive, before it waits.".to_owned(),
-        ),
+        blamed: context.blamed(&ordered),
         ..Finding::default()
+    };
+    advice::give(&mut finding, Change::Order(circle(context, members)));
+    finding
+}
+
+/// How the members of a deadlock wait for one another.
+fn circle(context: &Context<'_>, members: &[ProcIndex]) -> Circle {
+    let threads = || members.iter().flat_map(|proc| context.threads(*proc));
+    let all = |queue| {
+        threads().all(|thread| !thread.operations.is_empty() && thread.operations.iter().all(|op| op.queue == queue))
+    };
+    if members.len() == 1 {
+        Circle::Itself
+    } else if threads().any(|thread| thread.collective.is_some()) {
+        Circle::Collectives
+    } else if all(Posted::Receives) {
+        Circle::Receives
+    } else if all(Posted::Sends) {
+        Circle::Sends
+    } else {
+        Circle::Mixed
     }
 }
 

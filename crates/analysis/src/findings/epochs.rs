@@ -53,9 +53,7 @@ fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool) -> Finding
         calls: context.calls(procs),
         certain,
         evidence,
-        advice: Some(
-            "Each post needs a start, each start a complete, each lock an unlock, each fence all members.".to_owned(),
-        ),
+        blamed: context.blamed(procs),
         ..Finding::default()
     }
 }

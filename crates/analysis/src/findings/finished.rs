@@ -119,6 +119,7 @@ fn finding(
     ranks.dedup();
     let mut calls = context.calls(direct);
     calls.extend(context.calls(ended));
+    let concerned: Vec<ProcIndex> = direct.iter().chain(ended).copied().collect();
     Finding {
         kind: FindingKind::FinishedRank,
         summary,
@@ -126,7 +127,7 @@ fn finding(
         calls,
         certain,
         evidence,
-        advice: Some("Look why that rank came to its end before the others were done with it.".to_owned()),
+        blamed: context.blamed(&concerned),
         ..Finding::default()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Context;
-use super::collectives::{self, on};
+use super::collectives::on;
 use super::non_blocking::{Pending, have};
 use super::planned::Misfit;
 use crate::job::ProcIndex;
@@ -63,7 +63,7 @@ pub fn others_started(
         calls: context.calls(&group.waiting),
         certain: sure,
         evidence,
-        advice: Some(collectives::ORDER.to_owned()),
+        blamed: context.blamed(&group.waiting),
         ..Finding::default()
     })
 }
@@ -140,9 +140,7 @@ pub fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit,
         calls: context.calls(waiting),
         certain: certain && proven,
         evidence,
-        advice: Some(
-            "Compare the calls that started them: same function, root, count and datatype on all ranks?".to_owned(),
-        ),
+        blamed: context.blamed(waiting),
         ..Finding::default()
     }
 }
@@ -186,7 +184,7 @@ pub fn other_roots(context: &Context<'_>, pending: &Pending<'_>) -> Option<Findi
             "All members must give the same root; the root is a rank in the communicator.".to_owned(),
             "Not certain: the roots are what the calls in the source would be given now.".to_owned(),
         ],
-        advice: Some("Look how each of these ranks computes the root.".to_owned()),
+        blamed: context.blamed(&group.waiting),
         ..Finding::default()
     })
 }

@@ -13,15 +13,17 @@ pub mod planned;
 pub mod polling;
 pub mod requests;
 pub mod slow;
+pub mod two_communicators;
 
 use std::collections::HashMap;
 
+use super::blame::Blame;
 use super::job::{Job, Proc, ProcIndex};
 use super::matching::Matching;
 use super::stuck::{Seen, Stuck};
 use super::waits::{Free, ProcState, Thread, Waits};
 use super::words;
-use model::{Call, Outside, RankCall};
+use model::{Blamed, Call, Outside, RankCall};
 
 /// All that findings are made from.
 #[derive(Debug)]
@@ -130,6 +132,28 @@ impl<'a> Context<'a> {
                 inside.chain(rest.iter().map(outside)).take(1).collect()
             }
         }
+    }
+
+    /// The calls of processes that a finding is about, in this order: where they stand, or what started the requests for
+    /// which they wait.
+    pub fn blamed(&self, procs: &[ProcIndex]) -> Vec<Blamed> {
+        let mut blame = Blame::default();
+        for proc in procs {
+            let rank = words::rank(self.job, *proc);
+            match self.waits.states.get(proc.0) {
+                Some(ProcState::Blocked(threads)) => threads.iter().for_each(|thread| blame.call(rank, thread.call)),
+                Some(ProcState::Free(Free::Outside(thread))) => blame.outside(rank, thread),
+                _ => {
+                    let process = self.job.procs.get(proc.0).and_then(|proc| proc.process);
+                    match process.map(|process| (process.calls.first(), process.outside.first())) {
+                        Some((Some(call), _)) => blame.call(rank, call),
+                        Some((None, Some(thread))) => blame.outside(rank, thread),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        blame.places()
     }
 
     /// Why it is not certain that processes are stuck, in sentences.

@@ -47,10 +47,17 @@ impl Pending<'_> {
 
     /// The function that started it, as far as the source or what the library has planned tell, with an article where they do not.
     pub fn name(&self) -> String {
-        match (self.group.names.as_slice(), planned::common(&self.group.plans).as_deref()) {
-            ([only], _) => only.clone(),
-            (_, Some([only])) => (*only).to_owned(),
-            _ => "a non-blocking collective".to_owned(),
+        self.function().map_or_else(|| "a non-blocking collective".to_owned(), str::to_owned)
+    }
+
+    /// The function that started it, as far as the source or what the library has planned tell.
+    pub fn function(&self) -> Option<&str> {
+        match self.group.names.as_slice() {
+            [only] => Some(only),
+            _ => match planned::common(&self.group.plans).as_deref() {
+                Some([only]) => Some(only),
+                _ => None,
+            },
         }
     }
 
@@ -208,7 +215,7 @@ fn not_begun(context: &Context<'_>, pending: &Pending<'_>, missing: &[ProcIndex]
         calls,
         certain,
         evidence,
-        advice: Some("Look why the path of that rank does not lead to that collective.".to_owned()),
+        blamed: context.blamed(&missing.iter().chain(waiting).copied().collect::<Vec<_>>()),
         ..Finding::default()
     }
 }
@@ -251,9 +258,7 @@ fn different(context: &Context<'_>, id: CommunicatorId, pending: &[&Pending<'_>]
         calls: context.calls(&waiting),
         certain: false,
         evidence,
-        advice: Some(
-            "Compare the non-blocking collectives that the ranks start: same function, order and root?".to_owned(),
-        ),
+        blamed: context.blamed(&waiting),
         ..Finding::default()
     })
 }

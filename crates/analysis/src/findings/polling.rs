@@ -41,7 +41,7 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
             ranks: context.ranks(&[*proc]),
             calls,
             evidence,
-            advice: Some("Look at the loop around that call: what ends it?".to_owned()),
+            blamed: context.blamed(&[*proc]),
             certain: false,
             ..Finding::default()
         }

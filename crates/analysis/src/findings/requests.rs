@@ -1,9 +1,10 @@
 //! Persistent requests that were never started, in the calls that wait for them.
 
 use super::Context;
+use crate::blame::Blame;
 use crate::job::ProcIndex;
 use crate::words;
-use model::{CallRequest, Finding, FindingKind, RankCall, RequestState};
+use model::{Blamed, Call, CallRequest, Finding, FindingKind, RankCall, RankStart, RequestState};
 
 /// How many findings of this kind are told.
 const MOST: usize = 16;
@@ -41,9 +42,19 @@ fn of(context: &Context<'_>, proc: ProcIndex) -> Vec<Finding> {
             calls: vec![RankCall { rank: words::rank(context.job, proc), call: call.clone(), waits_for: None }],
             certain,
             evidence: vec!["A persistent request that is not active is complete for those who wait for it.".to_owned()],
-            advice: Some("Look whether MPI_Start or MPI_Startall was called for all of them.".to_owned()),
+            blamed: blamed(words::rank(context.job, proc), call, &idle),
             ..Finding::default()
         })
     });
     found.collect()
+}
+
+/// The calls that made the requests, and the one that waits for them.
+fn blamed(rank: Option<i64>, call: &Call, idle: &[&CallRequest]) -> Vec<Blamed> {
+    let mut blame = Blame::default();
+    for started in idle.iter().flat_map(|request| &request.started_by) {
+        blame.start(&RankStart { rank, started: started.clone() });
+    }
+    blame.standing(rank, call);
+    blame.places()
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::Context;
 use super::deadlock::capital;
+use crate::advice::{self, Change, Outside as Doing};
 use crate::graph::NodeId;
 use crate::job::ProcIndex;
 use crate::stuck::{Seen, Stuck};
@@ -96,6 +97,14 @@ impl<'a> Waiters<'a> {
 
     /// Who waits for any of these, directly or through others, and is not stuck anyway.
     pub fn of(&self, context: &Context<'_>, procs: &[ProcIndex]) -> Vec<ProcIndex> {
+        let moved = |proc: ProcIndex| context.seen.get(proc.0) == Some(&Seen::Moved);
+        let mut waiting = self.all(procs);
+        waiting.retain(|proc| !moved(*proc) && !context.perhaps_stuck(*proc));
+        waiting
+    }
+
+    /// Who waits for any of these, directly or through others.
+    pub fn all(&self, procs: &[ProcIndex]) -> Vec<ProcIndex> {
         let mut met = vec![false; self.stuck.len()];
         let mut next: VecDeque<NodeId> = VecDeque::new();
         for proc in procs {
@@ -105,19 +114,14 @@ impl<'a> Waiters<'a> {
                 }
             }
         }
-        let slow: HashSet<ProcIndex> = procs.iter().copied().collect();
+        let own: HashSet<ProcIndex> = procs.iter().copied().collect();
         let mut waiting = Vec::new();
         while let Some(on) = next.pop_front() {
             for node in &self.waiters[self.starts[on.0]..self.starts[on.0 + 1]] {
                 if std::mem::replace(&mut met[node.0], true) {
                     continue;
                 }
-                if let Some(proc) = self.stuck.proc(*node) {
-                    let moved = context.seen.get(proc.0) == Some(&Seen::Moved);
-                    if !moved && !context.perhaps_stuck(proc) && !slow.contains(&proc) {
-                        waiting.push(proc);
-                    }
-                }
+                waiting.extend(self.stuck.proc(*node).filter(|proc| !own.contains(proc)));
                 next.push_back(*node);
             }
         }
@@ -131,40 +135,31 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     let job = context.job;
     let who = words::procs(job, procs);
     let verb = |one: &'static str, many: &'static str| if procs.len() == 1 { one } else { many };
-    let (kind, does, advice) = match place {
-        Place::Stopped => (
-            FindingKind::StuckOutside,
-            format!("{} stopped by a signal", verb("is", "are")),
-            "Let it run on: kill -CONT with its process id.",
-        ),
+    let (kind, does, doing) = match place {
+        Place::Stopped => {
+            (FindingKind::StuckOutside, format!("{} stopped by a signal", verb("is", "are")), Doing::Stopped)
+        }
         Place::Lock(spot) => (
             FindingKind::StuckOutside,
             format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), at(spot)),
-            "Look at all threads of that rank: who holds what it waits for?",
+            Doing::Lock,
         ),
-        Place::Input(spot) => (
-            FindingKind::SlowRank,
-            format!("read{} input{}", verb("s", ""), at(spot)),
-            "It is no deadlock: give it the input, or look why it asks for any.",
-        ),
-        Place::Work(spot) => (
-            FindingKind::SlowRank,
-            format!("{} outside MPI{}", verb("is", "are"), at(spot)),
-            "It is no deadlock: look what that rank does there, and whether it comes to an end.",
-        ),
-        Place::NotStarted => (
-            FindingKind::SlowRank,
-            format!("{} not called MPI_Init yet", verb("has", "have")),
-            "Look what that rank does before MPI_Init.",
-        ),
+        Place::Input(spot) => (FindingKind::SlowRank, format!("read{} input{}", verb("s", ""), at(spot)), Doing::Input),
+        Place::Work(spot) => {
+            (FindingKind::SlowRank, format!("{} outside MPI{}", verb("is", "are"), at(spot)), Doing::Work)
+        }
+        Place::NotStarted => {
+            (FindingKind::SlowRank, format!("{} not called MPI_Init yet", verb("has", "have")), Doing::NotStarted)
+        }
         Place::Call(function, spot) => (
             FindingKind::SlowRank,
             format!("{} in {function}, which waits for nobody{}", verb("is", "are"), after_comma(&at(spot))),
-            "Look again: whether that rank comes out of the loop that it is in.",
+            Doing::Call,
         ),
     };
     let waits = words::wait(waiting.len());
-    let summary = format!("{who} {does}; {} {waits} for {}", words::procs(job, waiting), verb("it", "them"));
+    // No sign behind a line: terminals and editors take `file:line` where a blank follows.
+    let summary = format!("{who} {does} while {} {waits} for {}", words::procs(job, waiting), verb("it", "them"));
     let mut evidence = Vec::new();
     for proc in waiting.iter().take(3) {
         for thread in context.threads(*proc).iter().filter(|thread| thread.need != Need::Nothing).take(1) {
@@ -177,16 +172,18 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     }
     let mut calls = context.calls(procs);
     calls.extend(context.calls(waiting));
-    Finding {
+    let mut finding = Finding {
         kind,
         summary,
         ranks: context.ranks(procs),
         calls,
         certain: !matches!(place, Place::Lock(_)),
         evidence,
-        advice: Some(advice.to_owned()),
+        blamed: context.blamed(procs),
         ..Finding::default()
-    }
+    };
+    advice::give(&mut finding, Change::Rank(doing));
+    finding
 }
 
 /// Where a thread stands, after words that say that it does; empty where nothing is known.

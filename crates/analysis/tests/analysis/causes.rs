@@ -62,7 +62,14 @@ fn waits_for(snapshot: &mut Snapshot, rank: usize, from: i64, function: &str, ro
 fn told(snapshot: Snapshot) -> (Vec<Finding>, Verdict) {
     let (findings, verdict) = twice(&snapshot);
     assert_eq!((verdict.state, verdict.finding), (State::Deadlock, Some(0)), "{findings:?}");
-    assert_eq!(verdict.headline, format!("Deadlock: {}.", findings[0].summary));
+    // The claim, and behind it the calls with their lines.
+    let word = if findings[0].certain { "Deadlock:" } else { "Deadlock, perhaps because" };
+    let claim = format!("{word} {}; ", findings[0].summary);
+    let places = verdict.headline.strip_prefix(&claim).expect("the claim");
+    for one in &findings[0].blamed {
+        let place = format!("{} at a.c:{} (rank", one.function, one.line.unwrap());
+        assert!(places.contains(&place), "{place}: {verdict:?}");
+    }
     // One look leaves it open, and says the same first.
     let (possible, verdict) = diagnose(&snapshot, None);
     assert_eq!((verdict.state, possible[0].certain), (State::Suspect, false), "{possible:?}");
@@ -96,8 +103,8 @@ fn different_functions_as_the_same_collective() {
         let mismatch = of_kind(&findings, FindingKind::CollectiveMismatch)[0];
         let summary = "on MPI_COMM_WORLD rank 0 has started MPI_Ibcast and rank 1 has started MPI_Ibarrier";
         assert_eq!((mismatch.summary.as_str(), mismatch.certain), (summary, certain));
-        // What is only possible is not the first thing said.
-        assert_eq!(findings[0].kind == FindingKind::CollectiveMismatch, certain);
+        // What is only possible is said to be where it is the first thing said.
+        assert_eq!(findings[0].kind, FindingKind::CollectiveMismatch);
     }
 }
 

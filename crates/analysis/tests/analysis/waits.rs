@@ -122,7 +122,7 @@ fn a_receive_from_anybody_is_stuck_only_with_all_others() {
     let (findings, verdict) = diagnose(&snapshot, None);
     let [slow] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!((slow.kind, slow.ranks.as_slice(), verdict.state), (FindingKind::SlowRank, &[2][..], State::Waiting));
-    assert_eq!(slow.summary, "rank 2 is outside MPI in work at a.c:99 (compute); ranks 0 and 1 wait for it");
+    assert_eq!(slow.summary, "rank 2 is outside MPI in work at a.c:99 (compute) while ranks 0 and 1 wait for it");
 }
 
 #[test]

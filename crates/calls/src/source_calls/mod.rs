@@ -20,8 +20,8 @@ use crate::standing::Standing;
 use crate::{Caller, NamedFrame, Parameter, Thread};
 use functions::{Array, Direction, Function, HandleKind, Started};
 use in_code::in_code;
-use model::{Argument, SameObject, SourceCall};
-use others::{Other, others};
+use model::{Argument, RequestObject, SameObject, SourceCall};
+use others::{Other, in_others, others};
 use reached::reached;
 use same::compared;
 pub use time::Time;
@@ -120,7 +120,10 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         let mentioned = mentions(&source, &body.range)?;
         let own = self.called.and_then(|(function, _)| own_mention(&source, &mentioned, function, line));
         let place = own.map_or_else(|| first_of_line(&source, line), |own| Some(mentioned[own].at))?;
-        let sends = self.sends((&source, &body), &mentioned, place);
+        let mut sends = self.sends((&source, &body), &mentioned, place);
+        if self.called.is_some() && source.code.len() <= LONGEST_SEARCHED {
+            sends.extend(self.sends_elsewhere(&source, &body));
+        }
         let starts: Vec<(usize, Parameter)> =
             mentioned.iter().enumerate().filter_map(|(at, one)| Some((at, returned(&one.function)?))).collect();
         if starts.len() > MOST_CALLS || (starts.is_empty() && self.called.is_none()) {
@@ -162,6 +165,23 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         let marks: Vec<Mark> = all.iter().map(|one| Mark { at: one.at, starts: true, ends: false }).collect();
         let passed = reaching(body, place, &marks);
         passed.into_iter().filter_map(|at| all.get(at)).map(|mention| self.send(source, mention)).collect()
+    }
+
+    /// Those of the other functions of the source: of what they were given only what has the same value everywhere is known.
+    fn sends_elsewhere(&mut self, source: &Source, body: &Body) -> Vec<SourceCall> {
+        let mut found = Vec::new();
+        for (caller, mention) in in_others(source, body, |function| sends(function)) {
+            if found.len() == MOST_SENDS {
+                return Vec::new();
+            }
+            let other = Other { mention, caller, request: String::new() };
+            let mut call = self.other(source, &other);
+            call.request = RequestObject { fortran: source.fortran, ..RequestObject::default() };
+            call.arguments.retain(|one| TO_WHOM.contains(&one.name.as_str()));
+            (call.sent, call.elsewhere) = (true, true);
+            found.push(call);
+        }
+        found
     }
 
     fn send(&mut self, source: &Source, mention: &Mention) -> SourceCall {

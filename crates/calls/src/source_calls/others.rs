@@ -52,6 +52,21 @@ pub(super) fn others(source: &Source, body: &Body, waited: &Object, local: bool)
     found
 }
 
+/// The calls of some functions of MPI that stand in the other functions of a source, with the names of these.
+pub(super) fn in_others(
+    source: &Source,
+    body: &Body,
+    wanted: impl Fn(&str) -> bool,
+) -> impl Iterator<Item = (Option<String>, Mention)> {
+    source.bodies().filter(|unit| unit.range != body.range).flat_map(move |unit| {
+        let mut all = mentions(source, &unit.range).unwrap_or_default();
+        all.retain(|one| wanted(&one.function));
+        let name = if all.is_empty() { String::new() } else { head(source, &unit).0 };
+        let caller = Some(name).filter(|name| !name.is_empty());
+        all.into_iter().map(move |mention| (caller.clone(), mention))
+    })
+}
+
 /// Whether two functions name the same variable of the file, or the same member of something.
 fn is_same(source: &Source, unit: &Body, object: &Object, waited: &Object, parameters: &[String]) -> bool {
     match (members(&object.path), members(&waited.path)) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::text::{Told, communicator, counted, length, place, receiver, sender, tag};
+use super::text::{Told, blamed, communicator, counted, length, place, receiver, sender, tag};
 use super::{Context, MAX_FINDINGS};
 use crate::job::ProcIndex;
 use crate::matching::{Entry, Outcome, name};
@@ -99,7 +99,9 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
                         "whether another message is on its way that comes before this one is not known".to_owned(),
                     );
                 }
-                let finding = Finding { kind, summary, certain: sure, evidence, ..Finding::default() };
+                let entries: Vec<&Entry<'_>> = std::iter::once(receive).chain(message).collect();
+                let blamed = blamed(context, &entries);
+                let finding = Finding { kind, summary, certain: sure, evidence, blamed, ..Finding::default() };
                 found.push((finding, 0, Vec::new()));
             }
             if let Some((_, count, procs)) = found.get_mut(known.unwrap_or(next)) {

@@ -6,8 +6,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::probed;
-use super::text::{Told, communicator, counted, place, receiver, sender, sent, starts, tag, wants, where_it_is};
+use super::text::{
+    Told, blame_for, communicator, counted, place, receiver, sender, sent, starts, tag, wants, where_it_is,
+};
 use super::{Context, MAX_FINDINGS};
+use crate::blame::Blame;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::matching::{Entry, OperationId, Outcome, Place, name};
 use model::{Finding, FindingKind, QueueKind};
@@ -126,6 +129,8 @@ struct Miss<'e> {
     count: usize,
     /// Receivers and senders of all of them.
     procs: Vec<Told>,
+    /// Their calls.
+    blame: Blame,
 }
 
 /// What is equal in near misses that are told once.
@@ -163,8 +168,8 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
             let next = misses.len();
             let miss = *alike.entry(key).or_insert(next);
             if miss == next {
-                let (receive, procs) = (receive.clone(), Vec::new());
-                misses.push(Miss { kind, receive, message: id, certain, count: 0, procs });
+                let (receive, procs, blame) = (receive.clone(), Vec::new(), Blame::default());
+                misses.push(Miss { kind, receive, message: id, certain, count: 0, procs, blame });
             }
             if let Some(miss) = misses.get_mut(miss) {
                 miss.count += 1;
@@ -172,6 +177,9 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
                 miss.procs.push((receive.place.proc, Some(wants(context, receive))));
                 let others = [sender(message), receiver(message)].into_iter().flatten();
                 miss.procs.extend(others.map(|proc| (proc, None)));
+                for entry in [receive, message] {
+                    blame_for(context, entry, &mut miss.blame);
+                }
             }
         }
     }
@@ -212,14 +220,7 @@ fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
             None => format!("it is not certain that {own} can never go on otherwise"),
         });
     }
-    finding.advice = Some(
-        match miss.kind {
-            FindingKind::TagMismatch => "compare the tags of the send and of the receive",
-            FindingKind::CommunicatorMismatch => "compare the communicators of the send and of the receive",
-            _ => "compare the destination of the send and the source of the receive",
-        }
-        .to_owned(),
-    );
+    finding.blamed = miss.blame.places();
     finding.started_by = starts(context, receive);
     finding.started_by.extend(starts(context, message));
     place(context, &mut finding, &miss.procs);

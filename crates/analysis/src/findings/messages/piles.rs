@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use super::text::{counted, length, place};
 use super::{Context, Fate, MAX_FINDINGS};
+use crate::advice::{self, Change};
+use crate::blame::Blame;
 use crate::job::ProcIndex;
 use crate::matching::name;
 use model::{Finding, FindingKind, OperationStatus, QueueKind};
@@ -79,15 +81,19 @@ fn flood(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
         ),
         certain: true,
         evidence,
-        advice: Some(
-            "let the receiver post its receives earlier, or let senders wait (MPI_Ssend, a credit) where it is slower"
-                .to_owned(),
-        ),
         ..Finding::default()
     };
     let procs: Vec<_> = std::iter::once(proc).chain(peer).map(|proc| (proc, None)).collect();
     place(context, &mut finding, &procs);
+    blame_standing(&mut finding);
     Some(finding)
+}
+
+/// Such a finding is about the ranks, wherever they stand.
+fn blame_standing(finding: &mut Finding) {
+    let mut blame = Blame::default();
+    finding.calls.iter().for_each(|one| blame.standing(one.rank, &one.call));
+    finding.blamed = blame.places();
 }
 
 /// Requests that are complete and that nobody waits for or tests.
@@ -120,9 +126,12 @@ fn lost(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
         summary,
         certain: true,
         evidence: vec![evidence],
-        advice: Some("complete every request with MPI_Wait, MPI_Test or one of their kin".to_owned()),
         ..Finding::default()
     };
     place(context, &mut finding, &[(proc, None)]);
+    blame_standing(&mut finding);
+    if matches!(context.fate(proc), Fate::Finished(_)) {
+        advice::give(&mut finding, Change::Unfinished);
+    }
     Some(finding)
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::text::{counted, place, receiver, sender, sent, starts, wants};
+use super::text::{blamed, counted, place, receiver, sender, sent, starts, wants};
 use super::{Context, MAX_FINDINGS};
+use crate::blame::Blame;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::matching::{Entry, Outcome, name, peer};
 use model::{Finding, FindingKind, Operation, QueueKind, RankStart};
@@ -126,11 +127,14 @@ fn finding(
         summary: format!("{waits}, but the persistent {what} of {own} for it is not started"),
         certain,
         evidence,
-        advice: Some("start it with MPI_Start or MPI_Startall, in each step anew".to_owned()),
         ..Finding::default()
     };
     let rank = context.job.procs.get(proc.0).and_then(|proc| proc.rank);
     let made = operation.started_by.iter().map(|started| RankStart { rank, started: started.clone() });
+    let mut blame = Blame::default();
+    made.clone().for_each(|start| blame.start(&start));
+    finding.blamed = blame.places();
+    finding.blamed.extend(blamed(context, &[entry]));
     finding.started_by = made.chain(starts(context, entry)).collect();
     place(context, &mut finding, &[(proc, None), (entry.place.proc, None)]);
     finding

@@ -1,11 +1,16 @@
 //! Words for operations, and the calls of ranks.
 
 use super::Context;
+use crate::blame::Blame;
 use crate::job::ProcIndex;
 use crate::matching::{Entry, name};
 use crate::words;
 pub(super) use crate::words::counted;
-use model::{Call, Finding, QueueKind, RankCall, RankStart, Sender, StartedBy};
+use functions::{WaitKind, wait_kind};
+use model::{Blamed, Call, Finding, QueueKind, RankCall, RankStart, Sender, StartedBy};
+
+/// So many calls of functions that have returned are told of one message.
+const MOST_ELSEWHERE: usize = 4;
 
 /// So many calls are shown with one finding.
 const MAX_CALLS: usize = 16;
@@ -107,14 +112,56 @@ pub(super) fn starts(context: &Context<'_, '_>, entry: &Entry<'_>) -> Vec<RankSt
         caller: one.caller.clone(),
         ..StartedBy::default()
     };
-    let mut found: Vec<RankStart> = Vec::new();
-    for one in process.senders.iter().filter(fits).map(|one| of(from, started(one))) {
-        // Code that was inlined stands at several places.
-        if !found.contains(&one) {
-            found.push(one);
+    let all = |elsewhere: bool| {
+        let mut found: Vec<RankStart> = Vec::new();
+        let fitting = process.senders.iter().filter(fits).filter(|one| one.elsewhere == elsewhere);
+        for one in fitting.map(|one| of(from, started(one))) {
+            // Code that was inlined stands at several places.
+            if !found.contains(&one) {
+                found.push(one);
+            }
         }
+        found
+    };
+    let here = all(false);
+    if !here.is_empty() {
+        return here;
     }
-    found
+    // Its function has returned: where many come into question nothing is told by naming them.
+    let elsewhere = all(true);
+    if elsewhere.len() <= MOST_ELSEWHERE { elsewhere } else { Vec::new() }
+}
+
+/// The calls that operations are about, in this order.
+pub(super) fn blamed(context: &Context<'_, '_>, entries: &[&Entry<'_>]) -> Vec<Blamed> {
+    let mut blame = Blame::default();
+    entries.iter().for_each(|entry| blame_for(context, entry, &mut blame));
+    blame.places()
+}
+
+/// The calls that started an operation or may have sent a message, else the one in which its rank has posted it.
+pub(super) fn blame_for(context: &Context<'_, '_>, entry: &Entry<'_>, blame: &mut Blame) {
+    let starts = starts(context, entry);
+    if !starts.is_empty() {
+        return starts.iter().for_each(|start| blame.start(start));
+    }
+    let posted = match entry.place.queue {
+        QueueKind::UnexpectedMessages => entry.same.and_then(|same| context.matching.entry(same)),
+        _ => Some(entry),
+    };
+    let Some(posted) = posted else { return };
+    let owner = context.job.procs.get(posted.place.proc.0);
+    let Some(process) = owner.and_then(|one| one.process) else { return };
+    let posts = |call: &&Call| match (posted.place.queue, wait_kind(&call.c_name())) {
+        (_, WaitKind::SendReceive) | (QueueKind::PendingSends, WaitKind::Send) => true,
+        (QueueKind::PendingReceives, WaitKind::Receive | WaitKind::Probe) => true,
+        _ => false,
+    };
+    let waits = context.waited.contains(&posted.place) || posted.probe;
+    let own = process.calls.iter().find(posts).or(process.calls.first());
+    if let Some(call) = own.filter(|_| waits) {
+        blame.standing(owner.and_then(|one| one.rank), call);
+    }
 }
 
 /// A process of a finding, and what it waits for.

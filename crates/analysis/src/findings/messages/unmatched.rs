@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::text::{Told, counted, place, receiver, sender, sent, starts, wants, where_it_is};
+use super::text::{Told, blamed, counted, place, receiver, sender, sent, starts, wants, where_it_is};
 use super::{Context, Fate, MAX_FINDINGS};
 use crate::job::ProcIndex;
 use crate::matching::{Entry, Outcome, Place, name};
@@ -142,6 +142,7 @@ fn finding(context: &Context<'_, '_>, group: Group<'_, '_>) -> Finding {
     }
     let mut finding = Finding { kind: group.kind, summary, certain: group.certain, evidence, ..Finding::default() };
     finding.started_by = starts(context, first);
+    finding.blamed = blamed(context, &[first]);
     place(context, &mut finding, &group.procs);
     finding
 }

@@ -300,7 +300,7 @@ fn finding(context: &Context<'_>, spots: &Spots<'_>, placed: &[ProcIndex], odd: 
         odd: odd.reasons.clone(),
         certain: false,
         evidence: evidence.chain([DOUBT.to_owned()]).collect(),
-        advice: Some(format!("Look how {who} came there: the others may wait for {}.", pick("it", "them"))),
+        blamed: context.blamed(procs),
         ..Finding::default()
     }
 }

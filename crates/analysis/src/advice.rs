@@ -1,0 +1,145 @@
+//! What to change, and at which line: one place for all findings.
+
+use super::blame;
+use model::{Blamed, Finding, FindingKind};
+
+/// How ranks wait for one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Circle {
+    /// All for messages.
+    Receives,
+    /// All for somebody to receive theirs.
+    Sends,
+    /// One for itself.
+    Itself,
+    /// Some of them in collective operations.
+    Collectives,
+    /// In other ways.
+    Mixed,
+}
+
+/// What a rank for which others wait does outside MPI, or in calls that wait for nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outside {
+    /// It was stopped by a signal.
+    Stopped,
+    /// It waits for another thread.
+    Lock,
+    /// It reads input.
+    Input,
+    /// It computes, or sleeps.
+    Work,
+    /// It has not called MPI_Init.
+    NotStarted,
+    /// It is in an MPI function that waits for nobody.
+    Call,
+}
+
+/// What is to be changed, where the kind of a finding alone does not tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// What the kind tells.
+    Usual(FindingKind),
+    /// The order of calls that wait for one another.
+    Order(Circle),
+    /// What a rank does for which others wait.
+    Rank(Outside),
+    /// The communicators of collective operations, or the order in which these are used.
+    Communicators,
+    /// Requests of a rank that has finished.
+    Unfinished,
+}
+
+/// Says what to change of a finding whose blamed calls are told.
+pub fn give(finding: &mut Finding, change: Change) {
+    finding.advice = Some(words(change, &finding.blamed));
+}
+
+/// Gives the usual advice to a finding that has none.
+pub fn complete(finding: &mut Finding) {
+    if finding.advice.is_none() {
+        give(finding, Change::Usual(finding.kind));
+    }
+}
+
+/// One or two sentences.
+fn words(change: Change, blamed: &[Blamed]) -> String {
+    let all = blame::listed(blamed, "and");
+    let with = |text: &str| if all.is_empty() { format!("{text}.") } else { format!("{text}: {all}.") };
+    let first = blamed.first().map_or_else(|| "that call".to_owned(), blame::place);
+    let kind = match change {
+        Change::Order(circle) => return of_circle(circle, &first, with),
+        Change::Rank(what) => return of_rank(what, &first),
+        Change::Communicators => {
+            return with("Use the same communicator in these calls; where both are meant, in one order on all ranks");
+        }
+        Change::Unfinished => {
+            return format!("Complete every request (MPI_Wait, MPI_Test or one of their kin) before {first}.");
+        }
+        Change::Usual(kind) => kind,
+    };
+    match kind {
+        FindingKind::Deadlock => of_circle(Circle::Mixed, &first, with),
+        FindingKind::FinishedRank => {
+            with("Let the rank that has ended do its part first, or take out the call that waits for it")
+        }
+        FindingKind::StuckOutside => of_rank(Outside::Lock, &first),
+        FindingKind::SlowRank => of_rank(Outside::Work, &first),
+        FindingKind::Polling => format!("Nobody sends what is asked for: look what ends the loop around {first}."),
+        FindingKind::TagMismatch => with("Give the send and the receive the same tag"),
+        FindingKind::CommunicatorMismatch => with("Give the send and the receive the same communicator"),
+        FindingKind::RankMismatch => {
+            with("Let the destination of the send and the source of the receive name each other")
+        }
+        FindingKind::Truncation => with("Make the receive at least as long as the message, or send less"),
+        FindingKind::CountMismatch => with("Give the same count and datatype on both sides"),
+        FindingKind::DatatypeMismatch => with("Give the send and the receive the same datatype"),
+        FindingKind::CollectiveMismatch => {
+            with("Let all ranks of the communicator call the same collectives in the same order")
+        }
+        FindingKind::RootMismatch => with("Give the same root in all of these calls"),
+        FindingKind::MissingInCollective => {
+            with("Lead the ranks that are missing to the call in which the others wait, or take that call out")
+        }
+        FindingKind::UnmatchedSend => with("Post a receive that fits, or take the send out"),
+        FindingKind::UnmatchedReceive => with("Send what it waits for, or take the receive out"),
+        FindingKind::NeverStarted => {
+            with("Start the request with MPI_Start or MPI_Startall, anew before each wait for it")
+        }
+        FindingKind::NeverCompleted => with("Complete every request with MPI_Wait, MPI_Test or one of their kin"),
+        FindingKind::UnexpectedFlood => {
+            with("Let the receiver post its receives earlier, or let the senders wait for it (MPI_Ssend, a credit)")
+        }
+        FindingKind::OddRank => format!("Look how that rank came to {first}: the others may wait for it."),
+        FindingKind::OneSidedEpochs => {
+            with("Give each post its start, each start its complete, each lock its unlock, each fence all members")
+        }
+    }
+}
+
+fn of_circle(circle: Circle, first: &str, with: impl Fn(&str) -> String) -> String {
+    match circle {
+        Circle::Receives => {
+            format!("One of these ranks has to send before it receives: before {first}, or with MPI_Sendrecv.")
+        }
+        Circle::Sends => {
+            format!("One of these ranks has to post its receive first: MPI_Irecv before {first}, or MPI_Sendrecv.")
+        }
+        Circle::Itself => format!(
+            "A rank that waits cannot do the other side as well: start that (MPI_Isend, MPI_Irecv) before {first}."
+        ),
+        Circle::Collectives => with("Bring these calls into one order on all ranks"),
+        Circle::Mixed => with("One of these ranks has to do what the others wait for before it waits itself"),
+    }
+}
+
+fn of_rank(what: Outside, first: &str) -> String {
+    match what {
+        Outside::Stopped => format!("Let the rank go on: kill -CONT with its process id. It was stopped in {first}."),
+        Outside::Lock => format!("Look at all threads of that rank: who holds what {first} waits for?"),
+        Outside::Input => format!("Give it the input, or look why {first} reads any."),
+        Outside::Work => format!("It is no deadlock: look whether {first} comes to an end."),
+        Outside::NotStarted => format!("Look what the rank does before MPI_Init: {first}."),
+        Outside::Call => format!("Look again, whether the rank comes out of the loop around {first}."),
+    }
+}

@@ -1,0 +1,180 @@
+//! The calls that a finding is about: what a person looks at first, and has to change.
+
+use std::collections::HashMap;
+
+use super::words;
+use model::{Blamed, Call, Outside, RankStart, RequestState, StartedBy};
+
+/// So many places a finding has at most.
+const MOST: usize = 64;
+
+/// So many are named in a sentence.
+const NAMED: usize = 4;
+
+/// Places as they are found: ranks at one place are one of them.
+#[derive(Debug, Default)]
+pub struct Blame {
+    found: Vec<Blamed>,
+    known: HashMap<(String, Option<String>, Option<i64>, bool), usize>,
+}
+
+impl Blame {
+    /// The call in which a rank stands; where it waits for requests, the calls that started these, as far as they are known.
+    pub fn call(&mut self, rank: Option<i64>, call: &Call) {
+        let waits = |state| matches!(state, RequestState::Open | RequestState::Unknown);
+        let mut told = false;
+        for request in call.requests.iter().filter(|request| waits(request.state)) {
+            for started in &request.started_by {
+                self.started(rank, started);
+                told = true;
+            }
+        }
+        if !told {
+            self.standing(rank, call);
+        }
+    }
+
+    /// The call in which a rank stands.
+    pub fn standing(&mut self, rank: Option<i64>, call: &Call) {
+        let function = if call.function.is_empty() { String::new() } else { call.c_name() };
+        self.add(rank, (function, call.file.clone(), call.line), call.caller.clone(), true);
+    }
+
+    /// A call that started something, or sent it.
+    pub fn start(&mut self, start: &RankStart) {
+        self.started(start.rank, &start.started);
+    }
+
+    /// A place outside MPI.
+    pub fn outside(&mut self, rank: Option<i64>, thread: &Outside) {
+        let caller = thread.caller.clone().or_else(|| thread.function.clone());
+        self.add(rank, (String::new(), thread.file.clone(), thread.line), caller, true);
+    }
+
+    fn started(&mut self, rank: Option<i64>, started: &StartedBy) {
+        let place = (started.function.clone(), started.file.clone(), started.line);
+        self.add(rank, place, started.caller.clone(), started.certain);
+    }
+
+    fn add(
+        &mut self,
+        rank: Option<i64>,
+        (function, file, line): (String, Option<String>, Option<i64>),
+        caller: Option<String>,
+        certain: bool,
+    ) {
+        if function.is_empty() && file.is_none() && caller.is_none() {
+            return;
+        }
+        let next = self.found.len();
+        let at = match self.known.get(&(function.clone(), file.clone(), line, certain)) {
+            Some(at) => *at,
+            None if next >= MOST => return,
+            None => {
+                self.known.insert((function.clone(), file.clone(), line, certain), next);
+                self.found.push(Blamed { ranks: Vec::new(), function, file, line, caller, certain });
+                next
+            }
+        };
+        if let (Some(one), Some(rank)) = (self.found.get_mut(at), rank) {
+            one.ranks.push(rank);
+        }
+    }
+
+    /// All of them, in the order in which they came.
+    pub fn places(mut self) -> Vec<Blamed> {
+        for one in &mut self.found {
+            one.ranks.sort_unstable();
+            one.ranks.dedup();
+        }
+        self.found
+    }
+}
+
+/// `MPI_Recv at halo.c:42 (rank 0)`. What follows a line is a blank, so that terminals and editors take it.
+pub fn place(blamed: &Blamed) -> String {
+    let base = blamed.file.as_deref().and_then(|file| file.rsplit('/').next()).filter(|name| !name.is_empty());
+    let mut told = match (blamed.function.as_str(), blamed.caller.as_deref()) {
+        ("", Some(caller)) => caller.to_owned(),
+        ("", None) => "the code".to_owned(),
+        (function, _) => function.to_owned(),
+    };
+    if let Some(base) = base {
+        told.push_str(&format!(" at {base}"));
+        told.extend(blamed.line.map(|line| format!(":{line}")));
+    }
+    let perhaps = if blamed.certain { "" } else { ", perhaps" };
+    let who = match blamed.ranks.as_slice() {
+        [] => "a process whose rank is not known".to_owned(),
+        ranks => words::ranks(ranks.iter().copied()),
+    };
+    format!("{told} ({who}{perhaps})")
+}
+
+/// Some of them one after the other; empty where there are none.
+pub fn listed(blamed: &[Blamed], last: &str) -> String {
+    let mut told: Vec<String> = blamed.iter().take(NAMED).map(place).collect();
+    match blamed.len().saturating_sub(NAMED) {
+        0 => {}
+        more => told.push(words::counted(more, "more place")),
+    }
+    words::list(&told, last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(function: &str, line: i64) -> Call {
+        Call { function: function.to_owned(), file: Some("/src/a.c".to_owned()), line: Some(line), ..Call::default() }
+    }
+
+    #[test]
+    fn ranks_at_one_place_are_one() {
+        let mut blame = Blame::default();
+        for rank in [3, 1, 2, 2] {
+            blame.call(Some(rank), &call("MPI_Barrier", 7));
+        }
+        blame.call(None, &call("MPI_Recv", 8));
+        blame.call(Some(9), &Call::default());
+        let places = blame.places();
+        assert_eq!(
+            listed(&places, "and"),
+            "MPI_Barrier at a.c:7 (ranks 1-3) and MPI_Recv at a.c:8 (a process whose rank is not known)"
+        );
+    }
+
+    #[test]
+    fn of_requests_the_calls_that_started_them() {
+        let started = |line, certain| StartedBy {
+            function: "MPI_Irecv".to_owned(),
+            file: Some("a.c".to_owned()),
+            line: Some(line),
+            certain,
+            ..StartedBy::default()
+        };
+        let request = |state, by| model::CallRequest { state, started_by: by, ..model::CallRequest::default() };
+        let mut waits = call("MPI_Waitall", 9);
+        waits.requests.push(request(RequestState::Complete, vec![started(1, true)]));
+        waits.requests.push(request(RequestState::Open, vec![started(2, true)]));
+        waits.requests.push(request(RequestState::Open, vec![started(3, false), started(4, false)]));
+        let mut blame = Blame::default();
+        blame.call(Some(0), &waits);
+        let told = listed(&blame.places(), "and");
+        assert_eq!(
+            told,
+            "MPI_Irecv at a.c:2 (rank 0), MPI_Irecv at a.c:3 (rank 0, perhaps) and MPI_Irecv at a.c:4 (rank 0, perhaps)"
+        );
+    }
+
+    #[test]
+    fn many_places_are_counted() {
+        let mut blame = Blame::default();
+        for line in 0..100 {
+            blame.call(Some(0), &call("MPI_Recv", line));
+        }
+        let places = blame.places();
+        assert_eq!(places.len(), MOST);
+        assert!(listed(&places, "and").ends_with(" and 60 more places"));
+    }
+}

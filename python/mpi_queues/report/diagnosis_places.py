@@ -1,0 +1,83 @@
+"""Where the ranks stand that no finding has told: those that wait because of the first one, and the rest."""
+
+from __future__ import annotations
+
+from typing import AbstractSet, Dict, List, Optional, Sequence, Tuple
+
+from .._native import Process, Snapshot
+from .diagnosis_options import ROWS, Options, Write, ranks_named, write_more
+from .diagnosis_rows import Row, write_rows
+from .places import Place, of_process
+from .started import started
+from .words import clean, counted
+
+
+def write_waiting(snapshot: Snapshot, waiting: AbstractSet[int], write: Write, options: Options) -> None:
+    """Those that wait because of the finding above: a line for each place of the program."""
+    processes = [process for process in snapshot.processes if _rank(process, snapshot) in waiting]
+    if not processes:
+        return
+    groups: Dict[Tuple[str, str], List[Process]] = {}
+    for process in processes:
+        place = of_process(process, full=options.verbose)
+        function = clean(str(process.calls[0].get("function") or "")) if process.calls else place.call
+        groups.setdefault((function, place.where), []).append(process)
+    others = "1 other waits" if len(processes) == 1 else f"{counted(len(processes), 'other')} wait"
+    write(f"\n{others} because of it:\n")
+    rows = [
+        Row(ranks_named(_ranks(members, snapshot)), function, where, "", "", _started(members[0], options))
+        for (function, where), members in groups.items()
+    ]
+    _write(rows, options.of(ROWS), write, options)
+
+
+def write_others(snapshot: Snapshot, told: AbstractSet[int], write: Write, options: Options) -> None:
+    """The ranks that nothing has told, those at one place together."""
+    groups: Dict[Place, List[Process]] = {}
+    nameless: Dict[Place, int] = {}
+    for process in snapshot.processes:
+        rank = _rank(process, snapshot)
+        if rank in told:
+            continue
+        place = of_process(process, full=options.verbose)
+        if rank is None:
+            nameless[place] = nameless.get(place, 0) + 1
+        else:
+            groups.setdefault(place, []).append(process)
+    rows = [
+        Row(ranks_named(_ranks(members, snapshot)), place.call, place.where, "", "", _started(members[0], options))
+        for place, members in groups.items()
+    ]
+    rows += [Row(counted(count, "process"), place.call, place.where, "") for place, count in nameless.items()]
+    if not rows:
+        return
+    write("\nThe other ranks:\n" if told else "\nWhere they are:\n")
+    _write(rows, 4 if told and not options.verbose else options.of(ROWS), write, options)
+
+
+def process_of(snapshot: Snapshot, rank: Optional[int]) -> Optional[Process]:
+    """The process of a rank, where there is one."""
+    try:
+        return None if rank is None else snapshot.rank(rank)
+    except KeyError:
+        return None
+
+
+def _write(rows: Sequence[Row], limit: int, write: Write, options: Options) -> None:
+    write_rows(rows[:limit], write, options)
+    if len(rows) > limit:
+        write_more(f"  … and {counted(len(rows) - limit, 'more place')}", write, options)
+
+
+def _rank(process: Process, snapshot: Snapshot) -> Optional[int]:
+    """As findings have it: of several worlds through all of them."""
+    return process.universe_rank if snapshot.worlds else process.rank
+
+
+def _ranks(processes: Sequence[Process], snapshot: Snapshot) -> List[int]:
+    return [rank for process in processes if (rank := _rank(process, snapshot)) is not None]
+
+
+def _started(process: Process, options: Options) -> Sequence[str]:
+    """Which calls started the requests that a rank waits for, a line each."""
+    return started(process.calls[0], full=options.verbose) if process.calls else ()
