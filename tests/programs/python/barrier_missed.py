@@ -1,6 +1,6 @@
 """Rank 1 does not come to the barrier: it waits for a message."""
 
-from hanging import MPI, comm, rank, ready
+from hanging import comm, rank, ready
 
 
 def step(number):

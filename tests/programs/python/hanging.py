@@ -1,6 +1,7 @@
 """What the programs have in common: each says when it is about to hang.
 
-A line with `# stuck: RANKS FUNCTION IN` is where these ranks stand: in this function of MPI, called by this function of Python.
+A line with `# stuck: RANKS FUNCTION IN` is where these ranks stand: in this function of MPI, called by this function
+of Python.
 """
 
 import json
