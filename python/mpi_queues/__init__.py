@@ -5,8 +5,8 @@
     >>> for operation in snapshot.rank(1).communicator("halo").pending_receives:
     ...     print(operation.call, operation.desired_local_rank, operation.desired_tag, operation.desired_length)
     MPI_Irecv 2 20 8000
-    >>> print(snapshot.diagnose().headline)
-    Deadlock: rank 2 sends tag 21 on "halo", rank 1 waits for tag 20.
+    >>> print(snapshot.diagnose().findings[0].summary)
+    rank 2 sends tag 21 on "halo", rank 1 waits for tag 20
 
 Lengths are in bytes, addresses are those in the process that was read, ranks are those of the communicator unless they
 are called global: those are of MPI_COMM_WORLD.

@@ -97,6 +97,7 @@ def test_settings_are_shown_and_changed() -> None:
         "limit",
         "timeout",
         "layouts",
+        "wrappers",
     ]
     assert quiet == [""]
     assert after == 'The source of message queues is "plugin".\n'

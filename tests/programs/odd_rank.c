@@ -27,20 +27,21 @@ static void tell(int rank)
     rename(temporary, path);
 }
 
-static void write_output(int from)
+/* lldb 19 leaves out the frames of what is inlined in several functions at once. */
+static __attribute__((noinline)) void write_output(int from)
 {
     int value;
     MPI_Recv(&value, 1, MPI_INT, from, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @RECV */
 }
 
-static void relax(void)
+static __attribute__((noinline)) void relax(void)
 {
     volatile unsigned long count = 0;
     for (;;)
         count++; /* @WORK */
 }
 
-static void step(int rank, int odd, const char *does)
+static __attribute__((noinline)) void step(int rank, int odd, const char *does)
 {
     if (rank == odd && strcmp(does, "elsewhere") == 0)
         write_output((odd + 1) % 2); /* @OUTPUT */

@@ -55,6 +55,9 @@ OTHERS: Set[Tuple[str, str]] = {
     ("python/mpi_queues/printers/names.py", "struct "),
     ("python/mpi_queues/printers/names.py", "class "),
     # Files of libraries, and what libraries call their own parts.
+    ("crates/python/src/find.rs", "libpython"),
+    ("crates/python/src/find.rs", "python"),
+    ("crates/python/src/places.rs", "<frozen "),
     ("crates/readers/src/mpich/capabilities.rs", "ucx"),
     ("crates/readers/src/openmpi/detect.rs", "ompi"),
     # What plug-ins of vendors say of an operation.

@@ -37,6 +37,12 @@ BOUNDED: Dict[Tuple[str, str], str] = {
     ("recording/writer.rs", "self.bytes.resize(start + range.bytes()"): "BYTES_AT_ONCE: the function's contract",
     ("target/cores/file.rs", "found.resize(done"): "a PIECE more than what could be read",
     ("analysis/job/communicators.rs", "vec![None; size]"): "MAX_UNKNOWN_MEMBERS: `room`",
+    (
+        "analysis/findings/odd_rank/groups.rs",
+        "(0..count).collect()",
+    ): "as many as there are places where processes stand",
+    ("analysis/findings/odd_rank/mod.rs", "(0..count).map(ProcIndex)"): "as many as there are processes",
+    ("readers/openmpi/libnbc/intercommunicators.rs", "(0..remote(case))"): "two more than the schedule has steps",
     ("analysis/graph/mod.rs", "vec![0; nodes + 1]"): "as many as the graph has nodes",
     ("analysis/graph/mod.rs", "vec![NodeId(0); starts[nodes]]"): "as many as the graph has edges",
     ("analysis/graph/knots.rs", "; nodes]"): "as many as the graph has nodes",

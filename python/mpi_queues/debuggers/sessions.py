@@ -88,7 +88,10 @@ class ProcessSession(DebuggedMpi):
         if known is None:
             known = self.reached(lambda: request.read(self._session))
             # One of each: a large snapshot is not kept for every source that was tried.
-            self._snapshots = {other: kept for other, kept in self._snapshots.items() if other.queues != key.queues}
+            kind = (key.queues, key.stacks)
+            self._snapshots = {
+                other: kept for other, kept in self._snapshots.items() if (other.queues, other.stacks) != kind
+            }
             self._snapshots[key] = known
         return known
 

@@ -14,9 +14,7 @@ class Löser:
 
     @staticmethod
     def later():
-        return lambda source: (
-            ready() or comm.Probe(source=source, tag=62)
-        )  # stuck: 1 MPI_Probe Löser.later.<locals>.<lambda>
+        return lambda source: ready() or comm.Probe(source, 62)  # stuck: 1 MPI_Probe Löser.later.<locals>.<lambda>
 
 
 work = functools.partial(Löser.Schritt.führe_aus, 1) if rank == 0 else functools.partial(Löser.later(), 0)

@@ -170,7 +170,7 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
     /// Those of the other functions of the source: of what they were given only what has the same value everywhere is known.
     fn sends_elsewhere(&mut self, source: &Source, body: &Body) -> Vec<SourceCall> {
         let mut found = Vec::new();
-        for (caller, mention) in in_others(source, body, |function| sends(function)) {
+        for (caller, mention) in in_others(source, body, sends) {
             if found.len() == MOST_SENDS {
                 return Vec::new();
             }

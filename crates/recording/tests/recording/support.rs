@@ -36,7 +36,7 @@ pub fn description(target: &dyn Target, rank: i64) -> ProcessDescription {
         file: Some("a.c".to_owned()),
         line: Some(7),
         application: Some(true),
-        image: None,
+        ..Frame::default()
     };
     let stack = Stack { thread: 1, complete: true, frames: vec![frame], ..Stack::default() };
     let facts = Facts { pid: Some(4242), via: "gdb".to_owned(), stacks: vec![stack], ..Facts::default() };

@@ -152,10 +152,14 @@ pub(super) fn blame_for(context: &Context<'_, '_>, entry: &Entry<'_>, blame: &mu
     let Some(posted) = posted else { return };
     let owner = context.job.procs.get(posted.place.proc.0);
     let Some(process) = owner.and_then(|one| one.process) else { return };
-    let posts = |call: &&Call| match (posted.place.queue, wait_kind(&call.c_name())) {
-        (_, WaitKind::SendReceive) | (QueueKind::PendingSends, WaitKind::Send) => true,
-        (QueueKind::PendingReceives, WaitKind::Receive | WaitKind::Probe) => true,
-        _ => false,
+    let posts = |call: &&Call| {
+        let pair = (posted.place.queue, wait_kind(&call.c_name()));
+        matches!(
+            pair,
+            (_, WaitKind::SendReceive)
+                | (QueueKind::PendingSends, WaitKind::Send)
+                | (QueueKind::PendingReceives, WaitKind::Receive | WaitKind::Probe)
+        )
     };
     let waits = context.waited.contains(&posted.place) || posted.probe;
     let own = process.calls.iter().find(posts).or(process.calls.first());

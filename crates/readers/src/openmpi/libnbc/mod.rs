@@ -20,6 +20,9 @@ const MOST_TRIED: i64 = 4096;
 /// No communicator has more members (16 Mi): damage.
 const MOST_MEMBERS: i64 = 1 << 24;
 
+/// In larger communicators it is not looked for roots, which would take long: any may be.
+const LARGEST: i64 = 1 << 16;
+
 /// Of more roots than this it is not told which they are.
 const MOST_ROOTS: usize = 32;
 
@@ -186,7 +189,11 @@ impl Case<'_> {
 
     /// The roots with which `plan` makes the schedule.
     fn roots(&self, plan: impl Fn(i64) -> bool) -> Fit {
-        Fit::Roots((0..self.member.size).filter(|root| plan(*root)).collect())
+        if self.member.size > LARGEST {
+            return Fit::Yes;
+        }
+        let all = (0..self.member.size.min(LARGEST)).filter(|root| plan(*root));
+        Fit::Roots(all.take(MOST_ROOTS + 1).collect())
     }
 
     /// Whether all messages have data.
