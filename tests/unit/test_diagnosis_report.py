@@ -42,6 +42,21 @@ def shown(diagnosis: Diagnosis, **options: Any) -> str:
     return "".join(pieces)
 
 
+def test_exceptions_of_python_stand_below_the_findings() -> None:
+    content = json.loads(diagnosed(finding(), processes=4).to_json())
+    raised = {"name": "ValueError", "state": "handled", "function": "parse", "file": "/home/me/x.py", "line": 12}
+    for rank in (0, 2):
+        content["processes"][rank]["exceptions"] = [raised]
+    content["processes"][3]["exceptions"] = [{"name": "Key\x1bError", "state": "unhandled"}, {}]
+    found = Snapshot.from_json(json.dumps(content)).diagnosis
+    assert found is not None
+    below = shown(found).partition("Exceptions of Python:\n")[2].splitlines()
+    assert below[0] == "  ranks 0,2 handling ValueError, raised in parse at x.py:12"
+    assert below[1:3] == ["  rank 3 ended by Key\\x1bError", "  rank 3 handling an exception"]
+    assert "/home/me/x.py:12" in shown(found, verbose=True)
+    assert "Exceptions" not in shown(diagnosed(finding()))
+
+
 def test_a_snapshot_that_nobody_has_diagnosed_has_no_diagnosis() -> None:
     what = snapshot(process(communicator()))
     assert what.diagnosis is None

@@ -9,6 +9,7 @@ from .diagnosis_ends import seconds, write_limits, write_movement, write_next, w
 from .diagnosis_options import FURTHER, ROWS, Options, Write, cut, ranks_named, write_more
 from .diagnosis_places import process_of, write_others, write_waiting
 from .diagnosis_rows import Row, write_rows
+from .exceptions import write_exceptions
 from .places import call_text, where
 from .started import started, started_lines
 from .words import clean, counted, wrapped
@@ -62,6 +63,7 @@ def write_diagnosis(diagnosis: Diagnosis, write: Write, options: Options) -> Non
     waiting = set(above[0].waiting) - known if above else set()
     write_waiting(diagnosis.snapshot, waiting, write, options)
     write_others(diagnosis.snapshot, known | waiting, write, options)
+    write_exceptions(diagnosis.snapshot, write, options)
     write_movement(diagnosis, write, options)
     write_worlds(diagnosis.snapshot, write, options)
     write_limits(diagnosis, write, options)

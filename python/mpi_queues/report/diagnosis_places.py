@@ -14,7 +14,7 @@ from .words import clean, counted
 
 def write_waiting(snapshot: Snapshot, waiting: AbstractSet[int], write: Write, options: Options) -> None:
     """Those that wait because of the finding above: a line for each place of the program."""
-    processes = [process for process in snapshot.processes if _rank(process, snapshot) in waiting]
+    processes = [process for process in snapshot.processes if rank_in(process, snapshot) in waiting]
     if not processes:
         return
     groups: Dict[Tuple[str, str], List[Process]] = {}
@@ -36,7 +36,7 @@ def write_others(snapshot: Snapshot, told: AbstractSet[int], write: Write, optio
     groups: Dict[Place, List[Process]] = {}
     nameless: Dict[Place, int] = {}
     for process in snapshot.processes:
-        rank = _rank(process, snapshot)
+        rank = rank_in(process, snapshot)
         if rank in told:
             continue
         place = of_process(process, full=options.verbose)
@@ -69,13 +69,13 @@ def _write(rows: Sequence[Row], limit: int, write: Write, options: Options) -> N
         write_more(f"  … and {counted(len(rows) - limit, 'more place')}", write, options)
 
 
-def _rank(process: Process, snapshot: Snapshot) -> Optional[int]:
+def rank_in(process: Process, snapshot: Snapshot) -> Optional[int]:
     """As findings have it: of several worlds through all of them."""
     return process.universe_rank if snapshot.worlds else process.rank
 
 
 def _ranks(processes: Sequence[Process], snapshot: Snapshot) -> List[int]:
-    return [rank for process in processes if (rank := _rank(process, snapshot)) is not None]
+    return [rank for process in processes if (rank := rank_in(process, snapshot)) is not None]
 
 
 def _started(process: Process, options: Options) -> Sequence[str]:

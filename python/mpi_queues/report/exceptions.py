@@ -1,0 +1,40 @@
+"""Exceptions of Python programs: a rank that is in a handler, or that has left through one, may be why others wait."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Tuple
+
+from .._native import Snapshot
+from .diagnosis_options import ROWS, Options, Write, ranks_named, write_more
+from .diagnosis_places import rank_in
+from .places import where
+from .words import clean, wrapped
+
+#: What became of it.
+_STATES = {"handled": "handling", "unhandled": "ended by"}
+
+
+def write_exceptions(snapshot: Snapshot, write: Write, options: Options) -> None:
+    """A line for each place at which ranks have raised one; nothing where none has."""
+    groups: Dict[Tuple[str, str, str], List[int]] = {}
+    for process in snapshot.processes:
+        rank = rank_in(process, snapshot)
+        if rank is not None:
+            for exception in process.exceptions:
+                groups.setdefault(_key(exception, options), []).append(rank)
+    if not groups:
+        return
+    write("\nExceptions of Python:\n")
+    rows = list(groups.items())
+    for (name, state, place), ranks in rows[: options.of(ROWS)]:
+        raised = f", raised in {place}" if place else ""
+        line = f"{ranks_named(ranks)} {_STATES.get(state, state)} {name}{raised}"
+        write(wrapped(line, "  ", "      ", width=options.width))
+    if len(rows) > options.of(ROWS):
+        write_more(f"  … and {len(rows) - options.of(ROWS)} more", write, options)
+
+
+def _key(exception: Mapping[str, Any], options: Options) -> Tuple[str, str, str]:
+    place = where({**exception, "caller": exception.get("function")}, full=options.verbose)
+    name = clean(str(exception.get("name") or "")) or "an exception"
+    return name, str(exception.get("state") or ""), clean(place)
