@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
 import pytest
 from support import cli, processes
 from support.builds import MpiBuild
-from support.python_jobs import PythonJob, is_at, marked
+from support.python_jobs import PYTHON, PythonJob, is_at, marked
 
 Json = Dict[str, Any]
 StartPython = Callable[..., PythonJob]
@@ -79,3 +82,49 @@ def test_calls_have_the_lines_of_python(debian_mpi: MpiBuild, start_python: Star
     job = start_python(debian_mpi, program, ranks=PROGRAMS[program])
     for process in stuck(job, program).values():
         assert not [note for note in process["notes"] if "Python" in note]
+
+
+def told(process: Json) -> List[Any]:
+    """What of Python is told of a process on every kind of target."""
+    calls = [(one["function"], one["caller"], one["file"], one["line"]) for one in process["calls"]]
+    raised = [(one["name"], one["state"], one["function"], one["file"], one["line"]) for one in process["exceptions"]]
+    return [calls, raised]
+
+
+def of_target(*target: str) -> Dict[int, Json]:
+    result = cli.mpi_queues("show", *target, "--format", "json")
+    assert result.status == 0, str(result)
+    return {one["rank"]: {"exceptions": [], **one} for one in json.loads(result.out)["processes"]}
+
+
+@pytest.mark.parametrize("debugger", ["gdb", "lldb"])
+def test_every_kind_of_target_tells_of_python(
+    debian_mpi: MpiBuild, start_python: StartPython, tmp_path: Path, debugger: str
+) -> None:
+    program = "exception_handled"
+    job = start_python(debian_mpi, program, ranks=2)
+    stuck(job, program, "--via", debugger)
+    live = of_target(*cli.pid_options(job.pids), "--via", debugger)
+    ((raised,),) = marked(program, "raised").values()
+    (exception,) = live[0]["exceptions"]
+    place = (exception["function"], exception["file"], exception["line"])
+    assert (exception["name"], exception["state"]) == ("ValueError", "handled")
+    assert place == (next(iter(raised.callers)), raised.file, raised.line)
+    assert not live[1]["exceptions"]
+    recording = tmp_path / "python.mpirec"
+    result = cli.mpi_queues("record", *cli.pid_options(job.pids), "--via", debugger, "-o", str(recording))
+    assert result.status == 0, str(result)
+    cores: List[str] = []
+    for pid in job.pids:
+        core = tmp_path / f"core.{pid}"
+        dump = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-p", str(pid)]
+        dump += ["-ex", f"generate-core-file {core}", "-ex", "detach"]
+        subprocess.run(dump, stdin=subprocess.DEVNULL, capture_output=True, timeout=180, check=False)
+        cores += ["--core", str(core), "--exe", str(PYTHON)]
+    for found in (of_target("--recording", str(recording)), of_target(*cores, "--via", debugger)):
+        assert {rank: told(process) for rank, process in found.items()} == {
+            rank: told(process) for rank, process in live.items()
+        }
+    text = cli.mpi_queues("diagnose", "--recording", str(recording))
+    at = f"rank 0 handling ValueError, raised in parse at {program}.py:{raised.line}"
+    assert at in text.out, str(text)
