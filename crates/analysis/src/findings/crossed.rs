@@ -132,9 +132,8 @@ fn finding(context: &Context<'_>, circle: &[&Place]) -> Finding {
     if !certain {
         evidence.extend(context.doubts(&all));
     }
-    let mut functions = circle.iter().map(|place| place.function.as_deref());
-    let first = functions.next().flatten();
-    let same = first.is_some() && functions.all(|function| function == first);
+    // The same function on two communicators: one of them may be the wrong one.
+    let same = matches!(circle, [one, other] if one.function.is_some() && one.function == other.function);
     let mut finding = Finding {
         kind: if same { FindingKind::CommunicatorMismatch } else { FindingKind::CollectiveMismatch },
         summary: format!("{}, each for ranks that have not started it", words::list(&told, "and")),
