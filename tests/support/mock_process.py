@@ -77,7 +77,8 @@ class MockProcess(DebuggedProcess):
         at = address
         while at < address + length:
             index = bisect.bisect_right(self._starts, at) - 1
-            piece = self._bytes[index][at - self._starts[index] :][: address + length - at] if index >= 0 else b""
+            start = self._starts[index] if index >= 0 else 0
+            piece = self._bytes[index][at - start : address + length - start] if index >= 0 else b""
             if not piece:
                 raise MemoryFault(address, length)
             pieces.append(piece)
