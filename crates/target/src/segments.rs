@@ -40,6 +40,8 @@ pub struct Segments {
     pub writable: Vec<Range>,
     /// Constants: neither writable nor code, unless the linker has put them beside the code.
     pub constants: Vec<Range>,
+    /// Code.
+    pub code: Vec<Range>,
 }
 
 /// Reads the program headers of an image.
@@ -79,7 +81,6 @@ fn headers_at(target: &dyn Target, base: TargetAddr, bias: TargetAddr) -> Result
     let table = at(target.read_uint(at(table), width)?);
     let (entry, count) = (target.read_uint(at(entry), 2)?, target.read_uint(at(count), 2)?);
     let mut found = Segments::default();
-    let mut code = Vec::new();
     for index in 0..count.min(MAX_HEADERS) {
         let header = table.wrapping_add(index * entry);
         if target.read_uint(header, 4)? != PT_LOAD {
@@ -95,12 +96,12 @@ fn headers_at(target: &dyn Target, base: TargetAddr, bias: TargetAddr) -> Result
         match (flags & PF_W != 0, flags & PF_X != 0) {
             (true, _) => found.writable.push(range),
             (false, false) => found.constants.push(range),
-            (false, true) => code.push(range),
+            (false, true) => found.code.push(range),
         }
     }
     // Older linkers put constants and code into one segment.
     if found.constants.is_empty() {
-        found.constants = code;
+        found.constants.clone_from(&found.code);
     }
     Ok(Some(found))
 }

@@ -16,7 +16,7 @@ use crate::planned::{self, Doing, Step};
 use crate::record::{Record, Slot, shape};
 use model::{PossibleFunction, Schedule};
 use target::address::TargetAddr;
-use target::{TargetError, fit, is_zero};
+use target::{Range, Target, TargetError, fit, is_zero, segments};
 
 shape!(
     /// A graph.
@@ -280,6 +280,8 @@ fn find(reader: &HandleReader<'_>) -> Result<Lists, ReaderError> {
     let abi = target.abi();
     let width = abi.pointer_width.bytes() as usize;
     let ranges = &reader.process.pools.ranges;
+    // Schedules are made with malloc, and so do not lie in the library.
+    let library: Vec<Range> = ranges.iter().copied().chain(code_and_constants(target, ranges)).collect();
     let mut found = Lists::new();
     let mut tried: HashSet<TargetAddr> = HashSet::new();
     let mut buffer = Vec::new();
@@ -293,11 +295,10 @@ fn find(reader: &HandleReader<'_>) -> Result<Lists, ReaderError> {
             }
             for word in buffer.chunks(LINE).filter(|line| !is_zero(line)).flat_map(|line| line.chunks_exact(width)) {
                 let first = TargetAddr::new(abi.uint(word));
-                // Schedules are made with malloc, and so do not lie in the library.
                 let possible = !first.is_null() && first.get().is_multiple_of(width as u64);
                 if possible
                     && tried.len() < MAX_HEADS
-                    && !ranges.iter().any(|own| own.holds(first, 1))
+                    && !library.iter().any(|own| own.holds(first, 1))
                     && tried.insert(first)
                 {
                     walk(reader, &shape, first, &mut found);
@@ -306,6 +307,15 @@ fn find(reader: &HandleReader<'_>) -> Result<Lists, ReaderError> {
         }
     }
     Ok(found)
+}
+
+/// The code and the constants of the library that has these variables; most of what its variables name lies there.
+fn code_and_constants(target: &dyn Target, variables: &[Range]) -> Vec<Range> {
+    let Some(first) = variables.first() else { return Vec::new() };
+    let images = target.images().unwrap_or_default();
+    let library = images.iter().filter(|image| image.bias <= first.start).max_by_key(|image| image.bias);
+    let found = library.and_then(|image| segments(target, image).ok());
+    found.map_or_else(Vec::new, |found| [found.constants, found.code].concat())
 }
 
 /// Adds the schedules of the list that begins at `first`, if it is one.
