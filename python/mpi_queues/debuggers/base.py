@@ -223,6 +223,10 @@ class DebuggedProcess(ABC):
         """What the target calls the library that has an address, where that is known without the debugger."""
         return None
 
+    def is_in_program(self, address: int) -> bool:
+        """Whether it is known without the debugger that the program's own file is mapped at an address."""
+        return False
+
     def remarks(self) -> List[str]:
         """What to know of the last :meth:`stacks`, in sentences."""
         return []

@@ -93,6 +93,10 @@ class TracedProcess(DebuggedProcess):
             return None
         return image.name
 
+    def is_in_program(self, address: int) -> bool:
+        image = self.files.executable() if self.files is not None else None
+        return image is not None and image.start <= address < image.end
+
     @property
     def others(self) -> List[Mistaken]:
         """Those for which it has another file."""

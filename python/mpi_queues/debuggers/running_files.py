@@ -167,13 +167,11 @@ class RunningFiles(Files):
         """Where the executable is to be had as :meth:`link` tells, where its path does not lead to it; else None."""
         own = f"/proc/{self._pid}/exe"
         path = executable_path(self._pid)
-        image = self.executable()
-        if path is None or image is None:
-            return None
         # Debuggers open the path in their own tree of directories, or in the process's.
-        if all(is_one(own, one) for one in (path, f"/proc/{self._pid}/root{path}")):
+        if path is None or all(is_one(own, one) for one in (path, f"/proc/{self._pid}/root{path}")):
             return None
-        return self.link(image)
+        image = self.executable()
+        return self.link(image) if image is not None else None
 
 
 def executable_path(pid: int) -> Optional[str]:

@@ -45,9 +45,7 @@ def message_memory(pid: int) -> List[Piece]:
     """Segments that are known to be other processes' own are left out."""
     makers = _makers()
     found: List[Piece] = []
-    for one in mappings.of_process(pid) or ():
-        if not (one.is_writable and one.is_shared):
-            continue
+    for one in mappings.shared_of_process(pid):
         if one.name.startswith((b"/dev/", b"anon_inode:")) and not one.name.startswith(_NO_DEVICES):
             continue
         # A segment of System V: its number is where other files have their inode.

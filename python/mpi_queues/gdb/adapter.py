@@ -39,7 +39,8 @@ class GdbProcess(TracedProcess):
     Reads and lookups mean gdb's selected inferior: the caller selects this one around them (``gdb_sessions``).
     """
 
-    def __init__(self, inferior: Any) -> None:
+    def __init__(self, inferior: Any, compared: Optional[gdb_files.Compared] = None) -> None:
+        """``compared``: what was found when gdb attached, where the process has not run since."""
         pid = int(inferior.pid) or None
         connection = getattr(inferior, "connection", None)
         kind = str(connection.type) if connection is not None else None
@@ -50,6 +51,8 @@ class GdbProcess(TracedProcess):
         self._stacks_complete = False
         #: The last answer of ``find_mistaken``, behind what it depends on.
         self._found: Optional[Tuple[Tuple[object, ...], List[Mistaken]]] = None
+        if compared is not None and self.files is not None:
+            self.files, self._mistaken = compared
 
     def executable_of_debugger(self) -> Optional[str]:
         name = text(lambda: self._inferior.progspace.filename)

@@ -72,7 +72,7 @@ class Calls(ProcessCalls):
         library = gdb_text.text(lambda: gdb.solib_name(pc)) or self.process.library_at(pc)
         if library:
             return library
-        if self._in_program(pc):
+        if (self._executable and self.process.is_in_program(pc)) or self._in_program(pc):
             return self._executable
         # The kernel's own page has symbols and no file, and so has code that its maker has told gdb of.
         name = frame.name()

@@ -33,10 +33,10 @@ class _GdbOpener(child.Opener):
                 gdb_text.execute("add-inferior")
                 new = max({int(inferior.num) for inferior in gdb.inferiors()} - numbers)
                 gdb_text.execute(f"inferior {new}")
-            gdb_files.attach(pid)
+            compared = gdb_files.attach(pid)
         except gdb.error as error:
             raise UserError(f"gdb cannot attach to pid {pid}: {error}", kind="no_permission") from None
-        return GdbInferior(gdb.selected_inferior(), [])
+        return GdbInferior(gdb.selected_inferior(), [], compared=compared)
 
     def open_core(self, core: str, exe: str) -> DebuggedMpi:
         try:

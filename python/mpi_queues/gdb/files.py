@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 import re
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import gdb
 
@@ -24,9 +24,16 @@ _LIBRARY = re.compile(r"^(?:(0x[0-9a-f]+) +0x[0-9a-f]+)? +(?:Yes|No)(?: \(\*\))?
 _REMOTE = "target:"
 
 
-def attach(pid: int) -> None:
+class Compared(NamedTuple):
+    """The files that a process runs, and those of them for which gdb has another one, or none, since it attached."""
+
+    files: RunningFiles
+    mistaken: List[Mistaken]
+
+
+def attach(pid: int) -> Optional[Compared]:
     """Attaches the selected inferior, which has no program yet. What stands at the paths of its program and libraries
-    now is not used where it is another file.
+    now is not used where it is another file. None where gdb could not be asked which files it has.
 
     Raises:
         gdb.error: where gdb cannot attach.
@@ -42,7 +49,8 @@ def attach(pid: int) -> None:
         gdb_text.execute(f"attach {pid}")
         files.forget()
         with contextlib.suppress(gdb.error):
-            mend(files)
+            return Compared(files, mend(files))
+    return None
 
 
 def known(files: RunningFiles) -> Tuple[object, ...]:
@@ -79,12 +87,13 @@ def mistaken(files: Files) -> List[Mistaken]:
     return found
 
 
-def mend(files: RunningFiles) -> None:
-    """Takes away what gdb has of other files than those of the selected inferior, and gives it the right ones."""
+def mend(files: RunningFiles) -> List[Mistaken]:
+    """Takes away what gdb has of other files than those of the selected inferior, and gives it the right ones. Returns
+    those for which it has another one, or none, after that."""
     wrong = mistaken(files)
     # Who has told gdb to load no libraries knows why.
     if not wrong or gdb_quiet.shown("auto-solib-add") == "off":
-        return
+        return wrong
     if any(one.path is not None and not one.is_executable for one in wrong):
         # One library cannot be taken away alone.
         keep = _libraries(files)
@@ -98,6 +107,7 @@ def mend(files: RunningFiles) -> None:
                     gdb_text.execute(f"sharedlibrary {pattern}")
     for one in mistaken(files):
         _load(files, one)
+    return mistaken(files)
 
 
 def _load(files: RunningFiles, one: Mistaken) -> None:

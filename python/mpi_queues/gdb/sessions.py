@@ -12,6 +12,7 @@ from ..debuggers.sessions import ProcessSession
 from ..errors import UserError
 from . import stacks as gdb_stacks
 from .adapter import GdbProcess, core_path
+from .files import Compared
 from .settings import DIALECT
 
 _T = TypeVar("_T")
@@ -22,8 +23,14 @@ NameOf = Callable[[int, int], Optional[str]]
 class GdbInferior(ProcessSession):
     """An inferior with a process or a core file."""
 
-    def __init__(self, inferior: Any, safe_path: List[str], name_of: NameOf = lambda *_: None) -> None:
-        process: DebuggedProcess = GdbProcess(inferior)
+    def __init__(
+        self,
+        inferior: Any,
+        safe_path: List[str],
+        name_of: NameOf = lambda *_: None,
+        compared: Optional[Compared] = None,
+    ) -> None:
+        process: DebuggedProcess = GdbProcess(inferior, compared)
         if process.via == "core":
             process = CoreProcess(core_path(), process)
         super().__init__(process, safe_path)
