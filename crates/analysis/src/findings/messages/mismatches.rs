@@ -46,9 +46,49 @@ fn add<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<OperationId>>, key: K, 
     }
 }
 
+/// What receives ask for: no message is looked for by anything else.
+#[derive(Default)]
+struct Asked {
+    /// Whether a process has a receive that is looked at, by its number.
+    receivers: Vec<bool>,
+    /// Whether one asks for messages of a process, by its number.
+    senders: Vec<bool>,
+    any_source: bool,
+    any_tag: bool,
+}
+
+impl Asked {
+    fn add(&mut self, receive: &Entry<'_>) {
+        set(&mut self.receivers, receive.place.proc);
+        match receive.peer {
+            Some(from) => set(&mut self.senders, from),
+            None => self.any_source = true,
+        }
+        self.any_tag |= wanted_tag(receive).is_none();
+    }
+
+    /// What may be asked for where a message has `value`.
+    fn either<T>(value: T, any: bool) -> impl Iterator<Item = Option<T>> {
+        [Some(value)].into_iter().chain(any.then_some(None))
+    }
+}
+
+fn set(flags: &mut Vec<bool>, proc: ProcIndex) {
+    if flags.len() <= proc.0 {
+        flags.resize(proc.0 + 1, false);
+    }
+    flags[proc.0] = true;
+}
+
+/// The tag that a receive asks for; `None`: any.
+fn wanted_tag(receive: &Entry<'_>) -> Option<i64> {
+    if receive.operation.tag_wild { None } else { receive.operation.desired_tag }
+}
+
 impl Index {
-    fn new(context: &Context<'_, '_>) -> Self {
+    fn new(context: &Context<'_, '_>, asked: &Asked) -> Self {
         let mut index = Self::default();
+        let is_set = |flags: &[bool], proc: ProcIndex| flags.get(proc.0).copied().unwrap_or(false);
         for (at, entry) in context.matching.entries.iter().enumerate() {
             let is_message = match entry.place.queue {
                 QueueKind::PendingReceives => false,
@@ -63,18 +103,26 @@ impl Index {
                 continue;
             };
             let (id, comm) = (OperationId(at), entry.communicator);
-            for from in [Some(from), None] {
-                add(&mut index.by_sender, (to, comm, from), id);
-                for tag in [Some(tag), None] {
-                    add(&mut index.by_tag, (to, from, tag), id);
+            if is_set(&asked.senders, from) {
+                for tag in Asked::either(tag, asked.any_tag) {
+                    add(&mut index.from, (from, comm, tag), id);
                 }
             }
-            for tag in [Some(tag), None] {
+            if !is_set(&asked.receivers, to) {
+                continue;
+            }
+            let number = number(context, comm, from);
+            for tag in Asked::either(tag, asked.any_tag) {
+                for from in Asked::either(from, asked.any_source) {
+                    add(&mut index.by_tag, (to, from, tag), id);
+                }
                 add(&mut index.to, (to, comm, tag), id);
-                add(&mut index.from, (from, comm, tag), id);
-                if let Some(number) = number(context, comm, from) {
+                if let Some(number) = number {
                     add(&mut index.by_number, (to, number, tag), id);
                 }
+            }
+            for from in Asked::either(from, asked.any_source) {
+                add(&mut index.by_sender, (to, comm, from), id);
             }
         }
         index
@@ -83,7 +131,7 @@ impl Index {
     /// The messages that differ from what a receive wants in one thing, those that explain most first.
     fn of(&self, context: &Context<'_, '_>, receive: &Entry<'_>) -> Vec<(FindingKind, OperationId)> {
         let (own, comm, from) = (receive.place.proc, receive.communicator, receive.peer);
-        let wanted = if receive.operation.tag_wild { None } else { receive.operation.desired_tag };
+        let wanted = wanted_tag(receive);
         let entry = |id: &OperationId| context.matching.entry(*id);
         let first = |list: Option<&Vec<OperationId>>, fits: &dyn Fn(&Entry<'_>) -> bool| {
             list.into_iter().flatten().copied().find(|id| entry(id).is_some_and(fits))
@@ -137,7 +185,6 @@ struct Miss<'e> {
 type Alike = (FindingKind, String, Option<i64>, Option<i64>, Option<(String, i64)>);
 
 pub(super) fn find(context: &Context<'_, '_>) -> Near {
-    let index = Index::new(context);
     let mut misses: Vec<Miss<'_>> = Vec::new();
     let mut alike: HashMap<Alike, usize> = HashMap::new();
     let mut told: HashSet<Place> = HashSet::new();
@@ -149,8 +196,11 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
     });
     let probes = probed::all(context);
     let probes = probes.iter().filter_map(|probe| Some((probe.entry(context)?, probe.stuck)));
-    for (receive, stuck) in posted.chain(probes) {
-        let receive = &receive;
+    let receives: Vec<(Entry<'_>, bool)> = posted.chain(probes).collect();
+    let mut asked = Asked::default();
+    receives.iter().for_each(|(receive, _)| asked.add(receive));
+    let index = Index::new(context, &asked);
+    for &(ref receive, stuck) in &receives {
         for (kind, id) in index.of(context, receive) {
             let Some(message) = context.matching.entry(id) else { continue };
             let certain = stuck
