@@ -119,8 +119,9 @@ pub struct Operation {
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub request: Option<u64>,
     /// As `CallRequest::started_by`; of an operation of a blocking call empty.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub started_by: Vec<StartedBy>,
+    #[serde(skip_serializing_if = "is_none_told")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<StartedBy>"))]
+    pub started_by: Arc<[StartedBy]>,
     /// Further facts; in words in the JSON.
     pub extra_text: Vec<Remark>,
     /// Why facts are None that this MPI or its transport does not keep, by their names.
@@ -129,6 +130,10 @@ pub struct Operation {
     /// How the facts were found and checked, where they do not stand in a list of the library's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Cow<'static, str>>,
+}
+
+fn is_none_told(started_by: &Arc<[StartedBy]>) -> bool {
+    started_by.is_empty()
 }
 
 impl Operation {

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use functions::{Function, Started, find, small};
 use model::{
@@ -57,7 +58,8 @@ pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option
         }
     }
     tell_calls(process, &candidates);
-    let waited: HashMap<u64, Vec<StartedBy>> = waited(process);
+    let waited = waited(process);
+    let mut last = Last::default();
     // Many operations have few functions: of each it is looked up once whether it starts something; `None`: it is none of MPI's.
     let mut starts: HashMap<Cow<'static, str>, Option<bool>> = HashMap::new();
     for communicator in &mut process.communicators {
@@ -75,7 +77,7 @@ pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option
                             *starts.entry(name.clone()).or_insert_with(known)
                         };
                         let starts = operation.call.as_ref().and_then(look);
-                        of_operation(unique_id, (queue, operation), starts, &candidates)
+                        of_operation(unique_id, (queue, operation), starts, &candidates, &mut last)
                     }
                 };
             }
@@ -84,7 +86,8 @@ pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option
             let call = operation.call.as_deref().and_then(starting);
             let sends = call.and_then(find).map(|function| function.starts() == Some(Started::Send));
             let known = Known { persistent: Some(true), sends, call, ..Known::default() };
-            operation.started_by = elsewhere(&candidates, &known, operation.request);
+            let (fitting, how) = elsewhere(&candidates, &known, operation.request);
+            operation.started_by = last.several(&fitting, how);
         }
     }
     tell_handles(process, &waited, &candidates);
@@ -115,11 +118,11 @@ fn tell_calls(process: &mut Process, candidates: &[Candidate<'_>]) {
 }
 
 /// Who started the requests that calls wait for, by their handles.
-fn waited(process: &Process) -> HashMap<u64, Vec<StartedBy>> {
+fn waited(process: &Process) -> HashMap<u64, Arc<[StartedBy]>> {
     let mut found = HashMap::new();
     for request in process.calls.iter().flat_map(|call| &call.requests) {
         if let Some(handle) = request.handle.as_deref().and_then(hexadecimal) {
-            found.entry(handle).or_insert_with(|| request.started_by.clone());
+            found.entry(handle).or_insert_with(|| request.started_by.as_slice().into());
         }
     }
     found
@@ -141,7 +144,7 @@ fn senders(calls: Vec<SourceCall>) -> Vec<Sender> {
 }
 
 /// Adds it to the requests among handles that were asked for, as a fact of theirs.
-fn tell_handles(process: &mut Process, waited: &HashMap<u64, Vec<StartedBy>>, candidates: &[Candidate<'_>]) {
+fn tell_handles(process: &mut Process, waited: &HashMap<u64, Arc<[StartedBy]>>, candidates: &[Candidate<'_>]) {
     for handle in process.handles.iter_mut().flat_map(|list| &mut list.handles) {
         let Some(facts) = handle.request().filter(|facts| facts.progress != Progress::Complete) else { continue };
         let number = handle.handle.as_deref().and_then(hexadecimal);
@@ -151,7 +154,8 @@ fn tell_handles(process: &mut Process, waited: &HashMap<u64, Vec<StartedBy>>, ca
                 let sort = facts.sort.as_ref().ok().copied();
                 let (persistent, schedule) = (Some(facts.persistent), facts.schedule.as_ref());
                 let known = Known { sort, persistent, sends: facts.sends, schedule, ..Known::default() };
-                elsewhere(candidates, &known, number)
+                let (fitting, how) = elsewhere(candidates, &known, number);
+                several(&fitting, how).into()
             }
         };
         if !started_by.is_empty() {
@@ -177,22 +181,44 @@ fn of_request(thread: i64, request: &CallRequest, posted: &Posted<'_>, candidate
         return vec![started(only, only.request.alone, StartedHow::Source)];
     }
     if fitting.is_empty() {
-        return elsewhere(candidates, &known, number);
+        let (fitting, how) = elsewhere(candidates, &known, number);
+        return several(&fitting, how);
     }
     order(&mut fitting);
     several(&fitting, StartedHow::Source)
 }
 
+/// What was told of the last operation: most are like the one before, and have it together.
+#[derive(Default)]
+struct Last<'a> {
+    of: Vec<&'a SourceCall>,
+    how: StartedHow,
+    told: Arc<[StartedBy]>,
+}
+
+impl<'a> Last<'a> {
+    /// As [`several`].
+    fn several(&mut self, fitting: &Fitting<'a>, how: StartedHow) -> Arc<[StartedBy]> {
+        let of = fitting.iter().map(|(call, _)| *call);
+        let same = self.how == how && self.of.len() == fitting.len();
+        if !(same && self.of.iter().zip(of.clone()).all(|(last, one)| std::ptr::eq(*last, one))) {
+            *self = Self { of: of.collect(), how, told: several(fitting, how).into() };
+        }
+        Arc::clone(&self.told)
+    }
+}
+
 /// Who started an operation that no call waits for. `starts`: whether its function is one that starts something.
-fn of_operation(
+fn of_operation<'a>(
     communicator: u64,
     (queue, operation): (QueueKind, &Operation),
     starts: Option<bool>,
-    candidates: &[Candidate<'_>],
-) -> Vec<StartedBy> {
+    candidates: &'a [Candidate<'a>],
+    last: &mut Last<'a>,
+) -> Arc<[StartedBy]> {
     // What a blocking call has posted.
     if starts == Some(false) {
-        return Vec::new();
+        return Arc::default();
     }
     let call = operation.call.as_deref().filter(|_| starts == Some(true));
     let known = Known {
@@ -204,21 +230,21 @@ fn of_operation(
         operation: Some((queue, operation)),
         schedule: None,
     };
-    let found = elsewhere(candidates, &known, operation.request);
+    let (fitting, how) = elsewhere(candidates, &known, operation.request);
     // Who posted what has no function may be a blocking call, too.
-    if operation.call.is_none() && found.iter().all(|one| one.how == StartedHow::Facts) { Vec::new() } else { found }
+    if operation.call.is_none() && how == StartedHow::Facts { Arc::default() } else { last.several(&fitting, how) }
 }
 
 /// Calls whose variable has the request now, else those that fit what is known of it.
-fn elsewhere(candidates: &[Candidate<'_>], known: &Known<'_>, handle: Option<u64>) -> Vec<StartedBy> {
+fn elsewhere<'a>(candidates: &'a [Candidate<'a>], known: &Known<'_>, handle: Option<u64>) -> (Fitting<'a>, StartedHow) {
     let mut holding = fitting(candidates.iter().filter(|one| handle.is_some() && one.held == handle), known);
     if !holding.is_empty() {
         order(&mut holding);
-        return several(&holding, StartedHow::Handle);
+        return (holding, StartedHow::Handle);
     }
     let mut fitting = fitting(candidates.iter().filter(|one| one.call.request.same != SameObject::No), known);
     order(&mut fitting);
-    several(&fitting, StartedHow::Facts)
+    (fitting, StartedHow::Facts)
 }
 
 /// Calls that come into question, each with how many of its arguments are others now than what is known.

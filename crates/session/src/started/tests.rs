@@ -59,7 +59,7 @@ fn told(source_calls: Vec<SourceCall>) -> Vec<(i64, bool)> {
     tell(&mut process, &mut |call| call.request.handle.map(|handle| handle as u64));
     let told = &process.calls[0].requests[0].started_by;
     // The queue tells the same.
-    assert_eq!(&process.communicators[0].pending_receives.operations[0].started_by, told);
+    assert_eq!(&*process.communicators[0].pending_receives.operations[0].started_by, told.as_slice());
     told.iter().map(|one| (one.line.unwrap_or_default(), one.certain)).collect()
 }
 
