@@ -119,8 +119,8 @@ pub fn find(c_name: &str) -> Option<Function> {
 /// A function's name without the mark of large counts: both take part in the same operations.
 pub fn small(c_name: &str) -> &str {
     // A few have names of their own that end so (MPI_Status_f2c).
-    let own = lines().functions.contains_key(c_name);
-    c_name.strip_suffix("_c").filter(|_| !own).unwrap_or(c_name)
+    let own = || lines().functions.contains_key(c_name);
+    c_name.strip_suffix("_c").filter(|_| !own()).unwrap_or(c_name)
 }
 
 /// All functions, in the order of their names.

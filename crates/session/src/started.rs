@@ -33,8 +33,45 @@ struct Candidate<'a> {
     call: &'a SourceCall,
     function: Function,
     started: Started,
+    persistent: bool,
     /// The handle that it has for its request now.
     held: Option<u64>,
+    sends: Message<'a>,
+    receives: Message<'a>,
+    count: Option<&'a Argument>,
+}
+
+/// The arguments of a call that say which message it sends or receives.
+#[derive(Clone, Copy)]
+struct Message<'a> {
+    peer: Option<&'a Argument>,
+    tag: Option<&'a Argument>,
+    buffer: Option<&'a Argument>,
+}
+
+impl<'a> Candidate<'a> {
+    /// `None`: its function starts nothing. `held`: as [`Self::held`].
+    fn new(call: &'a SourceCall, held: &mut dyn FnMut(&SourceCall) -> Option<u64>) -> Option<Self> {
+        let function = find(&call.function)?;
+        let started = function.starts()?;
+        let message = |peer, tag, buffer| Message {
+            peer: given(call, &[peer]),
+            tag: given(call, &[tag]),
+            buffer: given(call, &[buffer, "buf"]),
+        };
+        let both = started == Started::SendReceive;
+        let (sends, receives) = if both { ("sendtag", "recvtag") } else { ("tag", "tag") };
+        Some(Self {
+            call,
+            started,
+            persistent: function.is_persistent(),
+            held: held(call),
+            sends: message("dest", sends, "sendbuf"),
+            receives: message("source", receives, "recvbuf"),
+            count: given(call, &["count"]),
+            function,
+        })
+    }
 }
 
 /// Operations by their requests, with the numbers of their communicators.
@@ -50,18 +87,12 @@ pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option
         return;
     }
     // MPI_Start starts what another call has made: that one says what it is.
-    let mut candidates: Vec<Candidate<'_>> = Vec::new();
-    for call in &source_calls {
-        let Some(function) = find(&call.function) else { continue };
-        if let Some(started) = function.starts() {
-            candidates.push(Candidate { call, function, started, held: handle(call) });
-        }
-    }
+    let candidates: Vec<Candidate<'_>> = source_calls.iter().filter_map(|call| Candidate::new(call, handle)).collect();
     tell_calls(process, &candidates);
     let waited = waited(process);
     let mut last = Last::default();
-    // Many operations have few functions: of each it is looked up once whether it starts something; `None`: it is none of MPI's.
-    let mut starts: HashMap<Cow<'static, str>, Option<bool>> = HashMap::new();
+    // Many operations in a row have one function. Whether it starts something; `None`: it is none of MPI's.
+    let mut starts: Option<(Cow<'static, str>, Option<bool>)> = None;
     for communicator in &mut process.communicators {
         let unique_id = communicator.unique_id;
         for queue in [QueueKind::PendingSends, QueueKind::PendingReceives] {
@@ -72,9 +103,13 @@ pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option
                 operation.started_by = match operation.request.and_then(|request| waited.get(&request)) {
                     Some(started) => started.clone(),
                     None => {
-                        let look = |name: &Cow<'static, str>| {
-                            let known = || find(name).map(|function| function.starts().is_some());
-                            *starts.entry(name.clone()).or_insert_with(known)
+                        let look = |name: &Cow<'static, str>| match &starts {
+                            Some((last, known)) if last == name => *known,
+                            _ => {
+                                let known = find(name).map(|function| function.starts().is_some());
+                                starts = Some((name.clone(), known));
+                                known
+                            }
                         };
                         let starts = operation.call.as_ref().and_then(look);
                         of_operation(unique_id, (queue, operation), starts, &candidates, &mut last)
@@ -306,7 +341,7 @@ fn known<'p>(request: &'p CallRequest, found: Option<(u64, (QueueKind, &'p Opera
 fn differing(candidate: &Candidate<'_>, known: &Known<'_>) -> Option<usize> {
     let Candidate { call, function, started, .. } = candidate;
     let started = *started;
-    if known.persistent.is_some_and(|persistent| persistent != function.is_persistent()) {
+    if known.persistent.is_some_and(|persistent| persistent != candidate.persistent) {
         return None;
     }
     if !known.sort.is_none_or(|sort| may_be(started, sort)) {
@@ -325,16 +360,16 @@ fn differing(candidate: &Candidate<'_>, known: &Known<'_>) -> Option<usize> {
     }
     let Some((queue, operation)) = known.operation else { return Some(differing) };
     let sends = queue == QueueKind::PendingSends;
-    let (peer, tag) = match started {
-        Started::SendReceive if sends => ("dest", "sendtag"),
-        Started::SendReceive => ("source", "recvtag"),
-        Started::Send => ("dest", "tag"),
-        _ => ("source", "tag"),
+    let message = match started {
+        Started::Send => candidate.sends,
+        Started::SendReceive if sends => candidate.sends,
+        _ => candidate.receives,
     };
-    for (name, wild, kept) in
-        [(peer, operation.any_source, operation.desired_local_rank), (tag, operation.tag_wild, operation.desired_tag)]
-    {
-        let Some(argument) = given(call, &[name]) else { continue };
+    for (argument, wild, kept) in [
+        (message.peer, operation.any_source, operation.desired_local_rank),
+        (message.tag, operation.tag_wild, operation.desired_tag),
+    ] {
+        let Some(argument) = argument else { continue };
         if let Some(value) = argument.value.filter(|value| !is(*value, wild, kept)) {
             if argument.fixed && sure(value) {
                 return None;
@@ -342,12 +377,10 @@ fn differing(candidate: &Candidate<'_>, known: &Known<'_>) -> Option<usize> {
             differing += 1;
         }
     }
-    let buffers = if sends { ["sendbuf", "buf"] } else { ["recvbuf", "buf"] };
-    let buffer = given(call, &buffers).and_then(number);
+    let buffer = if sends { candidate.sends } else { candidate.receives }.buffer.and_then(number);
     differing += usize::from(matches!((buffer, operation.buffer), (Some(now), Some(then)) if now != then));
-    let count = given(call, &["count"]);
     // A library may keep a message of two integers as one of eight bytes: that proves nothing.
-    let count = count.and_then(|count| count.value).and_then(|count| u64::try_from(count).ok());
+    let count = candidate.count.and_then(|count| count.value).and_then(|count| u64::try_from(count).ok());
     differing += usize::from(matches!((count, operation.count), (Some(now), Some(then)) if now != then));
     Some(differing)
 }

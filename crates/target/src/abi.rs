@@ -64,7 +64,15 @@ impl TargetAbi {
     pub const LITTLE_64: Self = Self { byte_order: ByteOrder::Little, pointer_width: PointerWidth::Eight };
 
     /// The unsigned integer in `bytes` (at most 8 of them count).
+    // The readers call it for each member of each structure.
+    #[inline]
     pub fn uint(self, bytes: &[u8]) -> u64 {
+        if let (ByteOrder::Little, Ok(word)) = (self.byte_order, <[u8; 8]>::try_from(bytes)) {
+            return u64::from_le_bytes(word);
+        }
+        if let (ByteOrder::Little, Ok(word)) = (self.byte_order, <[u8; 4]>::try_from(bytes)) {
+            return u64::from(u32::from_le_bytes(word));
+        }
         let fold = |value: u64, byte: &u8| (value << 8) | u64::from(*byte);
         let bytes = &bytes[..bytes.len().min(8)];
         match self.byte_order {
@@ -74,6 +82,7 @@ impl TargetAbi {
     }
 
     /// The signed integer in `bytes` (at most 8 of them count), sign-extended.
+    #[inline]
     pub fn int(self, bytes: &[u8]) -> i64 {
         let len = bytes.len().min(8);
         if len == 0 {
