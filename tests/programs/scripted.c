@@ -4,8 +4,8 @@
  *
  * A script has steps between spaces, a step its name and numbers between commas: `send,0,1,17,64`. Communicators are 0
  * MPI_COMM_WORLD, 1 its duplicate, 2 one of the halves of even and odd ranks, 3 the world in reversed order; peers are
- * ranks in these, -1 any, -2 none; requests are places in a table. DIRECTORY/RANK has a line for each step that was
- * begun: its place in the script, the function, the line of the call in this file. */
+ * ranks in these, -1 any, -2 none; requests are places in a table. DIRECTORY/RANK has a line for each call of MPI that
+ * was begun but MPI_Start: its place in the script, the function, its line in this file. */
 #include <mpi.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static int tag_of(int number)
 #define IS(word) (strcmp(name, word) == 0)
 
 /* A step: send and receive have communicator, peer, tag, bytes, and with a request its place behind these; a non-blocking
- * barrier has communicator and request. */
+ * collective has communicator and request. */
 static void run(const char *name)
 {
     MPI_Comm comm = comms[numbers[0] >= 0 && numbers[0] < COMMS ? numbers[0] : 0];
@@ -131,19 +131,34 @@ static void run(const char *name)
         AT("MPI_Iprobe");
         MPI_Iprobe(peer, tag, comm, &flag, MPI_STATUS_IGNORE);
     } else if (IS("isend")) {
+        AT("MPI_Isend");
         MPI_Isend(outbox, bytes, MPI_BYTE, peer, tag, comm, &requests[own]);
     } else if (IS("issend")) {
+        AT("MPI_Issend");
         MPI_Issend(outbox, bytes, MPI_BYTE, peer, tag, comm, &requests[own]);
     } else if (IS("irecv")) {
+        AT("MPI_Irecv");
         MPI_Irecv(inbox[own], LARGE, MPI_BYTE, peer, tag, comm, &requests[own]);
     } else if (IS("psend")) {
+        AT("MPI_Send_init");
         MPI_Send_init(outbox, bytes, MPI_BYTE, peer, tag, comm, &requests[own]);
     } else if (IS("precv")) {
+        AT("MPI_Recv_init");
         MPI_Recv_init(inbox[own], LARGE, MPI_BYTE, peer, tag, comm, &requests[own]);
     } else if (IS("start")) {
         MPI_Start(&requests[numbers[0]]);
     } else if (IS("ibarrier")) {
+        AT("MPI_Ibarrier");
         MPI_Ibarrier(comm, &requests[numbers[1]]);
+    } else if (IS("iallreduce")) {
+        AT("MPI_Iallreduce");
+        MPI_Iallreduce(outbox, inbox[numbers[1]], 1, MPI_INT, MPI_SUM, comm, &requests[numbers[1]]);
+    } else if (IS("iallgather")) {
+        AT("MPI_Iallgather");
+        MPI_Iallgather(outbox, 1, MPI_INT, inbox[numbers[1]], 1, MPI_INT, comm, &requests[numbers[1]]);
+    } else if (IS("ialltoall")) {
+        AT("MPI_Ialltoall");
+        MPI_Ialltoall(outbox, 1, MPI_INT, inbox[numbers[1]], 1, MPI_INT, comm, &requests[numbers[1]]);
     } else if (IS("wait")) {
         AT("MPI_Wait");
         MPI_Wait(&requests[numbers[0]], MPI_STATUS_IGNORE);

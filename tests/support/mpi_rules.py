@@ -17,6 +17,7 @@ from .scripts import (
     FROM_ROOT,
     NAP,
     NOBODY,
+    NON_BLOCKING,
     OUTSIDE,
     RECEIVES,
     ROOTED,
@@ -80,8 +81,12 @@ class Machine:
         #: Those that a rank has completed by waiting, by their identity.
         self.waited: Set[int] = set()
         self.operations: List[Operation] = []
-        #: Non-blocking ones, whose number stands for the tag.
-        self.barriers: List[Operation] = []
+        #: Non-blocking collectives, whose number on the communicator stands for the tag.
+        self.started: List[Operation] = []
+        #: Their functions in the order in which ranks begin them, by communicator.
+        self.order: Dict[Comm, List[str]] = {}
+        #: Whether ranks begin them in different order: what happens then no rule says.
+        self.undefined = False
         #: How often ranks have entered a collective.
         self.entered: Dict[Tuple[Comm, str], List[int]] = {}
 
@@ -147,7 +152,7 @@ class Machine:
             return all(operation.done for operation in open_ones)
         if here.name in SYNCHRONISING or ((rank, self.at[rank]) in self.observed and here.name in ROOTED):
             return not self.missing(rank) and all(operation.done for operation in own)
-        return here.name in ("isend", "issend", "irecv", "start", "ibarrier") or all(
+        return here.name in ("isend", "issend", "irecv", "start", *NON_BLOCKING) or all(
             operation.done for operation in own
         )
 
@@ -170,8 +175,8 @@ class Machine:
             return posted
         if name in SYNCHRONISING or name in ROOTED:
             return self._collective(rank, here)
-        if name == "ibarrier":
-            self.requests[rank][numbers[1]] = operation = self._join_barrier(rank, numbers[0])
+        if name in NON_BLOCKING:
+            self.requests[rank][numbers[1]] = operation = self._join_started(rank, numbers[0], name)
             return [operation]
         if name in SENDS or name in RECEIVES or name in EXCHANGES:
             posted = self._message(rank, here)
@@ -219,20 +224,25 @@ class Machine:
         lower = [Operation(rank, comm, peer, None, False, "scan", at=at) for peer in ranks[:own]]
         return [self._post(operation) for operation in (*higher, *lower)]
 
-    def _join_barrier(self, rank: int, comm: int) -> Operation:
-        counts = self.entered.setdefault((place(comm, rank), "ibarrier"), [0] * self.size)
+    def _join_started(self, rank: int, comm: int, name: str) -> Operation:
+        where = place(comm, rank)
+        counts = self.entered.setdefault((where, ""), [0] * self.size)
+        order = self.order.setdefault(where, [])
+        if counts[rank] == len(order):
+            order.append(name)
+        self.undefined |= order[counts[rank]] != name
         counts[rank] += 1
-        operation = Operation(rank, place(comm, rank), None, counts[rank], False, "ibarrier", at=self.at[rank])
-        self.barriers.append(operation)
-        for one in self.barriers:
+        operation = Operation(rank, where, None, counts[rank], False, name, at=self.at[rank])
+        self.started.append(operation)
+        for one in self.started:
             there = members(one.comm[0], one.rank, self.size)
-            counts = self.entered[one.comm, "ibarrier"]
+            counts = self.entered[one.comm, ""]
             one.done = one.done or all(counts[member] >= (one.tag or 0) for member in there)
         return operation
 
     def absent(self, operation: Operation) -> List[int]:
-        """The members that have not begun a non-blocking barrier."""
-        counts = self.entered[operation.comm, "ibarrier"]
+        """The members that have not begun a non-blocking collective."""
+        counts = self.entered[operation.comm, ""]
         there = members(operation.comm[0], operation.rank, self.size)
         return [member for member in there if counts[member] < (operation.tag or 0)]
 
@@ -262,13 +272,13 @@ class Machine:
 
     def unfinished_transfers(self) -> Iterator[Operation]:
         """What only goes on while its rank is in MPI, of ranks that are not: whether it is done is a matter of time."""
-        for operation in (*self.operations, *self.barriers):
+        for operation in (*self.operations, *self.started):
             idle = self.step(operation.rank) is None or self.outside(operation.rank)
             send = operation if operation.is_send else operation.other
             pending = id(operation) not in self.waited and any(
                 operation is one for one in self.requests[operation.rank].values()
             )
-            if idle and pending and operation.internal == "ibarrier":
+            if idle and pending and operation.internal in NON_BLOCKING:
                 yield operation
             if idle and pending and operation.other is not None and send is not None and send.synchronous:
                 yield operation
@@ -287,6 +297,8 @@ def outcome(
     """The end of scripts; ``None`` where it is not the same in all orders that are tried, or a matter of time."""
     choose = random.Random(seed)
     ends = [Machine(scripts, random.Random(choose.random()), observed).run() for _ in range(orders)]
-    if len({end.signature() for end in ends}) > 1 or any(True for _ in ends[0].unfinished_transfers()):
+    if any(end.undefined for end in ends) or len({end.signature() for end in ends}) > 1:
+        return None
+    if any(True for _ in ends[0].unfinished_transfers()):
         return None
     return ends[0]

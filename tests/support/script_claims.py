@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from .mpi_rules import Operation
 from .script_ends import Truth
@@ -25,13 +25,19 @@ _NEAR = re.compile(
 )
 
 
+#: Functions and lines that started requests, by the places of these in the table.
+Starts = Mapping[int, Tuple[str, int]]
+
+
 class Check:
     """One diagnosis against the truth; ``said`` is the JSON of ``diagnose``."""
 
-    def __init__(self, truth: Truth, said: Json, lines: Sequence[Tuple[str, int]]) -> None:
+    def __init__(self, truth: Truth, said: Json, lines: Sequence[Tuple[str, int]], starts: Sequence[Starts]) -> None:
         self.truth, self.said = truth, said
         #: By rank: the function in which it says that it is, and the line.
         self.lines = lines
+        #: By rank: what it says of who started its requests.
+        self.starts = starts
         self.wrong: List[str] = []
 
     def untrue(self) -> List[str]:
@@ -161,12 +167,15 @@ class Check:
 
     def _collective(self, finding: Json) -> None:
         text, truth = finding["summary"], self.truth
-        groups = re.findall(r"((?:rank|ranks) [\d, and-]+) (?:is|are) (not )?in MPI_(\w+)", text)
-        comm = self._comm(text)
-        for words, absent, function in groups:
+        groups = re.findall(
+            r'((?:rank|ranks) [\d, and-]+) (?:is|are) (not )?in MPI_(\w+)( on (?:"\w+"|MPI_COMM_WORLD))?', text
+        )
+        for words, absent, function, on in groups:
+            # All are on one communicator that stands at the end, or each on its own.
+            comm = self._comm(on or text)[-1]
             for rank in ranks_in(words):
                 here = truth.end.step(rank)
-                there = self.lines[rank][0] == f"MPI_{function}" and here is not None and here.numbers[0] == comm[0]
+                there = self.lines[rank][0] == f"MPI_{function}" and here is not None and here.numbers[0] == comm
                 self._expect(there != bool(absent), f"rank {rank} is in {here}")
                 self._expect(rank in truth.perhaps | truth.finished, f"rank {rank} is not stuck")
         for call in finding["calls"]:
@@ -188,6 +197,19 @@ class Check:
             self._expect(calls == [(function, line)], f"rank {rank} is in {function} at {line}, not in {calls}")
         if calls and here is not None:
             self._arguments(rank, here, process["calls"][0])
+            if here.name in WAITS:
+                self._started(rank, here, process["calls"][0])
+
+    def _started(self, rank: int, here: Step, call: Json) -> None:
+        for request in call["requests"]:
+            told = [(one["function"], one["line"]) for one in request.get("started_by", [])]
+            if not told:
+                continue
+            right = self.starts[rank].get(here.numbers[request["index"]])
+            words = f"rank {rank}: request {request['index']} of {here} was started by {right}, not {told}"
+            self._expect(right in told, words)
+            certain = any(one["certain"] for one in request["started_by"])
+            self._expect(not certain or told == [right], f"{words}, for certain")
 
     def _arguments(self, rank: int, here: Step, call: Json) -> None:
         for argument in call.get("arguments", []):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterator, List, Set, Tuple, Union
 
 from .mpi_rules import Machine, Operation
-from .scripts import HALF, ROOTED, SYNCHRONISING, WAITS, members
+from .scripts import HALF, NON_BLOCKING, ROOTED, SYNCHRONISING, WAITS, members
 
 #: Whom a rank waits for: a rank, or all or any of several; ``unclear`` ones may be either.
 Need = Union[int, Tuple[str, List["Need"]]]
@@ -63,7 +63,7 @@ class Truth:
         return "any" if here.name in ("waitany", "waitsome") else "all", parts
 
     def _of(self, operation: Operation) -> Need:
-        if operation.internal == "ibarrier":
+        if operation.internal in NON_BLOCKING:
             return "all", list(self.end.absent(operation))
         if operation.peer is not None:
             return operation.peer

@@ -13,6 +13,7 @@ from .scripts import (
     HALF,
     LARGE,
     NOBODY,
+    NON_BLOCKING,
     OUTSIDE,
     RECEIVES,
     REVERSED,
@@ -101,11 +102,10 @@ class Maker:
         if name in ("probe", "until"):
             self.scripts[receiver].append(step("recv", comm, source, wanted, LARGE))
 
-    def _barrier(self, rank: int, comm: int) -> None:
-        if self.slots[rank] < 14:
-            slot = self._slot(rank)
-            self.scripts[rank].append(step("ibarrier", comm, slot))
-            self.open[rank].append(slot)
+    def _start(self, rank: int, name: str, comm: int) -> None:
+        slot = self._slot(rank)
+        self.scripts[rank].append(step(name, comm, slot))
+        self.open[rank].append(slot)
 
     def _post(self, rank: int, name: str, numbers: List[int]) -> None:
         script = self.scripts[rank]
@@ -154,10 +154,15 @@ class Maker:
         ranks = members(comm, self.choose.randrange(self.size), self.size)
         root = self.roots.setdefault(comm, self.choose.randrange(len(ranks)))
         root = min(root, len(ranks) - 1)
-        name = self.choose.choice((*SYNCHRONISING, *ROOTED, "ibarrier"))
+        # A member has no room for another request.
+        full = any(self.slots[rank] >= 14 for rank in ranks)
+        names = (*SYNCHRONISING, *ROOTED) if full else (*SYNCHRONISING, *ROOTED, *NON_BLOCKING, *NON_BLOCKING)
+        name = self.choose.choice(names)
         for rank in ranks:
-            if name == "ibarrier":
-                self._barrier(rank, comm)
+            if name in NON_BLOCKING:
+                self._start(rank, name, comm)
+                if self.choose.random() < 0.3:
+                    self._wait(rank)
                 continue
             self.scripts[rank].append(step(name, comm, root) if name in ROOTED else step(name, comm))
 
@@ -171,7 +176,8 @@ class Spoiler:
     def spoil(self, scripts: List[Script]) -> None:
         kinds: List[Callable[[List[Script], int], None]] = [
             self._drop, self._drop, self._tag, self._tag, self._peer, self._comm, self._swap, self._swap,
-            self._end, self._sleep, self._send, self._receive, self._collective, self._larger,
+            self._end, self._sleep, self._send, self._receive, self._collective, self._larger, self._cross,
+            self._cross,
         ]  # fmt: skip
         self.choose.choice(kinds)(scripts, self.choose.randrange(len(scripts)))
 
@@ -235,6 +241,27 @@ class Spoiler:
         if at is not None:
             comm = scripts[rank][at].numbers[0]
             scripts[rank][at] = step(self.choose.choice(SYNCHRONISING), comm)
+
+    def _cross(self, scripts: List[Script], rank: int) -> None:
+        """Two collectives of a rank on two communicators change places, each with the wait for its own alone behind it."""
+        script = scripts[rank]
+        places = [at for at, one in enumerate(script) if one.name in (*SYNCHRONISING, *ROOTED, *NON_BLOCKING)]
+        pairs = [
+            (one, other)
+            for one in places
+            for other in places
+            if one < other and script[one].numbers[0] != script[other].numbers[0]
+        ]
+        if not pairs:
+            return
+        one, other = self.choose.choice(pairs)
+
+        def end(at: int) -> int:
+            waits = script[at].name in NON_BLOCKING and script[at + 1 : at + 2] == [step("wait", script[at].numbers[1])]
+            return at + 1 + waits
+
+        first, second = script[one : end(one)], script[other : end(other)]
+        script[one : end(other)] = second + script[end(one) : other] + first
 
     def _larger(self, scripts: List[Script], rank: int) -> None:
         at = self._at(scripts[rank], *(name for name in SENDS if name != "bsend"))

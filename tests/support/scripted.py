@@ -16,7 +16,7 @@ from .mpi_rules import Machine, outcome
 from .paths import PROGRAMS
 from .script_claims import Check
 from .script_ends import Truth
-from .scripts import ROOTED, Script
+from .scripts import ROOTED, STARTS, Script
 
 #: Ranks come to the end of what they can do within this; only keeps a script of which we are wrong from taking long.
 REST_TIMEOUT = 20.0
@@ -42,6 +42,17 @@ class ScriptedJob(priority.Job):
         lines = path.read_text().splitlines() if path.exists() else []
         place, function, line = lines[-1].split() if lines else ("-1", "", "0")
         return int(place), function, int(line)
+
+    def starts(self, rank: int, script: Script) -> Dict[int, Tuple[str, int]]:
+        """By place in the table: the function and the line that made or started the request there last."""
+        path = self.notes / str(rank)
+        found = {}
+        for line in path.read_text().splitlines() if path.exists() else []:
+            place, function, number = line.split()
+            here = script[int(place)] if int(place) < len(script) else None
+            if here is not None and here.name in STARTS:
+                found[here.numbers[STARTS[here.name]]] = function, int(number)
+        return found
 
     def diagnose_all(self, *options: str) -> Dict[str, Any]:
         """What ``mpi-queues diagnose`` says."""
@@ -83,7 +94,8 @@ def disagreements(job: ScriptedJob, end: Machine) -> Tuple[List[str], Dict[str, 
         time.sleep(ENTERED)
         said = job.diagnose_all()
         lines = [job.last(rank)[1:] for rank in range(end.size)]
-        check = Check(Truth(end), said, lines)
+        starts = [job.starts(rank, script) for rank, script in enumerate(end.scripts)]
+        check = Check(Truth(end), said, lines, starts)
         untrue, missing = check.untrue(), check.missing()
         if untrue or not missing or time.monotonic() > deadline:
             return untrue + missing, said
@@ -93,4 +105,4 @@ def not_so_later(job: ScriptedJob, said: Dict[str, Any], end: Machine) -> List[s
     """What was claimed for certain while ranks were perhaps on their way, and is not so at the end."""
     lasting = [one for one in said["diagnosis"] if one["certain"] and one["kind"] != "slow rank"]
     lines = [job.last(rank)[1:] for rank in range(end.size)]
-    return Check(Truth(end), {**said, "diagnosis": lasting, "processes": []}, lines).untrue()
+    return Check(Truth(end), {**said, "diagnosis": lasting, "processes": []}, lines, []).untrue()

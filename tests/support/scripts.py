@@ -16,6 +16,8 @@ FROM_ROOT = ("bcast", "scatter")
 TO_ROOT = ("reduce", "gather")
 #: Those that some may leave before all have entered. A scan goes from lower ranks to higher ones.
 ROOTED = (*FROM_ROOT, *TO_ROOT, "scan")
+#: Those of which a rank completes its own only when all have begun it.
+NON_BLOCKING = ("ibarrier", "iallreduce", "iallgather", "ialltoall")
 SENDS = ("send", "ssend", "bsend", "isend", "issend", "psend")
 #: Those that wait until the message is received, whatever its size.
 SYNCHRONOUS = ("ssend", "issend")
@@ -23,6 +25,9 @@ RECEIVES = ("recv", "irecv", "precv", "probe", "mprobe", "until")
 EXCHANGES = ("sendrecv", "replace")
 OUTSIDE = ("sleep", "compute")
 WAITS = ("wait", "waitall", "waitany", "waitsome", "poll")
+
+#: What starts something, or makes what ``start`` starts, and which number of it is the request's place.
+STARTS = {**dict.fromkeys(("isend", "issend", "irecv", "psend", "precv"), 4), **dict.fromkeys(NON_BLOCKING, 1)}
 
 #: Who is outside MPI for longer than this, in seconds, is there for longer than anybody looks.
 NAP = 9

@@ -48,6 +48,10 @@ pub enum Call {
         comm: usize,
         root: usize,
     },
+    /// Makes a request.
+    Ialltoall {
+        comm: usize,
+    },
     Finalize,
 }
 
@@ -66,6 +70,7 @@ impl Call {
             Self::Barrier { .. } => "MPI_Barrier",
             Self::Bcast { .. } => "MPI_Bcast",
             Self::Reduce { .. } => "MPI_Reduce",
+            Self::Ialltoall { .. } => "MPI_Ialltoall",
             Self::Finalize => "MPI_Finalize",
         }
     }
@@ -116,6 +121,7 @@ impl Call {
             Self::Bcast { comm, root } => vec![receive(comm, root)],
             Self::Reduce { comm, root } if me == root => others(root).map(|from| receive(comm, from)).collect(),
             Self::Reduce { comm, root } => vec![send(comm, root)],
+            Self::Ialltoall { comm } => vec![Step::Start { comm }],
             Self::Finalize => vec![Step::Never],
         }
     }
@@ -132,6 +138,10 @@ enum Step {
         requests: Vec<usize>,
     },
     Probe(Post),
+    /// Starts a non-blocking collective of all with all.
+    Start {
+        comm: usize,
+    },
     Never,
 }
 
@@ -192,8 +202,21 @@ pub struct Rank {
     /// The step of it; `None` outside MPI.
     pub step: Option<usize>,
     pub operations: Vec<Operation>,
-    pub requests: Vec<usize>,
+    pub requests: Vec<Request>,
+    /// How many non-blocking collectives it has started, by communicator.
+    pub started: [usize; COMMS],
 }
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// What it stands for, by places among the rank's operations.
+    pub operations: Vec<usize>,
+    /// Of a collective: its communicator and its number on this.
+    pub collective: Option<(usize, usize)>,
+}
+
+/// Of the first non-blocking collective of a communicator; tags of the later ones are smaller.
+pub const FIRST_NUMBERED: i64 = -32;
 
 /// The job at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -206,6 +229,17 @@ pub struct State {
     /// How many messages were sent, and how many arrived, by communicator, sender and receiver.
     pub sent: Vec<u64>,
     pub arrived: Vec<u64>,
+}
+
+impl Rank {
+    /// The operations of a request; none where there is no such request.
+    fn of(&self, request: usize) -> impl Iterator<Item = &Operation> {
+        self.requests.get(request).into_iter().flat_map(|one| &one.operations).map(|at| &self.operations[*at])
+    }
+
+    pub fn is_done(&self, request: usize) -> bool {
+        self.of(request).all(|operation| operation.done)
+    }
 }
 
 /// What a job runs: the calls of each rank; where they are over, it computes for ever.
@@ -276,6 +310,7 @@ impl State {
                     self.post(rank, *post, call.function(), false);
                     return;
                 }
+                Step::Start { comm } => self.start(rank, *comm, call.function()),
                 Step::Wait { .. } | Step::Probe(_) | Step::Never => return,
             }
         }
@@ -291,9 +326,9 @@ impl State {
     fn go_on(&mut self, programs: &Programs, rank: usize) -> bool {
         let (own, call) = (&self.ranks[rank], &programs[rank][self.ranks[rank].call]);
         let Some(at) = own.step else { return false };
-        let done = |request: &usize| own.requests.get(*request).is_none_or(|operation| own.operations[*operation].done);
+        let done = |request: &usize| own.is_done(*request);
         let ready = match &call.steps(rank, self.ranks.len())[at] {
-            Step::Post(_) => true,
+            Step::Post(_) | Step::Start { .. } => true,
             Step::Blocking(_) => own.operations.last().is_some_and(|operation| operation.done),
             Step::Wait { any: false, requests } => requests.iter().all(done),
             Step::Wait { any: true, requests } => requests.is_empty() || requests.iter().any(done),
@@ -310,7 +345,7 @@ impl State {
         let own = &mut self.ranks[rank];
         let (index, number) = (own.operations.len(), own.requests.len());
         if request {
-            own.requests.push(index);
+            own.requests.push(Request { operations: vec![index], collective: None });
         }
         let done = post.kind == Kind::Eager;
         own.operations.push(Operation { post, function, done, request: request.then_some(number) });
@@ -331,6 +366,22 @@ impl State {
             }
             _ => panic!("a send without destination"),
         }
+    }
+
+    /// Sends to all others, and receives from them.
+    fn start(&mut self, rank: usize, comm: usize, function: &'static str) {
+        let own = &mut self.ranks[rank];
+        let (number, first) = (own.started[comm], own.operations.len());
+        own.started[comm] += 1;
+        let tag = Some(FIRST_NUMBERED - number as i64);
+        for kind in [Kind::Receive, Kind::Eager] {
+            for peer in (0..self.ranks.len()).filter(|peer| *peer != rank) {
+                self.post(rank, Post { comm, peer: Some(peer), tag, internal: true, kind }, function, false);
+            }
+        }
+        let own = &mut self.ranks[rank];
+        let operations = (first..own.operations.len()).collect();
+        own.requests.push(Request { operations, collective: Some((comm, number)) });
     }
 
     fn deliver(&mut self, at: usize) {
@@ -367,11 +418,9 @@ impl State {
             let comes = |me: usize, operation: &Operation| operation.done || from(me, operation.post.peer);
             let goes = |me: usize| {
                 let (own, call) = (&self.ranks[me], &programs[me][self.ranks[me].call]);
-                let request = |request: &usize| {
-                    own.requests.get(*request).is_none_or(|operation| comes(me, &own.operations[*operation]))
-                };
+                let request = |request: &usize| own.of(*request).all(|operation| comes(me, operation));
                 match &call.steps(me, size)[own.step.unwrap_or_default()] {
-                    Step::Post(_) => true,
+                    Step::Post(_) | Step::Start { .. } => true,
                     Step::Blocking(_) => own.operations.last().is_some_and(|operation| comes(me, operation)),
                     Step::Wait { any: false, requests } => requests.iter().all(request),
                     Step::Wait { any: true, requests } => requests.is_empty() || requests.iter().any(request),

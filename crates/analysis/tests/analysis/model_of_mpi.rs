@@ -1,7 +1,7 @@
 //! Diagnoses of random programs against what these programs do, in all orders.
 
 use analysis::diagnose::{Earlier, diagnose};
-use model::{FindingKind, State as Verdict};
+use model::{Finding, FindingKind, State as Verdict};
 use proptest::prelude::*;
 
 use super::machine::{Call, State};
@@ -32,8 +32,15 @@ fn told(state: &State, programs: &[Vec<Call>], seen: Seen, twice: bool) -> (Vec<
 }
 
 fn seen() -> impl Strategy<Value = Seen> {
-    (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>())
-        .prop_map(|(arguments, internal, counters, fingerprints)| Seen { arguments, internal, counters, fingerprints })
+    (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(arguments, internal, counters, numbers, fingerprints)| Seen {
+            arguments,
+            internal,
+            counters,
+            numbers,
+            fingerprints,
+        },
+    )
 }
 
 proptest! {
@@ -74,7 +81,7 @@ proptest! {
     fn who_is_stuck_is_told((programs, schedule) in programs(), counters in any::<bool>()) {
         let mut state = run(&programs, &schedule);
         state.settle(&programs);
-        let seen = Seen { arguments: true, internal: true, counters, fingerprints: !counters };
+        let seen = Seen { arguments: true, internal: true, counters, numbers: true, fingerprints: !counters };
         let (ranks, verdict, text) = told(&state, &programs, seen, !counters);
         let mut stuck = state.stuck(&programs);
         for rank in &ranks {
@@ -86,6 +93,41 @@ proptest! {
         }
         prop_assert_eq!(stuck.contains(&true), verdict == Verdict::Deadlock, "{:?}\n{}", stuck, text);
     }
+}
+
+/// Who is told to have left out a collective never goes on, whatever others do; and these are told often enough.
+#[test]
+fn who_leaves_out_a_collective_is_stuck() {
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 1500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let (blocking, started) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    let add = |to: &std::cell::Cell<usize>| to.set(to.get() + 1);
+    runner
+        .run(&(programs(), any::<bool>()), |((programs, schedule), counters)| {
+            let mut state = run(&programs, &schedule);
+            state.settle(&programs);
+            let seen = Seen { arguments: true, internal: true, counters, numbers: true, fingerprints: !counters };
+            let snapshot = snapshot(&state, &programs, seen);
+            let earlier = Earlier { snapshot: &snapshot, interval_ms: Some(200), moving: &[] };
+            let (findings, _) = diagnose(&snapshot, (!counters).then_some(earlier));
+            let stuck = state.stuck(&programs);
+            let about = |finding: &&Finding| finding.certain && finding.kind == FindingKind::MissingInCollective;
+            for finding in findings.iter().filter(about) {
+                for rank in &finding.ranks {
+                    let rank = usize::try_from(*rank).unwrap();
+                    prop_assert!(stuck[rank], "rank {rank} goes on\n{finding:#?}");
+                }
+                let functions: Vec<_> = finding.calls.iter().map(|one| one.call.function.as_str()).collect();
+                let waits = |name: &str| matches!(name, "MPI_Waitall" | "MPI_Waitany");
+                add(if functions.iter().skip(1).any(|name| waits(name)) { &started } else { &blocking });
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert!(blocking.get() > 20 && started.get() > 20, "only {blocking:?} and {started:?}: too few mistakes");
 }
 
 /// The definition agrees with what the machine does: who is stuck never goes on.

@@ -22,12 +22,11 @@ enum Event {
         comm: usize,
         kind: u8,
         root: usize,
+        /// Whether each rank waits for a non-blocking one at once.
+        waits: bool,
     },
     /// A rank waits for all or any of its requests.
-    Wait {
-        rank: usize,
-        any: bool,
-    },
+    Wait { rank: usize, any: bool },
 }
 
 #[derive(Debug, Clone)]
@@ -54,7 +53,8 @@ fn event(size: usize) -> impl Strategy<Value = Event> {
         });
     prop_oneof![
         5 => message,
-        2 => (0..COMMS, 0..3_u8, 0..size).prop_map(|(comm, kind, root)| Event::Collective { comm, kind, root }),
+        3 => (0..COMMS, 0..5_u8, 0..size, any::<bool>())
+            .prop_map(|(comm, kind, root, waits)| Event::Collective { comm, kind, root, waits }),
         2 => (0..size, any::<bool>()).prop_map(|(rank, any)| Event::Wait { rank, any }),
     ]
 }
@@ -96,13 +96,18 @@ fn written(size: usize, events: Vec<Event>, mistakes: Vec<Mistake>, ends: &[bool
                     false => Call::Recv { comm, from: source, tag },
                 });
             }
-            Event::Collective { comm, kind, root } => {
-                for program in &mut programs {
+            Event::Collective { comm, kind, root, waits } => {
+                for (program, requests) in programs.iter_mut().zip(&mut requests) {
+                    *requests += usize::from(kind > 2);
                     program.push(match kind {
                         0 => Call::Barrier { comm },
                         1 => Call::Bcast { comm, root },
-                        _ => Call::Reduce { comm, root },
+                        2 => Call::Reduce { comm, root },
+                        _ => Call::Ialltoall { comm },
                     });
+                    if kind > 2 && waits {
+                        program.push(Call::Wait { any: false, requests: vec![*requests - 1] });
+                    }
                 }
             }
             Event::Wait { rank, any } => {

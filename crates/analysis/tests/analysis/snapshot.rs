@@ -2,10 +2,10 @@
 
 use model::{
     Argument, Call as ModelCall, CallRequest, Communicator, Group, Mpi, Operation as ModelOperation, Outside, Process,
-    Queue, RequestState, Snapshot, Stage, Traffic,
+    Queue, Remark, RequestSort, RequestState, Snapshot, Stage, Traffic,
 };
 
-use super::machine::{COMMS, Call, Kind, Message, Operation, State};
+use super::machine::{COMMS, Call, FIRST_NUMBERED, Kind, Message, Operation, State};
 
 /// What a reader gets.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +16,8 @@ pub struct Seen {
     pub internal: bool,
     /// How many messages went to and came from peers.
     pub counters: bool,
+    /// How many non-blocking collectives were started.
+    pub numbers: bool,
     /// Whether the application moved on.
     pub fingerprints: bool,
 }
@@ -58,6 +60,11 @@ pub fn snapshot(state: &State, programs: &[Vec<Call>], seen: Seen) -> Snapshot {
     Snapshot { processes: (0..size).map(process).collect(), ..Snapshot::default() }
 }
 
+/// The number that the library gives a non-blocking collective.
+fn sequence(number: usize) -> i64 {
+    number as i64 - FIRST_NUMBERED
+}
+
 fn handle(request: usize) -> u64 {
     0x1000 + 0x10 * request as u64
 }
@@ -85,7 +92,7 @@ fn call(state: &State, rank: usize, call: &Call, seen: Seen) -> ModelCall {
         Call::Recv { comm, from, tag: value }
         | Call::Irecv { comm, from, tag: value }
         | Call::Probe { comm, from, tag: value } => (Some(comm), vec![source(from), tag(value)]),
-        Call::Barrier { comm } => (Some(comm), Vec::new()),
+        Call::Barrier { comm } | Call::Ialltoall { comm } => (Some(comm), Vec::new()),
         Call::Bcast { comm, root } | Call::Reduce { comm, root } => {
             (Some(comm), vec![argument("root", root as i64, None)])
         }
@@ -96,16 +103,20 @@ fn call(state: &State, rank: usize, call: &Call, seen: Seen) -> ModelCall {
         _ => &[],
     };
     let request = |(index, request): (usize, &usize)| {
-        let operation = own.requests.get(*request).map(|at| &own.operations[*at]);
-        let state = match operation {
+        let made = own.requests.get(*request);
+        let state = match made {
             None => RequestState::Null,
-            Some(operation) if operation.done => RequestState::Complete,
+            Some(_) if own.is_done(*request) => RequestState::Complete,
             Some(_) => RequestState::Open,
         };
+        let collective = made.and_then(|made| made.collective);
         CallRequest {
             index: index as i64,
             handle: Some(format!("{:#x}", handle(*request))),
             state,
+            sort: collective.map(|_| RequestSort::Collective),
+            communicator: collective.map(|(comm, _)| UNIQUE[comm]),
+            sequence: collective.map(|(_, number)| sequence(number)),
             ..CallRequest::default()
         }
     };
@@ -135,6 +146,9 @@ fn communicator(
     let size = state.ranks.len();
     let own = &state.ranks[rank];
     let collective = |call: usize, tag: i64| {
+        if tag <= FIRST_NUMBERED {
+            return Remark::NumberedCollective(tag);
+        }
         let function = programs[rank].get(call).map_or("", Call::function);
         format!("part of a collective: {function} (tag {tag})").into()
     };
@@ -208,6 +222,7 @@ fn communicator(
         group: Some(group.clone()),
         traffic: if seen.counters { (0..size).map(count).collect() } else { Vec::new() },
         traffic_complete: seen.counters,
+        next_sequence: seen.numbers.then(|| sequence(own.started[comm])),
         pending_sends: posted(false),
         pending_receives: posted(true),
         unexpected_messages: Queue {
