@@ -243,7 +243,7 @@ class Spoiler:
             scripts[rank][at] = step(self.choose.choice(SYNCHRONISING), comm)
 
     def _cross(self, scripts: List[Script], rank: int) -> None:
-        """Two collectives of a rank on two communicators change places, each with the wait for its own alone behind it."""
+        """Two collectives of a rank on two communicators change places, each with the wait that is for it alone."""
         script = scripts[rank]
         places = [at for at, one in enumerate(script) if one.name in (*SYNCHRONISING, *ROOTED, *NON_BLOCKING)]
         pairs = [
