@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::queue::counted;
 use super::snapshot::{Snapshot, write_json};
+use super::told::{place, told};
 use analysis::diagnose;
 
 /// What follows from a snapshot.
@@ -61,6 +62,8 @@ impl Diagnosis {
     }
 }
 
+told!(Diagnosis, "findings", "mpi_queues.report.diagnosis");
+
 #[pymethods]
 impl Diagnosis {
     /// What was found, the causes first.
@@ -73,48 +76,13 @@ impl Diagnosis {
     fn headline_finding(&self) -> Option<usize> {
         self.0.verdict.finding.filter(|place| *place < self.0.findings.len())
     }
-    /// The snapshot that it is of.
-    #[getter]
-    fn snapshot(&self) -> Snapshot {
-        Snapshot(Arc::clone(&self.0.snapshot))
-    }
-
-    /// The snapshot's JSON with the diagnosis and the verdict, as one string.
-    #[pyo3(signature = (*, indent = None))]
-    fn to_json(&self, indent: Option<usize>) -> PyResult<String> {
-        Snapshot(Arc::new(self.0.told())).to_json(indent)
-    }
-
-    /// The same in pieces of about 64 KiB, each handed to `write`.
-    #[pyo3(signature = (write, *, indent = None))]
-    fn write_json(&self, write: Bound<'_, PyAny>, indent: Option<usize>) -> PyResult<()> {
-        write_json(&self.0.told(), write, indent)
-    }
-
     fn __len__(&self) -> usize {
         self.0.findings.len()
     }
 
     fn __getitem__(&self, index: isize) -> PyResult<Finding> {
-        let count = self.0.findings.len();
-        let place = if index < 0 { count.checked_add_signed(index) } else { usize::try_from(index).ok() };
-        let finding = place.filter(|place| *place < count);
-        let finding = finding.ok_or_else(|| PyIndexError::new_err(format!("there are {count} findings")))?;
+        let finding = place(index, self.0.findings.len(), "findings")?;
         Ok(Finding { found: Arc::clone(&self.0), finding })
-    }
-
-    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Py<pyo3::types::PyIterator>> {
-        let findings = slf.getattr("findings")?;
-        Ok(findings.try_iter()?.unbind())
-    }
-
-    /// A diagnosis without findings is one, too.
-    fn __bool__(&self) -> bool {
-        true
-    }
-
-    fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("mpi_queues.report.diagnosis")?.call_method1("as_text", (slf,))
     }
 
     fn __repr__(&self) -> PyResult<String> {

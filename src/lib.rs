@@ -24,6 +24,7 @@ mod stacks;
 mod target;
 mod text;
 mod threads;
+mod told;
 mod view;
 mod views;
 

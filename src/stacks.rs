@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
 use super::queue::counted;
 use super::snapshot::{Snapshot, write_json};
+use super::told::{place, told};
 use analysis::stacks::{Options, merge};
 
 /// A snapshot with its stacks.
@@ -71,6 +71,7 @@ macro_rules! members {
 }
 members!(StackTree);
 members!(StackNode);
+told!(StackTree, "nodes", "mpi_queues.report.stacks");
 
 #[pymethods]
 impl StackTree {
@@ -80,46 +81,12 @@ impl StackTree {
         (0..self.0.tree.nodes.len()).map(|node| self.view(node)).collect()
     }
 
-    /// The snapshot that it is of.
-    #[getter]
-    fn snapshot(&self) -> Snapshot {
-        Snapshot(Arc::clone(&self.0.snapshot))
-    }
-
-    /// The snapshot's JSON with the tree, as one string.
-    #[pyo3(signature = (*, indent = None))]
-    fn to_json(&self, indent: Option<usize>) -> PyResult<String> {
-        Snapshot(Arc::new(self.0.told())).to_json(indent)
-    }
-
-    /// The same in pieces of about 64 KiB, each handed to `write`.
-    #[pyo3(signature = (write, *, indent = None))]
-    fn write_json(&self, write: Bound<'_, PyAny>, indent: Option<usize>) -> PyResult<()> {
-        write_json(&self.0.told(), write, indent)
-    }
-
     fn __len__(&self) -> usize {
         self.0.tree.nodes.len()
     }
 
     fn __getitem__(&self, index: isize) -> PyResult<StackNode> {
-        let count = self.0.tree.nodes.len();
-        let place = if index < 0 { count.checked_add_signed(index) } else { usize::try_from(index).ok() };
-        let place = place.filter(|place| *place < count);
-        place.map(|place| self.view(place)).ok_or_else(|| PyIndexError::new_err(format!("there are {count} nodes")))
-    }
-
-    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Py<pyo3::types::PyIterator>> {
-        Ok(slf.getattr("nodes")?.try_iter()?.unbind())
-    }
-
-    /// A tree without nodes is one, too.
-    fn __bool__(&self) -> bool {
-        true
-    }
-
-    fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("mpi_queues.report.stacks")?.call_method1("as_text", (slf,))
+        Ok(self.view(place(index, self.0.tree.nodes.len(), "nodes")?))
     }
 
     fn __repr__(&self) -> String {
