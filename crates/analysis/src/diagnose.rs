@@ -69,6 +69,7 @@ fn messages_of(context: &Context<'_>) -> Vec<Finding> {
     let fates: Vec<messages::Fate> = all().map(|proc| context.fate(proc)).collect();
     let waited: HashSet<_> = all()
         .flat_map(|proc| context.threads(proc))
+        .chain(context.waits.polling.values())
         .flat_map(|thread| &thread.operations)
         .map(|op| op.matched_at())
         .collect();

@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
         match finished::finished(self, proc) {
             Some(how) => messages::Fate::Finished(how.words()),
             None if self.sure.is_stuck(proc) => messages::Fate::Stuck,
-            None if self.possible.is_stuck(proc) => messages::Fate::Suspect,
+            None if self.possible.is_stuck(proc) || self.polling.is_stuck(proc) => messages::Fate::Suspect,
             None => messages::Fate::Open,
         }
     }

@@ -220,6 +220,22 @@ fn who_polls_is_never_stuck_for_certain() {
 }
 
 #[test]
+fn a_message_that_fits_nobody_comes_before_who_polls() {
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Test", 10);
+    receive(&mut snapshot, 0, Some(1), 4);
+    send(&mut snapshot, 0, 1, 6, true);
+    call(&mut snapshot, 1, "MPI_Recv", 12);
+    receive(&mut snapshot, 1, Some(0), 5);
+    counted(&mut snapshot);
+    let (findings, verdict) = twice(&snapshot);
+    assert_eq!(verdict.state, State::Suspect, "{findings:?}");
+    let kinds: Vec<_> = findings.iter().map(|one| (one.kind, one.certain)).collect();
+    assert_eq!(kinds[0], (FindingKind::TagMismatch, false), "{findings:?}");
+    assert!(kinds.contains(&(FindingKind::Polling, false)), "{findings:?}");
+}
+
+#[test]
 fn a_thread_that_was_not_seen_may_do_what_others_wait_for() {
     let mut snapshot = job(2);
     for (rank, from) in [(0, 1), (1, 0)] {
