@@ -66,6 +66,7 @@ as_json!(
     PythonException,
     QueueState,
     RankCall,
+    RankException,
     RankMovement,
     RankStart,
     RankSet,

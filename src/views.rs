@@ -163,6 +163,9 @@ views! {
         /// Exceptions of a Python program: those that threads handle just now, and the one that ended it. Members:
         /// ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``.
         exceptions,
+        /// Whether Python has ended in it (Py_Finalize): then nothing is known any more of an exception that ended
+        /// its program.
+        python_ended,
         /// Calls in the source of the functions on its stacks that may have sent messages before. Members:
         /// ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``, ``elsewhere``.
         senders,
@@ -220,6 +223,9 @@ views! {
         started_by,
         /// Of an odd rank: what it has that nearly all others have not, the strongest first.
         odd,
+        /// Exceptions of Python programs of the ranks that others wait for, which may be why they wait. Members:
+        /// ``ranks``, ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``.
+        exceptions,
         /// The calls to look at or to change, those most to blame first; of many places some. Members: ``ranks``,
         /// ``function``, ``file``, ``line``, ``caller``, ``certain``.
         blamed,

@@ -606,6 +606,11 @@ class Process:
         ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``."""
 
     @property
+    def python_ended(self) -> bool:
+        """Whether Python has ended in it (Py_Finalize): then nothing is known any more of an exception that ended
+        its program."""
+
+    @property
     def senders(self) -> List[Dict[str, Any]]:
         """Calls in the source of the functions on its stacks that may have sent messages before. Members:
         ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``, ``elsewhere``."""
@@ -793,6 +798,11 @@ class Finding:
     @property
     def odd(self) -> List[Dict[str, Any]]:
         """Of an odd rank: what it has that nearly all others have not, the strongest first."""
+
+    @property
+    def exceptions(self) -> List[Dict[str, Any]]:
+        """Exceptions of Python programs of the ranks that others wait for, which may be why they wait. Members:
+        ``ranks``, ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``."""
 
     @property
     def blamed(self) -> List[Dict[str, Any]]:

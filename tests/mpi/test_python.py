@@ -24,6 +24,10 @@ PROGRAMS = {
     "bcast_roots": 2,
     "exception_finalize": 2,
     "exception_handled": 2,
+    "exception_atexit": 2,
+    "exception_gives_up": 3,
+    "exception_usual": 2,
+    "exception_sleeps": 2,
     "generator": 2,
     "coroutines": 2,
     "threads": 2,
@@ -82,6 +86,73 @@ def test_calls_have_the_lines_of_python(debian_mpi: MpiBuild, start_python: Star
     job = start_python(debian_mpi, program, ranks=PROGRAMS[program])
     for process in stuck(job, program).values():
         assert not [note for note in process["notes"] if "Python" in note]
+
+
+#: Program, ranks, and how rank 0 has the exception that the headline names.
+CAUSES = {
+    "exception_atexit": (2, "unhandled"),
+    "exception_gives_up": (3, "handled"),
+    "exception_handled": (2, "handled"),
+}
+
+
+def diagnosis_of(job: PythonJob, *options: str) -> Json:
+    result = cli.mpi_queues("diagnose", *cli.pid_options(job.pids), "--format", "json", *options)
+    assert result.status == 0, str(result)
+    return json.loads(result.out)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("program", CAUSES)
+def test_an_exception_is_told_as_the_cause(debian_mpi: MpiBuild, start_python: StartPython, program: str) -> None:
+    ranks, state = CAUSES[program]
+    job = start_python(debian_mpi, program, ranks=ranks)
+    stuck(job, program)
+    ((raised,),) = marked(program, "raised").values()
+    (kind,), (function,), base = raised.functions, raised.callers, Path(raised.file).name
+    told = diagnosis_of(job)
+    verdict = told["verdict"]
+    verb = "handles" if state == "handled" else "has an unhandled"
+    assert verdict["state"] == "deadlock"
+    assert f"rank 0 {verb} {kind} from {function} at {base}:{raised.line} " in verdict["headline"]
+    first = told["diagnosis"][verdict["finding"]]
+    (exception,) = first["exceptions"]
+    assert (exception["ranks"], exception["state"], exception["name"]) == ([0], state, kind)
+    assert (exception["function"], exception["file"], exception["line"]) == (function, raised.file, raised.line)
+    place = first["blamed"][0]
+    assert (place["ranks"], place["file"], place["line"]) == ([0], raised.file, raised.line)
+    # That a handler is the reason is a guess; which one it is and where it came from are none.
+    assert place["certain"] == (state == "unhandled")
+
+
+def test_an_exception_of_all_ranks_is_no_cause(debian_mpi: MpiBuild, start_python: StartPython) -> None:
+    job = start_python(debian_mpi, "exception_usual", ranks=2)
+    found = stuck(job, "exception_usual")
+    assert all(process["exceptions"] for process in found.values())
+    told = diagnosis_of(job)
+    assert not [finding for finding in told["diagnosis"] if finding.get("exceptions")]
+    assert "ModuleNotFoundError" not in told["verdict"]["headline"]
+
+
+def test_a_rank_that_sleeps_in_a_handler(debian_mpi: MpiBuild, start_python: StartPython) -> None:
+    program = "exception_sleeps"
+    job = start_python(debian_mpi, program, ranks=2)
+    stuck(job, program)
+    ((raised,),) = marked(program, "raised").values()
+    told = diagnosis_of(job)
+    assert told["verdict"]["state"] == "waiting"
+    assert f"rank 0 handles OSError from read at {program}.py:{raised.line} " in told["verdict"]["headline"]
+
+
+def test_of_a_python_that_has_ended_nothing_is_made_up(debian_mpi: MpiBuild, start_python: StartPython) -> None:
+    """mpi4py calls MPI_Finalize when the interpreter is gone, and with it the exception."""
+    job = start_python(debian_mpi, "exception_finalize", ranks=2)
+    processes.wait_until(lambda: cli.show(job.pids)[job.pids[0]].get("python_ended"), "the end of Python", timeout=60)
+    told = diagnosis_of(job)
+    first = told["diagnosis"][told["verdict"]["finding"]]
+    assert (first["kind"], first["certain"], first["ranks"]) == ("finished rank", True, [0, 1])
+    assert "exceptions" not in first
+    assert [one for one in first["evidence"] if one.startswith("Python has ended in rank 0:")]
+    assert [(one["function"], one["ranks"]) for one in first["blamed"]] == [("MPI_Recv", [1]), ("MPI_Finalize", [0])]
 
 
 def told(process: Json) -> List[Any]:

@@ -48,6 +48,20 @@ pub enum Change {
     Communicators,
     /// Requests of a rank that has finished.
     Unfinished,
+    /// An exception that ended a Python program.
+    Unhandled,
+    /// An exception in whose handler a Python program came to its end.
+    Handled,
+    /// A Python program that has ended, perhaps by an exception.
+    PythonEnded,
+}
+
+/// Adds what to change if the exceptions that a finding tells are the reason.
+pub fn of_exceptions(finding: &mut Finding) {
+    complete(finding);
+    if let Some(advice) = &mut finding.advice {
+        advice.push_str(" If the exception is the reason, its handler has to do what the others wait for, or to end all ranks (comm.Abort()).");
+    }
 }
 
 /// Says what to change of a finding whose blamed calls are told.
@@ -75,6 +89,21 @@ fn words(change: Change, blamed: &[Blamed]) -> String {
         }
         Change::Unfinished => {
             return format!("Complete every request (MPI_Wait, MPI_Test or one of their kin) before {first}.");
+        }
+        Change::Unhandled => {
+            return with(
+                "Mend what raises the exception; python -m mpi4py ends all ranks where one has an unhandled one",
+            );
+        }
+        Change::Handled => {
+            return with(
+                "Let the handler of the exception do what the others wait for, or end all ranks (comm.Abort())",
+            );
+        }
+        Change::PythonEnded => {
+            return with(
+                "Let the rank that has ended do its part first. Where an exception ended it, python -m mpi4py ends all ranks",
+            );
         }
         Change::Usual(kind) => kind,
     };

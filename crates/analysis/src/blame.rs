@@ -91,18 +91,27 @@ impl Blame {
     }
 }
 
-/// `MPI_Recv at halo.c:42 (rank 0)`. What follows a line is a blank, so that terminals and editors take it.
-pub fn place(blamed: &Blamed) -> String {
+/// `MPI_Recv at halo.c:42`; `None` where nothing of it is known.
+pub fn spot(blamed: &Blamed) -> Option<String> {
     let base = blamed.file.as_deref().and_then(|file| file.rsplit('/').next()).filter(|name| !name.is_empty());
     let mut told = match (blamed.function.as_str(), blamed.caller.as_deref()) {
         ("", Some(caller)) => caller.to_owned(),
-        ("", None) => "the code".to_owned(),
+        ("", None) => {
+            base?;
+            "the code".to_owned()
+        }
         (function, _) => function.to_owned(),
     };
     if let Some(base) = base {
         told.push_str(&format!(" at {base}"));
         told.extend(blamed.line.map(|line| format!(":{line}")));
     }
+    Some(told)
+}
+
+/// `MPI_Recv at halo.c:42 (rank 0)`. What follows a line is a blank, so that terminals and editors take it.
+pub fn place(blamed: &Blamed) -> String {
+    let told = spot(blamed).unwrap_or_else(|| "the code".to_owned());
     let perhaps = if blamed.certain { "" } else { ", perhaps" };
     let who = match blamed.ranks.as_slice() {
         [] => "a process whose rank is not known".to_owned(),

@@ -51,6 +51,7 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     findings.extend(slow::find(&context));
     cause::order(&mut findings);
     findings::odd_rank::add(&context, &movement, &mut findings);
+    findings::exceptions::add(&context, &mut findings);
     cause::follow(&context, &mut findings);
     findings.iter_mut().for_each(advice::complete);
     let mut verdict = verdict::of(&context, &findings);

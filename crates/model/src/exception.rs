@@ -33,3 +33,15 @@ pub enum ExceptionState {
     /// Nobody handled it, and the program ends.
     Unhandled,
 }
+
+/// An exception of ranks that others wait for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct RankException {
+    /// The ranks that have it (as `Snapshot::rank_of` has them), ascending.
+    pub ranks: Vec<i64>,
+    /// The exception; no thread is told of it.
+    #[serde(flatten)]
+    pub exception: PythonException,
+}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Call, OddReason, RankStart};
+use super::{Call, OddReason, RankException, RankStart};
 
 /// Declares the kinds, and a list of all.
 macro_rules! kinds {
@@ -155,6 +155,9 @@ pub struct Finding {
     /// Of an odd rank: what it has that nearly all others have not, the strongest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<OddReason>,
+    /// Exceptions of Python programs of the ranks that others wait for, which may be why they wait.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exceptions: Vec<RankException>,
     /// The calls to look at or to change, those most to blame first; of many places some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blamed: Vec<Blamed>,

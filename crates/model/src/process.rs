@@ -59,6 +59,9 @@ pub struct Process {
     /// Exceptions of a Python program: those that threads handle just now, and the one that ended it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<PythonException>,
+    /// Whether Python has ended in it (Py_Finalize): then nothing is known any more of an exception that ended its program.
+    #[serde(skip_serializing_if = "is_false")]
+    pub python_ended: bool,
     /// Calls of MPI in the source of the functions on its stacks; not written down.
     #[serde(skip)]
     pub source_calls: Vec<SourceCall>,

@@ -1,11 +1,12 @@
 //! Exceptions that a thread handles, and the one that ended the program: their types and places, never what they say.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use model::{ExceptionState, PythonException};
 use target::address::TargetAddr;
 
-use crate::code::Codes;
+use crate::code::{Code, Codes};
 use crate::dictionary;
 use crate::error::{PythonError, unlike};
 use crate::layout::Exceptions;
@@ -36,14 +37,15 @@ pub(crate) fn handled(
         }
         let value = memory.pointer(item, places.value)?;
         if !value.is_null() && !memory.is_a(value, "NoneType") {
-            return described(memory, codes, &places, value, ExceptionState::Handled).map(Some);
+            return described(memory, codes, &places, value, ExceptionState::Handled).map(|(told, _)| Some(told));
         }
         item = memory.pointer(item, places.previous)?;
     }
     Ok(None)
 }
 
-/// The exception that nobody handled, as far as the interpreter still has it.
+/// The exception that nobody handled and that came out of the program, as far as the interpreter still has it. Others are kept
+/// at the same place: those of what is typed (`code`, IPython), and of callbacks of C libraries that print them (tkinter).
 pub(crate) fn unhandled(
     memory: &Memory<'_>,
     codes: &Codes,
@@ -56,10 +58,17 @@ pub(crate) fn unhandled(
     }
     match dictionary::find(memory, sys, &UNHANDLED)? {
         Some(value) if !memory.is_a(value, "NoneType") => {
-            described(memory, codes, &places, value, ExceptionState::Unhandled).map(Some)
+            let (told, outermost) = described(memory, codes, &places, value, ExceptionState::Unhandled)?;
+            Ok(outermost.is_some_and(|code| is_of_the_whole_program(&code)).then_some(told))
         }
         _ => Ok(None),
     }
+}
+
+/// Whether code is the outermost of a program: that of its main module, or of what runs one (`python -m`).
+fn is_of_the_whole_program(code: &Code) -> bool {
+    let runs_it = code.file == "<frozen runpy>" || code.file.ends_with("/runpy.py");
+    runs_it || (code.function == "<module>" && code.file != "<console>" && !code.file.starts_with("<ipython-"))
 }
 
 fn described(
@@ -68,7 +77,7 @@ fn described(
     places: &Exceptions,
     value: TargetAddr,
     state: ExceptionState,
-) -> Result<PythonException, PythonError> {
+) -> Result<(PythonException, Option<Rc<Code>>), PythonError> {
     let kind = memory.pointer(value, memory.layout.object_type)?;
     if memory.target.read_uint(kind.wrapping_add(memory.layout.type_flags), 8)? & IS_EXCEPTION == 0 {
         return Err(unlike("what should be an exception of Python's is none"));
@@ -77,6 +86,7 @@ fn described(
     let mut traceback = memory.pointer(value, places.traceback)?;
     let mut seen = HashSet::new();
     let mut of_the_program = false;
+    let mut outermost = None;
     // Where it was raised is innermost; of the program's own code first.
     while !traceback.is_null() && seen.insert(traceback) && seen.len() <= DEEPEST {
         if !memory.is_a(traceback, "traceback") {
@@ -90,6 +100,7 @@ fn described(
             frame = memory.pointer(frame, inner)?;
         }
         let code = codes.get(memory, memory.code_of(frame)?)?;
+        outermost.get_or_insert_with(|| Rc::clone(&code));
         let own = places::of(&code.file) == Place::Application;
         if own || !of_the_program {
             of_the_program |= own;
@@ -99,5 +110,5 @@ fn described(
         }
         traceback = memory.pointer(traceback, places.next)?;
     }
-    Ok(exception)
+    Ok((exception, outermost))
 }

@@ -35,6 +35,8 @@ pub struct Told {
     pub notes: Vec<String>,
     /// The exceptions that its threads handle, and the one that ended its program.
     pub exceptions: Vec<PythonException>,
+    /// Whether the interpreter has ended, and nothing of its program is there any more.
+    pub ended: bool,
 }
 
 /// Adds to the stacks of a process the frames of Python that its interpreter runs, and tells of its exceptions. A process
@@ -56,6 +58,7 @@ pub fn add_frames(target: &dyn Target, stacks: &mut [Stack]) -> Told {
     let codes = Codes::default();
     match threads::threads(&memory, &found) {
         Ok(threads) => {
+            told.ended = threads.is_empty() && threads::have_ended(&memory, &found);
             let read = |thread: PythonThread| {
                 let frames = frames::frames(&memory, &codes, &thread);
                 (thread, frames)

@@ -11,6 +11,8 @@ use crate::memory::Memory;
 /// So many interpreters of one process, and so many threads of all of them, are looked at.
 const INTERPRETERS: usize = 256;
 const THREADS: usize = 4096;
+/// No process has had more interpreters than this, one after the other.
+const MOST_EVER: u64 = 1 << 32;
 
 /// Where glibc keeps the kernel's number of a thread, in bytes from what pthread_self tells: on x86-64 (struct pthread in
 /// nptl/descr.h: `tid` follows a header of 704 bytes and a list) and on AArch64, where the header lies before. Glibc 2.17 to 2.42.
@@ -50,6 +52,17 @@ pub(crate) fn threads(memory: &Memory<'_>, found: &Found) -> Result<Vec<PythonTh
         interpreter = memory.pointer(interpreter, layout.next_interpreter)?;
     }
     Ok(threads)
+}
+
+/// Where `_PyRuntimeState.interpreters.next_id` stands behind `head` and `main` (3.8 to 3.14: pycore_pystate.h, pycore_runtime.h,
+/// since 3.14 pycore_runtime_structs.h): how many interpreters there have been.
+const NEXT_INTERPRETER: u64 = 16;
+
+/// Whether there have been interpreters, where there are none.
+pub(crate) fn have_ended(memory: &Memory<'_>, found: &Found) -> bool {
+    let number = found.runtime.wrapping_add(memory.layout.interpreters + NEXT_INTERPRETER);
+    let none_left = memory.pointer(found.runtime, memory.layout.interpreters).is_ok_and(TargetAddr::is_null);
+    none_left && memory.target.read_uint(number, 8).is_ok_and(|count| (1..=MOST_EVER).contains(&count))
 }
 
 fn kernel_numbers(memory: &Memory<'_>, thread: TargetAddr) -> Result<Vec<i64>, PythonError> {

@@ -38,6 +38,7 @@ impl<T: Target> Session<T> {
         let told = self.add_python(&mut facts.stacks);
         process.notes.extend(told.notes);
         process.exceptions = told.exceptions;
+        process.python_ended = told.ended;
         facts.stacks.iter_mut().for_each(|stack| wrappers.mark(stack));
         add_facts(process, facts);
         self.resolve_calls(process);

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use super::deadlock::capital;
+use super::exceptions;
+use crate::advice::{self, Change};
 use crate::job::{ProcIndex, Side};
 use crate::stuck::{Seen, Stuck};
 use crate::waits::{Finished, Posted, ProcState};
 use crate::words;
-use functions::WaitKind;
-use model::{Finding, FindingKind};
+use functions::{Reach, WaitKind};
+use model::{Blamed, ExceptionState, Finding, FindingKind, Process, RankException};
 
 /// Of so many ranks that wait it is looked for all others that have finished and could have sent.
 const SHOWN_WAITING: usize = 8;
@@ -66,8 +68,15 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     found.collect()
 }
 
-/// Those that have finished in the same way among all from which a process would take a message.
+/// Those that have finished in the same way among all from which a process would take a message, and among all that are missing
+/// in a collective that nobody leaves before them.
 fn also_ended(context: &Context<'_>, proc: ProcIndex, how: Finished) -> Vec<ProcIndex> {
+    let mut missing: Vec<ProcIndex> = Vec::new();
+    for thread in context.threads(proc) {
+        if let (Some(id), WaitKind::Collective(_, Reach::All)) = (thread.collective, thread.wait_kind) {
+            missing.extend(&context.waits.collectives.get(id).missing);
+        }
+    }
     let operations = context.threads(proc).iter().flat_map(|thread| &thread.operations);
     let any = operations.filter(|op| op.operation.any_source && op.queue == Posted::Receives);
     let members = any.filter_map(|op| {
@@ -75,7 +84,7 @@ fn also_ended(context: &Context<'_>, proc: ProcIndex, how: Finished) -> Vec<Proc
         let side = shared.view(proc).map_or(Side::First, |view| shared.peers(view.side));
         Some(shared.group(side))
     });
-    let others = members.flatten().copied().flatten().filter(|other| *other != proc);
+    let others = members.flatten().copied().flatten().chain(missing).filter(|other| *other != proc);
     others.filter(|other| finished(context, *other) == Some(how)).collect()
 }
 
@@ -88,10 +97,10 @@ fn finding(
     certain: bool,
 ) -> Finding {
     let job = context.job;
-    let verb = words::wait(direct.len());
-    let which = if ended.len() == 1 { "which" } else { "of which each" };
     let who = words::procs(job, ended);
-    let summary = format!("{} {verb} for {who}, {which} {}", words::procs(job, direct), how.words());
+    let all: Vec<ProcIndex> = ended.iter().chain(direct).copied().collect();
+    let exceptions = exceptions::of(context, ended, &all);
+    let summary = summary(context, how, ended, direct, &exceptions);
     let mut evidence: Vec<String> = Vec::new();
     for proc in direct.iter().take(4) {
         for thread in context.threads(*proc).iter().take(1) {
@@ -103,6 +112,15 @@ fn finding(
         }
     }
     evidence.push(format!("{} sends and receives nothing more.", capital(&who)));
+    let silent: Vec<ProcIndex> =
+        ended.iter().filter(|proc| exceptions::python_ended(context, **proc)).copied().collect();
+    if !silent.is_empty() {
+        evidence.push(format!(
+            "Python has ended in {}: an exception that may have ended the program is not kept; what it has written to its \
+             standard error tells.",
+            words::procs(job, &silent)
+        ));
+    }
     let through: Vec<ProcIndex> = through.iter().filter(|proc| !ended.contains(proc)).copied().collect();
     if !through.is_empty() {
         let verb = words::wait(through.len());
@@ -119,15 +137,67 @@ fn finding(
     ranks.dedup();
     let mut calls = context.calls(direct);
     calls.extend(context.calls(ended));
-    let concerned: Vec<ProcIndex> = direct.iter().chain(ended).copied().collect();
-    Finding {
+    let mut blamed = exceptions::blamed(&exceptions);
+    blamed.extend(context.blamed(direct));
+    blamed.extend(ends(context, how, ended));
+    let change = match exceptions.first().map(|first| first.exception.state) {
+        Some(ExceptionState::Unhandled) => Change::Unhandled,
+        Some(ExceptionState::Handled) => Change::Handled,
+        None if !silent.is_empty() => Change::PythonEnded,
+        None => Change::Usual(FindingKind::FinishedRank),
+    };
+    let mut finding = Finding {
         kind: FindingKind::FinishedRank,
         summary,
         ranks,
         calls,
+        exceptions,
         certain,
         evidence,
-        blamed: context.blamed(&concerned),
+        blamed,
         ..Finding::default()
+    };
+    advice::give(&mut finding, change);
+    finding
+}
+
+/// Who waits for whom; the exception first where all that have finished have the same one.
+fn summary(
+    context: &Context<'_>,
+    how: Finished,
+    ended: &[ProcIndex],
+    direct: &[ProcIndex],
+    exceptions: &[RankException],
+) -> String {
+    let (job, verb) = (context.job, words::wait(direct.len()));
+    let (who, waiting) = (words::procs(job, ended), words::procs(job, direct));
+    match exceptions {
+        [only] if only.ranks == context.ranks(ended) => {
+            let (each, them) = if ended.len() == 1 { ("", "it") } else { ("each ", "them") };
+            let told = exceptions::told(exceptions);
+            format!("{told} and {each}{}, while {waiting} {verb} for {them}", how.words())
+        }
+        _ => {
+            let which = if ended.len() == 1 { "which" } else { "of which each" };
+            let told = format!("{waiting} {verb} for {who}, {which} {}", how.words());
+            if exceptions.is_empty() { told } else { format!("{} while {told}", exceptions::told(exceptions)) }
+        }
     }
+}
+
+/// Where those stand that have finished. A place within the library is none to look at: of those in MPI_Finalize that is named.
+fn ends(context: &Context<'_>, how: Finished, ended: &[ProcIndex]) -> Vec<Blamed> {
+    let process = |proc: &ProcIndex| context.job.procs.get(proc.0).and_then(|proc| proc.process);
+    let is_lost = |proc: &ProcIndex| {
+        let without =
+            |process: &Process| process.calls.is_empty() && process.outside.iter().all(|one| one.caller.is_none());
+        how == Finished::Finalizing && process(proc).is_none_or(without)
+    };
+    let (lost, known): (Vec<ProcIndex>, Vec<ProcIndex>) = ended.iter().copied().partition(is_lost);
+    let mut places = context.blamed(&known);
+    if !lost.is_empty() {
+        let ranks = context.ranks(&lost);
+        places.push(Blamed { ranks, function: "MPI_Finalize".to_owned(), certain: true, ..Blamed::default() });
+    }
+    places
 }

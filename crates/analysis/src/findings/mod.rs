@@ -4,6 +4,7 @@ pub mod collectives;
 pub mod crossed;
 pub mod deadlock;
 pub mod epochs;
+pub mod exceptions;
 pub mod finished;
 pub mod messages;
 pub mod misfits;

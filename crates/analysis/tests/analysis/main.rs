@@ -3,6 +3,7 @@
 
 mod causes;
 mod doubt;
+mod exceptions;
 mod garbage;
 mod graph;
 mod identity;

@@ -1,0 +1,160 @@
+//! Exceptions of Python programs that may be why ranks wait: of those ranks for which the others do.
+//!
+//! That a rank handles an exception is a fact; that the others wait because of it is none. It is told where the rank stands in
+//! the handler itself, and not all others came to where they are through the same one: a program may run in a handler all along.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::Context;
+use super::finished;
+use crate::job::ProcIndex;
+use crate::waits::{Free, ProcState};
+use crate::words;
+use crate::{advice, blame};
+use model::{Blamed, ExceptionState, Finding, FindingKind, PythonException, RankException};
+
+/// So many exceptions of one finding are told.
+const SHOWN: usize = 4;
+/// So many of them in its summary.
+const NAMED: usize = 2;
+
+/// Says of findings whose ranks hold others up which of these have exceptions, but of those that have finished: they have their
+/// own words (`finished`).
+pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
+    for finding in findings {
+        let explained = match finding.kind {
+            FindingKind::Deadlock | FindingKind::CollectiveMismatch => finding.ranks.len() > 1,
+            FindingKind::MissingInCollective
+            | FindingKind::SlowRank
+            | FindingKind::StuckOutside
+            | FindingKind::OddRank => true,
+            _ => false,
+        };
+        if !explained {
+            continue;
+        }
+        let about: HashSet<i64> = finding.ranks.iter().copied().collect();
+        let calls = finding.calls.iter().filter_map(|call| call.rank);
+        let all: HashSet<i64> = calls.chain(about.iter().copied()).collect();
+        let procs = |ranks: &HashSet<i64>| {
+            let mut procs: Vec<ProcIndex> = ranks.iter().filter_map(|rank| context.job.proc(*rank)).collect();
+            procs.sort_unstable();
+            procs
+        };
+        let found = of(context, &procs(&about), &procs(&all));
+        if found.is_empty() {
+            continue;
+        }
+        // What follows a line is a blank, so that terminals and editors take it.
+        let handled = found.iter().take(NAMED).any(|one| one.exception.state == ExceptionState::Handled);
+        let end = if handled { "instead" } else { "before" };
+        finding.summary.push_str(&format!(", perhaps because {} {end}", told(&found)));
+        advice::of_exceptions(finding);
+        finding.blamed.splice(0..0, blamed(&found));
+        finding.exceptions = found;
+    }
+}
+
+/// The exceptions of some processes for which others wait; `all` are these and the others.
+pub fn of(context: &Context<'_>, procs: &[ProcIndex], all: &[ProcIndex]) -> Vec<RankException> {
+    let mut found: BTreeMap<Key<'_>, RankException> = BTreeMap::new();
+    for proc in procs {
+        let Some(process) = context.job.procs.get(proc.0).and_then(|proc| proc.process) else { continue };
+        let Some(rank) = words::rank(context.job, *proc) else { continue };
+        for exception in process.exceptions.iter().filter(|exception| concerns(context, *proc, exception)) {
+            let one = found.entry(key(exception)).or_insert_with(|| RankException {
+                ranks: Vec::new(),
+                exception: PythonException { thread: None, ..exception.clone() },
+            });
+            one.ranks.push(rank);
+        }
+    }
+    let has = |proc: &ProcIndex, wanted: &PythonException| {
+        let process = context.job.procs.get(proc.0).and_then(|proc| proc.process);
+        process.is_none_or(|process| process.exceptions.iter().any(|one| key(one) == key(wanted)))
+    };
+    let mut told: Vec<RankException> =
+        found.into_values().filter(|one| all.iter().any(|proc| !has(proc, &one.exception))).collect();
+    for one in &mut told {
+        one.ranks.sort_unstable();
+        one.ranks.dedup();
+    }
+    // What ended a program explains more than what is handled, and what few ranks have more than what many have.
+    told.sort_by_key(|one| (one.exception.state != ExceptionState::Unhandled, one.ranks.len()));
+    told.truncate(SHOWN);
+    told
+}
+
+/// What makes exceptions of ranks one.
+type Key<'a> = (&'a str, bool, Option<&'a str>, Option<&'a str>, Option<i64>);
+
+fn key(one: &PythonException) -> Key<'_> {
+    let unhandled = one.state == ExceptionState::Unhandled;
+    (&one.name, unhandled, one.function.as_deref(), one.file.as_deref(), one.line)
+}
+
+/// Whether a process stands where it does within the handler of an exception, or ends by it.
+fn concerns(context: &Context<'_>, proc: ProcIndex, exception: &PythonException) -> bool {
+    if exception.state == ExceptionState::Unhandled {
+        return true;
+    }
+    let Some(thread) = exception.thread else { return false };
+    let process = context.job.procs.get(proc.0).and_then(|proc| proc.process);
+    match context.waits.states.get(proc.0) {
+        Some(ProcState::Blocked(threads)) => threads.iter().any(|one| one.call.thread == thread),
+        Some(ProcState::Free(Free::Outside(outside))) => outside.thread == thread,
+        Some(ProcState::Free(Free::Polling(call) | Free::Local(call))) => call.thread == thread,
+        // One that has finished has no other threads that could do something for others.
+        Some(ProcState::Finished(_)) => process.is_some_and(|process| {
+            process.calls.iter().any(|call| call.thread == thread)
+                || process.outside.iter().any(|outside| outside.thread == thread)
+        }),
+        _ => false,
+    }
+}
+
+/// `rank 0 handles ValueError from parse at x.py:9`.
+pub fn told(exceptions: &[RankException]) -> String {
+    let mut parts: Vec<String> = exceptions.iter().take(NAMED).map(words_of).collect();
+    match exceptions.len().saturating_sub(NAMED) {
+        0 => {}
+        more => parts.push(words::counted(more, "more exception")),
+    }
+    words::list(&parts, "and")
+}
+
+fn words_of(one: &RankException) -> String {
+    let name = if one.exception.name.is_empty() { "exception" } else { &one.exception.name };
+    let verb = match (one.exception.state, one.ranks.len()) {
+        (ExceptionState::Handled, 1) => "handles",
+        (ExceptionState::Handled, _) => "handle",
+        (ExceptionState::Unhandled, 1) => "has an unhandled",
+        (ExceptionState::Unhandled, _) => "have an unhandled",
+    };
+    let article =
+        if one.exception.name.is_empty() && one.exception.state == ExceptionState::Handled { "an " } else { "" };
+    let from = blame::spot(&place(one)).map_or_else(String::new, |spot| format!(" from {spot}"));
+    format!("{} {verb} {article}{name}{from}", words::ranks(one.ranks.iter().copied()))
+}
+
+/// Where they came from, as places to look at.
+pub fn blamed(exceptions: &[RankException]) -> Vec<Blamed> {
+    exceptions.iter().map(place).filter(|place| place.caller.is_some() || place.file.is_some()).collect()
+}
+
+fn place(one: &RankException) -> Blamed {
+    Blamed {
+        ranks: one.ranks.clone(),
+        function: String::new(),
+        file: one.exception.file.clone(),
+        line: one.exception.line,
+        caller: one.exception.function.clone(),
+        certain: one.exception.state == ExceptionState::Unhandled,
+    }
+}
+
+/// Whether Python has ended in a process, which then keeps nothing of its exceptions.
+pub fn python_ended(context: &Context<'_>, proc: ProcIndex) -> bool {
+    let process = context.job.procs.get(proc.0).and_then(|proc| proc.process);
+    process.is_some_and(|process| process.python_ended) && finished::finished(context, proc).is_some()
+}
