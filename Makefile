@@ -22,7 +22,7 @@ export PATH := $(if $(CARGO),$(dir $(CARGO)):)$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
 PYTHON ?= /usr/bin/python3
-DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0
+DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3
 
 # Tests wait for jobs and debuggers as well as compute: one more at a time than there are processors.
 WORKERS ?= $(shell expr $$(nproc) + 1)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, List
 
 from .paths import CACHE, PROJECT
 
@@ -106,3 +106,37 @@ def _run(*command: str) -> str:
     if result.returncode != 0:
         raise Missing(f"{' '.join(command)} failed:\n{result.stdout}{result.stderr}")
     return result.stdout
+
+
+#: Starts the interpreter of a library, as the program python3 does.
+_PYTHON = "int Py_BytesMain(int, char **);\nint main(int argc, char **argv) { return Py_BytesMain(argc, argv); }\n"
+
+
+def other_debian_python(suite: str, version: str, *, older: bool = False) -> List[str]:
+    """The command of the Python of another Debian suite, which is unpacked, not installed.
+
+    A program of ours that has its shared library, with that suite's C library; of an older suite its own program, which
+    runs with the C library here.
+    """
+    place = CACHE / f"python-{version}-of-{suite}"
+    program = place / f"python{version}"
+    root = place / "root"
+    with locked(place.name):
+        if older:
+            program = root / "usr" / "bin" / f"python{version}"
+            if not program.exists():
+                _run(str(PROJECT / "tools" / "unpack-debian"), suite, str(place), f"python{version}")
+        elif not program.exists():
+            _run(str(PROJECT / "tools" / "unpack-debian"), suite, str(place), f"python{version}", f"libpython{version}")
+            (place / "main.c").write_text(_PYTHON)
+            # Debian 11 has it in another place than 13.
+            (loader,) = sorted(root.glob("lib/*/ld-linux-*.so.*")) or sorted(root.glob("usr/lib/*/ld-linux-*.so.*"))
+            (library,) = sorted(root.glob(f"usr/lib/*/libpython{version}.so.1.0"))
+            libraries = f"{library.parent}:{root / 'lib' / library.parent.name}"
+            options = ["-Wl,--allow-shlib-undefined", "-Wl,--disable-new-dtags", f"-Wl,-rpath,{libraries}"]
+            fresh = program.with_suffix(".new")
+            _run(
+                "gcc", "-o", str(fresh), str(place / "main.c"), str(library), f"-Wl,--dynamic-linker={loader}", *options
+            )
+            fresh.rename(program)
+    return ["/usr/bin/env", f"PYTHONHOME={root / 'usr'}", str(program)]

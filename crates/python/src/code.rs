@@ -13,6 +13,8 @@ use crate::memory::Memory;
 
 /// So many code objects are remembered.
 const KEPT: usize = 4096;
+/// So many lines of each.
+const KEPT_LINES: usize = 64;
 
 /// What a code object says.
 #[derive(Debug)]
@@ -26,23 +28,33 @@ pub(crate) struct Code {
     table: Option<Vec<u8>>,
     lines: Lines,
     begin: TargetAddr,
+    known: RefCell<HashMap<i64, Option<i64>>>,
 }
 
 impl Code {
     /// The line of the instruction at `offset` bytes; `None` where it has none.
-    pub fn line(&self, offset: i64) -> Option<i64> {
+    pub fn line(&self, memory: &Memory<'_>, offset: i64) -> Result<Option<i64>, PythonError> {
         // Before its first instruction.
         if offset < 0 {
-            return Some(self.first_line).filter(|line| *line > 0);
+            return Ok(Some(self.first_line).filter(|line| *line > 0));
         }
-        let table = self.table.as_ref()?;
+        let Some(table) = &self.table else { return Ok(None) };
+        if let Some(known) = self.known.borrow().get(&offset) {
+            return Ok(*known);
+        }
+        memory.pay(table.len() as u64)?;
         let line = match self.lines {
             Lines::Lnotab => Some(lines::in_lnotab(table, self.first_line, offset)),
             Lines::Ranges => lines::in_ranges(table, self.first_line, offset),
             Lines::Locations => lines::in_locations(table, self.first_line, offset),
         };
         // A damaged table may count up to anything.
-        line.filter(|line| (1..=i64::from(i32::MAX)).contains(line))
+        let line = line.filter(|line| (1..=i64::from(i32::MAX)).contains(line));
+        let mut known = self.known.borrow_mut();
+        if known.len() < KEPT_LINES {
+            known.insert(offset, line);
+        }
+        Ok(line)
     }
 
     /// How many bytes after its beginning an address is.
@@ -72,6 +84,16 @@ impl Codes {
     }
 }
 
+/// The table of lines; `None` where it could not be read.
+fn table(memory: &Memory<'_>, code: TargetAddr) -> Result<Option<Vec<u8>>, PythonError> {
+    let Ok(table) = memory.pointer(code, memory.layout.line_table) else { return Ok(None) };
+    match memory.bytes(table) {
+        Ok(table) => Ok(Some(table)),
+        Err(PythonError::TooMuch) => Err(PythonError::TooMuch),
+        Err(_) => Ok(None),
+    }
+}
+
 fn read(memory: &Memory<'_>, address: TargetAddr) -> Result<Code, PythonError> {
     let layout = &memory.layout;
     if !memory.is_a(address, "code") {
@@ -85,8 +107,9 @@ fn read(memory: &Memory<'_>, address: TargetAddr) -> Result<Code, PythonError> {
         function,
         made_up: filename == short_name,
         first_line: memory.int(address, layout.first_line)?,
-        table: memory.pointer(address, layout.line_table).ok().and_then(|table| memory.bytes(table).ok()),
+        table: table(memory, address)?,
         lines: layout.lines,
         begin: address.wrapping_add(layout.code),
+        known: RefCell::default(),
     })
 }

@@ -23,6 +23,9 @@ pub enum PythonError {
     /// It is none of 64 bits.
     #[error("interpreters of 32 bits are not read")]
     Width,
+    /// There is more of it than is read at once.
+    #[error("there are more frames and names of Python than are read at once")]
+    TooMuch,
     /// Memory is not what the release has there.
     #[error("{0}")]
     Unlike(Reason),

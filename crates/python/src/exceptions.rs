@@ -67,8 +67,8 @@ pub(crate) fn unhandled(
 
 /// Whether code is the outermost of a program: that of its main module, or of what runs one (`python -m`).
 fn is_of_the_whole_program(code: &Code) -> bool {
-    let runs_it = code.file == "<frozen runpy>" || code.file.ends_with("/runpy.py");
-    runs_it || (code.function == "<module>" && code.file != "<console>" && !code.file.starts_with("<ipython-"))
+    places::runs_modules(&code.file)
+        || (code.function == "<module>" && code.file != "<console>" && !code.file.starts_with("<ipython-"))
 }
 
 fn described(
@@ -106,7 +106,7 @@ fn described(
             of_the_program |= own;
             exception.function = Some(code.function.clone());
             exception.file = Some(code.file.clone());
-            exception.line = code.line(memory.int(traceback, places.lasti)?);
+            exception.line = code.line(memory, memory.int(traceback, places.lasti)?)?;
         }
         traceback = memory.pointer(traceback, places.next)?;
     }

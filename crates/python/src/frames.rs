@@ -14,6 +14,8 @@ use crate::threads::PythonThread;
 
 /// A stack deeper than this is not walked to its end.
 const DEEPEST: usize = 2000;
+/// What a frame costs of what may be read and gone through, beside its names.
+const FRAME: u64 = 64;
 
 /// The frames of a thread.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -27,11 +29,16 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Whether the program runs: its outermost frame is that of its main module. At the end of a program others stand there,
-    /// of functions that it has asked for (the module `atexit`).
-    pub fn runs_a_program(&self) -> bool {
-        let outermost = self.groups.last().and_then(|group| group.last());
-        outermost.is_some_and(|frame| frame.function.as_deref() == Some("<module>"))
+    /// Whether the program may run: a frame is that of a module, or of what runs one (`python -m`), or not all are known. At the
+    /// end of a program others stand there, of functions that it has asked for (the module `atexit`).
+    pub fn may_run_a_program(&self) -> bool {
+        if self.unknown.is_some() || self.cut {
+            return true;
+        }
+        let is_module = |frame: &Frame| {
+            frame.function.as_deref() == Some("<module>") || frame.file.as_deref().is_some_and(places::runs_modules)
+        };
+        self.groups.iter().flatten().any(is_module)
     }
 }
 
@@ -109,7 +116,8 @@ fn frame(memory: &Memory<'_>, codes: &Codes, at: TargetAddr) -> Result<Option<Fr
             own_offset(memory, address, at, position).unwrap_or_else(|| code.offset_of(position))
         }
     };
-    let line = code.line(offset);
+    memory.pay(FRAME + (code.function.len() + code.file.len()) as u64)?;
+    let line = code.line(memory, offset)?;
     if code.made_up && line.is_none() {
         return Ok(None);
     }

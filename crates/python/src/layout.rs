@@ -80,6 +80,11 @@ pub(crate) struct Exceptions {
     pub inner: Option<u64>,
 }
 
+/// Of 3.11, 3.13 and 3.14 (cpython/pystate.h, cpython/pyerrors.h, cpython/traceback.h, internal/pycore_frame.h, since 3.14
+/// internal/pycore_interpframe_structs.h).
+pub(crate) const SINCE_3_11: Exceptions =
+    Exceptions { info: 120, value: 0, previous: 8, traceback: 40, next: 16, frame: 24, lasti: 32, inner: Some(24) };
+
 /// Offsets in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -186,16 +191,7 @@ const RELEASE_3_8: Layout = Layout {
     text_kind: 2,
     ascii: 48,
     compact: 72,
-    exceptions: Some(Exceptions {
-        info: 144,
-        value: 8,
-        previous: 24,
-        traceback: 32,
-        next: 16,
-        frame: 24,
-        lasti: 32,
-        inner: None,
-    }),
+    exceptions: Some(Exceptions { info: 144, value: 8, previous: 24, traceback: 32, inner: None, ..SINCE_3_11 }),
 };
 
 /// 3.9 (internal/pycore_interp.h, cpython/frameobject.h, cpython/code.h of 3.9.2).
@@ -225,16 +221,7 @@ const RELEASE_3_11: Layout = Layout {
     line_table: 136,
     lines: Lines::Locations,
     code: 184,
-    exceptions: Some(Exceptions {
-        info: 120,
-        value: 0,
-        previous: 8,
-        traceback: 40,
-        next: 16,
-        frame: 24,
-        lasti: 32,
-        inner: Some(24),
-    }),
+    exceptions: Some(SINCE_3_11),
     ..RELEASE_3_10
 };
 
@@ -253,16 +240,7 @@ const RELEASE_3_12: Layout = Layout {
     code: 192,
     ascii: 40,
     compact: 56,
-    exceptions: Some(Exceptions {
-        info: 104,
-        value: 0,
-        previous: 8,
-        traceback: 40,
-        next: 16,
-        frame: 24,
-        lasti: 32,
-        inner: Some(24),
-    }),
+    exceptions: Some(Exceptions { info: 104, ..SINCE_3_11 }),
     ..RELEASE_3_11
 };
 

@@ -28,6 +28,9 @@ use crate::frames::Frames;
 use crate::memory::Memory;
 use crate::threads::PythonThread;
 
+/// So many notes about threads are told of a process.
+const NOTES: usize = 16;
+
 /// What is known of Python in a process, besides the frames in its stacks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
@@ -90,36 +93,49 @@ fn place(
     let places = merge::stacks_of(&threads, stacks, found);
     // A program that has ended runs no more of its code; while it runs, an exception may be one of long ago.
     let interpreter = threads.first().map(|(thread, _)| thread.interpreter);
-    let ended = interpreter.filter(|_| threads.iter().all(|(_, frames)| !frames.runs_a_program()));
+    let ended = interpreter.filter(|_| threads.iter().all(|(_, frames)| !frames.may_run_a_program()));
     if let Some(exception) = ended.and_then(|ended| exceptions::unhandled(memory, codes, ended).ok().flatten()) {
         told.exceptions.push(exception);
     }
     let mut homeless = 0;
+    let mut notes = Vec::new();
+    if memory.layout.exceptions.is_none() && !threads.is_empty() {
+        notes
+            .push("which exceptions Python handles is not known: it is a build of CPython without its lock".to_owned());
+    }
     for ((python, frames), stack) in threads.into_iter().zip(places) {
-        let handled = exceptions::handled(memory, codes, &python).ok().flatten();
+        let handled = exceptions::handled(memory, codes, &python);
         let Some(stack) = stack.and_then(|at| stacks.get_mut(at)) else {
             homeless += usize::from(!frames.groups.is_empty());
-            if let Some(error) = &frames.unknown {
-                told.notes.push(not_known(error));
-            }
+            notes.extend(frames.unknown.as_ref().map(not_known));
             continue;
         };
         let thread = stack.thread;
-        told.exceptions.extend(handled.map(|exception| PythonException { thread: Some(thread), ..exception }));
+        let mut note = |what: String| notes.push(format!("thread {thread}: {what}"));
+        match handled {
+            Ok(handled) => {
+                told.exceptions.extend(handled.map(|one| PythonException { thread: Some(thread), ..one }));
+            }
+            Err(error) => note(format!("whether it handles an exception of Python is not known: {error}")),
+        }
         if let Some(error) = &frames.unknown {
-            told.notes.push(format!("thread {thread}: Python's frames further out are not known: {error}"));
+            note(format!("Python's frames further out are not known: {error}"));
         }
         if frames.cut {
-            let what = "Python's frames are too many, and those furthest out are not shown";
-            told.notes.push(format!("thread {thread}: {what}"));
+            note("Python's frames are too many, and those furthest out are not shown".to_owned());
         }
         if !frames.groups.is_empty() && !merge::put(stack, frames, found) {
             let what = "Python's frames are in order, but where they stand among those of compiled code is not known";
-            told.notes.push(format!("thread {thread}: {what}"));
+            note(what.to_owned());
         }
     }
     if homeless > 0 {
         let what = "of Python's threads are not shown: which threads these are is not known";
         told.notes.push(format!("the frames of {homeless} {what}"));
+    }
+    let more = notes.len().saturating_sub(NOTES);
+    told.notes.extend(notes.into_iter().take(NOTES));
+    if more > 0 {
+        told.notes.push(format!("{more} more such notes about threads of Python are not shown"));
     }
 }

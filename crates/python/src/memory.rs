@@ -1,6 +1,6 @@
 //! Objects of the interpreter: their types, texts and bytes, each looked at before it is believed.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use target::address::TargetAddr;
@@ -9,8 +9,12 @@ use target::{Target, TargetError};
 use crate::error::{PythonError, unlike};
 use crate::layout::Layout;
 
-/// The longest name of a function or file, in characters.
+/// So many characters of the name of a function or file are told: those of a longer one that come first.
 const LONGEST: u64 = 4096;
+/// What is longer than this, in characters, is no name.
+const LONGEST_OF_ALL: u64 = 1 << 32;
+/// So many bytes of names and tables are read and gone through for one process.
+const MOST: u64 = 64 << 20;
 /// The longest table of lines, in bytes.
 const LARGEST_TABLE: u64 = 1 << 20;
 /// The longest name of a type.
@@ -23,11 +27,18 @@ pub(crate) struct Memory<'a> {
     pub target: &'a dyn Target,
     pub layout: Layout,
     types: RefCell<HashMap<TargetAddr, String>>,
+    left: Cell<u64>,
 }
 
 impl<'a> Memory<'a> {
     pub fn new(target: &'a dyn Target, layout: Layout) -> Self {
-        Self { target, layout, types: RefCell::default() }
+        Self { target, layout, types: RefCell::default(), left: Cell::new(MOST) }
+    }
+
+    /// Takes so many bytes from what may be read and gone through.
+    pub fn pay(&self, bytes: u64) -> Result<(), PythonError> {
+        self.left.set(self.left.get().checked_sub(bytes).ok_or(PythonError::TooMuch)?);
+        Ok(())
     }
 
     /// The pointer in a field.
@@ -82,17 +93,21 @@ impl<'a> Memory<'a> {
         let state = self.target.read_uint(object.wrapping_add(layout.text_state), 4)? >> layout.text_kind;
         // struct state of PyASCIIObject: three bits for the width, then whether the text follows, and whether it is ASCII.
         let (width, compact, ascii) = (state & 7, state & 8 != 0, state & 16 != 0);
-        if !compact || !matches!(width, 1 | 2 | 4) || (ascii && width != 1) || length > LONGEST {
+        if !compact || !matches!(width, 1 | 2 | 4) || (ascii && width != 1) || length > LONGEST_OF_ALL {
             return Err(unlike("a name of Python's makes no sense"));
         }
         let begin = object.wrapping_add(if ascii { layout.ascii } else { layout.compact });
-        let bytes = self.target.read_bytes(begin, usize::try_from(length * width).unwrap_or(usize::MAX))?;
+        let told = length.min(LONGEST);
+        self.pay(told * width)?;
+        let bytes = self.target.read_bytes(begin, usize::try_from(told * width).unwrap_or(usize::MAX))?;
         let abi = self.target.abi();
         let units = bytes.chunks_exact(usize::try_from(width).unwrap_or(1)).map(|unit| abi.uint(unit));
-        Ok(units.fold(String::new(), |mut text, unit| {
-            push(&mut text, unit);
-            text
-        }))
+        let mut text = String::new();
+        units.for_each(|unit| push(&mut text, unit));
+        if length > told {
+            text.push('…');
+        }
+        Ok(text)
     }
 
     /// Whether an object is a text of these characters; a text of another length is not read.
@@ -115,6 +130,7 @@ impl<'a> Memory<'a> {
         if size > LARGEST_TABLE {
             return Err(unlike("a table of lines makes no sense"));
         }
+        self.pay(size)?;
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         Ok(self.target.read_bytes(object.wrapping_add(self.layout.bytes), size)?)
     }

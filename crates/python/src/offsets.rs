@@ -7,7 +7,7 @@ use target::Target;
 use target::address::TargetAddr;
 
 use crate::error::{PythonError, unlike};
-use crate::layout::{Entry, Exceptions, Innermost, Layout, Position};
+use crate::layout::{Entry, Innermost, Layout, Position, SINCE_3_11};
 
 /// How `_PyRuntime` begins.
 pub(crate) const COOKIE: &[u8; 8] = b"xdebugpy";
@@ -195,15 +195,6 @@ pub(crate) fn described(target: &dyn Target, runtime: TargetAddr, minor: u64) ->
     layout.text_kind = if free_threaded && minor >= 14 { 8 } else { 2 };
     // What is not described: only where the thread state is as that of the headers.
     let usual = current == 72 && layout.thread_id == 152 && !free_threaded;
-    layout.exceptions = usual.then_some(Exceptions {
-        info: 120,
-        value: 0,
-        previous: 8,
-        traceback: 40,
-        next: 16,
-        frame: 24,
-        lasti: 32,
-        inner: Some(24),
-    });
+    layout.exceptions = usual.then_some(SINCE_3_11);
     Ok(layout)
 }

@@ -17,6 +17,11 @@ const PACKAGES: [&str; 2] = ["site-packages", "dist-packages"];
 /// What of mpi4py is Python: files, and folders.
 const MPI4PY: [&str; 6] = ["__init__.py", "__main__.py", "bench.py", "run.py", "futures", "util"];
 
+/// Whether a file is that of what `python -m` runs modules with.
+pub(crate) fn runs_modules(file: &str) -> bool {
+    file == "<frozen runpy>" || file.ends_with("/runpy.py")
+}
+
 /// Whose code a file has.
 pub(crate) fn of(file: &str) -> Place {
     // The interpreter's own: `<frozen importlib._bootstrap>`. Others in such brackets are made by programs.

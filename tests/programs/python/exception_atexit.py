@@ -1,4 +1,4 @@
-"""Rank 0 raises an exception that nobody handles; what it has asked for at its end calls MPI_Finalize, and rank 1 waits."""
+"""Rank 0 raises an exception that nobody handles; what it asked for at its end calls MPI_Finalize, and rank 1 waits."""
 
 import atexit
 
