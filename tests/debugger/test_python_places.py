@@ -29,8 +29,9 @@ OTHERS: Dict[str, Callable[[], List[str]]] = {
 def compare(batch: int, folder: Path, python: List[str], *options: str) -> None:
     seeds = range(TOGETHER * batch, TOGETHER * (batch + 1))
     with Programs(seeds, folder, python) as programs:
-        found, notes = ours(programs.pids, *options)
+        found, exceptions, notes = ours(programs.pids, *options)
         assert not programs.wrong(found), "\n".join(programs.wrong(found))
+        assert exceptions == programs.exceptions
         assert not notes
         assert found == py_spys(programs.pids)
 

@@ -11,6 +11,7 @@ import pytest
 from support import cli, processes
 from support.builds import MpiBuild
 from support.python_jobs import PYTHON, PythonJob, is_at, marked
+from support.python_places import ours, py_spys
 
 Json = Dict[str, Any]
 StartPython = Callable[..., PythonJob]
@@ -38,6 +39,8 @@ PROGRAMS = {
     "callback": 2,
     "names": 2,
 }
+#: In these a rank runs no Python any more.
+ENDED = ("exception_finalize", "exception_atexit")
 
 
 @pytest.fixture
@@ -86,6 +89,16 @@ def test_calls_have_the_lines_of_python(debian_mpi: MpiBuild, start_python: Star
     job = start_python(debian_mpi, program, ranks=PROGRAMS[program])
     for process in stuck(job, program).values():
         assert not [note for note in process["notes"] if "Python" in note]
+
+
+@pytest.mark.parametrize("program", [program for program in PROGRAMS if program not in ENDED])
+def test_stacks_are_those_of_py_spy(debian_mpi: MpiBuild, start_python: StartPython, program: str) -> None:
+    """At the waiting calls of mpi4py; random programs are in tests/debugger/test_python_places.py."""
+    job = start_python(debian_mpi, program, ranks=PROGRAMS[program])
+    stuck(job, program)
+    found, _, notes = ours(job.pids)
+    assert all(found.values()) and not notes
+    assert found == py_spys(job.pids)
 
 
 #: Program, ranks, and how rank 0 has the exception that the headline names.
@@ -153,6 +166,37 @@ def test_of_a_python_that_has_ended_nothing_is_made_up(debian_mpi: MpiBuild, sta
     assert "exceptions" not in first
     assert [one for one in first["evidence"] if one.startswith("Python has ended in rank 0:")]
     assert [(one["function"], one["ranks"]) for one in first["blamed"]] == [("MPI_Recv", [1]), ("MPI_Finalize", [0])]
+
+
+@pytest.mark.parametrize("debugger", ["gdb", "lldb"])
+def test_strange_names_are_cleaned_and_cut(
+    debian_mpi: MpiBuild, start_python: StartPython, tmp_path: Path, debugger: str
+) -> None:
+    job = start_python(debian_mpi, "strange_names", ranks=2)
+    pids = [*cli.pid_options(job.pids), "--via", debugger]
+
+    def stopped() -> bool:
+        found = cli.show(job.pids, "--via", debugger).values()
+        return all([call["function"] for call in one["calls"]] == ["MPI_Recv"] for one in found)
+
+    processes.wait_until(stopped, "both ranks in MPI_Recv", timeout=60)
+    recording = tmp_path / "strange.mpirec"
+    assert cli.mpi_queues("record", *pids, "-o", str(recording)).status == 0
+    for target in (pids, ["--recording", str(recording)]):
+        for command in (["diagnose"], ["diagnose", "-v"], ["stacks"], ["stacks", "--internal"], ["show"]):
+            result = cli.mpi_queues(*command, *target)
+            assert result.status == 0 and len(result.out) < 100_000, str(result)[:4000]
+            harmful = [c for c in result.out + result.err if c not in "\n …│├└─" and not c.isprintable()]
+            assert not harmful, (command, harmful)
+        told = json.loads(cli.mpi_queues("diagnose", *target, "--format", "json").out)
+        first, second = sorted(told["processes"], key=lambda one: one["rank"])
+        frames = [[one for one in of["stacks"][0]["frames"] if one.get("language")] for of in (first, second)]
+        names = [[one["function"] for one in of] for of in frames]
+        assert names[0][:1] == ["wait"] and names[0][1].startswith("outer\x1b[2J")
+        assert frames[0][1]["file"].endswith("\\xff\\xfe\ufffd.py")
+        assert names[1][1] == "outer" + 4091 * "n" + "…" and len(frames[1][1]["file"]) == 4097
+        assert [len(of["exceptions"]) for of in (first, second)] == [1, 1]
+        assert first["exceptions"][0]["name"].startswith("Bad\x1b[2J")
 
 
 def told(process: Json) -> List[Any]:

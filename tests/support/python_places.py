@@ -16,6 +16,8 @@ from .python_programs import program
 Frame = Tuple[str, str, int]
 #: By process id: how many threads have these frames, innermost first.
 Places = Dict[int, "Counter[Tuple[Frame, ...]]"]
+#: By process id: the exceptions that its threads handle: type, function, line.
+Exceptions = Dict[int, "Counter[Tuple[str, str, int]]"]
 
 
 class Programs:
@@ -23,13 +25,18 @@ class Programs:
 
     def __init__(self, seeds: Iterable[int], folder: Path, python: Sequence[str]) -> None:
         self.truth: Places = {}
+        self.exceptions: Exceptions = {}
         self.seeds: Dict[int, int] = {}
         self._started: List[subprocess.Popen[bytes]] = []
         try:
             for seed in seeds:
                 self._start(seed, folder / str(seed), python)
             for process, seed in zip(self._started, seeds):
-                self.truth[process.pid] = _stopped(process.pid, folder / str(seed), program(seed)[1])
+                threads = _stopped(process.pid, folder / str(seed), program(seed)[1])
+                frames = (tuple((name, file, line) for name, file, line in thread["frames"]) for thread in threads)
+                self.truth[process.pid] = Counter(frames)
+                raised = (tuple(thread["raised"]) for thread in threads if thread["raised"])
+                self.exceptions[process.pid] = Counter(raised)
                 self.seeds[process.pid] = seed
         except BaseException:
             self.end()
@@ -66,8 +73,8 @@ class Programs:
         return told
 
 
-def _stopped(pid: int, folder: Path, count: int) -> Counter[Tuple[Frame, ...]]:
-    """Where the threads of a program say that they stand, once they do."""
+def _stopped(pid: int, folder: Path, count: int) -> List[Dict[str, Any]]:
+    """What the threads of a program say of where they stand, once they do."""
 
     def told() -> List[Path]:
         return list(folder.glob("thread.*.json"))
@@ -75,7 +82,7 @@ def _stopped(pid: int, folder: Path, count: int) -> Counter[Tuple[Frame, ...]]:
     processes.wait_until(lambda: len(told()) == count, f"the stop of {folder}")
     threads = [json.loads(one.read_text(encoding="utf-8")) for one in told()]
     processes.wait_until(lambda: all(_reads(pid, thread) for thread in threads), f"the reading threads of {folder}")
-    return Counter(tuple((name, file, line) for name, file, line in thread["frames"]) for thread in threads)
+    return threads
 
 
 def _reads(pid: int, thread: Dict[str, Any]) -> bool:
@@ -96,18 +103,21 @@ def _differences(wanted: Counter[Tuple[Frame, ...]], found: Counter[Tuple[Frame,
     return f"{len(lacking)} threads are not told, {len(more)} are told and not there: {pairs}"
 
 
-def ours(pids: Iterable[int], *options: str) -> Tuple[Places, List[str]]:
+def ours(pids: Iterable[int], *options: str) -> Tuple[Places, Exceptions, List[str]]:
     """What ``mpi-queues stacks`` tells of Python, and its notes about it."""
     result = cli.mpi_queues("stacks", *cli.pid_options(pids), "--threads", "--internal", "--format", "json", *options)
     assert result.status == 0, str(result)
     places: Places = {}
+    raised: Exceptions = {}
     notes = []
     for process in json.loads(result.out)["processes"]:
         stacks = ([frame for frame in stack["frames"] if frame.get("language")] for stack in process["stacks"])
         told = [tuple((one["function"], one["file"], one["line"]) for one in frames) for frames in stacks if frames]
         places[process["pid"]] = Counter(told)
+        handled = (one for one in process.get("exceptions", []) if one["state"] == "handled")
+        raised[process["pid"]] = Counter((one["name"], one["function"], one["line"]) for one in handled)
         notes += [note for note in process["notes"] if "Python" in note]
-    return places, notes
+    return places, raised, notes
 
 
 def py_spys(pids: Iterable[int]) -> Places:

@@ -387,9 +387,17 @@ def told(frame):
         code = frame.f_code
         found.append([getattr(code, "co_qualname", code.co_name), code.co_filename, frame.f_lineno])
         frame = frame.f_back
+    kind, _, traceback = sys.exc_info()
+    raised = None
+    while traceback is not None:
+        # The program's own code before that of libraries.
+        code = traceback.tb_frame.f_code
+        if raised is None or code.co_filename in (__file__, "made up"):
+            raised = [kind.__name__, getattr(code, "co_qualname", code.co_name), traceback.tb_lineno]
+        traceback = traceback.tb_next
     own = threading.get_native_id()
     with open(os.path.join(folder, "new.%d" % own), "w") as file:
-        json.dump({{"thread": own, "pipe": pipe, "frames": found}}, file)
+        json.dump({{"thread": own, "pipe": pipe, "frames": found, "raised": raised}}, file)
     os.rename(os.path.join(folder, "new.%d" % own), os.path.join(folder, "thread.%d.json" % own))
 
 
