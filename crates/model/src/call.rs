@@ -78,7 +78,7 @@ pub struct Argument {
     #[serde(skip_serializing_if = "super::process::is_false")]
     pub fixed: bool,
     /// What tells the value where no expression of the source does: `call site` is what an optimising compiler wrote down of
-    /// the call.
+    /// the call; `queue`, of a call that Python code made, what the library keeps of the operation that is the call's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }

@@ -5,6 +5,7 @@ mod detection;
 mod families;
 mod handles;
 mod json;
+mod kept_arguments;
 #[cfg(feature = "plugins")]
 mod plugins;
 mod record;

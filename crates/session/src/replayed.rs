@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{LayoutChoice, Session, SessionError, Wrappers, add_facts, tell_missing};
+use super::{LayoutChoice, Session, SessionError, Wrappers, add_facts, kept_arguments, tell_missing};
 use model::{Facts, Process, Snapshot, Stack};
 use recording::{RecordingError, RecordingFile, Replay};
 use target::{Target, TargetError};
@@ -42,6 +42,7 @@ impl<T: Target> Session<T> {
         facts.stacks.iter_mut().for_each(|stack| wrappers.mark(stack));
         add_facts(process, facts);
         self.resolve_calls(process);
+        kept_arguments::tell(process, &facts.stacks);
         tell_missing(process, missing);
     }
 }
