@@ -25,7 +25,7 @@ from .guarded import Run, guarded
 from .memory import PAGE, Damage, DamagedProcess
 
 SHORT = range(8)
-LONG = range(1000)
+LONG = range(400)
 MPIS: Tuple[str, ...] = ()
 
 #: Which part of the bytes or words of the pages is damaged.

@@ -11,7 +11,7 @@ use crate::job::ProcIndex;
 use crate::waits::{Free, ProcState};
 use crate::words;
 use crate::{advice, blame};
-use model::{Blamed, ExceptionState, Finding, FindingKind, PythonException, RankException};
+use model::{Blamed, ExceptionState, Finding, FindingKind, Process, PythonException, RankException};
 
 /// So many exceptions of one finding are told.
 const SHOWN: usize = 4;
@@ -21,6 +21,10 @@ const NAMED: usize = 2;
 /// Says of findings whose ranks hold others up which of these have exceptions, but of those that have finished: they have their
 /// own words (`finished`).
 pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
+    let has_any = |process: &Process| !process.exceptions.is_empty();
+    if !context.job.procs.iter().any(|proc| proc.process.is_some_and(has_any)) {
+        return;
+    }
     for finding in findings {
         let explained = match finding.kind {
             FindingKind::Deadlock | FindingKind::CollectiveMismatch => finding.ranks.len() > 1,
@@ -41,7 +45,12 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
             procs.sort_unstable();
             procs
         };
-        let found = of(context, &procs(&about), &procs(&all));
+        // An odd rank is compared with all.
+        let all = match finding.kind {
+            FindingKind::OddRank => (0..context.job.procs.len()).map(ProcIndex).collect(),
+            _ => procs(&all),
+        };
+        let found = of(context, &procs(&about), &all);
         if found.is_empty() {
             continue;
         }

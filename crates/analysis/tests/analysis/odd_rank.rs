@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::diagnose::{Earlier, diagnose};
-use model::{Finding, FindingKind, Frame, OddReason, Snapshot, Stage, State};
+use model::{Finding, FindingKind, Frame, OddReason, PythonException, Snapshot, Stage, State};
 
 use super::made::{call, counted, of_kind, receive, twice};
 use super::made_stacks::{Chance, dark_job, frame, in_mpi, library, stack, stand};
@@ -256,6 +256,13 @@ fn what_is_told_of_one() {
     let [OddReason::Elsewhere { own, number: 7, parted_in, .. }] = &findings[0].odd[..] else { panic!("{findings:?}") };
     assert_eq!((own.line, parted_in.as_deref()), (Some(88), Some("main")));
     assert!(verdict.headline.starts_with("Rank 5 is not where the other 7 are: "), "{}", verdict.headline);
+    // One in a handler.
+    let mut snapshot = standing(&places);
+    let thread = snapshot.processes[5].calls[0].thread;
+    let exception = PythonException { name: "KeyError".to_owned(), thread: Some(thread), ..PythonException::default() };
+    snapshot.processes[5].exceptions.push(exception);
+    let (findings, _) = diagnose(&snapshot, None);
+    assert_eq!(findings[0].summary, format!("{summary}, perhaps because rank 5 handles KeyError instead"));
     // Two that are apart, each by itself.
     let mut places = with(64, ("step", 50, "MPI_Wait"), &[5], ("write_output", 88, "MPI_Recv"));
     places[9] = ("relax", 3, "MPI_Ssend");
