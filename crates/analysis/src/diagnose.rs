@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::findings::{
-    self, Context, collectives, crossed, deadlock, epochs, finished, messages, non_blocking, requests, slow,
+    self, Context, circles, collectives, deadlock, epochs, finished, messages, non_blocking, requests, slow,
 };
 use super::job::{Job, ProcIndex};
 use super::matching::Matching;
@@ -40,10 +40,11 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let mut findings = deadlock::find(&context);
     findings.extend(finished::find(&context));
     let pending = non_blocking::pending(&context);
-    let crossed = crossed::find(&context, &pending);
-    findings.extend(crossed.findings.iter().cloned());
-    findings.extend(collectives::find(&context, &pending));
-    findings.extend(non_blocking::find(&context, &pending, &crossed));
+    let groups = collectives::groups(&context);
+    let circles = circles::find(&context, groups.values().flatten(), &pending);
+    findings.extend(circles.findings.iter().cloned());
+    findings.extend(collectives::find(&context, &groups, &pending, &circles));
+    findings.extend(non_blocking::find(&context, &pending, &circles));
     findings.extend(messages_of(&context));
     findings.extend(epochs::find(&context));
     findings.extend(findings::polling::find(&context));

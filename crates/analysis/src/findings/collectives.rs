@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
+use super::circles::{Circles, Which};
 use super::non_blocking::Pending;
-use super::two_communicators::{self, Absent, Place};
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
 use crate::waits::{Collective, CollectiveId, Peer, peer};
@@ -22,39 +22,21 @@ const ALL_RANKS: usize = 64;
 const SHOWN: usize = 16;
 
 /// The ranks that stand in one function, and whether all of them are stuck for certain.
-struct Group<'a> {
-    id: CollectiveId,
-    collective: &'a Collective,
-    stuck: Vec<ProcIndex>,
+#[derive(Debug)]
+pub struct Group<'a> {
+    pub(super) id: CollectiveId,
+    pub(super) collective: &'a Collective,
+    pub(super) stuck: Vec<ProcIndex>,
     certain: bool,
     reach: Reach,
 }
 
-impl Place<'_> {
-    fn of_group<'g>(group: &'g Group<'_>) -> Option<Place<'g>> {
-        Some(Place {
-            communicator: group.collective.communicator?,
-            function: Some(&group.collective.function),
-            waiting: &group.stuck,
-            collective: Some(group.id),
-            absent: Absent::Members(&group.collective.missing),
-        })
-    }
+/// By communicator, those of fewer ranks first.
+pub type Groups<'a> = BTreeMap<CommunicatorId, Vec<Group<'a>>>;
 
-    fn of_pending<'p>(pending: &'p Pending<'_>) -> Place<'p> {
-        Place {
-            communicator: pending.communicator,
-            function: pending.function(),
-            waiting: pending.waiting(),
-            collective: None,
-            absent: Absent::Pending(pending),
-        }
-    }
-}
-
-/// All findings about collectives; `pending` are the non-blocking ones.
-pub fn find(context: &Context<'_>, pending: &[Pending<'_>]) -> Vec<Finding> {
-    let mut by_communicator: BTreeMap<CommunicatorId, Vec<Group<'_>>> = BTreeMap::new();
+/// Where stuck ranks stand in blocking collectives.
+pub fn groups<'a>(context: &Context<'a>) -> Groups<'a> {
+    let mut found: Groups<'a> = BTreeMap::new();
     for (id, collective) in context.waits.collectives.iter() {
         let Some(communicator) = collective.communicator else { continue };
         let WaitKind::Collective(_, reach) = wait_kind(&collective.function) else { continue };
@@ -67,8 +49,16 @@ pub fn find(context: &Context<'_>, pending: &[Pending<'_>]) -> Vec<Finding> {
             continue;
         }
         let certain = stuck.iter().all(|proc| context.stuck_for_certain(*proc));
-        by_communicator.entry(communicator).or_default().push(Group { id, collective, stuck, certain, reach });
+        found.entry(communicator).or_default().push(Group { id, collective, stuck, certain, reach });
     }
+    for groups in found.values_mut() {
+        groups.sort_by_key(|group| (group.stuck.len(), group.id));
+    }
+    found
+}
+
+/// All findings about these; `pending` are the non-blocking ones, and what `circles` tell is not told again.
+pub fn find(context: &Context<'_>, groups: &Groups<'_>, pending: &[Pending<'_>], circles: &Circles) -> Vec<Finding> {
     let mut found: [Vec<Finding>; 3] = Default::default();
     // Where ranks have given different roots, that may be why they do not meet.
     let mut rooted: HashSet<CollectiveId> = HashSet::new();
@@ -78,14 +68,7 @@ pub fn find(context: &Context<'_>, pending: &[Pending<'_>]) -> Vec<Finding> {
             found[2].push(finding);
         }
     }
-    for groups in by_communicator.values_mut() {
-        groups.sort_by_key(|group| (group.stuck.len(), group.id));
-    }
-    let blocking = by_communicator.values().flatten().filter_map(Place::of_group);
-    let places: Vec<Place<'_>> = blocking.chain(pending.iter().map(Place::of_pending)).collect();
-    let two = two_communicators::find(context, &places, SHOWN);
-    found[0].extend(two.iter().map(|(finding, _)| finding.clone()));
-    for (communicator, groups) in &by_communicator {
+    for (communicator, groups) in groups {
         let communicator = *communicator;
         found[0].extend(different(context, communicator, groups, &rooted));
         let crossed: Vec<Crossed<'_>> = pending
@@ -98,10 +81,7 @@ pub fn find(context: &Context<'_>, pending: &[Pending<'_>]) -> Vec<Finding> {
             let told = crossed.iter().filter(|crossed| crossed.group.id == group.id);
             let mut elsewhere: HashSet<ProcIndex> =
                 told.flat_map(|crossed| crossed.pending.waiting().to_vec()).collect();
-            let crossing = two.iter().filter(|(_, [one, other])| {
-                [one, other].iter().any(|place| places[**place].collective == Some(group.id))
-            });
-            elsewhere.extend(crossing.flat_map(|(_, both)| both).flat_map(|place| places[*place].waiting));
+            elsewhere.extend(circles.missing(Which::Blocking(group.id)).into_iter().flatten());
             found[1].extend(missing(context, communicator, group, (groups, &elsewhere, rooted.contains(&group.id))));
         }
     }
@@ -118,7 +98,7 @@ pub fn on(context: &Context<'_>, id: CommunicatorId) -> String {
     view.map_or_else(|| "a communicator".to_owned(), |view| words::communicator(view.communicator))
 }
 
-fn is_are(number: usize) -> &'static str {
+pub(super) fn is_are(number: usize) -> &'static str {
     if number == 1 { "is" } else { "are" }
 }
 

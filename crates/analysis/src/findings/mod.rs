@@ -1,7 +1,7 @@
 //! What to tell of what was found: one file a family of kinds.
 
+pub mod circles;
 pub mod collectives;
-pub mod crossed;
 pub mod deadlock;
 pub mod epochs;
 pub mod exceptions;
@@ -14,7 +14,6 @@ pub mod planned;
 pub mod polling;
 pub mod requests;
 pub mod slow;
-pub mod two_communicators;
 
 use std::collections::HashMap;
 

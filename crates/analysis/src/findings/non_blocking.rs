@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
+use super::circles::{Circles, Which};
 use super::collectives::{on, whereabouts};
-use super::crossed::Told;
 use super::misfits::{do_not_fit, other_roots, others_started};
 use super::planned::{self, Plans};
 use crate::job::{CommunicatorId, ProcIndex, Shared, View};
@@ -105,16 +105,17 @@ pub fn pending<'a>(context: &Context<'a>) -> Vec<Pending<'a>> {
 }
 
 /// All findings about these.
-pub fn find(context: &Context<'_>, pending: &[Pending<'_>], crossed: &Told) -> Vec<Finding> {
+pub fn find(context: &Context<'_>, pending: &[Pending<'_>], circles: &Circles) -> Vec<Finding> {
     let mut told = Vec::new();
     let mut mismatched: HashSet<CommunicatorId> = HashSet::new();
     for (place, one) in pending.iter().enumerate() {
-        if let Some(found) = of(context, one, crossed.missing(place)) {
+        let crossing = circles.missing(Which::NonBlocking(place));
+        if let Some(found) = of(context, one, crossing) {
             if found.kind != FindingKind::MissingInCollective {
                 mismatched.insert(one.communicator);
             }
             told.push(found);
-        } else if crossed.missing(place).is_some() {
+        } else if crossing.is_some() {
             mismatched.insert(one.communicator);
         }
     }

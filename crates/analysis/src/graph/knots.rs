@@ -97,6 +97,20 @@ impl Knots {
     }
 }
 
+/// Those of `nodes` nodes that lead to one another by edges, in one step or in many: each circle by its nodes, ascending.
+pub fn circles(nodes: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
+    let edges = edges.into_iter().filter(|(one, other)| one.max(other) < &nodes);
+    let found = Components::new(nodes, (0..nodes).map(NodeId), edges.map(|(one, other)| (NodeId(one), NodeId(other))));
+    let circles = found.members.into_iter().filter(|members| members.len() > 1);
+    circles
+        .map(|members| {
+            let mut places: Vec<usize> = members.into_iter().map(|node| node.0).collect();
+            places.sort_unstable();
+            places
+        })
+        .collect()
+}
+
 /// By node that is in no knot, who is next on a shortest way to one.
 fn ways(
     nodes: usize,

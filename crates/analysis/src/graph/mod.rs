@@ -11,7 +11,7 @@
 mod cycle;
 mod knots;
 
-pub use knots::{Knot, Knots};
+pub use knots::{Knot, Knots, circles};
 
 /// A place in a [`Graph`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

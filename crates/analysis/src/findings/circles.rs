@@ -1,0 +1,207 @@
+//! Collectives of several communicators that ranks have come to in different orders, blocking ones and others: each waits for
+//! ranks that wait in another one.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Context;
+use super::collectives::{Group, is_are, on};
+use super::non_blocking::{Pending, have};
+use crate::advice::{self, Change};
+use crate::graph;
+use crate::job::{CommunicatorId, ProcIndex};
+use crate::waits::CollectiveId;
+use crate::words;
+use model::{Finding, FindingKind};
+
+/// How many circles are told.
+const SHOWN: usize = 16;
+
+/// So many of the collectives of a circle are named in its sentence.
+const NAMED: usize = 4;
+
+/// One of the collectives in which stuck ranks wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Which {
+    /// A blocking one.
+    Blocking(CollectiveId),
+    /// A place among the non-blocking ones.
+    NonBlocking(usize),
+}
+
+/// A collective in which ranks are stuck, and who has to come yet.
+struct Place<'g> {
+    which: Which,
+    communicator: CommunicatorId,
+    /// Its function, as far as it is known.
+    function: Option<&'g str>,
+    stuck: &'g [ProcIndex],
+    /// Ascending.
+    missing: Vec<ProcIndex>,
+}
+
+impl Place<'_> {
+    const fn is_blocking(&self) -> bool {
+        matches!(self.which, Which::Blocking(_))
+    }
+}
+
+/// What was told.
+#[derive(Debug, Default)]
+pub struct Circles {
+    /// One finding for each circle.
+    pub findings: Vec<Finding>,
+    missing: HashMap<Which, HashSet<ProcIndex>>,
+}
+
+impl Circles {
+    /// Those that are missing in one of the collectives because they wait in others of its circle; `None` for one that is in none.
+    pub fn missing(&self, which: Which) -> Option<&HashSet<ProcIndex>> {
+        self.missing.get(&which)
+    }
+}
+
+/// All circles of these, those of fewer collectives first.
+pub fn find<'g>(
+    context: &Context<'_>,
+    groups: impl IntoIterator<Item = &'g Group<'g>>,
+    pending: &'g [Pending<'g>],
+) -> Circles {
+    let sure = |id: &CommunicatorId| context.job.communicators.get(id.0).is_some_and(|shared| shared.doubt.is_none());
+    let blocking = groups.into_iter().filter_map(blocking);
+    let others = pending.iter().enumerate().filter_map(|(index, one)| non_blocking(context, index, one));
+    let places: Vec<Place<'_>> = blocking.chain(others).filter(|place| sure(&place.communicator)).collect();
+    let mut at: HashMap<ProcIndex, Vec<usize>> = HashMap::new();
+    for (index, place) in places.iter().enumerate() {
+        for proc in place.stuck {
+            at.entry(*proc).or_default().push(index);
+        }
+    }
+    let mut needs: HashSet<(usize, usize)> = HashSet::new();
+    for (index, place) in places.iter().enumerate() {
+        let others = place.missing.iter().filter_map(|proc| at.get(proc)).flatten();
+        needs.extend(
+            others.filter(|other| places[**other].communicator != place.communicator).map(|other| (index, *other)),
+        );
+    }
+    let mut circles = graph::circles(places.len(), needs);
+    circles.sort_by_key(|circle| (circle.len(), circle.first().copied()));
+    let mut told = Circles::default();
+    for circle in circles.iter().take(SHOWN) {
+        let mut circle: Vec<&Place<'_>> = circle.iter().map(|one| &places[*one]).collect();
+        // The order of the two does not say which is wrong; that of fewer ranks is likelier.
+        circle.sort_by_key(|place| place.stuck.len());
+        let inside: HashSet<ProcIndex> = circle.iter().flat_map(|place| place.stuck).copied().collect();
+        for place in &circle {
+            told.missing
+                .insert(place.which, place.missing.iter().copied().filter(|proc| inside.contains(proc)).collect());
+        }
+        told.findings.push(finding(context, &circle));
+    }
+    told
+}
+
+fn blocking<'g>(group: &'g Group<'g>) -> Option<Place<'g>> {
+    Some(Place {
+        which: Which::Blocking(group.id),
+        communicator: group.collective.communicator?,
+        function: Some(&group.collective.function),
+        stuck: &group.stuck,
+        missing: group.collective.missing.clone(),
+    })
+}
+
+fn non_blocking<'g>(context: &Context<'_>, index: usize, one: &'g Pending<'g>) -> Option<Place<'g>> {
+    // The number of a persistent one says who has made it, not who has started it.
+    let shared = context.job.communicators.get(one.communicator.0).filter(|_| !one.is_persistent())?;
+    let behind = |proc: &ProcIndex| one.is_missing(context, *proc) == Some(true);
+    let mut missing: Vec<ProcIndex> = shared.views.iter().map(|view| view.proc).filter(behind).collect();
+    missing.sort_unstable();
+    Some(Place {
+        which: Which::NonBlocking(index),
+        communicator: one.communicator,
+        function: one.function(),
+        stuck: one.waiting(),
+        missing,
+    })
+}
+
+/// Ranks in the same function on communicators of the same name are told together.
+fn told(context: &Context<'_>, circle: &[&Place<'_>]) -> String {
+    let mut places: Vec<(bool, &str, String, Vec<ProcIndex>)> = Vec::new();
+    for place in circle {
+        let key = (
+            place.is_blocking(),
+            place.function.unwrap_or("a non-blocking collective"),
+            on(context, place.communicator),
+        );
+        let alike = places
+            .iter_mut()
+            .find(|(blocking, function, name, _)| (*blocking, *function, &*name) == (key.0, key.1, &key.2));
+        match alike {
+            Some((.., procs)) => procs.extend(place.stuck),
+            None => places.push((key.0, key.1, key.2, place.stuck.to_vec())),
+        }
+    }
+    let more = places.len().saturating_sub(NAMED);
+    let named = places.iter_mut().take(NAMED).map(|(blocking, function, name, procs)| {
+        procs.sort_unstable();
+        procs.dedup();
+        let (who, number) = (words::procs(context.job, procs), procs.len());
+        match blocking {
+            true => format!("{who} {} in {function} on {name}", is_are(number)),
+            false => format!("{who} {} for {function} on {name}", words::wait(number)),
+        }
+    });
+    let mut sentences: Vec<String> = named.collect();
+    if more > 0 {
+        sentences.push(format!("others in {}", words::counted(more, "more collective")));
+    }
+    words::list(&sentences, "and")
+}
+
+fn finding(context: &Context<'_>, circle: &[&Place<'_>]) -> Finding {
+    let mut all: Vec<ProcIndex> = circle.iter().flat_map(|place| place.stuck).copied().collect();
+    let mut known = HashSet::new();
+    all.retain(|proc| known.insert(*proc));
+    let mut summary = told(context, circle);
+    let mut evidence = Vec::new();
+    if circle.iter().any(|place| place.is_blocking()) {
+        evidence.push("Each of these waits for members that wait in another one.".to_owned());
+    } else {
+        summary.push_str(", each for ranks that have not started it");
+    }
+    for place in circle.iter().filter(|place| !place.is_blocking()).take(NAMED) {
+        let missing: Vec<ProcIndex> = place.missing.iter().copied().filter(|proc| known.contains(proc)).collect();
+        evidence.push(format!(
+            "By the library's numbers {} {} not started that on {}, and {} in another one.",
+            words::procs(context.job, &missing),
+            have(missing.len()),
+            on(context, place.communicator),
+            words::wait(missing.len())
+        ));
+    }
+    evidence.push(
+        "So it is where ranks call collectives of several communicators in different orders, or leave one out."
+            .to_owned(),
+    );
+    let certain = all.iter().all(|proc| context.stuck_for_certain(*proc));
+    if !certain {
+        evidence.extend(context.doubts(&all));
+    }
+    // The same function on two communicators: one of them may be the wrong one.
+    let same = matches!(circle, [one, other] if one.function.is_some() && one.function == other.function);
+    let mut ranks = context.ranks(&all);
+    ranks.sort_unstable();
+    let mut finding = Finding {
+        kind: if same { FindingKind::CommunicatorMismatch } else { FindingKind::CollectiveMismatch },
+        summary,
+        ranks,
+        calls: context.calls(&all),
+        certain,
+        evidence,
+        blamed: context.blamed(&all),
+        ..Finding::default()
+    };
+    advice::give(&mut finding, Change::Communicators);
+    finding
+}
