@@ -73,6 +73,7 @@ as_json!(
     Remark,
     Repeats,
     Sender,
+    EarlierCollective,
     Source,
     Spawned,
     Stack,

@@ -169,6 +169,9 @@ views! {
         /// Calls in the source of the functions on its stacks that may have sent messages before. Members:
         /// ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``, ``elsewhere``.
         senders,
+        /// Calls in the source of the functions on its stack that may have started non-blocking collectives before.
+        /// Members: ``way``, ``first``, ``function``, ``file``, ``line``, ``caller``, ``communicator``, ``root``.
+        earlier_collectives,
         /// Whether ``calls`` and ``outside`` are all threads, each seen down to its end; None where that is not
         /// known. Only then does a thread that is not in ``calls`` stand outside MPI for sure.
         all_threads,

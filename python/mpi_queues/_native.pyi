@@ -616,6 +616,11 @@ class Process:
         ``function``, ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``, ``elsewhere``."""
 
     @property
+    def earlier_collectives(self) -> List[Dict[str, Any]]:
+        """Calls in the source of the functions on its stack that may have started non-blocking collectives before.
+        Members: ``way``, ``first``, ``function``, ``file``, ``line``, ``caller``, ``communicator``, ``root``."""
+
+    @property
     def all_threads(self) -> Optional[bool]:
         """Whether ``calls`` and ``outside`` are all threads, each seen down to its end; None where that is not
         known. Only then does a thread that is not in ``calls`` stand outside MPI for sure."""

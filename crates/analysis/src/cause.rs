@@ -63,7 +63,12 @@ impl Ended {
 /// Whether all ranks that a finding is about, two at least, wait for one another, or for some that have finished.
 fn is_of_the_stuck(finding: &Finding, deadlocks: &[HashSet<i64>], ended: &[Ended]) -> bool {
     let within = |ranks: &HashSet<i64>| finding.ranks.iter().all(|rank| ranks.contains(rank));
-    finding.ranks.len() > 1 && (deadlocks.iter().any(within) || ended.iter().any(|one| within(&one.waiting)))
+    // Of those that ended some have done something else before than those that wait.
+    let with_ended = |one: &Ended| {
+        let waits = |rank: &i64| one.waiting.contains(rank);
+        finding.ranks.iter().any(waits) && finding.ranks.iter().all(|rank| waits(rank) || one.ended.contains(rank))
+    };
+    finding.ranks.len() > 1 && (deadlocks.iter().any(within) || ended.iter().any(with_ended))
 }
 
 /// Whether those that are missing have finished, and some of those that wait for them wait in the collective.

@@ -43,7 +43,9 @@ pub use schedule::{PlannedMessages, PossibleFunction, Schedule};
 pub use schema::schema;
 pub use snapshot::{SCHEMA, Snapshot};
 pub use source::{QueueReport, QueueSource, Source, SourceKind};
-pub use source_call::{RankStart, RequestObject, SameObject, Sender, SourceCall, StartedBy, StartedHow};
+pub use source_call::{
+    EarlierCollective, RankStart, RequestObject, SameObject, Sender, SourceCall, StartedBy, StartedHow,
+};
 pub use stack::{Frame, FrameLanguage, Stack};
 pub use stack_tree::{Members, Repeats, StackNode, StackTree, ThreadMembers};
 pub use window::Window;

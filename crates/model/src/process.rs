@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Call, Elsewhere, HandleList, Operation, Outside, PythonException, Queue, Sender, Source, SourceCall, Stack, Window,
+    Call, EarlierCollective, Elsewhere, HandleList, Operation, Outside, PythonException, Queue, Sender, Source,
+    SourceCall, Stack, Window,
 };
 
 /// One process.
@@ -68,6 +69,9 @@ pub struct Process {
     /// Calls in the source of the functions on its stacks that may have sent messages before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub senders: Vec<Sender>,
+    /// Calls in the source of the functions on its stack that may have started non-blocking collectives before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier_collectives: Vec<EarlierCollective>,
     /// Whether `calls` and `outside` are all threads, each seen down to its end; None where that is not known. Only
     /// then does a thread that is not in `calls` stand outside MPI for sure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,6 +115,7 @@ impl Process {
             exceptions: self.exceptions.clone(),
             source_calls: self.source_calls.clone(),
             senders: self.senders.clone(),
+            earlier_collectives: self.earlier_collectives.clone(),
             communicators: Vec::new(),
             windows: self.windows.clone(),
             handles: self.handles.clone(),

@@ -33,6 +33,13 @@ pub struct SourceCall {
     /// Whether its function is not on the stack: it has returned, if it was called at all.
     #[serde(skip_serializing_if = "super::process::is_false")]
     pub elsewhere: bool,
+    /// Where it is told because it may have started a collective before: the number of the way through the source on which it
+    /// stands. The calls of one way are in order, the last one first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub way: Option<u32>,
+    /// Whether no other stands before it on its way.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub first: bool,
 }
 
 /// How the request of a call in the source has to do with those that the thread's call waits for.
@@ -137,6 +144,33 @@ pub struct Sender {
     /// Whether its function is not on the stack: it has returned, if it was called at all.
     #[serde(skip_serializing_if = "super::process::is_false")]
     pub elsewhere: bool,
+}
+
+/// A call in the source that may have started a non-blocking collective before.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct EarlierCollective {
+    /// The number of the way on which control may have come by it. Those of one way are in order, the last one first.
+    pub way: u32,
+    /// Whether there was none before it on this way, by the source.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub first: bool,
+    /// The function's name in C.
+    pub function: String,
+    /// Source file of the call, as `Call::file` has it.
+    pub file: Option<String>,
+    /// Line at which it begins.
+    pub line: i64,
+    /// The application's function that it stands in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// `Communicator::unique_id` of the communicator that it would be given now; null: not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub communicator: Option<u64>,
+    /// The root that it would be given now; null: not known, or it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<i64>,
 }
 
 /// A call that started an operation or sent a message, of one rank.

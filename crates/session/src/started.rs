@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use functions::{Function, Started, find, small};
 use model::{
-    Argument, CallRequest, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort, RequestState,
-    SameObject, Schedule, Sender, SourceCall, StartedBy, StartedHow,
+    Argument, CallRequest, EarlierCollective, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort,
+    RequestState, SameObject, Schedule, Sender, SourceCall, StartedBy, StartedHow,
 };
 
 /// Of more calls that come into question none is told.
@@ -80,9 +80,11 @@ type Posted<'a> = HashMap<u64, (u64, (QueueKind, &'a Operation))>;
 /// Adds to the requests of calls, and to operations, who started them. `handle`: the handle that a call in the source has
 /// for its request now, as `Operation::request` has it.
 pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option<u64>) {
-    let (sent, source_calls): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut process.source_calls).into_iter().partition(|call| call.sent);
+    let (earlier, source_calls): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut process.source_calls).into_iter().partition(|call| call.way.is_some());
+    let (sent, source_calls): (Vec<_>, Vec<_>) = source_calls.into_iter().partition(|call| call.sent);
     process.senders = senders(sent);
+    process.earlier_collectives = earlier_collectives(earlier);
     if source_calls.is_empty() {
         return;
     }
@@ -176,6 +178,20 @@ fn senders(calls: Vec<SourceCall>) -> Vec<Sender> {
         Sender { function, file, line, caller, dest, tag, communicator, elsewhere }
     };
     calls.into_iter().map(sender).collect()
+}
+
+/// Of several threads it is not known in which order they called.
+fn earlier_collectives(calls: Vec<SourceCall>) -> Vec<EarlierCollective> {
+    let thread = calls.first().map(|call| call.thread);
+    if calls.iter().any(|call| Some(call.thread) != thread) {
+        return Vec::new();
+    }
+    let one = |call: SourceCall| {
+        let root = given(&call, &["root"]).and_then(|one| one.value);
+        let SourceCall { function, file, line, caller, communicator, way, first, .. } = call;
+        EarlierCollective { way: way.unwrap_or_default(), first, function, file, line, caller, communicator, root }
+    };
+    calls.into_iter().map(one).collect()
 }
 
 /// Adds it to the requests among handles that were asked for, as a fact of theirs.

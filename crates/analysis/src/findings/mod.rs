@@ -9,6 +9,7 @@ pub mod finished;
 pub mod messages;
 pub mod misfits;
 pub mod non_blocking;
+pub mod numbered;
 pub mod odd_rank;
 pub mod planned;
 pub mod polling;

@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, HashSet};
 use super::Context;
 use super::circles::{Circles, Which};
 use super::collectives::{on, whereabouts};
+use super::finished::finished;
 use super::misfits::{do_not_fit, other_roots, others_started};
+use super::numbered::{self, Since};
 use super::planned::{self, Plans};
 use crate::job::{CommunicatorId, ProcIndex, Shared, View};
-use crate::waits::Thread;
+use crate::waits::{Finished, Thread};
 use crate::words;
 use model::{Finding, FindingKind, RequestState, StartedBy};
 
@@ -107,25 +109,22 @@ pub fn pending<'a>(context: &Context<'a>) -> Vec<Pending<'a>> {
 /// All findings about these.
 pub fn find(context: &Context<'_>, pending: &[Pending<'_>], circles: &Circles) -> Vec<Finding> {
     let mut told = Vec::new();
-    let mut mismatched: HashSet<CommunicatorId> = HashSet::new();
+    // Those of a communicator that wait for one that can never complete, or does not fit.
+    let mut held: BTreeMap<CommunicatorId, HashSet<ProcIndex>> = BTreeMap::new();
+    // Ascending by communicator and number.
     for (place, one) in pending.iter().enumerate() {
         let crossing = circles.missing(Which::NonBlocking(place));
-        if let Some(found) = of(context, one, crossing) {
-            if found.kind != FindingKind::MissingInCollective {
-                mismatched.insert(one.communicator);
-            }
-            told.push(found);
-        } else if crossing.is_some() {
-            mismatched.insert(one.communicator);
+        let earlier = held.get(&one.communicator);
+        let found = of(context, one, (crossing, earlier));
+        let misfit = found.as_ref().is_some_and(|found| found.kind != FindingKind::MissingInCollective);
+        // What follows from one that was told is not told as one of its own.
+        let unlike = (found.is_none() && crossing.is_none() && earlier.is_none() && can_never_complete(context, one))
+            .then(|| different(context, one));
+        if misfit || unlike.is_some() || crossing.is_some() {
+            held.entry(one.communicator).or_default().extend(one.waiting());
         }
+        told.extend(found.or(unlike));
     }
-    // What follows from one that was told is not told as one of its own.
-    let mut others: BTreeMap<CommunicatorId, Vec<&Pending<'_>>> = BTreeMap::new();
-    for one in pending.iter().filter(|one| !mismatched.contains(&one.communicator) && can_never_complete(context, one))
-    {
-        others.entry(one.communicator).or_default().push(one);
-    }
-    told.extend(others.into_iter().filter_map(|(id, pending)| different(context, id, &pending)));
     told
 }
 
@@ -144,7 +143,12 @@ pub(super) struct Group<'a> {
     pub persistent: bool,
 }
 
-fn of(context: &Context<'_>, pending: &Pending<'_>, elsewhere: Option<&HashSet<ProcIndex>>) -> Option<Finding> {
+/// `crossing`: who waits in another collective of its circle; `earlier`: who waits for an earlier one that never completes.
+fn of(
+    context: &Context<'_>,
+    pending: &Pending<'_>,
+    (crossing, earlier): (Option<&HashSet<ProcIndex>>, Option<&HashSet<ProcIndex>>),
+) -> Option<Finding> {
     let Pending { communicator: id, sequence, group } = pending;
     let (id, sequence, waiting) = (*id, *sequence, &group.waiting);
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
@@ -156,7 +160,8 @@ fn of(context: &Context<'_>, pending: &Pending<'_>, elsewhere: Option<&HashSet<P
     let found = others_started(context, pending, certain, misfit.as_ref())
         .or_else(|| misfit.as_ref().map(|misfit| do_not_fit(context, pending, misfit, certain)))
         .or_else(|| other_roots(context, pending));
-    if let Some(found) = found {
+    if let Some(mut found) = found {
+        numbered::explain(context, pending, &mut found, waiting);
         return Some(found);
     }
     // Those that stand in a blocking collective of it are told with that.
@@ -165,7 +170,7 @@ fn of(context: &Context<'_>, pending: &Pending<'_>, elsewhere: Option<&HashSet<P
             |thread: &Thread<'_>| thread.collective.map(|id| context.waits.collectives.get(id).communicator);
         context.threads(proc).iter().any(|thread| collective(thread) == Some(Some(id)))
     };
-    let told = |proc: &ProcIndex| elsewhere.is_some_and(|told| told.contains(proc));
+    let told = |proc: &ProcIndex| [crossing, earlier].into_iter().flatten().any(|told| told.contains(proc));
     behind.retain(|proc| context.is_out(*proc) && !inside(*proc) && !told(proc));
     if !behind.is_empty() {
         return Some(not_begun(context, pending, &behind, certain));
@@ -229,37 +234,78 @@ fn can_never_complete(context: &Context<'_>, pending: &Pending<'_>) -> bool {
     let Some(shared) = shared.filter(|_| !pending.group.persistent && stuck()) else { return false };
     let begun = begun(pending, shared);
     let there = |proc: &ProcIndex| {
-        let inside = context.perhaps_stuck(*proc) && super::finished::finished(context, *proc).is_none();
-        inside && begun.contains(proc)
+        // In MPI_Finalize as well libraries move what is pending while they wait for the others.
+        let inside = matches!(finished(context, *proc), None | Some(Finished::Finalizing));
+        inside && context.perhaps_stuck(*proc) && begun.contains(proc)
     };
     let members = shared.groups.as_ref().map(|groups| groups.iter().flatten());
     members.is_some_and(|mut members| members.all(|member| member.as_ref().is_some_and(there)))
 }
 
-/// Collectives of a communicator that can never complete though all members have begun them: these have not begun the same ones.
-fn different(context: &Context<'_>, id: CommunicatorId, pending: &[&Pending<'_>]) -> Option<Finding> {
-    let mut waiting: Vec<ProcIndex> = pending.iter().flat_map(|one| one.waiting()).copied().collect();
-    waiting.sort_unstable();
-    waiting.dedup();
-    let (job, place) = (context.job, on(context, id));
-    let who = words::procs(job, &waiting);
-    let wait = words::wait(waiting.len());
-    let evidence = vec![
-        format!("By the library's numbers all members of {place} have begun it, and all of them are in MPI calls."),
+/// A collective that can never complete though all members have begun it: they have not begun the same one.
+fn different(context: &Context<'_>, pending: &Pending<'_>) -> Finding {
+    let (job, place, waiting) = (context.job, on(context, pending.communicator), pending.waiting());
+    let (who, wait) = (words::procs(job, waiting), words::wait(waiting.len()));
+    let others = others(context, pending);
+    let all: Vec<ProcIndex> = waiting.iter().chain(&others).copied().collect();
+    let mut evidence = vec![format!(
+        "By the library's numbers all members of {place} have begun it, and all of them are in MPI calls."
+    )];
+    let mut summary = match pending.function() {
+        Some(name) => format!("{who} {wait} for {name} on {place}, which all have started, but not as the same one"),
+        None => format!(
+            "{who} {wait} in a non-blocking collective on {place} that all have started, but not as the same one"
+        ),
+    };
+    let mut kind = FindingKind::CollectiveMismatch;
+    let since = numbered::since(context, pending, &all);
+    if let Some(Since { sequence, functions, .. }) = &since {
+        let told: Vec<String> = functions
+            .iter()
+            .map(|(function, procs)| format!("{} {} started {function}", words::procs(job, procs), have(procs.len())))
+            .collect();
+        match functions.as_slice() {
+            // The same function, with other roots.
+            [_] => kind = FindingKind::RootMismatch,
+            _ => summary = format!("on {place} {} as the same collective", words::list(&told, "and")),
+        }
+        evidence.push(format!(
+            "By the source these have number {sequence}; what {who} {wait} for has {}.",
+            pending.sequence
+        ));
+    }
+    evidence.push(
         "Not certain: that they began different ones, in a different order, or with different roots, follows only from \
          that it does not complete."
             .to_owned(),
-    ];
-    (!waiting.is_empty()).then(|| Finding {
-        kind: FindingKind::CollectiveMismatch,
-        summary: format!(
-            "{who} {wait} in a non-blocking collective on {place} that all have started, but not as the same one"
-        ),
-        ranks: context.ranks(&waiting),
-        calls: context.calls(&waiting),
+    );
+    let mut finding = Finding {
+        kind,
+        summary,
+        ranks: context.ranks(&all),
+        calls: context.calls(&all),
         certain: false,
         evidence,
-        blamed: context.blamed(&waiting),
+        blamed: context.blamed(waiting),
         ..Finding::default()
-    })
+    };
+    if let Some(since) = since {
+        numbered::put_first(&mut finding, since.blamed);
+    }
+    finding
+}
+
+/// Members that have begun it and do not wait for it: those whose part is missing, as far as the library's operations tell.
+fn others(context: &Context<'_>, pending: &Pending<'_>) -> Vec<ProcIndex> {
+    let waiting = pending.waiting();
+    let Some(shared) = context.job.communicators.get(pending.communicator.0) else { return Vec::new() };
+    let all: Vec<ProcIndex> =
+        shared.views.iter().map(|view| view.proc).filter(|proc| !waiting.contains(proc)).collect();
+    let operations = waiting.iter().flat_map(|proc| context.threads(*proc)).flat_map(|thread| &thread.operations);
+    let own =
+        operations.filter(|op| op.shared == pending.communicator && op.operation.sequence() == Some(pending.sequence));
+    let peers = own.filter_map(|op| op.operation.actual_global_rank.or(op.operation.desired_global_rank));
+    let owing: HashSet<ProcIndex> = peers.filter_map(|rank| context.job.proc(rank)).collect();
+    let some: Vec<ProcIndex> = all.iter().copied().filter(|proc| owing.contains(proc)).collect();
+    if some.is_empty() { all } else { some }
 }

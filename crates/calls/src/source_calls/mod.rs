@@ -4,6 +4,7 @@
 //! Nobody has seen them run. What is told is which of them control may have passed last, by the ways through the function,
 //! and whether what they are given is the same object, by its words or its address.
 
+mod earlier;
 mod in_code;
 mod others;
 mod reached;
@@ -18,6 +19,9 @@ use crate::source::flow::{Body, Mark, reaching};
 use crate::source::{Mention, Source, constant_in, constant_in_fortran, mentions};
 use crate::standing::Standing;
 use crate::{Caller, NamedFrame, Parameter, Thread};
+use std::collections::HashMap;
+
+use earlier::{Way, Ways};
 use functions::{Array, Direction, Function, HandleKind, Started};
 use in_code::in_code;
 use model::{Argument, RequestObject, SameObject, SourceCall};
@@ -78,21 +82,31 @@ pub(crate) fn source_calls<T: Thread>(
 ) -> Vec<(usize, SourceCall)> {
     let own = (at..frames.len()).filter(|place| frames[*place].application);
     let mut found: Vec<(usize, SourceCall)> = Vec::new();
+    let mut earlier = Ways::new();
     for place in own.take(MOST_FUNCTIONS) {
-        let Some(_spent) = kept.time.spend() else { break };
-        let Ok(caller) = thread.caller(place) else { continue };
+        let Some(_spent) = kept.time.spend() else {
+            earlier.stop();
+            break;
+        };
+        let Ok(caller) = thread.caller(place) else {
+            earlier.stop();
+            continue;
+        };
         let name = frames[place].function.clone();
         let waits = called.filter(|(function, _)| takes_requests(function));
         let Ok(standing) = Standing::new(&caller, kept) else {
+            earlier.stop();
             let calls = in_code(&caller, name.as_deref(), waits, kept).unwrap_or_default();
             found.extend(calls.into_iter().map(|call| (place, call)));
             continue;
         };
         let known = if place == at { called } else { None };
-        let mut around = Around { standing, name, called: known, waits };
+        let mut around = Around { standing, name, called: known, waits, earlier: Vec::new() };
         found.extend(around.calls().unwrap_or_default().into_iter().map(|call| (place, call)));
+        earlier.go_on(&around.earlier, place);
     }
     found.truncate(MOST_CALLS);
+    found.extend(earlier.calls());
     found
 }
 
@@ -110,6 +124,8 @@ struct Around<'c, 'a, C> {
     called: Option<(&'a str, &'a [Argument])>,
     /// The same where it waits for requests, also where it stands in another function.
     waits: Option<(&'a str, &'a [Argument])>,
+    /// The ways to its place through non-blocking collectives, as far as they are known.
+    earlier: Vec<Way<SourceCall>>,
 }
 
 impl<'a, C: Caller> Around<'_, 'a, C> {
@@ -120,6 +136,7 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         let mentioned = mentions(&source, &body.range)?;
         let own = self.called.and_then(|(function, _)| own_mention(&source, &mentioned, function, line));
         let place = own.map_or_else(|| first_of_line(&source, line), |own| Some(mentioned[own].at))?;
+        self.earlier = self.ways((&source, &body), &mentioned, place);
         let mut sends = self.sends((&source, &body), &mentioned, place);
         if self.called.is_some() && source.code.len() <= LONGEST_SEARCHED {
             sends.extend(self.sends_elsewhere(&source, &body));
@@ -156,6 +173,19 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         Some(found)
     }
 
+    /// The non-blocking collectives that it may have started before, with what they would be given now.
+    fn ways(&mut self, (source, body): (&Source, &Body), mentioned: &[Mention], place: usize) -> Vec<Way<SourceCall>> {
+        let ways = earlier::ways(body, mentioned, place);
+        let mut told: HashMap<usize, SourceCall> = HashMap::new();
+        for at in ways.iter().flat_map(|way| &way.calls) {
+            if !told.contains_key(at) {
+                told.insert(*at, self.given(source, &mentioned[*at], &earlier::WHICH));
+            }
+        }
+        let calls = |way: Way<usize>| way.calls.iter().filter_map(|at| told.get(at).cloned()).collect();
+        ways.into_iter().map(|way| Way { whole: way.whole, calls: calls(way) }).collect()
+    }
+
     /// Calls that may have sent messages before, with whom they would send to now.
     fn sends(&mut self, (source, body): (&Source, &Body), mentioned: &[Mention], place: usize) -> Vec<SourceCall> {
         let all: Vec<&Mention> = mentioned.iter().filter(|one| sends(&one.function)).collect();
@@ -185,9 +215,14 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
     }
 
     fn send(&mut self, source: &Source, mention: &Mention) -> SourceCall {
-        let mut call = SourceCall { sent: true, ..self.bare(source, mention) };
+        SourceCall { sent: true, ..self.given(source, mention, &TO_WHOM) }
+    }
+
+    /// A call with some of what it would be given now.
+    fn given(&mut self, source: &Source, mention: &Mention, parameters: &[&str]) -> SourceCall {
+        let mut call = self.bare(source, mention);
         let matched = matched(mention.texts.clone(), &mention.function, source.fortran).unwrap_or_default();
-        for (parameter, text) in matched.into_iter().filter(|(one, _)| TO_WHOM.contains(&one.name)) {
+        for (parameter, text) in matched.into_iter().filter(|(one, _)| parameters.contains(&one.name)) {
             call.arguments.push(self.standing.argument(&parameter, text, &[]));
         }
         call

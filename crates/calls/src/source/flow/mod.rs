@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::Source;
 
-pub use reaching::{Mark, reaching};
+pub use reaching::{Last, Mark, last_before, reaching};
 
 /// A longer function (bytes) is not taken apart.
 const LONGEST: usize = 200_000;

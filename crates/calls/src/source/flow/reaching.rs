@@ -15,18 +15,31 @@ pub struct Mark {
     pub ends: bool,
 }
 
-/// The marks, by their places in the list, that may have been the last before `place`: ascending. Where control takes ways
-/// that the statements do not tell, all that start something.
-pub fn reaching(body: &Body, place: usize, marks: &[Mark]) -> Vec<usize> {
+/// What was passed last before a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Last {
+    /// The marks that may have been it, by their places in the list, ascending.
+    pub marks: Vec<usize>,
+    /// Whether control has passed one of them for sure.
+    pub over: bool,
+}
+
+/// The marks that may have been the last before `place`; `None` where control takes ways that the statements do not tell.
+pub fn last_before(body: &Body, place: usize, marks: &[Mark]) -> Option<Last> {
     let mut order: Vec<usize> = (0..marks.len()).collect();
     order.sort_by_key(|at| marks[*at].at);
     let mut search = Search { marks, order, found: Vec::new() };
-    if body.irregular || !search.before(&body.statements, place).is_some_and(|way| way.known) {
-        search.found = (0..marks.len()).filter(|at| marks[*at].starts).collect();
-    }
+    let way = search.before(&body.statements, place).filter(|way| way.known && !body.irregular)?;
     search.found.sort_unstable();
     search.found.dedup();
-    search.found
+    Some(Last { marks: search.found, over: way.over })
+}
+
+/// The marks, by their places in the list, that may have been the last before `place`: ascending. Where control takes ways
+/// that the statements do not tell, all that start something.
+pub fn reaching(body: &Body, place: usize, marks: &[Mark]) -> Vec<usize> {
+    let all = || (0..marks.len()).filter(|at| marks[*at].starts).collect();
+    last_before(body, place, marks).map_or_else(all, |last| last.marks)
 }
 
 struct Search<'m> {
