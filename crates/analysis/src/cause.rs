@@ -37,12 +37,20 @@ fn rank(finding: &Finding, sure: bool, (deadlocks, ended): (&[HashSet<i64>], &[E
         _ if sure && !finding.certain => 4,
         Kind::CollectiveMismatch | Kind::RootMismatch | Kind::TagMismatch | Kind::CommunicatorMismatch => 0,
         Kind::RankMismatch | Kind::NeverStarted => 1,
+        // Of messages it is no reason to wait.
+        Kind::CountMismatch if is_of_collectives(finding) && is_of_the_stuck(finding, deadlocks, ended) => 1,
         Kind::OneSidedEpochs => 2,
         Kind::MissingInCollective if holds_a_circle(finding, deadlocks) => 2,
         Kind::MissingInCollective if is_where_others_ended(finding, ended) => 2,
         _ => 4,
     };
     (place, place == 3 && !finding.certain)
+}
+
+/// Whether all of its calls wait for non-blocking collectives.
+fn is_of_collectives(finding: &Finding) -> bool {
+    let numbered = |call: &RankCall| call.call.requests.iter().any(|request| request.sequence.is_some());
+    !finding.calls.is_empty() && finding.calls.iter().all(numbered)
 }
 
 /// Who waits for ranks that have finished, and these.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod causes;
+mod circles;
 mod doubt;
 mod exceptions;
 mod garbage;
@@ -19,6 +20,7 @@ mod programs;
 mod sentences;
 mod snapshot;
 mod stacks;
+mod started_collectives;
 mod support;
 mod threads;
 mod told;

@@ -70,7 +70,8 @@ fn all_have_begun_but_not_the_same_one() {
     let (findings, _) = diagnose(&missed(Some(33)), None);
     let [mismatch] = about_collectives(&findings)[..] else { panic!("{findings:?}") };
     assert_eq!((mismatch.kind, mismatch.certain), (FindingKind::CollectiveMismatch, false));
-    assert_eq!(mismatch.ranks, [0, 1]);
+    // Also the one whose part is missing.
+    assert_eq!(mismatch.ranks, [0, 1, 2]);
     // What may be on its way completes it yet.
     let mut snapshot = missed(Some(33));
     snapshot.processes[2].communicators[0].traffic[0].sent = Some(1);

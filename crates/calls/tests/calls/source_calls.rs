@@ -101,7 +101,9 @@ fn lines(text: &str) -> String {
     told(around("a.c", text, "PMPI_Wait"))
 }
 
-fn told(calls: Vec<SourceCall>) -> String {
+fn told(mut calls: Vec<SourceCall>) -> String {
+    // These are told of all requests.
+    calls.retain(|call| call.way.is_none());
     let word = |call: SourceCall| match (call.request.same, call.request.alone) {
         (SameObject::No, _) => None,
         (SameObject::Unknown, _) => Some(format!("{}?", call.line)),
@@ -194,4 +196,39 @@ fn fortran() {
         waits("call start(r)\ncall MPI_Irecv(b, 1, MPI_INTEGER, 0, 7, c, r, e)\ncall mpi_wait(r, s, e) ! @"),
         "4"
     );
+}
+
+/// The non-blocking collectives that control may have come by, the last one first, by their lines: each way, with `.` where there
+/// was none before.
+fn ways(text: &str, called: &str) -> String {
+    let mut ways: Vec<(Option<u32>, String)> = Vec::new();
+    for call in around("a.c", text, called).into_iter().filter(|call| call.way.is_some()) {
+        let end = if call.first { "." } else { "" };
+        match ways.last_mut().filter(|(way, _)| *way == call.way) {
+            Some((_, told)) => told.push_str(&format!(" {}{end}", call.line)),
+            None => ways.push((call.way, format!("{}{end}", call.line))),
+        }
+    }
+    ways.into_iter().map(|(_, told)| told).collect::<Vec<_>>().join(" | ")
+}
+
+#[test]
+fn collectives_that_may_have_been_started_before() {
+    let before = |statements: &[&str]| ways(&main("", statements), "PMPI_Wait");
+    let [sum, barrier] = ["MPI_Iallreduce(b, d, 1, MPI_INT, MPI_SUM, c, &r);", "MPI_Ibarrier(c, &r);"];
+    assert_eq!(before(&[REQUEST, sum, barrier, WAIT, sum]), "5 4.");
+    assert_eq!(
+        before(&[REQUEST, RECEIVE, "MPI_Barrier(c);", "MPI_Allreduce_init(b, d, 1, t, o, c, i, &r);", WAIT]),
+        ""
+    );
+    assert_eq!(before(&[sum, "if (odd) {", barrier, "} else {", sum, WAIT, "}"]), "7 3.");
+    assert_eq!(before(&[sum, "if (odd) {", barrier, "} else {", sum, "}", WAIT]), "5 3. | 7 3.");
+    assert_eq!(before(&[sum, "if (odd)", barrier, WAIT]), "3. | 5 3.");
+    // How often a loop went round nobody knows, nor where a jump came from.
+    let many = before(&["while (more()) {", sum, "}", WAIT]);
+    assert!(many.starts_with("4") && many.len() > 4, "{many}");
+    assert_eq!(before(&[sum, "goto end;", barrier, "end:", WAIT]), "");
+    // They are too many further back, where none is told to be the first.
+    let branches: Vec<&str> = std::iter::repeat_n(["if (odd)", sum], 6).flatten().chain([barrier, WAIT]).collect();
+    assert_eq!(before(&branches), "15. | 15 4 | 15 6 | 15 8 | 15 10 | 15 12 | 15 14");
 }
