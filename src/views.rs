@@ -172,6 +172,9 @@ views! {
         /// Calls in the source of the functions on its stack that may have started non-blocking collectives before.
         /// Members: ``way``, ``first``, ``function``, ``file``, ``line``, ``caller``, ``communicator``, ``root``.
         earlier_collectives,
+        /// Functions of collectives that its thread may come to yet, by the source of the functions on its stack,
+        /// MPI_Finalize among them; None: not known.
+        later_collectives,
         /// Whether ``calls`` and ``outside`` are all threads, each seen down to its end; None where that is not
         /// known. Only then does a thread that is not in ``calls`` stand outside MPI for sure.
         all_threads,

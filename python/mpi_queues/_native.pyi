@@ -621,6 +621,11 @@ class Process:
         Members: ``way``, ``first``, ``function``, ``file``, ``line``, ``caller``, ``communicator``, ``root``."""
 
     @property
+    def later_collectives(self) -> Optional[List[str]]:
+        """Functions of collectives that its thread may come to yet, by the source of the functions on its stack,
+        MPI_Finalize among them; None: not known."""
+
+    @property
     def all_threads(self) -> Optional[bool]:
         """Whether ``calls`` and ``outside`` are all threads, each seen down to its end; None where that is not
         known. Only then does a thread that is not in ``calls`` stand outside MPI for sure."""

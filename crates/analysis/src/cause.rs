@@ -9,14 +9,14 @@ use functions::{WaitKind, wait_kind};
 use model::{Finding, FindingKind, RankCall, Verdict};
 
 /// Puts the causes before what follows from them, and the rest behind.
-pub fn order(findings: &mut [Finding]) {
+pub fn order(context: &Context<'_>, findings: &mut [Finding]) {
     let stuck: Vec<HashSet<i64>> = findings
         .iter()
         .filter(|finding| finding.kind == FindingKind::Deadlock)
         .map(|finding| finding.ranks.iter().copied().collect())
         .collect();
-    let ended: Vec<Ended> =
-        findings.iter().filter(|finding| finding.kind == FindingKind::FinishedRank).map(Ended::new).collect();
+    let ended = findings.iter().filter(|finding| finding.kind == FindingKind::FinishedRank);
+    let ended: Vec<Ended> = ended.map(|finding| Ended::new(context, finding)).collect();
     let sure = findings.iter().any(|finding| finding.kind.is_stuck() && finding.certain);
     // Equal ones stay as they were.
     findings.sort_by_key(|finding| rank(finding, sure, (&stuck, &ended)));
@@ -44,7 +44,7 @@ fn rank(finding: &Finding, sure: bool, (deadlocks, ended): (&[HashSet<i64>], &[E
         Kind::MissingInCollective if is_where_others_ended(finding, ended) => 2,
         _ => 4,
     };
-    (place, place == 3 && !finding.certain)
+    (place, place <= 3 && !finding.certain)
 }
 
 /// Whether all of its calls wait for non-blocking collectives.
@@ -53,17 +53,21 @@ fn is_of_collectives(finding: &Finding) -> bool {
     !finding.calls.is_empty() && finding.calls.iter().all(numbered)
 }
 
-/// Who waits for ranks that have finished, and these.
+/// Who waits for ranks that have finished, itself or through others, and these.
 struct Ended {
     waiting: HashSet<i64>,
     ended: HashSet<i64>,
 }
 
 impl Ended {
-    fn new(finding: &Finding) -> Self {
+    fn new(context: &Context<'_>, finding: &Finding) -> Self {
         let waits = |call: &&RankCall| call.waits_for.is_some() && wait_kind(&call.call.c_name()) != WaitKind::Finalize;
-        let waiting: HashSet<i64> = finding.calls.iter().filter(waits).filter_map(|call| call.rank).collect();
-        let ended = finding.ranks.iter().copied().filter(|rank| !waiting.contains(rank)).collect();
+        let mut waiting: HashSet<i64> = finding.calls.iter().filter(waits).filter_map(|call| call.rank).collect();
+        let ended: HashSet<i64> = finding.ranks.iter().copied().filter(|rank| !waiting.contains(rank)).collect();
+        let procs: Vec<ProcIndex> = ended.iter().filter_map(|rank| context.job.proc(*rank)).collect();
+        let mut through = Waiters::new(if finding.certain { context.sure } else { context.possible }).all(&procs);
+        through.retain(|proc| context.perhaps_stuck(*proc));
+        waiting.extend(context.ranks(&through).into_iter().filter(|rank| !ended.contains(rank)));
         Self { waiting, ended }
     }
 }

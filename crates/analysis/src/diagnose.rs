@@ -50,7 +50,7 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     findings.extend(findings::polling::find(&context));
     findings.extend(requests::find(&context));
     findings.extend(slow::find(&context));
-    cause::order(&mut findings);
+    cause::order(&context, &mut findings);
     findings::odd_rank::add(&context, &movement, &mut findings);
     findings::exceptions::add(&context, &mut findings);
     cause::follow(&context, &mut findings);

@@ -38,6 +38,9 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
         let known = known.unwrap_or_else(|| places(context).1);
         let told = waiting.map(|(place, _)| place);
         (State::Unknown, format!("Not known whether it is a deadlock: {known}; {unread}."), told)
+    } else if let (Some((_, finding)), Some((place, error))) = (waiting, finding_of(error_ahead(findings))) {
+        let error = headline("No deadlock, but ", error);
+        (State::Waiting, format!("{error} Now {}.", finding.summary), Some(place))
     } else if let Some((place, finding)) = waiting {
         (State::Waiting, format!("No deadlock: {}.", finding.summary), Some(place))
     } else {
@@ -49,6 +52,13 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
 /// The likeliest odd rank.
 fn first_odd(findings: &[Finding]) -> Option<usize> {
     findings.iter().position(|finding| finding.kind == FindingKind::OddRank)
+}
+
+/// A message that does not fit the receive that it will meet: that is wrong whatever the ranks do meanwhile.
+fn error_ahead(findings: &[Finding]) -> Option<usize> {
+    use FindingKind::{CountMismatch, DatatypeMismatch, Truncation};
+    let is = |one: &Finding| one.certain && matches!(one.kind, Truncation | DatatypeMismatch | CountMismatch);
+    findings.iter().position(is)
 }
 
 /// What is claimed, and the calls that it is about with their lines.

@@ -72,6 +72,10 @@ pub struct Process {
     /// Calls in the source of the functions on its stack that may have started non-blocking collectives before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier_collectives: Vec<EarlierCollective>,
+    /// Functions of collectives that its thread may come to yet, by the source of the functions on its stack, MPI_Finalize among
+    /// them; null: not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub later_collectives: Option<Vec<String>>,
     /// Whether `calls` and `outside` are all threads, each seen down to its end; None where that is not known. Only
     /// then does a thread that is not in `calls` stand outside MPI for sure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,6 +120,7 @@ impl Process {
             source_calls: self.source_calls.clone(),
             senders: self.senders.clone(),
             earlier_collectives: self.earlier_collectives.clone(),
+            later_collectives: self.later_collectives.clone(),
             communicators: Vec::new(),
             windows: self.windows.clone(),
             handles: self.handles.clone(),

@@ -37,6 +37,9 @@ pub struct SourceCall {
     /// stands. The calls of one way are in order, the last one first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub way: Option<u32>,
+    /// Whether it is told because control may come to it yet.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub later: bool,
     /// Whether no other stands before it on its way.
     #[serde(skip_serializing_if = "super::process::is_false")]
     pub first: bool,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use functions::{Function, Started, find, small};
+use functions::{Function, Started, WaitKind, find, small, wait_kind};
 use model::{
     Argument, CallRequest, EarlierCollective, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort,
     RequestState, SameObject, Schedule, Sender, SourceCall, StartedBy, StartedHow,
@@ -82,9 +82,11 @@ type Posted<'a> = HashMap<u64, (u64, (QueueKind, &'a Operation))>;
 pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option<u64>) {
     let (earlier, source_calls): (Vec<_>, Vec<_>) =
         std::mem::take(&mut process.source_calls).into_iter().partition(|call| call.way.is_some());
+    let (later, source_calls): (Vec<_>, Vec<_>) = source_calls.into_iter().partition(|call| call.later);
     let (sent, source_calls): (Vec<_>, Vec<_>) = source_calls.into_iter().partition(|call| call.sent);
     process.senders = senders(sent);
     process.earlier_collectives = earlier_collectives(earlier);
+    process.later_collectives = later_collectives(later);
     if source_calls.is_empty() {
         return;
     }
@@ -192,6 +194,17 @@ fn earlier_collectives(calls: Vec<SourceCall>) -> Vec<EarlierCollective> {
         EarlierCollective { way: way.unwrap_or_default(), first, function, file, line, caller, communicator, root }
     };
     calls.into_iter().map(one).collect()
+}
+
+/// Known where the source was followed to the end of the program, of one thread.
+fn later_collectives(calls: Vec<SourceCall>) -> Option<Vec<String>> {
+    let thread = calls.first()?.thread;
+    let whole = calls.iter().all(|call| call.thread == thread);
+    let mut functions: Vec<String> = calls.into_iter().map(|call| call.function).collect();
+    functions.sort_unstable();
+    functions.dedup();
+    let ends = |function: &String| wait_kind(function) == WaitKind::Finalize;
+    (whole && functions.iter().any(ends)).then_some(functions)
 }
 
 /// Adds it to the requests among handles that were asked for, as a fact of theirs.

@@ -11,6 +11,7 @@ use crate::graph;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::waits::CollectiveId;
 use crate::words;
+use functions::small;
 use model::{Finding, FindingKind};
 
 /// How many circles are told.
@@ -91,13 +92,37 @@ pub fn find<'g>(
         // The order of the two does not say which is wrong; that of fewer ranks is likelier.
         circle.sort_by_key(|place| place.stuck.len());
         let inside: HashSet<ProcIndex> = circle.iter().flat_map(|place| place.stuck).copied().collect();
-        for place in &circle {
+        // Who does not come to one any more has left it out: that is told of it, and the others follow from it.
+        let left_out = |place: &&&Place<'_>| {
+            place.function.is_some_and(|function| {
+                let mut missing = place.missing.iter().filter(|proc| inside.contains(proc)).peekable();
+                missing.peek().is_some() && missing.all(|proc| passed_by(context, *proc, function))
+            })
+        };
+        let missed: HashSet<Which> = circle.iter().filter(left_out).map(|place| place.which).collect();
+        for place in circle.iter().filter(|place| !missed.contains(&place.which)) {
             told.missing
                 .insert(place.which, place.missing.iter().copied().filter(|proc| inside.contains(proc)).collect());
         }
-        told.findings.push(finding(context, &circle));
+        if missed.is_empty() {
+            told.findings.push(finding(context, &circle));
+        }
     }
     told
+}
+
+/// That processes do not come to a collective any more, in a sentence, where their sources tell that.
+pub fn passed_by_words(context: &Context<'_>, procs: &[ProcIndex], function: &str) -> Option<String> {
+    let all = !procs.is_empty() && procs.iter().all(|proc| passed_by(context, *proc, function));
+    let does = if procs.len() == 1 { "does" } else { "do" };
+    all.then(|| format!("By the source {} {does} not come to {function} any more.", words::procs(context.job, procs)))
+}
+
+/// Whether by its source a process does not come to a collective function any more.
+pub fn passed_by(context: &Context<'_>, proc: ProcIndex, function: &str) -> bool {
+    let process = context.job.procs.get(proc.0).and_then(|proc| proc.process);
+    let later = process.and_then(|process| process.later_collectives.as_ref());
+    later.is_some_and(|later| !later.iter().any(|one| small(one) == small(function)))
 }
 
 fn blocking<'g>(group: &'g Group<'g>) -> Option<Place<'g>> {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
-use super::circles::{Circles, Which};
+use super::circles::{Circles, Which, passed_by_words};
 use super::non_blocking::Pending;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
@@ -256,6 +256,7 @@ fn missing(
         words::procs(job, &group.stuck),
     );
     let mut evidence = whereabouts(context, &missing, &mut summary);
+    evidence.extend(passed_by_words(context, &missing, function));
     if by_root {
         evidence.push("Not certain: ranks have given different roots, which may be the reason.".to_owned());
     } else if !certain {

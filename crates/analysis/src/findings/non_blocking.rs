@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::Context;
-use super::circles::{Circles, Which};
+use super::circles::{Circles, Which, passed_by_words};
 use super::collectives::{on, whereabouts};
 use super::finished::finished;
 use super::misfits::{do_not_fit, other_roots, others_started};
@@ -209,6 +209,7 @@ fn not_begun(context: &Context<'_>, pending: &Pending<'_>, missing: &[ProcIndex]
         "The library numbers the non-blocking collectives of {place}: {others} {wait} for number {sequence}, which {who} {have} not reached."
     )];
     evidence.extend(whereabouts(context, missing, &mut summary));
+    evidence.extend(passed_by_words(context, missing, &name));
     if !certain {
         evidence.extend(context.doubts(waiting));
     }

@@ -6,6 +6,7 @@
 
 mod earlier;
 mod in_code;
+mod later;
 mod others;
 mod reached;
 mod same;
@@ -24,6 +25,7 @@ use std::collections::HashMap;
 use earlier::{Way, Ways};
 use functions::{Array, Direction, Function, HandleKind, Started};
 use in_code::in_code;
+use later::later;
 use model::{Argument, RequestObject, SameObject, SourceCall};
 use others::{Other, in_others, others};
 use reached::reached;
@@ -83,30 +85,39 @@ pub(crate) fn source_calls<T: Thread>(
     let own = (at..frames.len()).filter(|place| frames[*place].application);
     let mut found: Vec<(usize, SourceCall)> = Vec::new();
     let mut earlier = Ways::new();
+    let mut later: Option<Vec<(usize, SourceCall)>> = Some(Vec::new());
     for place in own.take(MOST_FUNCTIONS) {
         let Some(_spent) = kept.time.spend() else {
             earlier.stop();
+            later = None;
             break;
         };
         let Ok(caller) = thread.caller(place) else {
             earlier.stop();
+            later = None;
             continue;
         };
         let name = frames[place].function.clone();
         let waits = called.filter(|(function, _)| takes_requests(function));
         let Ok(standing) = Standing::new(&caller, kept) else {
             earlier.stop();
+            later = None;
             let calls = in_code(&caller, name.as_deref(), waits, kept).unwrap_or_default();
             found.extend(calls.into_iter().map(|call| (place, call)));
             continue;
         };
         let known = if place == at { called } else { None };
-        let mut around = Around { standing, name, called: known, waits, earlier: Vec::new() };
+        let mut around = Around { standing, name, called: known, waits, earlier: Vec::new(), later: None };
         found.extend(around.calls().unwrap_or_default().into_iter().map(|call| (place, call)));
         earlier.go_on(&around.earlier, place);
+        later = later.zip(around.later).map(|(mut all, own)| {
+            all.extend(own.into_iter().map(|call| (place, call)));
+            all
+        });
     }
     found.truncate(MOST_CALLS);
     found.extend(earlier.calls());
+    found.extend(later.unwrap_or_default().into_iter().take(MOST_CALLS));
     found
 }
 
@@ -126,6 +137,8 @@ struct Around<'c, 'a, C> {
     waits: Option<(&'a str, &'a [Argument])>,
     /// The ways to its place through non-blocking collectives, as far as they are known.
     earlier: Vec<Way<SourceCall>>,
+    /// The collectives that it may come to yet; `None`: not known.
+    later: Option<Vec<SourceCall>>,
 }
 
 impl<'a, C: Caller> Around<'_, 'a, C> {
@@ -137,6 +150,10 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         let own = self.called.and_then(|(function, _)| own_mention(&source, &mentioned, function, line));
         let place = own.map_or_else(|| first_of_line(&source, line), |own| Some(mentioned[own].at))?;
         self.earlier = self.ways((&source, &body), &mentioned, place);
+        if source.code.len() <= LONGEST_SEARCHED {
+            let coming = |one: &Mention| SourceCall { later: true, ..self.bare(&source, one) };
+            self.later = later(&source, &body, place).map(|all| all.iter().map(coming).collect());
+        }
         let mut sends = self.sends((&source, &body), &mentioned, place);
         if self.called.is_some() && source.code.len() <= LONGEST_SEARCHED {
             sends.extend(self.sends_elsewhere(&source, &body));

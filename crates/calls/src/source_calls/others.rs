@@ -86,12 +86,12 @@ fn members(path: &str) -> Option<&str> {
     path.split_once(['.', '[']).map(|(_, rest)| rest)
 }
 
-fn same_name(source: &Source, one: &str, other: &str) -> bool {
+pub(super) fn same_name(source: &Source, one: &str, other: &str) -> bool {
     if source.fortran { one.eq_ignore_ascii_case(other) } else { one == other }
 }
 
 /// The name of a function and those of its parameters.
-fn head(source: &Source, unit: &Body) -> (String, Vec<String>) {
+pub(super) fn head(source: &Source, unit: &Body) -> (String, Vec<String>) {
     let text = source.code.get(unit.head..unit.range.start).unwrap_or_default();
     let Some((before, rest)) = text.split_once('(') else { return (last_word(text).to_owned(), Vec::new()) };
     let inside = rest.rsplit_once(')').map_or(rest, |(inside, _)| inside);

@@ -2,6 +2,7 @@
 //! which loop. Nothing is evaluated.
 
 mod c;
+mod following;
 mod fortran;
 mod reaching;
 
@@ -9,6 +10,7 @@ use std::ops::Range;
 
 use super::Source;
 
+pub use following::following;
 pub use reaching::{Last, Mark, last_before, reaching};
 
 /// A longer function (bytes) is not taken apart.

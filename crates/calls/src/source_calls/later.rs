@@ -1,0 +1,46 @@
+//! The collectives that control may still come to from a place in a function.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::others::{head, same_name};
+use crate::source::flow::{Body, following};
+use crate::source::{Mention, Source, mentions};
+use functions::{Started, WaitKind, find, wait_kind};
+
+/// So many pieces of a source are gone through.
+const MOST_PIECES: usize = 256;
+
+/// Those behind `place`, each function once; also in functions of the same source that are called there. The end of the program
+/// (MPI_Finalize) is one of them where control comes to it. `None`: not known.
+pub(super) fn later(source: &Source, body: &Body, place: usize) -> Option<Vec<Mention>> {
+    let mut pieces: Vec<Range<usize>> = following(body, place)?;
+    let mut units: Option<Vec<(String, Range<usize>)>> = None;
+    let mut entered: HashSet<usize> = HashSet::new();
+    let mut known: HashSet<String> = HashSet::new();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(piece) = pieces.get(at).cloned() {
+        at += 1;
+        if at > MOST_PIECES {
+            return None;
+        }
+        let all = mentions(source, &piece).unwrap_or_default();
+        found.extend(all.into_iter().filter(|one| is_collective(&one.function) && known.insert(one.function.clone())));
+        for (name, _) in source.calls_in(&piece) {
+            let units =
+                units.get_or_insert_with(|| source.bodies().map(|unit| (head(source, &unit).0, unit.range)).collect());
+            for (index, (_, range)) in units.iter().enumerate().filter(|(_, (own, _))| same_name(source, own, &name)) {
+                if entered.insert(index) {
+                    pieces.push(range.clone());
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
+fn is_collective(function: &str) -> bool {
+    let starts = || find(function).is_some_and(|function| function.starts() == Some(Started::Collective));
+    matches!(wait_kind(function), WaitKind::Collective(..) | WaitKind::Finalize) || starts()
+}
