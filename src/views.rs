@@ -172,6 +172,9 @@ views! {
         /// Calls in the source of the functions on its stack that may have started non-blocking collectives before.
         /// Members: ``way``, ``first``, ``function``, ``file``, ``line``, ``caller``, ``communicator``, ``root``.
         earlier_collectives,
+        /// Calls in the source of the functions on its stacks that may send messages yet. Members: ``function``,
+        /// ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``, ``elsewhere``.
+        later_sends,
         /// Functions of collectives that its thread may come to yet, by the source of the functions on its stack,
         /// MPI_Finalize among them; None: not known.
         later_collectives,

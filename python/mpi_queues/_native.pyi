@@ -621,6 +621,11 @@ class Process:
         Members: ``way``, ``first``, ``function``, ``file``, ``line``, ``caller``, ``communicator``, ``root``."""
 
     @property
+    def later_sends(self) -> List[Dict[str, Any]]:
+        """Calls in the source of the functions on its stacks that may send messages yet. Members: ``function``,
+        ``file``, ``line``, ``caller``, ``dest``, ``tag``, ``communicator``, ``elsewhere``."""
+
+    @property
     def later_collectives(self) -> Optional[List[str]]:
         """Functions of collectives that its thread may come to yet, by the source of the functions on its stack,
         MPI_Finalize among them; None: not known."""

@@ -72,6 +72,9 @@ pub struct Process {
     /// Calls in the source of the functions on its stack that may have started non-blocking collectives before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier_collectives: Vec<EarlierCollective>,
+    /// Calls in the source of the functions on its stacks that may send messages yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub later_sends: Vec<Sender>,
     /// Functions of collectives that its thread may come to yet, by the source of the functions on its stack, MPI_Finalize among
     /// them; null: not known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,6 +123,7 @@ impl Process {
             source_calls: self.source_calls.clone(),
             senders: self.senders.clone(),
             earlier_collectives: self.earlier_collectives.clone(),
+            later_sends: self.later_sends.clone(),
             later_collectives: self.later_collectives.clone(),
             communicators: Vec::new(),
             windows: self.windows.clone(),

@@ -121,7 +121,8 @@ pub enum StartedHow {
     Facts,
 }
 
-/// A call in the source that may have sent a message before: in a function on a stack, or in another one of the same source.
+/// A call in the source that may have sent a message before, or may send one yet: in a function on a stack, or in another one of
+/// the same source.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]

@@ -86,6 +86,8 @@ pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option
     let (sent, source_calls): (Vec<_>, Vec<_>) = source_calls.into_iter().partition(|call| call.sent);
     process.senders = senders(sent);
     process.earlier_collectives = earlier_collectives(earlier);
+    let (sends, later): (Vec<_>, Vec<_>) = later.into_iter().partition(|call| call.sent);
+    process.later_sends = senders(sends);
     process.later_collectives = later_collectives(later);
     if source_calls.is_empty() {
         return;

@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use earlier::{Way, Ways};
 use functions::{Array, Direction, Function, HandleKind, Started};
 use in_code::in_code;
-use later::later;
+use later::{Later, later};
 use model::{Argument, RequestObject, SameObject, SourceCall};
 use others::{Other, in_others, others};
 use reached::reached;
@@ -151,8 +151,7 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         let place = own.map_or_else(|| first_of_line(&source, line), |own| Some(mentioned[own].at))?;
         self.earlier = self.ways((&source, &body), &mentioned, place);
         if source.code.len() <= LONGEST_SEARCHED {
-            let coming = |one: &Mention| SourceCall { later: true, ..self.bare(&source, one) };
-            self.later = later(&source, &body, place).map(|all| all.iter().map(coming).collect());
+            self.later = later(&source, &body, place).map(|later| self.coming(&source, &later));
         }
         let mut sends = self.sends((&source, &body), &mentioned, place);
         if self.called.is_some() && source.code.len() <= LONGEST_SEARCHED {
@@ -201,6 +200,15 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         }
         let calls = |way: Way<usize>| way.calls.iter().filter_map(|at| told.get(at).cloned()).collect();
         ways.into_iter().map(|way| Way { whole: way.whole, calls: calls(way) }).collect()
+    }
+
+    /// What it may come to yet, sends with what they would be given now.
+    fn coming(&mut self, source: &Source, later: &Later) -> Vec<SourceCall> {
+        let mut found: Vec<SourceCall> = later.collectives.iter().map(|one| self.bare(source, one)).collect();
+        if later.sends.len() <= MOST_SENDS {
+            found.extend(later.sends.iter().map(|one| self.send(source, one)));
+        }
+        found.into_iter().map(|call| SourceCall { later: true, ..call }).collect()
     }
 
     /// Calls that may have sent messages before, with whom they would send to now.

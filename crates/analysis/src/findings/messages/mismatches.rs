@@ -13,7 +13,7 @@ use super::{Context, MAX_FINDINGS};
 use crate::blame::Blame;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::matching::{Entry, OperationId, Outcome, Place, name};
-use model::{Finding, FindingKind, QueueKind};
+use model::{Finding, FindingKind, QueueKind, Sender};
 
 /// Near misses, and the operations that they tell of.
 pub(super) struct Near {
@@ -167,12 +167,27 @@ fn number(context: &Context<'_, '_>, communicator: CommunicatorId, proc: ProcInd
     context.job.communicators.get(communicator.0)?.view(proc)?.communicator.local_rank
 }
 
+/// The call with which the rank that a receive waits for would send just that, later: as far as its source tells it with what its
+/// variables are now.
+fn comes_later<'e>(context: &Context<'e, '_>, receive: &Entry<'_>) -> Option<(ProcIndex, &'e Sender)> {
+    let wanted = receive.operation.desired_tag.filter(|_| !receive.operation.tag_wild)?;
+    let from = receive.peer.filter(|_| !receive.operation.any_source)?;
+    let own = number(context, receive.communicator, receive.place.proc)?;
+    let shared = context.job.communicators.get(receive.communicator.0)?;
+    let communicator = shared.view(from)?.communicator.unique_id;
+    let is = |one: &&Sender| (one.dest, one.tag, one.communicator) == (Some(own), Some(wanted), Some(communicator));
+    let process = context.job.procs.get(from.0)?.process?;
+    Some((from, process.later_sends.iter().find(is)?))
+}
+
 /// One near miss, and how many are like it.
 struct Miss<'e> {
     kind: FindingKind,
     receive: Entry<'e>,
     message: OperationId,
     certain: bool,
+    /// The call of another rank that would send what is waited for, later.
+    later: Option<(ProcIndex, &'e Sender)>,
     /// How many receives miss messages in the same way.
     count: usize,
     /// Receivers and senders of all of them.
@@ -203,7 +218,9 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
     for &(ref receive, stuck) in &receives {
         for (kind, id) in index.of(context, receive) {
             let Some(message) = context.matching.entry(id) else { continue };
+            let later = comes_later(context, receive);
             let certain = stuck
+                && later.is_none()
                 && context.matching.blind(context.job, receive).is_none()
                 && context.matching.blind(context.job, message).is_none();
             told.insert(receive.place);
@@ -219,11 +236,12 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
             let miss = *alike.entry(key).or_insert(next);
             if miss == next {
                 let (receive, procs, blame) = (receive.clone(), Vec::new(), Blame::default());
-                misses.push(Miss { kind, receive, message: id, certain, count: 0, procs, blame });
+                misses.push(Miss { kind, receive, message: id, certain, later, count: 0, procs, blame });
             }
             if let Some(miss) = misses.get_mut(miss) {
                 miss.count += 1;
                 miss.certain &= certain;
+                miss.later = miss.later.or(later);
                 miss.procs.push((receive.place.proc, Some(wants(context, receive))));
                 let others = [sender(message), receiver(message)].into_iter().flatten();
                 miss.procs.extend(others.map(|proc| (proc, None)));
@@ -262,6 +280,12 @@ fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
     finding.evidence.push(format!("nothing that was read fits the receive of {own}: {}", wants(context, receive)));
     if miss.certain {
         finding.evidence.push(format!("{own} can never go on otherwise"));
+    } else if let Some((proc, send)) = miss.later {
+        let from = name(context.job, proc);
+        finding.evidence.push(format!(
+            "not certain: by the source {from} sends what {own} waits for later, in line {}: it may be the order that is wrong",
+            send.line
+        ));
     } else {
         let blind = context.matching.blind(context.job, receive);
         let why = blind.or_else(|| context.matching.blind(context.job, message));
