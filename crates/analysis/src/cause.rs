@@ -16,32 +16,35 @@ pub fn order(context: &Context<'_>, findings: &mut [Finding]) {
         .map(|finding| finding.ranks.iter().copied().collect())
         .collect();
     let ended = findings.iter().filter(|finding| finding.kind == FindingKind::FinishedRank);
-    let ended: Vec<Ended> = ended.map(|finding| Ended::new(context, finding)).collect();
+    let ended: Vec<Ended> = ended.map(Ended::new).collect();
     let sure = findings.iter().any(|finding| finding.kind.is_stuck() && finding.certain);
+    let held = Held { context, deadlocks: &stuck, ended: &ended };
     // Equal ones stay as they were.
-    findings.sort_by_key(|finding| rank(finding, sure, (&stuck, &ended)));
+    findings.sort_by_key(|finding| rank(finding, sure, &held));
 }
 
 /// The place of a finding: the smaller the earlier. `sure`: some ranks can never go on for certain.
-fn rank(finding: &Finding, sure: bool, (deadlocks, ended): (&[HashSet<i64>], &[Ended])) -> (u8, bool) {
+fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
     use FindingKind as Kind;
     let place = match finding.kind {
         Kind::Deadlock | Kind::FinishedRank | Kind::Polling => 3,
         // Why ranks of a circle do not meet in their collectives: the headline says "perhaps".
-        Kind::CollectiveMismatch | Kind::RootMismatch
-            if sure && !finding.certain && is_of_the_stuck(finding, deadlocks, ended) =>
-        {
-            if finding.kind == Kind::RootMismatch { 0 } else { 1 }
+        Kind::CollectiveMismatch | Kind::RootMismatch if sure && !finding.certain && held.explains(finding) => {
+            if finding.kind == Kind::RootMismatch {
+                0
+            } else {
+                1
+            }
         }
         // What else is only possible explains nothing that is certain.
         _ if sure && !finding.certain => 4,
         Kind::CollectiveMismatch | Kind::RootMismatch | Kind::TagMismatch | Kind::CommunicatorMismatch => 0,
         Kind::RankMismatch | Kind::NeverStarted => 1,
         // Of messages it is no reason to wait.
-        Kind::CountMismatch if is_of_collectives(finding) && is_of_the_stuck(finding, deadlocks, ended) => 1,
+        Kind::CountMismatch if is_of_collectives(finding) && held.explains(finding) => 1,
         Kind::OneSidedEpochs => 2,
-        Kind::MissingInCollective if holds_a_circle(finding, deadlocks) => 2,
-        Kind::MissingInCollective if is_where_others_ended(finding, ended) => 2,
+        Kind::MissingInCollective if holds_a_circle(finding, held.deadlocks) => 2,
+        Kind::MissingInCollective if is_where_others_ended(finding, held.ended) => 2,
         _ => 4,
     };
     (place, place <= 3 && !finding.certain)
@@ -53,34 +56,44 @@ fn is_of_collectives(finding: &Finding) -> bool {
     !finding.calls.is_empty() && finding.calls.iter().all(numbered)
 }
 
-/// Who waits for ranks that have finished, itself or through others, and these.
+/// Who waits for ranks that have finished, and these.
 struct Ended {
     waiting: HashSet<i64>,
     ended: HashSet<i64>,
 }
 
 impl Ended {
-    fn new(context: &Context<'_>, finding: &Finding) -> Self {
+    fn new(finding: &Finding) -> Self {
         let waits = |call: &&RankCall| call.waits_for.is_some() && wait_kind(&call.call.c_name()) != WaitKind::Finalize;
-        let mut waiting: HashSet<i64> = finding.calls.iter().filter(waits).filter_map(|call| call.rank).collect();
-        let ended: HashSet<i64> = finding.ranks.iter().copied().filter(|rank| !waiting.contains(rank)).collect();
-        let procs: Vec<ProcIndex> = ended.iter().filter_map(|rank| context.job.proc(*rank)).collect();
-        let mut through = Waiters::new(if finding.certain { context.sure } else { context.possible }).all(&procs);
-        through.retain(|proc| context.perhaps_stuck(*proc));
-        waiting.extend(context.ranks(&through).into_iter().filter(|rank| !ended.contains(rank)));
+        let waiting: HashSet<i64> = finding.calls.iter().filter(waits).filter_map(|call| call.rank).collect();
+        let ended = finding.ranks.iter().copied().filter(|rank| !waiting.contains(rank)).collect();
         Self { waiting, ended }
     }
 }
 
-/// Whether all ranks that a finding is about, two at least, wait for one another, or for some that have finished.
-fn is_of_the_stuck(finding: &Finding, deadlocks: &[HashSet<i64>], ended: &[Ended]) -> bool {
-    let within = |ranks: &HashSet<i64>| finding.ranks.iter().all(|rank| ranks.contains(rank));
-    // Of those that ended some have done something else before than those that wait.
-    let with_ended = |one: &Ended| {
-        let waits = |rank: &i64| one.waiting.contains(rank);
-        finding.ranks.iter().any(waits) && finding.ranks.iter().all(|rank| waits(rank) || one.ended.contains(rank))
-    };
-    finding.ranks.len() > 1 && (deadlocks.iter().any(within) || ended.iter().any(with_ended))
+/// Who can never go on.
+struct Held<'a> {
+    context: &'a Context<'a>,
+    deadlocks: &'a [HashSet<i64>],
+    ended: &'a [Ended],
+}
+
+impl Held<'_> {
+    /// Whether what a finding says of its ranks, two at least, may be why they can never go on: they wait for one another, or for
+    /// some that have finished, or are all of a circle with others that wait for it.
+    fn explains(&self, finding: &Finding) -> bool {
+        let stuck = |rank: &i64| self.context.job.proc(*rank).is_some_and(|proc| self.context.perhaps_stuck(proc));
+        let circle = |ranks: &HashSet<i64>| {
+            let within = finding.ranks.iter().all(|rank| ranks.contains(rank));
+            within || (ranks.iter().all(|rank| finding.ranks.contains(rank)) && finding.ranks.iter().all(stuck))
+        };
+        // Of those that ended some have done something else before than those that wait.
+        let ended = |one: &Ended| {
+            finding.ranks.iter().any(|rank| one.waiting.contains(rank))
+                && finding.ranks.iter().all(|rank| stuck(rank) || one.ended.contains(rank))
+        };
+        finding.ranks.len() > 1 && (self.deadlocks.iter().any(circle) || self.ended.iter().any(ended))
+    }
 }
 
 /// Whether those that are missing have finished, and some of those that wait for them wait in the collective.

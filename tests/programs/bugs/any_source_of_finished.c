@@ -3,6 +3,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: finished rank ranks=1,2 lines=0:RESULT
+ * cause: finished rank lines=0:RESULT,1:END,2:END
  */
 #include "common/diagnosed.h"
 
@@ -32,6 +33,6 @@ int main(int argc, char **argv)
             MPI_Send(&piece, 1, MPI_INT, 0, RESULT, MPI_COMM_WORLD);
         }
     }
-    MPI_Finalize();
+    MPI_Finalize(); /* @END */
     return 0;
 }

@@ -3,6 +3,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: collective mismatch ranks=0,3 lines=0:CHECKPOINT,3:STEP
+ * cause: collective mismatch lines=0:CHECKPOINT,3:STEP
  */
 #include "common/diagnosed.h"
 

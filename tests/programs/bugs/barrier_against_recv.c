@@ -3,6 +3,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: deadlock ranks=0,2 lines=0:REPORT,2:BARRIER
+ * cause: missing in collective | deadlock lines=0:REPORT,2:BARRIER
  */
 #include "common/diagnosed.h"
 

@@ -2,8 +2,8 @@
  *
  * ranks: 5
  * verdict: deadlock
- * expect: collective mismatch ranks=0,2,4 lines=0:EVEN,2:WORLD,4:EVEN certain | communicator mismatch ranks=0,2,4 lines=0:EVEN,2:WORLD
- * cause: collective mismatch | communicator mismatch lines=0:EVEN,2:WORLD,4:EVEN
+ * expect: collective mismatch ranks=0,2,4 lines=0:EVEN,2:WORLD,4:EVEN certain | missing in collective ranks=2 lines=0:EVEN,2:WORLD,4:EVEN certain
+ * cause: collective mismatch | missing in collective lines=0:EVEN,2:WORLD,4:EVEN
  */
 #include "common/diagnosed.h"
 

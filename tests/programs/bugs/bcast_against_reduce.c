@@ -3,6 +3,7 @@
  *
  * ranks: 4
  * expect: collective mismatch ranks=0,1 lines=0:BCAST,1:REDUCE
+ * cause: collective mismatch lines=0:BCAST,1:REDUCE
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: deadlock ranks=0,2 lines=2:RIGHT,0:RESIDUAL
+ * cause: missing in collective | deadlock lines=0:RESIDUAL,2:RIGHT
  */
 #include "common/diagnosed.h"
 

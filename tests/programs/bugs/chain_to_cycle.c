@@ -3,6 +3,7 @@
  * ranks: 5
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:RECV,1:RECV certain
+ * cause: deadlock lines=0:RECV,1:RECV
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
  * ranks: 2
  * expect: count mismatch ranks=0,1 | slow rank ranks=0
  * expect-not: deadlock, truncation
+ * cause: count mismatch | slow rank lines=1:SEND
  */
 #include "common/diagnosed.h"
 

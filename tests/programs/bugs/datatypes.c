@@ -5,6 +5,8 @@
  * openmpi expect: datatype mismatch ranks=0,1
  * expect: slow rank ranks=0 | datatype mismatch ranks=0,1
  * expect-not: deadlock
+ * openmpi cause: datatype mismatch lines=0:POSTED,1:SEND
+ * mpich cause: datatype mismatch | slow rank lines=1:SEND
  */
 #include "common/diagnosed.h"
 
@@ -15,7 +17,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {
-        MPI_Irecv(numbers, 2, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, &request);
+        MPI_Irecv(numbers, 2, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, &request); /* @POSTED */
         diagnosed_ready();
         for (volatile long work = 0; work < 1000000000000; work++)
             ;

@@ -3,6 +3,7 @@
  *
  * ranks: 4
  * expect: root mismatch ranks=2,3 lines=2:BCAST,3:BCAST
+ * cause: root mismatch lines=2:BCAST,3:BCAST
  */
 #include "common/diagnosed.h"
 

@@ -3,6 +3,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:DUP,1:RECV
+ * cause: missing in collective | deadlock lines=0:DUP,1:RECV
  */
 #include "common/diagnosed.h"
 

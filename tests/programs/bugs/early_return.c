@@ -4,6 +4,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: finished rank ranks=2 lines=0:SUM | missing in collective ranks=2 lines=0:SUM
+ * cause: missing in collective | finished rank lines=0:SUM,2:END
  */
 #include "common/diagnosed.h"
 
@@ -23,6 +24,6 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     diagnosed_ready();
     failed = solve(rank);
-    MPI_Finalize();
+    MPI_Finalize(); /* @END */
     return failed;
 }

@@ -4,6 +4,7 @@
  * verdict: waiting
  * expect: slow rank ranks=1 lines=0:SUM,2:SUM
  * expect-not: deadlock
+ * cause: slow rank lines=0:SUM,2:SUM
  */
 #include "common/diagnosed.h"
 

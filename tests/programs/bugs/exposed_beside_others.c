@@ -5,6 +5,7 @@
  * openmpi verdict: deadlock (MPICH does not keep to whom an epoch is open)
  * openmpi expect: deadlock ranks=0,1 lines=0:WAIT,1:RECV certain
  * openmpi expect: one-sided epochs ranks=0 lines=0:WAIT certain
+ * openmpi cause: one-sided epochs | deadlock lines=0:WAIT
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
 ! ranks: 3
 ! verdict: deadlock
 ! expect: deadlock ranks=0,2 lines=0:COLLECT,2:START
+! cause: missing in collective | deadlock lines=0:COLLECT,2:START
 program f_any_source
   use mpi
   implicit none

@@ -3,6 +3,7 @@
 ! ranks: 3
 ! verdict: deadlock
 ! expect: collective mismatch ranks=0,2 lines=0:SUM,2:NEXT | missing in collective ranks=2 lines=0:SUM
+! cause: collective mismatch | missing in collective lines=0:SUM,2:NEXT
 program f_missing_rank
   use mpi_f08
   implicit none

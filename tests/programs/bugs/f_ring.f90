@@ -3,6 +3,7 @@
 ! ranks: 3
 ! verdict: deadlock
 ! expect: deadlock ranks=0,1,2 lines=0:RECV,1:RECV,2:RECV certain
+! cause: deadlock lines=0:RECV,1:RECV,2:RECV
 program f_ring
   use mpi_f08
   implicit none

@@ -5,6 +5,8 @@
 ! verdict: deadlock
 ! openmpi expect: root mismatch ranks=0,1 | collective mismatch ranks=0,1 lines=0:REDUCE | deadlock ranks=0,1 lines=0:REDUCE
 ! mpich expect: root mismatch ranks=0,1 | collective mismatch ranks=0,1 lines=1:REDUCE
+! openmpi cause: root mismatch | collective mismatch lines=0:REDUCE
+! mpich cause: root mismatch | collective mismatch lines=1:REDUCE
 program f_root
   use mpi
   implicit none

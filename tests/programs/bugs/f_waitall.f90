@@ -4,6 +4,7 @@
 ! ranks: 2
 ! verdict: deadlock
 ! expect: deadlock ranks=0,1 lines=0:WAIT,1:BARRIER
+! cause: missing in collective | deadlock lines=0:POSTED,1:BARRIER
 program f_waitall
   use mpi
   implicit none
@@ -17,7 +18,7 @@ program f_waitall
   print '(a)', 'ready'
   flush (6)
   do i = 1, sides
-    call MPI_Irecv(in(:, i), 8, MPI_DOUBLE_PRECISION, other, i, MPI_COMM_WORLD, requests(i), ierr)
+    call MPI_Irecv(in(:, i), 8, MPI_DOUBLE_PRECISION, other, i, MPI_COMM_WORLD, requests(i), ierr) ! @POSTED
   end do
   do i = 1, sides
     call MPI_Isend(out(:, i), 8, MPI_DOUBLE_PRECISION, other, i, MPI_COMM_WORLD, requests(sides + i), ierr)

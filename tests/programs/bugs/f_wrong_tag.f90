@@ -3,6 +3,7 @@
 ! ranks: 2
 ! verdict: deadlock
 ! expect: tag mismatch ranks=0,1 lines=0:RECV words="3","4"
+! cause: tag mismatch lines=0:RECV,1:SENT
 program f_wrong_tag
   use mpi
   implicit none
@@ -19,7 +20,7 @@ program f_wrong_tag
     call MPI_Send(tag, 1, MPI_INTEGER, 1, 0, MPI_COMM_WORLD, ierr)
   else
     tag = tag + 1
-    call MPI_Send(field, 10, MPI_DOUBLE_PRECISION, 0, tag, MPI_COMM_WORLD, ierr)
+    call MPI_Send(field, 10, MPI_DOUBLE_PRECISION, 0, tag, MPI_COMM_WORLD, ierr) ! @SENT
     call MPI_Recv(answer, 1, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr) ! @ANSWER
   end if
   call MPI_Finalize(ierr)

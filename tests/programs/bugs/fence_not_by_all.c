@@ -3,6 +3,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: deadlock ranks=0,2 lines=2:RECV | one-sided epochs ranks=2 lines=0:FENCE | missing in collective ranks=2 lines=0:FENCE
+ * cause: missing in collective | one-sided epochs lines=0:FENCE,2:RECV
  */
 #include "common/diagnosed.h"
 

@@ -3,6 +3,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: finished rank ranks=0 lines=1:STEP | missing in collective ranks=0 lines=1:STEP
+ * cause: missing in collective | finished rank lines=0:END,1:STEP
  */
 #include "common/diagnosed.h"
 
@@ -14,6 +15,6 @@ int main(int argc, char **argv)
     diagnosed_ready();
     for (int step = 0; step < (rank == 0 ? 4 : 5); step++)
         MPI_Barrier(MPI_COMM_WORLD); /* @STEP */
-    MPI_Finalize();
+    MPI_Finalize(); /* @END */
     return 0;
 }

@@ -3,6 +3,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: finished rank ranks=1 lines=0:RECV certain
+ * cause: finished rank lines=0:RECV,1:END
  */
 #include "common/diagnosed.h"
 
@@ -19,6 +20,6 @@ int main(int argc, char **argv)
         for (int step = 0; step < steps; step++)
             MPI_Send(&step, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
     }
-    MPI_Finalize();
+    MPI_Finalize(); /* @END */
     return 0;
 }

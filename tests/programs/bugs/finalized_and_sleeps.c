@@ -4,6 +4,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: finished rank ranks=1 lines=0:RECV
+ * cause: finished rank lines=0:RECV
  */
 #include "common/diagnosed.h"
 

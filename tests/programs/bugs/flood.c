@@ -4,6 +4,7 @@
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:RESULT,1:START
  * expect: unexpected flood ranks=0 | unmatched send ranks=1 | tag mismatch ranks=0,1
+ * cause: deadlock | unexpected flood lines=0:RESULT,1:START
  */
 #include "common/diagnosed.h"
 

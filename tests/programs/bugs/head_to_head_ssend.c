@@ -3,6 +3,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:SEND,1:SEND certain
+ * cause: deadlock lines=0:SEND,1:SEND
  */
 #include "common/diagnosed.h"
 

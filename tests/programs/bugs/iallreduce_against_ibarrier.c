@@ -6,6 +6,7 @@
  * verdict: deadlock
  * expect: collective mismatch ranks=0,1,2 lines=0:SUM,1:BARRIER
  * openmpi expect: collective mismatch ranks=0,1,2 certain words="MPI_Ibarrier"
+ * cause: collective mismatch lines=0:SUM,1:BARRIER
  */
 #include "common/diagnosed.h"
 

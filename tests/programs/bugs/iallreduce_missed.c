@@ -5,6 +5,7 @@
  * verdict: deadlock
  * expect: deadlock ranks=2 lines=2:LEFT
  * expect: missing in collective ranks=2 lines=0:WAIT,1:WAIT,2:LEFT certain words="rank 2 has not started","MPI_COMM_WORLD"
+ * cause: missing in collective lines=0:START,1:START,2:LEFT
  */
 #include "common/diagnosed.h"
 
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
     for (int step = 0; step < 3; step++) {
         if (rank == 2 && step == 2)
             break;
-        MPI_Iallreduce(&residual, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        MPI_Iallreduce(&residual, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request); /* @START */
         MPI_Wait(&request, MPI_STATUS_IGNORE); /* @WAIT */
     }
     MPI_Barrier(io); /* @LEFT */

@@ -3,6 +3,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: missing in collective ranks=3 lines=0:WAIT,3:LEFT certain words="rank 3 has not started","MPI_COMM_WORLD"
+ * cause: missing in collective lines=0:START,3:LEFT
  */
 #include "common/diagnosed.h"
 
@@ -17,7 +18,7 @@ int main(int argc, char **argv)
     diagnosed_ready();
     for (int i = 0; i < 3; i++)
         if (rank != 3 || i != 1)
-            MPI_Iallreduce(&in[i], &out[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[number++]);
+            MPI_Iallreduce(&in[i], &out[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[number++]); /* @START */
     MPI_Waitall(number, requests, MPI_STATUSES_IGNORE); /* @WAIT */
     MPI_Barrier(other); /* @LEFT */
     MPI_Comm_free(&other);

@@ -5,6 +5,7 @@
  * expect: deadlock ranks=1,2 lines=1:WAIT,2:RECV
  * expect: missing in collective ranks=2 lines=0:WAIT,2:RECV certain words="rank 2 has not started","MPI_COMM_WORLD"
  * expect-not: collective mismatch
+ * cause: missing in collective lines=2:RECV
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
  * verdict: deadlock
  * expect: collective mismatch ranks=0,1 lines=0:REDUCE,1:BCAST words="MPI_COMM_WORLD"
  * openmpi expect: collective mismatch ranks=0,1 lines=0:REDUCE,1:BCAST certain words="MPI_COMM_WORLD"
+ * cause: collective mismatch lines=0:REDUCE,1:BCAST
  */
 #include "common/diagnosed.h"
 

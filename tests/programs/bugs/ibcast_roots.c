@@ -5,6 +5,7 @@
  * expect: deadlock ranks=0,1 lines=0:WAIT,1:WAIT certain
  * expect: root mismatch ranks=0,1 lines=0:BCAST,1:BCAST words="MPI_COMM_WORLD"
  * openmpi expect: root mismatch ranks=0,1 lines=0:WAIT,1:WAIT certain words="MPI_Ibcast","root 0","root 1"
+ * cause: root mismatch lines=0:BCAST,1:BCAST
  */
 #include "common/diagnosed.h"
 

@@ -3,7 +3,9 @@
  *
  * ranks: 3
  * verdict: deadlock
- * expect: missing in collective ranks=0 lines=0:BARRIER,1:GATHER,2:GATHER certain words="rank 0 has not started"
+ * expect: collective mismatch ranks=0,1,2 lines=0:BARRIER,1:GATHER,2:GATHER certain words="io","MPI_COMM_WORLD"
+ * expect-not: missing in collective
+ * cause: collective mismatch lines=0:BARRIER,1:GATHER,2:GATHER
  */
 #include "common/diagnosed.h"
 

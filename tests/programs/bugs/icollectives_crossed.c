@@ -5,6 +5,7 @@
  * verdict: deadlock
  * expect: collective mismatch ranks=0,1,2 lines=0:SUM,1:BARRIER,2:BARRIER certain words="have not started it","flow","heat"
  * expect-not: missing in collective
+ * cause: collective mismatch lines=0:SUM,1:BARRIER,2:BARRIER
  */
 #include "common/diagnosed.h"
 

@@ -5,13 +5,14 @@
  * verdict: deadlock
  * expect: collective mismatch ranks=0,1,2,3 lines=0:ROW,1:COLUMN,2:COLUMN,3:ROW words="have not started it"
  * expect-not: missing in collective
+ * cause: collective mismatch lines=0:SUM,1:SUM,2:SUM,3:SUM
  */
 #include "common/diagnosed.h"
 
 static void sum_over(MPI_Comm comm, MPI_Request *request)
 {
     static double in[2], out[2];
-    MPI_Iallreduce(in, out, 2, MPI_DOUBLE, MPI_MAX, comm, request);
+    MPI_Iallreduce(in, out, 2, MPI_DOUBLE, MPI_MAX, comm, request); /* @SUM */
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
  * verdict: deadlock
  * expect: collective mismatch ranks=0,1
  * openmpi expect: collective mismatch ranks=0,1 lines=0:GATHER,1:FIRST certain
+ * cause: collective mismatch lines=0:GATHER,1:FIRST
  */
 #include "common/diagnosed.h"
 

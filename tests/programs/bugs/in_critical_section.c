@@ -4,6 +4,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:RECV,1:ANSWER | stuck outside MPI ranks=0
+ * cause: deadlock | stuck outside MPI lines=0:RECV,1:ANSWER
  */
 #include "common/diagnosed.h"
 

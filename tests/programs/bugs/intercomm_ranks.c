@@ -4,6 +4,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: rank mismatch ranks=0,3 | rank mismatch ranks=1,2 | deadlock ranks=0,2
+ * cause: rank mismatch lines=0:RECV,3:SENT
  */
 #include "common/diagnosed.h"
 
@@ -18,7 +19,7 @@ int main(int argc, char **argv)
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank / 2 ? 0 : 2, 99, &both);
     MPI_Comm_set_name(both, "both");
     diagnosed_ready();
-    MPI_Send(&value, 1, MPI_INT, 1 - own, 1, both);
+    MPI_Send(&value, 1, MPI_INT, 1 - own, 1, both); /* @SENT */
     MPI_Recv(&value, 1, MPI_INT, own, 1, both, MPI_STATUS_IGNORE); /* @RECV */
     MPI_Comm_free(&both);
     MPI_Comm_free(&half);

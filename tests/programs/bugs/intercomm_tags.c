@@ -3,6 +3,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: deadlock ranks=0,2 lines=0:CREATE,2:CREATE | tag mismatch ranks=0,2 lines=0:CREATE,2:CREATE
+ * cause: tag mismatch | deadlock lines=0:CREATE
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
  * verdict: deadlock
  * expect: root mismatch ranks=0,4 lines=0:SUM,4:SUM words="MPI_Ireduce"
  * openmpi expect: root mismatch ranks=0,4 lines=0:SUM,4:SUM certain words="MPI_Ireduce","root 0","root 4"
+ * cause: root mismatch lines=0:SUM,4:SUM
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:RECV,1:BARRIER | missing in collective ranks=0 lines=1:BARRIER
+ * cause: missing in collective | deadlock lines=0:RECV,1:BARRIER
  */
 #include "common/diagnosed.h"
 

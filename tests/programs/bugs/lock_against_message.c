@@ -3,6 +3,7 @@
  *
  * ranks: 3
  * expect: one-sided epochs ranks=0,1 | deadlock ranks=0,1 lines=0:RECV
+ * cause: one-sided epochs | missing in collective | deadlock lines=0:RECV,1:LOCK
  */
 #include "common/diagnosed.h"
 
@@ -25,7 +26,7 @@ int main(int argc, char **argv)
         MPI_Recv(&value, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @RECV */
         MPI_Win_unlock(2, window);
     } else if (rank == 1) {
-        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, window);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, window); /* @LOCK */
         MPI_Put(&one, 1, MPI_DOUBLE, 2, 1, 1, MPI_DOUBLE, window);
         MPI_Win_unlock(2, window);
         MPI_Send(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);

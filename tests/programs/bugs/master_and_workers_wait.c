@@ -3,6 +3,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: deadlock ranks=0,1,2,3 lines=0:RESULT,1:WORK,2:WORK,3:WORK certain
+ * cause: deadlock lines=0:RESULT,1:WORK,2:WORK,3:WORK
  */
 #include "common/diagnosed.h"
 

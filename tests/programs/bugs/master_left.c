@@ -3,6 +3,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: finished rank ranks=0 lines=2:WORK certain
+ * cause: finished rank lines=0:END,2:WORK
  */
 #include "common/diagnosed.h"
 
@@ -25,6 +26,6 @@ int main(int argc, char **argv)
             MPI_Recv(&piece, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @WORK */
         while (piece >= 0);
     }
-    MPI_Finalize();
+    MPI_Finalize(); /* @END */
     return 0;
 }

@@ -3,6 +3,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: missing in collective ranks=0 lines=1:BARRIER,2:BARRIER | deadlock ranks=0,1 lines=0:RECV,1:BARRIER
+ * cause: missing in collective | deadlock lines=0:RECV,1:BARRIER
  */
 #include "common/diagnosed.h"
 

@@ -3,6 +3,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: deadlock ranks=0,1,2 lines=0:PROBE,1:PROBE,2:PROBE
+ * cause: deadlock lines=0:PROBE,1:PROBE,2:PROBE
  */
 #include "common/diagnosed.h"
 

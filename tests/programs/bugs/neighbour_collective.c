@@ -5,6 +5,7 @@
  * verdict: deadlock
  * expect: deadlock ranks=2 lines=2:RECV
  * expect: missing in collective ranks=2 lines=1:EXCHANGE,2:RECV,3:EXCHANGE certain words="MPI_Neighbor_allgather","ring"
+ * cause: missing in collective lines=2:RECV
  */
 #include "common/diagnosed.h"
 

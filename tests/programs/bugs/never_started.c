@@ -4,6 +4,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:WAIT,1:BARRIER
+ * cause: never started lines=1:MADE
  */
 #include "common/diagnosed.h"
 
@@ -20,7 +21,7 @@ int main(int argc, char **argv)
         MPI_Start(&request);
         MPI_Wait(&request, MPI_STATUS_IGNORE); /* @WAIT */
     } else {
-        MPI_Send_init(value, 4, MPI_DOUBLE, 0, 13, MPI_COMM_WORLD, &request);
+        MPI_Send_init(value, 4, MPI_DOUBLE, 0, 13, MPI_COMM_WORLD, &request); /* @MADE */
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     MPI_Barrier(MPI_COMM_WORLD); /* @BARRIER */

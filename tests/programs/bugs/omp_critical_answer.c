@@ -5,6 +5,7 @@
  * flags: -fopenmp
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:RECV,1:ANSWER | stuck outside MPI ranks=0
+ * cause: deadlock lines=0:RECV,1:ANSWER
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
  * flags: -fopenmp
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:RECV,1:RECV certain
+ * cause: deadlock lines=0:RECV,1:RECV
  */
 #include "common/diagnosed.h"
 

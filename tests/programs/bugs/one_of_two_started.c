@@ -6,6 +6,7 @@
  * expect: never started ranks=0 lines=0:WAIT certain words="was not started"
  * expect: never started ranks=1 lines=1:WAIT certain words="was not started"
  * expect: deadlock ranks=0,1 lines=0:WAIT,1:WAIT certain
+ * cause: never started lines=0:MADE
  */
 #include "common/diagnosed.h"
 
@@ -17,7 +18,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Recv_init(in, 4, MPI_DOUBLE, 1 - rank, 13, MPI_COMM_WORLD, &requests[0]);
-    MPI_Send_init(out, 4, MPI_DOUBLE, 1 - rank, 13, MPI_COMM_WORLD, &requests[1]);
+    MPI_Send_init(out, 4, MPI_DOUBLE, 1 - rank, 13, MPI_COMM_WORLD, &requests[1]); /* @MADE */
     diagnosed_ready();
     for (int step = 0; step < 5; step++) {
         MPI_Start(requests);

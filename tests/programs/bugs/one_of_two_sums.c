@@ -6,6 +6,7 @@
  * expect: deadlock ranks=0,1 lines=0:SUMS,1:RECV
  * expect: missing in collective ranks=1 lines=0:SUMS,1:RECV words="rank 1 has not started","half"
  * expect-not: collective mismatch
+ * cause: missing in collective lines=0:START,1:RECV
  */
 #include "common/diagnosed.h"
 
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
     diagnosed_ready();
     MPI_Iallreduce(&in[0], &out[0], 1, MPI_DOUBLE, MPI_SUM, half, &sums[0]);
     if (rank != 1)
-        MPI_Iallreduce(&in[1], &out[1], 1, MPI_DOUBLE, MPI_MAX, half, &sums[1]);
+        MPI_Iallreduce(&in[1], &out[1], 1, MPI_DOUBLE, MPI_MAX, half, &sums[1]); /* @START */
     if (rank == 1)
         MPI_Recv(&value, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @RECV */
     MPI_Waitall(2, sums, MPI_STATUSES_IGNORE); /* @SUMS */

@@ -4,6 +4,9 @@
  * ranks: 4
  * verdict: deadlock
  * expect: deadlock ranks=0,1,2,3 lines=0:ROW,1:COLUMN,2:COLUMN,3:ROW
+ * expect: collective mismatch ranks=0,1,2,3 lines=0:ROW,1:COLUMN,2:COLUMN,3:ROW certain words="row","column"
+ * expect-not: missing in collective
+ * cause: collective mismatch lines=0:ROW,1:COLUMN,2:COLUMN,3:ROW
  */
 #include "common/diagnosed.h"
 

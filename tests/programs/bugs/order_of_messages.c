@@ -3,6 +3,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:BODY,1:HEADER | tag mismatch ranks=0,1 lines=0:BODY,1:HEADER
+ * cause: deadlock lines=0:BODY,1:HEADER
  */
 #include "common/diagnosed.h"
 

@@ -3,6 +3,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: deadlock ranks=0,3 lines=0:GATHER,3:PHASE
+ * cause: missing in collective | deadlock lines=0:GATHER,3:PHASE
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
  * mpis: mpich (Open MPI 4.1 has no partitioned communication)
  * verdict: deadlock
  * expect: never started ranks=0 | deadlock ranks=0 lines=0:SEND | deadlock ranks=0,1 lines=0:SEND
+ * cause: never started | deadlock lines=0:SEND
  */
 #include "common/diagnosed.h"
 

@@ -2,6 +2,7 @@
  *
  * ranks: 2
  * expect: polling ranks=0 | tag mismatch ranks=0,1 | missing in collective ranks=0 lines=1:BARRIER | deadlock ranks=0,1
+ * cause: tag mismatch lines=0:POSTED,1:SENT
  */
 #include "common/diagnosed.h"
 
@@ -14,11 +15,11 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     diagnosed_ready();
     if (rank == 0) {
-        MPI_Irecv(field, 64, MPI_DOUBLE, 1, 4, MPI_COMM_WORLD, &request);
+        MPI_Irecv(field, 64, MPI_DOUBLE, 1, 4, MPI_COMM_WORLD, &request); /* @POSTED */
         while (!done)
             MPI_Test(&request, &done, MPI_STATUS_IGNORE); /* @TEST */
     } else {
-        MPI_Send(field, 64, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD);
+        MPI_Send(field, 64, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD); /* @SENT */
     }
     MPI_Barrier(MPI_COMM_WORLD); /* @BARRIER */
     MPI_Finalize();

@@ -3,6 +3,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:PROBE,1:PROBE
+ * cause: deadlock lines=0:PROBE,1:PROBE
  */
 #include "common/diagnosed.h"
 

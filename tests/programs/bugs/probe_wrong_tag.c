@@ -3,6 +3,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: tag mismatch ranks=0,1 lines=0:PROBE
+ * cause: tag mismatch lines=0:PROBE,1:SENT
  */
 #include "common/diagnosed.h"
 
@@ -18,7 +19,7 @@ int main(int argc, char **argv)
         MPI_Recv(list, 8, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Send(list, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
     } else {
-        MPI_Send(list, 8, MPI_INT, 0, 1, MPI_COMM_WORLD);
+        MPI_Send(list, 8, MPI_INT, 0, 1, MPI_COMM_WORLD); /* @SENT */
         MPI_Recv(list, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @ANSWER */
     }
     MPI_Finalize();

@@ -3,12 +3,13 @@
  * ranks: 2
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:WAIT,1:BARRIER
+ * cause: missing in collective | deadlock | unmatched receive lines=0:POSTED,1:BARRIER
  */
 #include "common/diagnosed.h"
 
 static void post(double *field, MPI_Request *request)
 {
-    MPI_Irecv(field, 8, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD, request);
+    MPI_Irecv(field, 8, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD, request); /* @POSTED */
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: deadlock ranks=0,1,2,3 lines=0:RECV,1:RECV,2:RECV,3:RECV certain
+ * cause: deadlock lines=0:RECV,1:RECV,2:RECV,3:RECV
  */
 #include "common/diagnosed.h"
 

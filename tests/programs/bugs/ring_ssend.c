@@ -4,6 +4,7 @@
  * ranks: 6
  * verdict: deadlock
  * expect: deadlock ranks=0,1,2,3,4 lines=0:SEND,3:SEND certain
+ * cause: deadlock lines=0:SEND,1:SEND,2:SEND,3:SEND,4:SEND
  */
 #include "common/diagnosed.h"
 

@@ -3,6 +3,7 @@
  * ranks: 2
  * expect: stuck outside MPI ranks=0 lines=1:RECV
  * expect-not: deadlock
+ * cause: stuck outside MPI lines=0:WAIT,1:RECV
  */
 #include "common/diagnosed.h"
 

@@ -5,6 +5,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: rank mismatch ranks=0,1 | rank mismatch ranks=1,2 | deadlock ranks=1,2 | missing in collective ranks=0,1
+ * cause: rank mismatch lines=0:EXCHANGE,1:EXCHANGE
  */
 #include "common/diagnosed.h"
 

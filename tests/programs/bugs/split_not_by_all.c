@@ -4,6 +4,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: collective mismatch ranks=0,2 lines=0:SPLIT,2:END | missing in collective ranks=2 lines=0:SPLIT
+ * cause: collective mismatch | missing in collective lines=0:SPLIT,2:END
  */
 #include "common/diagnosed.h"
 

@@ -2,6 +2,7 @@
  *
  * ranks: 2
  * expect: one-sided epochs ranks=0,1 | deadlock ranks=0,1
+ * cause: one-sided epochs | deadlock lines=0:START
  */
 #include "common/diagnosed.h"
 
@@ -18,7 +19,7 @@ int main(int argc, char **argv)
     MPI_Group_incl(world, 1, &other, &peer);
     MPI_Win_allocate(64, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
     diagnosed_ready();
-    MPI_Win_start(peer, 0, window);
+    MPI_Win_start(peer, 0, window); /* @START */
     MPI_Put(&one, 1, MPI_DOUBLE, other, 0, 1, MPI_DOUBLE, window);
     MPI_Win_complete(window);
     MPI_Win_post(peer, 0, window);

@@ -3,6 +3,7 @@
  * ranks: 3
  * expect: stuck outside MPI ranks=1 lines=0:BARRIER,2:BARRIER
  * expect-not: deadlock
+ * cause: stuck outside MPI lines=0:BARRIER,2:BARRIER
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:MAIN,0:WRITER,1:MAIN,1:WRITER | deadlock ranks=0,1 lines=0:MAIN,1:WRITER | deadlock ranks=0,1 lines=0:WRITER,1:MAIN
+ * cause: deadlock lines=0:MAIN,0:WRITER,1:MAIN,1:WRITER
  */
 #include "common/diagnosed.h"
 

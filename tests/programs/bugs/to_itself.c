@@ -3,6 +3,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: deadlock ranks=2 lines=2:SEND
+ * cause: deadlock lines=2:SEND
  */
 #include "common/diagnosed.h"
 

@@ -4,6 +4,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:OCEAN,1:AIR certain
+ * cause: deadlock lines=0:OCEAN,1:AIR
  */
 #include "common/diagnosed.h"
 

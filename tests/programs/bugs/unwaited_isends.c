@@ -5,6 +5,7 @@
  * verdict: deadlock
  * expect: deadlock ranks=0,1 lines=0:ANSWER,1:LAST
  * expect: unmatched send ranks=0 | unmatched send ranks=0,1 | never completed ranks=0 | tag mismatch ranks=0,1 | unexpected flood ranks=1
+ * cause: deadlock lines=0:ANSWER,1:LAST
  */
 #include "common/diagnosed.h"
 

@@ -3,6 +3,7 @@
  * ranks: 3
  * verdict: deadlock
  * expect: deadlock ranks=0,1,2 lines=0:WAIT,1:WAIT,2:WAIT certain
+ * cause: deadlock lines=0:POSTED,1:POSTED,2:POSTED
  */
 #include "common/diagnosed.h"
 
@@ -16,7 +17,7 @@ int main(int argc, char **argv)
     diagnosed_ready();
     for (int other = 0; other < size; other++)
         if (other != rank) {
-            MPI_Irecv(&values[count], 1, MPI_INT, other, 4, MPI_COMM_WORLD, &requests[count]);
+            MPI_Irecv(&values[count], 1, MPI_INT, other, 4, MPI_COMM_WORLD, &requests[count]); /* @POSTED */
             count++;
         }
     MPI_Waitany(count, requests, &which, MPI_STATUS_IGNORE); /* @WAIT */

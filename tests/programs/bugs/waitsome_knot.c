@@ -4,6 +4,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: deadlock ranks=0,1,2 lines=0:WAIT,1:WAIT,2:WAIT certain
+ * cause: deadlock lines=0:POSTED,1:POSTED,2:POSTED
  */
 #include "common/diagnosed.h"
 
@@ -15,7 +16,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int first = rank == 3 ? 0 : (rank + 1) % 3, second = rank == 3 ? 0 : (rank + 2) % 3;
     diagnosed_ready();
-    MPI_Irecv(&values[count], 1, MPI_INT, first, 14, MPI_COMM_WORLD, &requests[count]);
+    MPI_Irecv(&values[count], 1, MPI_INT, first, 14, MPI_COMM_WORLD, &requests[count]); /* @POSTED */
     count++;
     if (second != first) {
         MPI_Irecv(&values[count], 1, MPI_INT, second, 14, MPI_COMM_WORLD, &requests[count]);

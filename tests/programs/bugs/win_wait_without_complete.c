@@ -3,6 +3,7 @@
  *
  * ranks: 2
  * expect: one-sided epochs ranks=0,1 lines=0:WAIT | deadlock ranks=0,1 lines=0:WAIT,1:RECV
+ * cause: one-sided epochs | deadlock lines=0:WAIT
  */
 #include "common/diagnosed.h"
 

@@ -3,6 +3,7 @@
  * ranks: 2
  * verdict: deadlock
  * expect: communicator mismatch ranks=0,1 lines=1:RECV certain words="library","MPI_COMM_WORLD"
+ * cause: communicator mismatch lines=0:SENT,1:RECV
  */
 #include "common/diagnosed.h"
 
@@ -16,7 +17,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_name(library, "library");
     diagnosed_ready();
     if (rank == 0) {
-        MPI_Send(&work, 1, MPI_INT, 1, 6, MPI_COMM_WORLD);
+        MPI_Send(&work, 1, MPI_INT, 1, 6, MPI_COMM_WORLD); /* @SENT */
         MPI_Recv(&done, 1, MPI_INT, 1, 8, library, MPI_STATUS_IGNORE); /* @DONE */
     } else {
         MPI_Recv(&work, 1, MPI_INT, 0, 6, library, MPI_STATUS_IGNORE); /* @RECV */

@@ -3,6 +3,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: rank mismatch ranks=2,3 lines=3:FROM_LEFT
+ * cause: rank mismatch lines=2:SENT,3:FROM_LEFT
  */
 #include "common/diagnosed.h"
 
@@ -17,7 +18,7 @@ int main(int argc, char **argv)
         MPI_Recv(&value, 1, MPI_INT, rank - 1, 30, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @FROM_LEFT */
     value++;
     if (rank < size - 1)
-        MPI_Send(&value, 1, MPI_INT, (rank + 1) % (size - 1), 30, MPI_COMM_WORLD);
+        MPI_Send(&value, 1, MPI_INT, (rank + 1) % (size - 1), 30, MPI_COMM_WORLD); /* @SENT */
     MPI_Barrier(MPI_COMM_WORLD); /* @BARRIER */
     MPI_Finalize();
     return 0;

@@ -4,6 +4,7 @@
  * ranks: 4
  * verdict: deadlock
  * expect: rank mismatch ranks=0,2 lines=0:COLLECT
+ * cause: rank mismatch lines=0:COLLECT,2:SENT
  */
 #include "common/diagnosed.h"
 
@@ -25,7 +26,7 @@ int main(int argc, char **argv)
             MPI_Recv(&child, 1, MPI_INT, 3, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             sum += child;
         }
-        MPI_Send(&sum, 1, MPI_INT, rank == 3 ? 1 : 0, 12, MPI_COMM_WORLD);
+        MPI_Send(&sum, 1, MPI_INT, rank == 3 ? 1 : 0, 12, MPI_COMM_WORLD); /* @SENT */
     }
     MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_WORLD); /* @BCAST */
     MPI_Finalize();

@@ -4,6 +4,7 @@
  * verdict: deadlock
  * expect: tag mismatch ranks=0,1 lines=0:RECV certain words="17","18","halo"
  * expect: deadlock ranks=0,1 lines=0:RECV,1:ANSWER
+ * cause: tag mismatch lines=0:RECV,1:SENT
  */
 #include "common/diagnosed.h"
 
@@ -21,7 +22,7 @@ int main(int argc, char **argv)
         MPI_Recv(boundary, 16, MPI_DOUBLE, 1, 17, halo, MPI_STATUS_IGNORE); /* @RECV */
         MPI_Send(&answer, 1, MPI_DOUBLE, 1, 0, halo);
     } else {
-        MPI_Send(boundary, 16, MPI_DOUBLE, 0, 18, halo);
+        MPI_Send(boundary, 16, MPI_DOUBLE, 0, 18, halo); /* @SENT */
         MPI_Recv(&answer, 1, MPI_DOUBLE, 0, 0, halo, MPI_STATUS_IGNORE); /* @ANSWER */
     }
     MPI_Comm_free(&halo);

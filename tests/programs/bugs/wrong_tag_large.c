@@ -4,6 +4,7 @@
  * verdict: deadlock
  * expect: tag mismatch ranks=0,1 lines=0:RECV,1:SEND words="40","41"
  * expect: deadlock ranks=0,1 lines=0:RECV,1:SEND
+ * cause: tag mismatch lines=0:RECV,1:SEND
  */
 #include "common/diagnosed.h"
 

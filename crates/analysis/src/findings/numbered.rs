@@ -189,18 +189,14 @@ pub fn explain(context: &Context<'_>, pending: &Pending<'_>, finding: &mut Findi
 
 /// Names calls before those that a finding names already.
 pub fn put_first(finding: &mut Finding, calls: Vec<Blamed>) {
-    let place = |one: &Blamed| (one.function.clone(), one.file.clone(), one.line, one.ranks.clone());
-    let mut all: Vec<Blamed> = Vec::new();
-    let known = std::mem::take(&mut finding.blamed);
+    let place = |one: &Blamed| (one.function.clone(), one.file.clone(), one.line);
+    let mut known = std::mem::take(&mut finding.blamed);
     for one in calls {
-        // What is known for certain of the same call stays.
-        let sure = known.iter().find(|other| place(other) == place(&one));
-        all.push(sure.cloned().unwrap_or(one));
+        // What is known of the same call for certain, or of more ranks, says that already.
+        let same = known
+            .iter()
+            .position(|other| place(other) == place(&one) && one.ranks.iter().all(|rank| other.ranks.contains(rank)));
+        finding.blamed.push(same.map_or(one, |at| known.remove(at)));
     }
-    for one in known {
-        if !all.iter().any(|other| place(other) == place(&one)) {
-            all.push(one);
-        }
-    }
-    finding.blamed = all;
+    finding.blamed.append(&mut known);
 }
