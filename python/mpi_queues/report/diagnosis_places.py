@@ -10,6 +10,7 @@ from .diagnosis_rows import Row, write_rows
 from .places import Place, of_process
 from .started import started
 from .words import clean, counted
+from .worlds import rank_in
 
 
 def write_waiting(snapshot: Snapshot, waiting: AbstractSet[int], write: Write, options: Options) -> None:
@@ -67,11 +68,6 @@ def _write(rows: Sequence[Row], limit: int, write: Write, options: Options) -> N
     write_rows(rows[:limit], write, options)
     if len(rows) > limit:
         write_more(f"  … and {counted(len(rows) - limit, 'more place')}", write, options)
-
-
-def rank_in(process: Process, snapshot: Snapshot) -> Optional[int]:
-    """As findings have it: of several worlds through all of them."""
-    return process.universe_rank if snapshot.worlds else process.rank
 
 
 def _ranks(processes: Sequence[Process], snapshot: Snapshot) -> List[int]:

@@ -6,9 +6,9 @@ from typing import Any, Dict, List, Mapping, Tuple
 
 from .._native import Snapshot
 from .diagnosis_options import ROWS, Options, Write, ranks_named, write_more
-from .diagnosis_places import rank_in
 from .places import where
 from .words import clean, wrapped
+from .worlds import rank_in
 
 #: What became of it.
 _STATES = {"handled": "handling", "unhandled": "ended by"}

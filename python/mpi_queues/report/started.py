@@ -68,7 +68,8 @@ def _calls(started_by: Sequence[Mapping[str, Any]], *, full: bool) -> str:
     places = list(_places(some, full=full))
     if len(started_by) > len(some):
         places.append(f"{len(started_by) - len(some)} more")
-    return places[0] if len(places) == 1 else f"{', '.join(places[:-1])} or {places[-1]}"
+    # No sign behind a line: terminals and editors take ``file:line`` where a blank follows.
+    return " or ".join(places)
 
 
 def _line(requests: Sequence[Mapping[str, Any]], *, full: bool) -> str:

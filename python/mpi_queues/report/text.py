@@ -15,7 +15,7 @@ from .options import DEFAULT_LIMIT, Options, Write
 from .process_lines import call_lines, mpi_line, outside_line, source_line
 from .totals import Totals
 from .words import WIDTH, clean, columns, counted, listed, pad, shorten, wrapped
-from .worlds import Members, of_world, who
+from .worlds import Members, of_world, rank_in, who
 
 #: Also what it is called with.
 __all__ = [
@@ -41,7 +41,7 @@ def chosen(snapshot: Snapshot, *, comm: Optional[str], rank: Optional[int]) -> S
     if comm is None and rank is None:
         return snapshot
     processes = snapshot.processes
-    places = [process.universe_rank if snapshot.worlds else process.rank for process in processes]
+    places = [rank_in(process, snapshot) for process in processes]
     if rank is not None and rank not in places:
         there = listed(str(place) for place in places if place is not None)
         raise UserError(f"no process of rank {rank} was read (read: rank {there or 'not known'})", kind="no_rank")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Iterable, List, Optional, Sequence, Tuple
 
 from .._native import printable
 
-#: No line of a report is wider.
+#: No line of a report is wider, but for a path that is.
 WIDTH = 100
+
+#: A word that is a path, or a file with its line.
+_PLACE = re.compile(r"^\(?\.{0,2}/|:\d+[).,;:]?$")
 
 
 def clean(text: str) -> str:
@@ -99,20 +103,23 @@ def ranks(group: Optional[Sequence[Optional[int]]], limit: int = 12) -> str:
 
 
 def wrapped(text: str, indent: str, further: Optional[str] = None, width: int = WIDTH) -> str:
-    """The text in lines of at most ``width`` columns, each ended."""
+    """The text in lines of at most ``width`` columns, each ended.
+
+    A path, or a file with its line, is never broken: one that is wider has a line of its own.
+    """
     further = indent if further is None else further
     lines: List[str] = []
     line, used = indent, columns(indent)
     empty = True
     for word in clean(text).split():
-        rest = word
+        rest, whole = word, _PLACE.search(word) is not None
         if not empty and used + 1 + columns(rest) > width:
             lines.append(line)
             line, used, empty = further, columns(further), True
         if not empty:
             line, used = line + " ", used + 1
-        # A word wider than a line is broken where the line ends.
-        while used + columns(rest) > width:
+        # Another word wider than a line is broken where the line ends.
+        while used + columns(rest) > width and not whole:
             taken = _prefix(rest, width - used)
             lines.append(line + taken)
             rest = rest[len(taken) :]

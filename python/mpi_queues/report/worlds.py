@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .._native import Communicator, Process
+from .._native import Communicator, Process, Snapshot
 from .words import clean, ranks
 
 #: A world in words, empty for the first one, and a rank in it.
@@ -77,3 +77,8 @@ class Members:
             if place is not None and first is not None and first <= place < first + (size or 0):
                 return f"world {world['number']}", place - first
         return "", place
+
+
+def rank_in(process: Process, snapshot: Snapshot) -> Optional[int]:
+    """The rank of a process as findings have it: of several worlds through all of them."""
+    return process.universe_rank if snapshot.worlds else process.rank

@@ -199,9 +199,20 @@ fn standing(places: &[(&str, i64, &str)]) -> Snapshot {
     snapshot
 }
 
-fn told(places: &[(&str, i64, &str)]) -> Vec<String> {
+/// The ranks that are told, each with how many others stand at one place and the lines where it and these stand.
+type Told = (Vec<i64>, u64, [Option<i64>; 2]);
+
+fn told(places: &[(&str, i64, &str)]) -> Vec<Told> {
     let (findings, _) = diagnose(&standing(places), None);
-    odd(&findings).iter().map(|finding| finding.summary.clone()).collect()
+    odd(&findings).iter().map(|finding| elsewhere(finding)).collect()
+}
+
+/// Of one that is told because it stands elsewhere, and for nothing else.
+fn elsewhere(finding: &Finding) -> Told {
+    match &finding.odd[..] {
+        [OddReason::Elsewhere { own, others, number, .. }] => (finding.ranks.clone(), *number, [own.line, others.line]),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// `of`, and `other` at these ranks.
@@ -241,7 +252,7 @@ fn without_a_crowd_nothing_is_said() {
         // Who polls comes out of MPI now and then.
         with(64, ("wait", 12, "MPI_Test"), &[5, 40], ("wait", 13, "")),
     ] {
-        assert_eq!(told(&places), Vec::<String>::new(), "{places:?}");
+        assert_eq!(told(&places), [], "{places:?}");
     }
 }
 
@@ -249,12 +260,14 @@ fn without_a_crowd_nothing_is_said() {
 fn what_is_told_of_one() {
     let places = with(8, ("step", 50, "MPI_Wait"), &[5], ("write_output", 88, "MPI_Recv"));
     let (findings, verdict) = diagnose(&standing(&places), None);
+    // The sentence, once.
     let summary = "rank 5 is not where the other 7 are: it is in MPI_Recv, called by write_output at a.c:88; they are in \
                    MPI_Wait, called by step at a.c:50";
     assert_eq!((findings[0].summary.as_str(), findings[0].certain), (summary, false));
     assert_eq!(findings[0].calls[0].rank, Some(5));
     let [OddReason::Elsewhere { own, number: 7, parted_in, .. }] = &findings[0].odd[..] else { panic!("{findings:?}") };
     assert_eq!((own.line, parted_in.as_deref()), (Some(88), Some("main")));
+    assert_eq!(verdict.finding, Some(0));
     assert!(verdict.headline.starts_with("Rank 5 is not where the other 7 are: "), "{}", verdict.headline);
     // One in a handler.
     let mut snapshot = standing(&places);
@@ -266,10 +279,8 @@ fn what_is_told_of_one() {
     // Two that are apart, each by itself.
     let mut places = with(64, ("step", 50, "MPI_Wait"), &[5], ("write_output", 88, "MPI_Recv"));
     places[9] = ("relax", 3, "MPI_Ssend");
-    let all = told(&places);
-    assert_eq!(all.len(), 2, "{all:?}");
-    assert!(all[0].starts_with("rank 5 is not where the other 63 are: ") && all[0].contains("62 of them"), "{all:?}");
-    assert!(all[1].starts_with("rank 9 is not where the other 63 are: "), "{all:?}");
+    let lines = |own| [Some(own), Some(50)];
+    assert_eq!(told(&places), [(vec![5], 62, lines(88)), (vec![9], 62, lines(3))]);
     // One that computes goes before one that waits elsewhere.
     places[9] = ("relax", 3, "");
     assert_eq!(diagnose(&standing(&places), None).0[0].ranks, [9]);
@@ -279,10 +290,7 @@ fn what_is_told_of_one() {
     snapshot.processes[2].stacks.clear();
     snapshot.processes[2].calls.clear();
     let (findings, _) = diagnose(&snapshot, None);
-    assert!(
-        odd(&findings)[0].summary.contains("rank 2 is not where the other 3 are: it is past its end"),
-        "{findings:?}"
-    );
+    assert_eq!(elsewhere(odd(&findings)[0]), (vec![2], 3, [None, Some(50)]));
 }
 
 #[test]
