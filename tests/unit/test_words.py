@@ -51,9 +51,9 @@ def test_lines_are_wrapped_at_the_width() -> None:
     assert words.wrapped("x" * 250, "").count("\n") == 3
 
 
-def test_paths_and_places_are_whole() -> None:
+def test_paths_are_whole() -> None:
     path = "/home/me/" + "deep/" * 30 + "solver.c"
-    for place in (path, f"{path}:42", "m" * 120 + ".c:7", f"({path}:42)"):
+    for place in (path, f"{path}:42", f"({path}:42)"):
         told = words.wrapped(f"MPI_Recv at {place} (rank 0)", "  ", "      ")
         assert told == f"  MPI_Recv at\n      {place}\n      (rank 0)\n"
     # A name that somebody gave is no path.

@@ -11,8 +11,8 @@ from .._native import printable
 #: No line of a report is wider, but for a path that is.
 WIDTH = 100
 
-#: A word that is a path, or a file with its line.
-_PLACE = re.compile(r"^\(?\.{0,2}/|:\d+[).,;:]?$")
+#: A word that is a path, perhaps with a line behind it.
+_PATH = re.compile(r"^\(?\.{0,2}/")
 
 
 def clean(text: str) -> str:
@@ -105,14 +105,14 @@ def ranks(group: Optional[Sequence[Optional[int]]], limit: int = 12) -> str:
 def wrapped(text: str, indent: str, further: Optional[str] = None, width: int = WIDTH) -> str:
     """The text in lines of at most ``width`` columns, each ended.
 
-    A path, or a file with its line, is never broken: one that is wider has a line of its own.
+    A path is never broken: one that is wider has a line of its own.
     """
     further = indent if further is None else further
     lines: List[str] = []
     line, used = indent, columns(indent)
     empty = True
     for word in clean(text).split():
-        rest, whole = word, _PLACE.search(word) is not None
+        rest, whole = word, _PATH.search(word) is not None
         if not empty and used + 1 + columns(rest) > width:
             lines.append(line)
             line, used, empty = further, columns(further), True
