@@ -1,7 +1,7 @@
 //! What to change, and at which line: one place for all findings.
 
 use super::blame;
-use model::{Blamed, Finding, FindingKind};
+use model::{Finding, FindingKind};
 
 /// How ranks wait for one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub enum Circle {
     Receives,
     /// All for somebody to receive theirs.
     Sends,
+    /// For requests: messages that they have begun to receive.
+    Requests,
     /// One for itself.
     Itself,
     /// Some of them in collective operations.
@@ -46,6 +48,10 @@ pub enum Change {
     Rank(Outside),
     /// The communicators of collective operations, or the order in which these are used.
     Communicators,
+    /// The order of collective operations on several communicators.
+    OrderOfCommunicators,
+    /// The order of messages.
+    OrderOfMessages,
     /// Requests of a rank that has finished.
     Unfinished,
     /// An exception that ended a Python program.
@@ -66,7 +72,7 @@ pub fn of_exceptions(finding: &mut Finding) {
 
 /// Says what to change of a finding whose blamed calls are told.
 pub fn give(finding: &mut Finding, change: Change) {
-    finding.advice = Some(words(change, &finding.blamed));
+    finding.advice = Some(words(change, finding));
 }
 
 /// Gives the usual advice to a finding that has none.
@@ -77,16 +83,22 @@ pub fn complete(finding: &mut Finding) {
 }
 
 /// One or two sentences.
-fn words(change: Change, blamed: &[Blamed]) -> String {
+fn words(change: Change, finding: &Finding) -> String {
+    let blamed = finding.blamed.as_slice();
     let all = blame::listed(blamed, "and");
     let with = |text: &str| if all.is_empty() { format!("{text}.") } else { format!("{text}: {all}.") };
     let first = blamed.first().map_or_else(|| "that call".to_owned(), blame::place);
     let kind = match change {
+        Change::Order(Circle::Requests) => return of_requests(finding, &first),
         Change::Order(circle) => return of_circle(circle, &first, with),
         Change::Rank(what) => return of_rank(what, &first),
         Change::Communicators => {
             return with("Use the same communicator in these calls; where both are meant, in one order on all ranks");
         }
+        Change::OrderOfCommunicators => {
+            return with("Call the collectives of these communicators in one order on all ranks");
+        }
+        Change::OrderOfMessages => return with("Send and receive these messages in the same order"),
         Change::Unfinished => {
             return format!("Complete every request (MPI_Wait, MPI_Test or one of their kin) before {first}.");
         }
@@ -141,7 +153,7 @@ fn words(change: Change, blamed: &[Blamed]) -> String {
         }
         FindingKind::OddRank => format!("Look how that rank came to {first}: the others may wait for it."),
         FindingKind::OneSidedEpochs => {
-            with("Give each post its start, each start its complete, each lock its unlock, each fence all members")
+            with(of_epochs(blamed.iter().map(|one| one.function.as_str()).find(|name| name.starts_with("MPI_Win_"))))
         }
     }
 }
@@ -157,8 +169,35 @@ fn of_circle(circle: Circle, first: &str, with: impl Fn(&str) -> String) -> Stri
         Circle::Itself => format!(
             "A rank that waits cannot do the other side as well: start that (MPI_Isend, MPI_Irecv) before {first}."
         ),
+        // Told with the call that waits.
+        Circle::Requests => format!("One of these ranks has to start its send before it waits for {first}."),
         Circle::Collectives => with("Bring these calls into one order on all ranks"),
         Circle::Mixed => with("One of these ranks has to do what the others wait for before it waits itself"),
+    }
+}
+
+/// The call that waits is where the send has to stand before.
+fn of_requests(finding: &Finding, first: &str) -> String {
+    let mut blame = blame::Blame::default();
+    if let Some(waits) = finding.calls.first() {
+        blame.standing(waits.rank, &waits.call);
+    }
+    let wait = blame.places().first().map_or_else(|| first.to_owned(), blame::place);
+    format!("One of these ranks has to start its send before it waits: before {wait}.")
+}
+
+/// By the function in which a rank waits.
+fn of_epochs(function: Option<&str>) -> &'static str {
+    match function.unwrap_or_default() {
+        "MPI_Win_wait" => "Let each rank of the group that MPI_Win_post was given come to MPI_Win_complete",
+        "MPI_Win_start" | "MPI_Win_complete" => {
+            "Let each target come to MPI_Win_post before it waits for what this rank does later"
+        }
+        "MPI_Win_fence" => "Let all ranks of the window come to MPI_Win_fence",
+        name if name.starts_with("MPI_Win_lock") || name.starts_with("MPI_Win_unlock") || name.contains("flush") => {
+            "Let the rank that has locked the window unlock it before it waits for others"
+        }
+        _ => "Give each post its start, each start its complete, each lock its unlock, each fence all members",
     }
 }
 

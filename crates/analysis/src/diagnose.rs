@@ -46,7 +46,8 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     findings.extend(collectives::find(&context, &groups, &pending, &circles));
     findings.extend(non_blocking::find(&context, &pending, &circles));
     findings.extend(messages_of(&context));
-    findings.extend(epochs::find(&context));
+    let in_epochs = epochs::find(&context, &findings);
+    findings.extend(in_epochs);
     findings.extend(findings::polling::find(&context));
     findings.extend(requests::find(&context));
     findings.extend(slow::find(&context));

@@ -227,6 +227,6 @@ fn finding(context: &Context<'_>, circle: &[&Place<'_>]) -> Finding {
         blamed: context.blamed(&all),
         ..Finding::default()
     };
-    advice::give(&mut finding, Change::Communicators);
+    advice::give(&mut finding, if same { Change::Communicators } else { Change::OrderOfCommunicators });
     finding
 }

@@ -147,6 +147,8 @@ fn circle(context: &Context<'_>, members: &[ProcIndex]) -> Circle {
         Circle::Itself
     } else if threads().any(|thread| thread.collective.is_some()) {
         Circle::Collectives
+    } else if all(Posted::Receives) && threads().all(|thread| !thread.call.requests.is_empty()) {
+        Circle::Requests
     } else if all(Posted::Receives) {
         Circle::Receives
     } else if all(Posted::Sends) {

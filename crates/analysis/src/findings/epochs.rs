@@ -1,13 +1,19 @@
 //! Epochs of windows in which stuck ranks stand.
 
+use std::collections::HashSet;
+
 use super::Context;
 use crate::job::ProcIndex;
 use crate::words;
 use functions::WaitKind;
 use model::{Finding, FindingKind};
 
+/// So many other ranks are named.
+const FEW: usize = 8;
+
 /// One finding for all stuck ranks that stand in functions of one-sided synchronisation, certain ones apart from others.
-pub fn find(context: &Context<'_>) -> Vec<Finding> {
+/// `deadlocks`: the circles of ranks that wait for one another, among other findings.
+pub fn find(context: &Context<'_>, deadlocks: &[Finding]) -> Vec<Finding> {
     let in_epoch = |proc: &ProcIndex| {
         context
             .threads(*proc)
@@ -20,11 +26,12 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     [(certain, true), (possible, false)]
         .into_iter()
         .filter(|(procs, _)| !procs.is_empty())
-        .map(|(procs, certain)| finding(context, &procs, certain))
+        .map(|(procs, certain)| finding(context, &procs, certain, deadlocks))
         .collect()
 }
 
-fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool) -> Finding {
+fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool, deadlocks: &[Finding]) -> Finding {
+    let others = others(context, procs, deadlocks);
     let mut functions: Vec<(String, Vec<ProcIndex>)> = Vec::new();
     for proc in procs {
         let threads = context.threads(*proc);
@@ -46,14 +53,34 @@ fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool) -> Finding
     if !certain {
         evidence.extend(context.doubts(procs));
     }
+    let whom = match others.as_slice() {
+        [] => "others that".to_owned(),
+        some => format!("{}, which", words::procs(context.job, some)),
+    };
+    let all: Vec<ProcIndex> = procs.iter().chain(&others).copied().collect();
     Finding {
         kind: FindingKind::OneSidedEpochs,
-        summary: format!("{} for others that can never go on", words::list(&told, "and")),
+        summary: format!("{} for {whom} can never go on", words::list(&told, "and")),
         ranks: context.ranks(procs),
-        calls: context.calls(procs),
+        calls: context.calls(&all),
         certain,
         evidence,
-        blamed: context.blamed(procs),
+        blamed: context.blamed(&all),
         ..Finding::default()
     }
+}
+
+/// The other ranks of the circles in which these wait, where they are few.
+fn others(context: &Context<'_>, procs: &[ProcIndex], deadlocks: &[Finding]) -> Vec<ProcIndex> {
+    let own: HashSet<i64> = context.ranks(procs).into_iter().collect();
+    let circles = deadlocks.iter().filter(|one| one.kind == FindingKind::Deadlock);
+    let circles = circles.filter(|circle| circle.ranks.iter().any(|rank| own.contains(rank)));
+    let mut others: Vec<i64> = circles.flat_map(|circle| &circle.ranks).copied().collect();
+    others.retain(|rank| !own.contains(rank));
+    others.sort_unstable();
+    others.dedup();
+    if others.len() > FEW {
+        others.clear();
+    }
+    others.into_iter().filter_map(|rank| context.job.proc(rank)).collect()
 }

@@ -10,6 +10,7 @@ use super::text::{
     Told, blame_for, communicator, counted, place, receiver, sender, sent, starts, tag, wants, where_it_is,
 };
 use super::{Context, MAX_FINDINGS};
+use crate::advice::{self, Change};
 use crate::blame::Blame;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::matching::{Entry, OperationId, Outcome, Place, name};
@@ -298,5 +299,8 @@ fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
     finding.started_by = starts(context, receive);
     finding.started_by.extend(starts(context, message));
     place(context, &mut finding, &miss.procs);
+    if miss.later.is_some() {
+        advice::give(&mut finding, Change::OrderOfMessages);
+    }
     Some(finding)
 }
