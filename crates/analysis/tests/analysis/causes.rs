@@ -223,3 +223,78 @@ fn who_may_have_sent_a_message_that_has_arrived() {
         findings[0].started_by.iter().map(|one| (one.rank, one.started.line, one.started.certain)).collect();
     assert_eq!(told, [(Some(0), Some(1), false), (Some(0), Some(2), false)]);
 }
+
+/// Ranks 0 and 1 wait for each other's message, one with tag 18 of rank 1 lies at rank 0; rank 1 sends `later` after that.
+fn with_a_message_left(later: Vec<Sender>) -> Finding {
+    let mut snapshot = job(2);
+    for (rank, from, tag) in [(0, 1, 17), (1, 0, 5)] {
+        call(&mut snapshot, rank, "MPI_Recv", 10);
+        receive(&mut snapshot, rank, Some(from), tag);
+    }
+    let message = Operation {
+        desired_local_rank: Some(1),
+        desired_global_rank: Some(1),
+        actual_local_rank: Some(1),
+        desired_tag: Some(18),
+        actual_tag: Some(18),
+        ..Operation::default()
+    };
+    snapshot.processes[0].communicators[0].unexpected_messages.operations.push(message);
+    snapshot.processes[1].later_sends = later;
+    twice(&snapshot).0.swap_remove(0)
+}
+
+#[test]
+fn what_is_sent_later_has_no_wrong_tag() {
+    let sender = |dest, tag, communicator| Sender {
+        function: "MPI_Send".to_owned(),
+        line: 30,
+        dest: Some(dest),
+        tag: Some(tag),
+        communicator,
+        ..Sender::default()
+    };
+    assert_eq!(with_a_message_left(vec![sender(0, 17, Some(0))]).kind, FindingKind::Deadlock);
+    // None at all, another destination, tag, communicator, or one that is not known.
+    for later in [vec![], vec![sender(1, 17, Some(0))], vec![sender(0, 18, Some(0))], vec![sender(0, 17, None)]] {
+        let first = with_a_message_left(later);
+        assert_eq!((first.kind, first.certain), (FindingKind::TagMismatch, true));
+    }
+}
+
+#[test]
+fn an_error_ahead_is_told_before_the_rank_that_computes() {
+    let mut snapshot = job(2);
+    super::made::outside(&mut snapshot, 0, "relax");
+    receive(&mut snapshot, 0, Some(1), 4);
+    snapshot.processes[0].communicators[0].pending_receives.operations[0].desired_length = Some(80);
+    call(&mut snapshot, 1, "MPI_Ssend", 20);
+    super::made::send(&mut snapshot, 1, 0, 4, false);
+    snapshot.processes[1].communicators[0].pending_sends.operations[0].desired_length = Some(160);
+    super::made::counted(&mut snapshot);
+    let (findings, verdict) = twice(&snapshot);
+    assert_eq!(verdict.state, State::Waiting, "{findings:?}");
+    let first = &findings[verdict.finding.unwrap()];
+    assert_eq!((first.kind, first.certain), (FindingKind::Truncation, true));
+    assert!(
+        verdict.headline.starts_with("No deadlock, but ") && verdict.headline.contains(" Now rank 0 is outside MPI")
+    );
+}
+
+#[test]
+fn a_possible_reason_of_ranks_that_wait_for_one_that_finished() {
+    // Rank 0 has finished, rank 2 waits for it, and rank 1 for rank 2, in a broadcast with another root.
+    let mut snapshot = job(3);
+    call(&mut snapshot, 0, "MPI_Finalize", 40);
+    for (rank, root, from) in [(1, 0, 2), (2, 2, 0)] {
+        collective(&mut snapshot, rank, "MPI_Bcast", 20, 0);
+        let argument = model::Argument { name: "root".to_owned(), value: Some(root), ..model::Argument::default() };
+        snapshot.processes[rank].calls[0].arguments.push(argument);
+        receive(&mut snapshot, rank, Some(from), -17);
+        let posted = snapshot.processes[rank].communicators[0].pending_receives.operations.last_mut().unwrap();
+        posted.internal = true;
+    }
+    super::made::counted(&mut snapshot);
+    let (findings, _) = told(snapshot);
+    assert_eq!((findings[0].kind, findings[0].certain), (FindingKind::RootMismatch, false), "{findings:?}");
+}

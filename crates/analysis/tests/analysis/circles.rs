@@ -92,3 +92,33 @@ fn the_odd_one_is_named_first() {
     assert!(first.summary.starts_with("rank 3 is in MPI_Allreduce on \"ocean\" and ranks 0-2 and 4 are"), "{first:?}");
     assert_eq!(first.blamed.first().map(|one| &*one.ranks), Some(&[3][..]));
 }
+
+/// Ranks 0 and 1 sum on "even", rank 2 is in the barrier of all, where the others come to later; `later`: what rank 2 comes to.
+fn left_out(later: Option<&[&str]>) -> Snapshot {
+    let mut snapshot = job(3);
+    communicator(&mut snapshot, "air", 1, &[0, 1, 2]);
+    for (rank, function, id) in [(0, "MPI_Allreduce", 1), (1, "MPI_Allreduce", 1), (2, "MPI_Barrier", 0)] {
+        stands(&mut snapshot, rank, function, id);
+    }
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    for rank in 0..2 {
+        snapshot.processes[rank].later_collectives = Some(names(&["MPI_Barrier", "MPI_Finalize"]));
+    }
+    snapshot.processes[2].later_collectives = later.map(names);
+    snapshot
+}
+
+#[test]
+fn a_collective_that_a_rank_does_not_come_to_any_more_was_left_out() {
+    let (findings, first) = told(&left_out(Some(&["MPI_Finalize"])));
+    assert_eq!((first.kind, first.certain, &*first.ranks), (Kind::MissingInCollective, true, &[2][..]));
+    assert!(first.evidence.iter().any(|one| one.contains("does not come to MPI_Allreduce any more")), "{first:?}");
+    // That the others are not in the barrier yet follows from it.
+    assert_eq!(of_kind(&findings, Kind::MissingInCollective).len(), 1, "{findings:?}");
+    assert!(of_kind(&findings, Kind::CollectiveMismatch).is_empty(), "{findings:?}");
+    // Where it may come to it yet, or nobody knows, it is told as the order.
+    for later in [Some(&["MPI_Allreduce", "MPI_Finalize"][..]), None] {
+        let (_, first) = told(&left_out(later));
+        assert_eq!((first.kind, &*first.ranks), (Kind::CollectiveMismatch, &[0, 1, 2][..]), "{later:?}");
+    }
+}
