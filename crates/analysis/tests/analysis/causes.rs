@@ -272,6 +272,7 @@ fn an_error_ahead_is_told_before_the_rank_that_computes() {
     super::made::send(&mut snapshot, 1, 0, 4, false);
     snapshot.processes[1].communicators[0].pending_sends.operations[0].desired_length = Some(160);
     super::made::counted(&mut snapshot);
+    snapshot.processes[1].communicators[0].traffic[0].sent = Some(1);
     let (findings, verdict) = twice(&snapshot);
     assert_eq!(verdict.state, State::Waiting, "{findings:?}");
     let first = &findings[verdict.finding.unwrap()];
