@@ -159,9 +159,9 @@ fn told(context: &Context<'_>, circle: &[&Place<'_>]) -> String {
             place.function.unwrap_or("a non-blocking collective"),
             on(context, place.communicator),
         );
-        let alike = places
-            .iter_mut()
-            .find(|(blocking, function, name, _)| (*blocking, *function, &*name) == (key.0, key.1, &key.2));
+        let alike = places.iter_mut().find(|(blocking, function, name, _)| {
+            (*blocking, *function, name.as_str()) == (key.0, key.1, key.2.as_str())
+        });
         match alike {
             Some((.., procs)) => procs.extend(place.stuck),
             None => places.push((key.0, key.1, key.2, place.stuck.to_vec())),
