@@ -194,7 +194,10 @@ fn of_epochs(function: Option<&str>) -> &'static str {
             "Let each target come to MPI_Win_post before it waits for what this rank does later"
         }
         "MPI_Win_fence" => "Let all ranks of the window come to MPI_Win_fence",
-        name if name.starts_with("MPI_Win_lock") || name.starts_with("MPI_Win_unlock") || name.contains("flush") => {
+        name if name.starts_with("MPI_Win_lock")
+            || name.starts_with("MPI_Win_unlock")
+            || name.starts_with("MPI_Win_flush") =>
+        {
             "Let the rank that has locked the window unlock it before it waits for others"
         }
         _ => "Give each post its start, each start its complete, each lock its unlock, each fence all members",
