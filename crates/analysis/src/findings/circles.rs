@@ -92,14 +92,7 @@ pub fn find<'g>(
         // The order of the two does not say which is wrong; that of fewer ranks is likelier.
         circle.sort_by_key(|place| place.stuck.len());
         let inside: HashSet<ProcIndex> = circle.iter().flat_map(|place| place.stuck).copied().collect();
-        // Who does not come to one any more has left it out: that is told of it, and the others follow from it.
-        let left_out = |place: &&&Place<'_>| {
-            place.function.is_some_and(|function| {
-                let mut missing = place.missing.iter().filter(|proc| inside.contains(proc)).peekable();
-                missing.peek().is_some() && missing.all(|proc| passed_by(context, *proc, function))
-            })
-        };
-        let missed: HashSet<Which> = circle.iter().filter(left_out).map(|place| place.which).collect();
+        let missed = left_out(context, &circle, &inside);
         for place in circle.iter().filter(|place| !missed.contains(&place.which)) {
             told.missing
                 .insert(place.which, place.missing.iter().copied().filter(|proc| inside.contains(proc)).collect());
@@ -109,6 +102,21 @@ pub fn find<'g>(
         }
     }
     told
+}
+
+/// The collectives of a circle to which those that are missing do not come any more, by their sources: that is told of these, and
+/// the others follow from it. Who stands in the same function on another communicator has not left it out, and where all of them
+/// were left out it is not known which one was meant.
+fn left_out(context: &Context<'_>, circle: &[&Place<'_>], inside: &HashSet<ProcIndex>) -> HashSet<Which> {
+    let is = |place: &&&Place<'_>| {
+        let Some(function) = place.function else { return false };
+        let missing: Vec<ProcIndex> = place.missing.iter().copied().filter(|proc| inside.contains(proc)).collect();
+        let alike = circle.iter().filter(|other| other.function.is_some_and(|other| small(other) == small(function)));
+        let stands = alike.flat_map(|other| other.stuck).any(|proc| missing.binary_search(proc).is_ok());
+        !stands && !missing.is_empty() && missing.iter().all(|proc| passed_by(context, *proc, function))
+    };
+    let found: HashSet<Which> = circle.iter().filter(is).map(|place| place.which).collect();
+    if found.len() == circle.len() { HashSet::new() } else { found }
 }
 
 /// That processes do not come to a collective any more, in a sentence, where their sources tell that.

@@ -122,3 +122,22 @@ fn a_collective_that_a_rank_does_not_come_to_any_more_was_left_out() {
         assert_eq!((first.kind, &*first.ranks), (Kind::CollectiveMismatch, &[0, 1, 2][..]), "{later:?}");
     }
 }
+
+#[test]
+fn who_stands_in_the_same_function_has_not_left_it_out() {
+    for (functions, kind) in [
+        (["MPI_Scan", "MPI_Scan"], Kind::CommunicatorMismatch),
+        // Neither comes to the other's: which one was meant nobody knows.
+        (["MPI_Scan", "MPI_Allreduce"], Kind::CollectiveMismatch),
+    ] {
+        let mut snapshot = job(2);
+        communicator(&mut snapshot, "air", 1, &[0, 1]);
+        for (rank, function) in functions.into_iter().enumerate() {
+            stands(&mut snapshot, rank, function, rank as u64);
+            snapshot.processes[rank].later_collectives = Some(vec!["MPI_Finalize".to_owned()]);
+        }
+        let (findings, first) = told(&snapshot);
+        assert_eq!((first.kind, first.certain), (kind, true), "{findings:?}");
+        assert!(of_kind(&findings, Kind::MissingInCollective).is_empty(), "{findings:?}");
+    }
+}
