@@ -1,9 +1,9 @@
 //! The collectives and sends that control may still come to from a place in a function.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::others::{head, same_name};
+use super::others::head;
 use super::sends;
 use crate::source::flow::{Body, following};
 use crate::source::{Mention, Source, mentions};
@@ -26,8 +26,7 @@ pub(super) struct Later {
 pub(super) fn later(source: &Source, body: &Body, place: usize) -> Option<Later> {
     let mut pieces: Vec<Range<usize>> = following(body, place)?;
     let own = pieces.len();
-    let mut units: Option<Vec<(String, Range<usize>)>> = None;
-    let mut entered: HashSet<usize> = HashSet::new();
+    let mut units: Option<HashMap<String, Vec<Range<usize>>>> = None;
     let mut known: HashSet<String> = HashSet::new();
     let mut found = Later::default();
     let mut at = 0;
@@ -45,16 +44,26 @@ pub(super) fn later(source: &Source, body: &Body, place: usize) -> Option<Later>
             }
         }
         for (name, _) in source.calls_in(&piece) {
-            let units =
-                units.get_or_insert_with(|| source.bodies().map(|unit| (head(source, &unit).0, unit.range)).collect());
-            for (index, (_, range)) in units.iter().enumerate().filter(|(_, (own, _))| same_name(source, own, &name)) {
-                if entered.insert(index) {
-                    pieces.push(range.clone());
-                }
-            }
+            // Each is gone through once.
+            let units = units.get_or_insert_with(|| functions(source));
+            pieces.extend(units.remove(&key(source, &name)).unwrap_or_default());
         }
     }
     Some(found)
+}
+
+/// The functions of a source by their names.
+fn functions(source: &Source) -> HashMap<String, Vec<Range<usize>>> {
+    let mut found: HashMap<String, Vec<Range<usize>>> = HashMap::new();
+    for unit in source.bodies() {
+        found.entry(key(source, &head(source, &unit).0)).or_default().push(unit.range);
+    }
+    found
+}
+
+/// A name as it is looked up: Fortran's have no case.
+fn key(source: &Source, name: &str) -> String {
+    if source.fortran { name.to_ascii_lowercase() } else { name.to_owned() }
 }
 
 fn is_collective(function: &str) -> bool {

@@ -48,6 +48,9 @@ const TO_WHOM: [&str; 4] = ["dest", "tag", "sendtag", "comm"];
 /// The functions of a longer source (bytes) are not all gone through.
 const LONGEST_SEARCHED: usize = 1 << 20;
 
+/// In a longer one (bytes) it is not looked what comes later: each rank would go through most of it.
+const LONGEST_AHEAD: usize = 1 << 18;
+
 /// What the thread's call waits for.
 struct Waited<'a> {
     /// The argument with the requests.
@@ -150,7 +153,7 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         let own = self.called.and_then(|(function, _)| own_mention(&source, &mentioned, function, line));
         let place = own.map_or_else(|| first_of_line(&source, line), |own| Some(mentioned[own].at))?;
         self.earlier = self.ways((&source, &body), &mentioned, place);
-        if source.code.len() <= LONGEST_SEARCHED {
+        if source.code.len() <= LONGEST_AHEAD {
             self.later = later(&source, &body, place).map(|later| self.coming(&source, &later));
         }
         let mut sends = self.sends((&source, &body), &mentioned, place);

@@ -86,7 +86,7 @@ fn members(path: &str) -> Option<&str> {
     path.split_once(['.', '[']).map(|(_, rest)| rest)
 }
 
-pub(super) fn same_name(source: &Source, one: &str, other: &str) -> bool {
+fn same_name(source: &Source, one: &str, other: &str) -> bool {
     if source.fortran { one.eq_ignore_ascii_case(other) } else { one == other }
 }
 
