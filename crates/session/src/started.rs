@@ -1,78 +1,22 @@
 //! Which call started each request: what the source around the stacks tells (`model::SourceCall`), checked against what the
 //! library keeps.
 
+mod candidates;
+mod others;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use functions::{Function, Started, WaitKind, find, small, wait_kind};
+use candidates::{Candidate, Fitting, Known, fitting, given, order};
+use functions::{Started, find};
 use model::{
-    Argument, CallRequest, EarlierCollective, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort,
-    RequestState, SameObject, Schedule, Sender, SourceCall, StartedBy, StartedHow,
+    CallRequest, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort, RequestState, SameObject,
+    SourceCall, StartedBy, StartedHow,
 };
 
 /// Of more calls that come into question none is told.
 const MOST: usize = 8;
-
-/// A request, as far as it is known.
-#[derive(Clone, Copy, Default)]
-struct Known<'a> {
-    sort: Option<RequestSort>,
-    persistent: Option<bool>,
-    sends: Option<bool>,
-    communicator: Option<u64>,
-    /// The function, where the library keeps it and it is one that starts something.
-    call: Option<&'a str>,
-    operation: Option<(QueueKind, &'a Operation)>,
-    /// Of a collective: what the library has planned for it.
-    schedule: Option<&'a Schedule>,
-}
-
-/// A call in the source, with what its function starts.
-struct Candidate<'a> {
-    call: &'a SourceCall,
-    function: Function,
-    started: Started,
-    persistent: bool,
-    /// The handle that it has for its request now.
-    held: Option<u64>,
-    sends: Message<'a>,
-    receives: Message<'a>,
-    count: Option<&'a Argument>,
-}
-
-/// The arguments of a call that say which message it sends or receives.
-#[derive(Clone, Copy)]
-struct Message<'a> {
-    peer: Option<&'a Argument>,
-    tag: Option<&'a Argument>,
-    buffer: Option<&'a Argument>,
-}
-
-impl<'a> Candidate<'a> {
-    /// `None`: its function starts nothing. `held`: as [`Self::held`].
-    fn new(call: &'a SourceCall, held: &mut dyn FnMut(&SourceCall) -> Option<u64>) -> Option<Self> {
-        let function = find(&call.function)?;
-        let started = function.starts()?;
-        let message = |peer, tag, buffer| Message {
-            peer: given(call, &[peer]),
-            tag: given(call, &[tag]),
-            buffer: given(call, &[buffer, "buf"]),
-        };
-        let both = started == Started::SendReceive;
-        let (sends, receives) = if both { ("sendtag", "recvtag") } else { ("tag", "tag") };
-        Some(Self {
-            call,
-            started,
-            persistent: function.is_persistent(),
-            held: held(call),
-            sends: message("dest", sends, "sendbuf"),
-            receives: message("source", receives, "recvbuf"),
-            count: given(call, &["count"]),
-            function,
-        })
-    }
-}
 
 /// Operations by their requests, with the numbers of their communicators.
 type Posted<'a> = HashMap<u64, (u64, (QueueKind, &'a Operation))>;
@@ -80,15 +24,8 @@ type Posted<'a> = HashMap<u64, (u64, (QueueKind, &'a Operation))>;
 /// Adds to the requests of calls, and to operations, who started them. `handle`: the handle that a call in the source has
 /// for its request now, as `Operation::request` has it.
 pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option<u64>) {
-    let (earlier, source_calls): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut process.source_calls).into_iter().partition(|call| call.way.is_some());
-    let (later, source_calls): (Vec<_>, Vec<_>) = source_calls.into_iter().partition(|call| call.later);
-    let (sent, source_calls): (Vec<_>, Vec<_>) = source_calls.into_iter().partition(|call| call.sent);
-    process.senders = senders(sent);
-    process.earlier_collectives = earlier_collectives(earlier);
-    let (sends, later): (Vec<_>, Vec<_>) = later.into_iter().partition(|call| call.sent);
-    process.later_sends = senders(sends);
-    process.later_collectives = later_collectives(later);
+    others::take(process);
+    let source_calls = std::mem::take(&mut process.source_calls);
     if source_calls.is_empty() {
         return;
     }
@@ -172,41 +109,6 @@ fn waited(process: &Process) -> HashMap<u64, Arc<[StartedBy]>> {
 /// A function that the library names, where it is one that starts something.
 fn starting(name: &str) -> Option<&str> {
     find(name).is_some_and(|function| function.starts().is_some()).then_some(name)
-}
-
-fn senders(calls: Vec<SourceCall>) -> Vec<Sender> {
-    let sender = |call: SourceCall| {
-        let value = |names: &[&str]| given(&call, names).and_then(|argument| argument.value);
-        let (dest, tag) = (value(&["dest"]), value(&["sendtag", "tag"]));
-        let SourceCall { function, file, line, caller, communicator, elsewhere, .. } = call;
-        Sender { function, file, line, caller, dest, tag, communicator, elsewhere }
-    };
-    calls.into_iter().map(sender).collect()
-}
-
-/// Of several threads it is not known in which order they called.
-fn earlier_collectives(calls: Vec<SourceCall>) -> Vec<EarlierCollective> {
-    let thread = calls.first().map(|call| call.thread);
-    if calls.iter().any(|call| Some(call.thread) != thread) {
-        return Vec::new();
-    }
-    let one = |call: SourceCall| {
-        let root = given(&call, &["root"]).and_then(|one| one.value);
-        let SourceCall { function, file, line, caller, communicator, way, first, .. } = call;
-        EarlierCollective { way: way.unwrap_or_default(), first, function, file, line, caller, communicator, root }
-    };
-    calls.into_iter().map(one).collect()
-}
-
-/// Known where the source was followed to the end of the program, of one thread.
-fn later_collectives(calls: Vec<SourceCall>) -> Option<Vec<String>> {
-    let thread = calls.first()?.thread;
-    let whole = calls.iter().all(|call| call.thread == thread);
-    let mut functions: Vec<String> = calls.into_iter().map(|call| call.function).collect();
-    functions.sort_unstable();
-    functions.dedup();
-    let ends = |function: &String| wait_kind(function) == WaitKind::Finalize;
-    (whole && functions.iter().any(ends)).then_some(functions)
 }
 
 /// Adds it to the requests among handles that were asked for, as a fact of theirs.
@@ -313,28 +215,6 @@ fn elsewhere<'a>(candidates: &'a [Candidate<'a>], known: &Known<'_>, handle: Opt
     (fitting, StartedHow::Facts)
 }
 
-/// Calls that come into question, each with how many of its arguments are others now than what is known.
-type Fitting<'a> = Vec<(&'a SourceCall, usize)>;
-
-fn fitting<'a>(candidates: impl Iterator<Item = &'a Candidate<'a>>, known: &Known<'_>) -> Fitting<'a> {
-    let mut found: Fitting<'a> = Vec::new();
-    for candidate in candidates {
-        let Some(differing) = differing(candidate, known) else { continue };
-        let call = candidate.call;
-        // One that stands on the stack several times.
-        let same = |(other, _): &(&SourceCall, usize)| (&other.file, other.line) == (&call.file, call.line);
-        if !found.iter().any(same) {
-            found.push((call, differing));
-        }
-    }
-    found
-}
-
-/// Those that fit best first.
-fn order(fitting: &mut Fitting<'_>) {
-    fitting.sort_by_key(|(_, differing)| *differing);
-}
-
 fn several(fitting: &Fitting<'_>, how: StartedHow) -> Vec<StartedBy> {
     if fitting.len() > MOST {
         return Vec::new();
@@ -365,99 +245,6 @@ fn known<'p>(request: &'p CallRequest, found: Option<(u64, (QueueKind, &'p Opera
         call: found.and_then(|(_, (_, one))| one.call.as_deref()).and_then(starting),
         operation: found.map(|(_, found)| found),
         schedule: request.schedule.as_ref(),
-    }
-}
-
-/// How many arguments of a call are others now than what is known of a request; `None`: it cannot have started it.
-fn differing(candidate: &Candidate<'_>, known: &Known<'_>) -> Option<usize> {
-    let Candidate { call, function, started, .. } = candidate;
-    let started = *started;
-    if known.persistent.is_some_and(|persistent| persistent != candidate.persistent) {
-        return None;
-    }
-    if !known.sort.is_none_or(|sort| may_be(started, sort)) {
-        return None;
-    }
-    if known.call.is_some_and(|name| small(name) != function.name) {
-        return None;
-    }
-    let mut differing =
-        usize::from(matches!((call.communicator, known.communicator), (Some(now), Some(then)) if now != then));
-    if matches!((started, known.sends), (Started::Send, Some(false)) | (Started::Receive, Some(true))) {
-        return None;
-    }
-    if let Some(schedule) = known.schedule.filter(|_| started == Started::Collective) {
-        differing += unlike(call, function, schedule)?;
-    }
-    let Some((queue, operation)) = known.operation else { return Some(differing) };
-    let sends = queue == QueueKind::PendingSends;
-    let message = match started {
-        Started::Send => candidate.sends,
-        Started::SendReceive if sends => candidate.sends,
-        _ => candidate.receives,
-    };
-    for (argument, wild, kept) in [
-        (message.peer, operation.any_source, operation.desired_local_rank),
-        (message.tag, operation.tag_wild, operation.desired_tag),
-    ] {
-        let Some(argument) = argument else { continue };
-        if let Some(value) = argument.value.filter(|value| !is(*value, wild, kept)) {
-            if argument.fixed && sure(value) {
-                return None;
-            }
-            differing += 1;
-        }
-    }
-    let buffer = if sends { candidate.sends } else { candidate.receives }.buffer.and_then(number);
-    differing += usize::from(matches!((buffer, operation.buffer), (Some(now), Some(then)) if now != then));
-    // A library may keep a message of two integers as one of eight bytes: that proves nothing.
-    let count = candidate.count.and_then(|count| count.value).and_then(|count| u64::try_from(count).ok());
-    differing += usize::from(matches!((count, operation.count), (Some(now), Some(then)) if now != then));
-    Some(differing)
-}
-
-/// How many arguments of a call are others now than what a schedule tells; `None`: its function does not make such a schedule.
-fn unlike(call: &SourceCall, function: &Function, schedule: &Schedule) -> Option<usize> {
-    if schedule.functions.is_empty() {
-        return Some(0);
-    }
-    let possible = schedule.of(small(function.name))?;
-    let (Some(root), Some(roots)) = (given(call, &["root"]), possible.roots.as_deref()) else { return Some(0) };
-    match root.value {
-        // Negative ones are the names of roots on intercommunicators.
-        Some(value) if sure(value) && !roots.contains(&value) => (!root.fixed).then_some(1),
-        _ => Some(0),
-    }
-}
-
-/// The argument that has one of these names.
-fn given<'c>(call: &'c SourceCall, names: &[&str]) -> Option<&'c Argument> {
-    call.arguments.iter().find(|one| names.contains(&one.name.as_str()))
-}
-
-/// The wildcards are negative numbers, which differ from MPI to MPI.
-fn is(value: i64, wild: bool, kept: Option<i64>) -> bool {
-    if wild { value < 0 } else { kept.is_none_or(|kept| kept == value) }
-}
-
-/// Whether a number in the source is one that the library keeps as it is.
-fn sure(value: i64) -> bool {
-    value >= 0
-}
-
-fn number(argument: &Argument) -> Option<u64> {
-    argument.value.map(|value| value as u64)
-}
-
-fn may_be(started: Started, sort: RequestSort) -> bool {
-    match sort {
-        RequestSort::PointToPoint => matches!(started, Started::Send | Started::Receive | Started::SendReceive),
-        RequestSort::Collective | RequestSort::Communicator => started == Started::Collective,
-        RequestSort::OneSided => started == Started::OneSided,
-        RequestSort::File => started == Started::File,
-        RequestSort::Generalized => started == Started::Generalized,
-        RequestSort::Partitioned => started == Started::Partitioned,
-        RequestSort::NoOp => true,
     }
 }
 

@@ -1,7 +1,9 @@
 //! Which of several calls started a request.
 
 use super::*;
-use model::{Call, Communicator, HandleKind, HandleList, HandleState, Queue, RequestFacts, Typed};
+use model::{
+    Argument, Call, Communicator, HandleKind, HandleList, HandleState, Queue, RequestFacts, RequestSort, Typed,
+};
 
 const FILE: &str = "halo.c";
 
