@@ -48,7 +48,6 @@ fn add<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<OperationId>>, key: K, 
 }
 
 /// What receives ask for: no message is looked for by anything else.
-#[derive(Default)]
 struct Asked {
     /// Whether a process has a receive that is looked at, by its number.
     receivers: Vec<bool>,
@@ -59,6 +58,11 @@ struct Asked {
 }
 
 impl Asked {
+    fn new(context: &Context<'_, '_>) -> Self {
+        let none = vec![false; context.job.procs.len()];
+        Self { receivers: none.clone(), senders: none, any_source: false, any_tag: false }
+    }
+
     fn add(&mut self, receive: &Entry<'_>) {
         set(&mut self.receivers, receive.place.proc);
         match receive.peer {
@@ -74,11 +78,10 @@ impl Asked {
     }
 }
 
-fn set(flags: &mut Vec<bool>, proc: ProcIndex) {
-    if flags.len() <= proc.0 {
-        flags.resize(proc.0 + 1, false);
+fn set(flags: &mut [bool], proc: ProcIndex) {
+    if let Some(flag) = flags.get_mut(proc.0) {
+        *flag = true;
     }
-    flags[proc.0] = true;
 }
 
 /// The tag that a receive asks for; `None`: any.
@@ -213,7 +216,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
     let probes = probed::all(context);
     let probes = probes.iter().filter_map(|probe| Some((probe.entry(context)?, probe.stuck)));
     let receives: Vec<(Entry<'_>, bool)> = posted.chain(probes).collect();
-    let mut asked = Asked::default();
+    let mut asked = Asked::new(context);
     receives.iter().for_each(|(receive, _)| asked.add(receive));
     let index = Index::new(context, &asked);
     for &(ref receive, stuck) in &receives {
