@@ -158,6 +158,33 @@ def test_ranks_at_one_place_are_one_line() -> None:
     assert "  rank 4            outside MPI  compute at halo.c:9\n" in text
 
 
+def test_ranks_whose_requests_other_calls_started_are_lines_of_their_own() -> None:
+    def waiting(rank: int, line: int, index: int) -> Any:
+        by = {"function": "MPI_Igather", "file": "halo.c", "line": line, "request": f"reqs[{index}]", "certain": True}
+        requests = [{"index": index, "state": "open", "started_by": [by]}]
+        return call(rank, f"rank {rank} to send", 50, "MPI_Waitall", requests=requests)
+
+    # The place in the array is no difference.
+    found = finding(
+        "collective mismatch", ranks=[0, 1, 2], calls=[waiting(0, 8, 0), waiting(1, 9, 1), waiting(2, 8, 2)]
+    )
+    text = shown(diagnosed(found, processes=3))
+    assert re.search(
+        r"ranks 0,2 +MPI_Waitall.*\n(?: .*\n)? +request reqs\[0\], started by MPI_Igather at halo.c:8\n", text
+    )
+    assert re.search(
+        r"rank 1 +MPI_Waitall.*\n(?: .*\n)? +request reqs\[1\], started by MPI_Igather at halo.c:9\n", text
+    )
+    # The same of those that wait because of it.
+    requests = [waiting(0, line, 0)["requests"] for line in (8, 9, 8)]
+    ranks = [
+        process(rank=rank, pid=rank + 1, world_size=3, calls=[{**waiting(rank, 8, 0), "requests": own}])
+        for rank, own in enumerate(requests)
+    ]
+    places = shown(snapshot(*ranks).diagnose())
+    assert len(re.findall(r"^ +request reqs\[0\]", places, re.MULTILINE)) == 2, places
+
+
 def test_a_cycle_of_many_ranks_is_cut_and_says_so() -> None:
     ring = [call(rank, f"rank {(rank + 1) % 1024}", 7) for rank in range(1024)]
     found = diagnosed(finding(ranks=list(range(1024)), calls=ring))

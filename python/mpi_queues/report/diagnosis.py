@@ -11,7 +11,7 @@ from .diagnosis_places import process_of, write_others, write_waiting
 from .diagnosis_rows import Row, write_rows
 from .exceptions import write_exceptions
 from .places import call_text, where
-from .started import started, started_lines
+from .started import started, started_lines, starting_places
 from .words import clean, counted, wrapped
 
 #: What is said of the whole where the sentence is missing, as in a file that another program wrote.
@@ -128,7 +128,8 @@ def _key(call: Mapping[str, Any]) -> Tuple[Any, ...]:
 
 
 def _grouped(calls: Iterable[Mapping[str, Any]], *, by_place: bool) -> List[Tuple[Mapping[str, Any], List[int]]]:
-    """Calls at the same place that wait for the same once, with their ranks; in the order in which they come.
+    """Calls at the same place that wait for the same, and for requests that the same calls started, once, with their
+    ranks; in the order in which they come.
 
     ``by_place``: also where they wait for different things, which is not told then.
     """
@@ -136,7 +137,7 @@ def _grouped(calls: Iterable[Mapping[str, Any]], *, by_place: bool) -> List[Tupl
     for call in calls:
         rank = call.get("rank")
         # Without a rank each is one of its own.
-        key = (len(found),) if rank is None else _key(call)[2 if by_place else 1 :]
+        key = (len(found),) if rank is None else (*_key(call)[2 if by_place else 1 :], *starting_places(call))
         first, ranks = found.setdefault(key, (call, []))
         ranks.extend([] if rank is None else [rank])
         if first.get("waits_for") != call.get("waits_for"):

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from typing import AbstractSet, Dict, List, Optional, Sequence, Tuple
+from typing import AbstractSet, Any, Dict, List, Optional, Sequence, Tuple
 
 from .._native import Process, Snapshot
 from .diagnosis_options import ROWS, Options, Write, ranks_named, write_more
 from .diagnosis_rows import Row, write_rows
 from .places import Place, of_process
-from .started import started
+from .started import started, starting_places
 from .words import clean, counted
 from .worlds import rank_in
 
 
 def write_waiting(snapshot: Snapshot, waiting: AbstractSet[int], write: Write, options: Options) -> None:
-    """Those that wait because of the finding above: a line for each place of the program."""
+    """Those that wait because of the finding above: a line for each place of the program, and for each that started
+    what they wait for."""
     processes = [process for process in snapshot.processes if rank_in(process, snapshot) in waiting]
     if not processes:
         return
-    groups: Dict[Tuple[str, str], List[Process]] = {}
+    groups: Dict[Tuple[Any, ...], List[Process]] = {}
     for process in processes:
         place = of_process(process, full=options.verbose)
         function = clean(str(process.calls[0].get("function") or "")) if process.calls else place.call
-        groups.setdefault((function, place.where), []).append(process)
+        groups.setdefault((function, place.where, *_starting(process)), []).append(process)
     others = "1 other waits" if len(processes) == 1 else f"{counted(len(processes), 'other')} wait"
     write(f"\n{others} because of it:\n")
     rows = [
         Row(ranks_named(_ranks(members, snapshot)), function, where, "", "", _started(members[0], options))
-        for (function, where), members in groups.items()
+        for (function, where, *_), members in groups.items()
     ]
     _write(rows, options.of(ROWS), write, options)
 
 
 def write_others(snapshot: Snapshot, told: AbstractSet[int], write: Write, options: Options) -> None:
     """The ranks that nothing has told, those at one place together."""
-    groups: Dict[Place, List[Process]] = {}
+    groups: Dict[Tuple[Any, ...], List[Process]] = {}
     nameless: Dict[Place, int] = {}
     for process in snapshot.processes:
         rank = rank_in(process, snapshot)
@@ -44,10 +45,10 @@ def write_others(snapshot: Snapshot, told: AbstractSet[int], write: Write, optio
         if rank is None:
             nameless[place] = nameless.get(place, 0) + 1
         else:
-            groups.setdefault(place, []).append(process)
+            groups.setdefault((place, *_starting(process)), []).append(process)
     rows = [
         Row(ranks_named(_ranks(members, snapshot)), place.call, place.where, "", "", _started(members[0], options))
-        for place, members in groups.items()
+        for (place, *_), members in groups.items()
     ]
     rows += [Row(counted(count, "process"), place.call, place.where, "") for place, count in nameless.items()]
     if not rows:
@@ -72,6 +73,11 @@ def _write(rows: Sequence[Row], limit: int, write: Write, options: Options) -> N
 
 def _ranks(processes: Sequence[Process], snapshot: Snapshot) -> List[int]:
     return [rank for process in processes if (rank := rank_in(process, snapshot)) is not None]
+
+
+def _starting(process: Process) -> Tuple[Tuple[Any, ...], ...]:
+    """The places that started them: equal where the same is told."""
+    return starting_places(process.calls[0]) if process.calls else ()
 
 
 def _started(process: Process, options: Options) -> Sequence[str]:

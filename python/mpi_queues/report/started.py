@@ -18,15 +18,25 @@ def started(call: Mapping[str, Any], *, full: bool = False) -> List[str]:
 
     With ``full`` all of them, and the files with their directories.
     """
+    lines = [_line(members, full=full) for members in _alike(call).values()]
+    shown = lines if full else lines[:_SHOWN]
+    return shown + ([f"and {counted(len(lines) - len(shown), 'more request')}"] if len(lines) > len(shown) else [])
+
+
+def starting_places(call: Mapping[str, Any]) -> Tuple[Tuple[Any, ...], ...]:
+    """The places that started the requests that a call still waits for: equal for ranks of which the same is told."""
+    return tuple(_alike(call))
+
+
+def _alike(call: Mapping[str, Any]) -> Dict[Tuple[Any, ...], List[Mapping[str, Any]]]:
+    """The requests that a call still waits for, by what started them."""
     groups: Dict[Tuple[Any, ...], List[Mapping[str, Any]]] = {}
     for request in call.get("requests") or []:
         by = request.get("started_by") or []
         if request.get("state") in ("open", "inactive", "unknown") and by:
             key = tuple((one.get("function"), one.get("file"), one.get("line"), one.get("certain")) for one in by)
             groups.setdefault(key, []).append(request)
-    lines = [_line(members, full=full) for members in groups.values()]
-    shown = lines if full else lines[:_SHOWN]
-    return shown + ([f"and {counted(len(lines) - len(shown), 'more request')}"] if len(lines) > len(shown) else [])
+    return groups
 
 
 def started_lines(
