@@ -81,7 +81,8 @@ def _keep(request: Dict[str, Any], words: _Words, wake: int) -> int:
     while _status(launcher) is None and not words.arrived():
         select.select([_REQUEST, wake], [], [])
         _drain(wake)
-    shared = memory.mapped_by(_members(directory))
+    known = _start_times(_members(directory))
+    shared = memory.mapped_by(list(known))
     # A launcher whose ranks have died cleans up and ends at once; one that is told to end gives them a second first.
     # Again and again: it may be just starting them.
     _await_end(launcher, wake, lambda: _kill(_ranks(directory)))
@@ -91,7 +92,7 @@ def _keep(request: Dict[str, Any], words: _Words, wake: int) -> int:
     if _status(launcher) is None:
         launcher.kill()
         launcher.wait()
-    end_members(directory, _reap)
+    end_members(directory, _reap, known)
     memory.remove(shared)
     return launcher.returncode
 
@@ -104,16 +105,32 @@ def _await_end(launcher: subprocess.Popen[bytes], wake: int, before: Callable[[]
         _drain(wake)
 
 
-def end_members(directory: str, reap: Callable[[], None] = lambda: None) -> None:
-    """Kills what is left of a job, until nothing of it lives. The mark also finds what no longer has a parent."""
+def end_members(
+    directory: str, reap: Callable[[], None] = lambda: None, known: Optional[Dict[int, Optional[int]]] = None
+) -> None:
+    """Kills what is left of a job, until nothing of it lives. The mark also finds what no longer has a parent; one that
+    is about to be gone has none any more. ``known``: members with the times of their start, as of before."""
     deadline = time.monotonic() + _GONE
+    seen = dict(known or {})
     while True:
         reap()
-        left = [pid for pid in _members(directory) if processes.state(pid) not in ("", "Z", "X")]
+        members = _members(directory)
+        seen.update(_start_times(members))
+        left = [
+            pid
+            for pid, start in seen.items()
+            if processes.state(pid) not in ("", "Z", "X") and processes.start_time(pid) == start
+        ]
         if not left or time.monotonic() > deadline:
+            # One that has ended since.
+            reap()
             return
-        _kill(left)
+        _kill(members)
         time.sleep(0.005)
+
+
+def _start_times(pids: List[int]) -> Dict[int, Optional[int]]:
+    return {pid: processes.start_time(pid) for pid in pids}
 
 
 def _kill(pids: List[int]) -> None:
