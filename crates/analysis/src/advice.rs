@@ -89,8 +89,7 @@ fn words(change: Change, finding: &Finding) -> String {
     let with = |text: &str| if all.is_empty() { format!("{text}.") } else { format!("{text}: {all}.") };
     let first = blamed.first().map_or_else(|| "that call".to_owned(), blame::place);
     let kind = match change {
-        Change::Order(Circle::Requests) => return of_requests(finding, &first),
-        Change::Order(circle) => return of_circle(circle, &first, with),
+        Change::Order(circle) => return of_circle(circle, finding, &first, with),
         Change::Rank(what) => return of_rank(what, &first),
         Change::Communicators => {
             return with("Use the same communicator in these calls; where both are meant, in one order on all ranks");
@@ -120,7 +119,7 @@ fn words(change: Change, finding: &Finding) -> String {
         Change::Usual(kind) => kind,
     };
     match kind {
-        FindingKind::Deadlock => of_circle(Circle::Mixed, &first, with),
+        FindingKind::Deadlock => of_circle(Circle::Mixed, finding, &first, with),
         FindingKind::FinishedRank => {
             with("Let the rank that has ended do its part first, or take out the call that waits for it")
         }
@@ -158,7 +157,7 @@ fn words(change: Change, finding: &Finding) -> String {
     }
 }
 
-fn of_circle(circle: Circle, first: &str, with: impl Fn(&str) -> String) -> String {
+fn of_circle(circle: Circle, finding: &Finding, first: &str, with: impl Fn(&str) -> String) -> String {
     match circle {
         Circle::Receives => {
             format!("One of these ranks has to send before it receives: before {first}, or with MPI_Sendrecv.")
@@ -169,8 +168,7 @@ fn of_circle(circle: Circle, first: &str, with: impl Fn(&str) -> String) -> Stri
         Circle::Itself => format!(
             "A rank that waits cannot do the other side as well: start that (MPI_Isend, MPI_Irecv) before {first}."
         ),
-        // Told with the call that waits.
-        Circle::Requests => format!("One of these ranks has to start its send before it waits for {first}."),
+        Circle::Requests => of_requests(finding, first),
         Circle::Collectives => with("Bring these calls into one order on all ranks"),
         Circle::Mixed => with("One of these ranks has to do what the others wait for before it waits itself"),
     }

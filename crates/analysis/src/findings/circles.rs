@@ -128,7 +128,7 @@ pub fn passed_by_words(context: &Context<'_>, procs: &[ProcIndex], function: &st
 
 /// Whether by its source a process does not come to a collective function any more.
 pub fn passed_by(context: &Context<'_>, proc: ProcIndex, function: &str) -> bool {
-    let process = context.job.procs.get(proc.0).and_then(|proc| proc.process);
+    let process = context.process(proc);
     let later = process.and_then(|process| process.later_collectives.as_ref());
     later.is_some_and(|later| !later.iter().any(|one| small(one) == small(function)))
 }

@@ -320,7 +320,7 @@ fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Op
     let WaitKind::Collective(_, Reach::FromRoot | Reach::ToRoot) = wait_kind(&collective.function) else { return None };
     let mut by_root: BTreeMap<i64, Vec<ProcIndex>> = BTreeMap::new();
     for proc in &collective.present {
-        let process = context.job.procs.get(proc.0).and_then(|proc| proc.process)?;
+        let process = context.process(*proc)?;
         let still = context.seen.get(proc.0) == Some(&Seen::Still);
         let thread = context.threads(*proc).iter().find(|thread| thread.collective == Some(id));
         if let (Some(thread), true) = (thread, still || context.perhaps_stuck(*proc))

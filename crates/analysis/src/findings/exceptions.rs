@@ -68,7 +68,7 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
 pub fn of(context: &Context<'_>, procs: &[ProcIndex], all: &[ProcIndex]) -> Vec<RankException> {
     let mut found: BTreeMap<Key<'_>, RankException> = BTreeMap::new();
     for proc in procs {
-        let Some(process) = context.job.procs.get(proc.0).and_then(|proc| proc.process) else { continue };
+        let Some(process) = context.process(*proc) else { continue };
         let Some(rank) = words::rank(context.job, *proc) else { continue };
         for exception in process.exceptions.iter().filter(|exception| concerns(context, *proc, exception)) {
             let one = found.entry(key(exception)).or_insert_with(|| RankException {
@@ -79,7 +79,7 @@ pub fn of(context: &Context<'_>, procs: &[ProcIndex], all: &[ProcIndex]) -> Vec<
         }
     }
     let has = |proc: &ProcIndex, wanted: &PythonException| {
-        let process = context.job.procs.get(proc.0).and_then(|proc| proc.process);
+        let process = context.process(*proc);
         process.is_none_or(|process| process.exceptions.iter().any(|one| key(one) == key(wanted)))
     };
     let mut told: Vec<RankException> =
@@ -108,7 +108,7 @@ fn concerns(context: &Context<'_>, proc: ProcIndex, exception: &PythonException)
         return true;
     }
     let Some(thread) = exception.thread else { return false };
-    let process = context.job.procs.get(proc.0).and_then(|proc| proc.process);
+    let process = context.process(proc);
     match context.waits.states.get(proc.0) {
         Some(ProcState::Blocked(threads)) => threads.iter().any(|one| one.call.thread == thread),
         Some(ProcState::Free(Free::Outside(outside))) => outside.thread == thread,
@@ -164,6 +164,6 @@ fn place(one: &RankException) -> Blamed {
 
 /// Whether Python has ended in a process, which then keeps nothing of its exceptions.
 pub fn python_ended(context: &Context<'_>, proc: ProcIndex) -> bool {
-    let process = context.job.procs.get(proc.0).and_then(|proc| proc.process);
+    let process = context.process(proc);
     process.is_some_and(|process| process.python_ended) && finished::finished(context, proc).is_some()
 }

@@ -187,7 +187,7 @@ fn summary(
 
 /// Where those stand that have finished. A place within the library is none to look at: of those in MPI_Finalize that is named.
 fn ends(context: &Context<'_>, how: Finished, ended: &[ProcIndex]) -> Vec<Blamed> {
-    let process = |proc: &ProcIndex| context.job.procs.get(proc.0).and_then(|proc| proc.process);
+    let process = |proc: &ProcIndex| context.process(*proc);
     let is_lost = |proc: &ProcIndex| {
         let without =
             |process: &Process| process.calls.is_empty() && process.outside.iter().all(|one| one.caller.is_none());

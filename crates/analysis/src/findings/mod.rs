@@ -64,6 +64,11 @@ impl<'a> Context<'a> {
         self.perhaps_stuck(proc) || finished::finished(self, proc).is_some()
     }
 
+    /// What was read of a process.
+    pub fn process(&self, proc: ProcIndex) -> Option<&'a model::Process> {
+        self.job.procs.get(proc.0)?.process
+    }
+
     /// What is known of whether a process goes on.
     pub fn fate(&self, proc: ProcIndex) -> messages::Fate {
         match finished::finished(self, proc) {
@@ -93,7 +98,7 @@ impl<'a> Context<'a> {
         let mut shown: HashMap<(&str, Option<&str>, Option<i64>), usize> = HashMap::new();
         let mut calls = Vec::new();
         for proc in procs {
-            let process = self.job.procs.get(proc.0).and_then(|proc| proc.process);
+            let process = self.process(*proc);
             let inside = process.and_then(|process| process.calls.first());
             let outside = process.and_then(|process| process.outside.first());
             let key = match (inside, outside) {
@@ -126,7 +131,7 @@ impl<'a> Context<'a> {
                 .collect(),
             Some(ProcState::Free(Free::Outside(thread))) => vec![outside(thread)],
             _ => {
-                let process = self.job.procs.get(proc.0).and_then(|proc| proc.process);
+                let process = self.process(proc);
                 let calls = process.map_or(&[][..], |process| &process.calls);
                 let rest = process.map_or(&[][..], |process| &process.outside);
                 let inside = calls.iter().map(|call| RankCall { rank, call: call.clone(), waits_for: None });
@@ -145,7 +150,7 @@ impl<'a> Context<'a> {
                 Some(ProcState::Blocked(threads)) => threads.iter().for_each(|thread| blame.call(rank, thread.call)),
                 Some(ProcState::Free(Free::Outside(thread))) => blame.outside(rank, thread),
                 _ => {
-                    let process = self.job.procs.get(proc.0).and_then(|proc| proc.process);
+                    let process = self.process(*proc);
                     match process.map(|process| (process.calls.first(), process.outside.first())) {
                         Some((Some(call), _)) => blame.call(rank, call),
                         Some((None, Some(thread))) => blame.outside(rank, thread),

@@ -95,7 +95,7 @@ fn nearly_all(number: usize, all: usize) -> bool {
 /// where all is known but what is on its way.
 fn is_dark(context: &Context<'_>, of: &[ProcIndex], moving: bool) -> bool {
     let dark = of.iter().filter(|proc| {
-        let Some(process) = context.job.procs.get(proc.0).and_then(|proc| proc.process) else { return false };
+        let Some(process) = context.process(**proc) else { return false };
         let queues = process
             .communicators
             .iter()
