@@ -113,12 +113,12 @@ def story(out: str) -> List[str]:
 
     A live job is looked at twice, which a recording of one look cannot be.
     """
-    text = out[out.index("Rank 0 of 3") : out.rindex("\n\n")]
+    text = out[out.index("Rank 0 of 3") : out.rindex("\n\n") + 1]
     text = re.sub(r"Between the two looks, .*:\n(?:  .*\n)+\n?", "", text)
     text = re.sub(r"pid \d+ on \S+, \S+", "pid P on HOST, PROGRAM", text)
     # The recording was made on Debian 12.
     text = re.sub(r"Open MPI \d[\d.]*", "Open MPI N", re.sub(r"profile:openmpi-\d[\d.]*", "profile:openmpi-N", text))
-    return re.sub(r"via \w+", "via V", text).splitlines()
+    return re.sub(r"via \w+", "via V", text).rstrip().splitlines()
 
 
 def test_without_an_mpi_the_demo_tells_the_same_story(debian_mpi: MpiBuild, tmp_path: Path) -> None:

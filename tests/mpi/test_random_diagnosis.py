@@ -11,9 +11,17 @@ from pathlib import Path
 from typing import List, Sequence
 
 import pytest
-from support import builds, script_maker, scripted
+from support import builds, raising_scripts, script_maker, scripted
 from support.builds import MpiBuild
+from support.python_jobs import PYTHON_PROGRAMS
 from support.scripts import Script
+
+#: The line of the Python program that raises what a script plans.
+RAISED = next(
+    number
+    for number, line in enumerate((PYTHON_PROGRAMS / "scripted.py").read_text(encoding="utf-8").splitlines(), 1)
+    if line.strip() == "raise Planned"
+)
 
 MPIS = {"openmpi": builds.DEBIAN, "mpich": builds.DEBIAN_MPICH}
 
@@ -64,3 +72,21 @@ def test_nobody_who_goes_on_is_told_to_be_stuck(seed: int, mpi: str, preflight: 
             told = [one for one in said["diagnosis"] if one["kind"] != "slow rank"]
             assert said["verdict"]["state"] in ("running", "waiting"), _shown(scripts, said["verdict"])
             assert not told, _shown(scripts, json.dumps(told, indent=1))
+
+
+@pytest.mark.parametrize("seed", _seeds(6))
+def test_an_exception_that_leaves_a_part_out_is_told(
+    debian_mpi: MpiBuild, seed: int, preflight: None, tmp_path: Path
+) -> None:
+    planned = raising_scripts.raising_scripts(seed)
+    with scripted.ScriptedJob(debian_mpi, planned.scripts, tmp_path, python=True) as job:
+        end = scripted.rest(job, planned.done, seed)
+        places = [job.last(rank) for rank in range(len(planned.done))]
+        assert end is not None, _shown(planned.scripts, "the ranks are not where they must be", places)
+        wrong, said = scripted.disagreements(job, end)
+        verb = "has an unhandled" if planned.how == raising_scripts.UNHANDLED else "handles"
+        words = f"rank {planned.rank} {verb} Planned from fail at scripted.py:{RAISED}"
+        if words not in said["verdict"]["headline"]:
+            wrong.append(f"not in the headline: {words}")
+        wrong += [f"is over and told: {one}" for one in said["diagnosis"] if "ValueError" in json.dumps(one)]
+        assert not wrong, _shown(planned.scripts, *wrong, json.dumps(said["diagnosis"], indent=1), said["verdict"])

@@ -189,7 +189,8 @@ def test_a_namesake_outside_the_mount_namespace(build: builds.MpiBuild, tmp_path
                 command = [*before, *mpi_queues("--version").command[:1], "diagnose", "--via", via]
                 command += ["--job", str(job.launcher_pid)]
                 said = subprocess.run(command, capture_output=True, text=True).stdout
-                assert "Deadlock" in said and said.count(f"solver.c:{line} ") == 2 and "Barrier" not in said, said
+                stands = f"MPI_Recv  exchange at solver.c:{line}  "
+                assert "Deadlock" in said and said.count(stands) == 2 and "Barrier" not in said, said
 
 
 def test_a_debugger_with_the_wrong_file_is_not_believed(debian_mpich: builds.MpiBuild, tmp_path: Path) -> None:

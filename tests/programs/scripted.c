@@ -92,7 +92,7 @@ static int tag_of(int number)
 #define IS(word) (strcmp(name, word) == 0)
 
 /* A step: send and receive have communicator, peer, tag, bytes, and with a request its place behind these; a non-blocking
- * collective has communicator and request. */
+ * collective has communicator and request, and where it has a root this. */
 static void run(const char *name)
 {
     MPI_Comm comm = comms[numbers[0] >= 0 && numbers[0] < COMMS ? numbers[0] : 0];
@@ -159,6 +159,18 @@ static void run(const char *name)
     } else if (IS("ialltoall")) {
         AT("MPI_Ialltoall");
         MPI_Ialltoall(outbox, 1, MPI_INT, inbox[numbers[1]], 1, MPI_INT, comm, &requests[numbers[1]]);
+    } else if (IS("ibcast")) {
+        AT("MPI_Ibcast");
+        MPI_Ibcast(inbox[numbers[1]], 1, MPI_INT, numbers[2], comm, &requests[numbers[1]]);
+    } else if (IS("iscatter")) {
+        AT("MPI_Iscatter");
+        MPI_Iscatter(outbox, 1, MPI_INT, inbox[numbers[1]], 1, MPI_INT, numbers[2], comm, &requests[numbers[1]]);
+    } else if (IS("ireduce")) {
+        AT("MPI_Ireduce");
+        MPI_Ireduce(outbox, inbox[numbers[1]], 1, MPI_INT, MPI_SUM, numbers[2], comm, &requests[numbers[1]]);
+    } else if (IS("igather")) {
+        AT("MPI_Igather");
+        MPI_Igather(outbox, 1, MPI_INT, inbox[numbers[1]], 1, MPI_INT, numbers[2], comm, &requests[numbers[1]]);
     } else if (IS("wait")) {
         AT("MPI_Wait");
         MPI_Wait(&requests[numbers[0]], MPI_STATUS_IGNORE);

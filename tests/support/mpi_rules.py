@@ -2,7 +2,8 @@
 
 Standard sends of ``SMALL`` bytes are kept by the library, those of ``LARGE`` ones wait for their receive, as on all
 MPIs that are tested. A collective is made of messages: in rooted ones to or from the root alone, so ranks leave them as
-early as MPI allows; ``Observed`` says where they did not.
+early as MPI allows; ``Observed`` says where they did not. Of non-blocking ones with a root each rank completes its own
+as early as MPI allows or as late, by chance.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from .scripts import (
     NAP,
     NOBODY,
     NON_BLOCKING,
+    NON_BLOCKING_FROM_ROOT,
+    NON_BLOCKING_ROOTED,
     OUTSIDE,
     RECEIVES,
     ROOTED,
@@ -54,6 +57,8 @@ class Operation:
     done: bool = False
     #: The place of its step.
     at: int = 0
+    #: Of a non-blocking collective: the members that must have begun it before it is done.
+    needed: List[int] = field(default_factory=list)
     #: What it was received by, or has received.
     other: Optional[Operation] = field(default=None, repr=False)
 
@@ -83,8 +88,8 @@ class Machine:
         self.operations: List[Operation] = []
         #: Non-blocking collectives, whose number on the communicator stands for the tag.
         self.started: List[Operation] = []
-        #: Their functions in the order in which ranks begin them, by communicator.
-        self.order: Dict[Comm, List[str]] = {}
+        #: Their functions and roots in the order in which ranks begin them, by communicator.
+        self.order: Dict[Comm, List[Tuple[str, Tuple[int, ...]]]] = {}
         #: Whether ranks begin them in different order: what happens then no rule says.
         self.undefined = False
         #: How often ranks have entered a collective.
@@ -176,7 +181,7 @@ class Machine:
         if name in SYNCHRONISING or name in ROOTED:
             return self._collective(rank, here)
         if name in NON_BLOCKING:
-            self.requests[rank][numbers[1]] = operation = self._join_started(rank, numbers[0], name)
+            self.requests[rank][numbers[1]] = operation = self._join_started(rank, here)
             return [operation]
         if name in SENDS or name in RECEIVES or name in EXCHANGES:
             posted = self._message(rank, here)
@@ -224,27 +229,33 @@ class Machine:
         lower = [Operation(rank, comm, peer, None, False, "scan", at=at) for peer in ranks[:own]]
         return [self._post(operation) for operation in (*higher, *lower)]
 
-    def _join_started(self, rank: int, comm: int, name: str) -> Operation:
-        where = place(comm, rank)
+    def _join_started(self, rank: int, here: Step) -> Operation:
+        where, ranks = place(here.numbers[0], rank), members(here.numbers[0], rank, self.size)
         counts = self.entered.setdefault((where, ""), [0] * self.size)
         order = self.order.setdefault(where, [])
+        own = here.name, here.numbers[2:]
         if counts[rank] == len(order):
-            order.append(name)
-        self.undefined |= order[counts[rank]] != name
+            order.append(own)
+        self.undefined |= order[counts[rank]] != own
         counts[rank] += 1
-        operation = Operation(rank, where, None, counts[rank], False, name, at=self.at[rank])
+        operation = Operation(rank, where, None, counts[rank], False, here.name, at=self.at[rank])
+        early = self.choose.random() < 0.5
+        operation.needed = sources(here, rank, ranks) if early else ranks
         self.started.append(operation)
         for one in self.started:
-            there = members(one.comm[0], one.rank, self.size)
-            counts = self.entered[one.comm, ""]
-            one.done = one.done or all(counts[member] >= (one.tag or 0) for member in there)
+            one.done = one.done or not self._without(one, one.needed)
         return operation
 
-    def absent(self, operation: Operation) -> List[int]:
-        """The members that have not begun a non-blocking collective."""
+    def absent(self, operation: Operation) -> Tuple[List[int], List[int]]:
+        """Who has not begun a non-blocking collective: those without which it cannot be done, and others."""
+        ranks = members(operation.comm[0], operation.rank, self.size)
+        here = self.scripts[operation.rank][operation.at]
+        needed = self._without(operation, sources(here, operation.rank, ranks))
+        return needed, [rank for rank in self._without(operation, ranks) if rank not in needed]
+
+    def _without(self, operation: Operation, ranks: Sequence[int]) -> List[int]:
         counts = self.entered[operation.comm, ""]
-        there = members(operation.comm[0], operation.rank, self.size)
-        return [member for member in there if counts[member] < (operation.tag or 0)]
+        return [rank for rank in ranks if counts[rank] < (operation.tag or 0)]
 
     def _post(self, operation: Operation) -> Operation:
         self.operations.append(operation)
@@ -289,6 +300,16 @@ class Machine:
         waiting = [sorted((m.comm, m.peer or 0, m.tag or 0, m.internal) for m in queue) for queue in self.receives]
         slots = [sorted((slot, one.done) for slot, one in own.items()) for own in self.requests]
         return tuple(self.at), str(messages), str(waiting), str(slots)
+
+
+def sources(here: Step, rank: int, ranks: List[int]) -> List[int]:
+    """The members without which nobody's part of a non-blocking collective can be done."""
+    if here.name not in NON_BLOCKING_ROOTED:
+        return ranks
+    root = ranks[here.numbers[2]]
+    if here.name in NON_BLOCKING_FROM_ROOT:
+        return [root]
+    return ranks if rank == root else []
 
 
 def outcome(

@@ -24,6 +24,10 @@ _NEAR = re.compile(
     r"rank (\d+) waits for (?:tag (\d+)|any tag)(?: from (?:rank (\d+)|any rank))?"
 )
 
+_NOT_STARTED = re.compile(
+    r"((?:rank|ranks) [\d, and-]+) (?:has|have) not started (the non-blocking collective|MPI_\w+)"
+    r'( on (?:"\w+"|MPI_COMM_WORLD)) for which ((?:rank|ranks) [\d, and-]+) waits?'
+)
 
 #: Functions and lines that started requests, by the places of these in the table.
 Starts = Mapping[int, Tuple[str, int]]
@@ -178,9 +182,23 @@ class Check:
                 there = self.lines[rank][0] == f"MPI_{function}" and here is not None and here.numbers[0] == comm
                 self._expect(there != bool(absent), f"rank {rank} is in {here}")
                 self._expect(rank in truth.perhaps | truth.finished, f"rank {rank} is not stuck")
+        self._not_started(text)
         for call in finding["calls"]:
             if call["function"]:
                 self._expect(self.lines[call["rank"]][0] == call["function"], f"rank {call['rank']} is elsewhere")
+
+    def _not_started(self, text: str) -> None:
+        """``ranks 0 and 1 have not started MPI_Ibcast on C for which rank 2 waits``."""
+        match = _NOT_STARTED.match(text)
+        if match is None:
+            return
+        missing, function, on, waiting = match.groups()
+        comm = self._comm(on)[0]
+        for rank in ranks_in(waiting):
+            pending = [one for one in self.truth.pending(rank) if one.comm[0] == comm]
+            absent = [set().union(*self.truth.end.absent(one)) for one in pending if named(one, function)]
+            is_so = any(set(ranks_in(missing)) <= ranks for ranks in absent)
+            self._expect(is_so, f"rank {rank} waits for {[(one.internal, one.comm) for one in pending]}")
 
     def _calls(self, process: Json) -> None:
         rank = process["rank"]
@@ -201,7 +219,7 @@ class Check:
                 self._started(rank, here, process["calls"][0])
 
     def _started(self, rank: int, here: Step, call: Json) -> None:
-        for request in call["requests"]:
+        for request in call.get("requests", []):
             told = [(one["function"], one["line"]) for one in request.get("started_by", [])]
             if not told:
                 continue
@@ -230,6 +248,11 @@ class Check:
             elif name == "comm" and here.name not in WAITS:
                 comm = str(argument.get("meaning") or "").strip('"')
                 self._expect(comm in (NAMES[here.numbers[0]], ""), f"rank {rank}: {here}, not {argument}")
+
+
+def named(operation: Operation, function: str) -> bool:
+    """Whether a finding's word for a non-blocking collective, which may be a general one, is that of an operation."""
+    return not function.startswith("MPI_") or function[len("MPI_") :].lower() == operation.internal
 
 
 def ranks_in(words: str) -> List[int]:

@@ -64,10 +64,19 @@ class Truth:
 
     def _of(self, operation: Operation) -> Need:
         if operation.internal in NON_BLOCKING:
-            return "all", list(self.end.absent(operation))
+            needed, others = self.end.absent(operation)
+            parts: List[Need] = [*needed]
+            return "all", [*parts, ("unclear", [*others])] if others else parts
         if operation.peer is not None:
             return operation.peer
         return "any", list(self.members(operation.comm))
+
+    def pending(self, rank: int) -> Iterator[Operation]:
+        """The non-blocking collectives that a rank waits for."""
+        here, slots = self.end.step(rank), self.end.requests[rank]
+        if here is not None and here.name in WAITS:
+            own = [slots[slot] for slot in here.numbers if slot in slots]
+            yield from (one for one in own if not one.done and one.internal in NON_BLOCKING)
 
     def members(self, comm: Tuple[int, int]) -> List[int]:
         return members(comm[0], comm[1] if comm[0] == HALF else 0, self.size)

@@ -14,6 +14,7 @@ from .scripts import (
     LARGE,
     NOBODY,
     NON_BLOCKING,
+    NON_BLOCKING_ROOTED,
     OUTSIDE,
     RECEIVES,
     REVERSED,
@@ -102,9 +103,9 @@ class Maker:
         if name in ("probe", "until"):
             self.scripts[receiver].append(step("recv", comm, source, wanted, LARGE))
 
-    def _start(self, rank: int, name: str, comm: int) -> None:
+    def _start(self, rank: int, name: str, comm: int, root: int) -> None:
         slot = self._slot(rank)
-        self.scripts[rank].append(step(name, comm, slot))
+        self.scripts[rank].append(step(name, comm, slot, *([root] if name in NON_BLOCKING_ROOTED else [])))
         self.open[rank].append(slot)
 
     def _post(self, rank: int, name: str, numbers: List[int]) -> None:
@@ -160,7 +161,7 @@ class Maker:
         name = self.choose.choice(names)
         for rank in ranks:
             if name in NON_BLOCKING:
-                self._start(rank, name, comm)
+                self._start(rank, name, comm, root)
                 if self.choose.random() < 0.3:
                     self._wait(rank)
                 continue

@@ -14,6 +14,7 @@ from .diagnosis import C_FLAGS
 from .jobs import READY_TIMEOUT
 from .mpi_rules import Machine, outcome
 from .paths import PROGRAMS
+from .python_jobs import PYTHON, PYTHON_PROGRAMS
 from .script_claims import Check
 from .script_ends import Truth
 from .scripts import ROOTED, STARTS, Script
@@ -25,16 +26,18 @@ ENTERED = 0.2
 
 
 class ScriptedJob(priority.Job):
-    """A job that runs scripts."""
+    """A job that runs scripts, in C or in Python (that of the distribution, which has its mpi4py)."""
 
-    def __init__(self, build: MpiBuild, scripts: Sequence[Script], notes: Path) -> None:
+    def __init__(self, build: MpiBuild, scripts: Sequence[Script], notes: Path, python: bool = False) -> None:
         self.notes = notes
-        flags = [*LANGUAGES[".c"][1], *C_FLAGS]
-        program = compile_with([str(build.mpicc)], build.id, [PROGRAMS / "scripted.c"], [], language=flags)
-        texts = [" ".join(map(str, script)) for script in scripts]
-        super().__init__(
-            program, ranks=len(scripts), args=[str(notes), *texts], launcher=build.mpirun, timeout=READY_TIMEOUT
-        )
+        if python:
+            program, arguments = PYTHON, [str(PYTHON_PROGRAMS / "scripted.py")]
+        else:
+            flags = [*LANGUAGES[".c"][1], *C_FLAGS]
+            program = compile_with([str(build.mpicc)], build.id, [PROGRAMS / "scripted.c"], [], language=flags)
+            arguments = []
+        arguments += [str(notes), *(" ".join(map(str, script)) for script in scripts)]
+        super().__init__(program, ranks=len(scripts), args=arguments, launcher=build.mpirun, timeout=READY_TIMEOUT)
 
     def last(self, rank: int) -> Tuple[int, str, int]:
         """The place in its script, the function and the line at which a rank says that it is."""

@@ -16,8 +16,12 @@ FROM_ROOT = ("bcast", "scatter")
 TO_ROOT = ("reduce", "gather")
 #: Those that some may leave before all have entered. A scan goes from lower ranks to higher ones.
 ROOTED = (*FROM_ROOT, *TO_ROOT, "scan")
-#: Those of which a rank completes its own only when all have begun it.
-NON_BLOCKING = ("ibarrier", "iallreduce", "iallgather", "ialltoall")
+#: Those with a root, which stands behind the request's place.
+NON_BLOCKING_FROM_ROOT = ("ibcast", "iscatter")
+NON_BLOCKING_TO_ROOT = ("ireduce", "igather")
+NON_BLOCKING_ROOTED = (*NON_BLOCKING_FROM_ROOT, *NON_BLOCKING_TO_ROOT)
+#: Of the others a rank completes its own only when all have begun it.
+NON_BLOCKING = ("ibarrier", "iallreduce", "iallgather", "ialltoall", *NON_BLOCKING_ROOTED)
 SENDS = ("send", "ssend", "bsend", "isend", "issend", "psend")
 #: Those that wait until the message is received, whatever its size.
 SYNCHRONOUS = ("ssend", "issend")

@@ -15,6 +15,8 @@ pub struct NamedFrame {
     pub function: Option<String>,
     /// Whether its code is the application's.
     pub application: bool,
+    /// Whether its code is of an MPI's library.
+    pub mpi: bool,
 }
 
 /// The stack of a thread; frames by their places, from the innermost, 0. All methods fail where there is no answer.
@@ -79,7 +81,8 @@ pub fn thread_call<T: Thread>(frames: &[NamedFrame], thread: &T, kept: &KeptFile
     ThreadCall { hidden, fingerprint, arguments, around }
 }
 
-/// The outermost frame of the application that has called an MPI function without a frame: its place, and that function.
+/// The outermost frame that has called an MPI function without a frame: its place, and that function. It is the application's,
+/// or of a library that the system has and that calls MPI (Debian's mpi4py, Boost.MPI).
 ///
 /// In a stripped library an MPI function may have no frame of its own: the compiler ended it with a jump to another
 /// function (Open MPI's MPI_Finalize, MPI_Waitall of MPICH 5.0), or moved its slow part to where no symbol is (MPI_Waitany
@@ -92,7 +95,8 @@ fn hidden_function<T: Thread>(frames: &[NamedFrame], thread: &T) -> Option<(usiz
     let read = |address: u64, length: usize| thread.read(address, length).ok();
     for (at, pair) in frames.windows(2).enumerate().rev() {
         let [inner, outer] = pair else { continue };
-        if !outer.application || inner.application {
+        let enters_mpi = !outer.mpi && inner.mpi || outer.application && !inner.application;
+        if !enters_mpi {
             continue;
         }
         // Where a place cannot be looked at nothing is said of those further in.

@@ -22,32 +22,32 @@ static void ready(void)
 
 static void collect_results(MPI_Comm comm)
 {
-    MPI_Request request;
-    MPI_Irecv(values, COUNT, MPI_DOUBLE, 1, TAG_RESULT, comm, &request);
+    MPI_Request result;
+    MPI_Irecv(values, COUNT, MPI_DOUBLE, 1, TAG_RESULT, comm, &result);
     ready();
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Wait(&result, MPI_STATUS_IGNORE);
 }
 
 static void receive_halo(MPI_Comm comm)
 {
-    MPI_Request request;
+    MPI_Request received;
     int arrived = 0;
     /* Be sure that the message with the wrong tag is here before anybody looks. */
     while (!arrived) {
         MPI_Iprobe(2, TAG_TYPO, comm, &arrived, MPI_STATUS_IGNORE);
     }
-    MPI_Irecv(values, COUNT, MPI_DOUBLE, 2, TAG_HALO, comm, &request);
+    MPI_Irecv(values, COUNT, MPI_DOUBLE, 2, TAG_HALO, comm, &received);
     ready();
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Wait(&received, MPI_STATUS_IGNORE);
     MPI_Send(values, COUNT, MPI_DOUBLE, 0, TAG_RESULT, comm);
 }
 
 static void send_halo(MPI_Comm comm)
 {
-    MPI_Request request;
-    MPI_Issend(values, COUNT, MPI_DOUBLE, 1, TAG_TYPO, comm, &request);
+    MPI_Request sent;
+    MPI_Issend(values, COUNT, MPI_DOUBLE, 1, TAG_TYPO, comm, &sent);
     ready();
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char **argv)

@@ -26,13 +26,18 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
         return;
     }
     for finding in findings {
+        // A message that fits no receive may be the next one after what a handler left out.
+        let misfit = matches!(
+            finding.kind,
+            FindingKind::TagMismatch | FindingKind::CommunicatorMismatch | FindingKind::RankMismatch
+        );
         let explained = match finding.kind {
             FindingKind::Deadlock | FindingKind::CollectiveMismatch => finding.ranks.len() > 1,
             FindingKind::MissingInCollective
             | FindingKind::SlowRank
             | FindingKind::StuckOutside
             | FindingKind::OddRank => true,
-            _ => false,
+            _ => misfit,
         };
         if !explained {
             continue;
@@ -50,7 +55,13 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
             FindingKind::OddRank => (0..context.job.procs.len()).map(ProcIndex).collect(),
             _ => procs(&all),
         };
-        let found = of(context, &procs(&about), &all);
+        let missing = procs(&about);
+        let mut found = of(context, &missing, &all);
+        // Who is missing may wait in turn for one that stands in the collective, and came there by a handler.
+        let waits_too = || missing.iter().all(|proc| context.perhaps_stuck(*proc));
+        if found.is_empty() && finding.kind == FindingKind::MissingInCollective && waits_too() {
+            found = of(context, &all, &all);
+        }
         if found.is_empty() {
             continue;
         }
@@ -59,7 +70,9 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
         let end = if handled { "instead" } else { "before" };
         finding.summary.push_str(&format!(", perhaps because {} {end}", told(&found)));
         advice::of_exceptions(finding);
-        finding.blamed.splice(0..0, blamed(&found));
+        // The calls that do not fit are certain.
+        let place = if misfit { finding.blamed.len() } else { 0 };
+        finding.blamed.splice(place..place, blamed(&found));
         finding.exceptions = found;
     }
 }

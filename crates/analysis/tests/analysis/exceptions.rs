@@ -3,7 +3,7 @@
 use analysis::diagnose::diagnose;
 use model::{ExceptionState, FindingKind, PythonException, Snapshot, Stage, State};
 
-use super::made::{call, job, of_kind, outside, receive, twice};
+use super::made::{call, job, of_kind, outside, receive, send, twice};
 
 /// Lets a rank have an exception from a line of `x.py`.
 fn raises(snapshot: &mut Snapshot, rank: usize, name: &str, state: ExceptionState, line: i64) {
@@ -129,6 +129,40 @@ fn only_who_is_waited_for_in_its_handler_is_told() {
         snapshot.processes[0].exceptions[0].thread = thread;
         assert!(twice(&snapshot).0.iter().all(|finding| finding.exceptions.is_empty()), "{thread:?}");
     }
+}
+
+#[test]
+fn who_waits_in_a_collective_may_have_come_there_by_a_handler() {
+    // Rank 0 waits for a message of rank 1, which stands in a barrier.
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Recv", 10);
+    receive(&mut snapshot, 0, Some(1), 17);
+    call(&mut snapshot, 1, "MPI_Barrier", 11);
+    raises(&mut snapshot, 1, "KeyError", ExceptionState::Handled, 9);
+    let (findings, _) = twice(&snapshot);
+    let missing = of_kind(&findings, FindingKind::MissingInCollective)[0];
+    assert!(missing.summary.contains("perhaps because rank 1 handles KeyError from check at x.py:9 instead"));
+    // One that is missing because it still computes is no consequence of it.
+    let mut snapshot = job(2);
+    outside(&mut snapshot, 0, "compute");
+    call(&mut snapshot, 1, "MPI_Barrier", 11);
+    raises(&mut snapshot, 1, "KeyError", ExceptionState::Handled, 9);
+    assert!(diagnose(&snapshot, None).0.iter().all(|finding| finding.exceptions.is_empty()));
+}
+
+#[test]
+fn a_message_may_not_fit_because_a_handler_left_the_one_before_out() {
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Recv", 10);
+    receive(&mut snapshot, 0, Some(1), 17);
+    call(&mut snapshot, 1, "MPI_Ssend", 11);
+    send(&mut snapshot, 1, 0, 18, true);
+    raises(&mut snapshot, 1, "KeyError", ExceptionState::Handled, 9);
+    let (findings, _) = twice(&snapshot);
+    let first = of_kind(&findings, FindingKind::TagMismatch)[0];
+    assert!(first.summary.ends_with("perhaps because rank 1 handles KeyError from check at x.py:9 instead"));
+    assert!(first.advice.as_deref().unwrap().starts_with("Give the send and the receive the same tag"));
+    assert!(first.blamed.first().unwrap().line != Some(9) && first.blamed.last().unwrap().line == Some(9));
 }
 
 #[test]

@@ -88,7 +88,11 @@ pub fn around(name: &str, text: &str, called: &str) -> Vec<SourceCall> {
     let file = directory.join(format!("{}-{name}", thread.name().unwrap_or("main").replace(':', "_")));
     std::fs::write(&file, text).unwrap();
     let line = text.lines().position(|line| line.contains('@')).map_or(1, |at| at + 1);
-    let frame = |function: &str, application: bool| NamedFrame { function: Some(function.to_owned()), application };
+    let frame = |function: &str, application: bool| NamedFrame {
+        function: Some(function.to_owned()),
+        application,
+        mpi: !application,
+    };
     let frames = [frame("poll", false), frame(called, false), frame("main", true)];
     let thread = AtLine { file, line: i64::try_from(line).unwrap() };
     let found = thread_call(&frames, &thread, &KeptFiles::new());

@@ -33,8 +33,16 @@ impl MadeUpThread {
         let frame = |(name, application): &(&str, bool)| NamedFrame {
             function: Some((*name).to_owned()).filter(|name| !name.is_empty()),
             application: *application,
+            mpi: false,
         };
         thread_call(&frames.iter().map(frame).collect::<Vec<_>>(), self, &KeptFiles::new())
+    }
+
+    /// The call of a stack whose outermost frame has called code of an MPI's library, or of another one.
+    fn call_by_library(&self, inner_mpi: bool, outer_mpi: bool) -> ThreadCall {
+        let library = |mpi| NamedFrame { mpi, ..NamedFrame::default() };
+        let frames = [library(inner_mpi), library(inner_mpi), library(outer_mpi)];
+        thread_call(&frames, self, &KeptFiles::new())
     }
 }
 
@@ -166,4 +174,13 @@ fn a_function_without_a_frame_is_found_by_its_call() {
     }
     let abi = TargetAbi { byte_order: ByteOrder::Big, pointer_width: PointerWidth::Eight };
     assert_eq!(MadeUpThread { abi, ..MadeUpThread::new(WAITANY) }.call(&frames).hidden, None);
+}
+
+#[test]
+fn a_library_of_the_system_calls_mpi_too() {
+    let thread = MadeUpThread::new(WAITANY);
+    assert_eq!(thread.call_by_library(true, false).hidden, Some((2, "PMPI_Waitany".to_owned())));
+    // What an MPI calls within itself is no call of the application, nor what leads to no MPI.
+    assert_eq!(thread.call_by_library(true, true).hidden, None);
+    assert_eq!(thread.call_by_library(false, false).hidden, None);
 }
