@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyList};
 use calls::{KeptFiles, NamedFrame, ThreadCall, thread_call};
 use model::{Argument, SourceCall};
 use target::TargetAbi;
-use target::libraries::is_mpi_file_name;
+use target::libraries::is_mpi_file;
 
 use super::asked::PythonCaller;
 use super::failure::{Failure, abi};
@@ -72,7 +72,7 @@ fn frames(stack: &Bound<'_, PyDict>) -> PyResult<Vec<NamedFrame>> {
         let function = frame.get_item("function")?.map_or(Ok(None), |name| optional_text(&name))?;
         let application = frame.get_item("application")?.map_or(Ok(false), |known| known.is_truthy())?;
         let image = frame.get_item("image")?.map_or(Ok(None), |path| optional_text(&path))?;
-        let mpi = image.is_some_and(|path| is_mpi_file_name(path.rsplit('/').next().unwrap_or(&path)));
+        let mpi = image.is_some_and(|path| is_mpi_file(&path));
         Ok(NamedFrame { function, application, mpi })
     };
     stack.as_any().get_item("frames")?.try_iter()?.map(frame).collect()

@@ -163,11 +163,7 @@ fn held(cause: &Finding) -> HashSet<i64> {
     let waiting: HashSet<i64> =
         cause.calls.iter().filter(|call| call.waits_for.is_some()).filter_map(|call| call.rank).collect();
     match cause.kind {
-        FindingKind::TagMismatch | FindingKind::CommunicatorMismatch | FindingKind::RankMismatch
-            if !waiting.is_empty() =>
-        {
-            waiting
-        }
+        kind if kind.is_misfit() && !waiting.is_empty() => waiting,
         FindingKind::FinishedRank | FindingKind::Deadlock => cause.ranks.iter().copied().collect(),
         _ => cause.ranks.iter().copied().chain(cause.calls.iter().filter_map(|call| call.rank)).collect(),
     }

@@ -95,6 +95,11 @@ impl FindingKind {
         matches!(self, Self::Deadlock | Self::FinishedRank | Self::Polling)
     }
 
+    /// Whether such a finding says that a message and a receive do not fit.
+    pub const fn is_misfit(self) -> bool {
+        matches!(self, Self::TagMismatch | Self::CommunicatorMismatch | Self::RankMismatch)
+    }
+
     /// Whether such a finding says for what ranks wait that may go on.
     pub const fn is_wait(self) -> bool {
         matches!(self, Self::SlowRank | Self::StuckOutside)

@@ -1,7 +1,7 @@
 //! What a full recording has besides what was read.
 
 use super::ranges::Range;
-use target::libraries::is_mpi_file_name;
+use target::libraries::is_mpi_file;
 
 /// The most bytes of memory that a full recording adds for one process (1 GiB).
 const MAX_FULL: u64 = 1 << 30;
@@ -25,8 +25,7 @@ pub fn full_ranges(regions: &[Region]) -> (Vec<Range>, Vec<String>) {
     let mut classes: [Vec<&Region>; 3] = Default::default();
     let mut data_end = None;
     for region in regions {
-        let file_name = region.name.rsplit('/').next().unwrap_or_default();
-        let is_data = region.name.starts_with('/') && is_mpi_file_name(file_name);
+        let is_data = region.name.starts_with('/') && is_mpi_file(&region.name);
         // The zeroed part of a library's data (.bss) is a mapping without a name right behind it.
         let is_zeroed = region.name.is_empty() && data_end == Some(region.range.start);
         data_end = (is_data || is_zeroed).then_some(region.range.end);

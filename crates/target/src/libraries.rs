@@ -31,6 +31,11 @@ pub fn is_mpi_file_name(name: &str) -> bool {
     LIBRARIES.iter().chain(PARTS).any(|prefix| name.starts_with(prefix))
 }
 
+/// The same of the last component of a path.
+pub fn is_mpi_file(path: &str) -> bool {
+    is_mpi_file_name(path.rsplit('/').next().unwrap_or(path))
+}
+
 /// Directories of a system's own libraries.
 const SYSTEM: &[&str] = &["/lib/", "/lib32/", "/lib64/", "/libx32/"];
 
@@ -157,6 +162,9 @@ mod tests {
         }
         for name in ["libopen-pal.so.40", "mca_pml_ob1.so"] {
             assert!(!is_mpi_library(name) && is_mpi_file_name(name), "{name}");
+            assert!(
+                is_mpi_file(name) && is_mpi_file(&format!("/opt/lib/{name}")) && !is_mpi_file(&format!("{name}/a"))
+            );
         }
         for name in ["libm.so.6", "mpirun", "libmpg123.so", ""] {
             assert!(!is_mpi_library(name) && !is_mpi_file_name(name), "{name}");

@@ -26,18 +26,14 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
         return;
     }
     for finding in findings {
-        // A message that fits no receive may be the next one after what a handler left out.
-        let misfit = matches!(
-            finding.kind,
-            FindingKind::TagMismatch | FindingKind::CommunicatorMismatch | FindingKind::RankMismatch
-        );
         let explained = match finding.kind {
             FindingKind::Deadlock | FindingKind::CollectiveMismatch => finding.ranks.len() > 1,
             FindingKind::MissingInCollective
             | FindingKind::SlowRank
             | FindingKind::StuckOutside
             | FindingKind::OddRank => true,
-            _ => misfit,
+            // A message that fits no receive may be the next one after what a handler left out.
+            kind => kind.is_misfit(),
         };
         if !explained {
             continue;
@@ -55,10 +51,10 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
             FindingKind::OddRank => (0..context.job.procs.len()).map(ProcIndex).collect(),
             _ => procs(&all),
         };
-        let missing = procs(&about);
-        let mut found = of(context, &missing, &all);
+        let own = procs(&about);
+        let mut found = of(context, &own, &all);
         // Who is missing may wait in turn for one that stands in the collective, and came there by a handler.
-        let waits_too = || missing.iter().all(|proc| context.perhaps_stuck(*proc));
+        let waits_too = || own.iter().all(|proc| context.perhaps_stuck(*proc));
         if found.is_empty() && finding.kind == FindingKind::MissingInCollective && waits_too() {
             found = of(context, &all, &all);
         }
@@ -71,7 +67,7 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
         finding.summary.push_str(&format!(", perhaps because {} {end}", told(&found)));
         advice::of_exceptions(finding);
         // The calls that do not fit are certain.
-        let place = if misfit { finding.blamed.len() } else { 0 };
+        let place = if finding.kind.is_misfit() { finding.blamed.len() } else { 0 };
         finding.blamed.splice(place..place, blamed(&found));
         finding.exceptions = found;
     }
