@@ -13,15 +13,11 @@ from typing import List, Sequence
 import pytest
 from support import builds, raising_scripts, script_maker, scripted
 from support.builds import MpiBuild
-from support.python_jobs import PYTHON_PROGRAMS
+from support.python_jobs import marked
 from support.scripts import Script
 
-#: The line of the Python program that raises what a script plans.
-RAISED = next(
-    number
-    for number, line in enumerate((PYTHON_PROGRAMS / "scripted.py").read_text(encoding="utf-8").splitlines(), 1)
-    if line.strip() == "raise Planned"
-)
+#: Where the Python program raises what a script plans, whichever rank it is.
+(RAISED,) = marked("scripted", "raised")[0]
 
 MPIS = {"openmpi": builds.DEBIAN, "mpich": builds.DEBIAN_MPICH}
 
@@ -85,7 +81,7 @@ def test_an_exception_that_leaves_a_part_out_is_told(
         assert end is not None, _shown(planned.scripts, "the ranks are not where they must be", places)
         wrong, said = scripted.disagreements(job, end)
         verb = "has an unhandled" if planned.how == raising_scripts.UNHANDLED else "handles"
-        words = f"rank {planned.rank} {verb} Planned from fail at scripted.py:{RAISED}"
+        words = f"rank {planned.rank} {verb} Planned from fail at scripted.py:{RAISED.line}"
         if words not in said["verdict"]["headline"]:
             wrong.append(f"not in the headline: {words}")
         wrong += [f"is over and told: {one}" for one in said["diagnosis"] if "ValueError" in json.dumps(one)]

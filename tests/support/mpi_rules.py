@@ -128,15 +128,12 @@ class Machine:
         return True
 
     def _leave(self, rank: int, here: Step) -> None:
-        if here.name in ("wait", "waitall", "poll", "test"):
-            done = [slot for slot in here.numbers if slot in self.requests[rank] and self.requests[rank][slot].done]
-        elif here.name in ("waitany", "waitsome"):
-            done = [slot for slot in here.numbers if slot in self.requests[rank] and self.requests[rank][slot].done]
+        asked = self.asked(rank, here) if here.name in (*WAITS, "test") else {}
+        done = [slot for slot, operation in asked.items() if operation.done]
+        if here.name in ("waitany", "waitsome"):
             self.choose.shuffle(done)
             # How many are done when it looks is a matter of time.
             done = done[: 1 if here.name == "waitany" else self.choose.randint(1, max(1, len(done)))]
-        else:
-            done = []
         for slot in done:
             self.waited.add(id(self.requests[rank].pop(slot)))
         self.at[rank] += 1
@@ -151,7 +148,7 @@ class Machine:
                 self._join(own[0], found)
             return found is not None
         if here.name in WAITS:
-            open_ones = [self.requests[rank][slot] for slot in here.numbers if slot in self.requests[rank]]
+            open_ones = self.asked(rank, here).values()
             if here.name in ("waitany", "waitsome"):
                 return not open_ones or any(operation.done for operation in open_ones)
             return all(operation.done for operation in open_ones)
@@ -160,6 +157,10 @@ class Machine:
         return here.name in ("isend", "issend", "irecv", "start", *NON_BLOCKING) or all(
             operation.done for operation in own
         )
+
+    def asked(self, rank: int, here: Step) -> Dict[int, Operation]:
+        """The requests of a wait or test that are open, by their places."""
+        return {slot: self.requests[rank][slot] for slot in here.numbers if slot in self.requests[rank]}
 
     def missing(self, rank: int) -> List[int]:
         """The members that have not entered the collective in which a rank is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterator, List, Set, Tuple, Union
 
 from .mpi_rules import Machine, Operation
-from .scripts import HALF, NON_BLOCKING, ROOTED, SYNCHRONISING, WAITS, members
+from .scripts import HALF, NON_BLOCKING, ROOTED, SYNCHRONISING, WAITS, Step, members
 
 #: Whom a rank waits for: a rank, or all or any of several; ``unclear`` ones may be either.
 Need = Union[int, Tuple[str, List["Need"]]]
@@ -55,8 +55,7 @@ class Truth:
             how = "all" if here.name in SYNCHRONISING else "unclear"
             return how, list(self.end.missing(rank))
         if here.name in WAITS:
-            slots = self.end.requests[rank]
-            own = [slots[slot] for slot in here.numbers if slot in slots and not slots[slot].done]
+            own = self._waited(rank, here)
         parts: List[Need] = [self._of(one) for one in own]
         if len(parts) == 1:
             return parts[0]
@@ -73,10 +72,12 @@ class Truth:
 
     def pending(self, rank: int) -> Iterator[Operation]:
         """The non-blocking collectives that a rank waits for."""
-        here, slots = self.end.step(rank), self.end.requests[rank]
+        here = self.end.step(rank)
         if here is not None and here.name in WAITS:
-            own = [slots[slot] for slot in here.numbers if slot in slots]
-            yield from (one for one in own if not one.done and one.internal in NON_BLOCKING)
+            yield from (one for one in self._waited(rank, here) if one.internal in NON_BLOCKING)
+
+    def _waited(self, rank: int, here: Step) -> List[Operation]:
+        return [one for one in self.end.asked(rank, here).values() if not one.done]
 
     def members(self, comm: Tuple[int, int]) -> List[int]:
         return members(comm[0], comm[1] if comm[0] == HALF else 0, self.size)

@@ -14,7 +14,7 @@ import time
 
 from mpi4py import MPI
 
-LARGE, PAUSE, LONG, REQUESTS = 1 << 20, 0.002, 500, 16
+LARGE, LONG, REQUESTS = 1 << 20, 500, 16
 UNHANDLED, FINALIZES, SLEEPS, GOES_ON = range(4)
 
 world = MPI.COMM_WORLD
@@ -33,167 +33,13 @@ class Planned(Exception):
     """What a script raises."""
 
 
-def at(function):
-    """Notes the call that stands on the next line."""
-    note(function, sys._getframe(1).f_lineno + 1)
-
-
 def note(function, line):
     os.write(notes, f"{place} {function} {line}\n".encode())
 
 
-def message(name, comm, peer, tag, count, *rest):
-    out = [memoryview(outbox)[:count], MPI.BYTE]
-    slot = rest[0] if rest else REQUESTS
-    into = [inboxes[slot if slot < REQUESTS else REQUESTS], MPI.BYTE]
-    if name == "send":
-        at("MPI_Send")
-        comm.Send(out, peer, tag)
-    elif name == "ssend":
-        at("MPI_Ssend")
-        comm.Ssend(out, peer, tag)
-    elif name == "bsend":
-        at("MPI_Bsend")
-        comm.Bsend(out, peer, tag)
-    elif name == "isend":
-        at("MPI_Isend")
-        requests[slot] = comm.Isend(out, peer, tag)
-    elif name == "issend":
-        at("MPI_Issend")
-        requests[slot] = comm.Issend(out, peer, tag)
-    elif name == "psend":
-        at("MPI_Send_init")
-        requests[slot] = comm.Send_init(out, peer, tag)
-    elif name == "recv":
-        at("MPI_Recv")
-        comm.Recv(into, peer, tag)
-    elif name == "irecv":
-        at("MPI_Irecv")
-        requests[slot] = comm.Irecv(into, peer, tag)
-    elif name == "precv":
-        at("MPI_Recv_init")
-        requests[slot] = comm.Recv_init(into, peer, tag)
-    elif name == "probe":
-        at("MPI_Probe")
-        comm.Probe(peer, tag)
-    elif name == "mprobe":
-        at("MPI_Mprobe")
-        found = comm.Mprobe(peer, tag)
-        found.Recv(into)
-    elif name == "until":
-        flag = False
-        at("MPI_Iprobe")
-        while not flag: flag = comm.Iprobe(peer, tag)  # fmt: skip # noqa: E701
-    else:
-        return False
-    return True
-
-
-def exchange(name, comm, peer, tag, count, source, wanted):
-    source = MPI.ANY_SOURCE if source == -1 else source
-    if name == "sendrecv":
-        at("MPI_Sendrecv")
-        comm.Sendrecv([outbox, count, MPI.BYTE], peer, tag, [inboxes[REQUESTS], MPI.BYTE], source, wanted)
-    else:
-        at("MPI_Sendrecv_replace")
-        comm.Sendrecv_replace([memoryview(outbox)[:count], MPI.BYTE], peer, tag, source, wanted)
-
-
-def collective(name, comm, root):
-    one, all_of = [bytearray(4), 1, MPI.INT], [bytearray(256), 1, MPI.INT]
-    if name == "barrier":
-        at("MPI_Barrier")
-        comm.Barrier()
-    elif name == "allreduce":
-        at("MPI_Allreduce")
-        comm.Allreduce(one, [bytearray(4), 1, MPI.INT])
-    elif name == "allgather":
-        at("MPI_Allgather")
-        comm.Allgather(one, all_of)
-    elif name == "alltoall":
-        at("MPI_Alltoall")
-        comm.Alltoall([bytearray(256), 1, MPI.INT], all_of)
-    elif name == "dup":
-        at("MPI_Comm_dup")
-        comm.Dup()
-    elif name == "scan":
-        at("MPI_Scan")
-        comm.Scan(one, [bytearray(4), 1, MPI.INT])
-    elif name == "bcast":
-        at("MPI_Bcast")
-        comm.Bcast(one, root)
-    elif name == "scatter":
-        at("MPI_Scatter")
-        comm.Scatter([bytearray(256), 1, MPI.INT], one, root)
-    elif name == "reduce":
-        at("MPI_Reduce")
-        comm.Reduce(one, [bytearray(4), 1, MPI.INT], root=root)
-    elif name == "gather":
-        at("MPI_Gather")
-        comm.Gather(one, all_of, root)
-    else:
-        return False
-    return True
-
-
-def non_blocking(name, comm, slot, root=0):
-    # Buffers that stay: Debian's mpi4py (3.1.4) has written into freed ones when nobody else kept them.
-    out, into = [outbox, 1, MPI.INT], [inboxes[slot], 1, MPI.INT]
-    if name == "ibarrier":
-        at("MPI_Ibarrier")
-        requests[slot] = comm.Ibarrier()
-    elif name == "iallreduce":
-        at("MPI_Iallreduce")
-        requests[slot] = comm.Iallreduce(out, into)
-    elif name == "iallgather":
-        at("MPI_Iallgather")
-        requests[slot] = comm.Iallgather(out, into)
-    elif name == "ialltoall":
-        at("MPI_Ialltoall")
-        requests[slot] = comm.Ialltoall(out, into)
-    elif name == "ibcast":
-        at("MPI_Ibcast")
-        requests[slot] = comm.Ibcast(into, root)
-    elif name == "iscatter":
-        at("MPI_Iscatter")
-        requests[slot] = comm.Iscatter(out, into, root)
-    elif name == "ireduce":
-        at("MPI_Ireduce")
-        requests[slot] = comm.Ireduce(out, into, root=root)
-    elif name == "igather":
-        at("MPI_Igather")
-        requests[slot] = comm.Igather(out, into, root)
-    else:
-        return False
-    return True
-
-
-def wait(name, numbers):
-    chosen = [requests[number] for number in numbers]
-    if name == "start":
-        chosen[0].Start()
-    elif name == "wait":
-        at("MPI_Wait")
-        chosen[0].Wait()
-    elif name == "test":
-        at("MPI_Test")
-        chosen[0].Test()
-    elif name == "poll":
-        flag = False
-        at("MPI_Test")
-        while not flag: flag = chosen[0].Test()  # fmt: skip # noqa: E701
-    elif name == "waitall":
-        at("MPI_Waitall")
-        MPI.Request.Waitall(chosen)
-    elif name == "waitany":
-        at("MPI_Waitany")
-        MPI.Request.Waitany(chosen)
-    elif name == "waitsome":
-        at("MPI_Waitsome")
-        MPI.Request.Waitsome(chosen)
-    else:
-        return False
-    return True
+def until(call):
+    while not call():
+        pass
 
 
 def compute(seconds):
@@ -202,30 +48,122 @@ def compute(seconds):
         pass
 
 
-def outside(name, seconds):
-    if name == "sleep":
-        at("sleep")
-        time.sleep(seconds)
-    else:
-        at("compute")
-        compute(seconds)
+def out(count):
+    return [memoryview(outbox)[:count], MPI.BYTE]
+
+
+def into(slot=REQUESTS):
+    return [inboxes[slot], MPI.BYTE]
+
+
+# Buffers stay: Debian's mpi4py (3.1.4) has written into freed ones of non-blocking collectives.
+ONE = [outbox, 1, MPI.INT]
+
+
+def one(slot=REQUESTS):
+    return [inboxes[slot], 1, MPI.INT]
+
+
+# What steps call, each on the line that is noted. They are given the step's numbers, communicators and peers as mpi4py
+# has them.
+MESSAGES = {
+    "send": ("MPI_Send", lambda comm, peer, tag, count: comm.Send(out(count), peer, tag)),
+    "ssend": ("MPI_Ssend", lambda comm, peer, tag, count: comm.Ssend(out(count), peer, tag)),
+    "bsend": ("MPI_Bsend", lambda comm, peer, tag, count: comm.Bsend(out(count), peer, tag)),
+    "recv": ("MPI_Recv", lambda comm, peer, tag, _: comm.Recv(into(), peer, tag)),
+    "probe": ("MPI_Probe", lambda comm, peer, tag, _: comm.Probe(peer, tag)),
+    "mprobe": ("MPI_Mprobe", lambda comm, peer, tag, _: comm.Mprobe(peer, tag).Recv(into())),
+    "until": ("MPI_Iprobe", lambda comm, peer, tag, _: until(lambda: comm.Iprobe(peer, tag))),
+}
+# Those that give a request, whose place comes last.
+STARTED = {
+    "isend": ("MPI_Isend", lambda comm, peer, tag, count, _: comm.Isend(out(count), peer, tag)),
+    "issend": ("MPI_Issend", lambda comm, peer, tag, count, _: comm.Issend(out(count), peer, tag)),
+    "psend": ("MPI_Send_init", lambda comm, peer, tag, count, _: comm.Send_init(out(count), peer, tag)),
+    "irecv": ("MPI_Irecv", lambda comm, peer, tag, _, slot: comm.Irecv(into(slot), peer, tag)),
+    "precv": ("MPI_Recv_init", lambda comm, peer, tag, _, slot: comm.Recv_init(into(slot), peer, tag)),
+}
+EXCHANGES = {
+    "sendrecv": (
+        "MPI_Sendrecv",
+        lambda comm, to, tag, n, source, other: comm.Sendrecv(out(n), to, tag, into(), source, other),
+    ),
+    "replace": (
+        "MPI_Sendrecv_replace",
+        lambda comm, to, tag, n, source, other: comm.Sendrecv_replace(out(n), to, tag, source, other),
+    ),
+}
+COLLECTIVES = {
+    "barrier": ("MPI_Barrier", lambda comm: comm.Barrier()),
+    "allreduce": ("MPI_Allreduce", lambda comm: comm.Allreduce(ONE, one())),
+    "allgather": ("MPI_Allgather", lambda comm: comm.Allgather(ONE, one())),
+    "alltoall": ("MPI_Alltoall", lambda comm: comm.Alltoall(ONE, one())),
+    "dup": ("MPI_Comm_dup", lambda comm: comm.Dup()),
+    "scan": ("MPI_Scan", lambda comm, _: comm.Scan(ONE, one())),
+    "bcast": ("MPI_Bcast", lambda comm, root: comm.Bcast(one(), root)),
+    "scatter": ("MPI_Scatter", lambda comm, root: comm.Scatter(ONE, one(), root)),
+    "reduce": ("MPI_Reduce", lambda comm, root: comm.Reduce(ONE, one(), root=root)),
+    "gather": ("MPI_Gather", lambda comm, root: comm.Gather(ONE, one(), root)),
+}
+# Those that give a request, whose place comes behind the communicator.
+NON_BLOCKING = {
+    "ibarrier": ("MPI_Ibarrier", lambda comm, _: comm.Ibarrier()),
+    "iallreduce": ("MPI_Iallreduce", lambda comm, slot: comm.Iallreduce(ONE, one(slot))),
+    "iallgather": ("MPI_Iallgather", lambda comm, slot: comm.Iallgather(ONE, one(slot))),
+    "ialltoall": ("MPI_Ialltoall", lambda comm, slot: comm.Ialltoall(ONE, one(slot))),
+    "ibcast": ("MPI_Ibcast", lambda comm, slot, root: comm.Ibcast(one(slot), root)),
+    "iscatter": ("MPI_Iscatter", lambda comm, slot, root: comm.Iscatter(ONE, one(slot), root)),
+    "ireduce": ("MPI_Ireduce", lambda comm, slot, root: comm.Ireduce(ONE, one(slot), root=root)),
+    "igather": ("MPI_Igather", lambda comm, slot, root: comm.Igather(ONE, one(slot), root)),
+}
+WAITS = {
+    "wait": ("MPI_Wait", lambda chosen: chosen[0].Wait()),
+    "test": ("MPI_Test", lambda chosen: chosen[0].Test()),
+    "poll": ("MPI_Test", lambda chosen: until(chosen[0].Test)),
+    "waitall": ("MPI_Waitall", lambda chosen: MPI.Request.Waitall(chosen)),
+    "waitany": ("MPI_Waitany", lambda chosen: MPI.Request.Waitany(chosen)),
+    "waitsome": ("MPI_Waitsome", lambda chosen: MPI.Request.Waitsome(chosen)),
+}
+OUTSIDE = {
+    "sleep": ("sleep", lambda seconds: time.sleep(seconds)),
+    "compute": ("compute", lambda seconds: compute(seconds)),
+}
+
+
+def noted(steps, name, *arguments):
+    """Calls what a step calls."""
+    function, call = steps[name]
+    note(function, call.__code__.co_firstlineno)
+    return call(*arguments)
+
+
+def peer(number):
+    return {-1: MPI.ANY_SOURCE, -2: MPI.PROC_NULL}.get(number, number)
+
+
+def tag(number):
+    return MPI.ANY_TAG if number == -1 else number
 
 
 def run(name, numbers):
-    if name in ("sleep", "compute"):
-        outside(name, numbers[0])
-    elif name not in ("start", "wait", "test", "poll", "waitall", "waitany", "waitsome"):
-        comm = comms[numbers[0]]
-        if name in ("sendrecv", "replace"):
-            exchange(name, comm, *numbers[1:])
-        elif len(numbers) >= 4:
-            names = {-1: MPI.ANY_SOURCE, -2: MPI.PROC_NULL}
-            tag = MPI.ANY_TAG if numbers[2] == -1 else numbers[2]
-            assert message(name, comm, names.get(numbers[1], numbers[1]), tag, *numbers[3:]), name
-        elif not collective(name, comm, numbers[1] if len(numbers) > 1 else 0):
-            assert non_blocking(name, comm, *numbers[1:]), name
+    if name in OUTSIDE:
+        noted(OUTSIDE, name, *numbers)
+    elif name == "start":
+        requests[numbers[0]].Start()
+    elif name in WAITS:
+        noted(WAITS, name, [requests[number] for number in numbers])
     else:
-        assert wait(name, numbers), name
+        comm, rest = comms[numbers[0]], numbers[1:]
+        if name in COLLECTIVES:
+            noted(COLLECTIVES, name, comm, *rest)
+        elif name in NON_BLOCKING:
+            requests[rest[0]] = noted(NON_BLOCKING, name, comm, *rest)
+        elif name in EXCHANGES:
+            noted(EXCHANGES, name, comm, *rest[:3], peer(rest[3]), rest[4])
+        elif name in STARTED:
+            requests[rest[3]] = noted(STARTED, name, comm, peer(rest[0]), tag(rest[1]), *rest[2:])
+        else:
+            noted(MESSAGES, name, comm, peer(rest[0]), tag(rest[1]), rest[2])
 
 
 def stumble():
@@ -236,7 +174,7 @@ def stumble():
 
 
 def fail():
-    raise Planned
+    raise Planned  # raised: 0 Planned fail
 
 
 def script(steps):
@@ -254,14 +192,13 @@ def script(steps):
 
 
 def broken(how, rest):
-    global place
     if how == UNHANDLED:
         fail()
     try:
         fail()
     except Planned:
         if how == SLEEPS:
-            outside("sleep", LONG)
+            run("sleep", [LONG])
         if how == GOES_ON:
             script(rest)
         finalize()
@@ -269,7 +206,7 @@ def broken(how, rest):
 
 def finalize():
     if not MPI.Is_finalized():
-        at("MPI_Finalize")
+        note("MPI_Finalize", sys._getframe().f_lineno + 1)
         MPI.Finalize()
 
 
