@@ -16,6 +16,7 @@ from test_arguments import StartCalls, rank_output, start_calls
 __all__ = ["start_calls"]
 
 SOURCE = "calls_wrapped.cc"
+REQUESTS = "calls_boost.cc"
 RANKS = 4
 
 #: Before the source, whose needs the linker does not know yet.
@@ -93,3 +94,41 @@ def test_the_text_names_the_application(debian_mpi: MpiBuild, start_calls: Start
     assert result.status == 0, str(result)
     for function, line, _ in lines.values():
         assert f"{function} at {SOURCE}:{line}" in " ".join(result.out.split()), str(result)
+
+
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
+def test_what_started_the_requests_of_boost(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
+    job = start_calls(debian_mpi, REQUESTS, *BOOST, ranks=RANKS)
+    said: Dict[int, Dict[str, int]] = {}
+
+    def all_there() -> bool:
+        for rank in range(RANKS):
+            words = [line.split() for line in rank_output(job, rank).splitlines()]
+            said[rank] = {word[0]: int(word[1]) for word in words if len(word) == 2}
+        return all(len(one) == 2 for one in said.values())
+
+    processes.wait_until(all_there, "every rank in its wait")
+    processes.wait_until(lambda: len(pending(job, via)) == RANKS, "one receive of each rank")
+    for rank, operation in pending(job, via).items():
+        by = [(one["function"], pathlib.Path(one["file"]).name, one["line"]) for one in operation["started_by"]]
+        assert by == [("MPI_Irecv", REQUESTS, said[rank]["starts"])], (rank, operation)
+        # Boost.MPI keeps the request; that it is this one is told by the words of the source.
+        assert not operation["started_by"][0]["certain"]
+    result = cli.mpi_queues("diagnose", *cli.pid_options(job.pids), "--once", "--via", via)
+    text = " ".join(result.out.split())
+    assert text.startswith(
+        "Deadlock: ranks 0-3 wait for one another (MPI_Wait, boost::mpi::wait_all, boost::mpi::wait_all, MPI_Wait)"
+    )
+    for one in said.values():
+        assert f"perhaps started by MPI_Irecv at {REQUESTS}:{one['starts']}" in text, str(result)
+
+
+def pending(job: jobs.Job, via: str) -> Dict[int, Dict[str, Any]]:
+    """By rank: its only pending receive, once it has no other one."""
+    found = {}
+    for rank, process in waiting(job, "--via", via).items():
+        receives = [one for all_of in process["communicators"] for one in all_of["pending_receives"]["operations"]]
+        left = [one for one in receives if one["status"] == "pending"]
+        if len(left) == 1:
+            found[rank] = left[0]
+    return found

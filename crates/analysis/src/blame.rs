@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::words;
+use crate::waits::Thread;
 use model::{Blamed, Call, Outside, RankStart, RequestState, StartedBy};
 
 /// So many places a finding has at most.
@@ -21,13 +22,21 @@ pub struct Blame {
 impl Blame {
     /// The call in which a rank stands; where it waits for requests, the calls that started these, as far as they are known.
     pub fn call(&mut self, rank: Option<i64>, call: &Call) {
-        let waits = |state| matches!(state, RequestState::Open | RequestState::Unknown);
+        self.all(rank, started(call), call);
+    }
+
+    /// The call in which a rank waits for operations; where its requests do not say what started them, these may.
+    pub fn waiting(&mut self, rank: Option<i64>, thread: &Thread<'_>) {
+        let of_operations = thread.operations.iter().flat_map(|one| one.operation.started_by.iter());
+        let known = started(thread.call).next().is_some();
+        self.all(rank, started(thread.call).chain(of_operations.filter(|_| !known)), thread.call);
+    }
+
+    fn all<'a>(&mut self, rank: Option<i64>, starts: impl Iterator<Item = &'a StartedBy>, call: &Call) {
         let mut told = false;
-        for request in call.requests.iter().filter(|request| waits(request.state)) {
-            for started in &request.started_by {
-                self.started(rank, started);
-                told = true;
-            }
+        for started in starts {
+            self.started(rank, started);
+            told = true;
         }
         if !told {
             self.standing(rank, call);
@@ -89,6 +98,12 @@ impl Blame {
         }
         self.found
     }
+}
+
+/// What started the requests for which a call waits.
+pub fn started(call: &Call) -> impl Iterator<Item = &StartedBy> {
+    let waits = |state| matches!(state, RequestState::Open | RequestState::Unknown);
+    call.requests.iter().filter(move |request| waits(request.state)).flat_map(|request| &request.started_by)
 }
 
 /// `MPI_Recv at halo.c:42`; `None` where nothing of it is known.

@@ -4,6 +4,7 @@
 use crate::arguments::{CallArguments, KeptFiles, call_arguments};
 use crate::source_calls::source_calls;
 use crate::{Caller, Unknown, call_target};
+use functions::wrapping::waits_around;
 use functions::{c_name, mpi_function, outermost_mpi_function};
 use model::SourceCall;
 use target::TargetAbi;
@@ -63,9 +64,13 @@ pub fn thread_call<T: Thread>(frames: &[NamedFrame], thread: &T, kept: &KeptFile
     let named = outermost_mpi_function(&names).map(|found| (found.index + 1, found.c_name));
     let hidden = if named.is_none() { hidden_function(frames, thread) } else { None };
     let called = named.or_else(|| Some((hidden.as_ref()?.0, c_name(&mpi_function(&hidden.as_ref()?.1)?))));
+    // In a library's loop around a test what it does there changes, but not for whom.
+    let mpi = called.as_ref().map(|(at, name)| (at.saturating_sub(1), name.as_str()));
+    let loops = waits_around(names.iter().map(Option::as_deref), mpi).map(|(at, _)| at + 1);
+    let called = called.filter(|_| loops.is_none());
     // Where it is not in MPI, the application's innermost frame tells whether it moves.
     let own = |wanted: &&NamedFrame| wanted.application;
-    let first = frames.iter().position(|frame| own(&frame));
+    let first = loops.or_else(|| frames.iter().position(|frame| own(&frame)));
     let Some(at) = called.as_ref().map(|(at, _)| *at).or(first).filter(|at| *at < frames.len()) else {
         return ThreadCall { hidden, ..ThreadCall::default() };
     };

@@ -8,6 +8,7 @@ mod names;
 mod started;
 mod table;
 mod waits;
+pub mod wrapping;
 
 pub use handle_kind::HandleKind;
 pub use names::{MpiFrame, c_name, mpi_function, outermost_mpi_function};

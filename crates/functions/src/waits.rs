@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::table::small;
+use super::wrapping::wait_of;
 
 /// Whom a collective operation waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,8 +75,11 @@ pub enum Chapter {
 
 const TEXT: &str = include_str!("waits.txt");
 
-/// How a function waits, by its name in C.
+/// How a function waits, by its name in C; of what wraps MPI by its own name.
 pub fn wait_kind(c_name: &str) -> WaitKind {
+    if let Some(kind) = wait_of(c_name) {
+        return kind;
+    }
     let name = small(c_name).strip_prefix("MPI_").unwrap_or_default();
     wait_kinds().get(name).copied().unwrap_or(WaitKind::Unknown)
 }

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Call {
     /// The debugger's number of the thread.
     pub thread: i64,
-    /// The outermost MPI function on the stack, such as `MPI_Recv`, as its language spells it (`mpi_recv_`).
+    /// The outermost MPI function on the stack, such as `MPI_Recv`, as its language spells it (`mpi_recv_`); of a library
+    /// that waits by testing again and again its own function (`boost::mpi::wait_all`).
     pub function: String,
     /// Source file of the application's call, where debug information says it.
     pub file: Option<String>,

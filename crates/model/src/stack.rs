@@ -1,6 +1,7 @@
 //! Stacks, and where they stand in MPI.
 
-use functions::mpi_function;
+use functions::wrapping::waits_around;
+use functions::{c_name, mpi_function};
 use serde::{Deserialize, Serialize};
 
 use super::{Argument, Call, Outside, SourceCall, SystemCall};
@@ -79,23 +80,37 @@ const THROUGH: usize = 32;
 
 impl Stack {
     /// The outermost MPI function on the stack and the frame that called it. Outermost: a library that wraps MPI calls
-    /// PMPI functions from its own MPI ones.
+    /// PMPI functions from its own MPI ones. Where that only looks, or is none, a library's function that waits by looking
+    /// again and again.
     pub fn call(&self) -> Option<Call> {
         let name = |frame: &Frame| frame.function.as_deref().and_then(mpi_function);
-        let (index, function) =
-            self.frames.iter().enumerate().rev().find_map(|(index, frame)| Some((index, name(frame)?)))?;
-        let caller = self.caller_of(index);
+        let mpi = self.frames.iter().enumerate().rev().find_map(|(index, frame)| Some((index, name(frame)?)));
+        let c_name = mpi.as_ref().map(|(index, name)| (*index, c_name(name)));
+        let functions = self.frames.iter().map(|frame| frame.function.as_deref());
+        if let Some((index, function)) = waits_around(functions, c_name.as_ref().map(|(at, name)| (*at, name.as_str())))
+        {
+            return Some(Call { fingerprint: self.fingerprint.clone(), ..self.call_at(index, function.to_owned()) });
+        }
+        let (index, function) = mpi?;
         Some(Call {
+            arguments: self.arguments.clone(),
+            arguments_unknown: self.arguments_unknown.clone(),
+            fingerprint: self.fingerprint.clone(),
+            ..self.call_at(index, function)
+        })
+    }
+
+    /// The call of the function in frame `index`, without what it was given.
+    fn call_at(&self, index: usize, function: String) -> Call {
+        let caller = self.caller_of(index);
+        Call {
             thread: self.thread,
             function,
             file: caller.and_then(|frame| frame.file.clone()),
             line: caller.and_then(|frame| frame.line),
             caller: caller.and_then(|frame| frame.function.clone()),
-            arguments: self.arguments.clone(),
-            arguments_unknown: self.arguments_unknown.clone(),
-            fingerprint: self.fingerprint.clone(),
             ..Call::default()
-        })
+        }
     }
 
     /// The frame that a person has to look at for a call of the MPI function in frame `index`: the application's innermost one

@@ -1,21 +1,9 @@
 //! Code that wraps MPI for the application: what a person has to look at is the call of the wrapper.
 
+use functions::wrapping::{is_inside, is_wrapping, qualified};
 use model::{Frame, Stack};
 
-/// Namespaces, modules and classes of libraries that wrap MPI. Boost.MPI (boostorg/mpi, include/boost/mpi), MPL (rabauke/mpl,
-/// mpl/mpl.hpp), KaMPIng (kamping-site/kamping, include/kamping), rsmpi (rsmpi/rsmpi, src/lib.rs: its crate is `mpi`).
-const SCOPES: &[&str] = &[
-    "boost::mpi",
-    "mpl",
-    "kamping",
-    "mpi::collective",
-    "mpi::environment",
-    "mpi::point_to_point",
-    "mpi::request",
-    "mpi::topology",
-];
-
-/// Their files: Boost.MPI's library, and OpenCoarrays' (sourceryinstitute/OpenCoarrays, src/CMakeLists.txt), which gfortran's
+/// Files of libraries that wrap MPI: Boost.MPI's, and OpenCoarrays' (sourceryinstitute/OpenCoarrays, src/CMakeLists.txt), which gfortran's
 /// coarrays call.
 const LIBRARIES: &[&str] = &["libboost_mpi", "libcaf_mpi"];
 
@@ -57,20 +45,11 @@ impl Wrappers {
         let file = path.rsplit('/').next().unwrap_or_default();
         let function = frame.function.as_deref().map(qualified).unwrap_or_default();
         frame.wrapper
-            || SCOPES.iter().any(|scope| is_inside(function, scope))
+            || is_wrapping(function)
             || LIBRARIES.iter().any(|name| is_file(file, name))
             || path.split('/').rev().skip(1).any(|directory| directory == PYTHON_PACKAGE)
             || self.names.iter().any(|name| is_called(file, function, name))
     }
-}
-
-/// A name that begins with a scope: `<mpi::topology::Process as mpi::point_to_point::Source>::receive` is Rust's.
-fn qualified(function: &str) -> &str {
-    function.trim_start_matches('<')
-}
-
-fn is_inside(function: &str, scope: &str) -> bool {
-    function.strip_prefix(scope).is_some_and(|rest| rest.starts_with("::"))
 }
 
 /// Whether a file is that library, of whatever version.

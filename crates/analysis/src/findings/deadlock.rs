@@ -131,6 +131,7 @@ fn finding(
         certain,
         evidence,
         blamed: context.blamed(&ordered),
+        started_by: context.started(&ordered),
         ..Finding::default()
     };
     advice::give(&mut finding, Change::Order(circle(context, members)));

@@ -18,13 +18,13 @@ pub mod slow;
 
 use std::collections::HashMap;
 
-use super::blame::Blame;
+use super::blame::{self, Blame};
 use super::job::{Job, Proc, ProcIndex};
 use super::matching::Matching;
 use super::stuck::{Seen, Stuck};
 use super::waits::{Free, ProcState, Thread, Waits};
 use super::words;
-use model::{Blamed, Call, Outside, RankCall};
+use model::{Blamed, Call, Outside, RankCall, RankStart};
 
 /// All that findings are made from.
 #[derive(Debug)]
@@ -47,6 +47,9 @@ pub struct Context<'a> {
 
 /// How many calls of ranks at one place a finding shows.
 const SHOWN_CALLS: usize = 16;
+
+/// So many calls that started operations a finding has.
+const MOST_STARTS: usize = 64;
 
 impl<'a> Context<'a> {
     /// Whether a process can never go on for certain.
@@ -147,7 +150,7 @@ impl<'a> Context<'a> {
         for proc in procs {
             let rank = words::rank(self.job, *proc);
             match self.waits.states.get(proc.0) {
-                Some(ProcState::Blocked(threads)) => threads.iter().for_each(|thread| blame.call(rank, thread.call)),
+                Some(ProcState::Blocked(threads)) => threads.iter().for_each(|thread| blame.waiting(rank, thread)),
                 Some(ProcState::Free(Free::Outside(thread))) => blame.outside(rank, thread),
                 _ => {
                     let process = self.process(*proc);
@@ -160,6 +163,20 @@ impl<'a> Context<'a> {
             }
         }
         blame.places()
+    }
+
+    /// What started the operations for which processes wait, where the requests of their calls do not say it.
+    pub fn started(&self, procs: &[ProcIndex]) -> Vec<RankStart> {
+        let mut found = Vec::new();
+        for proc in procs {
+            let rank = words::rank(self.job, *proc);
+            for thread in self.threads(*proc).iter().filter(|thread| blame::started(thread.call).next().is_none()) {
+                let starts = thread.operations.iter().flat_map(|one| one.operation.started_by.iter());
+                found.extend(starts.map(|started| RankStart { rank, started: started.clone() }));
+            }
+        }
+        found.truncate(MOST_STARTS);
+        found
     }
 
     /// Why it is not certain that processes are stuck, in sentences.

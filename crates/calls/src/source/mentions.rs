@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::Source;
 use super::brackets::Brackets;
 use super::call::CallText;
+use super::{Source, boost};
 use crate::words::{is_space, is_word, leading_word};
 
 /// A piece with more calls is not looked at.
@@ -19,8 +19,10 @@ pub struct Mention {
     pub at: usize,
     /// Where its parenthesis is closed.
     pub end: usize,
-    /// Its arguments.
+    /// Its arguments; what is not known is empty.
     pub texts: CallText,
+    /// Whether a library makes it for what stands there: its name begins there in the library's words.
+    pub wrapped: bool,
 }
 
 /// The calls in a piece of a source, in their order; `None` where there are more than [`MOST`].
@@ -46,9 +48,13 @@ pub fn mentions(source: &Source, range: &Range<usize>) -> Option<Vec<Mention>> {
         if found.len() >= MOST {
             return None;
         }
-        found.push(Mention { function, at: start, end, texts: brackets.arguments(open, end) });
+        found.push(Mention { function, at: start, end, texts: brackets.arguments(open, end), wrapped: false });
     }
-    Some(found)
+    if source.uses_boost() {
+        found.extend(boost::mentions(source, range, &brackets).take(MOST + 1));
+        found.sort_by_key(|one| one.at);
+    }
+    (found.len() <= MOST).then_some(found)
 }
 
 /// Names with a parenthesis behind them, each with what stands in it; of more than [`MOST`] the first ones.

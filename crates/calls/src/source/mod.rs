@@ -1,6 +1,7 @@
 //! Sources of programs, which their debug information names: read with the rights of the process's user, and kept.
 
 pub mod blanks;
+mod boost;
 mod brackets;
 mod call;
 mod constant;
@@ -51,6 +52,8 @@ pub struct Source {
     line_ends: Vec<usize>,
     /// What it defines for the preprocessor, once somebody has asked.
     definitions: OnceLock<macros::OfFile>,
+    /// Whether it uses Boost.MPI, once somebody has asked.
+    boost: OnceLock<bool>,
     /// Its functions, once somebody has asked.
     units: OnceLock<Vec<flow::Unit>>,
 }
@@ -69,6 +72,7 @@ impl Source {
             fortran,
             line_ends,
             definitions: OnceLock::new(),
+            boost: OnceLock::new(),
             units: OnceLock::new(),
         }
     }
@@ -83,6 +87,11 @@ impl Source {
     fn is_fixed(&self) -> bool {
         let extension = self.path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         FIXED.contains(&extension.as_str())
+    }
+
+    /// Whether it uses Boost.MPI.
+    fn uses_boost(&self) -> bool {
+        *self.boost.get_or_init(|| boost::is_used(self))
     }
 
     /// Its functions.

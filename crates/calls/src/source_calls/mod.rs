@@ -19,10 +19,12 @@ use crate::matched::matched;
 use crate::source::flow::{Body, Mark, reaching};
 use crate::source::{Mention, Source, constant_in, constant_in_fortran, mentions};
 use crate::standing::Standing;
+
 use crate::{Caller, NamedFrame, Parameter, Thread};
 use std::collections::HashMap;
 
 use earlier::{Way, Ways};
+use functions::wrapping::is_wrapping;
 use functions::{Array, Direction, Function, HandleKind, Started};
 use in_code::in_code;
 use later::{Later, later};
@@ -85,7 +87,7 @@ pub(crate) fn source_calls<T: Thread>(
     called: Option<(&str, &[Argument])>,
     kept: &KeptFiles,
 ) -> Vec<(usize, SourceCall)> {
-    let own = (at..frames.len()).filter(|place| frames[*place].application);
+    let own = (at..frames.len()).filter(|place| frames[*place].application && !wraps(&frames[*place]));
     let mut found: Vec<(usize, SourceCall)> = Vec::new();
     let mut earlier = Ways::new();
     let mut later: Option<Vec<(usize, SourceCall)>> = Some(Vec::new());
@@ -110,7 +112,8 @@ pub(crate) fn source_calls<T: Thread>(
             continue;
         };
         let known = if place == at { called } else { None };
-        let mut around = Around { standing, name, called: known, waits, earlier: Vec::new(), later: None };
+        let wrapped = place > 0 && (!frames[place - 1].application || wraps(&frames[place - 1]));
+        let mut around = Around { standing, name, called: known, wrapped, waits, earlier: Vec::new(), later: None };
         found.extend(around.calls().unwrap_or_default().into_iter().map(|call| (place, call)));
         earlier.go_on(&around.earlier, place);
         later = later.zip(around.later).map(|(mut all, own)| {
@@ -136,6 +139,8 @@ struct Around<'c, 'a, C> {
     name: Option<String>,
     /// The call of MPI that stands in it.
     called: Option<(&'a str, &'a [Argument])>,
+    /// Whether a library stands between it and that call.
+    wrapped: bool,
     /// The same where it waits for requests, also where it stands in another function.
     waits: Option<(&'a str, &'a [Argument])>,
     /// The ways to its place through non-blocking collectives, as far as they are known.
@@ -150,7 +155,11 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         let line = usize::try_from(self.standing.line).ok()?;
         let body = Body::at(&source, line)?;
         let mentioned = mentions(&source, &body.range)?;
-        let own = self.called.and_then(|(function, _)| own_mention(&source, &mentioned, function, line));
+        let own = match self.called {
+            Some((function, _)) => own_mention(&source, &mentioned, line, |one| one.function == function),
+            None if self.wrapped => own_mention(&source, &mentioned, line, |one| one.wrapped),
+            None => None,
+        };
         let place = own.map_or_else(|| first_of_line(&source, line), |own| Some(mentioned[own].at))?;
         self.earlier = self.ways((&source, &body), &mentioned, place);
         if source.code.len() <= LONGEST_AHEAD {
@@ -162,7 +171,7 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         }
         let starts: Vec<(usize, Parameter)> =
             mentioned.iter().enumerate().filter_map(|(at, one)| Some((at, returned(&one.function)?))).collect();
-        if starts.len() > MOST_CALLS || (starts.is_empty() && self.called.is_none()) {
+        if starts.len() > MOST_CALLS || (starts.is_empty() && self.called.is_none() && own.is_none()) {
             return Some(sends);
         }
         let waited = self.waited(own.map(|own| &mentioned[own]), &source);
@@ -250,7 +259,8 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
     fn given(&mut self, source: &Source, mention: &Mention, parameters: &[&str]) -> SourceCall {
         let mut call = self.bare(source, mention);
         let matched = matched(mention.texts.clone(), &mention.function, source.fortran).unwrap_or_default();
-        for (parameter, text) in matched.into_iter().filter(|(one, _)| parameters.contains(&one.name)) {
+        let known = |(one, text): &(Parameter, String)| parameters.contains(&one.name) && !text.is_empty();
+        for (parameter, text) in matched.into_iter().filter(known) {
             call.arguments.push(self.standing.argument(&parameter, text, &[]));
         }
         call
@@ -265,7 +275,7 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
         let matched = matched(other.mention.texts.clone(), &other.mention.function, source.fortran).unwrap_or_default();
         for (parameter, text) in matched {
             let constant = if source.fortran { constant_in_fortran(&text) } else { constant_in(&text) };
-            if !parameter.address && (constant.is_some() || is_literal(&text, source.fortran)) {
+            if !text.is_empty() && !parameter.address && (constant.is_some() || is_literal(&text, source.fortran)) {
                 call.arguments.push(self.standing.argument(&parameter, text, &[]));
             }
         }
@@ -286,7 +296,11 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
 
     /// What the thread waits for, as far as it is named in this function.
     fn waited(&self, own: Option<&Mention>, source: &Source) -> Option<Waited<'a>> {
-        let (function, arguments) = self.waits?;
+        let (function, arguments) = match own.filter(|own| own.wrapped) {
+            // The library gives requests of its own.
+            Some(own) => (own.function.as_str(), [].as_slice()),
+            None => self.waits?,
+        };
         let parameter = given(function)?;
         let text = own.and_then(|own| text_of(own, function, parameter.name, source));
         let object = text.and_then(|text| object(&text, source));
@@ -311,7 +325,14 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
             let object_of = functions::find(&mention.function)
                 .and_then(|function| function.parameter(parameter.name).map(|one| (one.direction, one.object())));
             let is_message = object_of.is_some_and(|(direction, _)| direction != Direction::Out);
-            if !is_request && !is_message {
+            if !is_request && !is_message || text.is_empty() {
+                continue;
+            }
+            if is_request && mention.wrapped {
+                // What lies there is the library's.
+                named = object(&text, source);
+                let told = |named: &Object| if named.element.is_some() { &text } else { &named.path }.clone();
+                call.request.expression = named.as_ref().map(told);
                 continue;
             }
             // The handle that lies there may be the one that is waited for.
@@ -342,6 +363,11 @@ fn sends(function: &str) -> bool {
     functions::find(function).is_some_and(|function| {
         function.sends() || matches!(function.starts(), Some(Started::Send | Started::SendReceive))
     })
+}
+
+/// Whether a frame is of a library that wraps MPI.
+fn wraps(frame: &NamedFrame) -> bool {
+    frame.function.as_deref().is_some_and(is_wrapping)
 }
 
 fn takes_requests(function: &str) -> bool {
@@ -375,10 +401,15 @@ fn object(text: &str, source: &Source) -> Option<Object> {
     if source.fortran { object_in_fortran(text) } else { object_in_c(text) }
 }
 
-/// The thread's own call among those of its function: the only one of this function that its line has to do with.
-fn own_mention(source: &Source, mentioned: &[Mention], function: &str, line: usize) -> Option<usize> {
+/// The thread's own call among those of its function: the only one, of those that it may be, that its line has to do with.
+fn own_mention(
+    source: &Source,
+    mentioned: &[Mention],
+    line: usize,
+    may_be: impl Fn(&Mention) -> bool,
+) -> Option<usize> {
     let at_line = |one: &Mention| source.line_of(one.at) <= line && line <= source.line_of(one.end);
-    let mut found = mentioned.iter().enumerate().filter(|(_, one)| one.function == function && at_line(one));
+    let mut found = mentioned.iter().enumerate().filter(|(_, one)| may_be(one) && at_line(one));
     let (own, _) = found.next()?;
     found.next().is_none().then_some(own)
 }

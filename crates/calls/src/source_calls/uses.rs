@@ -112,7 +112,7 @@ fn is_declared(source: &Source, at: usize) -> bool {
         let line = statement.trim_start_matches(is_space).to_lowercase();
         return line.contains("::") || line.starts_with("integer") || line.starts_with("type");
     }
-    statement.contains("MPI_Request") || statement.contains("auto ")
+    ["MPI_Request", "mpi::request", "auto "].iter().any(|word| statement.contains(word))
 }
 
 /// Whether what is declared is set to no request.
