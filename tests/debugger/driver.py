@@ -75,12 +75,12 @@ class Terminal:
         self.send(command + "\n")
         return self.read_until(self._prompt)
 
-    def read_until(self, text: str, timeout: float = TIMEOUT) -> str:
-        """What is printed up to and with ``text``."""
+    def read_until(self, text: str, timeout: float = TIMEOUT, *, before: str = "") -> str:
+        """What is printed up to and with ``text``, which may have begun with the end of what was read ``before``."""
         # A control sequence may come in two pieces.
         seen, raw = "", b""
         deadline = time.monotonic() + timeout
-        while text not in seen:
+        while text not in before + seen:
             left = deadline - time.monotonic()
             assert left > 0, f"no {text!r} within {timeout} s after: {seen[-2000:]!r}"
             if select.select([self._terminal], [], [], left)[0]:

@@ -50,9 +50,7 @@ def typed(terminal: Terminal, command: str) -> str:
     number = next(_NUMBERS)
     terminal.send(f'{command}\nscript print("do" "ne", {number})\n')
     seen = terminal.read_until(f"done {number}")
-    if PROMPT not in seen.rpartition(f"done {number}")[2]:
-        seen += terminal.read_until(PROMPT)
-    return seen
+    return seen + terminal.read_until(PROMPT, before=seen.rpartition(f"done {number}")[2])
 
 
 def answered(terminal: Terminal, keys: str, wanted: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
-import resource
-import signal
+import pathlib
 import subprocess
+import sys
 import tempfile
-import threading
 from dataclasses import dataclass
 from typing import Dict, Optional, Sequence, Tuple, Union
 
@@ -16,10 +16,7 @@ from support.paths import MPI_QUEUES
 from .guarded import FORBIDDEN, GIVE_UP_SECONDS, MAX_BYTES, MAX_SECONDS
 from .recordings import unclean
 
-#: What it and its debuggers may reserve, which is more than they may use: libraries of debuggers are large.
-MAX_ADDRESSES = 16 << 30
-#: No file that it writes is larger.
-MAX_FILE = 1 << 30
+MEASURED = pathlib.Path(__file__).with_name("measured.py")
 
 
 @dataclass(frozen=True)
@@ -54,39 +51,26 @@ def typed(
 ) -> Typed:
     """``mpi-queues ARGUMENTS``, which may take ``limit`` seconds of the processor and ``patience`` by the clock."""
 
-    def limits() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESSES, MAX_ADDRESSES))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE, MAX_FILE))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
     problems = []
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = subprocess.Popen(
-            [str(MPI_QUEUES), *arguments],
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as cost:
+        # As text: another user may not read where the tests are.
+        measured = [sys.executable, "-S", "-c", MEASURED.read_text(), str(cost.fileno()), str(patience)]
+        subprocess.run(
+            [*measured, str(MPI_QUEUES), *arguments],
+            check=True,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
             env={**os.environ, **(environment or {})},
-            preexec_fn=limits,
+            pass_fds=[cost.fileno()],
             user=user,
             group=user,
             extra_groups=[] if user is not None else None,
         )
-        # It ends its debuggers when it is told to end; whoever does not listen is killed.
-        timers = [
-            threading.Timer(patience, os.kill, (child.pid, signal.SIGTERM)),
-            threading.Timer(patience + 10.0, os.kill, (child.pid, signal.SIGKILL)),
-        ]
-        for timer in timers:
-            timer.start()
-        _, ended, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(ended)
-        in_time = timers[0].is_alive()
-        for timer in timers:
-            timer.cancel()
-        out.seek(0)
-        err.seek(0)
+        for file in (out, err, cost):
+            file.seek(0)
         texts = [out.read(), err.read()]
+        used = json.loads(cost.read())
     for content in texts:
         try:
             problems += filter(None, [unclean(content.decode())])
@@ -94,16 +78,14 @@ def typed(
             problems.append(f"what is printed is no UTF-8: {error}")
     said, told = (content.decode(errors="replace") for content in texts)
     problems += [f"{word!r} is printed:\n{told[-2000:]}" for word in FORBIDDEN if word in said + told]
-    if not in_time:
+    if not used["in_time"]:
         problems.append(f"it had not ended after {patience:.0f} s: {told[-500:]}")
-    elif child.returncode not in (0, 1, 2, 3):
-        problems.append(f"status {child.returncode}: {told[-2000:]}")
-    if child.returncode != 0 and not told:
-        problems.append(f"status {child.returncode} without a word")
-    seconds = used.ru_utime + used.ru_stime
-    if seconds > limit:
-        problems.append(f"it took {seconds:.1f} s of the processor: {told[-500:]}")
-    # Of the largest of them, in KiB (getrusage(2)).
-    if used.ru_maxrss << 10 > MAX_BYTES:
-        problems.append(f"a process of it took {used.ru_maxrss >> 10} MiB: {told[-500:]}")
-    return Typed(child.returncode, said, told, tuple(problems), seconds)
+    elif used["status"] not in (0, 1, 2, 3):
+        problems.append(f"status {used['status']}: {told[-2000:]}")
+    if used["status"] != 0 and not told:
+        problems.append(f"status {used['status']} without a word")
+    if used["seconds"] > limit:
+        problems.append(f"it took {used['seconds']:.1f} s of the processor: {told[-500:]}")
+    if used["bytes"] > MAX_BYTES:
+        problems.append(f"a process of it took {used['bytes'] >> 20} MiB: {told[-500:]}")
+    return Typed(used["status"], said, told, tuple(problems), used["seconds"])

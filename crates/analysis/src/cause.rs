@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use super::findings::Context;
 use super::findings::slow::Waiters;
+use super::graph::{self, NodeId};
 use super::job::ProcIndex;
+use super::words;
 use functions::{WaitKind, wait_kind};
 use model::{Finding, FindingKind, RankCall, Verdict};
 
@@ -18,7 +20,9 @@ pub fn order(context: &Context<'_>, findings: &mut [Finding]) {
     let ended = findings.iter().filter(|finding| finding.kind == FindingKind::FinishedRank);
     let ended: Vec<Ended> = ended.map(Ended::new).collect();
     let sure = findings.iter().any(|finding| finding.kind.is_stuck() && finding.certain);
-    let held = Held { context, deadlocks: &stuck, ended: &ended };
+    let epochs = findings.iter().filter(|finding| finding.kind == FindingKind::OneSidedEpochs && finding.certain);
+    let epochs: HashSet<i64> = epochs.flat_map(|finding| &finding.ranks).copied().collect();
+    let held = Held { context, deadlocks: &stuck, ended: &ended, epochs: &epochs };
     // Equal ones stay as they were.
     findings.sort_by_key(|finding| rank(finding, sure, &held));
 }
@@ -43,6 +47,7 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
         // Of messages it is no reason to wait.
         Kind::CountMismatch if is_of_collectives(finding) && held.explains(finding) => 1,
         Kind::OneSidedEpochs => 2,
+        Kind::MissingInCollective if held.without_collective(finding) => 4,
         Kind::MissingInCollective if holds_a_circle(finding, held.deadlocks) => 2,
         Kind::MissingInCollective if is_where_others_ended(finding, held.ended) => 2,
         _ => 4,
@@ -76,6 +81,8 @@ struct Held<'a> {
     context: &'a Context<'a>,
     deadlocks: &'a [HashSet<i64>],
     ended: &'a [Ended],
+    /// Who stands in epochs of windows.
+    epochs: &'a HashSet<i64>,
 }
 
 impl Held<'_> {
@@ -93,6 +100,22 @@ impl Held<'_> {
                 && finding.ranks.iter().all(|rank| stuck(rank) || one.ended.contains(rank))
         };
         finding.ranks.len() > 1 && (self.deadlocks.iter().any(circle) || self.ended.iter().any(ended))
+    }
+
+    /// Whether those that are missing in a collective hold one another without it, some of them by an epoch: who holds a lock
+    /// is not known, so all others of the window come into question, those in the collective as well.
+    fn without_collective(&self, finding: &Finding) -> bool {
+        if !finding.ranks.iter().any(|rank| self.epochs.contains(rank)) {
+            return false;
+        }
+        let missing: HashSet<i64> = finding.ranks.iter().copied().collect();
+        let stuck = self.context.sure;
+        let rank = |node: usize| words::rank(self.context.job, stuck.proc(NodeId(node))?);
+        let is_process = |node: usize| stuck.proc(NodeId(node)).is_some();
+        let inside = |node: usize| !is_process(node) || rank(node).is_some_and(|rank| missing.contains(&rank));
+        let edges = stuck.edges().map(|(from, to)| (from.0, to.0)).filter(|(from, to)| inside(*from) && inside(*to));
+        let circles = graph::circles(stuck.len(), edges);
+        circles.iter().any(|circle| circle.iter().filter_map(|node| rank(*node)).collect::<HashSet<_>>().len() > 1)
     }
 }
 

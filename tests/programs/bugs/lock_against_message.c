@@ -3,7 +3,7 @@
  *
  * ranks: 3
  * expect: one-sided epochs ranks=0,1 | deadlock ranks=0,1 lines=0:RECV
- * cause: one-sided epochs | missing in collective | deadlock lines=0:RECV,1:LOCK
+ * cause: one-sided epochs | deadlock lines=0:RECV,1:LOCK
  */
 #include "common/diagnosed.h"
 
