@@ -1,5 +1,6 @@
 //! What is said of the whole.
 
+use super::findings::deadlock::capital;
 use super::findings::slow::Waiters;
 use super::findings::{Context, odd_rank};
 use super::job::{Doubt, ProcIndex};
@@ -27,7 +28,7 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
         let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
         (State::Suspect, headline("Possible deadlock: ", finding), Some(place))
     } else if places(context).0 == 0 {
-        (State::Unknown, NOTHING.to_owned(), None)
+        (State::Unknown, nothing(context), None)
     } else if let Some((place, finding)) =
         finding_of(first_odd(findings)).filter(|(place, _)| *place == 0 || waiting.is_none())
     {
@@ -91,7 +92,13 @@ fn places(context: &Context<'_>) -> (usize, String) {
     (inside + outside + finished, parts.join(", "))
 }
 
-const NOTHING: &str = "Nothing can be said: where the ranks stand could not be read.";
+/// Of no rank it is known where it stands; where none was read, why the first was not.
+fn nothing(context: &Context<'_>) -> String {
+    match context.job.snapshot.problems.first().filter(|_| context.job.snapshot.processes.is_empty()) {
+        Some(why) => format!("Nothing can be said: no rank was read. {}.", capital(why)),
+        None => "Nothing can be said: where the ranks stand could not be read.".to_owned(),
+    }
+}
 
 /// How many ranks that wait are told each by itself.
 const WAITING: usize = 2;

@@ -399,3 +399,14 @@ fn no_sentence_of_any_kind_has_a_bad_joint() {
         assert!(advised > 0, "{kind:?} never has advice that names a line");
     }
 }
+
+#[test]
+fn where_no_rank_was_read_the_headline_says_why() {
+    let problems = vec!["rank 0: it has ended; to see the ranks, type: mpi-queues ranks 7".to_owned(), "x".to_owned()];
+    let (_, verdict) = diagnose(&Snapshot { problems, ..Snapshot::default() }, None);
+    assert_eq!(verdict.state, State::Unknown);
+    assert_eq!(
+        verdict.headline,
+        "Nothing can be said: no rank was read. Rank 0: it has ended; to see the ranks, type: mpi-queues ranks 7."
+    );
+}
