@@ -51,6 +51,12 @@ impl Matching<'_> {
     /// How many messages on a communicator are on their way from one process to another and are seen nowhere; `None` where the
     /// library does not count, or one of them was not read.
     pub fn unseen(&self, job: &Job<'_>, communicator: CommunicatorId, from: ProcIndex, to: ProcIndex) -> Option<u64> {
+        let coming = Self::coming(job, communicator, from, to)?;
+        coming.checked_sub(self.unsent.get(&(communicator, from, to)).copied().unwrap_or_default())
+    }
+
+    /// How many messages on a communicator have left one process and have not arrived at another; `None` as for `unseen`.
+    pub fn coming(job: &Job<'_>, communicator: CommunicatorId, from: ProcIndex, to: ProcIndex) -> Option<u64> {
         let shared = job.communicators.get(communicator.0).filter(|shared| shared.doubt.is_none())?;
         let (sender, receiver) = (shared.view(from)?, shared.view(to)?);
         let count = |one: &View<'_>, other: &View<'_>| {
@@ -69,8 +75,7 @@ impl Matching<'_> {
         if sent >= modulus || arrived >= modulus {
             return None;
         }
-        let coming = if sent >= arrived { sent - arrived } else { sent + (modulus - arrived) };
-        coming.checked_sub(self.unsent.get(&(communicator, from, to)).copied().unwrap_or_default())
+        Some(if sent >= arrived { sent - arrived } else { sent + (modulus - arrived) })
     }
 }
 

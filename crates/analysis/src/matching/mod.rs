@@ -106,6 +106,7 @@ impl<'a> Matching<'a> {
         let mut buckets = gather::buckets(&entries);
         for bucket in &mut buckets {
             same::join(bucket, &mut entries);
+            same::without_received(job, bucket, &mut entries);
             deal::deal(bucket, &mut entries);
         }
         deal::unaddressed(&mut entries);

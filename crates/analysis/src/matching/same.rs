@@ -4,8 +4,8 @@ use model::Remark;
 use std::collections::{HashMap, VecDeque};
 
 use super::gather::Bucket;
-use super::{Entry, OperationId};
-use crate::job::ProcIndex;
+use super::{Entry, Matching, OperationId, Outcome};
+use crate::job::{Job, ProcIndex};
 
 /// Finds the messages that have arrived of pending sends: by sender and tag, in the order of sending. A send whose tag the
 /// library does not keep is found by its length.
@@ -56,6 +56,27 @@ pub(super) fn join(bucket: &Bucket, entries: &mut [Entry<'_>]) {
             break;
         }
     }
+}
+
+/// Takes the sends out whose messages have been received though their senders do not know it yet: ob1 of Open MPI has the
+/// buffer of a small persistent send back only when its sender looks. All that was sent has arrived by the counters of both
+/// sides, and does not lie there.
+pub(super) fn without_received(job: &Job<'_>, bucket: &mut Bucket, entries: &mut [Entry<'_>]) {
+    let mut known: HashMap<(ProcIndex, ProcIndex), bool> = HashMap::new();
+    bucket.sends.retain(|id| {
+        let Some(entry) = entries.get_mut(id.0) else { return false };
+        let (communicator, from) = (entry.communicator, entry.place.proc);
+        let Some(to) = entry.peer.filter(|_| entry.is_own() && entry.same.is_none()) else { return true };
+        let received = *known.entry((from, to)).or_insert_with(|| {
+            let view = job.communicators.get(communicator.0).and_then(|shared| shared.view(to));
+            view.is_some_and(|view| view.communicator.unexpected_messages.is_whole())
+                && Matching::coming(job, communicator, from, to) == Some(0)
+        });
+        if received {
+            entry.outcome = Outcome::Moving;
+        }
+        !received
+    });
 }
 
 /// Whether nothing of the message is left at its sender. Open MPI says it of every message.

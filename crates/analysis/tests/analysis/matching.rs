@@ -2,7 +2,7 @@
 
 use analysis::job::Job;
 use analysis::matching::{Matching, Outcome, Place};
-use model::{Operation, OperationStatus, Queue, QueueKind, Snapshot, Traffic};
+use model::{Operation, OperationStatus, Queue, QueueKind, QueueState, Snapshot, Traffic};
 use proptest::prelude::*;
 
 use super::support::{add, of_length, operation, post, with_status, with_text, world};
@@ -201,10 +201,42 @@ fn messages_that_are_seen_nowhere_are_counted() {
     };
     assert_eq!(unseen(&snapshot), None);
     snapshot.processes[0].communicators[0].traffic = vec![count(1, 0, 65534)];
-    for (sent, expected) in [(65534, None), (65535, Some(0)), (1, Some(2)), (65536, None)] {
+    // Of as many as have arrived the pending one is one.
+    for (sent, expected) in [(65534, Some(0)), (65535, Some(0)), (1, Some(2)), (65536, None)] {
         snapshot.processes[1].communicators[0].traffic = vec![count(0, sent, 0)];
         assert_eq!(unseen(&snapshot), expected, "{sent}");
     }
+}
+
+/// A small persistent send of Open MPI is pending until its sender looks, though it was received.
+#[test]
+fn a_send_that_was_received_is_no_message_for_others() {
+    let count = |local_rank, sent, arrived| Traffic {
+        local_rank,
+        sent: Some(sent),
+        arrived: Some(arrived),
+        modulus: 65536,
+        ..Default::default()
+    };
+    let mut snapshot = world(2);
+    post(&mut snapshot, 1, 0, QueueKind::PendingSends, operation(Some(0), Some(5)));
+    post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(Some(1), Some(5)));
+    let outcomes = |snapshot: &Snapshot| {
+        let job = Job::new(snapshot);
+        Matching::new(&job).entries.iter().map(|entry| entry.outcome).collect::<Vec<_>>()
+    };
+    let pairs = |outcomes: &[Outcome]| outcomes.iter().all(|one| matches!(one, Outcome::Pair(_)));
+    assert!(pairs(&outcomes(&snapshot)));
+    snapshot.processes[0].communicators[0].traffic = vec![count(1, 0, 7)];
+    snapshot.processes[1].communicators[0].traffic = vec![count(0, 7, 0)];
+    assert_eq!(outcomes(&snapshot), [Outcome::Unmatched, Outcome::Moving]);
+    // It may lie where it was not read.
+    snapshot.processes[0].communicators[0].unexpected_messages.state = QueueState::Error;
+    assert!(!outcomes(&snapshot).contains(&Outcome::Moving));
+    snapshot.processes[0].communicators[0].unexpected_messages.state = QueueState::Ok;
+    // One is on its way.
+    snapshot.processes[1].communicators[0].traffic = vec![count(0, 8, 0)];
+    assert!(pairs(&outcomes(&snapshot)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::text::{Told, blamed, counted, place, receiver, sender, sent, starts, wants, where_it_is};
 use super::{Context, Fate, MAX_FINDINGS};
 use crate::job::ProcIndex;
-use crate::matching::{Entry, Outcome, Place, name};
+use crate::matching::{Entry, Matching, Outcome, Place, name};
 use model::{Finding, FindingKind, QueueKind};
 
 /// Operations that are alike: of one kind, between the same two, with the same tag.
@@ -67,7 +67,10 @@ fn message(context: &Context<'_, '_>, message: &Entry<'_>) -> Option<(bool, Stri
     let (own, gone) = (name(context.job, to), context.fate(to));
     let known = context.matching.blind(context.job, message).is_none();
     match gone {
-        Fate::Finished(how) => Some((known, format!("{own} {how} and receives nothing more"))),
+        Fate::Finished(how) => {
+            let certain = known && is_there(context, message, to);
+            Some((certain, format!("{own} {how} and receives nothing more")))
+        }
         Fate::Stuck | Fate::Suspect => {
             // What else lies there is the backlog of a job that stands still.
             let stuck = context.is_stuck_in(message)?;
@@ -77,6 +80,14 @@ fn message(context: &Context<'_, '_>, message: &Entry<'_>) -> Option<(bool, Stri
         }
         Fate::Open => None,
     }
+}
+
+/// Whether it is known that a message has not been received. A library that does not count may have the buffer of a send back
+/// only when its sender looks; who waits for that would be told.
+fn is_there(context: &Context<'_, '_>, message: &Entry<'_>, to: ProcIndex) -> bool {
+    let seen = message.place.queue == QueueKind::UnexpectedMessages || message.same.is_some();
+    let counted = |from| Matching::coming(context.job, message.communicator, from, to).is_some();
+    seen || sender(message).is_some_and(counted) || context.is_stuck_in(message) == Some(true)
 }
 
 /// Whether nobody ever sends to a receive, how sure that is, and why.
