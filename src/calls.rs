@@ -3,6 +3,11 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use calls::system_calls::{self, CallRegisters};
+use model::SystemCall;
+use target::registers::Machine;
 
 use super::target::text;
 
@@ -57,4 +62,37 @@ pub fn mpi_parameters(function: &str, fortran: bool) -> Option<Vec<Parameter>> {
 #[pyfunction]
 pub fn own_variables(py: Python<'_>, path: PathBuf) -> Option<(u64, Vec<(u64, u64)>)> {
     py.detach(|| calls::own_variables(&path)).map(|found| (found.headers, found.ranges))
+}
+
+/// What a thread of x86-64 does in the kernel, by registers.
+#[pyfunction]
+pub fn system_call_of_registers(
+    py: Python<'_>,
+    number: u64,
+    result: u64,
+    second: u64,
+    fourth: u64,
+) -> PyResult<Bound<'_, PyDict>> {
+    let registers = CallRegisters { number, result, arguments: [second, fourth] };
+    system_call(py, &system_calls::of_registers(&registers))
+}
+
+/// The same by the text of a file of the kernel's.
+#[pyfunction]
+pub fn system_call_of_proc<'py>(
+    py: Python<'py>,
+    machine: &str,
+    text: &str,
+    result: Option<u64>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let machine = Machine::named(machine);
+    system_calls::of_proc(machine, text, result).map(|found| system_call(py, &found)).transpose()
+}
+
+fn system_call<'py>(py: Python<'py>, found: &SystemCall) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("name", &found.name)?;
+    told.set_item("waits", found.waits)?;
+    told.set_item("timed", found.timed)?;
+    Ok(told)
 }

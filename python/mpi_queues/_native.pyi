@@ -16,7 +16,7 @@ from typing import (
     final,
 )
 
-from .debuggers.base import DebuggedProcess, RegionDict, StackDict
+from .debuggers.base import DebuggedProcess, RegionDict, StackDict, SystemCallDict
 from .debuggers.callers import Thread
 from .debuggers.values import Scope, Typed
 from .handle_types import HandleDict, HandleListDict
@@ -68,6 +68,8 @@ __all__ = [
     "scoped_names",
     "source_names",
     "symbol_names",
+    "system_call_of_proc",
+    "system_call_of_registers",
     "value_of_c",
 ]
 
@@ -1195,6 +1197,14 @@ def own_variables(path: str) -> Optional[Tuple[int, List[Tuple[int, int]]]]:
 def symbol_names(path: str, starts: Sequence[int]) -> List[Optional[str]]:
     """The symbol of an executable or library that stands for the code at each address (of the file): of several the one
     that gdb takes; None where none starts there."""
+
+def system_call_of_registers(number: int, result: int, second: int, fourth: int) -> SystemCallDict:
+    """What a stopped thread of x86-64 does in the kernel, by ``orig_rax``, ``rax``, ``rsi`` and ``r10`` (64 bits without a
+    sign)."""
+
+def system_call_of_proc(machine: str, text: str, result: Optional[int]) -> Optional[SystemCallDict]:
+    """The same by the text of ``/proc/PID/task/TID/syscall``, on a machine that uname calls so; None where that does not
+    tell. ``result`` is the register in which x86-64 returns what a system call returns."""
 
 def scoped_names(path: str, unit: str, starts: Sequence[int]) -> List[Optional[str]]:
     """The names in the source of the functions that start at these addresses (of the file), with the modules and functions

@@ -18,6 +18,7 @@ pub mod source;
 mod source_calls;
 mod source_names;
 mod standing;
+pub mod system_calls;
 mod thread;
 mod unknown;
 mod variables;

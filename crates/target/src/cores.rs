@@ -17,8 +17,8 @@ mod notes;
 mod places;
 mod process;
 mod program;
-mod registers;
 
+pub use crate::registers::Registers;
 pub use check::checked;
 pub use error::{CoreError, LeftOut, Unread};
 pub use file::CoreFile;
@@ -26,4 +26,3 @@ pub use libraries::named_libraries;
 pub use notes::{MappedFile, Thread};
 pub use places::Region;
 pub use process::CoreProcess;
-pub use registers::Registers;

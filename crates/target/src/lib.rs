@@ -14,6 +14,7 @@ pub mod libraries;
 mod link_map;
 mod live;
 pub mod mock;
+pub mod registers;
 mod segments;
 pub mod text;
 

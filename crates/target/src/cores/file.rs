@@ -10,9 +10,9 @@ use super::elf::{self, HEADER, Header, PROGRAM_HEADER, PT_LOAD, PT_NOTE, Pieces}
 use super::error::{CoreError, LeftOut, Unread, shown};
 use super::mapped::Constants;
 use super::notes::{AT_PHDR, AT_PHNUM, MAX_NOTES, MappedFile, Notes, Thread};
-use super::registers::Machine;
 use crate::address::TargetAddr;
 use crate::files::FileError;
+use crate::registers::Machine;
 
 const ET_CORE: u16 = 4;
 /// `e_phnum` where there are more segments than it can tell: their number then is `sh_info` of the first section header.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use super::elf::{u16_at, u32_at, u64_at};
-use super::registers::{Machine, Registers};
+use crate::registers::{MOST_WORDS, Machine, Registers};
 
 /// More notes than this (64 MiB) are of no process that we read.
 pub(super) const MAX_NOTES: u64 = 1 << 26;
@@ -24,6 +24,8 @@ const NOTE: usize = 12;
 /// `struct elf_prpsinfo` (include/uapi/linux/elfcore.h, include/linux/elfcore.h).
 const PRSTATUS_SIGNAL: usize = 12;
 const PRSTATUS_PID: usize = 32;
+/// Where registers begin in `struct elf_prstatus`.
+const PRSTATUS_REGISTERS: usize = 112;
 const PRPSINFO_UID: usize = 16;
 const PRPSINFO_PID: usize = 24;
 
@@ -101,7 +103,7 @@ impl Notes {
             }
             NT_PRSTATUS if self.threads.len() >= MAX_THREADS => self.more_threads = true,
             NT_PRSTATUS => {
-                if let Some(registers) = Registers::of_status(machine, content) {
+                if let Some(registers) = registers(machine, content) {
                     let id = u32_at(content, PRSTATUS_PID).unwrap_or_default();
                     let signal = u16_at(content, PRSTATUS_SIGNAL).unwrap_or_default();
                     self.threads.push(Thread { id, signal, registers });
@@ -111,6 +113,11 @@ impl Notes {
             _ => {}
         }
     }
+}
+
+fn registers(machine: Machine, status: &[u8]) -> Option<Registers> {
+    let words: Vec<u64> = (0..MOST_WORDS).map_while(|index| u64_at(status, PRSTATUS_REGISTERS + 8 * index)).collect();
+    Registers::of_words(machine, &words)
 }
 
 /// The first note: its type, its content, and what follows it.

@@ -1,14 +1,13 @@
 //! Registers of a thread as the kernel writes them, by the numbers that DWARF has for them.
 
-/// The machines of which core files are read.
+/// The machines whose threads are read without a debugger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Machine {
+pub enum Machine {
+    /// x86-64.
     X86_64,
+    /// AArch64.
     Aarch64,
 }
-
-/// Where registers begin in `struct elf_prstatus` of a 64-bit Linux (include/uapi/linux/elfcore.h).
-const BEGIN: usize = 112;
 
 /// `struct user_regs_struct` of x86-64 (arch/x86/include/asm/user_64.h) in the numbers of the System V ABI's AMD64
 /// supplement, figure 3.36: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi, orig_rax (no number), rip (the
@@ -54,7 +53,21 @@ const ORIG_RAX: usize = 15;
 /// (DWARF for the Arm 64-bit Architecture, "DWARF register names").
 const AARCH64: usize = 33;
 
+/// The most words that a machine has of them.
+pub const MOST_WORDS: usize = 34;
+
 impl Machine {
+    /// The machine that this program runs on; `None` for others.
+    pub const fn ours() -> Option<Self> {
+        if cfg!(all(target_arch = "x86_64", target_pointer_width = "64")) {
+            Some(Self::X86_64)
+        } else if cfg!(target_arch = "aarch64") {
+            Some(Self::Aarch64)
+        } else {
+            None
+        }
+    }
+
     /// By `e_machine`.
     pub fn of_elf(number: u16) -> Option<Self> {
         match number {
@@ -62,6 +75,19 @@ impl Machine {
             183 => Some(Self::Aarch64),
             _ => None,
         }
+    }
+
+    /// How many words the kernel has for its general registers.
+    pub const fn words(self) -> usize {
+        match self {
+            Self::X86_64 => X86_64.len(),
+            Self::Aarch64 => AARCH64 + 1,
+        }
+    }
+
+    /// By the name that uname has for it.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::X86_64, Self::Aarch64].into_iter().find(|machine| machine.name() == name)
     }
 
     /// As uname calls it.
@@ -72,14 +98,16 @@ impl Machine {
         }
     }
 
-    const fn stack_pointer(self) -> u16 {
+    /// DWARF's number of the stack pointer.
+    pub const fn stack_pointer(self) -> u16 {
         match self {
             Self::X86_64 => 7,
             Self::Aarch64 => 31,
         }
     }
 
-    const fn program_counter(self) -> u16 {
+    /// DWARF's number of the program counter.
+    pub const fn program_counter(self) -> u16 {
         match self {
             Self::X86_64 => 16,
             Self::Aarch64 => 32,
@@ -97,22 +125,27 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Those of an NT_PRSTATUS note; `None` where it is too short for the stack pointer.
-    pub(super) fn of_status(machine: Machine, status: &[u8]) -> Option<Self> {
-        let word = |index: usize| super::elf::u64_at(status, BEGIN + 8 * index);
+    /// Those in the order of the kernel's `struct user_regs_struct` (x86-64) or `struct user_pt_regs` (AArch64); `None` where there
+    /// are too few for the stack pointer.
+    pub fn of_words(machine: Machine, words: &[u64]) -> Option<Self> {
         let number = |index: usize| match machine {
             Machine::X86_64 => X86_64.get(index).copied().flatten(),
             Machine::Aarch64 => (index < AARCH64).then_some(index as u16),
         };
         let mut values: Vec<(u16, u64)> =
-            (0..X86_64.len().max(AARCH64)).filter_map(|index| Some((number(index)?, word(index)?))).collect();
+            words.iter().enumerate().filter_map(|(index, word)| Some((number(index)?, *word))).collect();
         values.sort_unstable();
-        let system_call = if machine == Machine::X86_64 { word(ORIG_RAX) } else { None };
+        let system_call = if machine == Machine::X86_64 { words.get(ORIG_RAX).copied() } else { None };
         let found = Self { machine, values, system_call };
         found.get(machine.stack_pointer()).is_some().then_some(found)
     }
 
-    /// The value of the register to which DWARF gives this number on the core's machine.
+    /// The machine whose they are.
+    pub fn machine(&self) -> Machine {
+        self.machine
+    }
+
+    /// The value of the register to which DWARF gives this number on this machine.
     pub fn get(&self, number: u16) -> Option<u64> {
         let index = self.values.binary_search_by_key(&number, |(number, _)| *number).ok()?;
         Some(self.values[index].1)

@@ -1,0 +1,326 @@
+//! Processes that stand: all their threads, for as long as this is held.
+//!
+//! Only the thread of ours that has seized a thread can ask anything of it, and the kernel lets go of what it has seized when it
+//! ends. So each stop has a thread of its own: what does not stand in time, because a device has not answered, is let go
+//! with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::ptrace::{self, Event};
+use crate::threads;
+use target::registers::Registers;
+
+/// Between two looks at threads that do not stand yet. The first ones come soon: most stand within microseconds.
+const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(500)];
+/// How often the first pause is made.
+const SOON: u32 = 50;
+
+/// Why a process does not stand.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StopError {
+    /// There is no such process any more.
+    #[error("the process has ended")]
+    Gone,
+    /// Another process traces it already.
+    #[error("already traced by pid {0}")]
+    Traced(u32),
+    /// The kernel refuses.
+    #[error("the kernel does not let this user stop it")]
+    Denied,
+    /// A thread does not stop: the kernel waits for something in its name.
+    #[error("its thread {thread} did not stop within {seconds} s: {}", .waits_in.as_deref().map_or_else(
+        || "the kernel waits for a device in its name".to_owned(),
+        |place| format!("the kernel waits for a device in its name (in {place})")))]
+    NotInTime {
+        /// The thread.
+        thread: u32,
+        /// How long was waited.
+        seconds: u64,
+        /// The function of the kernel.
+        waits_in: Option<String>,
+    },
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// A thread that stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thread {
+    /// The kernel's number of it.
+    pub id: u32,
+    /// Its registers.
+    pub registers: Registers,
+}
+
+/// A process that stands.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    /// Its threads: the one that it began with first, then by number.
+    pub threads: Vec<Thread>,
+    /// When the last of them stood.
+    pub at: SystemTime,
+}
+
+enum Command {
+    Release(u32),
+}
+
+/// Processes that stand until this is dropped.
+#[derive(Debug)]
+pub struct Stopped {
+    processes: BTreeMap<u32, Standing>,
+    commands: Option<Sender<Command>>,
+    answers: Receiver<Option<SystemTime>>,
+    tracer: Option<JoinHandle<()>>,
+}
+
+/// What stands, and why others do not.
+type Outcome = (BTreeMap<u32, Standing>, Vec<(u32, StopError)>);
+
+impl Stopped {
+    /// Stops all threads of these processes, all processes together; `limit` is for all. Those that cannot be stopped run on, and
+    /// are told with the reason.
+    pub fn all(pids: &[u32], limit: Duration) -> (Self, Vec<(u32, StopError)>) {
+        let pids: Vec<u32> = pids.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let (commands, orders) = channel();
+        let (reply, answers) = channel();
+        let (tell, told) = channel::<Outcome>();
+        let wanted = pids.clone();
+        let tracer = std::thread::Builder::new().name("tracer".to_owned()).spawn(move || {
+            let mut tracer = Tracer::default();
+            let outcome = tracer.stop(&wanted, limit);
+            if tell.send(outcome).is_ok() {
+                while let Ok(Command::Release(pid)) = orders.recv() {
+                    tracer.release(pid);
+                    if reply.send(Some(SystemTime::now())).is_err() {
+                        break;
+                    }
+                }
+            }
+            tracer.release_all();
+        });
+        let (processes, failures) = match &tracer {
+            Ok(_) => told.recv().unwrap_or_default(),
+            Err(error) => {
+                let failed = |pid: &u32| (*pid, StopError::Other(error.to_string()));
+                (BTreeMap::new(), pids.iter().map(failed).collect())
+            }
+        };
+        (Self { processes, commands: Some(commands), answers, tracer: tracer.ok() }, failures)
+    }
+
+    /// The process, where it stands.
+    pub fn get(&self, pid: u32) -> Option<&Standing> {
+        self.processes.get(&pid)
+    }
+
+    /// Those that stand.
+    pub fn pids(&self) -> impl Iterator<Item = u32> {
+        self.processes.keys().copied()
+    }
+
+    /// Lets a process go on; returns when it did. `None` where it does not stand.
+    pub fn release(&mut self, pid: u32) -> Option<SystemTime> {
+        self.processes.remove(&pid)?;
+        self.commands.as_ref()?.send(Command::Release(pid)).ok()?;
+        self.answers.recv().ok().flatten()
+    }
+
+    /// Lets all go on.
+    pub fn release_all(&mut self) {
+        self.processes.clear();
+        self.commands = None;
+        if let Some(tracer) = self.tracer.take() {
+            // It ends as soon as nobody can ask it any more.
+            let _ = tracer.join();
+        }
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.release_all();
+    }
+}
+
+/// What a thread is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It was asked to stop.
+    Asked,
+    Stands,
+}
+
+#[derive(Default)]
+struct Tracer {
+    /// By process and by thread.
+    held: BTreeMap<u32, BTreeMap<u32, State>>,
+}
+
+fn kernel(id: u32) -> libc::pid_t {
+    libc::pid_t::try_from(id).unwrap_or(libc::pid_t::MAX)
+}
+
+impl Tracer {
+    fn stop(&mut self, pids: &[u32], limit: Duration) -> Outcome {
+        let end = Instant::now() + limit;
+        let mut failures = Vec::new();
+        for pid in pids {
+            if let Err(error) = self.seize(*pid) {
+                failures.push((*pid, error));
+                self.release(*pid);
+            }
+        }
+        let mut waiting: Vec<u32> = self.held.keys().copied().collect();
+        let mut found = BTreeMap::new();
+        let mut rounds = 0;
+        while !waiting.is_empty() {
+            let mut settled = Vec::new();
+            for pid in &waiting {
+                match self.settle(*pid) {
+                    Ok(false) => continue,
+                    Ok(true) => match self.standing(*pid) {
+                        Ok(standing) => _ = found.insert(*pid, standing),
+                        Err(error) => failures.push((*pid, error)),
+                    },
+                    Err(error) => failures.push((*pid, error)),
+                }
+                settled.push(*pid);
+            }
+            waiting.retain(|pid| !settled.contains(pid));
+            if waiting.is_empty() {
+                break;
+            }
+            if Instant::now() > end {
+                failures.extend(waiting.iter().map(|pid| (*pid, self.late(*pid, limit))));
+                break;
+            }
+            std::thread::sleep(PAUSES[usize::from(rounds >= SOON)]);
+            rounds += 1;
+        }
+        for (pid, _) in &failures {
+            self.release(*pid);
+        }
+        (found, failures)
+    }
+
+    /// Seizes all threads of a process that are not yet, and asks them to stop; whether there were any.
+    fn seize(&mut self, pid: u32) -> Result<bool, StopError> {
+        let listed = threads::of_process(pid).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => StopError::Gone,
+            _ if error.raw_os_error() == Some(libc::ESRCH) => StopError::Gone,
+            _ => StopError::Other(format!("its threads cannot be listed: {error}")),
+        })?;
+        let held = self.held.entry(pid).or_default();
+        let mut new = false;
+        for thread in listed {
+            if held.contains_key(&thread) {
+                continue;
+            }
+            match ptrace::seize(kernel(thread)).and_then(|()| ptrace::interrupt(kernel(thread))) {
+                Ok(()) => {
+                    held.insert(thread, State::Asked);
+                    new = true;
+                }
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                Err(_) if threads::has_ended(thread) => {}
+                Err(error) => {
+                    let tracer = threads::status(thread).map_or(0, |status| status.tracer);
+                    return Err(match error.raw_os_error() {
+                        Some(libc::EPERM) if tracer != 0 => StopError::Traced(tracer),
+                        Some(libc::EPERM | libc::EACCES) => StopError::Denied,
+                        _ => StopError::Other(format!("its thread {thread} cannot be stopped: {error}")),
+                    });
+                }
+            }
+        }
+        if held.is_empty() { Err(StopError::Gone) } else { Ok(new) }
+    }
+
+    /// Whether all threads of a process stand. One that was made meanwhile is found when all others do.
+    fn settle(&mut self, pid: u32) -> Result<bool, StopError> {
+        let held = self.held.entry(pid).or_default();
+        let asked: Vec<u32> = held.iter().filter(|(_, state)| **state == State::Asked).map(|(id, _)| *id).collect();
+        for thread in asked {
+            match ptrace::look(kernel(thread)) {
+                Ok(Event::None) => {}
+                Ok(Event::Stands) => _ = held.insert(thread, State::Stands),
+                // It gets its signal first: were we killed while it stood there, the signal would be lost. It then begins the
+                // signal's function, or ends.
+                Ok(Event::Signal(signal)) => {
+                    let _ = ptrace::interrupt(kernel(thread));
+                    let _ = ptrace::go_on(kernel(thread), signal);
+                }
+                Ok(Event::Other) => {
+                    let _ = ptrace::interrupt(kernel(thread));
+                    let _ = ptrace::go_on(kernel(thread), 0);
+                }
+                Ok(Event::Gone) => _ = held.remove(&thread),
+                Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
+                // ECHILD: it is not traced any more, so it has ended.
+                Err(_) => _ = held.remove(&thread),
+            }
+        }
+        if held.is_empty() {
+            return Err(StopError::Gone);
+        }
+        if held.values().any(|state| *state == State::Asked) {
+            return Ok(false);
+        }
+        Ok(!self.seize(pid)?)
+    }
+
+    fn standing(&self, pid: u32) -> Result<Standing, StopError> {
+        let mut found = Vec::new();
+        for id in self.held.get(&pid).into_iter().flat_map(BTreeMap::keys) {
+            match ptrace::registers(kernel(*id)) {
+                Ok(registers) => found.push(Thread { id: *id, registers }),
+                // It was killed while it stood.
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                Err(error) => return Err(StopError::Other(format!("the registers of its thread {id}: {error}"))),
+            }
+        }
+        if found.is_empty() {
+            return Err(StopError::Gone);
+        }
+        found.sort_by_key(|thread| (thread.id != pid, thread.id));
+        Ok(Standing { threads: found, at: SystemTime::now() })
+    }
+
+    fn late(&self, pid: u32, limit: Duration) -> StopError {
+        let held = self.held.get(&pid);
+        let thread = held.and_then(|held| held.iter().find(|(_, state)| **state == State::Asked));
+        let thread = thread.map_or(pid, |(id, _)| *id);
+        let waits_in = threads::status(thread).and_then(|status| status.waits_in);
+        StopError::NotInTime { thread, seconds: limit.as_secs().max(1), waits_in }
+    }
+
+    /// Lets go of all threads of a process that stand. The kernel lets go of the others when this thread of ours ends.
+    fn release(&mut self, pid: u32) {
+        for (thread, state) in self.held.remove(&pid).unwrap_or_default() {
+            if state == State::Asked {
+                // It may stand by now.
+                match ptrace::look(kernel(thread)) {
+                    Ok(Event::Signal(signal)) => {
+                        let _ = ptrace::detach(kernel(thread), signal);
+                        continue;
+                    }
+                    Ok(Event::Stands | Event::Other) => {}
+                    _ => continue,
+                }
+            }
+            let _ = ptrace::detach(kernel(thread), 0);
+        }
+    }
+
+    fn release_all(&mut self) {
+        for pid in self.held.keys().copied().collect::<Vec<_>>() {
+            self.release(pid);
+        }
+    }
+}
