@@ -1,0 +1,61 @@
+//! The entries of a table by the addresses that they are for, where the file has no table to search in.
+
+use std::collections::HashMap;
+
+use gimli::{CieOrFde, CommonInformationEntry, UnwindOffset, UnwindSection};
+
+use crate::Section;
+use crate::tables::Bases;
+
+/// So many common entries are kept while the others are read. Files have some dozens.
+const MOST_COMMON: usize = 4096;
+
+/// Where one entry is, and for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    begin: u64,
+    end: u64,
+    offset: usize,
+}
+
+/// Entries, by the addresses at which they begin.
+#[derive(Debug)]
+pub(crate) struct Index(Vec<Place>);
+
+impl Index {
+    /// Of all entries that can be read.
+    pub fn new<T: UnwindSection<Section>>(section: &T, bases: &Bases) -> Self {
+        let mut places = Vec::new();
+        let mut common: HashMap<usize, gimli::Result<CommonInformationEntry<Section>>> = HashMap::new();
+        let mut entries = section.entries(bases);
+        while let Ok(Some(entry)) = entries.next() {
+            let CieOrFde::Fde(partial) = entry else { continue };
+            let parsed = partial.parse(|section, bases, offset| {
+                let key: usize = UnwindOffset::into(offset);
+                if let Some(known) = common.get(&key) {
+                    return known.clone();
+                }
+                let found = section.cie_from_offset(bases, offset);
+                if common.len() < MOST_COMMON {
+                    common.insert(key, found.clone());
+                }
+                found
+            });
+            let Ok(entry) = parsed else { continue };
+            // Where the linker left a function out, its entry begins at 0.
+            if entry.initial_address() != 0 && entry.initial_address() < entry.end_address() {
+                places.push(Place { begin: entry.initial_address(), end: entry.end_address(), offset: entry.offset() });
+            }
+        }
+        places.sort_unstable();
+        places.shrink_to_fit();
+        Self(places)
+    }
+
+    /// The offset of the entry for an address.
+    pub fn find(&self, address: u64) -> Option<usize> {
+        let after = self.0.partition_point(|place| place.begin <= address);
+        let place = self.0.get(after.checked_sub(1)?)?;
+        (address < place.end).then_some(place.offset)
+    }
+}
