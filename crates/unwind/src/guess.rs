@@ -3,7 +3,7 @@
 //! Two places may hold the return address: the one where a call leaves it, and the record to which the frame pointer leads.
 //! What lies there must point behind a call; where both do, the called function tells which one it was.
 
-use crate::instructions::{Call, call_before, has_set_up_frame, jump_target};
+use crate::instructions::{Call, call_before, has_set_up_frame, jump_target, pushed_by_linkage, returns};
 use crate::machine::Machine;
 use crate::process::Process;
 use crate::registers::Registers;
@@ -44,6 +44,7 @@ pub(crate) fn guess(process: Process<'_>, registers: &Registers, interrupted: bo
         return guesses.just_called().or(record);
     };
     let by_record = match (top.entered, record.entered) {
+        _ if returns(guesses.machine, process, guesses.pc) || guesses.pushed().is_some() => false,
         (Entered::At(top), _) if has_set_up_frame(guesses.machine, process, top, guesses.pc) => true,
         (Entered::At(top), Entered::At(record)) => record > top,
         (Entered::At(_), _) => false,
@@ -63,6 +64,10 @@ struct Guesses<'a> {
 }
 
 impl Guesses<'_> {
+    fn pushed(&self) -> Option<u64> {
+        pushed_by_linkage(self.machine, self.process, self.pc)
+    }
+
     /// As after a call, before the function has changed anything.
     fn just_called(&self) -> Option<Guess> {
         let sp = self.registers.sp()?;
@@ -70,8 +75,12 @@ impl Guesses<'_> {
             let address = self.machine.without_signature(self.registers.get(link)?);
             return self.caller(address, Some(sp), self.registers.fp(), Found::ReturnAddress);
         }
-        let first = self.process.word(sp)?;
         let frame_pointer = self.registers.fp();
+        if let Some(pushed) = self.pushed() {
+            let at = sp.checked_add(pushed)?;
+            return self.caller(self.process.word(at)?, at.checked_add(8), frame_pointer, Found::ReturnAddress);
+        }
+        let first = self.process.word(sp)?;
         let found = self.caller(first, sp.checked_add(8), frame_pointer, Found::ReturnAddress);
         // The frame pointer may have been saved already.
         found.or_else(|| {

@@ -111,6 +111,41 @@ pub(crate) fn has_set_up_frame(machine: Machine, process: Process<'_>, begin: u6
     }
 }
 
+/// Whether the next instruction returns: the stack, or the link register, is as it was when the function was called.
+pub(crate) fn returns(machine: Machine, process: Process<'_>, pc: u64) -> bool {
+    match machine {
+        Machine::X86_64 => {
+            let prefixed = matches!(process.bytes(pc), Some([0xf2 | 0xf3, 0xc3]));
+            prefixed || matches!(process.bytes(pc), Some([0xc2 | 0xc3]))
+        }
+        // ret; retaa, retab
+        Machine::Aarch64 => process.bytes(pc).is_some_and(|bytes| {
+            let instruction = u32::from_le_bytes(bytes);
+            instruction == 0xd65f_03c0 || instruction & 0xffff_fbff == 0xd65f_0bff
+        }),
+    }
+}
+
+/// How many bytes a procedure linkage table has pushed on top of the return address, where the next instruction is one behind
+/// such a push: what the table does when a function is called for the first time (System V ABI for AMD64, figure 5.2).
+pub(crate) fn pushed_by_linkage(machine: Machine, process: Process<'_>, pc: u64) -> Option<u64> {
+    if machine != Machine::X86_64 {
+        return None;
+    }
+    let before = |len| process.bytes::<6>(pc.checked_sub(len)?);
+    // push $number; jmp first entry
+    if matches!(before(5), Some([0x68, .., 0xe9 | 0xf2])) {
+        return Some(8);
+    }
+    // push 8(GOT); jmp *16(GOT)
+    if matches!(process.bytes::<8>(pc), Some([0xff, 0x35, .., 0xff | 0xf2, 0x25 | 0xff])) {
+        return Some(8);
+    }
+    let jumps =
+        matches!(process.bytes(pc), Some([0xff, 0x25])) || matches!(process.bytes(pc), Some([0xf2, 0xff, 0x25]));
+    (jumps && matches!(before(6), Some([0xff, 0x35, ..]))).then_some(16)
+}
+
 /// Behind what only marks a place to which jumps may lead, or signs the return address.
 fn after_mark(process: Process<'_>, address: u64) -> u64 {
     // endbr64; bti c, paciasp

@@ -123,7 +123,8 @@ fn by_tables(process: Process<'_>, registers: &Registers, interrupted: bool) -> 
         if pc == 0 {
             return Err(End::Outermost);
         }
-        if !process.may_stand(pc.wrapping_sub(1)) {
+        // What a handler returns to may begin its page, what does not return may end it.
+        if !process.may_stand(pc) && !process.may_stand(pc.wrapping_sub(1)) {
             return Err(End::NotCode { pc });
         }
         Ok(Caller { registers, found: Found::CallFrameInformation, interrupted: false })
