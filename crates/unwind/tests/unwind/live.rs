@@ -1,7 +1,6 @@
 //! Real programs on this machine: our frames are those of gdb.
-#![cfg(target_arch = "x86_64")]
 
-use crate::recorded::{Directory, Recorded, Stop, compiled, recorded};
+use crate::recorded::{Directory, Hidden, Recorded, Stop, compiled, recorded};
 use unwind::{End, Found, Frame, Machine, Stack};
 
 /// Compares pcs, canonical frame addresses and the registers that functions keep. Where gdb guesses, or we do, only what the
@@ -135,4 +134,26 @@ fn code_without_tables_is_guessed_by_its_frame_pointers() {
     assert_eq!(found[..2], [Found::Innermost, Found::ReturnAddress]);
     assert!(found[2..].contains(&Found::FramePointer));
     assert_eq!(stack.first_guess(), Some(1));
+}
+
+#[test]
+fn guesses_at_every_instruction_of_code_with_frame_pointers_are_what_its_tables_say() {
+    let directory = Directory::new("hidden");
+    let program = compiled(&directory, "steps.c", &["-O0"]);
+    let recorded = recorded(&directory, &program, "", &[], 600);
+    let (mut guessed, mut wrong) = (0, Vec::new());
+    for stop in &recorded.stops {
+        let (guess, sure) = (recorded.unwound_by(stop, &Hidden(&recorded)), recorded.unwound(stop));
+        let pcs = |stack: &Stack| stack.frames.iter().map(|frame| (frame.pc(), frame.cfa)).collect::<Vec<_>>();
+        // The start of the program is the last frame; it has no frame pointer.
+        let (mut told, mut known) = (pcs(&guess), pcs(&sure));
+        known.pop();
+        told.truncate(known.len());
+        guessed += guess.frames.iter().filter(|frame| frame.found.is_guess()).count();
+        if told != known {
+            wrong.push((sure, guess));
+        }
+    }
+    assert!(guessed > 1000, "{guessed}");
+    assert!(wrong.is_empty(), "{}: {:x?}", wrong.len(), wrong[0]);
 }

@@ -25,9 +25,25 @@ pub struct GdbFrame {
     pub registers: BTreeMap<String, u64>,
 }
 
+impl Stop {
+    /// All registers of the innermost frame.
+    pub fn known(&self) -> Registers {
+        let mut registers = Registers::new(Machine::X86_64);
+        for (name, value) in &self.registers {
+            registers.set(Machine::X86_64.number(name).unwrap(), *value);
+        }
+        registers
+    }
+
+    /// What is above the stack pointer, and where that begins.
+    pub fn stack(&self) -> &(u64, Vec<u8>) {
+        &self.memory
+    }
+}
+
 /// A process that was stopped, and whose code we know.
 pub struct Recorded {
-    core: CoreFile,
+    pub core: CoreFile,
     pub stops: Vec<Stop>,
     /// Where files lie, and what they say.
     modules: Vec<(std::ops::Range<u64>, Arc<Module>, u64)>,
@@ -141,13 +157,19 @@ fn modules(core: &CoreFile) -> Vec<(std::ops::Range<u64>, Arc<Module>, u64)> {
 }
 
 impl Recorded {
+    /// The module of the program.
+    pub fn program(&self) -> &Arc<Module> {
+        &self.modules[0].1
+    }
+
     /// Our frames at a stop.
     pub fn unwound(&self, stop: &Stop) -> Stack {
-        let mut registers = Registers::new(Machine::X86_64);
-        for (name, value) in &stop.registers {
-            registers.set(Machine::X86_64.number(name).unwrap(), *value);
-        }
-        unwind::unwind(registers, Machine::X86_64, self, &Stopped { core: &self.core, stop }, 200)
+        self.unwound_by(stop, self)
+    }
+
+    /// The same with other tables.
+    pub fn unwound_by(&self, stop: &Stop, code: &dyn Code) -> Stack {
+        unwind::unwind(stop.known(), Machine::X86_64, code, &Stopped { core: &self.core, stop }, 200)
     }
 }
 
@@ -159,6 +181,20 @@ impl Code for Recorded {
 
     fn is_code(&self, address: u64) -> bool {
         self.core.is_code(address)
+    }
+}
+
+/// A process without the tables of the first file: the program.
+pub struct Hidden<'a>(pub &'a Recorded);
+
+impl Code for Hidden<'_> {
+    fn module(&self, address: u64) -> Option<(Arc<Module>, u64)> {
+        let (program, _, _) = &self.0.modules[0];
+        if program.contains(&address) { None } else { self.0.module(address) }
+    }
+
+    fn is_code(&self, address: u64) -> bool {
+        self.0.is_code(address)
     }
 }
 
