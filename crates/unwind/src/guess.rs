@@ -3,14 +3,18 @@
 //! Two places may hold the return address: the one where a call leaves it, and the record to which the frame pointer leads.
 //! What lies there must point behind a call; where both do, the called function tells which one it was.
 
-use crate::instructions::{Call, call_before, has_set_up_frame, jump_target, pushed_by_linkage, returns};
+use crate::instructions::{Call, call_before, is_untouched, jump_target, pushed_by_linkage, pushed_record, set_up};
 use crate::machine::Machine;
 use crate::process::Process;
 use crate::registers::Registers;
+use crate::signal;
 use crate::stack::Found;
 
 /// Functions are no longer than this, when a return address is weighed.
-const LONGEST: u64 = 1 << 20;
+const LONGEST: u64 = 1 << 16;
+
+/// A return address so little before an instruction is likely of the same function.
+const NEAR: u64 = 256;
 
 /// A caller that may be the one.
 pub(crate) struct Guess {
@@ -44,8 +48,9 @@ pub(crate) fn guess(process: Process<'_>, registers: &Registers, interrupted: bo
         return guesses.just_called().or(record);
     };
     let by_record = match (top.entered, record.entered) {
-        _ if returns(guesses.machine, process, guesses.pc) || guesses.pushed().is_some() => false,
-        (Entered::At(top), _) if has_set_up_frame(guesses.machine, process, top, guesses.pc) => true,
+        _ if guesses.is_untouched() => false,
+        _ if guesses.has_called(&top) || top.caller.pc() == record.caller.pc() => true,
+        (Entered::At(top), _) if guesses.has_set_up(top) => true,
         (Entered::At(top), Entered::At(record)) => record > top,
         (Entered::At(_), _) => false,
         (Entered::Somewhere, Entered::At(_)) => true,
@@ -64,6 +69,30 @@ struct Guesses<'a> {
 }
 
 impl Guesses<'_> {
+    /// Whether the place where a call leaves the return address still holds it for sure.
+    fn is_untouched(&self) -> bool {
+        is_untouched(self.machine, self.process, self.pc) || self.pushed().is_some() || self.record_size().is_some()
+    }
+
+    /// Whether the link register holds where a call of the same function returned to: a little before where the frame stands.
+    /// It may also hold what is in the record, as it does until the first call.
+    fn has_called(&self, top: &Guess) -> bool {
+        let Some(address) = top.caller.pc().filter(|_| self.machine.link().is_some()) else { return false };
+        let near = self.pc.checked_sub(address).is_some_and(|past| past < NEAR);
+        near && !matches!(top.entered, Entered::At(begin) if begin >= address)
+    }
+
+    /// Whether a function that begins at an address has set up its frame pointer when it comes to where the frame stands.
+    fn has_set_up(&self, begin: u64) -> bool {
+        set_up(self.machine, self.process, begin).is_some_and(|end| end <= self.pc)
+    }
+
+    /// The size of a record on AArch64 to which the frame pointer will lead with the next instruction.
+    fn record_size(&self) -> Option<u64> {
+        let before = self.pc.checked_sub(4).filter(|_| self.machine == Machine::Aarch64)?;
+        pushed_record(self.process, before)
+    }
+
     fn pushed(&self) -> Option<u64> {
         pushed_by_linkage(self.machine, self.process, self.pc)
     }
@@ -73,7 +102,8 @@ impl Guesses<'_> {
         let sp = self.registers.sp()?;
         if let Some(link) = self.machine.link() {
             let address = self.machine.without_signature(self.registers.get(link)?);
-            return self.caller(address, Some(sp), self.registers.fp(), Found::ReturnAddress);
+            let cfa = sp.checked_add(self.record_size().unwrap_or_default());
+            return self.caller(address, cfa, self.registers.fp(), Found::ReturnAddress);
         }
         let frame_pointer = self.registers.fp();
         if let Some(pushed) = self.pushed() {
@@ -105,8 +135,14 @@ impl Guesses<'_> {
     }
 
     fn caller(&self, address: u64, cfa: Option<u64>, frame_pointer: Option<u64>, found: Found) -> Option<Guess> {
-        let call = call_before(self.machine, self.process, address)?;
-        let mut caller = Registers::new(self.machine);
+        // A handler returns to the kernel's code, which nobody called.
+        let entered = match call_before(self.machine, self.process, address) {
+            Some(call) => self.entered(call),
+            None if signal::starts(self.machine, self.process, address) => Entered::Somewhere,
+            None => return None,
+        };
+        // Where no code is, nothing was done since the call.
+        let mut caller = if self.process.may_stand(self.pc) { Registers::new(self.machine) } else { self.kept() };
         caller.set(self.machine.program_counter(), address);
         if let Some(link) = self.machine.link() {
             caller.set(link, address);
@@ -117,7 +153,17 @@ impl Guesses<'_> {
         if let Some(frame_pointer) = frame_pointer {
             caller.set(self.machine.frame_pointer(), frame_pointer);
         }
-        Some(Guess { caller, cfa, found, above: cfa.unwrap_or_default(), entered: self.entered(call) })
+        Some(Guess { caller, cfa, found, above: cfa.unwrap_or_default(), entered })
+    }
+
+    fn kept(&self) -> Registers {
+        let mut kept = Registers::new(self.machine);
+        for number in self.machine.kept() {
+            if let Some(value) = self.registers.get(*number) {
+                kept.set(*number, value);
+            }
+        }
+        kept
     }
 
     fn entered(&self, call: Call) -> Entered {

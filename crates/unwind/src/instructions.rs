@@ -94,25 +94,36 @@ pub(crate) fn jump_target(machine: Machine, process: Process<'_>, address: u64) 
     }
 }
 
-/// Whether a function that begins at an address has set up its frame pointer before it comes to `pc`.
-pub(crate) fn has_set_up_frame(machine: Machine, process: Process<'_>, begin: u64, pc: u64) -> bool {
+/// Where the instructions end by which a function that begins at an address sets up its frame pointer; `None` where it does
+/// not begin with that.
+pub(crate) fn set_up(machine: Machine, process: Process<'_>, begin: u64) -> Option<u64> {
     let at = after_mark(process, begin);
-    let Some(end) = at.checked_add(if machine == Machine::X86_64 { 4 } else { 8 }) else { return false };
-    if pc < end {
-        return false;
-    }
     match machine {
         // push %rbp; mov %rsp, %rbp, in both ways of writing it
-        Machine::X86_64 => matches!(process.bytes(at), Some([0x55, 0x48, 0x89, 0xe5] | [0x55, 0x48, 0x8b, 0xec])),
-        // stp x29, x30, [sp, -size]!; mov x29, sp
-        Machine::Aarch64 => process.bytes::<8>(at).is_some_and(|[a, b, c, d, rest @ ..]| {
-            u32::from_le_bytes([a, b, c, d]) & 0xffc0_7fff == 0xa980_7bfd && u32::from_le_bytes(rest) == 0x9100_03fd
-        }),
+        Machine::X86_64 => {
+            let sets_up = matches!(process.bytes(at), Some([0x55, 0x48, 0x89, 0xe5] | [0x55, 0x48, 0x8b, 0xec]));
+            if sets_up { at.checked_add(4) } else { None }
+        }
+        Machine::Aarch64 => pushed_record(process, at).and_then(|_| at.checked_add(8)),
     }
 }
 
-/// Whether the next instruction returns: the stack, or the link register, is as it was when the function was called.
-pub(crate) fn returns(machine: Machine, process: Process<'_>, pc: u64) -> bool {
+/// The size of the frame that AArch64's `stp x29, x30, [sp, -size]!; mov x29, sp` makes, where these stand at an address.
+pub(crate) fn pushed_record(process: Process<'_>, address: u64) -> Option<u64> {
+    let [a, b, c, d, rest @ ..] = process.bytes::<8>(address)?;
+    let store = u32::from_le_bytes([a, b, c, d]);
+    // Seven bits count words, downwards.
+    let words = 128 - u64::from(store >> 15 & 0x7f);
+    (store & 0xffe0_7fff == 0xa9a0_7bfd && u32::from_le_bytes(rest) == 0x9100_03fd).then_some(words * 8)
+}
+
+/// Whether the stack, or the link register, is as it was when the function was called: it returns with the next instruction, or
+/// begins to set up its frame.
+pub(crate) fn is_untouched(machine: Machine, process: Process<'_>, pc: u64) -> bool {
+    returns(machine, process, pc) || set_up(machine, process, pc).is_some()
+}
+
+fn returns(machine: Machine, process: Process<'_>, pc: u64) -> bool {
     match machine {
         Machine::X86_64 => {
             let prefixed = matches!(process.bytes(pc), Some([0xf2 | 0xf3, 0xc3]));

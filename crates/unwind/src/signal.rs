@@ -44,13 +44,19 @@ pub(crate) fn interrupted(process: Process<'_>, registers: &Registers) -> Option
 
 fn is_trampoline(process: Process<'_>, registers: &Registers) -> bool {
     let Some(pc) = registers.pc() else { return false };
-    let starts = |begin: u64| match registers.machine() {
-        Machine::X86_64 => process.bytes(begin) == Some(X86_64_CODE),
-        Machine::Aarch64 => process.bytes(begin) == Some(AARCH64_CODE),
-    };
-    let call = match registers.machine() {
+    let machine = registers.machine();
+    let call = match machine {
         Machine::X86_64 => X86_64_CALL,
         Machine::Aarch64 => AARCH64_CALL,
     };
-    process.may_stand(pc) && (starts(pc) || pc.checked_sub(call).is_some_and(starts))
+    starts(machine, process, pc) || pc.checked_sub(call).is_some_and(|begin| starts(machine, process, begin))
+}
+
+/// Whether the code to which handlers return begins at an address.
+pub(crate) fn starts(machine: Machine, process: Process<'_>, begin: u64) -> bool {
+    process.may_stand(begin)
+        && match machine {
+            Machine::X86_64 => process.bytes(begin) == Some(X86_64_CODE),
+            Machine::Aarch64 => process.bytes(begin) == Some(AARCH64_CODE),
+        }
 }

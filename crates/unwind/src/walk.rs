@@ -82,12 +82,10 @@ impl Step {
 
 fn look(process: Process<'_>, registers: &Registers, interrupted: bool) -> Step {
     let pc = registers.pc().unwrap_or_default();
-    let by_tables = by_tables(process, registers, interrupted);
-    if let Some(step) = &by_tables
-        && !matches!(step.caller, Err(End::Damaged { .. } | End::Unknown { .. }))
-    {
-        return by_tables.unwrap_or(Step::end(End::NoTables { pc }));
-    }
+    let by_tables = match by_tables(process, registers, interrupted) {
+        Some(step) if !matches!(step.caller, Err(End::Damaged { .. } | End::Unknown { .. })) => return step,
+        other => other,
+    };
     if let Some(found) = signal::interrupted(process, registers) {
         let cfa = found.sp();
         let caller = Caller { registers: found, found: Found::SignalFrame, interrupted: true };

@@ -80,8 +80,14 @@ fn a_call_of_nothing_is_found_by_the_top_of_the_stack() {
     let mut made = made();
     made.words(0x7000, &[0x9260]);
     made.words(0x7020, &[0, 0x9220]);
-    let stack = made.stack(&[("rip", 0), ("rsp", 0x7000), ("rbp", 0x7020)]);
+    let stack = made.stack(&[("rip", 0), ("rsp", 0x7000), ("rbp", 0x7020), ("rbx", 7), ("rax", 8)]);
     assert_eq!(pcs(&stack), [0, 0x9260, 0x9220]);
+    // No instruction was executed, so that what functions keep is as it was; what their callers did to it nobody knows.
+    assert_eq!(
+        (value(&stack, 1, "rbx"), value(&stack, 1, "rsp"), value(&stack, 1, "rax")),
+        (Some(7), Some(0x7008), None)
+    );
+    assert_eq!(value(&stack, 2, "rbx"), None);
 }
 
 #[test]
@@ -100,4 +106,18 @@ fn what_is_no_return_address_is_not_taken() {
     made.words(0x7020, &[0x7020, 0x9220]);
     let stack = made.stack(&[("rip", 0x9030), ("rsp", 0x7000), ("rbp", 0x7020)]);
     assert_eq!(stack.frames.len(), 2);
+}
+
+#[test]
+fn linkage_tables_push_words_over_the_return_address() {
+    let mut made = made();
+    // push $1; jmp to the first entry, which is: push *0x8010; jmp *0x8018
+    made.bytes(0x9310, &[0x68, 1, 0, 0, 0, 0xe9, 0, 0, 0, 0]);
+    made.bytes(0x9320, &[0xff, 0x35, 0, 0, 0, 0, 0xff, 0x25, 0, 0, 0, 0]);
+    made.words(0x7000, &[0x8020, 1, 0x9240, 0]);
+    made.words(0x7040, &[0, 0x9220]);
+    for (pc, sp) in [(0x9315, 0x7008), (0x9320, 0x7008), (0x9326, 0x7000)] {
+        let found = found(&made, pc, sp, 0x7040);
+        assert_eq!(found, (vec![pc, 0x9240, 0x9220], vec![Found::ReturnAddress, Found::FramePointer]), "{pc:x}");
+    }
 }
