@@ -1,0 +1,135 @@
+//! Names of source files as gdb 13 tells them (`dwarf2_start_subfile` in gdb/dwarf2/read.c), and the paths they come to.
+
+use std::path::PathBuf;
+
+use gimli::{AttributeValue, Dwarf, LineProgramHeader, Unit};
+use target::printable;
+
+use super::Section;
+
+/// A longer name is damage.
+const MAX_NAME: usize = 4096;
+
+/// More files of one unit are damage.
+const MAX_FILES: usize = 1 << 16;
+
+/// A source file.
+#[derive(Debug, Clone)]
+pub(crate) struct FileName {
+    /// As it is told.
+    pub(crate) name: String,
+    /// From the root where that is known.
+    pub(crate) path: PathBuf,
+    /// What makes it the same as another one.
+    pub(crate) id: String,
+}
+
+/// The files of one unit.
+#[derive(Default)]
+pub(crate) struct FileNames {
+    pub(crate) main: Option<FileName>,
+    /// By their indices in the line table.
+    files: Vec<Option<FileName>>,
+    /// The index of the first of them.
+    first: usize,
+}
+
+impl FileNames {
+    pub(crate) fn new(dwarf: &Dwarf<Section>, unit: &Unit<Section>) -> Self {
+        let directory = text(unit.comp_dir.as_ref());
+        let header = unit.line_program.as_ref().map(|program| program.header());
+        let main = unit.name.as_ref().map(|name| main_file(dwarf, unit, &directory, &text(Some(name)), header));
+        let Some(header) = header else { return Self { main, ..Self::default() } };
+        let files = header.file_names().iter().take(MAX_FILES).map(|entry| {
+            let string =
+                |value: AttributeValue<Section>| dwarf.attr_string(unit, value).ok().map(|name| text(Some(&name)));
+            let mut name = string(entry.path_name())?;
+            // Before DWARF 5, directory 0 is the unit's own and has no entry.
+            let listed = header.version() >= 5 || entry.directory_index() != 0;
+            if let (true, false, Some(parent)) =
+                (listed, name.starts_with('/'), entry.directory(header).and_then(string))
+            {
+                name = joined(&parent, &name);
+            }
+            let id = joined(&directory, &name);
+            match &main {
+                Some(main) if main.id == id => Some(main.clone()),
+                _ => Some(FileName { path: resolved(&id).into(), name, id }),
+            }
+        });
+        Self { files: files.collect(), main, first: usize::from(header.version() < 5) }
+    }
+
+    pub(crate) fn get(&self, index: u64) -> Option<&FileName> {
+        self.files.get(usize::try_from(index).ok()?.checked_sub(self.first)?)?.as_ref()
+    }
+}
+
+fn main_file(
+    dwarf: &Dwarf<Section>,
+    unit: &Unit<Section>,
+    directory: &str,
+    name: &str,
+    header: Option<&LineProgramHeader<Section>>,
+) -> FileName {
+    let id = joined(directory, name);
+    // A directory that is not absolute (-ffile-prefix-map) is told with the name where the line table has it so.
+    let relative = !directory.is_empty() && !directory.starts_with('/');
+    let listed = relative
+        && header.filter(|header| header.version() >= 5).is_some_and(|header| {
+            header.file_names().iter().take(MAX_FILES).any(|entry| {
+                let listed = dwarf.attr_string(unit, entry.path_name()).ok();
+                entry.directory_index() == 0 && listed.is_some_and(|listed| text(Some(&listed)) == name)
+            })
+        });
+    FileName { name: if listed { id.clone() } else { name.to_owned() }, path: resolved(&id).into(), id }
+}
+
+pub(crate) fn text(section: Option<&Section>) -> String {
+    let bytes = section.map_or(&[][..], |section| section.bytes());
+    printable(bytes.get(..MAX_NAME).unwrap_or(bytes))
+}
+
+fn joined(directory: &str, name: &str) -> String {
+    if directory.is_empty() || name.starts_with('/') {
+        return name.to_owned();
+    }
+    format!("{}/{name}", directory.trim_end_matches('/'))
+}
+
+/// The path without `.` and `..`.
+fn resolved(path: &str) -> String {
+    let absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            ".." if absolute => {}
+            _ => parts.push(part),
+        }
+    }
+    format!("{}{}", if absolute { "/" } else { "" }, parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_cleaned() {
+        for (directory, name, shown) in [
+            ("/build", "src/a.c", "/build/src/a.c"),
+            ("/build/", "../src/./a.c", "/src/a.c"),
+            ("/build", "/src/a.c", "/src/a.c"),
+            ("./misc", "../sysdeps/a.S", "sysdeps/a.S"),
+            ("..", "../a.c", "../../a.c"),
+            ("/", "../../a.c", "/a.c"),
+            ("", "a.c", "a.c"),
+        ] {
+            assert_eq!(resolved(&joined(directory, name)), shown, "{directory} {name}");
+        }
+    }
+}

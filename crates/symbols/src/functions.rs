@@ -1,0 +1,170 @@
+//! The functions of one unit: which has an address, what is inlined there, and what stands around an entry.
+
+use std::time::{Duration, Instant};
+
+use gimli::{DebuggingInformationEntry, UnitOffset, constants as dw};
+
+use super::Section;
+use super::units::UnitData;
+
+/// Reading one unit may take this long, and it may have so many entries that contain others.
+const TIME_LIMIT: Duration = Duration::from_secs(2);
+const MAX_SCOPES: usize = 1 << 22;
+
+/// Calls that are inlined in one another more deeply are damage.
+const MAX_INLINED: usize = 1 << 10;
+
+/// More ranges of one function are not looked at.
+const MAX_RANGES: usize = 1 << 16;
+
+/// The time is looked at once for so many entries.
+const ENTRIES_BETWEEN: usize = 1 << 10;
+
+type Entry = DebuggingInformationEntry<Section>;
+
+/// No scope is around an entry.
+const NONE: u32 = u32::MAX;
+
+#[derive(Default)]
+pub(crate) struct Functions {
+    /// In the order of their offsets.
+    scopes: Vec<Scope>,
+    ranges: Vec<(u64, u64, UnitOffset)>,
+}
+
+/// An entry that contains others and has a name.
+struct Scope {
+    offset: usize,
+    /// The number of the one around it.
+    parent: u32,
+}
+
+impl Functions {
+    pub(crate) fn new(data: &UnitData) -> Self {
+        let mut found = Self::default();
+        // A damaged unit says as much as it has said until then.
+        let _ = found.read(data);
+        found
+    }
+
+    fn read(&mut self, data: &UnitData) -> gimli::Result<()> {
+        let end = Instant::now() + TIME_LIMIT;
+        let mut around: Vec<(isize, u32)> = Vec::new();
+        let mut entries = data.unit.entries();
+        let mut count = 0;
+        while let Some(entry) = entries.next_dfs()? {
+            count += 1;
+            if self.scopes.len() >= MAX_SCOPES || count % ENTRIES_BETWEEN == 0 && Instant::now() > end {
+                break;
+            }
+            let is_function = entry.tag() == dw::DW_TAG_subprogram;
+            if !is_function && !is_scope(entry.tag()) {
+                continue;
+            }
+            let depth = entry.depth();
+            while around.last().is_some_and(|(at, _)| *at >= depth) {
+                around.pop();
+            }
+            let parent = around.last().map_or(NONE, |(_, scope)| *scope);
+            let number = u32::try_from(self.scopes.len()).unwrap_or(NONE);
+            self.scopes.push(Scope { offset: entry.offset().0, parent });
+            if entry.has_children() {
+                around.push((depth, number));
+            }
+            if is_function && self.ranges.len() < MAX_SCOPES {
+                let offset = entry.offset();
+                self.ranges.extend(ranges(data, entry).map(|(begin, end)| (begin, end, offset)));
+            }
+        }
+        self.ranges.sort_unstable_by_key(|(begin, _, offset)| (*begin, offset.0));
+        Ok(())
+    }
+
+    /// The function that has an address.
+    pub(crate) fn at(&self, address: u64) -> Option<UnitOffset> {
+        let after = self.ranges.partition_point(|(begin, ..)| *begin <= address);
+        let before = self.ranges.get(..after)?.iter().rev();
+        before.filter(|(_, end, _)| address < *end).map(|(.., offset)| *offset).next()
+    }
+
+    /// What stands around an entry: a namespace, a module, a type or a function.
+    pub(crate) fn around(&self, offset: UnitOffset) -> Option<UnitOffset> {
+        let at = self.scopes.binary_search_by_key(&offset.0, |scope| scope.offset).ok()?;
+        let parent = self.scopes.get(self.scopes.get(at)?.parent as usize)?;
+        Some(UnitOffset(parent.offset))
+    }
+}
+
+fn is_scope(tag: dw::DwTag) -> bool {
+    matches!(
+        tag,
+        dw::DW_TAG_namespace
+            | dw::DW_TAG_module
+            | dw::DW_TAG_class_type
+            | dw::DW_TAG_structure_type
+            | dw::DW_TAG_union_type
+            | dw::DW_TAG_interface_type
+            | dw::DW_TAG_enumeration_type
+    )
+}
+
+/// Where the code of an entry lies. What a linker removed begins at zero.
+fn ranges(data: &UnitData, entry: &Entry) -> impl Iterator<Item = (u64, u64)> {
+    let has = entry.has_attr(dw::DW_AT_low_pc) || entry.has_attr(dw::DW_AT_ranges);
+    let mut ranges = if has { data.dwarf.die_ranges(&data.unit, entry).ok() } else { None };
+    let pairs = std::iter::from_fn(move || ranges.as_mut()?.next().ok().flatten()).take(MAX_RANGES);
+    pairs.map(|range| (range.begin, range.end)).filter(|(begin, end)| *begin != 0 && begin < end)
+}
+
+/// The calls in `function` that are inlined at an address, the outermost first.
+pub(crate) fn inlined_at(data: &UnitData, function: UnitOffset, address: u64, end: Instant) -> Vec<UnitOffset> {
+    let mut best = Vec::new();
+    // A damaged function says as much as it has said until then.
+    let _ = find_inlined(data, function, address, end, &mut best);
+    best
+}
+
+fn find_inlined(
+    data: &UnitData,
+    function: UnitOffset,
+    address: u64,
+    end: Instant,
+    best: &mut Vec<UnitOffset>,
+) -> gimli::Result<()> {
+    let mut entries = data.unit.entries_at_offset(function)?;
+    entries.next_dfs()?;
+    // Depths of calls around an entry, and that of a function within this one, or of a call that has no code.
+    let mut around: Vec<(isize, UnitOffset)> = Vec::new();
+    let mut other: Option<isize> = None;
+    let mut count = 0;
+    while let Some(entry) = entries.next_dfs()? {
+        let depth = entry.depth();
+        count += 1;
+        if depth < 1 || count % ENTRIES_BETWEEN == 0 && Instant::now() > end {
+            break;
+        }
+        other = other.filter(|other| depth > *other);
+        if other.is_some() {
+            continue;
+        }
+        while around.last().is_some_and(|(at, _)| *at >= depth) {
+            around.pop();
+        }
+        match entry.tag() {
+            dw::DW_TAG_subprogram => other = Some(depth),
+            dw::DW_TAG_inlined_subroutine => {
+                let mut code = ranges(data, entry).peekable();
+                if code.peek().is_none() || around.len() >= MAX_INLINED {
+                    other = Some(depth);
+                    continue;
+                }
+                around.push((depth, entry.offset()));
+                if around.len() > best.len() && code.any(|(begin, end)| (begin..end).contains(&address)) {
+                    *best = around.iter().map(|(_, offset)| *offset).collect();
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! Names, source places and debug sections of the files that a process runs, without a debugger.
+//!
+//! All of it is told as gdb 13 tells it: what a debugger says of a frame and what this crate says are compared in its tests.
+//! A file is opened once and shared; what is asked of it is read at the first question.
+
+mod debug_file;
+mod demangle;
+mod error;
+mod file_names;
+mod frames;
+mod functions;
+mod gnat;
+mod information;
+mod lines;
+mod msymbols;
+mod names;
+mod object_file;
+mod places;
+mod plt;
+mod references;
+mod source;
+mod split;
+mod units;
+
+pub use demangle::demangled;
+pub use error::ObjectError;
+pub use frames::{Language, SourceFrame};
+pub use msymbols::Function;
+pub use names::without_parameters;
+pub use object_file::{How, ObjectFile, Segment};
+pub use places::DebugPlaces;
+pub use target::files::Reader;
+
+/// Bytes of a section, which readers of DWARF share.
+pub type Section = gimli::EndianArcSlice<gimli::RunTimeEndian>;

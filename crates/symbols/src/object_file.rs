@@ -1,0 +1,383 @@
+//! One ELF file.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use gimli::RunTimeEndian;
+use object::read::{CompressedFileRange, Object, ObjectSection, ObjectSegment};
+use object::{Architecture, SectionFlags, SectionKind, SegmentFlags, elf};
+use target::files::{Contents, FileError};
+
+use super::debug_file::{self, Separate};
+use super::frames::Kept;
+use super::information::Information;
+use super::msymbols::{Function, SymbolTable};
+use super::source::Source;
+use super::{DebugPlaces, ObjectError, Section};
+
+/// Larger files are refused: those with the debug information of a whole browser are smaller.
+const MAX_FILE: u64 = 16 << 30;
+
+/// More bytes of sections are not kept of one file.
+const MAX_SECTIONS: u64 = 2 << 30;
+
+/// More sections or segments are not looked at: each costs memory, and a damaged file's may overlap.
+const MAX_ENTRIES: usize = 1 << 16;
+
+/// One ELF file, and its separate debug file where it has one. It is shared: what is read once is there for all.
+pub struct ObjectFile {
+    path: PathBuf,
+    source: Source,
+    head: Head,
+    kept: Mutex<KeptSections>,
+    places: DebugPlaces,
+    /// Whether it was looked for as the debug information of another file.
+    is_debug_file: bool,
+    separate: OnceLock<Option<Separate>>,
+    embedded: OnceLock<Option<Arc<ObjectFile>>>,
+    information: OnceLock<Option<Arc<Information>>>,
+    symbols: OnceLock<SymbolTable>,
+    pub(crate) frames: Mutex<Kept>,
+}
+
+/// What a file's headers say.
+struct Head {
+    architecture: Architecture,
+    is_64: bool,
+    endian: RunTimeEndian,
+    entry: u64,
+    build_id: Option<String>,
+    debug_link: Option<(Vec<u8>, u32)>,
+    supplement: Option<(Vec<u8>, String)>,
+    segments: Vec<Segment>,
+    sections: Vec<SectionHead>,
+}
+
+/// What is loaded of a file, and where (PT_LOAD).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Where its bytes begin in the file.
+    pub offset: u64,
+    /// How many there are in the file.
+    pub file_size: u64,
+    /// Where they are loaded, as the file counts addresses.
+    pub address: u64,
+    /// How many bytes it has in memory: what is not in the file is zero.
+    pub size: u64,
+    /// Whether it can be read, written and executed (PF_R, PF_W, PF_X).
+    pub flags: u32,
+}
+
+/// How a separate debug file was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// By the build-id, in a directory of debug files or a cache.
+    BuildId,
+    /// By the name in `.gnu_debuglink`; its checksum fits.
+    DebugLink,
+    /// `debuginfod-find` brought it.
+    Debuginfod,
+}
+
+pub(crate) struct SectionHead {
+    pub(crate) name: Vec<u8>,
+    /// Its number in the table, which symbols tell.
+    pub(crate) index: usize,
+    pub(crate) address: u64,
+    pub(crate) size: u64,
+    pub(crate) is_code: bool,
+    pub(crate) is_loaded: bool,
+    range: Option<CompressedFileRange>,
+}
+
+#[derive(Default)]
+struct KeptSections {
+    sections: HashMap<usize, Option<Section>>,
+    bytes: u64,
+}
+
+impl ObjectFile {
+    /// Opens a regular file. `places`: where its debug information may lie, and for whom files are read.
+    ///
+    /// # Errors
+    /// [`ObjectError`] where it cannot be read, or is no ELF file.
+    pub fn open(path: &Path, places: &DebugPlaces) -> Result<Self, ObjectError> {
+        Self::opened(path, places, false)
+    }
+
+    /// The same of a file that is in memory, such as the vDSO; `name` stands for its path.
+    ///
+    /// # Errors
+    /// [`ObjectError`] where it is no ELF file.
+    pub fn from_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self, ObjectError> {
+        Self::in_memory(name.into(), bytes, false)
+    }
+
+    pub(crate) fn opened(path: &Path, places: &DebugPlaces, is_debug_file: bool) -> Result<Self, ObjectError> {
+        let fail = |error| ObjectError::File { path: path.display().to_string(), error };
+        let file = places.open(path).map_err(fail)?;
+        let size = file.metadata().map_err(|error| fail(error.into()))?.len();
+        if size > MAX_FILE {
+            return Err(fail(FileError::TooLarge { size, most: MAX_FILE }));
+        }
+        // The other descriptor is gone before anybody else reads this one.
+        let contents = Contents::new(file.try_clone().map_err(|error| fail(error.into()))?);
+        let head = object::File::parse(&contents).map(|file| Head::new(&file));
+        drop(contents);
+        Self::with(path.to_path_buf(), Source::File { file, size }, head, places.clone(), is_debug_file)
+    }
+
+    pub(crate) fn in_memory(path: PathBuf, bytes: Vec<u8>, is_debug_file: bool) -> Result<Self, ObjectError> {
+        let head = object::File::parse(bytes.as_slice()).map(|file| Head::new(&file));
+        Self::with(path, Source::Memory(bytes.into()), head, DebugPlaces::none(), is_debug_file)
+    }
+
+    fn with(
+        path: PathBuf,
+        source: Source,
+        head: object::read::Result<Option<Head>>,
+        places: DebugPlaces,
+        is_debug_file: bool,
+    ) -> Result<Self, ObjectError> {
+        let fail = |reason: String| ObjectError::Format { path: path.display().to_string(), reason };
+        let head = head.map_err(|error| fail(error.to_string()))?;
+        let head = head.ok_or_else(|| fail("it has another format".to_owned()))?;
+        Ok(Self {
+            path,
+            source,
+            head,
+            kept: Mutex::default(),
+            places,
+            is_debug_file,
+            separate: OnceLock::new(),
+            embedded: OnceLock::new(),
+            information: OnceLock::new(),
+            symbols: OnceLock::new(),
+            frames: Mutex::default(),
+        })
+    }
+
+    /// The path it was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its build-id as hexadecimal digits.
+    pub fn build_id(&self) -> Option<&str> {
+        self.head.build_id.as_deref()
+    }
+
+    /// The machine whose code it has.
+    pub fn architecture(&self) -> Architecture {
+        self.head.architecture
+    }
+
+    /// Whether its addresses have 64 bits.
+    pub fn is_64(&self) -> bool {
+        self.head.is_64
+    }
+
+    /// Its byte order.
+    pub fn endian(&self) -> RunTimeEndian {
+        self.head.endian
+    }
+
+    /// Where a program begins; 0 in a library that is none.
+    pub fn entry(&self) -> u64 {
+        self.head.entry
+    }
+
+    /// What of it is loaded.
+    pub fn segments(&self) -> &[Segment] {
+        &self.head.segments
+    }
+
+    /// Where `.text` begins; 0 where it has none.
+    pub fn text_address(&self) -> u64 {
+        self.head.sections.iter().find(|section| section.name == b".text").map_or(0, |section| section.address)
+    }
+
+    /// The bytes of a section of this very file, unpacked, and its address. `None` where it has none of that name, or no
+    /// bytes of it.
+    pub fn section(&self, name: &str) -> Option<(Section, u64)> {
+        let named = |wanted: &[u8]| self.head.sections.iter().position(|section| section.name == wanted);
+        let at = named(name.as_bytes()).or_else(|| {
+            // As GNU compressed sections before ELF knew of it.
+            named(format!(".z{}", name.strip_prefix(".debug_").map(|rest| format!("debug_{rest}"))?).as_bytes())
+        })?;
+        let bytes = self.bytes_of(at)?;
+        Some((bytes, self.head.sections[at].address))
+    }
+
+    /// The section with this number in the list of sections.
+    fn bytes_of(&self, at: usize) -> Option<Section> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept.sections.get(&at) {
+            return known.clone();
+        }
+        let range = self.head.sections.get(at)?.range;
+        let read = range.and_then(|range| self.source.unpacked(range, MAX_SECTIONS.saturating_sub(kept.bytes)));
+        kept.bytes += read.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        let section = read.map(|bytes| Section::new(Arc::from(bytes), self.head.endian));
+        kept.sections.insert(at, section.clone());
+        section
+    }
+
+    /// The separate debug file; `None` where there is none, or this file has its debug information itself.
+    pub fn debug_file(&self) -> Option<&Arc<Self>> {
+        self.separate().map(|separate| &separate.file)
+    }
+
+    /// How the separate debug file was found.
+    pub fn debug_file_found(&self) -> Option<How> {
+        self.separate().map(|separate| separate.how)
+    }
+
+    fn separate(&self) -> Option<&Separate> {
+        if self.is_debug_file {
+            return None;
+        }
+        let find = || if self.has_debug_information() { None } else { debug_file::find(self) };
+        self.separate.get_or_init(find).as_ref()
+    }
+
+    /// `.gnu_debugdata`, which counts where there is no other debug information.
+    pub(crate) fn embedded(&self) -> Option<&Arc<Self>> {
+        if self.is_debug_file || self.has_debug_information() || self.separate().is_some() {
+            return None;
+        }
+        self.embedded.get_or_init(|| debug_file::embedded(self).map(Arc::new)).as_ref()
+    }
+
+    /// The debug information of this file, or else of its separate debug file; with what dwz moved out of it. Macros are left
+    /// out. `None` where there is no debug information.
+    pub fn dwarf(&self) -> Option<Arc<gimli::Dwarf<Section>>> {
+        self.information().map(|information| information.dwarf().clone())
+    }
+
+    pub(crate) fn information(&self) -> Option<&Arc<Information>> {
+        let load = || match self.debug_file() {
+            Some(file) => Information::load(file).map(Arc::new),
+            None => Information::load(self).map(Arc::new),
+        };
+        self.information.get_or_init(load).as_ref()
+    }
+
+    fn has_debug_information(&self) -> bool {
+        self.has_bytes(b".debug_info") || self.has_bytes(b".zdebug_info")
+    }
+
+    fn has_bytes(&self, name: &[u8]) -> bool {
+        self.head.sections.iter().any(|section| section.name == name && section.range.is_some())
+    }
+
+    /// The debug file that would be wanted: its name, and its build-id. `None` where debug information is there.
+    pub fn missing_debug(&self) -> Option<String> {
+        if self.information().is_some() {
+            return None;
+        }
+        let own = self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = self.head.debug_link.as_ref().map_or(own, |(name, _)| target::printable(name));
+        Some(match self.build_id() {
+            Some(build_id) => format!("{name} (build-id {build_id})"),
+            None => name,
+        })
+    }
+
+    /// The function that covers an address of the file, by symbols of the file, of its debug file or of `.gnu_debugdata`, as
+    /// gdb chooses among them.
+    pub fn symbol_at(&self, address: u64) -> Option<Function<'_>> {
+        // Of two that are as near, that of the first file.
+        let others = [self.debug_file(), self.embedded()].into_iter().flatten();
+        let files = std::iter::once(self).chain(others.map(AsRef::as_ref));
+        files
+            .filter_map(|file| file.symbols().at(address, file.sections()))
+            .reduce(|best, next| if next.start > best.start { next } else { best })
+    }
+
+    /// The symbol of the function that starts at an address of the file: that which gdb chooses.
+    pub fn function_starting_at(&self, address: u64) -> Option<String> {
+        let others = [self.debug_file(), self.embedded()].into_iter().flatten();
+        let mut files = std::iter::once(self).chain(others.map(AsRef::as_ref));
+        files.find_map(|file| file.symbols().starting_at(address)).map(target::printable)
+    }
+
+    fn symbols(&self) -> &SymbolTable {
+        self.symbols.get_or_init(|| SymbolTable::new(self))
+    }
+
+    pub(crate) fn sections(&self) -> &[SectionHead] {
+        &self.head.sections
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub(crate) fn places(&self) -> &DebugPlaces {
+        &self.places
+    }
+
+    /// Name and checksum of the debug file, by `.gnu_debuglink`.
+    pub(crate) fn debug_link(&self) -> Option<(&[u8], u32)> {
+        self.head.debug_link.as_ref().map(|(name, checksum)| (name.as_slice(), *checksum))
+    }
+
+    /// Name and build-id of the file that dwz moved debug information to.
+    pub(crate) fn supplement(&self) -> Option<(&[u8], &str)> {
+        self.head.supplement.as_ref().map(|(name, build_id)| (name.as_slice(), build_id.as_str()))
+    }
+}
+
+impl Head {
+    fn new<'data, R: object::ReadRef<'data>>(file: &object::File<'data, R>) -> Option<Self> {
+        if file.format() != object::BinaryFormat::Elf {
+            return None;
+        }
+        let link = file.gnu_debuglink().ok().flatten();
+        let supplement = file.gnu_debugaltlink().ok().flatten();
+        Some(Self {
+            architecture: file.architecture(),
+            is_64: file.is_64(),
+            endian: if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big },
+            entry: file.entry(),
+            build_id: target::build_id(file),
+            debug_link: link.map(|(name, checksum)| (name.to_vec(), checksum)),
+            supplement: supplement
+                .map(|(name, id)| (name.to_vec(), id.iter().map(|byte| format!("{byte:02x}")).collect())),
+            segments: file.segments().take(MAX_ENTRIES).map(|segment| Segment::new(&segment)).collect(),
+            sections: file.sections().take(MAX_ENTRIES).filter_map(|section| SectionHead::new(&section)).collect(),
+        })
+    }
+}
+
+impl Segment {
+    fn new<'data>(segment: &impl ObjectSegment<'data>) -> Self {
+        let (offset, file_size) = segment.file_range();
+        let flags = match segment.flags() {
+            SegmentFlags::Elf { p_flags, .. } => p_flags.0,
+            _ => 0,
+        };
+        Self { offset, file_size, address: segment.address(), size: segment.size(), flags }
+    }
+}
+
+impl SectionHead {
+    fn new<'data>(section: &impl ObjectSection<'data>) -> Option<Self> {
+        let flags = match section.flags() {
+            SectionFlags::Elf { sh_flags, .. } => u64::from(sh_flags.0),
+            _ => 0,
+        };
+        let range = section.compressed_file_range().ok();
+        Some(Self {
+            name: section.name_bytes().ok()?.to_vec(),
+            index: section.index().0,
+            address: section.address(),
+            size: section.size(),
+            is_code: flags & u64::from(elf::SHF_EXECINSTR.0) != 0,
+            is_loaded: flags & u64::from(elf::SHF_ALLOC.0) != 0,
+            range: range.filter(|range| range.compressed_size > 0 && section.kind() != SectionKind::UninitializedData),
+        })
+    }
+}

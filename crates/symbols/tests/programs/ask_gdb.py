@@ -1,0 +1,42 @@
+"""What gdb says of addresses of a file: one JSON line for each. ADDRESSES and OUT are set before it is read."""
+
+import json
+
+import gdb
+
+
+def place(symtab, line):
+    return [symtab.filename, symtab.fullname(), line] if symtab is not None and line > 0 else None
+
+
+def frames(address):
+    where = gdb.find_pc_line(address)
+    at = place(where.symtab, where.line)
+    found = []
+    block = gdb.block_for_pc(address)
+    while block is not None and not block.is_global and not block.is_static:
+        function = block.function
+        # A function that stands in another one is not inlined in it: its code lies elsewhere.
+        if function is not None and found and not block.start <= address < block.end:
+            break
+        if function is not None:
+            found.append([function.print_name, at])
+            at = place(function.symtab, function.line)
+        block = block.superblock
+    return found, at
+
+
+def symbol(address):
+    told = gdb.execute(f"info symbol {address}", to_string=True).strip()
+    if told.startswith("No symbol"):
+        return None
+    name, _, _ = told.partition(" in section ")
+    head, plus, offset = name.rpartition(" + ")
+    return [head, int(offset)] if plus and offset.isdigit() else [name, 0]
+
+
+with open(OUT, "w") as out:
+    for begin, end in ADDRESSES:
+        for address in range(begin, end):
+            chain, at = frames(address)
+            print(json.dumps({"pc": address, "frames": chain, "at": at, "symbol": symbol(address)}), file=out)

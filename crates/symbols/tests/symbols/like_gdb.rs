@@ -1,0 +1,62 @@
+//! Functions, files, lines and symbols of every address of programs, compared with gdb's.
+
+use symbols::{DebugPlaces, ObjectFile};
+
+use super::compiled::Directory;
+use super::gdb::{ask, differences};
+
+fn compare(source: &str, options: &str) {
+    let directory = Directory::new();
+    let path = directory.compile(source, options, "program");
+    let answers = ask(&directory, &path, &[], 40_000);
+    let file = ObjectFile::open(&path, &DebugPlaces::none()).unwrap();
+    let found = differences(&answers, &file);
+    assert!(
+        found.is_empty(),
+        "{source} {options}: {} of {}\n{}",
+        found.len(),
+        answers.len(),
+        found[..found.len().min(8)].join("\n")
+    );
+}
+
+#[test]
+fn c() {
+    for options in [
+        "-g -O0",
+        "-g -O2",
+        "-g1 -O2",
+        "-gdwarf-4 -O2",
+        "-gdwarf-3 -O1",
+        "-gdwarf-2 -O2",
+        "-g -O2 -gz",
+        "-g -O3 -no-pie -fcf-protection=none",
+    ] {
+        compare("plain.c", options);
+    }
+}
+
+#[test]
+fn cpp() {
+    for options in ["-g -O0", "-g -O2", "-g1 -O2", "-gdwarf-4 -fdebug-types-section -O1", "-g -O2 -flto"] {
+        compare("grid.cpp", options);
+    }
+}
+
+#[test]
+fn fortran() {
+    for options in ["-g -O0", "-g -O1", "-gdwarf-4 -O0"] {
+        compare("field.f90", options);
+    }
+}
+
+#[test]
+fn without_debug_information() {
+    for source in ["plain.c", "grid.cpp", "field.f90"] {
+        for options in
+            ["-O0", "-O2", "-O2 -s", "-O2 -shared -fPIC", "-O2 -s -no-pie", "-O2 -s -rdynamic", "-O2 -Wl,-z,now"]
+        {
+            compare(source, options);
+        }
+    }
+}
