@@ -1,10 +1,12 @@
 //! What compilers make of names, undone.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
 use super::gnat;
+use super::libiberty::in_style;
 use super::names::without_parameters;
 
 /// Longer symbols are not undone, nor longer names written: a short symbol may stand for gigabytes.
@@ -38,8 +40,9 @@ pub(crate) fn with_parameters(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") && !symbol.starts_with("_GLOBAL_") {
         return None;
     }
-    let name = plain(symbol).or_else(|| shortest(symbol))?;
-    Some(with_functions(&without_empty(&with_suffixes(&name))))
+    let symbol = without_thunk(symbol);
+    let name = plain(&symbol).or_else(|| shortest(&symbol))?;
+    Some(in_style(&name))
 }
 
 fn plain(symbol: &str) -> Option<String> {
@@ -59,99 +62,15 @@ fn shortest(symbol: &str) -> Option<String> {
     })
 }
 
-/// Types of numbers in templates, and how libiberty writes a number of that type.
-const SUFFIXES: [(&str, &str); 5] = [
-    ("(unsigned int)", "u"),
-    ("(unsigned long)", "ul"),
-    ("(unsigned long long)", "ull"),
-    ("(long)", "l"),
-    ("(long long)", "ll"),
-];
-
-fn with_suffixes(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some(at) = rest.find('(') {
-        let (before, after) = rest.split_at(at);
-        out.push_str(before);
-        let known = SUFFIXES.iter().find_map(|(kind, suffix)| Some((after.strip_prefix(kind)?, suffix)));
-        let number = known.and_then(|(number, suffix)| {
-            let digits = number.strip_prefix('-').unwrap_or(number);
-            let left = digits.trim_start_matches(|c: char| c.is_ascii_digit());
-            (left.len() < digits.len()).then(|| (number.split_at(number.len() - left.len()), suffix))
-        });
-        match number {
-            Some(((number, left), suffix)) => {
-                out.push_str(number);
-                out.push_str(suffix);
-                rest = left;
-            }
-            None => {
-                out.push('(');
-                rest = after.get(1..).unwrap_or_default();
-            }
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-/// Nothing is written for a pack of nothing at the end of a template's arguments.
-fn without_empty(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for (number, piece) in name.split('>').enumerate() {
-        if number > 0 {
-            let length = out.trim_end_matches(", ").len();
-            out.truncate(length);
-            out.push('>');
-        }
-        out.push_str(piece);
-    }
-    out
-}
-
-/// A function as an argument of a template: `&(f(int))`, and without parameters where it has a scope.
-fn with_functions(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some(at) = rest.find('&') {
-        let (before, after) = rest.split_at(at + 1);
-        out.push_str(before);
-        rest = after;
-        let is_argument =
-            before.strip_suffix('&').is_some_and(|before| before.ends_with('<') || before.ends_with(", "));
-        let Some((function, parameters)) = function(after).filter(|_| is_argument) else { continue };
-        if function.contains("::") {
-            out.push_str(function);
-        } else {
-            out.push_str(&format!("({function}{parameters})"));
-        }
-        rest = after.get(function.len() + parameters.len()..).unwrap_or_default();
-    }
-    out.push_str(rest);
-    out
-}
-
-/// The name and the parameters of a function at the beginning of a text.
-fn function(text: &str) -> Option<(&str, &str)> {
-    let end = |text: &str, wanted: fn(char, usize) -> bool| {
-        let mut depth = 0_usize;
-        text.char_indices().find_map(|(at, c)| {
-            if wanted(c, depth) {
-                return Some(at);
-            }
-            match c {
-                '<' | '(' => depth += 1,
-                '>' | ')' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            None
-        })
+/// The function that a thunk leads to: its name stands for both.
+fn without_thunk(symbol: &str) -> Cow<'_, str> {
+    let offset = |text: &str| {
+        let digits = text.strip_prefix('n').unwrap_or(text);
+        digits.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('_').map(str::to_owned)
     };
-    let begin = end(text, |c, depth| depth == 0 && matches!(c, '(' | ',' | '>' | ' '))?;
-    let parameters = text.get(begin..).filter(|rest| begin > 0 && rest.starts_with('('))?;
-    let close = end(parameters, |c, depth| depth == 1 && c == ')')?;
-    Some((text.get(..begin)?, parameters.get(..=close)?))
+    let rest = symbol.strip_prefix("_ZTh").and_then(offset);
+    let rest = rest.or_else(|| symbol.strip_prefix("_ZTv").and_then(offset).and_then(|rest| offset(&rest)));
+    rest.map_or(Cow::Borrowed(symbol), |rest| Cow::Owned(format!("_Z{rest}")))
 }
 
 fn limited(write: impl FnOnce(&mut Limited) -> fmt::Result) -> Option<String> {
@@ -192,6 +111,10 @@ mod tests {
             ("_Z7throughIXadL_ZN4grid1fEiEEEii", "through<&grid::f>"),
             ("_Z4manyIJEEvv", "many<>"),
             ("_Z3getIiJEEvv", "get<int>"),
+            ("_ZTv0_n24_N1aD1Ev", "a::~a"),
+            ("_ZThn16_N1aD0Ev", "a::~a"),
+            ("_ZNSsC1ERKSs", "std::basic_string<char, std::char_traits<char>, std::allocator<char> >::basic_string"),
+            ("_ZNSolsEi", "std::basic_ostream<char, std::char_traits<char> >::operator<<"),
             ("_Znwm", "operator new"),
             ("_Z", "_Z"),
             ("puts@plt", "puts@plt"),

@@ -10,8 +10,9 @@ use super::Section;
 /// A longer name is damage.
 const MAX_NAME: usize = 4096;
 
-/// More files of one unit are damage.
+/// More files of one unit, or bytes of their names, are damage.
 const MAX_FILES: usize = 1 << 16;
+const MAX_NAMES: usize = 1 << 24;
 
 /// A source file.
 #[derive(Debug, Clone)]
@@ -40,6 +41,7 @@ impl FileNames {
         let header = unit.line_program.as_ref().map(|program| program.header());
         let main = unit.name.as_ref().map(|name| main_file(dwarf, unit, &directory, &text(Some(name)), header));
         let Some(header) = header else { return Self { main, ..Self::default() } };
+        let mut length = 0;
         let files = header.file_names().iter().take(MAX_FILES).map(|entry| {
             let string =
                 |value: AttributeValue<Section>| dwarf.attr_string(unit, value).ok().map(|name| text(Some(&name)));
@@ -52,9 +54,18 @@ impl FileNames {
                 name = joined(&parent, &name);
             }
             let id = joined(&directory, &name);
+            length += id.len();
+            if length > MAX_NAMES {
+                return None;
+            }
             match &main {
                 Some(main) if main.id == id => Some(main.clone()),
-                _ => Some(FileName { path: resolved(&id).into(), name, id }),
+                // The unit's own directory stands in the table as well: where it is relative, it counts once.
+                _ => {
+                    let own = header.version() >= 5 && entry.directory_index() == 0;
+                    let path = resolved(if own { &name } else { &id }).into();
+                    Some(FileName { path, name, id })
+                }
             }
         });
         Self { files: files.collect(), main, first: usize::from(header.version() < 5) }

@@ -17,8 +17,9 @@ use super::units::UnitData;
 /// Looking for what is inlined at one address may take this long.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
 
-/// Answers to more addresses are not kept: ranks of one job stand in few functions.
+/// Answers to more addresses are not kept, nor longer ones: ranks of one job stand in few functions.
 const MAX_KEPT: usize = 4096;
+const MAX_LENGTH: usize = 1 << 14;
 
 /// The language that a unit was compiled of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +92,12 @@ impl ObjectFile {
             return known.to_vec();
         }
         let found = self.information().map(|information| find(information, address)).unwrap_or_default();
+        let length = |frame: &SourceFrame| {
+            let names = [frame.function.as_ref(), frame.file.as_ref()].into_iter().flatten();
+            size_of::<SourceFrame>() + names.map(String::len).sum::<usize>()
+        };
         let mut kept = kept();
-        if kept.len() < MAX_KEPT {
+        if kept.len() < MAX_KEPT && found.iter().map(length).sum::<usize>() < MAX_LENGTH {
             kept.insert(address, found.as_slice().into());
         }
         found
@@ -100,6 +105,7 @@ impl ObjectFile {
 }
 
 fn find(information: &Information, address: u64) -> Vec<SourceFrame> {
+    let end = Instant::now() + TIME_LIMIT;
     let mut lines_alone = Vec::new();
     for unit in information.units_at(address) {
         let found = in_unit(information, &unit, address);
@@ -108,6 +114,9 @@ fn find(information: &Information, address: u64) -> Vec<SourceFrame> {
         }
         if lines_alone.is_empty() {
             lines_alone = found;
+        }
+        if Instant::now() > end {
+            break;
         }
     }
     lines_alone

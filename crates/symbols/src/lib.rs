@@ -11,6 +11,7 @@ mod frames;
 mod functions;
 mod gnat;
 mod information;
+mod libiberty;
 mod lines;
 mod msymbols;
 mod names;

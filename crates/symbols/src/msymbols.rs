@@ -91,6 +91,7 @@ impl SymbolTable {
         };
         let count = bytes.bytes().len() / size_of::<E::Sym>();
         let Ok((symbols, _)) = pod::slice_from_bytes::<E::Sym>(bytes.bytes(), count) else { return false };
+        let mut read = 0;
         // The first has no meaning.
         for symbol in symbols.iter().skip(1).take(MAX_SYMBOLS) {
             let index = usize::from(symbol.st_shndx(endian).0);
@@ -103,6 +104,10 @@ impl SymbolTable {
                 continue;
             }
             let Some(name) = name_at(&strings, symbol.st_name(endian)) else { continue };
+            read += name.len();
+            if read > MAX_NAMES {
+                break;
+            }
             if is_label(name, file.architecture(), symbol.st_bind() == elf::STB_LOCAL) {
                 continue;
             }

@@ -12,9 +12,10 @@ use super::ObjectFile;
 /// Sections of stubs. In `.plt` of code for IBT those of `.plt.sec` stand for it.
 const SECTIONS: [&str; 4] = [".plt", ".plt.got", ".plt.sec", ".plt.bnd"];
 
-/// More stubs, or a longer name, are damage.
+/// More stubs, or longer names, are damage.
 const MAX_STUBS: usize = 1 << 20;
 const MAX_NAME: usize = 4096;
+const MAX_NAMES: usize = 1 << 25;
 
 /// The instruction `endbr64`.
 const ENDBR: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
@@ -71,7 +72,7 @@ fn slot(stub: &[u8], start: u64) -> Option<u64> {
 
 /// Names of functions by the places where the linker writes their addresses.
 fn slots(file: &ObjectFile) -> HashMap<u64, String> {
-    let mut found = HashMap::new();
+    let (mut found, mut length) = (HashMap::new(), 0);
     let symbols = file.section(".dynsym");
     let symbols = symbols.as_ref().map_or(&[][..], |(bytes, _)| bytes.bytes());
     let strings = file.section(".dynstr");
@@ -91,11 +92,12 @@ fn slots(file: &ObjectFile) -> HashMap<u64, String> {
                 elf::R_X86_64_IRELATIVE => Some(format!("*ABS*+{:#x}", relocation.r_addend.get(LittleEndian))),
                 _ => None,
             };
-            if let Some(name) = name
-                && found.len() < MAX_STUBS
-            {
-                found.entry(place).or_insert(name);
+            let Some(name) = name else { continue };
+            length += name.len();
+            if length > MAX_NAMES || found.len() >= MAX_STUBS {
+                return found;
             }
+            found.entry(place).or_insert(name);
         }
     }
     found

@@ -36,7 +36,7 @@ def symbol(address):
 
 
 with open(OUT, "w") as out:
-    for begin, end in ADDRESSES:
-        for address in range(begin, end):
+    for begin, end, step in ADDRESSES:
+        for address in range(begin, end, step):
             chain, at = frames(address)
             print(json.dumps({"pc": address, "frames": chain, "at": at, "symbol": symbol(address)}), file=out)

@@ -1,9 +1,11 @@
 // Functions of C++ as compilers make them.
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -107,6 +109,9 @@ int main(int argc, char **)
     std::unique_ptr<int> pointer(new int(argc));
     auto text = new (Place()) char('x');
     delete text;
+    std::ostringstream line;
+    line << argc << " of " << 2.5 << std::endl;
+    std::cout << line.str() << std::endl;
     return halo.exchange(2) + halo.convert(2.5f) + halo(1, 2) + (halo < halo) + static_cast<int>(static_cast<long>(halo)) +
            grid::Halo<int>::count("n") + static_cast<int>(other.exchange(1)) + inner.work(3) +
            grid::painted<grid::Color::green>(1) + grid::numbered<7u, true, 'x', -9l>(2) + grid::through<overloaded>(3) +

@@ -14,7 +14,7 @@ use super::gdb::{ask, differences};
 fn program(directory: &Directory, options: &str) -> (PathBuf, u64) {
     let path = directory.compile("plain.c", options, "program");
     let file = ObjectFile::open(&path, &DebugPlaces::none()).unwrap();
-    assert!(file.debug_file().is_none() && file.missing_debug().is_none());
+    assert!(file.debug_file().is_none() && file.missing_debug().is_none() == options.contains("-g"));
     let main = (file.text_address()..).find(|at| file.function_starting_at(*at).as_deref() == Some("main"));
     (path, main.unwrap())
 }
@@ -40,7 +40,7 @@ fn settings(directory: &Directory) -> Vec<String> {
 }
 
 fn compare(directory: &Directory, file: &ObjectFile) {
-    let answers = ask(directory, file.path(), &settings(directory), 40_000);
+    let answers = ask(directory, file.path(), &settings(directory));
     let found = differences(&answers, file);
     assert!(found.is_empty(), "{}", found[..found.len().min(8)].join("\n"));
 }
@@ -140,7 +140,7 @@ fn what_dwz_moved_is_read() {
     directory.run("dwz -m common -M common one two");
     let file = ObjectFile::open(&directory.path("one"), &places(&directory)).unwrap();
     assert!(file.dwarf().unwrap().sup().is_some());
-    let answers = ask(&directory, file.path(), &[], 40_000);
+    let answers = ask(&directory, file.path(), &[]);
     let found = differences(&answers, &file);
     assert!(found.is_empty(), "{}", found[..found.len().min(8)].join("\n"));
     // Without it, names are missing, and nothing else happens.
@@ -171,7 +171,7 @@ fn split_debug_information_is_read() {
                 }
             }
             let file = ObjectFile::open(&path, &places(&directory)).unwrap();
-            let answers = ask(&directory, &path, &[], 40_000);
+            let answers = ask(&directory, &path, &[]);
             let found = differences(&answers, &file);
             assert!(found.is_empty(), "{options} {packed}\n{}", found[..found.len().min(8)].join("\n"));
         }

@@ -1,14 +1,17 @@
 //! Functions, files, lines and symbols of every address of programs, compared with gdb's.
 
+use std::path::PathBuf;
+use std::process::Command;
+
 use symbols::{DebugPlaces, ObjectFile};
 
 use super::compiled::Directory;
-use super::gdb::{ask, differences};
+use super::gdb::{ask, ask_some, differences};
 
 fn compare(source: &str, options: &str) {
     let directory = Directory::new();
     let path = directory.compile(source, options, "program");
-    let answers = ask(&directory, &path, &[], 40_000);
+    let answers = ask(&directory, &path, &[]);
     let file = ObjectFile::open(&path, &DebugPlaces::none()).unwrap();
     let found = differences(&answers, &file);
     assert!(
@@ -38,7 +41,14 @@ fn c() {
 
 #[test]
 fn cpp() {
-    for options in ["-g -O0", "-g -O2", "-g1 -O2", "-gdwarf-4 -fdebug-types-section -O1", "-g -O2 -flto"] {
+    for options in [
+        "-g -O0",
+        "-g -O2",
+        "-g1 -O2",
+        "-gdwarf-4 -fdebug-types-section -O1",
+        "-g -O2 -flto",
+        "-g -O2 -D_GLIBCXX_USE_CXX11_ABI=0",
+    ] {
         compare("grid.cpp", options);
     }
 }
@@ -58,5 +68,25 @@ fn without_debug_information() {
         {
             compare(source, options);
         }
+    }
+}
+
+/// The library that the compiler would link.
+fn library(name: &str) -> PathBuf {
+    let told =
+        Command::new("gcc").arg(format!("-print-file-name={name}")).output().expect("gcc is needed by this test");
+    PathBuf::from(String::from_utf8(told.stdout).unwrap().trim()).canonicalize().unwrap()
+}
+
+#[test]
+fn libraries() {
+    for (name, step) in [("libc.so.6", 211), ("libstdc++.so.6", 151), ("libgfortran.so.5", 211)] {
+        let directory = Directory::new();
+        let path = library(name);
+        let answers = ask_some(&directory, &path, &[], step);
+        let file = ObjectFile::open(&path, &DebugPlaces::default()).unwrap();
+        let found = differences(&answers, &file);
+        let shown = found[..found.len().min(8)].join("\n");
+        assert!(found.is_empty(), "{name}: {} of {}\n{shown}", found.len(), answers.len());
     }
 }
