@@ -32,7 +32,7 @@ pub(crate) fn with_parameters(symbol: &str) -> Option<String> {
     if symbol.len() > MAX_SYMBOL {
         return None;
     }
-    if symbol.starts_with("_R")
+    if (symbol.starts_with("_R") || has_hash(symbol))
         && let Ok(name) = rustc_demangle::try_demangle(symbol)
     {
         return limited(|out| fmt::write(out, format_args!("{name}")));
@@ -43,6 +43,16 @@ pub(crate) fn with_parameters(symbol: &str) -> Option<String> {
     let symbol = without_thunk(symbol);
     let name = plain(&symbol).or_else(|| shortest(&symbol))?;
     Some(in_style(&name))
+}
+
+/// Whether it is one of Rust's older symbols, which are like those of C++ and end with a hash.
+fn has_hash(symbol: &str) -> bool {
+    symbol.starts_with("_ZN")
+        && symbol.rsplit_once("17h").is_some_and(|(_, rest)| {
+            let hash = rest.get(..16).unwrap_or_default();
+            hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+                && rest.get(16..).is_some_and(|rest| rest.starts_with('E'))
+        })
 }
 
 fn plain(symbol: &str) -> Option<String> {
@@ -105,6 +115,10 @@ mod tests {
             ("_ZN12_GLOBAL__N_14stepEd", "(anonymous namespace)::step"),
             ("_ZN4gridltERKS_", "grid::operator<"),
             ("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write::h0123456789abcdef"),
+            (
+                "_ZN44_$LT$$RF$T$u20$as$u20$core..fmt..Display$GT$3fmt17h0123456789abcdefE",
+                "<&T as core::fmt::Display>::fmt::h0123456789abcdef",
+            ),
             ("_RNvCs1234_7mycrate3foo", "mycrate[3c1c0]::foo"),
             ("_ZN4grid8numberedILj7ELb1ELc120ELln9EEEii", "grid::numbered<7u, true, (char)120, -9l>"),
             ("_Z7throughIXadL_Z10overloadediEEEii", "through<&(overloaded(int))>"),

@@ -366,7 +366,7 @@ impl Segment {
 impl SectionHead {
     fn new<'data>(section: &impl ObjectSection<'data>) -> Option<Self> {
         let flags = match section.flags() {
-            SectionFlags::Elf { sh_flags, .. } => u64::from(sh_flags.0),
+            SectionFlags::Elf { sh_flags, .. } => sh_flags.0,
             _ => 0,
         };
         let range = section.compressed_file_range().ok();
@@ -375,8 +375,8 @@ impl SectionHead {
             index: section.index().0,
             address: section.address(),
             size: section.size(),
-            is_code: flags & u64::from(elf::SHF_EXECINSTR.0) != 0,
-            is_loaded: flags & u64::from(elf::SHF_ALLOC.0) != 0,
+            is_code: flags & elf::SHF_EXECINSTR.0 != 0,
+            is_loaded: flags & elf::SHF_ALLOC.0 != 0,
             range: range.filter(|range| range.compressed_size > 0 && section.kind() != SectionKind::UninitializedData),
         })
     }

@@ -89,11 +89,12 @@ pub(crate) fn function_name(information: &Information, place: &Place) -> Option<
     let full = match (place.unit.language, linkage) {
         (Language::Cpp, Some(linkage)) => demangle::with_parameters(&linkage).unwrap_or(linkage),
         (Language::Cpp | Language::Fortran, _) => scoped(information, place, name),
-        (_, Some(linkage)) if place.unit.is_rust => {
-            demangle::with_parameters(&linkage).unwrap_or_else(|| scoped(information, place, name))
+        // gdb 13 knows Rust's older symbols alone here.
+        (_, Some(linkage)) if place.unit.is_rust && linkage.starts_with("_ZN") => {
+            demangle::with_parameters(&linkage).unwrap_or(linkage)
         }
+        (..) if place.unit.is_rust => scoped(information, place, name),
         (_, Some(linkage)) => linkage,
-        (_, None) if place.unit.is_rust => scoped(information, place, name),
         (_, None) => name,
     };
     Some(names::without_parameters(&full))

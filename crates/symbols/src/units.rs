@@ -40,7 +40,7 @@ pub(crate) struct UnitData {
     /// The unit in the file itself.
     pub(crate) offset: Option<DebugInfoOffset>,
     pub(crate) language: Language,
-    /// Whether symbols are not names in the source (Rust's).
+    /// Whether the language is Rust, whose symbols stand for names in the source in a way of their own.
     pub(crate) is_rust: bool,
     functions: OnceLock<Functions>,
     lines: OnceLock<Lines>,
