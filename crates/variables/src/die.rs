@@ -1,0 +1,252 @@
+//! One entry of the debug information, and what it refers to.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
+
+use crate::Section;
+use crate::info::DebugInfo;
+use crate::limits::{MOST_HOPS, TIME_LIMIT};
+use crate::names::{Kind, Named, is_set};
+use crate::ranges::ranges;
+use crate::unit::Unit;
+
+pub(crate) type Entry = DebuggingInformationEntry<Section>;
+
+/// A file that a process has loaded.
+pub(crate) struct File {
+    pub info: Arc<DebugInfo>,
+    /// What is added to its addresses.
+    pub bias: u64,
+}
+
+/// An entry of a file's debug information.
+#[derive(Clone)]
+pub(crate) struct Die {
+    pub file: Rc<File>,
+    pub unit: Arc<Unit>,
+    pub offset: UnitOffset,
+}
+
+impl PartialEq for Die {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.file.info, &other.file.info)
+            && self.unit.number == other.unit.number
+            && self.offset == other.offset
+    }
+}
+
+impl Die {
+    /// By its place in a file.
+    pub fn of(file: &Rc<File>, place: (usize, UnitOffset)) -> Option<Self> {
+        Some(Self { file: file.clone(), unit: file.info.unit(place.0)?, offset: place.1 })
+    }
+
+    /// By its name's place in a file.
+    pub fn named(file: &Rc<File>, named: Named) -> Option<Self> {
+        Self::of(file, (named.unit as usize, UnitOffset(named.offset)))
+    }
+
+    /// Another of the same unit.
+    pub fn other(&self, offset: UnitOffset) -> Self {
+        Self { offset, ..self.clone() }
+    }
+
+    /// With its attributes.
+    pub fn entry(&self) -> Option<Entry> {
+        self.unit.entry(self.offset).ok()
+    }
+
+    pub fn tag(&self) -> Option<dw::DwTag> {
+        self.entry().map(|entry| entry.tag())
+    }
+
+    /// What an attribute of this entry refers to.
+    pub fn referred(&self, value: &AttributeValue<Section>) -> Option<Self> {
+        let (unit, offset) = self.file.info.referred(self.unit.number, value)?;
+        if unit == self.unit.number { Some(self.other(offset)) } else { Self::of(&self.file, (unit, offset)) }
+    }
+
+    /// The entry that this one is an instance or the definition of.
+    pub fn origin(&self) -> Option<Self> {
+        let entry = self.entry()?;
+        let value = entry.attr_value(dw::DW_AT_abstract_origin).or_else(|| entry.attr_value(dw::DW_AT_specification));
+        self.referred(&value?)
+    }
+
+    /// This one, and those that it is an instance of.
+    pub fn origins(&self) -> impl Iterator<Item = Self> {
+        std::iter::successors(Some(self.clone()), Self::origin).take(MOST_HOPS)
+    }
+
+    /// The first of them: that which was declared.
+    pub fn first_declared(&self) -> Self {
+        self.origins().last().unwrap_or_else(|| self.clone())
+    }
+
+    /// An attribute of this entry, or of those that it is an instance of; with the entry that has it.
+    pub fn attribute(&self, name: dw::DwAt) -> Option<(Self, AttributeValue<Section>)> {
+        self.origins().find_map(|die| {
+            let value = die.entry()?.attr_value(name)?;
+            Some((die, value))
+        })
+    }
+
+    pub fn number(&self, name: dw::DwAt) -> Option<u64> {
+        self.attribute(name)?.1.udata_value()
+    }
+
+    pub fn is_set(&self, name: dw::DwAt) -> bool {
+        self.attribute(name).is_some_and(|(_, value)| matches!(value, AttributeValue::Flag(true)))
+    }
+
+    fn string(&self, name: dw::DwAt) -> Option<String> {
+        let (die, value) = self.attribute(name)?;
+        die.file.info.text(&die.unit, value)
+    }
+
+    /// Its name; of Fortran in small letters.
+    pub fn name(&self) -> Option<String> {
+        let mut name = self.string(dw::DW_AT_name)?;
+        if self.unit.is_fortran() {
+            name.make_ascii_lowercase();
+        }
+        Some(name)
+    }
+
+    /// What the linker calls it.
+    pub fn symbol(&self) -> Option<String> {
+        let symbol = self.string(dw::DW_AT_linkage_name).or_else(|| self.string(dw::DW_AT_MIPS_linkage_name));
+        symbol.or_else(|| self.string(dw::DW_AT_name))
+    }
+
+    /// Whether it is called that.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name().is_some_and(|own| own == name)
+    }
+
+    /// Its type; `None` for `void`.
+    pub fn type_of(&self) -> Option<Self> {
+        let (die, value) = self.attribute(dw::DW_AT_type)?;
+        die.referred(&value)
+    }
+
+    /// Looks at what stands directly in it until `look` says that this was enough.
+    pub fn each_child(&self, end: Instant, look: &mut dyn FnMut(&Self, &Entry) -> bool) {
+        let Ok(mut entries) = self.unit.entries_at_offset(self.offset) else { return };
+        let Ok(Some(own)) = entries.next_dfs() else { return };
+        if !own.has_children() || !matches!(entries.next_entry(), Ok(true)) {
+            return;
+        }
+        while let Some(entry) = entries.current() {
+            if look(&self.other(entry.offset()), entry) || Instant::now() > end {
+                return;
+            }
+            if entries.next_sibling().is_err() {
+                return;
+            }
+        }
+    }
+
+    /// What directly in it `wanted` says something of.
+    pub fn child<R>(&self, end: Instant, mut wanted: impl FnMut(&Self, &Entry) -> Option<R>) -> Option<R> {
+        let mut found = None;
+        self.each_child(end, &mut |die, entry| {
+            found = wanted(die, entry);
+            found.is_some()
+        });
+        found
+    }
+
+    /// Whether its code has an address of memory.
+    pub fn has_code_at(&self, entry: &Entry, address: u64) -> bool {
+        let address = address.wrapping_sub(self.file.bias);
+        let mut all = ranges(self.file.info.dwarf(), &self.unit, entry).into_iter();
+        all.any(|(begin, end)| (begin..end).contains(&address))
+    }
+
+    /// What it stands in, from the outermost; the unit is left out.
+    pub fn parents(&self, end: Instant) -> Vec<Self> {
+        let path = self.unit.path(self.offset, end).unwrap_or_default();
+        let inner = path.len().saturating_sub(1);
+        path.into_iter().take(inner).skip(1).map(|offset| self.other(offset)).collect()
+    }
+
+    /// Its name with those of the namespaces and classes that it stands in.
+    pub fn qualified_name(&self) -> Option<String> {
+        qualified_name(&self.file.info, (self.unit.number, self.offset))
+    }
+
+    /// Whether it is only declared here.
+    pub fn is_declaration(&self) -> bool {
+        self.entry().is_some_and(|entry| is_set(&entry, dw::DW_AT_declaration))
+    }
+
+    /// The complete type of a structure or enumeration that is only declared here: in its unit, its file, then in others.
+    pub fn completed(&self, files: &[Rc<File>]) -> Option<Self> {
+        let entry = self.entry()?;
+        if !is_set(&entry, dw::DW_AT_declaration) {
+            return Some(self.clone());
+        }
+        if let Some(signature) = entry.attr_value(dw::DW_AT_signature) {
+            return self.referred(&signature).filter(|found| !found.is_declaration());
+        }
+        let (name, tag) = (self.qualified_name()?, entry.tag());
+        let others = files.iter().filter(|file| !Arc::ptr_eq(&file.info, &self.file.info));
+        for (file, own) in std::iter::once((&self.file, true)).chain(others.map(|file| (file, false))) {
+            let in_unit = own.then(|| self.unit.names(&file.info).of(Kind::Type, &name).collect::<Vec<_>>());
+            let in_file = || file.info.names().of(Kind::Type, &name);
+            let fits = |die: &Self| {
+                let is_record = |tag| matches!(tag, dw::DW_TAG_structure_type | dw::DW_TAG_class_type);
+                let fits = |found: dw::DwTag| found == tag || is_record(found) && is_record(tag);
+                die.entry().is_some_and(|entry| fits(entry.tag()) && !is_set(&entry, dw::DW_AT_declaration))
+            };
+            let mut all = in_unit.into_iter().flatten().chain(in_file()).filter_map(|named| Self::named(file, named));
+            if let Some(found) = all.find(fits) {
+                return Some(found);
+            }
+        }
+        None
+    }
+}
+
+/// The name of an entry with those of the namespaces and classes that it stands in.
+pub(crate) fn qualified_name(info: &DebugInfo, place: (usize, UnitOffset)) -> Option<String> {
+    let end = Instant::now() + TIME_LIMIT;
+    let (mut number, mut offset) = place;
+    // A definition stands elsewhere than its declaration, which has the name.
+    for _ in 0..MOST_HOPS {
+        let unit = info.unit(number)?;
+        let entry = unit.entry(offset).ok()?;
+        let next = entry.attr_value(dw::DW_AT_specification).or_else(|| entry.attr_value(dw::DW_AT_abstract_origin));
+        match next.and_then(|value| info.referred(number, &value)) {
+            Some(next) => (number, offset) = next,
+            None => break,
+        }
+    }
+    let unit = info.unit(number)?;
+    let mut found = String::new();
+    for offset in unit.path(offset, end)? {
+        let entry = unit.entry(offset).ok()?;
+        let counts = match entry.tag() {
+            dw::DW_TAG_namespace => !is_set(&entry, dw::DW_AT_export_symbols),
+            dw::DW_TAG_enumeration_type => offset == place.1 || is_set(&entry, dw::DW_AT_enum_class),
+            dw::DW_TAG_compile_unit | dw::DW_TAG_partial_unit | dw::DW_TAG_type_unit => false,
+            dw::DW_TAG_lexical_block | dw::DW_TAG_inlined_subroutine => false,
+            _ => true,
+        };
+        let name = entry.attr_value(dw::DW_AT_name).filter(|_| counts).and_then(|value| info.text(&unit, value));
+        if let Some(mut name) = name {
+            if unit.is_fortran() {
+                name.make_ascii_lowercase();
+            }
+            if !found.is_empty() {
+                found.push_str("::");
+            }
+            found.push_str(&name);
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}

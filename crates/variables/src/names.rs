@@ -1,0 +1,274 @@
+//! What has a name outside of functions: variables, functions, constants and types, by their names with all namespaces.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::time::Instant;
+
+use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
+
+use crate::Section;
+use crate::info::DebugInfo;
+use crate::limits::{DEEPEST, LONGEST_NAME, MOST_NAMES};
+use crate::plain_types::in_one_way;
+use crate::unit::Unit;
+
+/// What a name is that of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// A variable, a constant or an enumerator.
+    Value,
+    /// Of variables and functions: what the linker calls them.
+    Symbol,
+    /// A function.
+    Function,
+    /// A type; of base types see `plain_types`.
+    Type,
+    /// A namespace or a module.
+    Space,
+}
+
+/// Where something stands that has a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Named {
+    hash: u64,
+    pub unit: u32,
+    /// Whether other units can mean it: a variable that is not `static`.
+    pub external: bool,
+    /// Whether it is only declared there.
+    pub declared: bool,
+    pub offset: usize,
+}
+
+/// The names of a unit or of a file.
+#[derive(Debug)]
+pub(crate) struct Names {
+    all: Vec<Named>,
+    /// Whether none is missing.
+    pub complete: bool,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self { all: Vec::new(), complete: true }
+    }
+}
+
+/// An entry that others stand in: its depth, and the beginning of their names.
+struct Within {
+    depth: isize,
+    prefix: String,
+    /// Types have members and others have none of interest.
+    is_enumeration: bool,
+    /// A name that other units do not see stands in it.
+    hidden: bool,
+}
+
+impl Names {
+    /// What has that name; those that are defined come first.
+    pub(crate) fn of(&self, kind: Kind, name: &str) -> impl Iterator<Item = Named> + '_ {
+        let wanted = hash(kind, name);
+        let first = self.all.partition_point(|one| one.hash < wanted);
+        let all = self.all.get(first..).unwrap_or_default().iter().take_while(move |one| one.hash == wanted);
+        let (defined, declared): (Vec<_>, Vec<_>) = all.copied().partition(|one| !one.declared);
+        defined.into_iter().chain(declared)
+    }
+
+    /// For look-ups, when all are there.
+    pub(crate) fn sort(&mut self) {
+        self.all.sort_unstable();
+    }
+
+    /// Adds those of a unit.
+    pub(crate) fn add_unit(&mut self, info: &DebugInfo, unit: &Unit, end: Instant) {
+        if self.walk(info, unit, end).is_err() {
+            self.complete = false;
+        }
+    }
+
+    fn walk(&mut self, info: &DebugInfo, unit: &Unit, end: Instant) -> gimli::Result<()> {
+        let mut entries = unit.entries();
+        let mut within: Vec<Within> = Vec::new();
+        // What the declarations of this unit are called, by which definitions outside of their classes refer to them.
+        let mut declared: HashMap<UnitOffset, String> = HashMap::new();
+        let mut more = entries.next_dfs()?.is_some();
+        while more {
+            let Some(entry) = entries.current() else {
+                more = entries.next_dfs()?.is_some();
+                continue;
+            };
+            if self.all.len() >= MOST_NAMES || Instant::now() > end {
+                self.complete = false;
+                return Ok(());
+            }
+            let depth = entry.depth();
+            while within.last().is_some_and(|one| one.depth >= depth) {
+                within.pop();
+            }
+            let inside = self.add(info, unit, entry, within.last(), &mut declared);
+            more = match inside {
+                Some(inside) if within.len() < DEEPEST => {
+                    within.push(inside);
+                    entries.next_dfs()?.is_some()
+                }
+                // Nothing of interest stands in it.
+                _ => entries.next_sibling()?.is_some() || entries.next_dfs()?.is_some(),
+            };
+        }
+        Ok(())
+    }
+
+    /// Adds an entry; what stands in it counts where that is said.
+    fn add(
+        &mut self,
+        info: &DebugInfo,
+        unit: &Unit,
+        entry: &DebuggingInformationEntry<Section>,
+        within: Option<&Within>,
+        declared: &mut HashMap<UnitOffset, String>,
+    ) -> Option<Within> {
+        let depth = entry.depth();
+        let prefix = within.map_or("", |within| within.prefix.as_str());
+        let hidden = within.is_some_and(|within| within.hidden);
+        let mut name = entry.attr_value(dw::DW_AT_name).and_then(|value| info.text(unit, value));
+        if let Some(name) = &mut name {
+            if name.len() > LONGEST_NAME || prefix.len() > LONGEST_NAME {
+                return None;
+            }
+            if unit.is_fortran() {
+                name.make_ascii_lowercase();
+            }
+        }
+        let full = name.as_ref().map(|name| format!("{prefix}{name}"));
+        let is_declared = is_set(entry, dw::DW_AT_declaration);
+        let inside = |prefix: String, is_enumeration: bool, hidden: bool| {
+            entry.has_children().then_some(Within { depth, prefix, is_enumeration, hidden })
+        };
+        match entry.tag() {
+            dw::DW_TAG_compile_unit | dw::DW_TAG_partial_unit | dw::DW_TAG_type_unit | dw::DW_TAG_skeleton_unit => {
+                inside(String::new(), false, false)
+            }
+            dw::DW_TAG_namespace | dw::DW_TAG_module => match full {
+                Some(full) if !is_set(entry, dw::DW_AT_export_symbols) => {
+                    self.push(Kind::Space, &full, unit, entry.offset(), true, is_declared);
+                    inside(format!("{full}::"), false, hidden)
+                }
+                // An inline namespace, or one without a name: what stands in it is seen outside.
+                full => inside(prefix.to_owned(), false, hidden || full.is_none()),
+            },
+            dw::DW_TAG_structure_type
+            | dw::DW_TAG_class_type
+            | dw::DW_TAG_union_type
+            | dw::DW_TAG_interface_type
+            | dw::DW_TAG_enumeration_type => {
+                let is_enumeration = entry.tag() == dw::DW_TAG_enumeration_type;
+                // Enumerators are seen where their enumeration stands, unless it has a scope of its own.
+                let scoped = !is_enumeration || is_set(entry, dw::DW_AT_enum_class);
+                let inner = match &full {
+                    Some(full) => {
+                        self.push(Kind::Type, full, unit, entry.offset(), !hidden, is_declared);
+                        if scoped { format!("{full}::") } else { prefix.to_owned() }
+                    }
+                    None => prefix.to_owned(),
+                };
+                inside(inner, is_enumeration, hidden)
+            }
+            dw::DW_TAG_typedef => {
+                self.push(Kind::Type, &full?, unit, entry.offset(), !hidden, false);
+                None
+            }
+            dw::DW_TAG_base_type | dw::DW_TAG_unspecified_type => {
+                self.push(Kind::Type, &in_one_way(&full?), unit, entry.offset(), true, false);
+                None
+            }
+            dw::DW_TAG_enumerator if within.is_some_and(|within| within.is_enumeration) => {
+                self.push(Kind::Value, &full?, unit, entry.offset(), false, false);
+                None
+            }
+            dw::DW_TAG_variable | dw::DW_TAG_constant | dw::DW_TAG_member => {
+                let full = full.or_else(|| self.specified(info, unit, entry, declared))?;
+                let external = is_set(entry, dw::DW_AT_external) || entry.has_attr(dw::DW_AT_specification);
+                // A member of each object is no variable; a static one is declared.
+                if entry.tag() == dw::DW_TAG_member && !is_declared && !external {
+                    return None;
+                }
+                if is_declared {
+                    declared.insert(entry.offset(), full.clone());
+                }
+                let symbol = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
+                if let Some(value) = symbol.iter().find_map(|name| entry.attr_value(*name))
+                    && let Some(symbol) = info.text(unit, value)
+                {
+                    self.push(Kind::Symbol, &symbol, unit, entry.offset(), external && !hidden, is_declared);
+                }
+                self.push(Kind::Value, &full, unit, entry.offset(), external && !hidden, is_declared);
+                None
+            }
+            dw::DW_TAG_subprogram => {
+                let symbol = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
+                let symbol = symbol.iter().find_map(|name| entry.attr_value(*name));
+                let symbol = symbol.and_then(|value| info.text(unit, value));
+                let has_code = entry.has_attr(dw::DW_AT_low_pc) || entry.has_attr(dw::DW_AT_ranges);
+                let external = is_set(entry, dw::DW_AT_external) || full.is_none();
+                if let Some(full) = &full {
+                    declared.insert(entry.offset(), full.clone());
+                }
+                if has_code && let Some(full) = full.clone().or_else(|| self.specified(info, unit, entry, declared)) {
+                    self.push(Kind::Function, &full, unit, entry.offset(), external && !hidden, false);
+                    let symbol = symbol.or_else(|| self.symbol_of(info, unit, entry)).or(name);
+                    if let Some(symbol) = symbol {
+                        self.push(Kind::Symbol, &symbol, unit, entry.offset(), external, false);
+                    }
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// The name of what a definition was declared as before.
+    fn specified(
+        &self,
+        info: &DebugInfo,
+        unit: &Unit,
+        entry: &DebuggingInformationEntry<Section>,
+        declared: &HashMap<UnitOffset, String>,
+    ) -> Option<String> {
+        let value = specification(entry)?;
+        if let AttributeValue::UnitRef(offset) = value
+            && let Some(known) = declared.get(&offset)
+        {
+            return Some(known.clone());
+        }
+        crate::die::qualified_name(info, info.referred(unit.number, &value)?)
+    }
+
+    fn symbol_of(&self, info: &DebugInfo, unit: &Unit, entry: &DebuggingInformationEntry<Section>) -> Option<String> {
+        let (number, offset) = info.referred(unit.number, &specification(entry)?)?;
+        let other = if number == unit.number { None } else { Some(info.unit(number)?) };
+        let unit = other.as_deref().unwrap_or(unit);
+        let found = unit.entry(offset).ok()?;
+        let value = found.attr_value(dw::DW_AT_linkage_name).or_else(|| found.attr_value(dw::DW_AT_name))?;
+        info.text(unit, value)
+    }
+
+    fn push(&mut self, kind: Kind, name: &str, unit: &Unit, offset: UnitOffset, external: bool, declared: bool) {
+        let unit = u32::try_from(unit.number).unwrap_or(u32::MAX);
+        self.all.push(Named { hash: hash(kind, name), unit, external, declared, offset: offset.0 });
+    }
+}
+
+fn specification(entry: &DebuggingInformationEntry<Section>) -> Option<AttributeValue<Section>> {
+    entry.attr_value(dw::DW_AT_specification).or_else(|| entry.attr_value(dw::DW_AT_abstract_origin))
+}
+
+/// Whether an attribute is there and set.
+pub(crate) fn is_set(entry: &DebuggingInformationEntry<Section>, name: dw::DwAt) -> bool {
+    matches!(entry.attr_value(name), Some(AttributeValue::Flag(true)))
+}
+
+fn hash(kind: Kind, name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (kind, name).hash(&mut hasher);
+    hasher.finish()
+}
