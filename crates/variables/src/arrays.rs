@@ -22,6 +22,12 @@ pub(crate) struct Array {
     pub dimensions: Vec<Dimension>,
     /// Where its elements lie, if elsewhere than the object (a descriptor of Fortran).
     pub data: Option<u64>,
+    pub fortran: bool,
+}
+
+/// Of an array whose bounds are not written down, or not any more.
+pub(crate) fn unknown_bounds() -> Unknown {
+    Unknown::new("the bounds of the array are not known")
 }
 
 /// One dimension of an array.
@@ -29,8 +35,8 @@ pub(crate) struct Dimension {
     pub low: i128,
     /// `None` where it is not known how many there are.
     pub high: Option<i128>,
-    /// Bytes from one index to the next.
-    pub stride: i128,
+    /// Bytes from one index to the next; `None` where it is not known how many there are in the dimensions within it.
+    pub stride: Option<i128>,
 }
 
 impl Dimension {
@@ -44,9 +50,13 @@ impl Array {
     /// The bytes of it, without its first dimensions.
     pub fn size(&self, from: usize) -> Result<i128, Unknown> {
         let mut size = self.width;
-        for dimension in self.dimensions.iter().skip(from) {
-            // As of `extern int a[]`.
-            let count = dimension.count().unwrap_or(0);
+        for (at, dimension) in self.dimensions.iter().enumerate().skip(from) {
+            let count = match dimension.count() {
+                Some(count) => count,
+                // As of `extern int a[]`.
+                None if at == 0 && !self.fortran => 0,
+                None => return Err(unknown_bounds()),
+            };
             size = size.checked_mul(count).filter(|size| *size <= LARGEST).ok_or_else(damaged)?;
         }
         Ok(size)
@@ -85,7 +95,7 @@ pub(crate) fn array(context: &Context, die: &Die, object: Option<u64>) -> Result
         return Err(damaged());
     }
     if found.is_empty() {
-        return Err(Unknown::new("the bounds of the array are not known"));
+        return Err(unknown_bounds());
     }
     let column_major = match die.attribute(dw::DW_AT_ordering) {
         Some((_, AttributeValue::Ordering(order))) => order == dw::DW_ORD_col_major,
@@ -98,14 +108,18 @@ pub(crate) fn array(context: &Context, die: &Die, object: Option<u64>) -> Result
     let mut stride = Some(width);
     let mut dimensions = Vec::new();
     for one in found.into_iter().rev() {
-        let own = one.stride.or(stride).ok_or_else(damaged)?;
-        let dimension = Dimension { low: one.low, high: one.high, stride: own };
-        // No other dimension follows the one without an end.
-        stride = own.checked_mul(dimension.count().unwrap_or(0)).filter(|stride| stride.abs() <= LARGEST);
+        let dimension = Dimension { low: one.low, high: one.high, stride: one.stride.or(stride) };
+        stride = match (dimension.stride, dimension.count()) {
+            (Some(stride), Some(count)) => {
+                let next = stride.checked_mul(count).filter(|stride| stride.abs() <= LARGEST);
+                Some(next.ok_or_else(damaged)?)
+            }
+            _ => None,
+        };
         dimensions.push(dimension);
     }
     dimensions.reverse();
-    Ok(Real::Array(Rc::new(Array { element, width, dimensions, data }), 0))
+    Ok(Real::Array(Rc::new(Array { element, width, dimensions, data, fortran: die.unit.is_fortran() }), 0))
 }
 
 /// What the debug information says of a dimension.

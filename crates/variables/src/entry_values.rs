@@ -160,11 +160,15 @@ fn is_entered_by_itself(context: &Context, function: &Die) -> bool {
             if !is_tail_call(entry) {
                 return false;
             }
-            match callee(site).and_then(|callee| defined(context, &callee)) {
+            let Some(callee) = callee(site) else {
+                unknown = true;
+                return true;
+            };
+            match defined(context, &callee) {
                 // Back to where it began.
                 Some(target) if target == *function => unknown = true,
                 Some(target) => waiting.push(target),
-                None => unknown = true,
+                None => unknown = !calls_nobody(&callee),
             }
             unknown
         });
@@ -174,6 +178,19 @@ fn is_entered_by_itself(context: &Context, function: &Die) -> bool {
         seen.push(next);
     }
     false
+}
+
+/// Whether a function without debug information is one of a library that ends with no jump to a function of the program.
+fn calls_nobody(function: &Die) -> bool {
+    const BEGINNINGS: [&str; 11] =
+        ["MPI_", "PMPI_", "mpi_", "pmpi_", "_gfortran_", "__builtin_", "mem", "str", "__cxa_", "_ZdlPv", "_ZdaPv"];
+    const NAMES: [&str; 16] = [
+        "free", "malloc", "calloc", "realloc", "printf", "fprintf", "puts", "putchar", "fputs", "fputc", "fwrite",
+        "fflush", "fclose", "exit", "abort", "usleep",
+    ];
+    let is_known =
+        |name: String| NAMES.contains(&name.as_str()) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
+    is_external(function) && function.is_declaration() && function.symbol().is_some_and(is_known)
 }
 
 /// The entry of a function that has its code; of those without debug information there is none.

@@ -58,7 +58,8 @@ pub(crate) fn host(context: &Rc<Context>, own_blocks: &[Die], outer: &Die) -> Op
     let link = context.function.as_ref().and_then(|function| function.attribute(dw::DW_AT_static_link));
     let link = link.map(|(die, value)| computed(context, &die, value, Subject::default()));
     let base = match link {
-        Some(Ok(base)) => Some(base),
+        // gfortran describes a link that it has not stored.
+        Some(Ok(base)) => Some(base).filter(|base| *base != 0),
         // It is written down and lost here.
         Some(Err(_)) => return None,
         None => None,

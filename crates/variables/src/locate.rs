@@ -101,7 +101,7 @@ pub(crate) fn pieces(
         if let Some(object) = subject.object {
             evaluation.set_object_address(object);
         }
-        let mut next = evaluation.evaluate().map_err(|_| damaged())?;
+        let mut next = evaluation.evaluate().map_err(failed)?;
         // Each operation asks for at most one thing.
         for _ in 0..=MOST_OPERATIONS {
             next = match next {
@@ -144,10 +144,18 @@ pub(crate) fn pieces(
                 EvaluationResult::RequiresBaseType(offset) => evaluation.resume_with_base_type(kind(die, offset)?),
                 _ => return Err(gone()),
             }
-            .map_err(|_| damaged())?;
+            .map_err(failed)?;
         }
         Err(damaged())
     })
+}
+
+fn failed(error: gimli::Error) -> Unknown {
+    match error {
+        // A descriptor that lies in no memory.
+        gimli::Error::InvalidPushObjectAddress => gone(),
+        _ => damaged(),
+    }
 }
 
 /// The number that an expression leaves, as the values of a call's arguments are written down.

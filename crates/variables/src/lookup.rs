@@ -66,11 +66,11 @@ impl Lookup<'_> {
     /// What an entry in a block is of that name.
     fn fits(&self, die: &Die, entry: &Entry, name: &str, wanted: Wanted) -> Option<Die> {
         let end = self.context.end();
+        // What was declared elsewhere is seen there.
+        let elsewhere = entry.has_attr(dw::DW_AT_specification);
         let fits = match (entry.tag(), wanted) {
-            (
-                dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant | dw::DW_TAG_subprogram,
-                Wanted::Value,
-            ) => true,
+            (dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant, Wanted::Value) => !elsewhere,
+            (dw::DW_TAG_subprogram, Wanted::Value) => entry.has_attr(dw::DW_AT_name) && !elsewhere,
             // Their enumerators are seen where they stand.
             (dw::DW_TAG_enumeration_type, Wanted::Value) => {
                 return die.child(end, |inner, entry| {
@@ -207,15 +207,47 @@ impl Lookup<'_> {
         if known { Ok(()) } else { Err(Unknown::new("the debug information is too large, or damaged")) }
     }
 
-    /// The namespace or class that the first part of a name stands for, as an import renames it (`namespace a = b::c`).
-    pub fn alias(&self, outer: &Die, name: &str) -> Option<String> {
-        outer.child(self.context.end(), |die, entry| {
-            if entry.tag() != dw::DW_TAG_imported_declaration || !die.is_called(name) {
-                return None;
+    /// What a name with namespaces means where a part of it is seen through an import in a block or namespace: by another name
+    /// (`namespace a = b::c`), or without its own (`using namespace b`).
+    pub fn through_imports(&self, outer: &Die, name: &str, wanted: Wanted) -> Option<Die> {
+        let (first, rest) = name.split_once("::")?;
+        let mut names = Vec::new();
+        outer.each_child(self.context.end(), &mut |die, entry| {
+            let import = entry.attr_value(dw::DW_AT_import).and_then(|value| die.referred(&value));
+            let Some(space) = import.and_then(|target| target.qualified_name()) else { return false };
+            match entry.tag() {
+                dw::DW_TAG_imported_declaration => {
+                    let own = die.name();
+                    let own = own.as_deref().or_else(|| space.rsplit("::").next());
+                    if own == Some(first) {
+                        names.push(format!("{space}::{rest}"));
+                    }
+                }
+                dw::DW_TAG_imported_module => names.push(format!("{space}::{name}")),
+                _ => {}
             }
-            let target = die.referred(&entry.attr_value(dw::DW_AT_import)?)?;
-            matches!(target.tag(), Some(dw::DW_TAG_namespace | dw::DW_TAG_module)).then(|| target.qualified_name())?
-        })
+            names.len() > MOST_HOPS
+        });
+        names.iter().find_map(|name| self.qualified(name, wanted))
+    }
+
+    /// What has a name in which inline namespaces are named, which names are found without.
+    pub fn without_inline(&self, name: &str, wanted: Wanted) -> Option<Die> {
+        let parts: Vec<_> = name.split("::").collect();
+        if parts.len() > MOST_HOPS {
+            return None;
+        }
+        let (mut kept, mut removed): (Vec<&str>, bool) = (Vec::new(), false);
+        for (at, part) in parts.iter().enumerate() {
+            let space = [kept.as_slice(), &[part]].concat().join("::");
+            let is_inline = at + 1 < parts.len()
+                && self.all(Kind::Space, &space, true).next().is_some_and(|die| die.is_set(dw::DW_AT_export_symbols));
+            removed |= is_inline;
+            if !is_inline {
+                kept.push(part);
+            }
+        }
+        if removed { self.qualified(&kept.join("::"), wanted) } else { None }
     }
 }
 

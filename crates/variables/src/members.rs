@@ -8,6 +8,7 @@ use crate::Section;
 use crate::die::{Die, Entry};
 use crate::frame::{Context, damaged, gone};
 use crate::held::Held;
+use crate::limits::MOST_HOPS;
 use crate::locate::{Subject, computed};
 use crate::types::{Real, Type};
 use crate::value::Raw;
@@ -106,6 +107,45 @@ fn find(context: &Context, record: &Die, held: &Held, name: &str) -> Result<Opti
             && (other.held.place().is_none() || other.held.place() != one.held.place())
         {
             return Err(Unknown::new(format!("it has more than one member {name}")));
+        }
+        found = Some(one);
+    }
+    Ok(found)
+}
+
+/// The class of that name that another is derived from, or the class itself.
+pub(crate) fn base_named(context: &Context, record: &Die, name: &str) -> Option<Die> {
+    let mut waiting = vec![record.clone()];
+    for _ in 0..MOST_HOPS {
+        let class = waiting.pop()?;
+        let own = class.qualified_name().unwrap_or_default();
+        if own == name || own.strip_suffix(name).is_some_and(|prefix| prefix.ends_with("::")) {
+            return Some(class);
+        }
+        for (die, _) in entries(context, &class).iter().filter(|(_, entry)| entry.tag() == dw::DW_TAG_inheritance) {
+            if let Ok(Real::Record(base)) = Type::of(die).real(context, None) {
+                waiting.push(base);
+            }
+        }
+    }
+    None
+}
+
+/// Where the object of a class begins that the one of `held` is derived from. `None`: it is not.
+pub(crate) fn base_of(context: &Context, record: &Die, held: &Held, wanted: &Die) -> Result<Option<Held>, Unknown> {
+    if record == wanted {
+        return Ok(Some(held.clone()));
+    }
+    let mut found = None;
+    for (die, entry) in entries(context, record).iter().filter(|(_, entry)| entry.tag() == dw::DW_TAG_inheritance) {
+        let Real::Record(base) = Type::of(die).real(context, None)? else { continue };
+        if base_named(context, &base, &wanted.qualified_name().ok_or_else(damaged)?).is_none() {
+            continue;
+        }
+        let begin = base_at(context, die, entry, held)?;
+        let Some(one) = context.deeper(|| base_of(context, &base, &begin, wanted))? else { continue };
+        if found.as_ref().is_some_and(|other: &Held| other.place().is_none() || other.place() != one.place()) {
+            return Err(Unknown::new("it has more than one such member"));
         }
         found = Some(one);
     }

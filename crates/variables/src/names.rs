@@ -154,7 +154,12 @@ impl Names {
                     inside(format!("{full}::"), false, hidden)
                 }
                 // An inline namespace, or one without a name: what stands in it is seen outside.
-                full => inside(prefix.to_owned(), false, hidden || full.is_none()),
+                full => {
+                    if let Some(full) = &full {
+                        self.push(Kind::Space, full, unit, entry.offset(), true, is_declared);
+                    }
+                    inside(prefix.to_owned(), false, hidden || full.is_none())
+                }
             },
             dw::DW_TAG_structure_type
             | dw::DW_TAG_class_type

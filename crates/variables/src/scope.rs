@@ -13,7 +13,7 @@ use crate::hosts::{blocks, host};
 use crate::info::DebugInfo;
 use crate::limits::{LONGEST_NAME, MOST_HOPS};
 use crate::lookup::{Lookup, Wanted, files, is_class};
-use crate::members::{has_member, member};
+use crate::members::{base_named, base_of, has_member, member};
 use crate::plain_types::{in_one_way, plain};
 use crate::types::{Real, Type};
 use crate::value::Value;
@@ -121,7 +121,7 @@ impl FrameScope {
                     }
                 }
                 _ if is_class(outer) => {
-                    if simple && let Found::Value(value) = self.of_object(name)? {
+                    if let Found::Value(value) = self.of_object(name)? {
                         return Ok(Found::Value(value));
                     }
                     if let Some(die) = self.of_class(outer, name, 0) {
@@ -137,7 +137,7 @@ impl FrameScope {
             }
         }
         // The class of a function is not written down where it is declared elsewhere; its object is.
-        if simple && let Found::Value(value) = self.of_object(name)? {
+        if let Found::Value(value) = self.of_object(name)? {
             return Ok(Found::Value(value));
         }
         match self.global(name, Wanted::Value) {
@@ -153,10 +153,10 @@ impl FrameScope {
             return Some(found);
         }
         let roots = || self.units.iter().map(|unit| unit.other(unit.unit.header.root_offset()));
-        if let Some((first, rest)) = name.split_once("::") {
-            let places = self.blocks.iter().cloned().chain(self.around.iter().cloned()).chain(roots());
-            let space = places.into_iter().find_map(|place| lookup.alias(&place, first))?;
-            return lookup.qualified(&format!("{space}::{rest}"), wanted);
+        if name.contains("::") {
+            let mut places = self.blocks.iter().cloned().chain(self.around.iter().cloned()).chain(roots());
+            let imported = places.find_map(|place| lookup.through_imports(&place, name, wanted));
+            return imported.or_else(|| lookup.without_inline(name, wanted));
         }
         roots().find_map(|root| lookup.in_entry(&root, name, wanted, 0))
     }
@@ -199,12 +199,23 @@ impl FrameScope {
             return Ok(Found::Nothing);
         };
         let Real::Record(class) = target.real(&self.context, None)? else { return Ok(Found::Nothing) };
-        if !has_member(&self.context, &class, name) {
+        // `Base::name`: that of a class that this one is derived from.
+        let (base, name) = name.rsplit_once("::").map_or((None, name), |(base, name)| (Some(base), name));
+        if base.is_none() && !has_member(&self.context, &class, name) {
             return Ok(Found::Nothing);
         }
-        let this = value_of(&self.context, &this)?;
-        let object = this.pointed_at(&self.context, &target, 0)?;
-        match member(&self.context, &class, &object.held, name)? {
+        let object = || value_of(&self.context, &this)?.pointed_at(&self.context, &target, 0);
+        let (class, held) = match base {
+            None => (class, object()?.held),
+            Some(base) => {
+                let Some(place) = base_named(&self.context, &class, base) else { return Ok(Found::Nothing) };
+                if !has_member(&self.context, &place, name) {
+                    return Ok(Found::Nothing);
+                }
+                base_of(&self.context, &class, &object()?.held, &place)?.map(|held| (place, held)).ok_or_else(gone)?
+            }
+        };
+        match member(&self.context, &class, &held, name)? {
             Some(raw) => Value::new(&self.context, raw).map(Found::Value),
             None => Ok(Found::Nothing),
         }

@@ -6,6 +6,7 @@ use calls::Unknown;
 use calls::expression::{Shape, Typed};
 use target::ByteOrder;
 
+use crate::arrays::unknown_bounds;
 use crate::frame::{Context, gone};
 use crate::handles;
 use crate::held::Held;
@@ -161,8 +162,8 @@ impl Value {
         } else {
             array.element.clone()
         };
-        let stride = array.dimensions.get(from).map_or(array.width, |dimension| dimension.stride);
-        Ok((held, element, stride))
+        let stride = array.dimensions.get(from).map_or(Some(array.width), |dimension| dimension.stride);
+        Ok((held, element, stride.ok_or_else(unknown_bounds)?))
     }
 
     /// The bytes of what a pointer points at, for arithmetic.
@@ -301,9 +302,9 @@ impl Typed for Value {
         let Real::Array(array, from) = self.real()? else {
             return Err(self.raw.of_type("is no array"));
         };
-        // Of the last dimension of `a(*)` the end is not known.
-        let bounds = array.dimensions.iter().skip(from).map(|one| (one.low, one.high.unwrap_or(LARGEST)));
-        let mut found: Vec<_> = bounds.collect();
+        // Of the last dimension of `a(*)` the end is not known, nor is one that the compiler has lost: no telling which.
+        let bounds = array.dimensions.iter().skip(from).map(|one| Some((one.low, one.high?)));
+        let mut found = bounds.collect::<Option<Vec<_>>>().ok_or_else(unknown_bounds)?;
         // The last dimension is outside.
         found.reverse();
         Ok(found)
@@ -324,9 +325,10 @@ impl Typed for Value {
         let mut bytes = 0_i128;
         for (index, dimension) in indices.iter().rev().zip(dimensions) {
             let counted = index.checked_sub(dimension.low).ok_or_else(too_far)?;
-            bytes = bytes.checked_add(times(counted, dimension.stride)?).ok_or_else(too_far)?;
+            let stride = dimension.stride.ok_or_else(unknown_bounds)?;
+            bytes = bytes.checked_add(times(counted, stride)?).ok_or_else(too_far)?;
         }
-        let (held, ..) = self.elements(&array, from)?;
+        let held = array.data.filter(|_| from == 0).map_or_else(|| self.raw.held.clone(), Held::Memory);
         self.with(Raw::new(array.element.clone(), held.further(bytes).ok_or_else(gone)?))
     }
 

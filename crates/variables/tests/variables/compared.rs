@@ -27,7 +27,7 @@ pub fn compared(
     stopped: &Stopped,
     fortran: bool,
     what: &str,
-    allowed: &dyn Fn(&Asked) -> bool,
+    allowed: &dyn Fn(&Asked, &str) -> bool,
 ) -> (Counts, Vec<String>) {
     let info = debug_info(&sections(&stopped.program));
     let (mut counts, mut wrong) = (Counts::default(), Vec::new());
@@ -80,7 +80,8 @@ pub fn compared(
             }
             // Fortran gives the address of everything.
             (Ok(given), "other") if fortran => {
-                if Some(given.number) == place {
+                // The handle in a record, or its address.
+                if Some(given.number) == place || given.place == place && truth == Some(&given.number) {
                     counts.equal += 1;
                 } else {
                     wrong.push(format!("DIFFERS {}", line()));
@@ -94,9 +95,9 @@ pub fn compared(
                 counts.unknown += 1;
                 show("UNKNOWN", &line());
             }
-            (Err(_), _) => {
+            (Err(unknown), _) => {
                 counts.fewer += 1;
-                if !allowed(asked) {
+                if !allowed(asked, &unknown.to_string()) {
                     wrong.push(format!("FEWER {}", line()));
                 }
             }
