@@ -22,7 +22,6 @@ pub(crate) struct Array {
     pub dimensions: Vec<Dimension>,
     /// Where its elements lie, if elsewhere than the object (a descriptor of Fortran).
     pub data: Option<u64>,
-    pub fortran: bool,
 }
 
 /// Of an array whose bounds are not written down, or not any more.
@@ -50,13 +49,8 @@ impl Array {
     /// The bytes of it, without its first dimensions.
     pub fn size(&self, from: usize) -> Result<i128, Unknown> {
         let mut size = self.width;
-        for (at, dimension) in self.dimensions.iter().enumerate().skip(from) {
-            let count = match dimension.count() {
-                Some(count) => count,
-                // As of `extern int a[]`.
-                None if at == 0 && !self.fortran => 0,
-                None => return Err(unknown_bounds()),
-            };
+        for dimension in self.dimensions.iter().skip(from) {
+            let count = dimension.count().ok_or_else(unknown_bounds)?;
             size = size.checked_mul(count).filter(|size| *size <= LARGEST).ok_or_else(damaged)?;
         }
         Ok(size)
@@ -119,7 +113,7 @@ pub(crate) fn array(context: &Context, die: &Die, object: Option<u64>) -> Result
         dimensions.push(dimension);
     }
     dimensions.reverse();
-    Ok(Real::Array(Rc::new(Array { element, width, dimensions, data, fortran: die.unit.is_fortran() }), 0))
+    Ok(Real::Array(Rc::new(Array { element, width, dimensions, data }), 0))
 }
 
 /// What the debug information says of a dimension.

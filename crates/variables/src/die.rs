@@ -187,11 +187,11 @@ impl Die {
     /// The complete type of a structure or enumeration that is only declared here: in its unit, its file, then in others.
     pub fn completed(&self, files: &[Rc<File>]) -> Option<Self> {
         let entry = self.entry()?;
-        if !is_set(&entry, dw::DW_AT_declaration) {
-            return Some(self.clone());
-        }
         if let Some(signature) = entry.attr_value(dw::DW_AT_signature) {
             return self.referred(&signature).filter(|found| !found.is_declaration());
+        }
+        if !is_set(&entry, dw::DW_AT_declaration) {
+            return Some(self.clone());
         }
         let (name, tag) = (self.qualified_name()?, entry.tag());
         let others = files.iter().filter(|file| !Arc::ptr_eq(&file.info, &self.file.info));
@@ -201,7 +201,9 @@ impl Die {
             let fits = |die: &Self| {
                 let is_record = |tag| matches!(tag, dw::DW_TAG_structure_type | dw::DW_TAG_class_type);
                 let fits = |found: dw::DwTag| found == tag || is_record(found) && is_record(tag);
-                die.entry().is_some_and(|entry| fits(entry.tag()) && !is_set(&entry, dw::DW_AT_declaration))
+                let is_complete =
+                    |entry: &Entry| !is_set(entry, dw::DW_AT_declaration) && !entry.has_attr(dw::DW_AT_signature);
+                die.entry().is_some_and(|entry| fits(entry.tag()) && is_complete(&entry))
             };
             let mut all = in_unit.into_iter().flatten().chain(in_file()).filter_map(|named| Self::named(file, named));
             if let Some(found) = all.find(fits) {
@@ -212,8 +214,23 @@ impl Die {
     }
 }
 
+/// The name of a type that has all of its description in a unit of its own.
+fn name_of_signature(info: &DebugInfo, unit: &Unit, entry: &Entry) -> Option<String> {
+    let (number, offset) = info.referred(unit.number, &entry.attr_value(dw::DW_AT_signature)?)?;
+    let unit = info.unit(number)?;
+    let value = unit.entry(offset).ok()?.attr_value(dw::DW_AT_name)?;
+    info.text(&unit, value)
+}
+
 /// The name of an entry with those of the namespaces and classes that it stands in.
 pub(crate) fn qualified_name(info: &DebugInfo, place: (usize, UnitOffset)) -> Option<String> {
+    qualified_name_within(info, place, 0)
+}
+
+fn qualified_name_within(info: &DebugInfo, place: (usize, UnitOffset), depth: usize) -> Option<String> {
+    if depth > MOST_HOPS {
+        return None;
+    }
     let end = Instant::now() + TIME_LIMIT;
     let (mut number, mut offset) = place;
     // A definition stands elsewhere than its declaration, which has the name.
@@ -227,17 +244,26 @@ pub(crate) fn qualified_name(info: &DebugInfo, place: (usize, UnitOffset)) -> Op
         }
     }
     let unit = info.unit(number)?;
-    let mut found = String::new();
+    let (last, mut found) = (offset, String::new());
     for offset in unit.path(offset, end)? {
         let entry = unit.entry(offset).ok()?;
         let counts = match entry.tag() {
             dw::DW_TAG_namespace => !is_set(&entry, dw::DW_AT_export_symbols),
-            dw::DW_TAG_enumeration_type => offset == place.1 || is_set(&entry, dw::DW_AT_enum_class),
+            dw::DW_TAG_enumeration_type => offset == last || is_set(&entry, dw::DW_AT_enum_class),
             dw::DW_TAG_compile_unit | dw::DW_TAG_partial_unit | dw::DW_TAG_type_unit => false,
             dw::DW_TAG_lexical_block | dw::DW_TAG_inlined_subroutine => false,
             _ => true,
         };
-        let name = entry.attr_value(dw::DW_AT_name).filter(|_| counts).and_then(|value| info.text(&unit, value));
+        // A class that was declared elsewhere: there are the namespaces that it stands in.
+        if offset != last
+            && let Some(value) = entry.attr_value(dw::DW_AT_specification)
+            && let Some(place) = info.referred(number, &value)
+        {
+            found = qualified_name_within(info, place, depth + 1)?;
+            continue;
+        }
+        let own = entry.attr_value(dw::DW_AT_name).and_then(|value| info.text(&unit, value));
+        let name = if counts { own.or_else(|| name_of_signature(info, &unit, &entry)) } else { None };
         if let Some(mut name) = name {
             if unit.is_fortran() {
                 name.make_ascii_lowercase();

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use gimli::{Abbreviations, AttributeValue, DebugInfoOffset, Dwarf, Reader, UnitHeader, UnitOffset, UnitType};
+use gimli::{
+    Abbreviations, AttributeValue, DebugInfoOffset, Dwarf, Reader, UnitHeader, UnitOffset, UnitType, constants as dw,
+};
 use target::TargetAbi;
 
 use crate::abbreviations::length_of_table;
@@ -23,7 +25,7 @@ pub struct DebugInfo {
     abi: TargetAbi,
     headers: OnceLock<Headers>,
     kept: Mutex<Kept>,
-    units_by_address: OnceLock<Vec<(u64, u64, usize)>>,
+    units_by_address: OnceLock<ByAddress>,
     names: OnceLock<Names>,
 }
 
@@ -34,6 +36,14 @@ struct Headers {
     /// How many are of `.debug_info`.
     ordered: usize,
     signatures: HashMap<u64, (usize, UnitOffset)>,
+}
+
+/// Which units have which code.
+#[derive(Default)]
+struct ByAddress {
+    ranges: Vec<(u64, u64, usize)>,
+    /// Those that do not say it.
+    others: Vec<usize>,
 }
 
 /// Units that have been opened.
@@ -150,22 +160,32 @@ impl DebugInfo {
 
     /// The number of the unit whose code has an address of the file.
     pub(crate) fn unit_at(&self, address: u64) -> Option<usize> {
-        let all = self.units_by_address.get_or_init(|| {
-            let end = Instant::now() + INDEX_TIME;
-            let mut found = Vec::new();
-            for number in 0..self.units() {
-                if found.len() >= MOST_RANGES || Instant::now() > end {
-                    break;
-                }
-                let Some(unit) = self.unit(number) else { continue };
-                let Some(root) = unit.root() else { continue };
-                for (begin, end) in ranges(&self.dwarf, &unit, &root) {
-                    found.push((begin, end, number));
-                }
+        let all = self.units_by_address.get_or_init(|| self.by_address());
+        let has = |(begin, end, _): &&(u64, u64, usize)| (*begin..*end).contains(&address);
+        if let Some((_, _, number)) = all.ranges.iter().find(has) {
+            return Some(*number);
+        }
+        let end = Instant::now() + INDEX_TIME;
+        let mut others = all.others.iter().take_while(|_| Instant::now() < end);
+        others.find(|number| self.unit(**number).is_some_and(|unit| unit.function_at(self, address).is_some())).copied()
+    }
+
+    fn by_address(&self) -> ByAddress {
+        let end = Instant::now() + INDEX_TIME;
+        let mut found = ByAddress::default();
+        for number in 0..self.units() {
+            if found.ranges.len() >= MOST_RANGES || Instant::now() > end {
+                break;
             }
-            found
-        });
-        all.iter().find(|(begin, end, _)| (*begin..*end).contains(&address)).map(|(_, _, number)| *number)
+            let Some(unit) = self.unit(number) else { continue };
+            let Some(root) = unit.root() else { continue };
+            let before = found.ranges.len();
+            found.ranges.extend(ranges(&self.dwarf, &unit, &root).into_iter().map(|(begin, end)| (begin, end, number)));
+            if found.ranges.len() == before && root.tag() == dw::DW_TAG_compile_unit {
+                found.others.push(number);
+            }
+        }
+        found
     }
 
     /// The names of all units.

@@ -186,7 +186,14 @@ impl Lookup<'_> {
         let mut found = Vec::new();
         for unit in self.units {
             let all = unit.unit.names(&unit.file.info).of(kind, name);
-            found.extend(all.filter_map(|named| Die::named(&unit.file, named)));
+            let all = all.filter_map(|named| Some((named.external, Die::named(&unit.file, named)?)));
+            // Link-time optimisation puts what several units have alone under one name into one.
+            let seen = |external: bool, die: &Die| {
+                external
+                    || self.units.len() == 1
+                    || self.units.iter().any(|unit| unit.unit.number == die.first_declared().unit.number)
+            };
+            found.extend(all.filter(|(external, die)| seen(*external, die)).map(|(_, die)| die));
         }
         found.into_iter()
     }
@@ -248,6 +255,13 @@ impl Lookup<'_> {
             }
         }
         if removed { self.qualified(&kept.join("::"), wanted) } else { None }
+    }
+
+    /// What a namespace of that name has or imports.
+    pub fn in_space_named(&self, name: &str, wanted: Wanted) -> Option<Die> {
+        let (space, last) = name.rsplit_once("::")?;
+        let spaces: Vec<_> = self.all(Kind::Space, space, true).take(MOST_HOPS).collect();
+        spaces.iter().find_map(|space| self.in_entry(space, last, wanted, 0))
     }
 }
 

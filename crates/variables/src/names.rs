@@ -8,8 +8,9 @@ use std::time::Instant;
 use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
 
 use crate::Section;
+use crate::die::qualified_name;
 use crate::info::DebugInfo;
-use crate::limits::{DEEPEST, LONGEST_NAME, MOST_NAMES};
+use crate::limits::{DEEPEST, LONGEST_NAME, MOST_HOPS, MOST_NAMES};
 use crate::plain_types::in_one_way;
 use crate::unit::Unit;
 
@@ -169,13 +170,19 @@ impl Names {
                 let is_enumeration = entry.tag() == dw::DW_TAG_enumeration_type;
                 // Enumerators are seen where their enumeration stands, unless it has a scope of its own.
                 let scoped = !is_enumeration || is_set(entry, dw::DW_AT_enum_class);
-                let inner = match &full {
-                    Some(full) => {
-                        self.push(Kind::Type, full, unit, entry.offset(), !hidden, is_declared);
-                        if scoped { format!("{full}::") } else { prefix.to_owned() }
-                    }
-                    None => prefix.to_owned(),
+                let elsewhere = entry.has_attr(dw::DW_AT_specification) || entry.has_attr(dw::DW_AT_signature);
+                let own = if elsewhere { qualified_name(info, (unit.number, entry.offset())) } else { full };
+                let inner = match (&own, &name) {
+                    (Some(full), Some(_)) if scoped => format!("{full}::"),
+                    (Some(full), Some(name)) => full.strip_suffix(name.as_str()).unwrap_or(prefix).to_owned(),
+                    // Without a name of its own, what it stands in.
+                    (Some(full), None) => format!("{full}::"),
+                    (None, _) => prefix.to_owned(),
                 };
+                if let Some(full) = own.filter(|_| name.is_some() || elsewhere) {
+                    let declared = is_declared || entry.has_attr(dw::DW_AT_signature);
+                    self.push(Kind::Type, &full, unit, entry.offset(), !hidden, declared);
+                }
                 inside(inner, is_enumeration, hidden)
             }
             dw::DW_TAG_typedef => {
@@ -192,7 +199,7 @@ impl Names {
             }
             dw::DW_TAG_variable | dw::DW_TAG_constant | dw::DW_TAG_member => {
                 let full = full.or_else(|| self.specified(info, unit, entry, declared))?;
-                let external = is_set(entry, dw::DW_AT_external) || entry.has_attr(dw::DW_AT_specification);
+                let external = is_external(info, unit, entry);
                 // A member of each object is no variable; a static one is declared.
                 if entry.tag() == dw::DW_TAG_member && !is_declared && !external {
                     return None;
@@ -245,7 +252,7 @@ impl Names {
         {
             return Some(known.clone());
         }
-        crate::die::qualified_name(info, info.referred(unit.number, &value)?)
+        qualified_name(info, info.referred(unit.number, &value)?)
     }
 
     fn symbol_of(&self, info: &DebugInfo, unit: &Unit, entry: &DebuggingInformationEntry<Section>) -> Option<String> {
@@ -261,6 +268,23 @@ impl Names {
         let unit = u32::try_from(unit.number).unwrap_or(u32::MAX);
         self.all.push(Named { hash: hash(kind, name), unit, external, declared, offset: offset.0 });
     }
+}
+
+/// Whether a variable is external, as it says itself or where it was declared.
+fn is_external(info: &DebugInfo, unit: &Unit, entry: &DebuggingInformationEntry<Section>) -> bool {
+    if is_set(entry, dw::DW_AT_external) || entry.has_attr(dw::DW_AT_specification) {
+        return true;
+    }
+    let mut next = entry.attr_value(dw::DW_AT_abstract_origin).and_then(|value| info.referred(unit.number, &value));
+    for _ in 0..MOST_HOPS {
+        let Some((number, offset)) = next else { return false };
+        let Some(found) = info.unit(number).and_then(|unit| unit.entry(offset).ok()) else { return false };
+        if is_set(&found, dw::DW_AT_external) || found.has_attr(dw::DW_AT_specification) {
+            return true;
+        }
+        next = found.attr_value(dw::DW_AT_abstract_origin).and_then(|value| info.referred(number, &value));
+    }
+    false
 }
 
 fn specification(entry: &DebuggingInformationEntry<Section>) -> Option<AttributeValue<Section>> {

@@ -156,7 +156,8 @@ impl FrameScope {
         if name.contains("::") {
             let mut places = self.blocks.iter().cloned().chain(self.around.iter().cloned()).chain(roots());
             let imported = places.find_map(|place| lookup.through_imports(&place, name, wanted));
-            return imported.or_else(|| lookup.without_inline(name, wanted));
+            let inline = || lookup.without_inline(name, wanted);
+            return imported.or_else(inline).or_else(|| lookup.in_space_named(name, wanted));
         }
         roots().find_map(|root| lookup.in_entry(&root, name, wanted, 0))
     }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use calls::Unknown;
 use gimli::{AttributeValue, constants as dw};
@@ -9,6 +10,7 @@ use gimli::{AttributeValue, constants as dw};
 use crate::die::{Die, File};
 use crate::frame::{Context, damaged, gone};
 use crate::held::Held;
+use crate::limits::TIME_LIMIT;
 use crate::locate::{constant, located};
 use crate::names::{Kind, Named};
 use crate::ranges::entered_at;
@@ -48,7 +50,29 @@ fn variable(context: &Context, die: &Die) -> Result<Raw, Unknown> {
     if die.is_declaration() || die.tag() == Some(dw::DW_TAG_member) {
         return declared(context, die, type_);
     }
-    Err(gone())
+    match instance(die) {
+        Some(found) => value_of(context, &found),
+        None => Err(gone()),
+    }
+}
+
+/// What link-time optimisation made of a variable: its place is described in another unit.
+fn instance(die: &Die) -> Option<Die> {
+    let declared = die.first_declared();
+    // Variables of functions have their instances where the function has its own.
+    let of_function = declared.parents(Instant::now() + TIME_LIMIT).iter().any(is_code);
+    let name = declared.qualified_name().filter(|_| !of_function)?;
+    let all = die.file.info.names().of(Kind::Value, &name).filter_map(|named| Die::named(&die.file, named));
+    let mut others = all.filter(|other| other != die && other.unit.number != die.unit.number);
+    others.find(|other| has_location(other) && other.first_declared() == declared)
+}
+
+fn has_location(die: &Die) -> bool {
+    die.entry().is_some_and(|entry| entry.has_attr(dw::DW_AT_location))
+}
+
+fn is_code(die: &Die) -> bool {
+    matches!(die.tag(), Some(dw::DW_TAG_subprogram | dw::DW_TAG_lexical_block))
 }
 
 fn external_symbol(die: &Die) -> Option<String> {
@@ -99,8 +123,7 @@ fn definition(context: &Context, die: &Die) -> Option<Die> {
 }
 
 fn is_in_function(context: &Context, die: &Die) -> bool {
-    let of_function = |parent: &Die| matches!(parent.tag(), Some(dw::DW_TAG_subprogram | dw::DW_TAG_lexical_block));
-    die.first_declared().parents(context.end()).iter().any(of_function)
+    die.first_declared().parents(context.end()).iter().any(is_code)
 }
 
 /// Whether a location is an address that the linker has left out.

@@ -95,6 +95,8 @@ pub fn compared(
                 counts.unknown += 1;
                 show("UNKNOWN", &line());
             }
+            // It is wrong.
+            (Err(_), _) if truth.is_some() && truth.copied() != number => counts.unknown += 1,
             (Err(unknown), _) => {
                 counts.fewer += 1;
                 if !allowed(asked, &unknown.to_string()) {

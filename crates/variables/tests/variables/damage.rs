@@ -100,7 +100,9 @@ fn damaged(compiler: &str, sources: &[&str], options: &[&str], expressions: &str
         let options: Vec<_> = [form].iter().chain(options).copied().collect();
         let build = Build { compiler, sources, options: &options, expressions };
         let name = format!("damage-{expressions}-{form}");
-        rounds(&stopped(&build, &name), fortran, 150);
+        // More of them: MPI_QUEUES_ROUNDS=5000 cargo test -p mpi-queues-variables damage
+        let wanted = std::env::var("MPI_QUEUES_ROUNDS").ok().and_then(|text| text.parse().ok());
+        rounds(&stopped(&build, &name), fortran, wanted.unwrap_or(150));
     }
 }
 

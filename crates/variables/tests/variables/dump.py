@@ -98,11 +98,6 @@ def main():
                 if len(fields) > 5 and fields[5].startswith("/") and fields[5] not in seen and int(fields[2], 16) == 0:
                     seen.add(fields[5])
                     print("file", int(fields[0].split("-")[0], 16), fields[5], file=out)
-        for name in ("shared_number", "hidden_pointer", "hidden_object", "shared_table", "stop_here", "opaque"):
-            try:
-                print("symbol", int(gdb.parse_and_eval(f"(long)&{name}")) & MASK, name, file=out)
-            except gdb.error:
-                pass
         frame, inlined, number = gdb.newest_frame(), 0, 0
         while frame is not None:
             if frame.type() == gdb.NORMAL_FRAME:

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use calls::Unknown;
 use gimli::{Dwarf, RunTimeEndian, SectionId};
-use object::{Object, ObjectSection, ObjectSegment};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use target::TargetAbi;
 use variables::{DebugInfo, FrameFacts, FrameScope, Memory, OuterFrame, Section};
 
@@ -121,10 +121,6 @@ pub fn stopped(build: &Build<'_>, name: &str) -> Stopped {
                     found.bias = begin.parse::<u64>().unwrap() - first;
                 }
             }
-            "symbol" => {
-                let (address, name) = rest.split_once(' ').unwrap();
-                dump.symbols.insert(name.to_owned(), address.parse().unwrap());
-            }
             "frame" => {
                 let mut words = rest.split(' ');
                 let pc = words.next().unwrap().parse().unwrap();
@@ -150,12 +146,22 @@ pub fn stopped(build: &Build<'_>, name: &str) -> Stopped {
         }
     }
     assert!(!found.frames.is_empty(), "gdb did not stop the program: {told}");
+    dump.symbols = symbols(&program, found.bias);
     // The variables that each thread has are where gdb says that one of them is.
     let known = found.asked.iter().find(|asked| asked.text == "&each_thread");
     dump.thread = known.and_then(|asked| asked.gdb.split(' ').nth(1)?.parse().ok());
     found.memory = Rc::new(dump);
     std::fs::remove_file(&memory).unwrap();
     found
+}
+
+/// Those that are no thread's own.
+fn symbols(program: &Path, bias: u64) -> BTreeMap<String, u64> {
+    let bytes = std::fs::read(program).unwrap();
+    let file = object::File::parse(bytes.as_slice()).unwrap();
+    let wanted = file.symbols().filter(|symbol| symbol.is_definition() && symbol.is_global());
+    let wanted = wanted.filter(|symbol| symbol.kind() != object::SymbolKind::Tls);
+    wanted.map(|symbol| (symbol.name().unwrap().to_owned(), symbol.address() + bias)).collect()
 }
 
 fn truth(lines: &str) -> BTreeMap<(String, String), i128> {
