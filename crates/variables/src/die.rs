@@ -127,12 +127,6 @@ impl Die {
         self.name().is_some_and(|own| own == name)
     }
 
-    /// Its type; `None` for `void`.
-    pub fn type_of(&self) -> Option<Self> {
-        let (die, value) = self.attribute(dw::DW_AT_type)?;
-        die.referred(&value)
-    }
-
     /// Looks at what stands directly in it until `look` says that this was enough.
     pub fn each_child(&self, end: Instant, look: &mut dyn FnMut(&Self, &Entry) -> bool) {
         let Ok(mut entries) = self.unit.entries_at_offset(self.offset) else { return };

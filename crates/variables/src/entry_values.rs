@@ -127,9 +127,19 @@ fn enters(context: &Context, caller: &Context, site: &Die, function: &Die) -> bo
     else {
         return false;
     };
+    let begin = begin.wrapping_add(function.file.bias);
+    let target = site.entry().and_then(|entry| {
+        let target = [dw::DW_AT_call_target, dw::DW_AT_GNU_call_site_target];
+        target.iter().find_map(|name| entry.attr_value(*name))?.exprloc_value()
+    });
+    if let Some(target) = target
+        && let Ok(address) = left_by(caller, site, target)
+    {
+        return address == begin;
+    }
     let read = |address: u64, length: usize| context.read(address, length).ok();
     let after = caller.facts.pc.wrapping_add(1);
-    calls::call_target(after, &read, &read) == Some(begin.wrapping_add(function.file.bias))
+    calls::call_target(after, &read, &read) == Some(begin)
 }
 
 fn is_external(function: &Die) -> bool {

@@ -17,6 +17,8 @@ use crate::plain_types::Plain;
 #[derive(Clone)]
 pub(crate) enum Type {
     Void,
+    /// One that the debug information refers to and does not have here (a supplementary file, damage).
+    Lost,
     /// As the debug information has it.
     Die(Die),
     /// One that no debug information has.
@@ -57,7 +59,10 @@ pub(crate) enum Real {
 impl Type {
     /// That of an entry.
     pub fn of(die: &Die) -> Self {
-        die.type_of().map_or(Self::Void, Self::Die)
+        match die.attribute(dw::DW_AT_type) {
+            Some((owner, value)) => owner.referred(&value).map_or(Self::Lost, Self::Die),
+            None => Self::Void,
+        }
     }
 
     /// Without typedefs and qualifiers.
@@ -76,20 +81,21 @@ impl Type {
                     | dw::DW_TAG_packed_type
                     | dw::DW_TAG_shared_type
                     | dw::DW_TAG_template_alias,
-                ) => match die.type_of() {
-                    Some(next) => die = next,
-                    None => return Self::Void,
+                ) => match Self::of(&die) {
+                    Self::Die(next) => die = next,
+                    other => return other,
                 },
-                _ => break,
+                _ => return Self::Die(die),
             }
         }
-        Self::Die(die)
+        Self::Lost
     }
 
     /// What it is; of an array with the bounds that it has for an object at an address.
     pub fn real(&self, context: &Context, object: Option<u64>) -> Result<Real, Unknown> {
         let die = match self.bare() {
             Self::Void => return Ok(Real::Void),
+            Self::Lost => return Err(Unknown::new("its type is not in the debug information")),
             Self::Plain(plain) if !plain.number => return Ok(Real::Other { bytes: Some(plain.bytes) }),
             Self::Plain(Plain { bytes, signed, truth, .. }) => return Ok(Real::Number { bytes, signed, truth }),
             Self::Pointer(target) => {
@@ -150,6 +156,7 @@ impl Type {
         let starred = |inner: String| if inner.ends_with('*') { format!("{inner}*") } else { format!("{inner} *") };
         let die = match self {
             Self::Void => return "void".to_owned(),
+            Self::Lost => return "?".to_owned(),
             Self::Plain(plain) => return plain.name.to_owned(),
             Self::Pointer(target) => return starred(target.name_within(depth + 1)),
             Self::Array(array, from) => {
@@ -241,9 +248,9 @@ fn base_type(die: &Die, bytes: u64) -> Real {
 }
 
 fn enumeration(context: &Context, die: &Die) -> Result<Real, Unknown> {
-    let underlying = match die.type_of() {
-        Some(underlying) => Some(context.deeper(|| Type::Die(underlying).real(context, None))?),
-        None => None,
+    let underlying = match Type::of(die) {
+        Type::Void => None,
+        underlying => Some(context.deeper(|| underlying.real(context, None))?),
     };
     let (inner, signed) = match underlying {
         Some(Real::Number { bytes, signed, .. }) => (Some(bytes), signed),

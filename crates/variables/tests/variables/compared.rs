@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use calls::expression::{Evaluated, given_in_c, given_in_fortran};
 
-use crate::stopped::{Asked, Stopped, debug_info, sections};
+use crate::stopped::{Asked, Stopped};
 
 /// How many expressions were compared, and what came of it.
 #[derive(Default, Debug)]
@@ -29,7 +29,7 @@ pub fn compared(
     what: &str,
     allowed: &dyn Fn(&Asked, &str) -> bool,
 ) -> (Counts, Vec<String>) {
-    let info = debug_info(&sections(&stopped.program));
+    let infos = stopped.infos(&mut |_| {});
     let (mut counts, mut wrong) = (Counts::default(), Vec::new());
     let times = stopped.asked.iter().fold(BTreeMap::<_, usize>::new(), |mut times, asked| {
         *times.entry((asked.function.clone(), asked.text.clone())).or_default() += 1;
@@ -40,7 +40,7 @@ pub fn compared(
         let key = (asked.function.clone(), asked.text.clone());
         // A function that is there more than once has other values each time.
         let truth = stopped.truth.get(&key).filter(|_| times.get(&key) == Some(&1));
-        let given = stopped.scope(&info, asked, fortran).and_then(|scope| {
+        let given = stopped.scope(&infos, asked, fortran).and_then(|scope| {
             let no_constant = |_: &str| Ok(None);
             if fortran {
                 given_in_fortran(&asked.text, &scope, &no_constant)

@@ -1,13 +1,12 @@
 //! Damaged debug information: whatever it says, look-ups end, and nothing panics.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use calls::expression::{Scope, Typed, given_in_c, given_in_fortran, of_c};
 use variables::FrameScope;
 
-use crate::stopped::{Build, Stopped, debug_info, sections, stopped};
+use crate::stopped::{Build, Stopped, stopped};
 
 /// A generator of numbers that are the same each time (xorshift64*, Vigna 2016).
 struct Random(u64);
@@ -69,26 +68,17 @@ fn ask_everything(scope: &FrameScope, text: &str, fortran: bool) {
 }
 
 fn rounds(stopped: &Stopped, fortran: bool, rounds: u64) {
-    let whole = sections(&stopped.program);
     for round in 0..rounds {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (round + 1));
-        let mut damaged = whole.clone();
-        damage(&mut damaged, &mut random);
         let begin = Instant::now();
-        let info = debug_info(&damaged);
+        let infos = stopped.infos(&mut |sections| damage(sections, &mut random));
         for asked in &stopped.asked {
             // A tenth of them, others in each round.
             if random.below(10) != 0 {
                 continue;
             }
-            let facts = stopped.facts(&info, asked.frame).unwrap();
-            for inlined in [asked.inlined, 0] {
-                let memory = stopped.memory.clone();
-                if let Ok(scope) =
-                    FrameScope::new(info.clone(), Rc::clone(&facts), Vec::new(), inlined, fortran, memory)
-                {
-                    ask_everything(&scope, &asked.text, fortran);
-                }
+            if let Ok(scope) = stopped.scope(&infos, asked, fortran) {
+                ask_everything(&scope, &asked.text, fortran);
             }
         }
         assert!(begin.elapsed() < Duration::from_secs(20), "round {round} took {:?}", begin.elapsed());
@@ -98,7 +88,7 @@ fn rounds(stopped: &Stopped, fortran: bool, rounds: u64) {
 fn damaged(compiler: &str, sources: &[&str], options: &[&str], expressions: &str, fortran: bool) {
     for form in ["-gdwarf-5", "-gdwarf-4"] {
         let options: Vec<_> = [form].iter().chain(options).copied().collect();
-        let build = Build { compiler, sources, options: &options, expressions };
+        let build = Build { library: &[], compiler, sources, options: &options, expressions };
         let name = format!("damage-{expressions}-{form}");
         // More of them: MPI_QUEUES_ROUNDS=5000 cargo test -p mpi-queues-variables damage
         let wanted = std::env::var("MPI_QUEUES_ROUNDS").ok().and_then(|text| text.parse().ok());

@@ -92,12 +92,15 @@ def main():
     expressions = wanted()
     with open(os.environ["FACTS"], "w") as out:
         with open(f"/proc/{pid}/maps") as maps:
-            seen = set()
+            loaded = {}
             for line in maps:
                 fields = line.split()
-                if len(fields) > 5 and fields[5].startswith("/") and fields[5] not in seen and int(fields[2], 16) == 0:
-                    seen.add(fields[5])
-                    print("file", int(fields[0].split("-")[0], 16), fields[5], file=out)
+                if len(fields) > 5 and fields[5].startswith("/"):
+                    begin, end = (int(word, 16) for word in fields[0].split("-"))
+                    first, _ = loaded.get(fields[5], (begin, end))
+                    loaded[fields[5]] = (first, end)
+            for path, (begin, end) in loaded.items():
+                print("file", begin, end, path, file=out)
         frame, inlined, number = gdb.newest_frame(), 0, 0
         while frame is not None:
             if frame.type() == gdb.NORMAL_FRAME:

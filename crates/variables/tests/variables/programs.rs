@@ -54,7 +54,11 @@ fn all_builds(compiler: &str, sources: &[&str], more: &[&str], expressions: &str
     for form in FORMS {
         for level in LEVELS {
             let options: Vec<_> = [form, level].iter().chain(more).copied().collect();
-            let found = one_build(&Build { compiler, sources, options: &options, expressions }, fortran, &mut wrong);
+            let found = one_build(
+                &Build { library: &[], compiler, sources, options: &options, expressions },
+                fortran,
+                &mut wrong,
+            );
             assert!(level != "-O0" || found >= known, "{compiler} {form}: {found} are known");
         }
     }
@@ -97,7 +101,8 @@ fn other_forms() {
         ["-gdwarf-4", "-fdebug-types-section", "-O1"],
         ["-gdwarf-5", "-fdebug-types-section", "-O2"],
     ] {
-        let build = Build { compiler: "gcc", sources: &sources, options: &options, expressions: "plain.txt" };
+        let build =
+            Build { library: &[], compiler: "gcc", sources: &sources, options: &options, expressions: "plain.txt" };
         assert!(one_build(&build, false, &mut wrong) > 60);
     }
     let sources = ["classes.cpp", "classes_other.cpp"];
@@ -107,12 +112,37 @@ fn other_forms() {
         ["-std=c++17", "-w", "-gdwarf-5", "-fdebug-types-section", "-O2"],
         ["-std=c++17", "-w", "-gdwarf-3", "-gstrict-dwarf", "-O1"],
     ] {
-        let build = Build { compiler: "g++", sources: &sources, options: &options, expressions: "classes.txt" };
+        let build =
+            Build { library: &[], compiler: "g++", sources: &sources, options: &options, expressions: "classes.txt" };
         assert!(one_build(&build, false, &mut wrong) > 60);
     }
     let sources = ["given.c", "other.c"];
-    let build =
-        Build { compiler: "gcc", sources: &sources, options: &["-g", "-flto", "-O2", "-w"], expressions: "given.txt" };
+    let build = Build {
+        library: &[],
+        compiler: "gcc",
+        sources: &sources,
+        options: &["-g", "-flto", "-O2", "-w"],
+        expressions: "given.txt",
+    };
     assert!(one_build(&build, false, &mut wrong) > 20);
+    none_is(&wrong);
+}
+
+/// Variables and types that another file defines; one that the program has its own copy of.
+#[test]
+fn a_library() {
+    let mut wrong = Vec::new();
+    for level in ["-O0", "-O2"] {
+        let options = ["-g", level, "-w"];
+        let (sources, library) = (["with_library.c"], ["library.c"]);
+        let build = Build {
+            compiler: "gcc",
+            library: &library,
+            sources: &sources,
+            options: &options,
+            expressions: "library.txt",
+        };
+        assert!(one_build(&build, false, &mut wrong) > 20);
+    }
     none_is(&wrong);
 }

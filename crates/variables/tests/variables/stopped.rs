@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use calls::Unknown;
 use gimli::{Dwarf, RunTimeEndian, SectionId};
-use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable};
 use target::TargetAbi;
 use variables::{DebugInfo, FrameFacts, FrameScope, Memory, OuterFrame, Section};
 
 /// What is compiled.
 pub struct Build<'b> {
+    /// Sources of a library that the program is linked to.
+    pub library: &'b [&'b str],
     pub compiler: &'b str,
     pub sources: &'b [&'b str],
     pub options: &'b [&'b str],
@@ -35,14 +37,27 @@ pub struct Stopped {
     pub asked: Vec<Asked>,
     pub truth: BTreeMap<(String, String), i128>,
     pub memory: Rc<Dump>,
-    pub program: PathBuf,
+    /// The program, then its library.
+    pub files: Vec<Loaded>,
+}
+
+/// A file that the program has loaded: where it lies, and what is added to its addresses.
+#[derive(Clone)]
+pub struct Loaded {
+    pub path: PathBuf,
+    pub begin: u64,
+    pub end: u64,
     pub bias: u64,
 }
+
+/// The same with its debug information.
+pub type Infos = Vec<(Arc<DebugInfo>, Loaded)>;
 
 /// Its memory.
 pub struct Dump {
     ranges: Vec<(u64, Vec<u8>)>,
     symbols: BTreeMap<String, u64>,
+    copied: BTreeMap<String, u64>,
     pub thread: Option<u64>,
 }
 
@@ -65,6 +80,10 @@ impl Memory for Dump {
     fn symbol(&self, name: &str) -> Option<u64> {
         self.symbols.get(name).copied()
     }
+
+    fn copied(&self, name: &str) -> Option<u64> {
+        self.copied.get(name).copied()
+    }
 }
 
 fn folder() -> PathBuf {
@@ -74,14 +93,26 @@ fn folder() -> PathBuf {
 /// Compiles a program of `programs/`.
 pub fn compile(build: &Build<'_>, place: &Path) -> PathBuf {
     let program = place.join("program");
-    let mut command = Command::new(build.compiler);
-    command.current_dir(place).args(build.options).arg("-o").arg(&program);
-    command.args(build.sources.iter().map(|source| folder().join("programs").join(source)));
-    let done = command.output();
-    let done = done.unwrap_or_else(|error| panic!("{} cannot be run: {error} (apt-get install it)", build.compiler));
-    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+    let run = |sources: &[&str], more: &[&str], output: &Path| {
+        let mut command = Command::new(build.compiler);
+        command.current_dir(place).args(build.options).arg("-o").arg(output);
+        command.args(sources.iter().map(|source| folder().join("programs").join(source))).args(more);
+        let done = command.output();
+        let done =
+            done.unwrap_or_else(|error| panic!("{} cannot be run: {error} (apt-get install it)", build.compiler));
+        assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    let library = place.join(LIBRARY);
+    if !build.library.is_empty() {
+        run(build.library, &["-shared", "-fPIC"], &library);
+        run(build.sources, &[library.to_str().unwrap(), "-Wl,-rpath,$ORIGIN"], &program);
+    } else {
+        run(build.sources, &[], &program);
+    }
     program
 }
+
+const LIBRARY: &str = "liblibrary.so";
 
 /// A folder of its own.
 pub fn place(name: &str) -> PathBuf {
@@ -106,19 +137,26 @@ pub fn stopped(build: &Build<'_>, name: &str) -> Stopped {
         frames: Vec::new(),
         asked: Vec::new(),
         truth: truth(&std::fs::read_to_string(&expressions).unwrap()),
-        memory: Rc::new(Dump { ranges: Vec::new(), symbols: BTreeMap::new(), thread: None }),
-        program: program.clone(),
-        bias: 0,
+        memory: Rc::new(Dump { ranges: Vec::new(), symbols: BTreeMap::new(), copied: BTreeMap::new(), thread: None }),
+        files: Vec::new(),
     };
-    let mut dump = Dump { ranges: ranges(&std::fs::read(&memory).unwrap()), symbols: BTreeMap::new(), thread: None };
-    let first = first_address(&program);
+    let mut dump = Dump {
+        ranges: ranges(&std::fs::read(&memory).unwrap()),
+        symbols: BTreeMap::new(),
+        copied: BTreeMap::new(),
+        thread: None,
+    };
+    let own = [program.canonicalize().unwrap(), place.canonicalize().unwrap().join(LIBRARY)];
     for line in facts.lines() {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "file" => {
-                let (begin, path) = rest.split_once(' ').unwrap();
-                if Path::new(path) == program.canonicalize().unwrap() {
-                    found.bias = begin.parse::<u64>().unwrap() - first;
+                let mut words = rest.splitn(3, ' ');
+                let (begin, end) = (words.next().unwrap().parse().unwrap(), words.next().unwrap().parse().unwrap());
+                let path = PathBuf::from(words.next().unwrap());
+                if own.contains(&path) {
+                    let bias = begin - first_address(&path);
+                    found.files.push(Loaded { path, begin, end, bias });
                 }
             }
             "frame" => {
@@ -146,7 +184,12 @@ pub fn stopped(build: &Build<'_>, name: &str) -> Stopped {
         }
     }
     assert!(!found.frames.is_empty(), "gdb did not stop the program: {told}");
-    dump.symbols = symbols(&program, found.bias);
+    // As the dynamic linker binds them: the program's first.
+    found.files.sort_by_key(|file| own.iter().position(|path| *path == file.path));
+    for file in found.files.iter().rev() {
+        dump.symbols.append(&mut symbols(file));
+    }
+    dump.copied = copied(&found.files);
     // The variables that each thread has are where gdb says that one of them is.
     let known = found.asked.iter().find(|asked| asked.text == "&each_thread");
     dump.thread = known.and_then(|asked| asked.gdb.split(' ').nth(1)?.parse().ok());
@@ -156,12 +199,29 @@ pub fn stopped(build: &Build<'_>, name: &str) -> Stopped {
 }
 
 /// Those that are no thread's own.
-fn symbols(program: &Path, bias: u64) -> BTreeMap<String, u64> {
-    let bytes = std::fs::read(program).unwrap();
+fn symbols(loaded: &Loaded) -> BTreeMap<String, u64> {
+    let bytes = std::fs::read(&loaded.path).unwrap();
     let file = object::File::parse(bytes.as_slice()).unwrap();
+    let bias = loaded.bias;
     let wanted = file.symbols().filter(|symbol| symbol.is_definition() && symbol.is_global());
     let wanted = wanted.filter(|symbol| symbol.kind() != object::SymbolKind::Tls);
     wanted.map(|symbol| (symbol.name().unwrap().to_owned(), symbol.address() + bias)).collect()
+}
+
+/// The variables of the library that the program has copies of.
+fn copied(files: &[Loaded]) -> BTreeMap<String, u64> {
+    let bytes = std::fs::read(&files[0].path).unwrap();
+    let file = object::File::parse(bytes.as_slice()).unwrap();
+    let mut found = BTreeMap::new();
+    for (address, relocation) in file.dynamic_relocations().into_iter().flatten() {
+        let object::RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
+        let object::RelocationTarget::Symbol(index) = relocation.target() else { continue };
+        if r_type == object::elf::R_X86_64_COPY {
+            let symbol = file.dynamic_symbol_table().unwrap().symbol_by_index(index).unwrap();
+            found.insert(symbol.name().unwrap().to_owned(), address + files[0].bias);
+        }
+    }
+    found
 }
 
 fn truth(lines: &str) -> BTreeMap<(String, String), i128> {
@@ -225,23 +285,37 @@ pub fn debug_info(sections: &BTreeMap<&'static str, Vec<u8>>) -> Arc<DebugInfo> 
 }
 
 impl Stopped {
-    /// A frame, with those that called it.
-    pub fn facts(&self, info: &Arc<DebugInfo>, at: usize) -> Option<Rc<FrameFacts>> {
-        facts(&Rc::new(self.frames.clone()), info, self.bias, at)
+    /// The debug information of its files, after `change` has done something to that of each.
+    pub fn infos(&self, change: &mut dyn FnMut(&mut BTreeMap<&'static str, Vec<u8>>)) -> Rc<Infos> {
+        let read = |loaded: &Loaded| {
+            let mut sections = sections(&loaded.path);
+            change(&mut sections);
+            (debug_info(&sections), loaded.clone())
+        };
+        Rc::new(self.files.iter().map(read).collect())
     }
 
-    /// What names mean in a frame.
-    pub fn scope(&self, info: &Arc<DebugInfo>, asked: &Asked, fortran: bool) -> Result<FrameScope, Unknown> {
-        let facts = self.facts(info, asked.frame).unwrap();
-        FrameScope::new(info.clone(), facts, Vec::new(), asked.inlined, fortran, self.memory.clone())
+    /// What names mean where something was asked.
+    pub fn scope(&self, infos: &Rc<Infos>, asked: &Asked, fortran: bool) -> Result<FrameScope, Unknown> {
+        let (info, facts) = frame(&Rc::new(self.frames.clone()), infos, asked.frame).unwrap();
+        let info = info.ok_or_else(|| Unknown::new("it has no debug information"))?;
+        let others = infos.iter().map(|(info, loaded)| (info.clone(), loaded.bias)).collect();
+        FrameScope::new(info, facts, others, asked.inlined, fortran, self.memory.clone())
     }
 }
 
 type Frames = Rc<Vec<(u64, u64, BTreeMap<u16, u64>)>>;
 
-fn facts(frames: &Frames, info: &Arc<DebugInfo>, bias: u64, at: usize) -> Option<Rc<FrameFacts>> {
+/// A frame, with those that called it.
+fn frame(frames: &Frames, infos: &Rc<Infos>, at: usize) -> Option<(Option<Arc<DebugInfo>>, Rc<FrameFacts>)> {
     let (pc, cfa, registers) = frames.get(at)?.clone();
-    let (all, own) = (frames.clone(), info.clone());
-    let outer = move || Some(OuterFrame { info: Some(own.clone()), facts: facts(&all, &own, bias, at + 1)? });
-    Some(Rc::new(FrameFacts { pc, bias, registers, cfa: Some(cfa), outer: Some(Rc::new(outer)) }))
+    let file = infos.iter().find(|(_, loaded)| (loaded.begin..loaded.end).contains(&pc));
+    let bias = file.map_or(0, |(_, loaded)| loaded.bias);
+    let (all, own) = (frames.clone(), infos.clone());
+    let outer = move || {
+        let (info, facts) = frame(&all, &own, at + 1)?;
+        Some(OuterFrame { info, facts })
+    };
+    let facts = FrameFacts { pc, bias, registers, cfa: Some(cfa), outer: Some(Rc::new(outer)) };
+    Some((file.map(|(info, _)| info.clone()), Rc::new(facts)))
 }
