@@ -8,7 +8,7 @@ use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as 
 
 use crate::Section;
 use crate::info::DebugInfo;
-use crate::limits::{MOST_HOPS, TIME_LIMIT};
+use crate::limits::{MOST_HOPS, MOST_SCOPES, PATH_TIME};
 use crate::names::{Kind, Named, is_set};
 use crate::ranges::ranges;
 use crate::unit::Unit;
@@ -222,10 +222,10 @@ pub(crate) fn qualified_name(info: &DebugInfo, place: (usize, UnitOffset)) -> Op
 }
 
 fn qualified_name_within(info: &DebugInfo, place: (usize, UnitOffset), depth: usize) -> Option<String> {
-    if depth > MOST_HOPS {
+    if depth > MOST_SCOPES {
         return None;
     }
-    let end = Instant::now() + TIME_LIMIT;
+    let end = Instant::now() + PATH_TIME;
     let (mut number, mut offset) = place;
     // A definition stands elsewhere than its declaration, which has the name.
     for _ in 0..MOST_HOPS {

@@ -11,6 +11,12 @@ pub(crate) const DEEPEST: usize = 24;
 /// One question may take this long; what was not found by then stays unknown.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(1);
 
+/// Finding what one entry stands in may take this long.
+pub(crate) const PATH_TIME: Duration = Duration::from_millis(200);
+
+/// Classes that were declared elsewhere, each within the next.
+pub(crate) const MOST_SCOPES: usize = 8;
+
 /// Listing the units or the names of one file may take this long, once.
 pub(crate) const INDEX_TIME: Duration = Duration::from_secs(2);
 

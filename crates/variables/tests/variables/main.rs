@@ -4,5 +4,6 @@
 
 mod compared;
 mod damage;
+mod hostile;
 mod programs;
 mod stopped;

@@ -252,7 +252,9 @@ fn first_address(program: &Path) -> u64 {
 }
 
 /// The debug sections of a file by their names, which a test may change before they are read.
-pub fn sections(program: &Path) -> BTreeMap<&'static str, Vec<u8>> {
+pub type Sections = BTreeMap<&'static str, Vec<u8>>;
+
+fn sections(program: &Path) -> Sections {
     let bytes = std::fs::read(program).unwrap();
     let file = object::File::parse(bytes.as_slice()).unwrap();
     let all = [
@@ -276,7 +278,8 @@ pub fn sections(program: &Path) -> BTreeMap<&'static str, Vec<u8>> {
     all.into_iter().map(read).collect()
 }
 
-pub fn debug_info(sections: &BTreeMap<&'static str, Vec<u8>>) -> Arc<DebugInfo> {
+/// What they say.
+pub fn debug_info(sections: &Sections) -> Arc<DebugInfo> {
     let load = |id: SectionId| {
         let bytes: Arc<[u8]> = sections.get(id.name()).map_or(Arc::from([]), |bytes| bytes.as_slice().into());
         Ok::<_, gimli::Error>(Section::new(bytes, RunTimeEndian::Little))
@@ -284,9 +287,17 @@ pub fn debug_info(sections: &BTreeMap<&'static str, Vec<u8>>) -> Arc<DebugInfo> 
     Arc::new(DebugInfo::new(Arc::new(Dwarf::load(load).unwrap()), TargetAbi::LITTLE_64))
 }
 
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        if let Some(place) = self.files.first().and_then(|file| file.path.parent()) {
+            let _ = std::fs::remove_dir_all(place);
+        }
+    }
+}
+
 impl Stopped {
     /// The debug information of its files, after `change` has done something to that of each.
-    pub fn infos(&self, change: &mut dyn FnMut(&mut BTreeMap<&'static str, Vec<u8>>)) -> Rc<Infos> {
+    pub fn infos(&self, change: &mut dyn FnMut(&mut Sections)) -> Rc<Infos> {
         let read = |loaded: &Loaded| {
             let mut sections = sections(&loaded.path);
             change(&mut sections);

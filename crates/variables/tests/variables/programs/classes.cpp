@@ -145,6 +145,19 @@ static NOINLINE int hides(int number, Derived &derived)
 
 using namespace far;
 
+// As the bindings for C++ have it.
+struct ompi_communicator_t;
+typedef ompi_communicator_t *MPI_Comm;
+namespace MPI {
+class Comm {
+public:
+    virtual ~Comm() {}
+    MPI_Comm mpi_comm = reinterpret_cast<MPI_Comm>(0x1234);
+};
+class Intracomm : public Comm {};
+struct Other { int number; };
+}
+
 int main(int argc, char **)
 {
     int referred = 123 + argc;
@@ -154,9 +167,15 @@ int main(int argc, char **)
     use(&local);
     use(&derived);
     use(keep());
+    MPI::Intracomm world;
+    MPI::Other no_handle { 3 };
+    use(&world);
+    use(&no_handle);
     auto direct = [&](int n) { use(&n); return space::hides(n + local.member, derived); };
     int result = direct(opaque(6));
     use(&derived);
+    use(&world);
+    use(&no_handle);
     return result == LOCAL + static_cast<int>(space::Kind::Two) + space::PLAIN + Holds::held + space::Base::limit + space::v1::versioned
         + away::beyond + near_by + (declared == nullptr) + space::own + space::constant + everywhere;
 }
