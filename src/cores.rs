@@ -121,7 +121,7 @@ fn opened(py: Python<'_>, path: PathBuf) -> PyResult<cores::CoreFile> {
     py.detach(|| cores::CoreFile::open(&path)).map_err(|error| core_error(py, &error))
 }
 
-fn core_error(py: Python<'_>, error: &CoreError) -> PyErr {
+pub(super) fn core_error(py: Python<'_>, error: &CoreError) -> PyErr {
     native_error(py, error.kind(), &error.help(), error.to_string())
 }
 

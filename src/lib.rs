@@ -13,6 +13,7 @@ mod files;
 mod handles;
 mod layouts;
 mod mpi2dd;
+mod native;
 mod origin;
 mod process;
 mod queue;
@@ -39,6 +40,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<session::Session>()?;
     module.add_class::<recording::Recording>()?;
     module.add_class::<cores::CoreFile>()?;
+    module.add_class::<native::StoppedProcesses>()?;
+    module.add_function(wrap_pyfunction!(native::core_session, module)?)?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<diagnosis::Diagnosis>()?;
     module.add_class::<diagnosis::Finding>()?;

@@ -1,17 +1,23 @@
-//! Where a session's process comes from: a debugger or a recording.
+//! Where a session's process comes from: the system, a core file, a debugger or a recording.
 
 use std::rc::Rc;
 
+use super::native::Native;
 use super::target::{Debugger, DebuggerTarget};
 use model::Facts;
+use native::{Core, Live};
 use recording::Replay;
 use target::address::TargetAddr;
 use target::{CacheStatistics, Image, PageCache, Symbol, Target, TargetAbi, TargetError};
 
-/// A process under a debugger, or a recorded one.
+/// A process of any kind.
 pub enum Origin {
     /// Under a debugger.
     Debugger(Rc<Debugger>, PageCache<DebuggerTarget>),
+    /// A live process of this machine, without a debugger.
+    Live(Native<Live>),
+    /// A core file, without a debugger.
+    Core(Native<Core>),
     /// Recorded.
     Recording(Box<Replay>),
 }
@@ -20,6 +26,8 @@ impl Origin {
     fn target(&self) -> &dyn Target {
         match self {
             Self::Debugger(_, cached) => cached,
+            Self::Live(native) => &*native.memory,
+            Self::Core(native) => &*native.memory,
             Self::Recording(replay) => &**replay,
         }
     }
@@ -28,23 +36,25 @@ impl Origin {
     pub fn facts(&self, variables: &[&str]) -> Facts {
         match self {
             Self::Debugger(debugger, _) => debugger.facts(variables),
+            Self::Live(native) => native.with_stacks(native.memory.inner().facts(variables)),
+            Self::Core(native) => native.with_stacks(native.memory.inner().facts(variables)),
             Self::Recording(replay) => replay.description.facts.clone(),
         }
     }
 
-    /// How memory is read now, where that is not how the debugger read it.
+    /// How memory is read now, where that is not how it was read for the facts.
     pub fn via(&self) -> Option<&'static str> {
         match self {
-            Self::Debugger(..) => None,
             Self::Recording(_) => Some("recording"),
+            _ => None,
         }
     }
 
     /// When the process was as it is read, for a recording.
     pub fn captured_at(&self) -> Option<String> {
         match self {
-            Self::Debugger(..) => None,
             Self::Recording(replay) => replay.description.captured_at.clone(),
+            _ => None,
         }
     }
 
@@ -58,19 +68,23 @@ impl Origin {
     /// The errors of reads for which the recording has nothing.
     pub fn missing(&self) -> Vec<TargetError> {
         match self {
-            Self::Debugger(..) => Vec::new(),
             Self::Recording(replay) => replay.missing(),
+            _ => Vec::new(),
         }
     }
 
     /// Forgets memory, and with `images` what follows from the list of images. A recording never changes.
     pub fn forget(&self, images: bool) {
-        if let Self::Debugger(_, cached) = self {
-            cached.drop_memory();
-            if images {
-                cached.drop_symbols();
-                cached.inner().drop_images();
+        match self {
+            Self::Debugger(_, cached) => {
+                cached.drop_memory();
+                if images {
+                    cached.drop_symbols();
+                    cached.inner().drop_images();
+                }
             }
+            Self::Live(native) => native.forget(images),
+            Self::Core(_) | Self::Recording(_) => {}
         }
     }
 
@@ -78,6 +92,8 @@ impl Origin {
     pub fn statistics(&self) -> CacheStatistics {
         match self {
             Self::Debugger(_, cached) => cached.statistics(),
+            Self::Live(native) => native.memory.statistics(),
+            Self::Core(native) => native.memory.statistics(),
             Self::Recording(_) => CacheStatistics::default(),
         }
     }
@@ -86,7 +102,7 @@ impl Origin {
     pub fn slow_lookups(&self) -> u64 {
         match self {
             Self::Debugger(_, cached) => cached.inner().slow_lookups.get(),
-            Self::Recording(_) => 0,
+            _ => 0,
         }
     }
 }

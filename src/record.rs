@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use super::origin::Origin;
 use super::recording::{Failure, PythonWriter};
 use super::session::{Session, native_error, now};
-use recording::{Range, full_ranges};
+use recording::{Range, Region, full_ranges};
 use session::{self, RecordError, RecordRequest};
 use target::Target;
 
@@ -56,14 +56,17 @@ impl Session {
 
     /// The memory that is recorded besides what readers ask for, whether that makes a full recording, and what is left out.
     fn more_memory(&self, py: Python<'_>, full: bool) -> PyResult<(Vec<Range>, bool, Vec<String>)> {
+        let all = |regions: &[Region]| {
+            let (ranges, left_out) = full_ranges(regions);
+            (ranges, true, left_out)
+        };
         let refused = |text: &str| native_error(py, "not_recorded", "leave out --full", text.to_owned());
         match self.session.target() {
-            Origin::Debugger(..) if !full => Ok((Vec::new(), false, Vec::new())),
+            Origin::Debugger(..) | Origin::Live(_) | Origin::Core(_) if !full => Ok((Vec::new(), false, Vec::new())),
+            Origin::Live(native) => Ok(all(&native.regions())),
+            Origin::Core(native) => Ok(all(&native.regions())),
             Origin::Debugger(debugger, _) => match debugger.regions() {
-                Ok(Some(regions)) => {
-                    let (ranges, left_out) = full_ranges(&regions);
-                    Ok((ranges, true, left_out))
-                }
+                Ok(Some(regions)) => Ok(all(&regions)),
                 Ok(None) => Err(refused("the process's memory mappings are not known, which a full recording needs")),
                 Err(error) => Err(self.urgent.take().unwrap_or_else(|| refused(&error.to_string()))),
             },

@@ -46,7 +46,7 @@ pub struct Session {
 
 impl Session {
     /// A session over a process of whatever origin.
-    fn over(urgent: Rc<Urgent>, origin: Origin, choice: LayoutChoice) -> Self {
+    pub(super) fn over(urgent: Rc<Urgent>, origin: Origin, choice: LayoutChoice) -> Self {
         let (safe_path, plugin_path) = (RefCell::default(), RefCell::default());
         Self {
             urgent,
@@ -412,7 +412,7 @@ pub(super) fn now(py: Python<'_>) -> PyResult<String> {
     time.call_method1("strftime", ("%Y-%m-%dT%H:%M:%SZ", time.call_method0("gmtime")?))?.extract()
 }
 
-fn read_profile(py: Python<'_>, path: &Path) -> PyResult<Profile> {
+pub(super) fn read_profile(py: Python<'_>, path: &Path) -> PyResult<Profile> {
     Profile::from_file(path).map_err(|error| {
         let help = "see `mpi-queues layouts make --help`";
         let path = printable_path(path);

@@ -14,7 +14,6 @@ use super::cores;
 use layouts::{Field, FieldKind, LayoutSource, TypeLayout};
 use target::address::TargetAddr;
 use target::cores::CoreFile;
-use target::libraries::is_mpi_library;
 use target::{
     ByteOrder, ElfSymbols, Image, PageCache, PointerWidth, Reason, Symbol, Target, TargetAbi, TargetError,
     images_from_link_map, printable, r_debug_from_program_headers,
@@ -268,15 +267,7 @@ impl Target for DebuggerTarget {
     }
 
     fn images(&self) -> Result<Vec<Image>, TargetError> {
-        let elf = self.elf()?;
-        for (index, image) in elf.images().iter().enumerate() {
-            // Only the MPI's own build-ids matter; opening every library's file would cost time.
-            let name = image.file_name();
-            if image.is_executable || is_mpi_library(name) {
-                let _ = elf.file(index, self);
-            }
-        }
-        Ok(elf.images())
+        Ok(self.elf()?.images_with_build_ids(self))
     }
 }
 

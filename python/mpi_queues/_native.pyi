@@ -41,10 +41,12 @@ __all__ = [
     "Snapshot",
     "StackNode",
     "StackTree",
+    "StoppedProcesses",
     "Unknown",
     "__version__",
     "add_call",
     "checked_core",
+    "core_session",
     "handle_kinds",
     "irregular",
     "irregular_images",
@@ -81,6 +83,55 @@ class NativeError(Exception):
 
 class Unknown(Exception):
     """Why something about a call is not known, as a sentence without a capital and a full stop."""
+
+@final
+class StoppedProcesses:
+    """Live processes whose threads all stand, stopped without a debugger, until they are let go or this is gone. No signal is
+    sent: the kernel lets them go on where this program ends."""
+
+    def __new__(cls, pids: Sequence[int], timeout: float) -> StoppedProcesses:
+        """Stops all of them together, within ``timeout`` seconds. Those that cannot be stopped run on."""
+
+    @property
+    def failures(self) -> List[Tuple[int, str, str]]:
+        """Why others do not stand: process id, kind (``gone``, ``traced``, ``no_permission``, ``timeout``, ``other_machine``,
+        ``not_stopped``), and a sentence."""
+
+    def stopped_at(self, pid: int) -> Optional[float]:
+        """When the last thread of a process stood, in seconds since 1970; None where it does not stand."""
+
+    def session(
+        self,
+        pid: int,
+        *,
+        layouts: Union[str, os.PathLike[str], None] = None,
+        deadline: Optional[float] = None,
+    ) -> Session:
+        """A session over a process that stands, to be read until ``deadline`` (``time.monotonic``); ``layouts`` as of
+        :class:`Session`.
+
+        Raises NativeError where it does not stand, or cannot be read.
+        """
+
+    def release(self, pid: int) -> Optional[float]:
+        """Lets a process go on; when it did, in seconds since 1970; None where it did not stand."""
+
+    def release_all(self) -> None:
+        """Lets all go on."""
+
+def core_session(
+    core: CoreFile,
+    exe: Union[str, os.PathLike[str], None] = None,
+    *,
+    layouts: Union[str, os.PathLike[str], None] = None,
+    deadline: Optional[float] = None,
+    reader: Optional[Tuple[int, int, Sequence[int]]] = None,
+) -> Session:
+    """A session over the process of a core file, without a debugger. ``exe`` is its program, where the user has named it;
+    ``reader`` is for whom files are read that the core file names: user, group, other groups.
+
+    Raises NativeError that names what does not fit.
+    """
 
 @final
 class CoreFile:

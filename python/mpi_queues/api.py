@@ -18,15 +18,12 @@ if TYPE_CHECKING:
 
 Path = Union[str, "os.PathLike[str]"]
 
-#: The debuggers that read.
-_VIA = ("gdb", "lldb")
-
 
 def attach(
     pid: Union[int, Sequence[int], None] = None,
     *,
     job: Union[int, str, None] = None,
-    via: str = "gdb",
+    via: str = "auto",
     source: str = "auto",
     plugin: Optional[Path] = None,
     timeout: float = 60.0,
@@ -39,7 +36,7 @@ def attach(
         job: all ranks of a job on this machine, by the process id of its launcher (or of anything of the job), or by
             the launcher's name. They are stopped together, so that what their queues say fits together; a rank that
             cannot be read is a process with its ``problems``.
-        via: the debugger that reads, ``gdb`` or ``lldb``.
+        via: what reads: ``native`` (no debugger), ``gdb``, ``lldb``; ``auto``: a debugger only where it must be one.
         source: who reads: ``auto`` and ``builtin`` are the built-in reader, ``plugin`` the MPI vendor's plug-in.
         plugin: the path of that plug-in; it is searched for where it is None.
         timeout: seconds that the reading of one process may take.
@@ -84,7 +81,7 @@ def open_core(
     core: Path,
     exe: Optional[Path] = None,
     *,
-    via: str = "gdb",
+    via: str = "auto",
     source: str = "auto",
     plugin: Optional[Path] = None,
     timeout: float = 60.0,
@@ -172,9 +169,10 @@ def _read(
     targets: Sequence[Target], via: str, source: str, plugin: Optional[Path], timeout: float, handles: Sequence[str]
 ) -> Snapshot:
     from . import asking
+    from .request import VIA
 
-    if via not in _VIA:
-        raise UsageError(f"via={via!r}: not one of {', '.join(_VIA)}")
+    if via not in VIA:
+        raise UsageError(f"via={via!r}: not one of {', '.join(VIA)}")
     if not 0 < timeout <= 86400:
         raise UsageError(f"timeout={timeout!r}: not a number of seconds between 0 and 86400")
     request = replace(_request(source, plugin, timeout, handles), via=via)

@@ -1,21 +1,23 @@
-"""Asks all targets of a command line: live processes and core files through debuggers, recordings in this process."""
+"""Asks all targets of a command line: live processes and core files by ourselves or through debuggers, recordings."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
+from dataclasses import replace
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from . import recordings
 from ._native import NativeError, Session, Snapshot
-from .debuggers import via_debugger
-from .debuggers.asked import Answer, Unreadable
+from .debuggers import invocation, via_debugger
+from .debuggers.asked import Answer, DebuggedTarget, Progress, Unreadable
 from .errors import UserError, as_user_error
 from .launchers.model import JobWorld
+from .native import reading
 from .report.progress import CLEAR
 from .report.words import size
-from .request import Request
+from .request import AUTO, NATIVE, Request
 from .system import processes
 from .system.output import ours
 from .targets import CoreTarget, LeftOutTarget, LostTarget, PidTarget, Place, RecordingTarget, Target
@@ -36,16 +38,16 @@ def snapshots(
 
     A rank of a job that could not be read is a process in the snapshots, with its reason, where any other was read.
     """
-    # A debugger stops what it reads.
+    # What is read stands meanwhile.
     states = {target.pid: processes.state_word(target.pid) for target in wanted if isinstance(target, PidTarget)}
     answers, refused = _asked(wanted, request, quiet=quiet)
     failures: List[UserError] = []
     found: List[Snapshot] = []
     for answer in answers:
         try:
-            found.append(_placed(Snapshot.from_json(answer.text()), answer, states))
+            found.append(_placed(answer.read(), answer, states))
         except (ValueError, UserError) as error:
-            failures.append(UserError(f"{answer.target.label}: {request.via}'s answer is not complete: {error}"))
+            failures.append(UserError(f"{answer.target.label}: the answer is not complete: {error}"))
 
     outlines: List[Snapshot] = []
 
@@ -60,7 +62,7 @@ def snapshots(
             outlines.extend(recordings.outline_of(session, request))
             raise
 
-    notes = [*_times(answers), *read_as_root(answers)]
+    notes = [*_times(answers), *read_as_root(answers), *read_by_debugger(answers)]
     if notes:
         found.append(Snapshot.merged([], notes=notes))
     replayed, more = _replayed(wanted, read)
@@ -86,6 +88,11 @@ def read_as_root(answers: Sequence[Answer]) -> List[str]:
         + (f" and {len(labels) - _MAX_LABELS} more" if len(labels) > _MAX_LABELS else "")
         for reason, labels in reasons.items()
     ]
+
+
+def read_by_debugger(answers: Sequence[Answer]) -> List[str]:
+    """Which targets a debugger has read that was not asked for, and why, in sentences."""
+    return list(dict.fromkeys(answer.because for answer in answers if answer.because is not None))
 
 
 def _times(answers: Sequence[Answer]) -> List[str]:
@@ -186,15 +193,15 @@ def facts(
     found: List[Tuple[str, Any]] = []
     for answer in answers:
         try:
-            found.append((answer.target.label, json.loads(answer.text())))
+            found.append((answer.target.label, answer.said()))
         except (ValueError, RecursionError, UserError) as error:
-            failures.append(UserError(f"{answer.target.label}: {request.via}'s answer is not complete: {error}"))
+            failures.append(UserError(f"{answer.target.label}: the answer is not complete: {error}"))
     replayed, more = _replayed(wanted, replay)
     return found + replayed, failures + more
 
 
 def ask(wanted: Sequence[Target], request: Request, *, quiet: bool = False) -> Tuple[List[Answer], List[UserError]]:
-    """Asks a debugger for each target that needs one: the answers, and why others gave none."""
+    """Asks each target but recordings: the answers, and why others gave none."""
     answers, refused = _asked(wanted, request, quiet=quiet)
     return answers, [error for _, error in refused]
 
@@ -208,9 +215,26 @@ def _asked(
     debugged = [target for target in wanted if isinstance(target, (PidTarget, CoreTarget))]
     if not debugged:
         return [], refused
-    answers = via_debugger.read_all(debugged, request, _progress(quiet))
+    answers = _read(debugged, request, _progress(quiet))
     refused = [(answer.target, answer.error) for answer in answers if answer.error] + refused
     return [answer for answer in answers if answer.error is None], refused
+
+
+def _read(targets: Sequence[DebuggedTarget], request: Request, progress: Progress) -> List[Answer]:
+    """Without a debugger; by one where the user wants that, or nothing else serves."""
+    if request.via not in (AUTO, NATIVE):
+        return via_debugger.read_all(targets, request, progress)
+    answers, left = reading.read_all(targets, request, progress)
+    debugger = next(iter(invocation.installed()), None)
+    if request.via == NATIVE or debugger is None:
+        return answers + [Answer(one.target, error=one.reason) for one in left]
+    if left:
+        reasons = {one.target: f"{one.reason.args[0]}: {debugger} reads it" for one in left}
+        for answer in via_debugger.read_all(list(reasons), replace(request, via=debugger), progress):
+            answer.because = reasons[answer.target]
+            answers.append(answer)
+    order = {target: at for at, target in enumerate(targets)}
+    return sorted(answers, key=lambda answer: order[answer.target])
 
 
 def recorded_sessions(wanted: Sequence[Target], failures: List[UserError]) -> Iterator[Tuple[str, Session]]:

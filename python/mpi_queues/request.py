@@ -16,6 +16,11 @@ from .system import typed_json
 
 Action = Literal["read", "stacks", "handles", "compare", "layouts", "record"]
 
+#: Without a debugger, or by one where nothing else serves; without one, whatever comes of it.
+AUTO, NATIVE = "auto", "native"
+#: What reads.
+VIA = (AUTO, NATIVE, "gdb", "lldb")
+
 #: The variable of the environment that names what wraps MPI, where nothing else does.
 WRAPPERS = "MPI_QUEUES_WRAPPERS"
 
@@ -45,8 +50,8 @@ class Request:
     wanted: Tuple[Tuple[str, Optional[str]], ...] = ()
     #: Seconds for one target, and for several that are stopped together.
     timeout: float = 60.0
-    #: The debugger: ``gdb`` or ``lldb``.
-    via: str = "gdb"
+    #: How processes and core files are read: one of :data:`VIA`.
+    via: str = AUTO
     #: For recordings: all writable memory of the MPI library, too.
     full: bool = False
     #: A layout profile to use instead of the shipped ones.

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 from .errors import UsageError, UserError
 from .launchers import job as acquisition
 from .launchers.model import Job, RankEntry, World, numbered_through
+from .request import AUTO, VIA
 from .system.deadline import within
 from .system.paths import shown
 
@@ -164,9 +165,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--via",
-        choices=("gdb", "lldb"),
-        default="gdb",
-        help="the debugger that reads processes and cores (gdb)",
+        choices=VIA,
+        default=AUTO,
+        help="what reads processes and core files: mpi-queues itself (native), a debugger, or a debugger only where it "
+        "must be one (auto, the default)",
     )
     group.add_argument(
         "--layouts",

@@ -42,7 +42,8 @@ PROGRAMS: List[Program] = [
 #: Where Open MPI 5.0 keeps things elsewhere.
 WHEEL_PROGRAMS = [PROGRAMS[0], PROGRAMS[1], PROGRAMS[3]]
 
-VIA = {"gdb": "gdb", "lldb": "lldb", "gdb core": "core", "lldb core": "core", "mock": "mock"}
+VIA = {"native": "native", "gdb": "gdb", "lldb": "lldb", "mock": "mock"}
+VIA.update((f"{reader} core", "core") for reader in ("native", "gdb", "lldb"))
 
 
 def _name(program: Program) -> str:
@@ -122,11 +123,11 @@ def test_every_kind_of_target_gives_the_same_on_the_wheel(
 
 def _compare_all(job: Job, tmp_path: Path) -> None:
     pids = pid_options(job.pids)
-    found: Dict[str, Processes] = {"gdb": _shown(*pids, "--via", "gdb"), "lldb": _shown(*pids, "--via", "lldb")}
+    found: Dict[str, Processes] = {via: _shown(*pids, "--via", via) for via in ("gdb", "lldb", "native")}
     stacks = {pid: [*shown["calls"], *shown.get("outside", [])] for pid, shown in found["gdb"].items()}
     found["mock"] = {pid: _mocked(pid, stacks[pid]) for pid in job.pids}
     cores = _cores(job, tmp_path)
-    for debugger in ("gdb", "lldb"):
+    for debugger in ("gdb", "lldb", "native"):
         found[f"{debugger} core"] = _shown(*cores, "--via", debugger)
         found[f"recorded by {debugger}"] = _recorded(tmp_path / f"{debugger}.mpirec", *pids, "--via", debugger)
         from_core = tmp_path / f"{debugger}-core.mpirec"

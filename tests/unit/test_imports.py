@@ -117,6 +117,7 @@ LEVELS = (
     ("report",),
     ("printers", "recordings", "targets"),
     ("debuggers", "cores"),
+    ("native",),
     ("asking",),
     ("commands", "mpi2dd"),
     ("gdb", "lldb", "api"),

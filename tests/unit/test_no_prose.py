@@ -44,6 +44,8 @@ OTHERS: Set[Tuple[str, str]] = {
     ("crates/calls/src/source/constant.rs", "const"),
     ("crates/calls/src/source/constant.rs", "long"),
     ("crates/calls/src/source/constant.rs", "unsigned"),
+    ("crates/variables/src/scope.rs", "this"),
+    ("crates/variables/src/scope.rs", "void"),
     ("crates/calls/src/source/macros.rs", "define"),
     ("crates/calls/src/source/macros.rs", "ifndef"),
     # Text of extra_text in an older JSON becomes a type here.
@@ -84,7 +86,12 @@ OTHERS: Set[Tuple[str, str]] = {
 
 
 #: Files that take programs' sources apart: their words are those of C, C++ and Fortran.
-SOURCES = ("crates/calls/src/source/flow/", "crates/calls/src/source_calls/", "crates/calls/src/expression/object.rs")
+SOURCES = (
+    "crates/calls/src/source/flow/",
+    "crates/calls/src/source_calls/",
+    "crates/calls/src/expression/object.rs",
+    "crates/variables/src/plain_types.rs",
+)
 
 
 def rust_files() -> Iterator[Tuple[Path, str]]:

@@ -1,15 +1,23 @@
-//! Live processes of this machine without a debugger: all threads of several processes stopped in one pass, their registers and
-//! memory read, and let go as they were found.
+//! Processes without a debugger: live ones of this machine, which are stopped meanwhile, and those of core files. Their memory,
+//! their threads' stacks, and what their calls were given.
 //!
 //! ptrace(2): `PTRACE_SEIZE` and `PTRACE_INTERRUPT` send no signal, so that nothing of ours stays behind, whatever happens to
 //! us: the kernel lets a process go on whose tracer has ended.
 
-mod memory;
-mod ptrace;
-mod stopped;
-mod threads;
+mod core;
+mod facts;
+mod images;
+mod kept;
+mod live;
+mod process;
+mod stacks;
+mod stop;
+mod types;
 
-pub use memory::{Memory, Piece};
-pub use stopped::{Standing, StopError, Stopped, Thread};
-pub use target::registers::Registers;
-pub use threads::{Status, status};
+pub use crate::core::Core;
+pub use images::{Image, Images};
+pub use live::{Ending, Live};
+pub use process::{Process, Thread};
+pub use stacks::{Stacks, stacks};
+pub use stop::{Memory, Piece, Standing, Status, StopError, Stopped, status};
+pub use types::MpiTypes;

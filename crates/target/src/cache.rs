@@ -59,6 +59,15 @@ impl<T: Target> PageCache<T> {
         self.symbols.borrow_mut().clear();
     }
 
+    /// Reads so many bytes from an address on in one piece, as far as they can be read: what will be asked for soon.
+    pub fn prefetch(&self, addr: TargetAddr, len: usize) {
+        let (first, end) = (addr.get() / PAGE, addr.get().saturating_add(len as u64).div_ceil(PAGE));
+        if end.saturating_sub(first) < MAX_PAGES as u64 {
+            // What cannot be read is told where it is asked for.
+            let _ = self.fill(first, end.max(first + 1) - 1);
+        }
+    }
+
     /// What the cache has done so far.
     pub fn statistics(&self) -> CacheStatistics {
         CacheStatistics { reads: self.reads.get(), pages: self.pages.borrow().len() as u64, bytes: self.bytes.get() }

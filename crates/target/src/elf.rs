@@ -4,9 +4,10 @@
 //! file is used only where it is the one that is mapped: its first bytes must equal those in memory.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::Metadata;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::read::{Object, ObjectSegment, ObjectSymbol};
@@ -14,8 +15,8 @@ use object::{Endianness, SymbolKind, elf};
 
 use super::{Image, Symbol, Target, TargetError, printable, zeroed};
 use crate::address::TargetAddr;
-use crate::files::{self, Contents};
-use crate::libraries::is_mpi_file_name;
+use crate::files::{self, Contents, Identity};
+use crate::libraries::{is_mpi_file_name, is_mpi_library};
 
 /// How much of the file's beginning is compared with memory, in bytes.
 const COMPARED: u64 = 4096;
@@ -26,6 +27,7 @@ const MAX_NAMES: usize = 1 << 27;
 const MAX_SYMBOLS: usize = 1 << 23;
 
 type Table = HashMap<Box<str>, (u64, u64)>;
+type Functions = HashMap<u64, Box<str>>;
 
 /// The file of one image.
 pub struct ElfImage {
@@ -34,9 +36,43 @@ pub struct ElfImage {
     seen: Metadata,
     /// Build-id as hexadecimal digits.
     pub build_id: Option<String>,
-    dynamic: OnceCell<Table>,
-    full: OnceCell<Table>,
-    functions: OnceCell<HashMap<u64, Box<str>>>,
+    dynamic: OnceCell<Arc<Table>>,
+    full: OnceCell<Arc<Table>>,
+    functions: OnceCell<Arc<Functions>>,
+}
+
+/// The symbols of a file that were read before.
+#[derive(Default)]
+struct Tables {
+    dynamic: Option<Arc<Table>>,
+    full: Option<Arc<Table>>,
+    functions: Option<Arc<Functions>>,
+}
+
+/// The symbols of so many files are kept.
+const MOST_FILES: usize = 256;
+
+/// Those of all files: the ranks of a job run the same ones.
+static KNOWN: Mutex<BTreeMap<Identity, Tables>> = Mutex::new(BTreeMap::new());
+
+/// One of the tables of a file, which is made where it is not known yet. One that could not be read is not kept.
+fn known<T: Default>(
+    seen: &Metadata,
+    one: impl Fn(&mut Tables) -> &mut Option<Arc<T>>,
+    read: impl FnOnce() -> Option<T>,
+) -> Arc<T> {
+    let tables = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let identity = Identity::of(seen);
+    if let Some(found) = tables().get_mut(&identity).and_then(|tables| one(tables).clone()) {
+        return found;
+    }
+    let Some(made) = read().map(Arc::new) else { return Arc::default() };
+    let mut tables = tables();
+    if tables.len() >= MOST_FILES {
+        tables.clear();
+    }
+    *one(tables.entry(identity).or_default()) = Some(Arc::clone(&made));
+    made
 }
 
 impl ElfImage {
@@ -86,23 +122,36 @@ impl ElfImage {
 
     /// Where the file defines `name`: value and size, by the dynamic symbol table only.
     pub fn dynamic_symbol(&self, name: &str) -> Option<(u64, u64)> {
-        self.dynamic.get_or_init(|| self.table(false)).get(name).copied()
+        self.dynamic().get(name).copied()
     }
 
     /// Where the file defines `name`, by its full symbol table if it is not stripped.
     pub fn full_symbol(&self, name: &str) -> Option<(u64, u64)> {
-        self.full.get_or_init(|| self.table(true)).get(name).copied()
+        self.full().get(name).copied()
     }
 
     /// The name of the function that starts at `value`, by both symbol tables.
     pub fn function(&self, value: u64) -> Option<&str> {
-        self.functions.get_or_init(|| self.functions_by_address()).get(&value).map(AsRef::as_ref)
+        self.functions().get(&value).map(AsRef::as_ref)
     }
 
-    fn functions_by_address(&self) -> HashMap<u64, Box<str>> {
-        let mut found: HashMap<u64, Box<str>> = HashMap::new();
-        let Some(contents) = self.contents() else { return found };
-        let Ok(file) = object::File::parse(&contents) else { return found };
+    fn functions(&self) -> &Functions {
+        let known = || known(&self.seen, |tables| &mut tables.functions, || self.functions_by_address());
+        self.functions.get_or_init(known)
+    }
+
+    fn dynamic(&self) -> &Table {
+        self.dynamic.get_or_init(|| known(&self.seen, |tables| &mut tables.dynamic, || self.table(false)))
+    }
+
+    fn full(&self) -> &Table {
+        self.full.get_or_init(|| known(&self.seen, |tables| &mut tables.full, || self.table(true)))
+    }
+
+    fn functions_by_address(&self) -> Option<Functions> {
+        let mut found = Functions::new();
+        let contents = self.contents()?;
+        let file = object::File::parse(&contents).ok()?;
         let mut bytes = 0;
         for symbol in file.symbols().chain(file.dynamic_symbols()).take(MAX_SYMBOLS) {
             if symbol.kind() != SymbolKind::Text || !symbol.is_definition() {
@@ -118,7 +167,7 @@ impl ElfImage {
                 *known = name.into();
             }
         }
-        found
+        Some(found)
     }
 
     /// The file as it was when it was compared, `None` where it is another one by now.
@@ -128,9 +177,9 @@ impl ElfImage {
         same.then(|| Contents::new(file))
     }
 
-    fn table(&self, full: bool) -> Table {
-        let Some(contents) = self.contents() else { return Table::new() };
-        let Ok(file) = object::File::parse(&contents) else { return Table::new() };
+    fn table(&self, full: bool) -> Option<Table> {
+        let contents = self.contents()?;
+        let file = object::File::parse(&contents).ok()?;
         let mut table = Table::new();
         let mut bytes = 0;
         // The first definition wins, as in the dynamic linker; local ones never hide global ones.
@@ -141,12 +190,12 @@ impl ElfImage {
                 let Ok(name) = symbol.name() else { continue };
                 bytes += name.len();
                 if bytes > MAX_NAMES {
-                    return table;
+                    return Some(table);
                 }
                 table.entry(name.into()).or_insert((symbol.address(), symbol.size()));
             }
         }
-        table
+        Some(table)
     }
 }
 
@@ -160,7 +209,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// The build-id that stands in the first bytes of a mapped file; `None` where it has none there.
-pub(crate) fn build_id_in_memory(bytes: &[u8]) -> Option<String> {
+pub fn build_id_in_memory(bytes: &[u8]) -> Option<String> {
     fn found<H: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Option<String> {
         let header = H::parse(bytes).ok()?;
         let endian = header.endian().ok()?;
@@ -211,6 +260,17 @@ impl ElfSymbols {
         self.images.iter().enumerate().map(with_id).collect()
     }
 
+    /// The images; the files of the executable and of the MPI's are opened for their build-ids. Those of the others do not matter,
+    /// and opening them would cost time.
+    pub fn images_with_build_ids(&self, target: &(impl Target + ?Sized)) -> Vec<Image> {
+        for (index, image) in self.images.iter().enumerate() {
+            if image.is_executable || is_mpi_library(image.file_name()) {
+                let _ = self.file(index, target);
+            }
+        }
+        self.images()
+    }
+
     /// Opens the file of the image with number `index`.
     ///
     /// # Errors
@@ -255,7 +315,7 @@ impl ElfSymbols {
         let mut all = HashMap::new();
         for index in self.search_order() {
             let Ok(file) = self.file(index, target) else { continue };
-            for (name, (value, size)) in file.dynamic.get_or_init(|| file.table(false)) {
+            for (name, (value, size)) in file.dynamic().iter() {
                 let addr = self.images[index].bias.wrapping_add(*value);
                 all.entry(name.to_string()).or_insert(Symbol { addr, size: Some(*size) });
             }

@@ -166,13 +166,18 @@ pub fn read_regular(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
+/// Whether this program runs as root.
+pub fn is_root() -> bool {
+    // SAFETY: geteuid takes nothing and cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
 /// Opens a regular file that `reader` may read. Who is not root has his own rights, and no more is asked.
 ///
 /// # Errors
 /// As [`open_regular`]; [`FileError::Forbidden`] where only others may.
 pub fn open_regular_as(path: &Path, reader: &Reader) -> Result<File, FileError> {
-    // SAFETY: geteuid takes nothing and cannot fail.
-    if reader.uid == 0 || unsafe { libc::geteuid() } != 0 {
+    if reader.uid == 0 || !is_root() {
         return open_regular(path);
     }
     // The kernel decides, with directories and access lists: rights to files belong to a thread (setfsuid(2)), and this
@@ -215,10 +220,24 @@ pub fn irregular(path: &Path) -> Option<Irregular> {
     }
 }
 
+/// What tells the contents of a file from those of others, as far as the kernel tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    file: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Identity {
+    /// That of a file as it was looked at.
+    pub fn of(about: &Metadata) -> Self {
+        Self { file: (about.dev(), about.ino()), size: about.len(), modified: (about.mtime(), about.mtime_nsec()) }
+    }
+}
+
 /// Whether two looks at a file saw the same contents, as far as the kernel tells.
 pub fn same(before: &Metadata, now: &Metadata) -> bool {
-    let identity = |of: &Metadata| (of.dev(), of.ino(), of.len(), of.mtime(), of.mtime_nsec());
-    identity(before) == identity(now)
+    Identity::of(before) == Identity::of(now)
 }
 
 fn place_of(path: &Path) -> io::Result<File> {

@@ -4,10 +4,10 @@
 //! between two reads; whoever reads them looks at the whole for sense.
 
 use std::cell::OnceCell;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -44,8 +44,17 @@ pub struct Mapping {
     pub readable: bool,
     /// Whether it can be written to.
     pub writable: bool,
-    /// The mapped file, `[heap]`, `[stack]`; empty for other anonymous memory.
-    pub name: String,
+    /// Whether it is code.
+    pub code: bool,
+    /// Whether it is shared with other processes (MAP_SHARED).
+    pub shared: bool,
+    /// Where it begins in the mapped file, in bytes.
+    pub offset: u64,
+    /// The device of that file, as the kernel writes it, and its number there.
+    pub file: (String, u64),
+    /// The mapped file as the kernel writes it: a newline is `\012`, and what was deleted has ` (deleted)` behind it; `[heap]`,
+    /// `[stack]`; empty for other anonymous memory.
+    pub name: OsString,
 }
 
 impl LiveProcess {
@@ -112,7 +121,7 @@ impl LiveProcess {
             // So the kernel answers for a process that has given up its memory.
             return Err(TargetError::Gone);
         }
-        Ok(String::from_utf8_lossy(&bytes).lines().filter_map(mapping).collect())
+        Ok(mappings(&bytes))
     }
 
     fn facts(&self, name: &str) -> Result<Vec<u8>, TargetError> {
@@ -123,7 +132,11 @@ impl LiveProcess {
         Ok(bytes)
     }
 
-    fn program_headers(&self) -> Result<Option<(TargetAddr, u64)>, TargetError> {
+    /// Address and number of the executable's program headers in memory (AT_PHDR and AT_PHNUM); `None` where they are not known.
+    ///
+    /// # Errors
+    /// Where the auxiliary vector cannot be read.
+    pub fn program_headers(&self) -> Result<Option<(TargetAddr, u64)>, TargetError> {
         let width = usize::try_from(self.abi.pointer_width.bytes()).unwrap_or(8);
         let (mut headers, mut count) = (0, 0);
         for entry in self.facts("auxv")?.chunks_exact(2 * width) {
@@ -156,7 +169,7 @@ impl LiveProcess {
             // A static executable, or one that has not been linked yet: it is the only image. What is added to its
             // addresses follows from where its first bytes are mapped.
             None => {
-                let own = |mapping: &Mapping| mapping.name == self.executable;
+                let own = |mapping: &Mapping| mapping.name == *self.executable;
                 let bias = self.mappings()?.into_iter().find(own).map(|mapping| mapping.start);
                 let bias = bias.filter(|_| self.is_position_independent()).unwrap_or_default();
                 Ok(vec![Image { path: self.executable.clone(), bias, build_id: None, is_executable: true }])
@@ -208,8 +221,17 @@ impl Target for LiveProcess {
         }
     }
 
+    fn symbols(&self) -> Result<Option<Vec<(String, Symbol)>>, TargetError> {
+        let elf = self.elf()?;
+        Ok(elf.is_complete(self).then(|| elf.dynamic_symbols(self)))
+    }
+
+    fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        Ok(self.elf()?.function_at(addr, self))
+    }
+
     fn images(&self) -> Result<Vec<Image>, TargetError> {
-        Ok(self.elf()?.images())
+        Ok(self.elf()?.images_with_build_ids(self))
     }
 }
 
@@ -221,8 +243,7 @@ fn running_file(pid: u32, image: &Image) -> Vec<PathBuf> {
     }
     let mut bytes = Vec::new();
     let read = File::open(format!("/proc/{pid}/maps")).and_then(|file| file.take(MAX_FACTS).read_to_end(&mut bytes));
-    let text = String::from_utf8_lossy(&bytes);
-    let first = text.lines().filter_map(mapping).find(|mapping| read.is_ok() && mapping.start == image.bias);
+    let first = mappings(&bytes).into_iter().find(|mapping| read.is_ok() && mapping.start == image.bias);
     let link = |mapping: Mapping| format!("/proc/{pid}/map_files/{:x}-{:x}", mapping.start.get(), mapping.end.get());
     first.map(link).map(PathBuf::from).into_iter().collect()
 }
@@ -239,17 +260,30 @@ fn without_deleted(pid: u32, path: PathBuf) -> PathBuf {
     if same(&inside, Path::new(&format!("/proc/{pid}/exe"))) { path } else { PathBuf::from(OsStr::from_bytes(plain)) }
 }
 
-/// One line of `/proc/PID/maps` (proc(5)).
-fn mapping(line: &str) -> Option<Mapping> {
-    let mut words = line.splitn(6, ' ');
-    let (start, end) = words.next()?.split_once('-')?;
-    let allowed = words.next()?;
-    let name = words.nth(3).unwrap_or_default().trim_start();
+/// The mappings in a list of the kernel's (`/proc/PID/maps`, proc(5)). What is no line of such a list is left out.
+fn mappings(list: &[u8]) -> Vec<Mapping> {
+    list.split(|byte| *byte == b'\n').filter_map(mapping).collect()
+}
+
+fn mapping(line: &[u8]) -> Option<Mapping> {
+    let mut words = line.splitn(6, |byte| *byte == b' ');
+    let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok());
+    let (start, end) = word()?.split_once('-')?;
+    let allowed = word()?.as_bytes();
+    let number = |text: &str| u64::from_str_radix(text, 16).ok();
+    let offset = number(word()?)?;
+    let (device, inode) = (word()?.to_owned(), word()?.parse().ok()?);
+    let name = words.next().unwrap_or_default().trim_ascii_start();
+    let is = |place: usize, letter: u8| allowed.get(place) == Some(&letter);
     Some(Mapping {
-        start: TargetAddr::new(u64::from_str_radix(start, 16).ok()?),
-        end: TargetAddr::new(u64::from_str_radix(end, 16).ok()?),
-        readable: allowed.starts_with('r'),
-        writable: allowed.as_bytes().get(1) == Some(&b'w'),
-        name: name.to_owned(),
+        start: TargetAddr::new(number(start)?),
+        end: TargetAddr::new(number(end)?),
+        readable: is(0, b'r'),
+        writable: is(1, b'w'),
+        code: is(2, b'x'),
+        shared: is(3, b's'),
+        offset,
+        file: (device, inode),
+        name: OsString::from_vec(name.to_vec()),
     })
 }

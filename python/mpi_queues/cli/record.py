@@ -10,8 +10,8 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import asking, recordings, targets
 from .._native import NativeError
-from ..debuggers.child import TRAILER_SIZE
 from ..debuggers.kept_answer import MAX_HEAD, KeptAnswer
+from ..debuggers.recorded import TRAILER_SIZE
 from ..errors import UserError, as_user_error
 from ..report.recording import write_info
 from ..report.words import size
@@ -113,7 +113,7 @@ def _trailer(label: str, part: KeptAnswer) -> Tuple[Optional[str], int]:
             except (ValueError, RecursionError):
                 said = {}
     if not isinstance(said, dict) or not ("error" in said or said.get("bytes") == end):
-        raise UserError(f"{label}: what its debugger recorded is not complete", kind="not_recorded")
+        raise UserError(f"{label}: what was recorded of it is not complete", kind="not_recorded")
     if "error" in said:
         raise UserError(
             f"{label}: {said['error']}", help=str(said.get("help", "")), kind=str(said.get("kind", "error"))

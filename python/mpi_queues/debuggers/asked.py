@@ -7,8 +7,9 @@ import json
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple, Union
 
+from .. import _native
 from ..errors import UserError
 from ..request import Core, Live, Question, Request
 from ..system import advice, attaching, processes
@@ -19,6 +20,9 @@ from .invocation import Launcher
 from .kept_answer import KeptAnswer
 
 DebuggedTarget = Union[PidTarget, CoreTarget]
+
+#: Told how many targets are done, of how many, and how many bytes have come back.
+Progress = Callable[[int, int, int], None]
 
 
 class Unreadable(UserError):
@@ -57,9 +61,14 @@ class Answer:
     """What came back for one target, or why nothing did."""
 
     target: DebuggedTarget
-    #: Of an answer that is no error.
+    #: What a debugger has sent, or a recorded process: of an answer that is no error and nothing of what follows.
     body: Optional[KeptAnswer] = None
+    #: What was read in this very process.
+    snapshot: Optional[_native.Snapshot] = None
+    facts: Any = None
     error: Optional[UserError] = None
+    #: Why a debugger reads it, which was not asked for by name; None where none does, or it was.
+    because: Optional[str] = None
     #: When the process was stopped, and when it went on or soon after, where several were stopped together: in seconds
     #: since 1970.
     stopped: Optional[float] = None
@@ -72,8 +81,23 @@ class Answer:
         assert self.body is not None
         return self.body
 
-    def text(self) -> str:
-        """The same as text (JSON), once."""
+    def read(self) -> _native.Snapshot:
+        """The snapshot, once.
+
+        Raises:
+            ValueError, UserError: where a debugger has sent something else.
+        """
+        return self.snapshot if self.snapshot is not None else _native.Snapshot.from_json(self._text())
+
+    def said(self) -> Any:
+        """What else was asked, once.
+
+        Raises:
+            ValueError, UserError: as :meth:`read`.
+        """
+        return self.facts if self.facts is not None else json.loads(self._text())
+
+    def _text(self) -> str:
         with self.taken() as body:
             return b"".join(body.pieces()).decode("utf-8", "replace")
 

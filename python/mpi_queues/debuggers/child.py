@@ -20,6 +20,7 @@ from ..errors import UserError, as_user_error
 from ..request import COMMUNICATORS, Live, Question, Request
 from .base import DebuggerError
 from .debugged import DebuggedMpi
+from .recorded import record_answer
 
 Write = Callable[[bytes], None]
 
@@ -27,8 +28,6 @@ Write = Callable[[bytes], None]
 _MAX_HELD = 10.0
 #: A process takes at most such a part of the time that is left for all.
 _SHARES = 4
-#: Behind a recorded process stands JSON, and behind that its length in so many bytes.
-TRAILER_SIZE = 8
 
 
 class Opener(ABC):
@@ -203,27 +202,7 @@ def _answer(question: Question, process: DebuggedMpi, release: Callable[[], None
         _head(write, {"ok": "info"})
         write(json.dumps(info).encode())
     else:
-        _record(request.full, process, release, write)
-
-
-def _record(full: bool, process: DebuggedMpi, release: Callable[[], None], write: Write) -> None:
-    """Writes the process as a part of a recording, then JSON that tells how that went, and the length of the JSON."""
-    _head(write, {"ok": "recording"})
-    written = 0
-
-    def counted(piece: bytes) -> None:
-        nonlocal written
-        write(piece)
-        written += len(piece)
-
-    said: Dict[str, Any] = {}
-    try:
-        said["problem"] = process.record(counted, full=full)
-    except (UserError, _native.NativeError, DebuggerError) as error:
-        said.update(_error(error))
-    release()
-    trailer = json.dumps({**said, "bytes": written}).encode()
-    write(trailer + len(trailer).to_bytes(TRAILER_SIZE, "big"))
+        record_answer(process.record, request.full, release, write)
 
 
 def _head(write: Write, said: Dict[str, Any]) -> None:

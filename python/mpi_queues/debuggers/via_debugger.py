@@ -17,13 +17,11 @@ from ..errors import UserError, as_user_error
 from ..request import Request
 from ..targets import CoreTarget, PidTarget
 from . import rights
-from .asked import Answer, DebuggedTarget, Told, check_head, late, left_as_found, not_kept, question
+from .asked import Answer, DebuggedTarget, Progress, Told, check_head, late, left_as_found, not_kept, question
 from .conversation import converse
 from .invocation import Launcher, launcher
 from .kept_answer import KeptFile
 from .together import MAX_TOGETHER, read_together
-
-Progress = Callable[[int, int, int], None]
 
 #: In less time no debugger has attached to anything, in seconds.
 _LEAST = 1.0

@@ -234,7 +234,7 @@ class Job:
         files = [self.directory / f"stdout.{rank}" for rank in range(self.ranks)]
         return "".join(end_of(file) for file in (*files, self.directory / "launcher"))
 
-    def snapshot(self, via: str = "gdb", *, source: str = "auto", timeout: float = 60.0) -> Snapshot:
+    def snapshot(self, via: str = "auto", *, source: str = "auto", timeout: float = 60.0) -> Snapshot:
         """Reads all ranks; they go on afterwards.
 
         Args:
@@ -251,7 +251,7 @@ class Job:
         return snapshot
 
     def diagnose(
-        self, via: str = "gdb", *, interval: float = 0.5, source: str = "auto", timeout: float = 60.0
+        self, via: str = "auto", *, interval: float = 0.5, source: str = "auto", timeout: float = 60.0
     ) -> Diagnosis:
         """Why it is stuck, from two looks: all ranks are read, go on for ``interval`` seconds, and are read again.
 

@@ -137,6 +137,12 @@ def name_of(pid: int) -> str:
     return "".join(char if char.isprintable() else "?" for char in name)
 
 
+def owner(pid: int) -> Optional[int]:
+    """The effective user of a process; None where there is none."""
+    words = status(pid).get("Uid", "").split()
+    return int(words[1]) if len(words) > 1 and words[1].isdecimal() else None
+
+
 def login(uid: int) -> str:
     """The name under which a user logs in, ``#UID`` without one."""
     try:

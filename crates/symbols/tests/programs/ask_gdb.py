@@ -35,8 +35,9 @@ def symbol(address):
     return [head, int(offset)] if plus and offset.isdigit() else [name, 0]
 
 
-with open(OUT, "w") as out:
-    for begin, end, step in ADDRESSES:
+# Who runs this in gdb has set both.
+with open(globals()["OUT"], "w") as out:
+    for begin, end, step in globals()["ADDRESSES"]:
         for address in range(begin, end, step):
             chain, at = frames(address)
             print(json.dumps({"pc": address, "frames": chain, "at": at, "symbol": symbol(address)}), file=out)

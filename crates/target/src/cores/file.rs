@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use super::elf::{self, HEADER, Header, PROGRAM_HEADER, PT_LOAD, PT_NOTE, Pieces};
 use super::error::{CoreError, LeftOut, Unread, shown};
 use super::mapped::Constants;
-use super::notes::{AT_PHDR, AT_PHNUM, MAX_NOTES, MappedFile, Notes, Thread};
+use super::notes::{AT_PHDR, AT_PHNUM, AT_SYSINFO_EHDR, MAX_NOTES, MappedFile, Notes, Thread};
 use crate::address::TargetAddr;
 use crate::files::FileError;
 use crate::registers::Machine;
@@ -153,6 +153,11 @@ impl CoreFile {
     pub fn program_headers(&self) -> Option<(u64, u64)> {
         let found = (self.auxiliary(AT_PHDR), self.auxiliary(AT_PHNUM));
         (found.0 != 0 && found.1 != 0).then_some(found)
+    }
+
+    /// Where the kernel's own code lies (AT_SYSINFO_EHDR), the vDSO.
+    pub fn vdso(&self) -> Option<u64> {
+        Some(self.auxiliary(AT_SYSINFO_EHDR)).filter(|start| *start != 0)
     }
 
     /// Path of the program that dumped it, as the kernel knew it; `None` where the file does not tell.

@@ -34,6 +34,7 @@ pub(super) const AT_PHDR: u64 = 3;
 pub(super) const AT_PHNUM: u64 = 5;
 pub(super) const AT_ENTRY: u64 = 9;
 pub(super) const AT_EXECFN: u64 = 31;
+pub(super) const AT_SYSINFO_EHDR: u64 = 33;
 
 /// A thread as it stood.
 #[derive(Debug, Clone, PartialEq, Eq)]

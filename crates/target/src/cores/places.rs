@@ -60,6 +60,11 @@ impl CoreFile {
         self.memory_at(address).is_some_and(|memory| memory.flags & EXECUTABLE != 0)
     }
 
+    /// The same where the file does not tell: gdb's gcore leaves out the code of files altogether.
+    pub fn may_be_code(&self, address: u64) -> bool {
+        self.memory_at(address).is_none_or(|memory| memory.flags & EXECUTABLE != 0)
+    }
+
     /// The memory that the file holds, by address.
     pub fn regions(&self) -> Vec<Region> {
         let whole = |memory: &&Memory| {

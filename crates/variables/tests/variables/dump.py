@@ -5,14 +5,23 @@
 The environment names the expressions (EXPRESSIONS) and where to write (FACTS, MEMORY).
 """
 
+import contextlib
 import os
 import struct
 
 import gdb
 
 REGISTERS = {
-    "rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7,
-    **{f"r{number}": number for number in range(8, 16)}, "rip": 16,
+    "rax": 0,
+    "rdx": 1,
+    "rcx": 2,
+    "rbx": 3,
+    "rsi": 4,
+    "rdi": 5,
+    "rbp": 6,
+    "rsp": 7,
+    **{f"r{number}": number for number in range(8, 16)},
+    "rip": 16,
 }
 KEPT = ("rbx", "rbp", "rsp", "r12", "r13", "r14", "r15", "rip")
 MASK = (1 << 64) - 1
@@ -44,10 +53,8 @@ def answer(text):
 def held(frame, names):
     found = []
     for name in names:
-        try:
+        with contextlib.suppress(gdb.error, ValueError):
             found.append(f"{REGISTERS[name]}:{int(frame.read_register(name)) & MASK}")
-        except (gdb.error, ValueError):
-            pass
     return " ".join(found)
 
 

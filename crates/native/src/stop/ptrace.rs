@@ -89,7 +89,7 @@ pub(crate) fn registers(thread: libc::pid_t) -> io::Result<Registers> {
     let words = &words[..(piece.iov_len / 8).min(MOST_WORDS)];
     let machine = Machine::ours().filter(|machine| words.len() >= machine.words());
     let found = machine.and_then(|machine| Registers::of_words(machine, words));
-    found.ok_or_else(|| io::Error::other("its registers are those of another kind of machine"))
+    found.ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))
 }
 
 /// elf.h

@@ -121,7 +121,7 @@ impl Memory {
         if pieces[0].read {
             return Ok(());
         }
-        if crate::threads::process_has_ended(self.pid) {
+        if super::threads::process_has_ended(self.pid) {
             return Err(TargetError::Gone);
         }
         Err(TargetError::Fault { addr: TargetAddr::new(address), len })

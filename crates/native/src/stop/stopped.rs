@@ -10,9 +10,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::ptrace::{self, Event};
-use crate::threads;
-use target::registers::Registers;
+use super::ptrace::{self, Event};
+use super::threads;
+use crate::process::Thread;
 
 /// Between two looks at threads that do not stand yet. The first ones come soon: most stand within microseconds.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(500)];
@@ -43,18 +43,12 @@ pub enum StopError {
         /// The function of the kernel.
         waits_in: Option<String>,
     },
+    /// A program of another kind of machine, such as one of 32 bits.
+    #[error("it is a program of another kind of machine than mpi-queues")]
+    OtherMachine,
     /// Anything else.
     #[error("{0}")]
     Other(String),
-}
-
-/// A thread that stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Thread {
-    /// The kernel's number of it.
-    pub id: u32,
-    /// Its registers.
-    pub registers: Registers,
 }
 
 /// A process that stands.
@@ -282,6 +276,7 @@ impl Tracer {
                 Ok(registers) => found.push(Thread { id: *id, registers }),
                 // It was killed while it stood.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => return Err(StopError::OtherMachine),
                 Err(error) => return Err(StopError::Other(format!("the registers of its thread {id}: {error}"))),
             }
         }

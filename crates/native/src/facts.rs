@@ -1,0 +1,51 @@
+//! What is known of a process besides its memory and its stacks.
+
+use std::fs;
+
+use model::Facts;
+use target::{printable, printable_path};
+
+use crate::core::Core;
+use crate::live::{Live, environment};
+
+/// Who reads, for recordings.
+const TOOL: &str = concat!("mpi-queues ", env!("CARGO_PKG_VERSION"));
+
+/// Where launchers tell a process the name of its host (PMIx: src/include/pmix_common.h; Open MPI's mpirun sets it).
+const HOST_VARIABLE: &str = "PMIX_HOSTNAME";
+
+impl Live {
+    /// What the system tells; `variables` are those of the environment.
+    pub fn facts(&self, variables: &[&str]) -> Facts {
+        let process = self.process();
+        let pid = process.pid();
+        let variable = |name: &&str| Some(((*name).to_owned(), environment(pid, name)?));
+        Facts {
+            pid: Some(i64::from(pid)),
+            host: fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim_end().to_owned()),
+            executable: Some(process.executable().to_owned()),
+            via: "native".to_owned(),
+            debugger: TOOL.to_owned(),
+            environment: variables.iter().filter_map(variable).collect(),
+            ..Facts::default()
+        }
+    }
+}
+
+impl Core {
+    /// What the core file tells; `variables` are those of the environment.
+    pub fn facts(&self, variables: &[&str]) -> Facts {
+        let core = self.process().core();
+        let variable = |name: &str| core.environment(name.as_bytes()).map(printable);
+        let named = |name: &&str| Some(((*name).to_owned(), variable(name)?));
+        Facts {
+            pid: core.pid().map(i64::from),
+            host: variable(HOST_VARIABLE),
+            executable: Some(printable_path(self.process().executable())),
+            via: "core".to_owned(),
+            debugger: TOOL.to_owned(),
+            environment: variables.iter().filter_map(named).collect(),
+            ..Facts::default()
+        }
+    }
+}

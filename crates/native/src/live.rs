@@ -1,0 +1,158 @@
+//! A live process of this machine that stands still.
+
+use std::cell::{Cell, OnceCell};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use target::address::TargetAddr;
+use target::files::{Reader, is_root};
+use target::{Image as Listed, LiveProcess, Mapping, Symbol, Target, TargetAbi, TargetError};
+
+use crate::images::Image;
+use crate::process::{Process, Thread};
+use crate::stop::Memory;
+
+/// Between two looks whether reading must end: some milliseconds.
+const READS_BETWEEN_LOOKS: u32 = 64;
+
+/// Says why reading must end now, if it must: the user has interrupted it, or its time is over.
+pub type Ending = Box<dyn Fn() -> Option<TargetError>>;
+
+/// A live process of this machine. Whoever has stopped it sees to it that it stands as long as it is read.
+pub struct Live {
+    process: LiveProcess,
+    memory: Memory,
+    threads: Vec<Thread>,
+    mappings: OnceCell<Vec<Mapping>>,
+    ending: Ending,
+    reads: Cell<u32>,
+    runs: Cell<bool>,
+}
+
+impl Live {
+    /// A process with its threads where they stand.
+    ///
+    /// # Errors
+    /// As [`LiveProcess::open`].
+    pub fn new(pid: u32, threads: Vec<Thread>, ending: Ending) -> Result<Self, TargetError> {
+        let process = LiveProcess::open(pid)?;
+        let path = || format!("/proc/{pid}/mem");
+        let memory = Memory::open(pid).map_err(|_| TargetError::Denied { path: path() })?;
+        let (reads, runs) = Default::default();
+        Ok(Self { process, memory, threads, mappings: OnceCell::new(), ending, reads, runs })
+    }
+
+    /// The process, as it can be read while it runs.
+    pub fn process(&self) -> &LiveProcess {
+        &self.process
+    }
+
+    /// It goes on now: nothing of it is read any more.
+    pub fn goes_on(&self) {
+        self.runs.set(true);
+    }
+
+    fn may_go_on(&self) -> Result<(), TargetError> {
+        if self.runs.get() {
+            return Err(TargetError::Debugger("the process was let go already".to_owned()));
+        }
+        let reads = self.reads.replace(self.reads.get().wrapping_add(1));
+        if !reads.is_multiple_of(READS_BETWEEN_LOOKS) {
+            return Ok(());
+        }
+        (self.ending)().map_or(Ok(()), Err)
+    }
+}
+
+impl Target for Live {
+    fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        self.may_go_on()?;
+        self.memory.read_one(addr.get(), buf)
+    }
+
+    fn abi(&self) -> TargetAbi {
+        self.process.abi()
+    }
+
+    fn symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {
+        self.process.symbol(name)
+    }
+
+    fn symbols(&self) -> Result<Option<Vec<(String, Symbol)>>, TargetError> {
+        self.process.symbols()
+    }
+
+    fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        self.process.function_at(addr)
+    }
+
+    fn images(&self) -> Result<Vec<Listed>, TargetError> {
+        self.process.images()
+    }
+}
+
+impl Process for Live {
+    fn threads(&self) -> &[Thread] {
+        &self.threads
+    }
+
+    fn main_thread(&self) -> Option<u32> {
+        // Linux gives the thread that the process begins with the process's number.
+        Some(self.process.pid())
+    }
+
+    fn mappings(&self) -> &[Mapping] {
+        self.mappings.get_or_init(|| self.process.mappings().unwrap_or_default())
+    }
+
+    fn places(&self, image: &Image) -> Vec<PathBuf> {
+        let own = PathBuf::from(format!("/proc/{}", self.process.pid()));
+        let inside = Path::new(&image.path).strip_prefix("/").ok();
+        let named = inside.filter(|_| !image.deleted).map(|inside| own.join("root").join(inside));
+        let program = image.is_program.then(|| own.join("exe"));
+        let link = own.join("map_files").join(format!("{:x}-{:x}", image.start, image.first_end));
+        // The path that people know comes first: debug files are looked for beside it.
+        let plain = Some(PathBuf::from(&image.path)).filter(|_| !image.deleted);
+        [plain, named, program, Some(link)].into_iter().flatten().collect()
+    }
+
+    fn program_headers(&self) -> Option<u64> {
+        self.process.program_headers().ok().flatten().map(|(headers, _)| headers.get())
+    }
+
+    fn reader(&self) -> Option<Reader> {
+        if is_root() { reader_of(self.process.pid()) } else { None }
+    }
+
+    fn here(&self) -> Option<u32> {
+        Some(self.process.pid())
+    }
+}
+
+/// The rights of a process to files; those of nobody where they cannot be told.
+fn reader_of(pid: u32) -> Option<Reader> {
+    const NOBODY: u32 = 65534;
+    let text = fs::read(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &[u8]| {
+        let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name))?;
+        std::str::from_utf8(line).ok()
+    };
+    let number = |name: &[u8]| field(name)?.split_whitespace().next()?.parse().ok();
+    let groups =
+        field(b"Groups:").map(|groups| groups.split_whitespace().filter_map(|word| word.parse().ok()).collect());
+    Some(match (number(b"Uid:"), number(b"Gid:")) {
+        (Some(uid), Some(gid)) => Reader { uid, gid, groups: groups.unwrap_or_default() },
+        _ => Reader { uid: NOBODY, gid: NOBODY, groups: Vec::new() },
+    })
+}
+
+/// A variable of the environment that a process began with (proc(5), `/proc/PID/environ`).
+pub(crate) fn environment(pid: u32, name: &str) -> Option<String> {
+    /// A larger environment is not searched (bytes).
+    const MOST: u64 = 4 << 20;
+    let mut bytes = Vec::new();
+    fs::File::open(format!("/proc/{pid}/environ")).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
+    let value = bytes.split(|byte| *byte == 0).find_map(|one| one.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+    Some(target::printable(value))
+}

@@ -1,0 +1,47 @@
+//! What is asked of a process that stands still, or that a core file shows.
+
+use std::path::PathBuf;
+
+use target::files::Reader;
+use target::registers::Registers;
+use target::{Mapping, Target};
+
+use crate::images::Image;
+
+/// A thread where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thread {
+    /// The kernel's number of it.
+    pub id: u32,
+    /// Its registers.
+    pub registers: Registers,
+}
+
+/// A process whose stacks can be read.
+pub trait Process: Target {
+    /// Its threads: the one that it began with first, where that is known.
+    fn threads(&self) -> &[Thread];
+
+    /// The kernel's number of the thread that it began with, where it is known.
+    fn main_thread(&self) -> Option<u32>;
+
+    /// What it has mapped, by address.
+    fn mappings(&self) -> &[Mapping];
+
+    /// Where the file of an image may be, the likeliest first. It is compared with memory before it is used.
+    fn places(&self, image: &Image) -> Vec<PathBuf>;
+
+    /// Where the program headers of the executable lie in memory (AT_PHDR).
+    fn program_headers(&self) -> Option<u64>;
+
+    /// For whom files are read that the process names; `None`: for whoever runs this.
+    fn reader(&self) -> Option<Reader>;
+
+    /// Its number, where it is a live process of this machine.
+    fn here(&self) -> Option<u32>;
+
+    /// Whether the stack of every thread can be read.
+    fn has_stacks(&self) -> bool {
+        true
+    }
+}

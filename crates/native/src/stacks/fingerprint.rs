@@ -1,0 +1,104 @@
+//! One word for what the application has at one place: the same at two looks where it has not moved on in between.
+//!
+//! It is made of the caller's registers, its stack from there on, the program's own variables, and the memory through which
+//! messages come to it. The MPI library's variables, which change while it merely waits, are not in it.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use calls::{OwnVariables, own_variables};
+use target::Target;
+use target::address::TargetAddr;
+use target::files::Identity;
+
+use super::message_memory::message_memory;
+use super::walked::Walked;
+use crate::process::Process;
+use crate::stacks::Shared;
+
+/// So much of a stack, and of the program's variables, is looked at (bytes).
+const MAX_STACK: u64 = 64 << 10;
+const MAX_VARIABLES: u64 = 1 << 20;
+
+/// Programs whose variables are remembered.
+const MOST_KNOWN: usize = 16;
+
+/// The variables of programs by their files; all ranks of a job run the same one.
+static KNOWN: Mutex<BTreeMap<Identity, Option<Arc<OwnVariables>>>> = Mutex::new(BTreeMap::new());
+
+/// Those of the threads of one process, which has the program's variables read once.
+#[derive(Debug, Default)]
+pub(crate) struct Fingerprints {
+    variables: OnceCell<Option<u64>>,
+}
+
+impl Fingerprints {
+    /// The word for a frame that is shown, `None` where what it is made of cannot be read. The stack ends with that of the frame
+    /// `outermost`.
+    pub(crate) fn of<P: Process>(
+        &self,
+        shared: &Shared<P>,
+        walked: &Walked,
+        at: usize,
+        outermost: usize,
+    ) -> Option<String> {
+        let variables = (*self.variables.get_or_init(|| digest(shared)))?;
+        let of_stack = |shown: usize| walked.shown.get(shown).map(|shown| shown.at);
+        let (first, last) = (of_stack(at)?, of_stack(outermost.max(at))?);
+        let frame = walked.stack.get(first)?;
+        let sp = frame.registers.sp()?;
+        let end = (first..=last).rev().find_map(|index| walked.stack.get(index)?.cfa)?;
+        let length = end.checked_sub(sp).filter(|length| *length > 0)?.min(MAX_STACK);
+        let stack = shared.memory.read_bytes(TargetAddr::new(sp), usize::try_from(length).ok()?).ok()?;
+        let mut word = DefaultHasher::new();
+        let kept = frame.registers.machine().kept().iter().map(|number| frame.registers.get(*number));
+        (variables, frame.pc(), sp, end, kept.collect::<Vec<_>>(), stack).hash(&mut word);
+        Some(format!("{:016x}", word.finish()))
+    }
+}
+
+/// A digest of the program's own variables, and of the memory through which messages come.
+fn digest<P: Process>(shared: &Shared<P>) -> Option<u64> {
+    let process = shared.memory.inner();
+    let program = shared.images.program()?;
+    let file = shared.images.loaded(program.start)?;
+    let found = variables_of(file.file.as_ref()?.object.path())?;
+    let bias = process.program_headers()?.wrapping_sub(found.headers);
+    let mut word = DefaultHasher::new();
+    let mut left = MAX_VARIABLES;
+    for (start, length) in &found.ranges {
+        let length = (*length).min(left);
+        if length == 0 {
+            break;
+        }
+        let address = TargetAddr::new(start.wrapping_add(bias));
+        shared.memory.read_bytes(address, usize::try_from(length).ok()?).ok()?.hash(&mut word);
+        left -= length;
+    }
+    for (start, length) in process.here().map(|pid| message_memory(pid, process.mappings())).unwrap_or_default() {
+        // What cannot be read at one look cannot be at the other. It is not kept: it is large.
+        let mut piece = vec![0; usize::try_from(length).ok()?];
+        if shared.memory.read_once(TargetAddr::new(start), &mut piece).is_ok() {
+            piece.hash(&mut word);
+        }
+    }
+    Some(word.finish())
+}
+
+fn variables_of(path: &Path) -> Option<Arc<OwnVariables>> {
+    let identity = Identity::of(&std::fs::metadata(path).ok()?);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known().get(&identity) {
+        return found.clone();
+    }
+    let made = own_variables(path).map(Arc::new);
+    let mut known = known();
+    if known.len() >= MOST_KNOWN {
+        known.clear();
+    }
+    known.insert(identity, made.clone());
+    made
+}

@@ -1,0 +1,147 @@
+//! The stacks of a process: its frames with their names and lines, and what the calls of MPI on them were given.
+//!
+//! They are told as gdb 13 tells them: stacks end with `main`, and names have no parameters.
+
+mod caller;
+mod fingerprint;
+mod message_memory;
+mod thread;
+mod walked;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use calls::system_calls::{self, CallRegisters};
+use calls::{KeptFiles, NamedFrame, ThreadCall, thread_call};
+use model::{Argument, Frame, SourceCall, Stack, SystemCall};
+use target::address::TargetAddr;
+use target::libraries::is_mpi_file;
+use target::{PageCache, Target};
+
+use crate::images::Images;
+use crate::process::{Process, Thread};
+use fingerprint::Fingerprints;
+use thread::NativeThread;
+use walked::Walked;
+
+/// A stack deeper than this is not walked to its end; MPI's own part of a stack is a few dozen frames.
+const MAX_FRAMES: usize = 256;
+/// The stacks of more threads are not told.
+const MAX_THREADS: usize = 1024;
+/// So much of a stack is read at once (bytes).
+const STACK_AHEAD: usize = 32 << 10;
+/// More sentences about files than this are not told.
+const MAX_REMARKS: usize = 8;
+
+/// The stacks of a process.
+#[derive(Debug, Default)]
+pub struct Stacks {
+    /// Of each thread, the main thread first.
+    pub stacks: Vec<Stack>,
+    /// Whether every thread is there.
+    pub all: bool,
+    /// What to know of them, in sentences.
+    pub remarks: Vec<String>,
+}
+
+/// What all threads of a process have in common.
+pub(crate) struct Shared<P: Process> {
+    pub(crate) memory: Rc<PageCache<P>>,
+    pub(crate) images: Images<P>,
+    /// What the dynamic linker calls images, by what it adds to their addresses.
+    pub(crate) names: HashMap<u64, String>,
+    pub(crate) executable: String,
+    pub(crate) fingerprints: Fingerprints,
+    pub(crate) family: std::cell::OnceCell<Option<functions::constants::Family>>,
+}
+
+/// Reads the stacks of all threads. `executable` is the program's path, as the process names it.
+pub fn stacks<P: Process + 'static>(memory: &Rc<PageCache<P>>, executable: &str, kept: &KeptFiles) -> Stacks {
+    let process = memory.inner();
+    let listed = memory.images().unwrap_or_default();
+    let shared = Rc::new(Shared {
+        memory: Rc::clone(memory),
+        names: listed.into_iter().map(|image| (image.bias.get(), image.path)).collect(),
+        images: Images::new(Rc::clone(memory)),
+        executable: executable.to_owned(),
+        fingerprints: Fingerprints::default(),
+        family: std::cell::OnceCell::new(),
+    });
+    let threads = process.threads();
+    let mut found = Stacks { all: !threads.is_empty() && threads.len() <= MAX_THREADS, ..Stacks::default() };
+    for (number, thread) in (1..).zip(threads.iter().take(MAX_THREADS)) {
+        found.stacks.push(stack(&shared, number, thread, kept, &mut found.remarks));
+    }
+    found.remarks.truncate(MAX_REMARKS);
+    found
+}
+
+fn stack<P: Process + 'static>(
+    shared: &Rc<Shared<P>>,
+    number: i64,
+    thread: &Thread,
+    kept: &KeptFiles,
+    remarks: &mut Vec<String>,
+) -> Stack {
+    let process = shared.memory.inner();
+    shared.memory.prefetch(TargetAddr::new(thread.registers.stack_pointer()), STACK_AHEAD);
+    let walked = Rc::new(Walked::new(shared, thread, MAX_FRAMES));
+    for image in walked.without_file() {
+        let sentence = format!(
+            "the file of {image} is not there any more (it was replaced or deleted): what its functions are and who called \
+             them is a guess"
+        );
+        if !remarks.contains(&sentence) {
+            remarks.push(sentence);
+        }
+    }
+    let frames: Vec<Frame> = walked.shown.iter().map(|shown| shown.frame.clone()).collect();
+    let named: Vec<NamedFrame> = frames
+        .iter()
+        .map(|frame| NamedFrame {
+            function: frame.function.clone(),
+            application: frame.application == Some(true),
+            mpi: frame.image.as_deref().is_some_and(is_mpi_file),
+        })
+        .collect();
+    let mut stack = Stack {
+        thread: number,
+        complete: walked.complete && process.has_stacks(),
+        frames,
+        main: process.main_thread().map(|main| main == thread.id),
+        kernel_thread: Some(i64::from(thread.id)),
+        system_call: system_call(process, thread),
+        ..Stack::default()
+    };
+    let told = thread_call(&named, &NativeThread { shared: Rc::clone(shared), walked }, kept);
+    add(&mut stack, told);
+    stack
+}
+
+/// Adds what the call of MPI tells.
+fn add(stack: &mut Stack, told: ThreadCall) {
+    let ThreadCall { hidden, fingerprint, arguments, around } = told;
+    let files = |place: usize| stack.frames.get(place).and_then(|frame| frame.file.clone());
+    stack.source_calls = around.into_iter().map(|(place, call)| SourceCall { file: files(place), ..call }).collect();
+    if let Some((at, function)) = hidden {
+        let frame = Frame { function: Some(function), application: Some(false), ..Frame::default() };
+        stack.frames.insert(at.min(stack.frames.len()), frame);
+    }
+    stack.fingerprint = fingerprint;
+    if let Some(found) = arguments {
+        // Whether an expression has variables is told of calls in the source alone.
+        stack.arguments = found.arguments.into_iter().map(|argument| Argument { fixed: false, ..argument }).collect();
+        stack.arguments_unknown = found.unknown;
+    }
+}
+
+/// What a thread does in the kernel, where that is known.
+fn system_call<P: Process>(process: &P, thread: &Thread) -> Option<SystemCall> {
+    let registers = &thread.registers;
+    if let Some([(_, number), (_, result), (_, second), (_, fourth)]) = registers.of_system_call() {
+        return Some(system_calls::of_registers(&CallRegisters { number, result, arguments: [second, fourth] }));
+    }
+    let pid = process.here()?;
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{}/syscall", thread.id)).ok()?;
+    system_calls::of_proc(Some(registers.machine()), &text, None)
+}

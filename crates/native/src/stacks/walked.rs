@@ -1,0 +1,155 @@
+//! The frames of one thread: those of its stack, and for each the functions that are inlined there.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use model::Frame;
+use symbols::{Language, SourceFrame, demangled};
+use target::Target;
+use target::address::TargetAddr;
+use target::libraries::{VDSO, is_application};
+use target::registers::Machine;
+use unwind::{Code, End, Memory, Module, Registers};
+
+use crate::images::Loaded;
+use crate::process::{Process, Thread};
+use crate::stacks::Shared;
+
+/// A frame as it is shown.
+pub(crate) struct Shown {
+    pub(crate) frame: Frame,
+    /// Its place on the stack: inlined functions have the one of the function that they are inlined in.
+    pub(crate) at: usize,
+    /// How many functions are inlined within it there.
+    pub(crate) depth: usize,
+    /// What the debug information says.
+    pub(crate) source: Option<SourceFrame>,
+}
+
+/// The frames of a thread.
+pub(crate) struct Walked {
+    pub(crate) stack: Vec<unwind::Frame>,
+    /// The file of each frame of the stack.
+    pub(crate) loaded: Vec<Option<Arc<Loaded>>>,
+    pub(crate) shown: Vec<Shown>,
+    /// Whether the stack was seen down to its outermost frame.
+    pub(crate) complete: bool,
+}
+
+impl Walked {
+    pub(crate) fn new<P: Process>(shared: &Rc<Shared<P>>, thread: &Thread, most: usize) -> Self {
+        let asked = Asked { shared };
+        let registers = registers(thread);
+        let machine = registers.machine();
+        let stack = unwind::unwind(registers, machine, &asked, &asked, most);
+        let guessed = stack.first_guess().is_some();
+        let outermost = stack.end == End::Outermost;
+        let mut found = Self { stack: Vec::new(), loaded: Vec::new(), shown: Vec::new(), complete: false };
+        let mut main = false;
+        for (at, frame) in stack.frames.into_iter().enumerate() {
+            let address = place(&frame);
+            let loaded = shared.images.loaded(address);
+            let before = found.shown.len();
+            found.shown.extend(shown(shared, loaded.as_deref(), at, address));
+            let last = found.shown[before..].last();
+            main = last.is_some_and(is_main) && loaded.as_ref().is_some_and(|one| one.image.is_program);
+            found.stack.push(frame);
+            found.loaded.push(loaded);
+            if main {
+                break;
+            }
+        }
+        let named = found.shown.iter().any(|shown| shown.frame.function.is_some());
+        let files = found.loaded.iter().all(|loaded| loaded.as_ref().is_some_and(|one| one.file.is_some()));
+        let placed = found.shown.iter().all(|shown| shown.frame.image.is_some());
+        found.complete = (main || outermost) && !guessed && placed && (named || files);
+        found
+    }
+
+    /// The images on the stack whose file cannot be had.
+    pub(crate) fn without_file(&self) -> Vec<String> {
+        let missing = self.loaded.iter().flatten().filter(|loaded| loaded.file.is_none());
+        missing.map(|loaded| loaded.image.shown()).collect()
+    }
+}
+
+/// An address in the instruction at which a frame stands. The kernel's call of a signal's handler was called by nobody.
+pub(crate) fn place(frame: &unwind::Frame) -> u64 {
+    if frame.signal_trampoline { frame.pc() } else { frame.lookup() }
+}
+
+/// The functions at one place of the stack, from the innermost that is inlined.
+fn shown<P: Process>(shared: &Shared<P>, loaded: Option<&Loaded>, at: usize, address: u64) -> Vec<Shown> {
+    let named = |loaded: &Loaded| match shared.names.get(&loaded.bias) {
+        Some(name) if loaded.image.path != VDSO => name.clone(),
+        _ => loaded.image.shown(),
+    };
+    let image = loaded.map(named);
+    let application = image.as_deref().map(|image| is_application(image, &shared.executable));
+    let file = loaded.and_then(|loaded| Some((loaded.file.as_ref()?, address.wrapping_sub(loaded.bias))));
+    let sources = file.as_ref().map(|(file, address)| file.object.frames_at(*address)).unwrap_or_default();
+    let symbol = || {
+        let (file, address) = file.as_ref()?;
+        file.object.symbol_at(*address).map(|function| demangled(&function.name()))
+    };
+    if sources.is_empty() {
+        let frame = Frame { function: symbol(), image, application, ..Frame::default() };
+        return vec![Shown { frame, at, depth: 0, source: None }];
+    }
+    let named = |(depth, source): (usize, SourceFrame)| {
+        let known = source.line.is_some_and(|line| line > 0);
+        let frame = Frame {
+            function: source.function.clone().or_else(symbol),
+            file: source.file.clone().filter(|_| known),
+            line: source.line.filter(|_| known).map(i64::from),
+            image: image.clone(),
+            application,
+            ..Frame::default()
+        };
+        Shown { frame, at, depth, source: Some(source) }
+    };
+    sources.into_iter().enumerate().map(named).collect()
+}
+
+/// Whether gdb shows nothing further out. It asks what the program's language calls its main function: in Fortran that is the
+/// program's name, which no symbol has (gdb 13, `inside_main_func` in gdb/frame.c, `main_name` in gdb/symtab.c).
+fn is_main(shown: &Shown) -> bool {
+    let fortran = shown.source.as_ref().is_some_and(|source| source.language == Language::Fortran);
+    shown.frame.function.as_deref() == Some("main") && !fortran
+}
+
+/// The registers of a thread, as the walk has them.
+fn registers(thread: &Thread) -> Registers {
+    let machine = match thread.registers.machine() {
+        Machine::X86_64 => unwind::Machine::X86_64,
+        Machine::Aarch64 => unwind::Machine::Aarch64,
+    };
+    let mut found = Registers::new(machine);
+    for (number, value) in thread.registers.all() {
+        found.set(*number, *value);
+    }
+    found
+}
+
+/// A process, as the walk asks for it.
+struct Asked<'s, P: Process> {
+    shared: &'s Shared<P>,
+}
+
+impl<P: Process> Code for Asked<'_, P> {
+    fn module(&self, address: u64) -> Option<(Arc<Module>, u64)> {
+        let loaded = self.shared.images.loaded(address)?;
+        let module = loaded.file.as_ref()?.module()?;
+        Some((Arc::clone(module), loaded.bias))
+    }
+
+    fn is_code(&self, address: u64) -> bool {
+        self.shared.images.is_code(address)
+    }
+}
+
+impl<P: Process> Memory for Asked<'_, P> {
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        self.shared.memory.read(TargetAddr::new(address), into).is_ok()
+    }
+}

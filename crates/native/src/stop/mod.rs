@@ -1,0 +1,12 @@
+//! Live processes: stopped, read, and let go as they were found.
+
+mod memory;
+mod ptrace;
+mod stopped;
+mod threads;
+mod time;
+
+pub use memory::{Memory, Piece};
+pub use stopped::{Standing, StopError, Stopped};
+pub use threads::{Status, status};
+pub(crate) use time::processor_time;

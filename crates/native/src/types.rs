@@ -1,0 +1,95 @@
+//! The types of an MPI library that has debug information, without a debugger.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use layouts::{LayoutSource, MakeError, MakeRequest, TypeLayout, profile_from_objects};
+use target::files::Identity;
+use target::libraries::c_library;
+use target::{PageCache, Reason, Target};
+
+use crate::images::Images;
+use crate::process::Process;
+
+type Types = Result<BTreeMap<String, TypeLayout>, Reason>;
+
+/// The types of so many files are kept.
+const MOST: usize = 16;
+
+static KNOWN: Mutex<BTreeMap<Identity, Arc<Types>>> = Mutex::new(BTreeMap::new());
+
+/// The debug information of the MPI library of a process: of the library itself, or of its separate debug file.
+pub struct MpiTypes<P: Process> {
+    memory: Rc<PageCache<P>>,
+    types: OnceCell<Option<Arc<Types>>>,
+}
+
+impl<P: Process> MpiTypes<P> {
+    /// Nothing is read yet.
+    pub fn new(memory: Rc<PageCache<P>>) -> Self {
+        Self { memory, types: OnceCell::new() }
+    }
+
+    fn types(&self) -> Option<&Types> {
+        self.types.get_or_init(|| self.read()).as_deref()
+    }
+
+    fn read(&self) -> Option<Arc<Types>> {
+        let listed = self.memory.images().ok()?;
+        let library = c_library(&listed).or_else(|| listed.iter().find(|image| image.is_executable))?;
+        let images = Images::new(Rc::clone(&self.memory));
+        let image = match library.is_executable {
+            true => images.program()?,
+            false => images.all().iter().find(|image| image.start == library.bias.get())?,
+        };
+        let file = images.loaded(image.start)?.file.clone()?;
+        file.object.dwarf()?;
+        let object = file.object.debug_file().map_or(&file.object, |debug| debug.as_ref());
+        Some(types_of(object.path()))
+    }
+}
+
+impl<P: Process> LayoutSource for MpiTypes<P> {
+    fn name(&self) -> String {
+        "debug-info".to_owned()
+    }
+
+    fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, Reason> {
+        match self.types() {
+            None => Ok(None),
+            Some(Ok(types)) => Ok(types.get(type_name).cloned()),
+            Some(Err(reason)) => Err(reason.clone()),
+        }
+    }
+
+    fn constant(&self, _: &str) -> Result<Option<i64>, Reason> {
+        // Preprocessor constants are not in debug information (but with -g3, which no distribution uses).
+        Ok(None)
+    }
+}
+
+/// All types that readers ask for, of one file; read once for all ranks.
+fn types_of(path: &Path) -> Arc<Types> {
+    let identity = std::fs::metadata(path).ok().map(|about| Identity::of(&about));
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = identity.and_then(|identity| known().get(&identity).cloned()) {
+        return found;
+    }
+    let request = MakeRequest { objects: vec![path.to_path_buf()], ..MakeRequest::default() };
+    let made = Arc::new(match profile_from_objects(&request) {
+        Ok(made) => Ok(made.types),
+        Err(MakeError::NoDebugInfo { .. } | MakeError::MissingTypes { .. }) => Ok(BTreeMap::new()),
+        Err(error) => Err(Reason::of(error)),
+    });
+    if let Some(identity) = identity {
+        let mut known = known();
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert(identity, Arc::clone(&made));
+    }
+    made
+}

@@ -1,0 +1,1 @@
+"""Processes and core files that are read without a debugger."""

@@ -1,0 +1,215 @@
+"""Reads targets without a debugger: live processes, which are stopped together, and core files.
+
+The kernel lets a process go on whose tracer has ended: whatever happens to us, it is left as it was found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from .. import _native
+from ..debuggers.asked import Answer, DebuggedTarget, Progress, Unreadable, ended, is_gone, late
+from ..debuggers.kept_answer import KeptAnswer, KeptFile
+from ..debuggers.recorded import record_answer
+from ..errors import UserError, as_user_error
+from ..request import COMMUNICATORS, Request
+from ..system import advice, attaching, files, processes
+from ..targets import CoreTarget, PidTarget
+
+#: All threads stand within so many seconds, or something holds one of them in the kernel.
+_STOP_LIMIT = 5.0
+#: Kinds of errors of what a debugger may be able to read.
+_FOR_A_DEBUGGER = frozenset(("other_machine",))
+
+
+@dataclass
+class Left:
+    """A target that is not read here."""
+
+    target: DebuggedTarget
+    #: Why, in a sentence that begins with the target.
+    reason: UserError
+
+
+def read_all(
+    targets: Sequence[DebuggedTarget],
+    request: Request,
+    progress: Progress = lambda done, total, received: None,
+) -> Tuple[List[Answer], List[Left]]:
+    """What all targets answer, those of a job stopped together; and those of which a debugger may know more.
+
+    ``progress`` is told how many are done, of how many.
+
+    Raises:
+        KeyboardInterrupt: after every process goes on.
+    """
+    answers: Dict[DebuggedTarget, Answer] = {}
+    left: List[Left] = []
+
+    def tell() -> None:
+        progress(len(answers) + len(left), len(targets), 0)
+
+    ready: List[PidTarget] = []
+    tell()
+    for target in targets:
+        if isinstance(target, PidTarget):
+            try:
+                attaching.check_readable(target.pid)
+                _check_plugin(target, request)
+            except _NeedsDebugger as needed:
+                left.append(Left(target, needed.reason))
+            except UserError as error:
+                answers[target] = Answer(target, error=error)
+            else:
+                ready.append(target)
+    # One that does not stop before its device has answered would hold up all others.
+    waiting = [target for target in ready if processes.state(target.pid) == "D"]
+    together = [target for target in ready if target not in waiting]
+    for group in ([together] if together else []) + [[target] for target in waiting]:
+        for target, result in _read_processes(group, request):
+            _keep(target, result, answers, left)
+            tell()
+    for target in targets:
+        if isinstance(target, CoreTarget):
+            _keep(target, _read_core(target, request), answers, left)
+            tell()
+    return [answers[target] for target in targets if target in answers], left
+
+
+class _NeedsDebugger(Exception):
+    def __init__(self, reason: UserError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+def _keep(target: DebuggedTarget, result: Answer, answers: Dict[DebuggedTarget, Answer], left: List[Left]) -> None:
+    if result.error is not None and result.error.kind in _FOR_A_DEBUGGER:
+        left.append(Left(target, result.error))
+    else:
+        answers[target] = result
+
+
+def _check_plugin(target: PidTarget, request: Request) -> None:
+    """Sees to it that no plug-in that another user's process names is run with the rights of root.
+
+    Raises:
+        _NeedsDebugger: where it would be: root gives a debugger the rights of that user.
+    """
+    if request.source != "plugin" and request.action != "compare":
+        return
+    owner = processes.owner(target.pid)
+    if advice.is_root() and owner not in (None, 0):
+        raise _NeedsDebugger(
+            UserError(f"{target.label}: its plug-in is run by a debugger with the rights of its user", kind="plugin")
+        )
+
+
+def _read_processes(group: Sequence[PidTarget], request: Request) -> Iterator[Tuple[PidTarget, Answer]]:
+    """Stops all, reads one after the other, and lets all go on."""
+    deadline = time.monotonic() + request.timeout
+    held = _native.StoppedProcesses([target.pid for target in group], min(_STOP_LIMIT, request.timeout))
+    answers: List[Answer] = []
+    try:
+        refused = {pid: (kind, text) for pid, kind, text in held.failures}
+        for target in group:
+            if target.pid in refused:
+                answers.append(Answer(target, error=_refusal(target, *refused[target.pid])))
+                continue
+            answer = _answer(
+                target, request, partial(held.session, target.pid, layouts=request.layouts, deadline=deadline)
+            )
+            answer.stopped = held.stopped_at(target.pid)
+            answers.append(answer)
+    finally:
+        held.release_all()
+    released = time.time()
+    for answer in answers:
+        if answer.error is None:
+            answer.released = released
+        assert isinstance(answer.target, PidTarget)
+        yield answer.target, answer
+
+
+def _refusal(target: PidTarget, kind: str, text: str) -> UserError:
+    if kind == "gone" or is_gone(target):
+        return ended(target)
+    if kind == "no_permission":
+        try:
+            attaching.check_readable(target.pid)
+        except UserError as error:
+            return error
+        return UserError(f"{target.label}: {text}", help=advice.more_rights(), kind=kind)
+    helps = {
+        "timeout": f"to see what the kernel waits for, type: cat /proc/{target.pid}/stack (as root)",
+        "traced": "detach that debugger first, or type in it: mpi queues",
+    }
+    return UserError(f"{target.label}: {text}", help=helps.get(kind, ""), kind=kind)
+
+
+def _read_core(target: CoreTarget, request: Request) -> Answer:
+    deadline = time.monotonic() + request.timeout
+
+    def session() -> _native.Session:
+        core = _native.CoreFile(target.core)
+        owner = core.owner
+        reader = files.reader_of_user(owner) if owner is not None else None
+        return _native.core_session(core, target.exe, layouts=request.layouts, deadline=deadline, reader=reader)
+
+    return _answer(target, request, session)
+
+
+def _answer(target: DebuggedTarget, request: Request, opened: Callable[[], _native.Session]) -> Answer:
+    session: Optional[_native.Session] = None
+    try:
+        session = opened()
+        if isinstance(target, PidTarget) and target.place is not None:
+            session.set_identity(target.place.universe_rank)
+        return _asked(target, request, session)
+    except (UserError, _native.NativeError, OSError) as error:
+        return Answer(target, error=_said(target, request, error, session))
+
+
+def _asked(target: DebuggedTarget, request: Request, session: _native.Session) -> Answer:
+    asked = {"read": request.read, "stacks": request.standing, "handles": request.handles}.get(request.action)
+    if asked is not None:
+        return Answer(target, snapshot=asked(session))
+    if request.action == "compare":
+        return Answer(target, facts=request.compare(session))
+    if request.action == "layouts":
+        # Reading the communicators is what proves that the layouts fit; where they do not, this says what differs.
+        COMMUNICATORS.read(session)
+        return Answer(target, facts=session.info())
+    return Answer(target, body=_recorded(request, session))
+
+
+def _recorded(request: Request, session: _native.Session) -> KeptAnswer:
+    file = tempfile.TemporaryFile(dir=request.spool)  # noqa: SIM115 (the answer is read from it later)
+    try:
+        record_answer(session.record, request.full, lambda: None, file.write)
+        file.flush()
+        return KeptFile(file).answer()
+    except BaseException:
+        file.close()
+        raise
+
+
+def _said(target: DebuggedTarget, request: Request, error: Exception, session: Optional[_native.Session]) -> UserError:
+    """Why nothing was read of a target; with what is known of it all the same."""
+    shown = as_user_error(error)
+    if is_gone(target):
+        return ended(target)
+    if shown.kind == "timeout":
+        return late(target, request)
+    outline = None
+    if session is not None and request.action == "read":
+        with contextlib.suppress(_native.NativeError):
+            found = request.outline(session)
+            outline = None if found is None else found.to_json()
+    text = str(shown.args[0])
+    named = text if target.label in text else f"{target.label}: {text}"
+    return Unreadable(named, help=shown.help, kind=shown.kind, outline=outline)

@@ -1,0 +1,202 @@
+//! Processes without a debugger, for Python.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use calls::KeptFiles;
+use model::Facts;
+use native::{Core, Ending, Live, MpiTypes, Process, StopError, Stopped};
+use recording::{Range, Region};
+use session::LayoutChoice;
+use target::cores::checked;
+use target::files::Reader;
+use target::{Mapping, PageCache, TargetError, printable_path};
+
+use super::cores::{CoreFile, core_error};
+use super::origin::Origin;
+use super::session::{Session, native_error, read_profile};
+use super::target::Urgent;
+
+static KEPT: KeptFiles = KeptFiles::new();
+
+/// Live processes that stand until they are let go, or this is.
+#[pyclass(unsendable, module = "mpi_queues")]
+pub struct StoppedProcesses {
+    stopped: RefCell<Stopped>,
+    failures: Vec<(u32, StopError)>,
+    /// Those that are read.
+    live: RefCell<HashMap<u32, Rc<PageCache<Live>>>>,
+}
+
+#[pymethods]
+impl StoppedProcesses {
+    #[new]
+    fn new(py: Python<'_>, pids: Vec<u32>, timeout: f64) -> PyResult<Self> {
+        let limit = seconds(timeout)?;
+        let (stopped, failures) = py.detach(|| Stopped::all(&pids, limit));
+        Ok(Self { stopped: RefCell::new(stopped), failures, live: RefCell::default() })
+    }
+
+    /// Why others do not stand: the process, a stable word, a sentence.
+    #[getter]
+    fn failures(&self) -> Vec<(u32, &'static str, String)> {
+        let kind = |error: &StopError| match error {
+            StopError::Gone => "gone",
+            StopError::Traced(_) => "traced",
+            StopError::Denied => "no_permission",
+            StopError::NotInTime { .. } => "timeout",
+            StopError::OtherMachine => "other_machine",
+            StopError::Other(_) => "not_stopped",
+        };
+        self.failures.iter().map(|(pid, error)| (*pid, kind(error), error.to_string())).collect()
+    }
+
+    /// When the last thread of a process stood, in seconds since 1970; None where it does not stand.
+    fn stopped_at(&self, pid: u32) -> Option<f64> {
+        self.stopped.borrow().get(pid).map(|standing| since_1970(standing.at))
+    }
+
+    /// A session over a process that stands. It may be read until `deadline` (`time.monotonic`).
+    #[pyo3(signature = (pid, *, layouts = None, deadline = None))]
+    fn session(&self, py: Python<'_>, pid: u32, layouts: Option<PathBuf>, deadline: Option<f64>) -> PyResult<Session> {
+        let stopped = self.stopped.borrow();
+        let Some(standing) = stopped.get(pid) else {
+            return Err(native_error(py, "gone", "", format!("pid {pid} does not stand")));
+        };
+        let urgent = Rc::new(Urgent::default());
+        let live = Live::new(pid, standing.threads.clone(), ending(&urgent, deadline))
+            .map_err(|error| native_error(py, "fault", "", error.to_string()))?;
+        let memory = Rc::new(PageCache::new(live));
+        self.live.borrow_mut().insert(pid, Rc::clone(&memory));
+        let profile = layouts.map(|path| read_profile(py, &path)).transpose()?;
+        let types = Rc::new(MpiTypes::new(Rc::clone(&memory)));
+        let choice = LayoutChoice { debugger: Some(types), profile, recorded: None };
+        Ok(Session::over(urgent, Origin::Live(Native::new(memory)), choice))
+    }
+
+    /// Lets a process go on; returns when it did, in seconds since 1970, None where it did not stand.
+    fn release(&self, pid: u32) -> Option<f64> {
+        if let Some(live) = self.live.borrow_mut().remove(&pid) {
+            live.inner().goes_on();
+        }
+        self.stopped.borrow_mut().release(pid).map(since_1970)
+    }
+
+    /// Lets all go on.
+    fn release_all(&self) {
+        self.live.borrow_mut().drain().for_each(|(_, live)| live.inner().goes_on());
+        self.stopped.borrow_mut().release_all();
+    }
+}
+
+/// A session over the process of a core file. `exe` is its program, where the user has named it; `reader` is for whom files are
+/// read that the core file names.
+#[pyfunction]
+#[pyo3(signature = (core, exe = None, *, layouts = None, deadline = None, reader = None))]
+pub fn core_session(
+    py: Python<'_>,
+    core: &CoreFile,
+    exe: Option<PathBuf>,
+    layouts: Option<PathBuf>,
+    deadline: Option<f64>,
+    reader: Option<(u32, u32, Vec<u32>)>,
+) -> PyResult<Session> {
+    let core = Arc::clone(&core.0);
+    let program = py.detach(|| checked(&core, exe.as_deref())).map_err(|error| core_error(py, &error))?;
+    let urgent = Rc::new(Urgent::default());
+    let reader = reader.map(|(uid, gid, groups)| Reader { uid, gid, groups });
+    let memory = Rc::new(PageCache::new(Core::new(core, program, reader, ending(&urgent, deadline))));
+    let profile = layouts.map(|path| read_profile(py, &path)).transpose()?;
+    let types = Rc::new(MpiTypes::new(Rc::clone(&memory)));
+    let choice = LayoutChoice { debugger: Some(types), profile, recorded: None };
+    Ok(Session::over(urgent, Origin::Core(Native::new(memory)), choice))
+}
+
+/// A process that is read without a debugger.
+pub struct Native<P: Process> {
+    /// Its memory.
+    pub memory: Rc<PageCache<P>>,
+    stacks: RefCell<Option<Rc<native::Stacks>>>,
+}
+
+impl<P: Process + 'static> Native<P> {
+    fn new(memory: Rc<PageCache<P>>) -> Self {
+        Self { memory, stacks: RefCell::default() }
+    }
+
+    /// With the stacks of its threads, which are read once.
+    pub fn with_stacks(&self, mut facts: Facts) -> Facts {
+        let executable = facts.executable.clone().unwrap_or_default();
+        let known = self.stacks.borrow().clone();
+        let found = known.unwrap_or_else(|| {
+            let found = Rc::new(native::stacks(&self.memory, &executable, &KEPT));
+            *self.stacks.borrow_mut() = Some(Rc::clone(&found));
+            found
+        });
+        facts.all_threads = found.all && found.stacks.iter().all(|stack| stack.complete);
+        facts.stacks.clone_from(&found.stacks);
+        facts.problems.extend(found.remarks.iter().cloned());
+        facts
+    }
+
+    /// Its mappings, for a full recording.
+    pub fn regions(&self) -> Vec<Region> {
+        let region = |one: &Mapping| {
+            let (start, end) = (one.start.get(), one.end.get());
+            Region {
+                range: Range::new(start, end.saturating_sub(start)),
+                writable: one.readable && one.writable,
+                shared: one.shared,
+                name: printable_path(Path::new(&one.name)),
+            }
+        };
+        self.memory.inner().mappings().iter().map(region).collect()
+    }
+
+    /// Forgets memory: nothing of a process that stands changes but by us.
+    pub fn forget(&self, images: bool) {
+        self.memory.drop_memory();
+        self.stacks.borrow_mut().take();
+        if images {
+            self.memory.drop_symbols();
+        }
+    }
+}
+
+/// Says that reading must end: the user has pressed Ctrl-C, or its time is over.
+fn ending(urgent: &Rc<Urgent>, deadline: Option<f64>) -> Ending {
+    let urgent = Rc::clone(urgent);
+    let until = deadline.map(|deadline| {
+        let left = Python::attach(|py| py.import("time")?.call_method0("monotonic")?.extract::<f64>());
+        let left = Duration::try_from_secs_f64(deadline - left.unwrap_or(deadline)).unwrap_or_default();
+        std::time::Instant::now() + left
+    });
+    Box::new(move || {
+        if urgent.signalled() {
+            return Some(TargetError::Debugger("interrupted".to_owned()));
+        }
+        let late = until.is_some_and(|until| std::time::Instant::now() > until);
+        late.then(|| {
+            let text = "it was not read within its time".to_owned();
+            let help = "allow more time with --timeout SECONDS";
+            Python::attach(|py| urgent.set(native_error(py, "timeout", help, text.clone())));
+            TargetError::Debugger(text)
+        })
+    })
+}
+
+fn seconds(timeout: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(timeout)
+        .map_err(|_| PyValueError::new_err(format!("a time limit of {timeout} seconds")))
+}
+
+fn since_1970(at: SystemTime) -> f64 {
+    at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
