@@ -40,7 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<session::Session>()?;
     module.add_class::<recording::Recording>()?;
     module.add_class::<cores::CoreFile>()?;
-    module.add_class::<native::StoppedProcesses>()?;
+    module.add_class::<native::LiveProcesses>()?;
     module.add_function(wrap_pyfunction!(native::core_session, module)?)?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<diagnosis::Diagnosis>()?;

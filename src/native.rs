@@ -1,6 +1,6 @@
 //! Processes without a debugger, for Python.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -26,22 +26,43 @@ use super::target::Urgent;
 
 static KEPT: KeptFiles = KeptFiles::new();
 
-/// Live processes that stand until they are let go, or this is.
+/// Live processes that are stopped, read and let go, as often as is wanted.
 #[pyclass(unsendable, module = "mpi_queues")]
-pub struct StoppedProcesses {
-    stopped: RefCell<Stopped>,
-    failures: Vec<(u32, StopError)>,
-    /// Those that are read.
-    live: RefCell<HashMap<u32, Rc<PageCache<Live>>>>,
+pub struct LiveProcesses {
+    layouts: Option<PathBuf>,
+    stopped: RefCell<Option<Stopped>>,
+    failures: RefCell<Vec<(u32, StopError)>>,
+    known: RefCell<HashMap<u32, Known>>,
+    deadline: Cell<Option<f64>>,
+}
+
+/// A process that was read before.
+struct Known {
+    session: Py<Session>,
+    urgent: Rc<Urgent>,
+    memory: Rc<PageCache<Live>>,
+    /// Whether it stands, and what is known of it is of this stop.
+    stands: bool,
 }
 
 #[pymethods]
-impl StoppedProcesses {
+impl LiveProcesses {
     #[new]
-    fn new(py: Python<'_>, pids: Vec<u32>, timeout: f64) -> PyResult<Self> {
+    #[pyo3(signature = (*, layouts = None))]
+    fn new(layouts: Option<PathBuf>) -> Self {
+        let (stopped, failures, known, deadline) = Default::default();
+        Self { layouts, stopped, failures, known, deadline }
+    }
+
+    /// Stops processes, all together.
+    fn stop(&self, py: Python<'_>, pids: Vec<u32>, timeout: f64, deadline: Option<f64>) -> PyResult<()> {
+        self.release_all();
         let limit = seconds(timeout)?;
         let (stopped, failures) = py.detach(|| Stopped::all(&pids, limit));
-        Ok(Self { stopped: RefCell::new(stopped), failures, live: RefCell::default() })
+        *self.stopped.borrow_mut() = Some(stopped);
+        *self.failures.borrow_mut() = failures;
+        self.deadline.set(deadline);
+        Ok(())
     }
 
     /// Why others do not stand: the process, a stable word, a sentence.
@@ -55,44 +76,71 @@ impl StoppedProcesses {
             StopError::OtherMachine => "other_machine",
             StopError::Other(_) => "not_stopped",
         };
-        self.failures.iter().map(|(pid, error)| (*pid, kind(error), error.to_string())).collect()
+        self.failures.borrow().iter().map(|(pid, error)| (*pid, kind(error), error.to_string())).collect()
     }
 
     /// When the last thread of a process stood, in seconds since 1970; None where it does not stand.
     fn stopped_at(&self, pid: u32) -> Option<f64> {
-        self.stopped.borrow().get(pid).map(|standing| since_1970(standing.at))
+        self.stopped.borrow().as_ref().and_then(|stopped| stopped.get(pid).map(|standing| since_1970(standing.at)))
     }
 
-    /// A session over a process that stands. It may be read until `deadline` (`time.monotonic`).
-    #[pyo3(signature = (pid, *, layouts = None, deadline = None))]
-    fn session(&self, py: Python<'_>, pid: u32, layouts: Option<PathBuf>, deadline: Option<f64>) -> PyResult<Session> {
+    /// Whether a process was read before, so that what can be kept of it is known.
+    fn knows(&self, pid: u32) -> bool {
+        self.known.borrow().contains_key(&pid)
+    }
+
+    /// The session over a process that stands.
+    fn session(&self, py: Python<'_>, pid: u32) -> PyResult<Py<Session>> {
         let stopped = self.stopped.borrow();
-        let Some(standing) = stopped.get(pid) else {
+        let Some(standing) = stopped.as_ref().and_then(|stopped| stopped.get(pid)) else {
             return Err(native_error(py, "gone", "", format!("pid {pid} does not stand")));
         };
+        let mut known = self.known.borrow_mut();
+        if let Some(known) = known.get_mut(&pid) {
+            let again = known.stands
+                || known.memory.inner().stands_again(&standing.threads, ending(&known.urgent, self.deadline.get()));
+            if again {
+                if !known.stands {
+                    known.renew(py);
+                }
+                return Ok(known.session.clone_ref(py));
+            }
+        }
         let urgent = Rc::new(Urgent::default());
-        let live = Live::new(pid, standing.threads.clone(), ending(&urgent, deadline))
+        let live = Live::new(pid, &standing.threads, ending(&urgent, self.deadline.get()))
             .map_err(|error| native_error(py, "fault", "", error.to_string()))?;
         let memory = Rc::new(PageCache::new(live));
-        self.live.borrow_mut().insert(pid, Rc::clone(&memory));
-        let profile = layouts.map(|path| read_profile(py, &path)).transpose()?;
+        native::prefetch_stacks(&memory);
+        let profile = self.layouts.as_ref().map(|path| read_profile(py, path)).transpose()?;
         let types = Rc::new(MpiTypes::new(Rc::clone(&memory)));
         let choice = LayoutChoice { debugger: Some(types), profile, recorded: None };
-        Ok(Session::over(urgent, Origin::Live(Native::new(memory)), choice))
+        let session = Session::over(Rc::clone(&urgent), Origin::Live(Native::new(Rc::clone(&memory))), choice);
+        let session = Py::new(py, session)?;
+        known.insert(pid, Known { session: session.clone_ref(py), urgent, memory, stands: true });
+        Ok(session)
     }
 
-    /// Lets a process go on; returns when it did, in seconds since 1970, None where it did not stand.
-    fn release(&self, pid: u32) -> Option<f64> {
-        if let Some(live) = self.live.borrow_mut().remove(&pid) {
-            live.inner().goes_on();
-        }
-        self.stopped.borrow_mut().release(pid).map(since_1970)
+    /// Lets all go on; their sessions read on, and what they find then is not of one time.
+    fn let_run(&self) {
+        self.stopped.borrow_mut().take();
+        self.known.borrow_mut().values_mut().for_each(|known| known.stands = false);
     }
 
-    /// Lets all go on.
+    /// Lets all go on; nothing of them is read any more.
     fn release_all(&self) {
-        self.live.borrow_mut().drain().for_each(|(_, live)| live.inner().goes_on());
-        self.stopped.borrow_mut().release_all();
+        self.known.borrow().values().for_each(|known| known.memory.inner().goes_on());
+        self.let_run();
+    }
+}
+
+impl Known {
+    /// It stands again: what it has read before is read anew, by as few system calls as can be.
+    fn renew(&mut self, py: Python<'_>) {
+        let pages = self.memory.pages();
+        self.session.borrow(py).forget(false);
+        self.memory.prefetch_pages(&pages);
+        native::prefetch_stacks(&self.memory);
+        self.stands = true;
     }
 }
 

@@ -131,7 +131,7 @@ impl Session {
         Some(urgent)
     }
 
-    fn forget(&self, images: bool) {
+    pub(super) fn forget(&self, images: bool) {
         self.session.target().forget(images);
         self.session.resumed();
         if images {

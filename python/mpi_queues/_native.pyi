@@ -32,6 +32,7 @@ __all__ = [
     "CoreFile",
     "Diagnosis",
     "Finding",
+    "LiveProcesses",
     "NativeError",
     "Operation",
     "Process",
@@ -41,7 +42,6 @@ __all__ = [
     "Snapshot",
     "StackNode",
     "StackTree",
-    "StoppedProcesses",
     "Unknown",
     "__version__",
     "add_call",
@@ -85,12 +85,16 @@ class Unknown(Exception):
     """Why something about a call is not known, as a sentence without a capital and a full stop."""
 
 @final
-class StoppedProcesses:
-    """Live processes whose threads all stand, stopped without a debugger, until they are let go or this is gone. No signal is
-    sent: the kernel lets them go on where this program ends."""
+class LiveProcesses:
+    """Live processes, which are stopped without a debugger, read and let go, as often as is wanted. No signal is sent: the
+    kernel lets them go on where this program ends. What does not change while they run is found out once."""
 
-    def __new__(cls, pids: Sequence[int], timeout: float) -> StoppedProcesses:
-        """Stops all of them together, within ``timeout`` seconds. Those that cannot be stopped run on."""
+    def __new__(cls, *, layouts: Union[str, os.PathLike[str], None] = None) -> LiveProcesses:
+        """``layouts`` as of :class:`Session`."""
+
+    def stop(self, pids: Sequence[int], timeout: float, deadline: Optional[float]) -> None:
+        """Stops these together, within ``timeout`` seconds, until they are let go or this is gone. Those that cannot be stopped
+        run on. They are to be read until ``deadline`` (``time.monotonic``). Others that stood go on."""
 
     @property
     def failures(self) -> List[Tuple[int, str, str]]:
@@ -100,24 +104,20 @@ class StoppedProcesses:
     def stopped_at(self, pid: int) -> Optional[float]:
         """When the last thread of a process stood, in seconds since 1970; None where it does not stand."""
 
-    def session(
-        self,
-        pid: int,
-        *,
-        layouts: Union[str, os.PathLike[str], None] = None,
-        deadline: Optional[float] = None,
-    ) -> Session:
-        """A session over a process that stands, to be read until ``deadline`` (``time.monotonic``); ``layouts`` as of
-        :class:`Session`.
+    def knows(self, pid: int) -> bool:
+        """Whether it was read before."""
+
+    def session(self, pid: int) -> Session:
+        """The session over a process that stands.
 
         Raises NativeError where it does not stand, or cannot be read.
         """
 
-    def release(self, pid: int) -> Optional[float]:
-        """Lets a process go on; when it did, in seconds since 1970; None where it did not stand."""
+    def let_run(self) -> None:
+        """Lets all go on. Their sessions read on; what they find then is not of one time."""
 
     def release_all(self) -> None:
-        """Lets all go on."""
+        """Lets all go on; their sessions read nothing any more."""
 
 def core_session(
     core: CoreFile,

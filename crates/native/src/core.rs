@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use target::address::TargetAddr;
@@ -20,8 +21,8 @@ const READS_BETWEEN_LOOKS: u32 = 64;
 /// The process of a core file.
 pub struct Core {
     process: CoreProcess,
-    threads: Vec<Thread>,
-    mappings: Vec<Mapping>,
+    threads: Rc<[Thread]>,
+    mappings: Rc<[Mapping]>,
     program: PathBuf,
     reader: Option<Reader>,
     ending: Ending,
@@ -68,7 +69,8 @@ impl Core {
         }));
         mappings.sort_by_key(|mapping| mapping.start);
         let reads = Cell::new(0);
-        Self { process: CoreProcess::new(core, program.clone()), threads, mappings, program, reader, ending, reads }
+        let process = CoreProcess::new(core, program.clone());
+        Self { process, threads: threads.into(), mappings: mappings.into(), program, reader, ending, reads }
     }
 
     /// The process as a target.
@@ -113,16 +115,16 @@ impl Target for Core {
 }
 
 impl Process for Core {
-    fn threads(&self) -> &[Thread] {
-        &self.threads
+    fn threads(&self) -> Rc<[Thread]> {
+        Rc::clone(&self.threads)
     }
 
     fn main_thread(&self) -> Option<u32> {
         self.process.core().pid()
     }
 
-    fn mappings(&self) -> &[Mapping] {
-        &self.mappings
+    fn mappings(&self) -> Rc<[Mapping]> {
+        Rc::clone(&self.mappings)
     }
 
     fn places(&self, image: &Image) -> Vec<PathBuf> {

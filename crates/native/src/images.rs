@@ -77,7 +77,7 @@ impl<P: Process> Images<P> {
 
     /// All of them, by address.
     pub fn all(&self) -> &[Image] {
-        self.listed.get_or_init(|| listed(self.process().mappings(), self.process().program_headers()))
+        self.listed.get_or_init(|| listed(&self.process().mappings(), self.process().program_headers()))
     }
 
     /// The program's own.

@@ -1,9 +1,11 @@
 //! A live process of this machine that stands still.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use target::address::TargetAddr;
 use target::files::{Reader, is_root};
@@ -11,7 +13,7 @@ use target::{Image as Listed, LiveProcess, Mapping, Symbol, Target, TargetAbi, T
 
 use crate::images::Image;
 use crate::process::{Process, Thread};
-use crate::stop::Memory;
+use crate::stop::{Memory, Piece};
 
 /// Between two looks whether reading must end: some milliseconds.
 const READS_BETWEEN_LOOKS: u32 = 64;
@@ -23,9 +25,9 @@ pub type Ending = Box<dyn Fn() -> Option<TargetError>>;
 pub struct Live {
     process: LiveProcess,
     memory: Memory,
-    threads: Vec<Thread>,
-    mappings: OnceCell<Vec<Mapping>>,
-    ending: Ending,
+    threads: RefCell<Rc<[Thread]>>,
+    mappings: RefCell<Rc<[Mapping]>>,
+    ending: RefCell<Ending>,
     reads: Cell<u32>,
     runs: Cell<bool>,
 }
@@ -35,12 +37,37 @@ impl Live {
     ///
     /// # Errors
     /// As [`LiveProcess::open`].
-    pub fn new(pid: u32, threads: Vec<Thread>, ending: Ending) -> Result<Self, TargetError> {
+    pub fn new(pid: u32, threads: &[Thread], ending: Ending) -> Result<Self, TargetError> {
         let process = LiveProcess::open(pid)?;
         let path = || format!("/proc/{pid}/mem");
         let memory = Memory::open(pid).map_err(|_| TargetError::Denied { path: path() })?;
-        let (reads, runs) = Default::default();
-        Ok(Self { process, memory, threads, mappings: OnceCell::new(), ending, reads, runs })
+        let mappings = process.mappings()?;
+        Ok(Self {
+            process,
+            memory,
+            threads: RefCell::new(threads.into()),
+            mappings: RefCell::new(mappings.into()),
+            ending: RefCell::new(ending),
+            reads: Cell::new(0),
+            runs: Cell::new(false),
+        })
+    }
+
+    /// It was stopped again, after it has run: its threads stand where these do. False where it has mapped other files since, so
+    /// that nothing that was found out about it holds.
+    pub fn stands_again(&self, threads: &[Thread], ending: Ending) -> bool {
+        let Ok(mappings) = self.process.mappings() else { return false };
+        let files = |list: &[Mapping]| -> Vec<Mapping> {
+            list.iter().filter(|one| one.name.as_bytes().starts_with(b"/")).cloned().collect()
+        };
+        if files(&mappings) != files(&self.mappings.borrow()) {
+            return false;
+        }
+        self.mappings.replace(mappings.into());
+        self.threads.replace(threads.into());
+        *self.ending.borrow_mut() = ending;
+        self.runs.set(false);
+        true
     }
 
     /// The process, as it can be read while it runs.
@@ -61,7 +88,7 @@ impl Live {
         if !reads.is_multiple_of(READS_BETWEEN_LOOKS) {
             return Ok(());
         }
-        (self.ending)().map_or(Ok(()), Err)
+        (self.ending.borrow())().map_or(Ok(()), Err)
     }
 }
 
@@ -69,6 +96,15 @@ impl Target for Live {
     fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
         self.may_go_on()?;
         self.memory.read_one(addr.get(), buf)
+    }
+
+    fn read_many(&self, pieces: &mut [(TargetAddr, &mut [u8])]) -> Vec<bool> {
+        if self.may_go_on().is_err() {
+            return vec![false; pieces.len()];
+        }
+        let mut wanted: Vec<Piece<'_>> = pieces.iter_mut().map(|(addr, into)| Piece::new(addr.get(), into)).collect();
+        self.memory.read(&mut wanted);
+        wanted.iter().map(|piece| piece.read).collect()
     }
 
     fn abi(&self) -> TargetAbi {
@@ -93,8 +129,8 @@ impl Target for Live {
 }
 
 impl Process for Live {
-    fn threads(&self) -> &[Thread] {
-        &self.threads
+    fn threads(&self) -> Rc<[Thread]> {
+        Rc::clone(&self.threads.borrow())
     }
 
     fn main_thread(&self) -> Option<u32> {
@@ -102,8 +138,8 @@ impl Process for Live {
         Some(self.process.pid())
     }
 
-    fn mappings(&self) -> &[Mapping] {
-        self.mappings.get_or_init(|| self.process.mappings().unwrap_or_default())
+    fn mappings(&self) -> Rc<[Mapping]> {
+        Rc::clone(&self.mappings.borrow())
     }
 
     fn places(&self, image: &Image) -> Vec<PathBuf> {

@@ -1,6 +1,7 @@
 //! What is asked of a process that stands still, or that a core file shows.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use target::files::Reader;
 use target::registers::Registers;
@@ -20,13 +21,13 @@ pub struct Thread {
 /// A process whose stacks can be read.
 pub trait Process: Target {
     /// Its threads: the one that it began with first, where that is known.
-    fn threads(&self) -> &[Thread];
+    fn threads(&self) -> Rc<[Thread]>;
 
     /// The kernel's number of the thread that it began with, where it is known.
     fn main_thread(&self) -> Option<u32>;
 
     /// What it has mapped, by address.
-    fn mappings(&self) -> &[Mapping];
+    fn mappings(&self) -> Rc<[Mapping]>;
 
     /// Where the file of an image may be, the likeliest first. It is compared with memory before it is used.
     fn places(&self, image: &Image) -> Vec<PathBuf>;

@@ -14,6 +14,9 @@ const PAGE: u64 = 4096;
 /// Pages that are read together once two of them were asked for.
 const BLOCK: u64 = 8;
 
+/// So many bytes are one piece of many that are read together.
+const RUN: usize = 64 << 10;
+
 /// More pages than this (256 MiB) are dropped and read again, so that damaged memory cannot make us grow without bound.
 const MAX_PAGES: usize = 65_536;
 
@@ -59,12 +62,35 @@ impl<T: Target> PageCache<T> {
         self.symbols.borrow_mut().clear();
     }
 
-    /// Reads so many bytes from an address on in one piece, as far as they can be read: what will be asked for soon.
-    pub fn prefetch(&self, addr: TargetAddr, len: usize) {
-        let (first, end) = (addr.get() / PAGE, addr.get().saturating_add(len as u64).div_ceil(PAGE));
-        if end.saturating_sub(first) < MAX_PAGES as u64 {
-            // What cannot be read is told where it is asked for.
-            let _ = self.fill(first, end.max(first + 1) - 1);
+    /// The numbers of the pages that it holds, in order.
+    pub fn pages(&self) -> Vec<u64> {
+        let pages = self.pages.borrow();
+        let mut found: Vec<u64> = pages.iter().filter(|(_, bytes)| bytes.is_some()).map(|(page, _)| *page).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Reads these pages ahead, neighbours together; those that cannot be read are read again where they are asked for.
+    pub fn prefetch_pages(&self, numbers: &[u64]) {
+        let mut runs: Vec<(u64, Vec<u8>)> = Vec::new();
+        for page in numbers.iter().take(MAX_PAGES) {
+            match runs.last_mut() {
+                Some((start, bytes)) if bytes.len() < RUN && *start + bytes.len() as u64 / PAGE == *page => {
+                    bytes.resize(bytes.len() + PAGE as usize, 0);
+                }
+                _ => runs.push((*page, vec![0; PAGE as usize])),
+            }
+        }
+        let mut pieces: Vec<(TargetAddr, &mut [u8])> =
+            runs.iter_mut().map(|(start, bytes)| (TargetAddr::new(*start * PAGE), bytes.as_mut_slice())).collect();
+        let read = self.inner.read_many(&mut pieces);
+        self.reads.set(self.reads.get() + 1);
+        let mut pages = self.pages.borrow_mut();
+        for ((start, bytes), _) in runs.into_iter().zip(read).filter(|(_, read)| *read) {
+            self.bytes.set(self.bytes.get() + bytes.len() as u64);
+            for (page, bytes) in (start..).zip(bytes.chunks_exact(PAGE as usize)) {
+                pages.insert(page, Some(bytes.into()));
+            }
         }
     }
 

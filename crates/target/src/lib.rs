@@ -202,6 +202,11 @@ pub trait Target {
         self.read(addr, buf)
     }
 
+    /// Reads several pieces, as far as they can be read; which of them could be. By one system call, where there is such a one.
+    fn read_many(&self, pieces: &mut [(TargetAddr, &mut [u8])]) -> Vec<bool> {
+        pieces.iter_mut().map(|(addr, buf)| self.read(*addr, buf).is_ok()).collect()
+    }
+
     /// Sets `count` members of a group off against what may be read of this process: whoever keeps them asks first.
     ///
     /// # Errors

@@ -109,20 +109,42 @@ def _check_plugin(target: PidTarget, request: Request) -> None:
         )
 
 
+class _Pool:
+    """The processes that were read last: a second look at them finds what does not change."""
+
+    def __init__(self) -> None:
+        self._layouts: Optional[str] = None
+        self._started: Dict[int, Optional[int]] = {}
+        self._processes: Optional[_native.LiveProcesses] = None
+
+    def of(self, pids: Sequence[int], layouts: Optional[str]) -> _native.LiveProcesses:
+        started = {pid: processes.start_time(pid) for pid in pids}
+        same = self._layouts == layouts and all(self._started.get(pid) == at for pid, at in started.items())
+        if self._processes is None or not same:
+            self._layouts, self._started = layouts, started
+            self._processes = _native.LiveProcesses(layouts=layouts)
+        return self._processes
+
+
+_POOL = _Pool()
+
+
 def _read_processes(group: Sequence[PidTarget], request: Request) -> Iterator[Tuple[PidTarget, Answer]]:
     """Stops all, reads one after the other, and lets all go on."""
     deadline = time.monotonic() + request.timeout
-    held = _native.StoppedProcesses([target.pid for target in group], min(_STOP_LIMIT, request.timeout))
+    limit = min(_STOP_LIMIT, request.timeout)
+    held = _POOL.of([target.pid for target in group], request.layouts)
     answers: List[Answer] = []
     try:
+        if request.action in ("read", "stacks") and request.source != "plugin":
+            _rehearse(held, group, request, limit, deadline)
+        held.stop([target.pid for target in group], limit, deadline)
         refused = {pid: (kind, text) for pid, kind, text in held.failures}
         for target in group:
             if target.pid in refused:
                 answers.append(Answer(target, error=_refusal(target, *refused[target.pid])))
                 continue
-            answer = _answer(
-                target, request, partial(held.session, target.pid, layouts=request.layouts, deadline=deadline)
-            )
+            answer = _answer(target, request, partial(held.session, target.pid))
             answer.stopped = held.stopped_at(target.pid)
             answers.append(answer)
     finally:
@@ -133,6 +155,27 @@ def _read_processes(group: Sequence[PidTarget], request: Request) -> Iterator[Tu
             answer.released = released
         assert isinstance(answer.target, PidTarget)
         yield answer.target, answer
+
+
+def _rehearse(
+    held: _native.LiveProcesses, group: Sequence[PidTarget], request: Request, limit: float, deadline: float
+) -> None:
+    """Reads what was not read before once while it runs: then files are known, and which memory is wanted. So
+    the processes stand only as long as it takes to copy and to understand that. Nothing that was found so is told."""
+    fresh = [target.pid for target in group if not held.knows(target.pid)]
+    if not fresh:
+        return
+    held.stop(fresh, limit, deadline)
+    sessions: List[_native.Session] = []
+    for pid in fresh:
+        # What is wrong is told where it counts.
+        with contextlib.suppress(_native.NativeError):
+            sessions.append(held.session(pid))
+    held.let_run()
+    asked = request.standing if request.action == "stacks" else request.read
+    for session in sessions:
+        with contextlib.suppress(_native.NativeError):
+            asked(session)
 
 
 def _refusal(target: PidTarget, kind: str, text: str) -> UserError:

@@ -78,7 +78,7 @@ fn digest<P: Process>(shared: &Shared<P>) -> Option<u64> {
         shared.memory.read_bytes(address, usize::try_from(length).ok()?).ok()?.hash(&mut word);
         left -= length;
     }
-    for (start, length) in process.here().map(|pid| message_memory(pid, process.mappings())).unwrap_or_default() {
+    for (start, length) in process.here().map(|pid| message_memory(pid, &process.mappings())).unwrap_or_default() {
         // What cannot be read at one look cannot be at the other. It is not kept: it is large.
         let mut piece = vec![0; usize::try_from(length).ok()?];
         if shared.memory.read_once(TargetAddr::new(start), &mut piece).is_ok() {

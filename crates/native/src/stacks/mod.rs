@@ -14,7 +14,6 @@ use std::rc::Rc;
 use calls::system_calls::{self, CallRegisters};
 use calls::{KeptFiles, NamedFrame, ThreadCall, thread_call};
 use model::{Argument, Frame, SourceCall, Stack, SystemCall};
-use target::address::TargetAddr;
 use target::libraries::is_mpi_file;
 use target::{PageCache, Target};
 
@@ -29,7 +28,7 @@ const MAX_FRAMES: usize = 256;
 /// The stacks of more threads are not told.
 const MAX_THREADS: usize = 1024;
 /// So much of a stack is read at once (bytes).
-const STACK_AHEAD: usize = 32 << 10;
+const STACK_AHEAD: u64 = 32 << 10;
 /// More sentences about files than this are not told.
 const MAX_REMARKS: usize = 8;
 
@@ -53,6 +52,23 @@ pub(crate) struct Shared<P: Process> {
     pub(crate) executable: String,
     pub(crate) fingerprints: Fingerprints,
     pub(crate) family: std::cell::OnceCell<Option<functions::constants::Family>>,
+}
+
+/// Reads ahead what of the stacks of all threads is likely to be asked for.
+pub fn prefetch_stacks<P: Process>(memory: &PageCache<P>) {
+    /// Bytes of a page.
+    const PAGE: u64 = 4096;
+    let (threads, mappings) = (memory.inner().threads(), memory.inner().mappings());
+    let pages = |thread: &Thread| {
+        let sp = thread.registers.stack_pointer();
+        let after = mappings.partition_point(|mapping| mapping.start.get() <= sp);
+        let end = mappings[..after].last().map_or(sp, |mapping| mapping.end.get());
+        sp / PAGE..end.min(sp.saturating_add(STACK_AHEAD)) / PAGE
+    };
+    let mut wanted: Vec<u64> = threads.iter().take(MAX_THREADS).flat_map(pages).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    memory.prefetch_pages(&wanted);
 }
 
 /// Reads the stacks of all threads. `executable` is the program's path, as the process names it.
@@ -84,7 +100,6 @@ fn stack<P: Process + 'static>(
     remarks: &mut Vec<String>,
 ) -> Stack {
     let process = shared.memory.inner();
-    shared.memory.prefetch(TargetAddr::new(thread.registers.stack_pointer()), STACK_AHEAD);
     let walked = Rc::new(Walked::new(shared, thread, MAX_FRAMES));
     for image in walked.without_file() {
         let sentence = format!(
