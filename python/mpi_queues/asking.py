@@ -62,7 +62,7 @@ def snapshots(
             outlines.extend(recordings.outline_of(session, request))
             raise
 
-    notes = [*_times(answers), *read_as_root(answers), *read_by_debugger(answers)]
+    notes = [*_times(answers), *read_as_root(answers), *(read_by_debugger(answers) if quiet else [])]
     if notes:
         found.append(Snapshot.merged([], notes=notes))
     replayed, more = _replayed(wanted, read)
@@ -216,6 +216,8 @@ def _asked(
     if not debugged:
         return [], refused
     answers = _read(debugged, request, _progress(quiet))
+    for sentence in [] if quiet else read_by_debugger(answers):
+        print(f"mpi-queues: {sentence}", file=sys.stderr)
     refused = [(answer.target, answer.error) for answer in answers if answer.error] + refused
     return [answer for answer in answers if answer.error is None], refused
 

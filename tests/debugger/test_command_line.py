@@ -52,6 +52,12 @@ exec /usr/bin/lldb-19 -O "{_SLOW_LLDB}" "$@"
     return {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
 
 
+@pytest.fixture(params=["native", "gdb", "lldb"])
+def reader(request: pytest.FixtureRequest) -> str:
+    """What reads."""
+    return str(request.param)
+
+
 @pytest.fixture(params=["gdb", "lldb"])
 def via(request: pytest.FixtureRequest) -> str:
     """Each debugger that reads."""
@@ -96,8 +102,8 @@ def assert_left_running(job: Job) -> None:
     job.assert_running()
 
 
-def test_several_processes_at_once(via: str, comms_job: Job) -> None:
-    result = mpi_queues("show", *pid_options(comms_job.pids), *pid_options(comms_job.pids), "--via", via)
+def test_several_processes_at_once(reader: str, comms_job: Job) -> None:
+    result = mpi_queues("show", *pid_options(comms_job.pids), *pid_options(comms_job.pids), "--via", reader)
     assert result.status == 0, str(result)
     assert result.err == ""
     assert re.findall(r"^Rank (\d) of 2", result.out, re.MULTILINE) == ["0", "1"]
@@ -165,12 +171,12 @@ def test_we_are_killed(via: str, slow: Dict[str, str], comms_job: Job) -> None:
     assert_left_running(comms_job)
 
 
-def test_a_stopped_rank_stays_stopped(via: str, comms_job: Job) -> None:
+def test_a_stopped_rank_stays_stopped(reader: str, comms_job: Job) -> None:
     pid = comms_job.pids[0]
     os.kill(pid, signal.SIGSTOP)
     try:
         processes.wait_until(lambda: processes.state(pid) == "T", "the rank to stop")
-        result = mpi_queues("show", "--pid", str(pid), "--via", via)
+        result = mpi_queues("show", "--pid", str(pid), "--via", reader)
         assert result.status == 0, str(result)
         assert processes.state(pid) == "T"
         assert processes.tracer(pid) == 0
@@ -190,13 +196,13 @@ def test_the_server_of_lldb_is_killed(slow_lldb: Dict[str, str], comms_job: Job)
     assert_left_running(comms_job)
 
 
-def test_a_recording_of_several_processes(via: str, comms_job: Job, tmp_path: pathlib.Path) -> None:
+def test_a_recording_of_several_processes(reader: str, comms_job: Job, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "hang.mpirec"
-    result = mpi_queues("record", *pid_options(comms_job.pids), "--via", via, "-o", str(file))
+    result = mpi_queues("record", *pid_options(comms_job.pids), "--via", reader, "-o", str(file))
     assert (result.status, result.err) == (0, ""), str(result)
     assert re.match(rf"{re.escape(str(file))}: 2 processes, [\d.]+ KiB\n", result.out)
     assert_left_running(comms_job)
-    live = json.loads(mpi_queues("show", *pid_options(comms_job.pids), "--via", via, "--format", "json").out)
+    live = json.loads(mpi_queues("show", *pid_options(comms_job.pids), "--via", reader, "--format", "json").out)
     shown = json.loads(mpi_queues("show", "--recording", str(file), "--format", "json").out)
     assert {process["source"]["via"] for process in shown["processes"]} == {"recording"}
     assert [lasting(one) for one in shown["processes"]] == [lasting(one) for one in live["processes"]]

@@ -252,7 +252,7 @@ def test_the_ranks_are_read_through_a_debugger(pytester: pytest.Pytester, debian
     pytester.makepyfile(
         HEAD
         + """
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_halo(mpi_job, via):
     job = mpi_job("./demo", ranks=3)
     snapshot = job.snapshot(via=via)

@@ -131,7 +131,7 @@ def _with_debugger(seed: int, core: Path) -> Run:
         what, path = _made(os.fsencode(directory) + b"/" + name, place, chance)
         words = {"--core": ["--core", path], "--exe": ["--core", str(core), "--exe", path]}
         given = words.get(option, ["--core", str(core), "--layouts", path])
-        via = chance.choice(("gdb", "gdb", "lldb"))
+        via = chance.choice(("native", "native", "gdb", "lldb"))
         look = chance.choice((["show"], ["diagnose", "--format", "json"], ["record", "-o", f"{directory}/x.mpirec"]))
         result = typed([*look, "--via", via, "--timeout", "15", *given])
         problems = list(result.problems)

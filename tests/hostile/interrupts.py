@@ -76,7 +76,7 @@ def _job(mpi: Optional[str]) -> Job:
 
 def _run(seed: int, job: Job) -> Run:
     chance = random.Random(seed)
-    via = chance.choice(("gdb", "lldb"))
+    via = chance.choice(("native", "gdb", "lldb"))
     sent = chance.choice((signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGKILL))
     command = chance.choice(("show", "diagnose", "record"))
     after = chance.uniform(0.0, READING)

@@ -114,13 +114,13 @@ FLAGS: List[Tuple[str, ...]] = [("-O0",), ("-O0", "-g3")]
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_arguments_of_c(mpi_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]) -> None:
     check_c(start_calls(mpi_build, "calls.c", *flags), via)
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_arguments_of_c_in_mpich(
     mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
 ) -> None:
@@ -151,7 +151,7 @@ def check_c(job: jobs.Job, via: str) -> None:
     assert world["value"] is not None and world["expression"] == "WORLD"
 
 
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_arguments_of_cxx(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, "calls.cc", "-O0")
     for rank, call in enumerate(calls_of(job, "--via", via)):
@@ -194,7 +194,7 @@ def test_a_recording_tells_the_same(debian_mpich: MpiBuild, start_calls: StartCa
     assert [call["fingerprint"] for call in calls] == [call["fingerprint"] for call in live]
 
 
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_a_core_file_tells_the_same(
     debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str
 ) -> None:

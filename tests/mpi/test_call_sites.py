@@ -84,7 +84,7 @@ def test_calls_without_their_source_in_mpich(mpich_build: MpiBuild, start_calls:
     check(job, calls_of(job))
 
 
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_calls_in_functions_that_were_inlined(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, "calls.c", "-O2")
     with_source = calls_of(job, "--via", via)
@@ -101,7 +101,7 @@ def test_calls_in_functions_that_were_inlined(debian_mpi: MpiBuild, start_calls:
             assert known or argument["name"] not in values(calls[with_source.index(call)]), argument
 
 
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_fortran_gives_addresses(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, "calls.f90", "-O2", ranks=3)
     hide(job, "calls.f90")
@@ -114,7 +114,7 @@ def test_fortran_gives_addresses(debian_mpi: MpiBuild, start_calls: StartCalls, 
     assert known >= {"tag", "count", "array_of_requests", "comm"}
 
 
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_a_core_file_tells_its_calls(
     debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str
 ) -> None:

@@ -17,7 +17,7 @@ from support.jobs import Job
 from support.paths import PROJECT
 
 StartJob = Callable[..., Job]
-DEBUGGERS = ("gdb", "lldb")
+DEBUGGERS = ("native", "gdb", "lldb")
 
 
 def without_origin(text: str) -> Any:

@@ -270,7 +270,7 @@ def test_no_text_of_a_source_is_run(hostile: Hostile) -> None:
         # The last look has the first ones again.
         wanted = list(itertools.islice(itertools.cycle(hostile.expressions[begin:] + hostile.expressions), a_look))
         hostile.write(wanted)
-        for via in ("gdb", "lldb"):
+        for via in ("native", "gdb", "lldb"):
             for rank, call in hostile.look(via).items():
                 check(call, wanted[(rank - 1) * ARGUMENTS : rank * ARGUMENTS], hostile)
             assert not hostile.mark.exists(), (via, wanted)

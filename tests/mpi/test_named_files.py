@@ -68,7 +68,7 @@ def test_a_launcher_that_names_a_fifo(fifo: pathlib.Path, tmp_path: pathlib.Path
         processes.assert_running(pid)
 
 
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 @pytest.mark.parametrize("what", ["fifo", "device", "kernel"])
 def test_no_debugger_is_let_near_it(fifo: pathlib.Path, tmp_path: pathlib.Path, via: str, what: str) -> None:
     named = {"fifo": fifo, "device": pathlib.Path("/dev/zero"), "kernel": pathlib.Path("/proc/kmsg")}[what]

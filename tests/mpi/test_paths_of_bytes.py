@@ -57,7 +57,7 @@ def test_a_program_whose_path_is_no_utf8(debian_mpich: MpiBuild, tmp_path: Path)
         assert mpi_queues("record", *live, "-o", recording).status == 0
         assert os.path.exists(recording)
         for target in (live, of_cores, ["--recording", recording]):
-            for via in ("gdb", "lldb") if target[0] != "--recording" else ("gdb",):
+            for via in ("native", "gdb", "lldb") if target[0] != "--recording" else ("gdb",):
                 result = mpi_queues("diagnose", *target, "--via", via, "--format", "json")
                 said = json.loads(result.out)
                 assert any(one["kind"] == "deadlock" for one in said["diagnosis"]), str(result)

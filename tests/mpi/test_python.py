@@ -172,7 +172,7 @@ def test_of_a_python_that_has_ended_nothing_is_made_up(debian_mpi: MpiBuild, sta
     assert [(one["function"], one["ranks"]) for one in first["blamed"]] == [("MPI_Recv", [1]), ("MPI_Finalize", [0])]
 
 
-@pytest.mark.parametrize("debugger", ["gdb", "lldb"])
+@pytest.mark.parametrize("debugger", ["native", "gdb", "lldb"])
 def test_strange_names_are_cleaned_and_cut(
     debian_mpi: MpiBuild, start_python: StartPython, tmp_path: Path, debugger: str
 ) -> None:
@@ -250,7 +250,7 @@ def of_target(*target: str) -> Dict[int, Json]:
     return {one["rank"]: {"exceptions": [], **one} for one in json.loads(result.out)["processes"]}
 
 
-@pytest.mark.parametrize("debugger", ["gdb", "lldb"])
+@pytest.mark.parametrize("debugger", ["native", "gdb", "lldb"])
 def test_every_kind_of_target_tells_of_python(
     debian_mpi: MpiBuild, start_python: StartPython, tmp_path: Path, debugger: str
 ) -> None:

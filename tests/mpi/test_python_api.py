@@ -58,7 +58,7 @@ def same(snapshot: Snapshot) -> List[object]:
     return [[lasting(process) for process in content["processes"]], content["problems"]]
 
 
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_live_processes(job: Job, via: str) -> None:
     one = mpi_queues.attach(job.pids[1], via=via)
     assert [process.pid for process in one.processes] == [job.pids[1]]
@@ -80,7 +80,7 @@ def test_the_plug_in_reads_when_it_is_asked_for(job: Job) -> None:
         mpi_queues.attach(job.pids[1], plugin="/nosuch.so")
 
 
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_a_core_file_says_what_the_process_said(job: Job, core: Path, place: Path, via: str) -> None:
     live = same(mpi_queues.attach(job.pids[1], via=via))
     assert same(mpi_queues.open_core(core, place / "demo", via=via)) == live

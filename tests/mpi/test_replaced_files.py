@@ -48,7 +48,7 @@ WRONG_LIBRARY = "".join(
     for number in range(1500)
 )
 
-DEBUGGERS = ("gdb", "lldb")
+DEBUGGERS = ("native", "gdb", "lldb")
 MPIS = ("openmpi", "mpich")
 
 

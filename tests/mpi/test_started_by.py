@@ -74,7 +74,7 @@ def operations(process: Json) -> List[Json]:
     return [one for queue in queues for one in queue["operations"] if not one["internal"]]
 
 
-@pytest.mark.parametrize("via", ["gdb", "lldb"])
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_who_started_requests(mpi_build: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(mpi_build, "calls_started.c", "-g", "-O0", ranks=RANKS)
     found = waiting(job, "--via", via)

@@ -25,7 +25,7 @@ IN_SUMMARY = ("call", "peer", "tag", "any_source", "any_tag", "bytes", "communic
 
 def compare_all(job: Job, directory: Path) -> None:
     """Reads the job's handles through gdb and lldb, from cores and from recordings; compares each with the truth."""
-    for via in ("gdb", "lldb"):
+    for via in ("native", "gdb", "lldb"):
         compare_live(job, via)
     cores = {rank: gcore(job.pids[rank], directory / "core") for rank in sorted(job.truth)}
     recording = directory / "handles.mpirec"
@@ -33,7 +33,7 @@ def compare_all(job: Job, directory: Path) -> None:
     assert result.status == 0, str(result)
     for rank, truth in sorted(job.truth.items()):
         target = targets.CoreTarget(str(cores[rank]), str(job.program))
-        for via in ("gdb", "lldb"):
+        for via in ("native", "gdb", "lldb"):
             _compare(truth, read(target, truth, via), f"core, {via}, rank {rank}", Held(job.build))
         of_recording(truth, recording, rank, Held(job.build))
     job.assert_running()

@@ -1,0 +1,152 @@
+"""Live processes that are read without a debugger: they are left as they were found, and what cannot be read so is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from typing import Any, Dict, Iterator, List
+
+import pytest
+from support import processes
+from support.builds import MpiBuild
+from support.cli import mpi_queues, pid_options
+from support.jobs import Job
+
+#: Reads the processes again and again, and says when it has begun.
+_READER = """
+import sys
+from mpi_queues import _native
+pids = [int(word) for word in sys.argv[1:]]
+live = _native.LiveProcesses()
+while True:
+    live.stop(pids, 10.0, None)
+    for pid in pids:
+        live.session(pid).read()
+    live.release_all()
+    print("read", flush=True)
+"""
+
+#: Seconds within which something ends or is begun.
+_LIMIT = 60.0
+
+
+@pytest.fixture(scope="module")
+def job(debian_mpi: MpiBuild) -> Iterator[Job]:
+    with Job(debian_mpi, "truth_threads", ranks=2) as started:
+        yield started
+
+
+def _runs(pid: int) -> bool:
+    return not set("tT") & set(processes.thread_states(pid))
+
+
+def assert_as_found(pids: List[int]) -> None:
+    """All threads run, nobody traces them, and no stop is pending."""
+    stop = 1 << (signal.SIGSTOP - 1)
+    for pid in pids:
+        processes.wait_until(partial(_runs, pid), "the threads to go on")
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            fields = dict(line.split(":", 1) for line in (task / "status").read_text().splitlines())
+            assert fields["TracerPid"].strip() == "0"
+            assert not int(fields["SigPnd"], 16) & stop and not int(fields["ShdPnd"], 16) & stop
+
+
+@pytest.mark.parametrize("rounds", [20, 200])
+def test_a_reader_that_is_killed_leaves_the_ranks_as_they_were(job: Job, rounds: int) -> None:
+    chance = random.Random(rounds)
+    standing = 0
+    for _ in range(rounds):
+        reader = subprocess.Popen(
+            [sys.executable, "-c", _READER, *map(str, job.pids)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        )
+        assert reader.stdout is not None
+        reader.stdout.readline()
+        time.sleep(chance.random() * 0.02)
+        reader.send_signal(signal.SIGSTOP)
+        standing += any(processes.tracer(pid) for pid in job.pids)
+        reader.kill()
+        reader.wait(_LIMIT)
+        reader.stdout.close()
+        assert_as_found(job.pids)
+    assert standing > rounds / 10, "the reader was killed while it held the ranks"
+    job.assert_running()
+
+
+def _shown(*options: str) -> Dict[str, Any]:
+    result = mpi_queues("show", *options, "--format", "json")
+    assert result.status == 0, str(result)
+    found: Dict[str, Any] = json.loads(result.out)
+    return found
+
+
+def test_no_debugger_is_needed(job: Job, tmp_path: pathlib.Path) -> None:
+    # Neither is on the path.
+    alone = {**os.environ, "PATH": str(tmp_path)}
+    for command in ("show", "diagnose", "stacks", "handles"):
+        kind = ["comm"] if command == "handles" else []
+        result = mpi_queues(command, *pid_options(job.pids), *kind, environment=alone)
+        assert result.status == 0, str(result)
+
+
+def test_the_plug_in_reads_natively_too(job: Job) -> None:
+    options = [*pid_options(job.pids), "--source", "plugin"]
+    native, gdb = (_shown(*options, "--via", via)["processes"] for via in ("native", "gdb"))
+    assert [one["source"]["kind"] for one in native] == ["plugin", "plugin"]
+    for left, right in zip(native, gdb):
+        assert left["communicators"] == right["communicators"]
+
+
+def test_a_process_that_is_traced_names_the_tracer(job: Job) -> None:
+    command = ["gdb", "-nx", "-q", "-batch", "-p", str(job.pids[0]), "-ex", "python import time; time.sleep(100)"]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as gdb:
+        try:
+            processes.wait_until(lambda: processes.tracer(job.pids[0]) == gdb.pid, "gdb to attach")
+            result = mpi_queues("show", "--pid", str(job.pids[0]), "--via", "native")
+            assert result.status == 3
+            assert f"already traced by pid {gdb.pid} (gdb)" in result.err, str(result)
+            # The other rank is read all the same.
+            both = mpi_queues("show", *pid_options(job.pids), "--via", "native")
+            assert both.status == 1 and "Rank 1 of 2" in both.out, str(both)
+        finally:
+            gdb.terminate()
+            gdb.wait(_LIMIT)
+    assert_as_found(job.pids)
+
+
+def test_a_program_of_32_bits_is_left_to_a_debugger(tmp_path: pathlib.Path) -> None:
+    source = tmp_path / "sleeps.c"
+    source.write_text("#include <unistd.h>\nint main(void) { for (;;) pause(); }\n")
+    program = tmp_path / "sleeps"
+    subprocess.run(["gcc", "-m32", "-g", "-o", str(program), str(source)], check=True)
+    with subprocess.Popen([str(program)]) as child:
+        try:
+            refused = mpi_queues("stacks", "--pid", str(child.pid), "--via", "native")
+            assert refused.status == 3 and "another kind of machine" in refused.err, str(refused)
+            read = mpi_queues("stacks", "--pid", str(child.pid))
+            assert read.status == 0 and "main" in read.out, str(read)
+            assert "another kind of machine" in read.err and "gdb reads it" in read.err, str(read)
+        finally:
+            child.kill()
+
+
+def test_a_process_that_ends_meanwhile_is_gone(debian_mpi: MpiBuild) -> None:
+    with Job(debian_mpi, "truth_modes", ranks=3) as ended:
+        os.kill(ended.pids[1], signal.SIGKILL)
+        processes.wait_until(lambda: processes.state(ended.pids[1]) in (None, "Z"), "the rank to end")
+        result = mpi_queues("show", "--pid", str(ended.pids[1]), "--via", "native")
+        assert result.status == 3, str(result)
+
+
+def test_what_is_read_through_gdb_is_read_so(job: Job) -> None:
+    for via in ("gdb", "native", "auto"):
+        found = _shown(*pid_options(job.pids), "--via", via)["processes"]
+        assert [one["source"]["via"] for one in found] == [{"auto": "native"}.get(via, via)] * 2
