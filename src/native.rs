@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use calls::KeptFiles;
 use model::Facts;
-use native::{Core, Ending, Live, MpiTypes, Process, StopError, Stopped};
+use native::{Core, Ending, Live, Messages, MpiTypes, Process, StopError, Stopped};
 use recording::{Range, Region};
 use session::LayoutChoice;
 use target::cores::checked;
@@ -33,7 +33,9 @@ pub struct LiveProcesses {
     stopped: RefCell<Option<Stopped>>,
     failures: RefCell<Vec<(u32, StopError)>>,
     known: RefCell<HashMap<u32, Known>>,
+    times: RefCell<HashMap<u32, f64>>,
     deadline: Cell<Option<f64>>,
+    messages: Rc<Messages>,
 }
 
 /// A process that was read before.
@@ -50,8 +52,8 @@ impl LiveProcesses {
     #[new]
     #[pyo3(signature = (*, layouts = None))]
     fn new(layouts: Option<PathBuf>) -> Self {
-        let (stopped, failures, known, deadline) = Default::default();
-        Self { layouts, stopped, failures, known, deadline }
+        let (stopped, failures, known, times, deadline, messages) = Default::default();
+        Self { layouts, stopped, failures, known, times, deadline, messages }
     }
 
     /// Stops processes, all together.
@@ -59,9 +61,12 @@ impl LiveProcesses {
         self.release_all();
         let limit = seconds(timeout)?;
         let (stopped, failures) = py.detach(|| Stopped::all(&pids, limit));
+        let time = |pid: u32| Some((pid, since_1970(stopped.get(pid)?.at)));
+        *self.times.borrow_mut() = stopped.pids().filter_map(time).collect();
         *self.stopped.borrow_mut() = Some(stopped);
         *self.failures.borrow_mut() = failures;
         self.deadline.set(deadline);
+        self.messages.forget();
         Ok(())
     }
 
@@ -79,9 +84,9 @@ impl LiveProcesses {
         self.failures.borrow().iter().map(|(pid, error)| (*pid, kind(error), error.to_string())).collect()
     }
 
-    /// When the last thread of a process stood, in seconds since 1970; None where it does not stand.
+    /// When the last thread of a process stood, in seconds since 1970; None where it was not stopped.
     fn stopped_at(&self, pid: u32) -> Option<f64> {
-        self.stopped.borrow().as_ref().and_then(|stopped| stopped.get(pid).map(|standing| since_1970(standing.at)))
+        self.times.borrow().get(&pid).copied()
     }
 
     /// Whether a process was read before, so that what can be kept of it is known.
@@ -114,10 +119,47 @@ impl LiveProcesses {
         let profile = self.layouts.as_ref().map(|path| read_profile(py, path)).transpose()?;
         let types = Rc::new(MpiTypes::new(Rc::clone(&memory)));
         let choice = LayoutChoice { debugger: Some(types), profile, recorded: None };
-        let session = Session::over(Rc::clone(&urgent), Origin::Live(Native::new(Rc::clone(&memory))), choice);
+        let session = Session::over(
+            Rc::clone(&urgent),
+            Origin::Live(Native::new(Rc::clone(&memory), Rc::clone(&self.messages))),
+            choice,
+        );
         let session = Py::new(py, session)?;
         known.insert(pid, Known { session: session.clone_ref(py), urgent, memory, stands: true });
         Ok(session)
+    }
+
+    /// Copies of those that stand, and were read before, what was asked for then, and lets all go on; their sessions read the
+    /// copies. When they went on, in seconds since 1970.
+    fn copy(&self, py: Python<'_>) -> f64 {
+        let pids: Vec<u32> = match self.stopped.borrow().as_ref() {
+            Some(stopped) => stopped.pids().collect(),
+            None => Vec::new(),
+        };
+        for pid in pids {
+            // What cannot be copied is told where it is read.
+            if self.session(py, pid).is_ok()
+                && let Some(known) = self.known.borrow_mut().get_mut(&pid)
+            {
+                native::note_messages(&known.memory, &self.messages);
+                known.memory.inner().is_copied();
+                known.stands = false;
+            }
+        }
+        self.stopped.borrow_mut().take();
+        since_1970(SystemTime::now())
+    }
+
+    /// The session over a process that was copied.
+    fn copied(&self, py: Python<'_>, pid: u32) -> PyResult<Py<Session>> {
+        let known = self.known.borrow();
+        let found = known.get(&pid).map(|known| known.session.clone_ref(py));
+        found.ok_or_else(|| native_error(py, "gone", "", format!("pid {pid} was not copied")))
+    }
+
+    /// Whether something was asked of a copy that it does not have: what was told of it is not true.
+    fn missed(&self, pid: u32) -> bool {
+        self.known.borrow().get(&pid).is_some_and(|known| known.memory.inner().has_missed())
     }
 
     /// Lets all go on; their sessions read on, and what they find then is not of one time.
@@ -134,11 +176,10 @@ impl LiveProcesses {
 }
 
 impl Known {
-    /// It stands again: what it has read before is read anew, by as few system calls as can be.
+    /// It stands again: what was read before is read anew, by as few system calls as can be.
     fn renew(&mut self, py: Python<'_>) {
-        let pages = self.memory.pages();
-        self.session.borrow(py).forget(false);
-        self.memory.prefetch_pages(&pages);
+        self.session.borrow(py).resumed();
+        self.memory.read_again();
         native::prefetch_stacks(&self.memory);
         self.stands = true;
     }
@@ -164,7 +205,7 @@ pub fn core_session(
     let profile = layouts.map(|path| read_profile(py, &path)).transpose()?;
     let types = Rc::new(MpiTypes::new(Rc::clone(&memory)));
     let choice = LayoutChoice { debugger: Some(types), profile, recorded: None };
-    Ok(Session::over(urgent, Origin::Core(Native::new(memory)), choice))
+    Ok(Session::over(urgent, Origin::Core(Native::new(memory, Rc::default())), choice))
 }
 
 /// A process that is read without a debugger.
@@ -172,11 +213,12 @@ pub struct Native<P: Process> {
     /// Its memory.
     pub memory: Rc<PageCache<P>>,
     stacks: RefCell<Option<Rc<native::Stacks>>>,
+    messages: Rc<Messages>,
 }
 
 impl<P: Process + 'static> Native<P> {
-    fn new(memory: Rc<PageCache<P>>) -> Self {
-        Self { memory, stacks: RefCell::default() }
+    fn new(memory: Rc<PageCache<P>>, messages: Rc<Messages>) -> Self {
+        Self { memory, stacks: RefCell::default(), messages }
     }
 
     /// With the stacks of its threads, which are read once.
@@ -184,7 +226,7 @@ impl<P: Process + 'static> Native<P> {
         let executable = facts.executable.clone().unwrap_or_default();
         let known = self.stacks.borrow().clone();
         let found = known.unwrap_or_else(|| {
-            let found = Rc::new(native::stacks(&self.memory, &executable, &KEPT));
+            let found = Rc::new(native::stacks(&self.memory, &executable, &KEPT, &self.messages));
             *self.stacks.borrow_mut() = Some(Rc::clone(&found));
             found
         });
@@ -208,10 +250,15 @@ impl<P: Process + 'static> Native<P> {
         self.memory.inner().mappings().iter().map(region).collect()
     }
 
+    /// It has run, and its memory was read anew.
+    pub fn ran(&self) {
+        self.stacks.borrow_mut().take();
+    }
+
     /// Forgets memory: nothing of a process that stands changes but by us.
     pub fn forget(&self, images: bool) {
         self.memory.drop_memory();
-        self.stacks.borrow_mut().take();
+        self.ran();
         if images {
             self.memory.drop_symbols();
         }

@@ -131,7 +131,15 @@ impl Session {
         Some(urgent)
     }
 
-    pub(super) fn forget(&self, images: bool) {
+    /// The process has run, and what was read of its memory was read anew.
+    pub(super) fn resumed(&self) {
+        if let Origin::Live(native) = self.session.target() {
+            native.ran();
+        }
+        self.session.resumed();
+    }
+
+    fn forget(&self, images: bool) {
         self.session.target().forget(images);
         self.session.resumed();
         if images {

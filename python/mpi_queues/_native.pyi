@@ -102,7 +102,7 @@ class LiveProcesses:
         ``not_stopped``), and a sentence."""
 
     def stopped_at(self, pid: int) -> Optional[float]:
-        """When the last thread of a process stood, in seconds since 1970; None where it does not stand."""
+        """When the last thread of a process stood, in seconds since 1970; None where it was not stopped."""
 
     def knows(self, pid: int) -> bool:
         """Whether it was read before."""
@@ -112,6 +112,19 @@ class LiveProcesses:
 
         Raises NativeError where it does not stand, or cannot be read.
         """
+
+    def copy(self) -> float:
+        """Copies of those that stand what was asked for when they were read before, and lets all go on; when they went on, in
+        seconds since 1970."""
+
+    def copied(self, pid: int) -> Session:
+        """The session over a process that was copied; it reads the copy.
+
+        Raises NativeError where it was not.
+        """
+
+    def missed(self, pid: int) -> bool:
+        """Whether something was asked of a copy that it does not have: what was told of the process is not true."""
 
     def let_run(self) -> None:
         """Lets all go on. Their sessions read on; what they find then is not of one time."""

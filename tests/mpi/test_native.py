@@ -1,4 +1,4 @@
-"""Live processes that are read without a debugger: they are left as they were found, and what cannot be read so is told."""
+"""Live processes that are read without a debugger: they are left as they were found, what cannot be read is told."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ impl Core {
         }));
         mappings.sort_by_key(|mapping| mapping.start);
         let reads = Cell::new(0);
-        let process = CoreProcess::new(core, program.clone());
+        let process = CoreProcess::new(core, program.clone()).for_reader(reader.clone());
         Self { process, threads: threads.into(), mappings: mappings.into(), program, reader, ending, reads }
     }
 

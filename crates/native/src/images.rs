@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use target::address::TargetAddr;
-use target::files::open_regular;
+use target::files::{open_regular, open_regular_as};
 use target::libraries::VDSO;
 use target::{Mapping, PageCache, Target, build_id_in_memory, printable_path};
 
@@ -119,8 +119,13 @@ impl<P: Process> Images<P> {
         }
         let mut memory = vec![0; COMPARED];
         let has_memory = self.memory.read(TargetAddr::new(image.start), &mut memory).is_ok();
+        let reader = self.process().reader();
         let same = |path: &Path| -> bool {
-            let Ok(file) = open_regular(path) else { return false };
+            let opened = match &reader {
+                Some(reader) => open_regular_as(path, reader),
+                None => open_regular(path),
+            };
+            let Ok(file) = opened else { return false };
             let mut own = vec![0; COMPARED];
             let length = file.metadata().map_or(0, |about| about.len()).min(COMPARED as u64);
             let read = file.read_exact_at(&mut own[..usize::try_from(length).unwrap_or(0)], 0).is_ok();
@@ -130,7 +135,7 @@ impl<P: Process> Images<P> {
         };
         let places = self.process().places(image);
         let place = places.iter().find(|place| has_memory && same(place))?;
-        known_file(place, self.process().reader())
+        known_file(place, reader.clone())
     }
 }
 

@@ -18,6 +18,6 @@ pub use crate::core::Core;
 pub use images::{Image, Images};
 pub use live::{Ending, Live};
 pub use process::{Process, Thread};
-pub use stacks::{Stacks, prefetch_stacks, stacks};
+pub use stacks::{Messages, Stacks, note_messages, prefetch_stacks, stacks};
 pub use stop::{Memory, Piece, Standing, Status, StopError, Stopped, status};
 pub use types::MpiTypes;

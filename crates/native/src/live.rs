@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use target::address::TargetAddr;
-use target::files::{Reader, is_root};
+use target::files::Reader;
 use target::{Image as Listed, LiveProcess, Mapping, Symbol, Target, TargetAbi, TargetError};
 
 use crate::images::Image;
@@ -29,7 +29,19 @@ pub struct Live {
     mappings: RefCell<Rc<[Mapping]>>,
     ending: RefCell<Ending>,
     reads: Cell<u32>,
-    runs: Cell<bool>,
+    state: Cell<State>,
+    missed: Cell<bool>,
+}
+
+/// Where its memory comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// From the process.
+    Read,
+    /// From a copy that somebody has: it may run.
+    Copied,
+    /// It was let go, and nothing of it is read any more.
+    Gone,
 }
 
 impl Live {
@@ -49,7 +61,8 @@ impl Live {
             mappings: RefCell::new(mappings.into()),
             ending: RefCell::new(ending),
             reads: Cell::new(0),
-            runs: Cell::new(false),
+            state: Cell::new(State::Read),
+            missed: Cell::new(false),
         })
     }
 
@@ -66,7 +79,8 @@ impl Live {
         self.mappings.replace(mappings.into());
         self.threads.replace(threads.into());
         *self.ending.borrow_mut() = ending;
-        self.runs.set(false);
+        self.state.set(State::Read);
+        self.missed.set(false);
         true
     }
 
@@ -77,12 +91,27 @@ impl Live {
 
     /// It goes on now: nothing of it is read any more.
     pub fn goes_on(&self) {
-        self.runs.set(true);
+        self.state.set(State::Gone);
+    }
+
+    /// What will be asked for was copied, and it goes on: what was not copied is missed.
+    pub fn is_copied(&self) {
+        self.state.set(State::Copied);
+    }
+
+    /// Whether something was asked for that was not copied: what was told since is not true.
+    pub fn has_missed(&self) -> bool {
+        self.missed.get()
     }
 
     fn may_go_on(&self) -> Result<(), TargetError> {
-        if self.runs.get() {
-            return Err(TargetError::Debugger("the process was let go already".to_owned()));
+        match self.state.get() {
+            State::Read => {}
+            State::Gone => return Err(TargetError::Debugger("the process was let go already".to_owned())),
+            State::Copied => {
+                self.missed.set(true);
+                return Err(TargetError::Debugger("it was not copied before the process went on".to_owned()));
+            }
         }
         let reads = self.reads.replace(self.reads.get().wrapping_add(1));
         if !reads.is_multiple_of(READS_BETWEEN_LOOKS) {
@@ -158,29 +187,12 @@ impl Process for Live {
     }
 
     fn reader(&self) -> Option<Reader> {
-        if is_root() { reader_of(self.process.pid()) } else { None }
+        self.process.reader().cloned()
     }
 
     fn here(&self) -> Option<u32> {
         Some(self.process.pid())
     }
-}
-
-/// The rights of a process to files; those of nobody where they cannot be told.
-fn reader_of(pid: u32) -> Option<Reader> {
-    const NOBODY: u32 = 65534;
-    let text = fs::read(format!("/proc/{pid}/status")).unwrap_or_default();
-    let field = |name: &[u8]| {
-        let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name))?;
-        std::str::from_utf8(line).ok()
-    };
-    let number = |name: &[u8]| field(name)?.split_whitespace().next()?.parse().ok();
-    let groups =
-        field(b"Groups:").map(|groups| groups.split_whitespace().filter_map(|word| word.parse().ok()).collect());
-    Some(match (number(b"Uid:"), number(b"Gid:")) {
-        (Some(uid), Some(gid)) => Reader { uid, gid, groups: groups.unwrap_or_default() },
-        _ => Reader { uid: NOBODY, gid: NOBODY, groups: Vec::new() },
-    })
 }
 
 /// A variable of the environment that a process began with (proc(5), `/proc/PID/environ`).

@@ -4,7 +4,7 @@
 //! that the target ran or its memory was changed.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Image, Symbol, Target, TargetAbi, TargetError, zeroed};
 use crate::address::TargetAddr;
@@ -13,6 +13,10 @@ const PAGE: u64 = 4096;
 
 /// Pages that are read together once two of them were asked for.
 const BLOCK: u64 = 8;
+
+/// So many pieces that are visited once are known, with so many bytes in all.
+const MAX_ONCE: usize = 1024;
+const MAX_ONCE_BYTES: usize = 64 << 20;
 
 /// So many bytes are one piece of many that are read together.
 const RUN: usize = 64 << 10;
@@ -36,6 +40,8 @@ pub struct PageCache<T: Target> {
     inner: T,
     /// `None` marks a page that could not be read as a whole.
     pages: RefCell<HashMap<u64, Option<Box<[u8]>>>>,
+    /// Large pieces that are visited once: which there were, and those that were read ahead.
+    once: RefCell<BTreeMap<(u64, usize), Option<Vec<u8>>>>,
     symbols: RefCell<HashMap<String, Option<Symbol>>>,
     reads: Cell<u64>,
     bytes: Cell<u64>,
@@ -44,7 +50,8 @@ pub struct PageCache<T: Target> {
 impl<T: Target> PageCache<T> {
     /// An empty cache over `inner`.
     pub fn new(inner: T) -> Self {
-        Self { inner, pages: RefCell::default(), symbols: RefCell::default(), reads: Cell::new(0), bytes: Cell::new(0) }
+        let (pages, once, symbols, reads, bytes) = Default::default();
+        Self { inner, pages, once, symbols, reads, bytes }
     }
 
     /// The target underneath.
@@ -55,6 +62,7 @@ impl<T: Target> PageCache<T> {
     /// Forgets all memory: the target ran, or somebody wrote to it.
     pub fn drop_memory(&self) {
         self.pages.borrow_mut().clear();
+        self.once.borrow_mut().clear();
     }
 
     /// Forgets all symbols: an image was loaded or unloaded.
@@ -62,16 +70,29 @@ impl<T: Target> PageCache<T> {
         self.symbols.borrow_mut().clear();
     }
 
-    /// The numbers of the pages that it holds, in order.
-    pub fn pages(&self) -> Vec<u64> {
-        let pages = self.pages.borrow();
-        let mut found: Vec<u64> = pages.iter().filter(|(_, bytes)| bytes.is_some()).map(|(page, _)| *page).collect();
-        found.sort_unstable();
-        found
-    }
-
     /// Reads these pages ahead, neighbours together; those that cannot be read are read again where they are asked for.
     pub fn prefetch_pages(&self, numbers: &[u64]) {
+        let read = self.read_ahead(numbers);
+        let mut pages = self.pages.borrow_mut();
+        pages.extend(read.into_iter().filter(|(_, bytes)| bytes.is_some()));
+    }
+
+    /// Reads everything anew that it holds, by as few calls of the target as can be; what could not be read before neither can
+    /// now, if it still cannot.
+    pub fn read_again(&self) {
+        let mut known: Vec<u64> = self.pages.borrow().keys().copied().collect();
+        known.sort_unstable();
+        let read = self.read_ahead(&known);
+        *self.pages.borrow_mut() = read.into_iter().collect();
+        let mut once = self.once.borrow_mut();
+        for ((address, length), bytes) in once.iter_mut() {
+            let mut piece = vec![0; *length];
+            let read = self.inner.read(TargetAddr::new(*address), &mut piece).is_ok();
+            *bytes = read.then_some(piece);
+        }
+    }
+
+    fn read_ahead(&self, numbers: &[u64]) -> Vec<(u64, Option<Box<[u8]>>)> {
         let mut runs: Vec<(u64, Vec<u8>)> = Vec::new();
         for page in numbers.iter().take(MAX_PAGES) {
             match runs.last_mut() {
@@ -81,17 +102,32 @@ impl<T: Target> PageCache<T> {
                 _ => runs.push((*page, vec![0; PAGE as usize])),
             }
         }
-        let mut pieces: Vec<(TargetAddr, &mut [u8])> =
-            runs.iter_mut().map(|(start, bytes)| (TargetAddr::new(*start * PAGE), bytes.as_mut_slice())).collect();
-        let read = self.inner.read_many(&mut pieces);
-        self.reads.set(self.reads.get() + 1);
-        let mut pages = self.pages.borrow_mut();
-        for ((start, bytes), _) in runs.into_iter().zip(read).filter(|(_, read)| *read) {
-            self.bytes.set(self.bytes.get() + bytes.len() as u64);
-            for (page, bytes) in (start..).zip(bytes.chunks_exact(PAGE as usize)) {
-                pages.insert(page, Some(bytes.into()));
+        let mut found = Vec::with_capacity(numbers.len());
+        // A page that cannot be read spoils its run: its neighbours are read by themselves then.
+        for _ in 0..2 {
+            let mut pieces: Vec<(TargetAddr, &mut [u8])> =
+                runs.iter_mut().map(|(start, bytes)| (TargetAddr::new(*start * PAGE), bytes.as_mut_slice())).collect();
+            let read = self.inner.read_many(&mut pieces);
+            self.reads.set(self.reads.get() + 1);
+            let mut alone = Vec::new();
+            for ((start, bytes), read) in runs.into_iter().zip(read) {
+                let single = bytes.len() as u64 == PAGE;
+                let pages = (start..).zip(bytes.chunks_exact(PAGE as usize));
+                if read {
+                    self.bytes.set(self.bytes.get() + bytes.len() as u64);
+                    found.extend(pages.map(|(page, bytes)| (page, Some(bytes.into()))));
+                } else if single {
+                    found.push((start, None));
+                } else {
+                    alone.extend(pages.map(|(page, _)| (page, vec![0; PAGE as usize])));
+                }
+            }
+            runs = alone;
+            if runs.is_empty() {
+                break;
             }
         }
+        found
     }
 
     /// What the cache has done so far.
@@ -221,6 +257,16 @@ impl<T: Target> Target for PageCache<T> {
 
     /// Large pieces that are visited once, such as pools of requests, would only fill the cache.
     fn read_once(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        let key = (addr.get(), buf.len());
+        if let Some(Some(ahead)) = self.once.borrow_mut().get_mut(&key).map(Option::take) {
+            buf.copy_from_slice(&ahead);
+            return Ok(());
+        }
+        let mut once = self.once.borrow_mut();
+        if once.len() < MAX_ONCE && once.keys().map(|(_, length)| length).sum::<usize>() + buf.len() <= MAX_ONCE_BYTES {
+            once.insert(key, None);
+        }
+        drop(once);
         self.read_inner(addr, buf)
     }
 

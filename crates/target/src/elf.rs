@@ -5,8 +5,8 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
-use std::fs::Metadata;
-use std::path::PathBuf;
+use std::fs::{File, Metadata};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -15,7 +15,7 @@ use object::{Endianness, SymbolKind, elf};
 
 use super::{Image, Symbol, Target, TargetError, printable, zeroed};
 use crate::address::TargetAddr;
-use crate::files::{self, Contents, Identity};
+use crate::files::{self, Contents, FileError, Identity, Reader};
 use crate::libraries::{is_mpi_file_name, is_mpi_library};
 
 /// How much of the file's beginning is compared with memory, in bytes.
@@ -34,6 +34,8 @@ pub struct ElfImage {
     path: PathBuf,
     /// What was compared with memory: what stands under that name later counts only where it is the same.
     seen: Metadata,
+    /// For whom it is read; `None`: for whoever runs this.
+    reader: Option<Reader>,
     /// Build-id as hexadecimal digits.
     pub build_id: Option<String>,
     dynamic: OnceCell<Arc<Table>>,
@@ -80,21 +82,37 @@ impl ElfImage {
     ///
     /// # Errors
     /// [`TargetError::File`] where it cannot be opened, is no ELF file, or differs from memory.
-    pub fn open(path: PathBuf, image: &Image, target: &(impl Target + ?Sized)) -> Result<Self, TargetError> {
-        Self::opened(path, image, target, false)
+    pub fn open(
+        path: PathBuf,
+        image: &Image,
+        target: &(impl Target + ?Sized),
+        reader: Option<&Reader>,
+    ) -> Result<Self, TargetError> {
+        Self::opened(path, image, target, reader, false)
     }
 
     /// As [`ElfImage::open`]; also one that was made of memory, which has other headers: its build-id says what it is.
     ///
     /// # Errors
     /// As [`ElfImage::open`].
-    pub fn open_copy(path: PathBuf, image: &Image, target: &(impl Target + ?Sized)) -> Result<Self, TargetError> {
-        Self::opened(path, image, target, true)
+    pub fn open_copy(
+        path: PathBuf,
+        image: &Image,
+        target: &(impl Target + ?Sized),
+        reader: Option<&Reader>,
+    ) -> Result<Self, TargetError> {
+        Self::opened(path, image, target, reader, true)
     }
 
-    fn opened(path: PathBuf, image: &Image, target: &(impl Target + ?Sized), copy: bool) -> Result<Self, TargetError> {
+    fn opened(
+        path: PathBuf,
+        image: &Image,
+        target: &(impl Target + ?Sized),
+        reader: Option<&Reader>,
+        copy: bool,
+    ) -> Result<Self, TargetError> {
         let fail = |reason: String| TargetError::File { path: path.display().to_string(), reason };
-        let file = files::open_regular(&path).map_err(|error| fail(error.to_string()))?;
+        let file = opened(&path, reader).map_err(|error| fail(error.to_string()))?;
         let seen = file.metadata().map_err(|error| fail(error.to_string()))?;
         let contents = Contents::new(file);
         let file = object::File::parse(&contents).map_err(|error| fail(error.to_string()))?;
@@ -117,7 +135,8 @@ impl ElfImage {
                 return Err(fail("it is another file than the one that runs: it was rebuilt or replaced".to_owned()));
             }
         }
-        Ok(Self { path, seen, build_id, dynamic: OnceCell::new(), full: OnceCell::new(), functions: OnceCell::new() })
+        let reader = reader.cloned();
+        Ok(Self { path, seen, build_id, reader, dynamic: OnceCell::new(), full: OnceCell::new(), functions: OnceCell::new() })
     }
 
     /// Where the file defines `name`: value and size, by the dynamic symbol table only.
@@ -172,7 +191,7 @@ impl ElfImage {
 
     /// The file as it was when it was compared, `None` where it is another one by now.
     fn contents(&self) -> Option<Contents> {
-        let file = files::open_regular(&self.path).ok()?;
+        let file = opened(&self.path, self.reader.as_ref()).ok()?;
         let same = file.metadata().is_ok_and(|now| files::same(&self.seen, &now));
         same.then(|| Contents::new(file))
     }
@@ -197,6 +216,10 @@ impl ElfImage {
         }
         Some(table)
     }
+}
+
+fn opened(path: &Path, reader: Option<&Reader>) -> Result<File, FileError> {
+    reader.map_or_else(|| files::open_regular(path), |reader| files::open_regular_as(path, reader))
 }
 
 /// The build-id of a file as hexadecimal digits, where it has one.
@@ -232,6 +255,7 @@ pub struct ElfSymbols {
     files: Vec<OnceCell<Result<ElfImage, TargetError>>>,
     roots: Vec<PathBuf>,
     others: Option<OtherFiles>,
+    reader: Option<Reader>,
 }
 
 impl ElfSymbols {
@@ -239,7 +263,7 @@ impl ElfSymbols {
     /// process in a container, `/` otherwise).
     pub fn new(images: Vec<Image>, roots: Vec<PathBuf>) -> Self {
         let files = images.iter().map(|_| OnceCell::new()).collect();
-        Self { images, files, roots, others: None }
+        Self { images, files, roots, others: None, reader: None }
     }
 
     /// Looks for what is at none of the paths, or is another file there, also where `others` says: a file may have been
@@ -247,6 +271,13 @@ impl ElfSymbols {
     #[must_use]
     pub fn or_at(mut self, others: OtherFiles) -> Self {
         self.others = Some(others);
+        self
+    }
+
+    /// Opens files for somebody, who may have fewer rights than whoever runs this.
+    #[must_use]
+    pub fn for_reader(mut self, reader: Option<Reader>) -> Self {
+        self.reader = reader;
         self
     }
 
@@ -281,7 +312,7 @@ impl ElfSymbols {
             let mut last = Err(TargetError::File { path: image.path.clone(), reason: "it has no file".to_owned() });
             if image.path.starts_with('/') {
                 for root in &self.roots {
-                    last = ElfImage::open(root.join(image.path.trim_start_matches('/')), image, target);
+                    last = ElfImage::open(root.join(image.path.trim_start_matches('/')), image, target, self.reader.as_ref());
                     if last.is_ok() {
                         return last;
                     }
@@ -289,7 +320,7 @@ impl ElfSymbols {
             }
             let others = self.others.iter().flat_map(|others| others(image));
             // What is wrong with the file at its path says more.
-            others.map(|path| ElfImage::open_copy(path, image, target)).find(Result::is_ok).unwrap_or(last)
+            others.map(|path| ElfImage::open_copy(path, image, target, self.reader.as_ref())).find(Result::is_ok).unwrap_or(last)
         };
         self.files[index].get_or_init(open).as_ref()
     }

@@ -16,6 +16,7 @@ use super::{
     images_from_link_map, library_names, printable_path, r_debug_from_program_headers,
 };
 use crate::address::TargetAddr;
+use crate::files::{Reader, is_root};
 
 /// The entries of the auxiliary vector that name the program headers (Linux, include/uapi/linux/auxvec.h).
 const AT_PHDR: u64 = 3;
@@ -31,6 +32,7 @@ pub struct LiveProcess {
     abi: TargetAbi,
     executable: String,
     symbols: OnceCell<Result<ElfSymbols, TargetError>>,
+    reader: OnceCell<Option<Reader>>,
 }
 
 /// One mapping of a process's memory.
@@ -98,6 +100,7 @@ impl LiveProcess {
             abi: TargetAbi { byte_order, pointer_width },
             executable: printable_path(&without_deleted(pid, executable)),
             symbols: OnceCell::new(),
+            reader: OnceCell::new(),
         })
     }
 
@@ -109,6 +112,11 @@ impl LiveProcess {
     /// The path of its executable.
     pub fn executable(&self) -> &str {
         &self.executable
+    }
+
+    /// For whom files are read that it names: root has its rights for that, others their own (`None`).
+    pub fn reader(&self) -> Option<&Reader> {
+        self.reader.get_or_init(|| if is_root() { reader_of(self.pid) } else { None }).as_ref()
     }
 
     /// Its mappings by address.
@@ -188,7 +196,8 @@ impl LiveProcess {
         let open = || {
             let roots = vec![PathBuf::from(format!("/proc/{}/root", self.pid)), PathBuf::from("/")];
             let pid = self.pid;
-            Ok(ElfSymbols::new(self.list_images()?, roots).or_at(Box::new(move |image| running_file(pid, image))))
+            let reader = self.reader().cloned();
+            Ok(ElfSymbols::new(self.list_images()?, roots).for_reader(reader).or_at(Box::new(move |image| running_file(pid, image))))
         };
         self.symbols.get_or_init(open).as_ref().map_err(Clone::clone)
     }
@@ -233,6 +242,23 @@ impl Target for LiveProcess {
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         Ok(self.elf()?.images_with_build_ids(self))
     }
+}
+
+/// The rights of a process to files; those of nobody where they cannot be told.
+fn reader_of(pid: u32) -> Option<Reader> {
+    const NOBODY: u32 = 65534;
+    let text = fs::read(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &[u8]| {
+        let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name))?;
+        std::str::from_utf8(line).ok()
+    };
+    let number = |name: &[u8]| field(name)?.split_whitespace().next()?.parse().ok();
+    let groups =
+        field(b"Groups:").map(|groups| groups.split_whitespace().filter_map(|word| word.parse().ok()).collect());
+    Some(match (number(b"Uid:"), number(b"Gid:")) {
+        (Some(uid), Some(gid)) => Reader { uid, gid, groups: groups.unwrap_or_default() },
+        _ => Reader { uid: NOBODY, gid: NOBODY, groups: Vec::new() },
+    })
 }
 
 /// The kernel's own links to a file that is mapped: they lead to it also where it was deleted or replaced. Those to libraries

@@ -134,27 +134,61 @@ def _read_processes(group: Sequence[PidTarget], request: Request) -> Iterator[Tu
     deadline = time.monotonic() + request.timeout
     limit = min(_STOP_LIMIT, request.timeout)
     held = _POOL.of([target.pid for target in group], request.layouts)
-    answers: List[Answer] = []
     try:
+        rest = list(group)
         if request.action in ("read", "stacks") and request.source != "plugin":
             _rehearse(held, group, request, limit, deadline)
-        held.stop([target.pid for target in group], limit, deadline)
-        refused = {pid: (kind, text) for pid, kind, text in held.failures}
-        for target in group:
-            if target.pid in refused:
-                answers.append(Answer(target, error=_refusal(target, *refused[target.pid])))
-                continue
-            answer = _answer(target, request, partial(held.session, target.pid))
-            answer.stopped = held.stopped_at(target.pid)
-            answers.append(answer)
+            answers, rest = _read_copies(held, group, request, limit, deadline)
+            yield from answers
+        if rest:
+            yield from _read_standing(held, rest, request, limit, deadline)
     finally:
         held.release_all()
+
+
+def _read_copies(
+    held: _native.LiveProcesses, group: Sequence[PidTarget], request: Request, limit: float, deadline: float
+) -> Tuple[List[Tuple[PidTarget, Answer]], List[PidTarget]]:
+    """Copies what was asked for when they were read before, and reads the copies; and those of which a copy lacks
+    something."""
+    held.stop([target.pid for target in group], limit, deadline)
+    released = held.copy()
+    refused = {pid: (kind, text) for pid, kind, text in held.failures}
+    answers: List[Tuple[PidTarget, Answer]] = []
+    rest: List[PidTarget] = []
+    for target in group:
+        if target.pid in refused:
+            answers.append((target, Answer(target, error=_refusal(target, *refused[target.pid]))))
+            continue
+        answer = _answer(target, request, partial(held.copied, target.pid))
+        if held.missed(target.pid) or answer.error is not None:
+            rest.append(target)
+            continue
+        answer.stopped, answer.released = held.stopped_at(target.pid), released
+        answers.append((target, answer))
+    return answers, rest
+
+
+def _read_standing(
+    held: _native.LiveProcesses, group: Sequence[PidTarget], request: Request, limit: float, deadline: float
+) -> List[Tuple[PidTarget, Answer]]:
+    """Reads processes while they stand."""
+    held.stop([target.pid for target in group], limit, deadline)
+    refused = {pid: (kind, text) for pid, kind, text in held.failures}
+    answers: List[Tuple[PidTarget, Answer]] = []
+    for target in group:
+        if target.pid in refused:
+            answers.append((target, Answer(target, error=_refusal(target, *refused[target.pid]))))
+            continue
+        answer = _answer(target, request, partial(held.session, target.pid))
+        answer.stopped = held.stopped_at(target.pid)
+        answers.append((target, answer))
+    held.release_all()
     released = time.time()
-    for answer in answers:
+    for _, answer in answers:
         if answer.error is None:
             answer.released = released
-        assert isinstance(answer.target, PidTarget)
-        yield answer.target, answer
+    return answers
 
 
 def _rehearse(

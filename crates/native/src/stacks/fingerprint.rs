@@ -10,11 +10,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use calls::{OwnVariables, own_variables};
-use target::Target;
 use target::address::TargetAddr;
 use target::files::Identity;
+use target::{PageCache, Target};
 
-use super::message_memory::message_memory;
+use super::message_memory::{Messages, message_memory};
 use super::walked::Walked;
 use crate::process::Process;
 use crate::stacks::Shared;
@@ -78,12 +78,9 @@ fn digest<P: Process>(shared: &Shared<P>) -> Option<u64> {
         shared.memory.read_bytes(address, usize::try_from(length).ok()?).ok()?.hash(&mut word);
         left -= length;
     }
-    for (start, length) in process.here().map(|pid| message_memory(pid, &process.mappings())).unwrap_or_default() {
-        // What cannot be read at one look cannot be at the other. It is not kept: it is large.
-        let mut piece = vec![0; usize::try_from(length).ok()?];
-        if shared.memory.read_once(TargetAddr::new(start), &mut piece).is_ok() {
-            piece.hash(&mut word);
-        }
+    for piece in process.here().map(|pid| message_memory(pid, &process.mappings())).unwrap_or_default() {
+        // What cannot be read at one look cannot be at the other.
+        shared.messages.digest(&piece, &*shared.memory).hash(&mut word);
     }
     Some(word.finish())
 }
@@ -101,4 +98,12 @@ fn variables_of(path: &Path) -> Option<Arc<OwnVariables>> {
     }
     known.insert(identity, made.clone());
     made
+}
+
+/// Takes down what there is in the memory through which messages come to a process, while it stands.
+pub fn note_messages<P: Process>(memory: &PageCache<P>, messages: &Messages) {
+    let process = memory.inner();
+    for piece in process.here().map(|pid| message_memory(pid, &process.mappings())).unwrap_or_default() {
+        messages.digest(&piece, memory);
+    }
 }

@@ -4,11 +4,14 @@
 //! a loop of calls from one call that lasts, where the program has no counter of its own (as measured with Open MPI's vader,
 //! MPICH's nemesis and UCX).
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::ffi::OsStrExt;
 
-use target::Mapping;
+use target::address::TargetAddr;
+use target::{Mapping, Target};
 
 /// So much of each mapping, and of all together, is looked at (bytes): the queues lie at the beginning, data behind.
 const OF_EACH: u64 = 512 << 10;
@@ -17,10 +20,52 @@ const OF_ALL: u64 = 8 << 20;
 /// Devices are no memory; these are.
 const NO_DEVICES: [&[u8]; 2] = [b"/dev/shm/", b"/dev/zero"];
 
-/// Addresses and lengths. Segments that are known to be other processes' own are left out.
-pub(super) fn message_memory(pid: u32, mappings: &[Mapping]) -> Vec<(u64, u64)> {
+/// A part of the memory of a process that it shares.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    address: u64,
+    /// In bytes.
+    length: u64,
+    /// Device, inode, and offset within it: equal for all who share it.
+    what: (String, u64, u64),
+}
+
+/// What there is in memory that processes share, read once for all of them while they stand.
+#[derive(Debug, Default)]
+pub struct Messages {
+    digests: RefCell<HashMap<(String, u64, u64, u64), Option<u64>>>,
+}
+
+impl Messages {
+    /// A digest of a piece; `None` where it cannot be read.
+    pub(super) fn digest(&self, piece: &Piece, memory: &impl Target) -> Option<u64> {
+        let (device, inode, offset) = piece.what.clone();
+        let key = (device, inode, offset, piece.length);
+        if let Some(known) = self.digests.borrow().get(&key) {
+            return *known;
+        }
+        let mut bytes = vec![0; usize::try_from(piece.length).ok()?];
+        // It is not kept: it is large.
+        let read = memory.read_once(TargetAddr::new(piece.address), &mut bytes).is_ok();
+        let digest = read.then(|| {
+            let mut word = DefaultHasher::new();
+            bytes.hash(&mut word);
+            word.finish()
+        });
+        self.digests.borrow_mut().insert(key, digest);
+        digest
+    }
+
+    /// The processes go on: what they share changes.
+    pub fn forget(&self) {
+        self.digests.borrow_mut().clear();
+    }
+}
+
+/// By size. Segments that are known to be other processes' own are left out.
+pub(super) fn message_memory(pid: u32, mappings: &[Mapping]) -> Vec<Piece> {
     let makers = makers();
-    let mut found: Vec<(u64, u64)> = Vec::new();
+    let mut found: Vec<Piece> = Vec::new();
     for one in mappings.iter().filter(|one| one.shared && one.writable) {
         let name = one.name.as_bytes();
         let device = name.starts_with(b"/dev/") || name.starts_with(b"anon_inode:");
@@ -31,13 +76,15 @@ pub(super) fn message_memory(pid: u32, mappings: &[Mapping]) -> Vec<(u64, u64)> 
         if name.starts_with(b"/SYSV") && makers.get(&one.file.1).is_some_and(|maker| *maker != pid) {
             continue;
         }
-        found.push((one.start.get(), (one.end.get() - one.start.get()).min(OF_EACH)));
+        let length = one.end.get().saturating_sub(one.start.get()).min(OF_EACH);
+        let what = (one.file.0.clone(), one.file.1, one.offset);
+        found.push(Piece { address: one.start.get(), length, what });
     }
     // The smaller ones are queues.
-    found.sort_by_key(|(_, length)| *length);
+    found.sort_by_key(|piece| piece.length);
     let mut left = OF_ALL;
-    let fits = |(_, length): &(u64, u64)| {
-        let rest = left.checked_sub(*length);
+    let fits = |piece: &Piece| {
+        let rest = left.checked_sub(piece.length);
         left = rest.unwrap_or(left);
         rest.is_some()
     };

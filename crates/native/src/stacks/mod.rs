@@ -20,6 +20,8 @@ use target::{PageCache, Target};
 use crate::images::Images;
 use crate::process::{Process, Thread};
 use fingerprint::Fingerprints;
+pub use fingerprint::note_messages;
+pub use message_memory::Messages;
 use thread::NativeThread;
 use walked::Walked;
 
@@ -51,6 +53,7 @@ pub(crate) struct Shared<P: Process> {
     pub(crate) names: HashMap<u64, String>,
     pub(crate) executable: String,
     pub(crate) fingerprints: Fingerprints,
+    pub(crate) messages: Rc<Messages>,
     pub(crate) family: std::cell::OnceCell<Option<functions::constants::Family>>,
 }
 
@@ -71,8 +74,14 @@ pub fn prefetch_stacks<P: Process>(memory: &PageCache<P>) {
     memory.prefetch_pages(&wanted);
 }
 
-/// Reads the stacks of all threads. `executable` is the program's path, as the process names it.
-pub fn stacks<P: Process + 'static>(memory: &Rc<PageCache<P>>, executable: &str, kept: &KeptFiles) -> Stacks {
+/// Reads the stacks of all threads. `executable` is the program's path, as the process names it; `messages` is for all processes
+/// that stand together.
+pub fn stacks<P: Process + 'static>(
+    memory: &Rc<PageCache<P>>,
+    executable: &str,
+    kept: &KeptFiles,
+    messages: &Rc<Messages>,
+) -> Stacks {
     let process = memory.inner();
     let listed = memory.images().unwrap_or_default();
     let shared = Rc::new(Shared {
@@ -81,6 +90,7 @@ pub fn stacks<P: Process + 'static>(memory: &Rc<PageCache<P>>, executable: &str,
         images: Images::new(Rc::clone(memory)),
         executable: executable.to_owned(),
         fingerprints: Fingerprints::default(),
+        messages: Rc::clone(messages),
         family: std::cell::OnceCell::new(),
     });
     let threads = process.threads();

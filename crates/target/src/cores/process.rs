@@ -9,6 +9,7 @@ use super::file::CoreFile;
 use super::libraries::r_debug;
 use super::notes::AT_PHDR;
 use crate::address::TargetAddr;
+use crate::files::Reader;
 use crate::{
     ElfSymbols, Image, PageCache, Symbol, Target, TargetAbi, TargetError, build_id_in_memory, images_from_link_map,
     r_debug_from_program_headers,
@@ -19,12 +20,20 @@ pub struct CoreProcess {
     core: Arc<CoreFile>,
     program: PathBuf,
     symbols: OnceCell<Result<ElfSymbols, TargetError>>,
+    reader: Option<Reader>,
 }
 
 impl CoreProcess {
     /// `program` is the file of its program, as [`super::checked`] returns it.
     pub fn new(core: Arc<CoreFile>, program: PathBuf) -> Self {
-        Self { core, program, symbols: OnceCell::new() }
+        Self { core, program, symbols: OnceCell::new(), reader: None }
+    }
+
+    /// Opens files for somebody, who may have fewer rights than whoever runs this.
+    #[must_use]
+    pub fn for_reader(mut self, reader: Option<Reader>) -> Self {
+        self.reader = reader;
+        self
     }
 
     /// The core file.
@@ -69,7 +78,8 @@ impl CoreProcess {
                 named.map(|mapping| PathBuf::from(&mapping.name)).into_iter().collect()
             };
             let images = self.list_images()?.into_iter().map(|image| self.with_build_id(image)).collect();
-            Ok(ElfSymbols::new(images, vec![PathBuf::from("/")]).or_at(Box::new(others)))
+            let symbols = ElfSymbols::new(images, vec![PathBuf::from("/")]).for_reader(self.reader.clone());
+            Ok(symbols.or_at(Box::new(others)))
         };
         self.symbols.get_or_init(open).as_ref().map_err(Clone::clone)
     }

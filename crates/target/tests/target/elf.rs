@@ -133,26 +133,26 @@ fn a_file_that_is_not_what_is_mapped_is_refused() {
     let scratch = Scratch::new("differs");
     let image = library("libc.so");
     let mut bytes = fs::read(&image.path).unwrap();
-    let open = |path: PathBuf| ElfImage::open(path, &image, &myself()).map(|_| ());
+    let open = |path: PathBuf| ElfImage::open(path, &image, &myself(), None).map(|_| ());
     assert_eq!(open(scratch.file("same", &bytes)), Ok(()));
     bytes[0x3f0] ^= 1;
     let path = scratch.file("other", &bytes);
     let error = open(path.clone()).unwrap_err().to_string();
     assert!(error.contains("another file than the one that runs") && error.contains("other"), "{error}");
     // A copy that was made of memory has other headers, and is known by its build-id.
-    assert!(ElfImage::open_copy(path.clone(), &image, &myself()).is_ok());
+    assert!(ElfImage::open_copy(path.clone(), &image, &myself(), None).is_ok());
     let id = id_of(&image);
     let at = bytes.windows(id.len()).position(|window| window == id).unwrap();
     bytes[at] ^= 1;
-    assert!(ElfImage::open_copy(scratch.file("third", &bytes), &image, &myself()).is_err());
+    assert!(ElfImage::open_copy(scratch.file("third", &bytes), &image, &myself(), None).is_err());
     // Where memory cannot be read there is nothing to compare.
     let nothing = MockTarget::new(TargetAbi::LITTLE_64);
-    assert!(ElfImage::open(path, &image, &nothing).is_ok());
+    assert!(ElfImage::open(path, &image, &nothing, None).is_ok());
 }
 
 /// The bytes of an image's build-id.
 fn id_of(image: &Image) -> Vec<u8> {
-    let id = ElfImage::open(PathBuf::from(&image.path), image, &myself()).unwrap().build_id.unwrap();
+    let id = ElfImage::open(PathBuf::from(&image.path), image, &myself(), None).unwrap().build_id.unwrap();
     (0..id.len()).step_by(2).map(|at| u8::from_str_radix(&id[at..at + 2], 16).unwrap()).collect()
 }
 
@@ -176,11 +176,11 @@ fn files_that_are_missing_cut_or_no_elf_are_errors() {
     let image = library("libc.so");
     let bytes = fs::read(&image.path).unwrap();
     for (name, content) in [("cut", &bytes[..100]), ("empty", &[]), ("text", b"#!/bin/sh\necho no\n".as_slice())] {
-        let error = ElfImage::open(scratch.file(name, content), &image, &myself()).map(|_| ()).unwrap_err();
+        let error = ElfImage::open(scratch.file(name, content), &image, &myself(), None).map(|_| ()).unwrap_err();
         assert!(matches!(&error, TargetError::File { path, .. } if path.ends_with(name)), "{error}");
     }
-    assert!(ElfImage::open(scratch.0.join("missing"), &image, &myself()).is_err());
-    assert!(ElfImage::open(scratch.0.clone(), &image, &myself()).is_err(), "a directory");
+    assert!(ElfImage::open(scratch.0.join("missing"), &image, &myself(), None).is_err());
+    assert!(ElfImage::open(scratch.0.clone(), &image, &myself(), None).is_err(), "a directory");
     let named = |path: &str| Image { path: path.to_owned(), is_executable: true, ..image.clone() };
     let symbols = ElfSymbols::new(vec![named("linux-vdso.so.1"), named("/no/such/file")], roots());
     assert!(symbols.file(0, &myself()).is_err() && symbols.file(1, &myself()).is_err());
@@ -233,7 +233,7 @@ fn damaged_files_are_survived() {
             let at = if rng.chance(20) { bytes.len() as u64 - 1 - rng.below(0x800) } else { rng.below(most) };
             bytes[at as usize] = rng.next() as u8;
         }
-        if let Ok(file) = ElfImage::open(scratch.file("file", &bytes), &image, &nothing) {
+        if let Ok(file) = ElfImage::open(scratch.file("file", &bytes), &image, &nothing, None) {
             let _ = (file.dynamic_symbol("malloc"), file.full_symbol("malloc"));
         }
     }
