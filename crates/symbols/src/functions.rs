@@ -109,7 +109,7 @@ fn is_scope(tag: dw::DwTag) -> bool {
 }
 
 /// Where the code of an entry lies. What a linker removed begins at zero.
-fn ranges(data: &UnitData, entry: &Entry) -> impl Iterator<Item = (u64, u64)> {
+pub(crate) fn ranges(data: &UnitData, entry: &Entry) -> impl Iterator<Item = (u64, u64)> {
     let has = entry.has_attr(dw::DW_AT_low_pc) || entry.has_attr(dw::DW_AT_ranges);
     let mut ranges = if has { data.dwarf.die_ranges(&data.unit, entry).ok() } else { None };
     let pairs = std::iter::from_fn(move || ranges.as_mut()?.next().ok().flatten()).take(MAX_RANGES);

@@ -3,6 +3,7 @@
 //! All of it is told as gdb 13 tells it: what a debugger says of a frame and what this crate says are compared in its tests.
 //! A file is opened once and shared; what is asked of it is read at the first question.
 
+mod calls;
 mod debug_file;
 mod demangle;
 mod error;
@@ -14,6 +15,7 @@ mod information;
 mod libiberty;
 mod lines;
 mod msymbols;
+mod named;
 mod names;
 mod object_file;
 mod places;
@@ -23,6 +25,7 @@ mod source;
 mod split;
 mod units;
 
+pub use calls::{Call, Target};
 pub use demangle::demangled;
 pub use error::ObjectError;
 pub use frames::{Language, SourceFrame};

@@ -11,8 +11,8 @@ use super::object_file::SectionHead;
 use super::{ObjectFile, Section, plt};
 
 /// More symbols, or bytes of names, are not read from one file: names of a damaged one overlap.
-const MAX_SYMBOLS: usize = 1 << 23;
-const MAX_NAMES: usize = 1 << 27;
+pub(crate) const MAX_SYMBOLS: usize = 1 << 23;
+pub(crate) const MAX_NAMES: usize = 1 << 27;
 
 /// A longer name is damage.
 const MAX_NAME: usize = 1 << 16;
@@ -176,7 +176,7 @@ fn section_of(address: u64, sections: &[SectionHead]) -> Option<usize> {
     sections.iter().find(has).map(|section| section.index)
 }
 
-fn name_at(strings: &Section, at: u32) -> Option<&[u8]> {
+pub(crate) fn name_at(strings: &Section, at: u32) -> Option<&[u8]> {
     let rest = strings.bytes().get(usize::try_from(at).ok()?..)?;
     let rest = rest.get(..MAX_NAME).unwrap_or(rest);
     let name = rest.split(|byte| *byte == 0).next()?;

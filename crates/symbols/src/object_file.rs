@@ -9,10 +9,12 @@ use object::read::{CompressedFileRange, Object, ObjectSection, ObjectSegment};
 use object::{Architecture, SectionFlags, SectionKind, SegmentFlags, elf};
 use target::files::{Contents, FileError};
 
+use super::calls::KeptCalls;
 use super::debug_file::{self, Separate};
 use super::frames::Kept;
 use super::information::Information;
 use super::msymbols::{Function, SymbolTable};
+use super::named::NamedSymbols;
 use super::source::Source;
 use super::{DebugPlaces, ObjectError, Section};
 
@@ -38,7 +40,9 @@ pub struct ObjectFile {
     embedded: OnceLock<Option<Arc<ObjectFile>>>,
     information: OnceLock<Option<Arc<Information>>>,
     symbols: OnceLock<SymbolTable>,
+    named: OnceLock<NamedSymbols>,
     pub(crate) frames: Mutex<Kept>,
+    pub(crate) calls: Mutex<KeptCalls>,
 }
 
 /// What a file's headers say.
@@ -154,7 +158,9 @@ impl ObjectFile {
             embedded: OnceLock::new(),
             information: OnceLock::new(),
             symbols: OnceLock::new(),
+            named: OnceLock::new(),
             frames: Mutex::default(),
+            calls: Mutex::default(),
         })
     }
 
@@ -301,6 +307,25 @@ impl ObjectFile {
         let others = [self.debug_file(), self.embedded()].into_iter().flatten();
         let mut files = std::iter::once(self).chain(others.map(AsRef::as_ref));
         files.find_map(|file| file.symbols().starting_at(address)).map(target::printable)
+    }
+
+    /// Where the code is that other files know by a symbol, by the symbols of the file itself.
+    pub fn exported(&self, symbol: &str) -> Option<u64> {
+        self.named().external(symbol)
+    }
+
+    /// Where the code is that the file itself knows by a symbol, by those of its debug file too. One that other files know as
+    /// well goes before.
+    pub fn own_symbol(&self, symbol: &str) -> Option<u64> {
+        let others = [self.debug_file(), self.embedded()].into_iter().flatten();
+        let files = || std::iter::once(self).chain(others.clone().map(AsRef::as_ref));
+        files()
+            .find_map(|file| file.named().external(symbol))
+            .or_else(|| files().find_map(|file| file.named().local(symbol)))
+    }
+
+    fn named(&self) -> &NamedSymbols {
+        self.named.get_or_init(|| NamedSymbols::new(self))
     }
 
     fn symbols(&self) -> &SymbolTable {

@@ -36,7 +36,7 @@ impl Place {
         Self { unit, offset, is_moved: false }
     }
 
-    fn entry(&self) -> Option<DebuggingInformationEntry<Section>> {
+    pub(crate) fn entry(&self) -> Option<DebuggingInformationEntry<Section>> {
         self.unit.unit.entry(self.offset).ok()
     }
 
@@ -45,7 +45,7 @@ impl Place {
     }
 
     /// The first entry that has one of the attributes: this one, or what it is an instance or the definition of.
-    fn with(&self, information: &Information, names: &[dw::DwAt]) -> Option<(Self, Value)> {
+    pub(crate) fn with(&self, information: &Information, names: &[dw::DwAt]) -> Option<(Self, Value)> {
         let mut place = self.clone();
         for _ in 0..MAX_HOPS {
             let entry = place.entry()?;
@@ -59,8 +59,12 @@ impl Place {
 
     fn origin(&self, information: &Information, entry: &DebuggingInformationEntry<Section>) -> Option<Self> {
         let next = [dw::DW_AT_specification, dw::DW_AT_abstract_origin];
-        let value = next.iter().find_map(|name| entry.attr_value(*name))?;
-        let (units, offset, is_moved) = match value {
+        self.referred(information, &next.iter().find_map(|name| entry.attr_value(*name))?)
+    }
+
+    /// The entry that an attribute of this one refers to.
+    pub(crate) fn referred(&self, information: &Information, value: &Value) -> Option<Self> {
+        let (units, offset, is_moved) = match *value {
             AttributeValue::UnitRef(offset) => return Some(Self { offset, ..self.clone() }),
             AttributeValue::DebugInfoRef(offset) if !self.is_moved => (&information.main, offset, false),
             AttributeValue::DebugInfoRef(offset) | AttributeValue::DebugInfoRefSup(offset) => {
@@ -75,18 +79,27 @@ impl Place {
         Some(Self { unit, offset, is_moved })
     }
 
-    fn name(&self, information: &Information) -> Option<String> {
+    /// Whether it or what it is an instance of has a flag.
+    pub(crate) fn is_set(&self, information: &Information, name: dw::DwAt) -> bool {
+        matches!(self.with(information, &[name]), Some((_, AttributeValue::Flag(true))))
+    }
+
+    pub(crate) fn name(&self, information: &Information) -> Option<String> {
         let (place, value) = self.with(information, &[dw::DW_AT_name])?;
         place.string(value)
+    }
+
+    /// The symbol that it says it has.
+    pub(crate) fn linkage_name(&self, information: &Information) -> Option<String> {
+        let linkage = self.with(information, &[dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name]);
+        linkage.and_then(|(place, value)| place.string(value))
     }
 }
 
 /// The name of a function, or of a call of one that is inlined, without parameters. `language`: that of the unit with the code.
 pub(crate) fn function_name(information: &Information, place: &Place) -> Option<String> {
     let name = place.name(information)?;
-    let linkage = place.with(information, &[dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name]);
-    let linkage = linkage.and_then(|(place, value)| place.string(value));
-    let full = match (place.unit.language, linkage) {
+    let full = match (place.unit.language, place.linkage_name(information)) {
         (Language::Cpp, Some(linkage)) => demangle::with_parameters(&linkage).unwrap_or(linkage),
         (Language::Cpp | Language::Fortran, _) => scoped(information, place, name),
         // gdb 13 knows Rust's older symbols alone here.

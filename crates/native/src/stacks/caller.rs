@@ -41,8 +41,7 @@ impl<P: Process + 'static> NativeCaller<P> {
     }
 
     fn loaded(&self) -> Result<&Arc<Loaded>, Unknown> {
-        let at = self.frame()?.at;
-        self.walked.loaded.get(at).and_then(Option::as_ref).ok_or_else(|| Unknown::new("its code is in no file"))
+        self.walked.file(self.frame()?).ok_or_else(|| Unknown::new("its code is in no file"))
     }
 }
 
@@ -102,6 +101,9 @@ impl<P: Process + 'static> calls::Caller for NativeCaller<P> {
 
     fn scope(&self, fortran: bool) -> Result<FrameScope, Unknown> {
         let shown = self.frame()?;
+        if shown.jump.is_some() {
+            return Err(Unknown::new("its function ended with a jump to the next one: its variables are gone"));
+        }
         let information = |loaded: &Loaded| -> Option<Arc<DebugInfo>> { loaded.file.as_ref()?.information().cloned() };
         let loaded = self.loaded()?;
         let own = information(loaded).ok_or_else(|| Unknown::new("it has no debug information"))?;
@@ -119,9 +121,9 @@ impl<P: Process + 'static> calls::Caller for NativeCaller<P> {
     }
 
     fn frames(&self) -> Result<Frames<'_>, Unknown> {
-        let first = self.frame()?.at;
-        let frames = (first..self.walked.stack.len()).map_while(|at| self.call_frame(at)).map(Ok);
-        Ok(Box::new(frames))
+        self.frame()?;
+        let own = self.walked.shown.iter().skip(self.shown).filter(|shown| !shown.is_inlined());
+        Ok(Box::new(own.map_while(|shown| self.call_frame(shown)).map(Ok)))
     }
 
     fn abi(&self) -> Result<TargetAbi, Unknown> {
@@ -142,25 +144,27 @@ impl<P: Process + 'static> calls::Caller for NativeCaller<P> {
 }
 
 impl<P: Process + 'static> NativeCaller<P> {
-    /// A frame of the stack, as call sites are found by it; `None` where it has no debug information.
-    fn call_frame(&self, at: usize) -> Option<Frame> {
-        let (frame, loaded) = (self.walked.stack.get(at)?, self.walked.loaded.get(at)?.as_ref()?);
+    /// A frame, as call sites are found by it; `None` where it has no debug information.
+    fn call_frame(&self, shown: &Shown) -> Option<Frame> {
+        let (frame, loaded) = (self.walked.stack.get(shown.at)?, self.walked.file(shown)?);
         let file = loaded.file.as_ref()?;
         file.information()?;
         let object = file.object.debug_file().map_or(&file.object, |debug| debug.as_ref());
         let machine = frame.registers.machine();
-        let registers: HashMap<String, u64> = frame
-            .registers
-            .iter()
+        // Nothing is left of the frame of a function that ended with a jump.
+        let own = Some(frame).filter(|_| shown.jump.is_none());
+        let registers: HashMap<String, u64> = own
+            .into_iter()
+            .flat_map(|frame| frame.registers.iter())
             .filter_map(|(number, value)| Some((machine.name(number)?.to_owned(), value)))
             .collect();
         Some(Frame {
             path: object.path().to_path_buf(),
             build_id: object.build_id().map(str::to_owned),
-            pc: frame.pc(),
+            pc: self.walked.pc(shown)?,
             text: file.object.text_address().wrapping_add(loaded.bias),
             registers,
-            cfa: frame.cfa,
+            cfa: own.and_then(|frame| frame.cfa),
         })
     }
 }

@@ -46,8 +46,9 @@ impl Fingerprints {
         outermost: usize,
     ) -> Option<String> {
         let variables = (*self.variables.get_or_init(|| digest(shared)))?;
-        let of_stack = |shown: usize| walked.shown.get(shown).map(|shown| shown.at);
-        let (first, last) = (of_stack(at)?, of_stack(outermost.max(at))?);
+        let shown = walked.shown.get(at)?;
+        // A frame that is made up has the registers of the one that called it.
+        let (first, last) = (shown.at, walked.shown.get(outermost.max(at))?.at);
         let frame = walked.stack.get(first)?;
         let sp = frame.registers.sp()?;
         let end = (first..=last).rev().find_map(|index| walked.stack.get(index)?.cfa)?;
@@ -55,7 +56,7 @@ impl Fingerprints {
         let stack = shared.memory.read_bytes(TargetAddr::new(sp), usize::try_from(length).ok()?).ok()?;
         let mut word = DefaultHasher::new();
         let kept = frame.registers.machine().kept().iter().map(|number| frame.registers.get(*number));
-        (variables, frame.pc(), sp, end, kept.collect::<Vec<_>>(), stack).hash(&mut word);
+        (variables, walked.pc(shown)?, sp, end, kept.collect::<Vec<_>>(), stack).hash(&mut word);
         Some(format!("{:016x}", word.finish()))
     }
 }

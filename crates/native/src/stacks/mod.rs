@@ -3,11 +3,14 @@
 //! They are told as gdb 13 tells them: stacks end with `main`, and names have no parameters.
 
 mod caller;
+mod chain;
 mod fingerprint;
+mod jumps;
 mod message_memory;
 mod thread;
 mod walked;
 
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -51,10 +54,23 @@ pub(crate) struct Shared<P: Process> {
     pub(crate) images: Images<P>,
     /// What the dynamic linker calls images, by what it adds to their addresses.
     pub(crate) names: HashMap<u64, String>,
+    /// What is added to the addresses of images, in the dynamic linker's order.
+    biases: Vec<u64>,
+    /// What symbols mean in the files that begin at these addresses.
+    symbols: RefCell<HashMap<(u64, String), Option<u64>>>,
     pub(crate) executable: String,
     pub(crate) fingerprints: Fingerprints,
     pub(crate) messages: Rc<Messages>,
-    pub(crate) family: std::cell::OnceCell<Option<functions::constants::Family>>,
+    pub(crate) family: OnceCell<Option<functions::constants::Family>>,
+}
+
+impl<P: Process> Shared<P> {
+    /// Where images begin, in the order in which the dynamic linker looks for symbols.
+    fn in_order(&self) -> impl Iterator<Item = u64> {
+        let program = self.images.program();
+        let libraries = self.biases.iter().filter_map(|bias| self.images.at(*bias));
+        program.into_iter().chain(libraries.filter(|image| !image.is_program)).map(|image| image.start)
+    }
 }
 
 /// Reads ahead what of the stacks of all threads is likely to be asked for.
@@ -86,12 +102,14 @@ pub fn stacks<P: Process + 'static>(
     let listed = memory.images().unwrap_or_default();
     let shared = Rc::new(Shared {
         memory: Rc::clone(memory),
+        biases: listed.iter().map(|image| image.bias.get()).collect(),
+        symbols: RefCell::default(),
         names: listed.into_iter().map(|image| (image.bias.get(), image.path)).collect(),
         images: Images::new(Rc::clone(memory)),
         executable: executable.to_owned(),
         fingerprints: Fingerprints::default(),
         messages: Rc::clone(messages),
-        family: std::cell::OnceCell::new(),
+        family: OnceCell::new(),
     });
     let threads = process.threads();
     let mut found = Stacks { all: !threads.is_empty() && threads.len() <= MAX_THREADS, ..Stacks::default() };

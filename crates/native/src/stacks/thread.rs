@@ -25,8 +25,7 @@ impl<P: Process + 'static> calls::Thread for NativeThread<P> {
     }
 
     fn counter(&self, at: usize) -> Result<u64, Unknown> {
-        let shown = self.walked.shown.get(at).ok_or_else(gone)?;
-        self.walked.stack.get(shown.at).map(unwind::Frame::pc).ok_or_else(gone)
+        self.walked.shown.get(at).and_then(|shown| self.walked.pc(shown)).ok_or_else(gone)
     }
 
     fn read(&self, address: u64, length: usize) -> Result<Vec<u8>, Unknown> {

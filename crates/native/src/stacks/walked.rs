@@ -9,21 +9,39 @@ use target::Target;
 use target::address::TargetAddr;
 use target::libraries::{VDSO, is_application};
 use target::registers::Machine;
-use unwind::{Code, End, Memory, Module, Registers};
+use unwind::{Code, End, Found, Memory, Module, Registers};
 
 use crate::images::Loaded;
 use crate::process::{Process, Thread};
-use crate::stacks::Shared;
+use crate::stacks::{Shared, jumps};
 
 /// A frame as it is shown.
 pub(crate) struct Shown {
     pub(crate) frame: Frame,
-    /// Its place on the stack: inlined functions have the one of the function that they are inlined in.
+    /// Its place on the stack: inlined functions have the one of the function that they are inlined in, those that ended with
+    /// a jump that of the function which called them.
     pub(crate) at: usize,
     /// How many functions are inlined within it there.
     pub(crate) depth: usize,
     /// What the debug information says.
     pub(crate) source: Option<SourceFrame>,
+    /// Where its function ended with a jump to that of the frame before: the frame is made up.
+    pub(crate) jump: Option<Jump>,
+}
+
+/// The jump that ended a function.
+pub(crate) struct Jump {
+    /// The address behind it.
+    after: u64,
+    /// The file of its code.
+    loaded: Option<Arc<Loaded>>,
+}
+
+impl Shown {
+    /// Whether it is inlined in the function of the next frame.
+    pub(crate) fn is_inlined(&self) -> bool {
+        self.jump.is_none() && self.source.as_ref().is_some_and(|source| source.inlined)
+    }
 }
 
 /// The frames of a thread.
@@ -49,6 +67,10 @@ impl Walked {
         for (at, frame) in stack.frames.into_iter().enumerate() {
             let address = place(&frame);
             let loaded = shared.images.loaded(address);
+            if let Some(called) = found.stack.last().filter(|_| frame.found == Found::CallFrameInformation) {
+                let jumps = jumps::between(shared, place(called), frame.pc());
+                found.shown.extend(jumps.into_iter().filter_map(|after| made_up(shared, at, after)));
+            }
             let before = found.shown.len();
             found.shown.extend(shown(shared, loaded.as_deref(), at, address));
             let last = found.shown[before..].last();
@@ -66,6 +88,20 @@ impl Walked {
         found
     }
 
+    /// The address of a frame's next instruction.
+    pub(crate) fn pc(&self, shown: &Shown) -> Option<u64> {
+        let of_jump = shown.jump.as_ref().map(|jump| jump.after);
+        of_jump.or_else(|| self.stack.get(shown.at).map(unwind::Frame::pc))
+    }
+
+    /// The file of a frame's code.
+    pub(crate) fn file<'w>(&'w self, shown: &'w Shown) -> Option<&'w Arc<Loaded>> {
+        match &shown.jump {
+            Some(jump) => jump.loaded.as_ref(),
+            None => self.loaded.get(shown.at)?.as_ref(),
+        }
+    }
+
     /// The images on the stack whose file cannot be had.
     pub(crate) fn without_file(&self) -> Vec<String> {
         let missing = self.loaded.iter().flatten().filter(|loaded| loaded.file.is_none());
@@ -76,6 +112,15 @@ impl Walked {
 /// An address in the instruction at which a frame stands. The kernel's call of a signal's handler was called by nobody.
 pub(crate) fn place(frame: &unwind::Frame) -> u64 {
     if frame.signal_trampoline { frame.pc() } else { frame.lookup() }
+}
+
+/// The frame of a function that ended with a jump, behind which `after` is, in the call that the frame `at` of the stack made.
+/// What is inlined around the jump has none of its own, as in gdb.
+fn made_up<P: Process>(shared: &Shared<P>, at: usize, after: u64) -> Option<Shown> {
+    let address = after.checked_sub(1)?;
+    let loaded = shared.images.loaded(address);
+    let innermost = shown(shared, loaded.as_deref(), at, address).into_iter().next()?;
+    Some(Shown { jump: Some(Jump { after, loaded }), ..innermost })
 }
 
 /// The functions at one place of the stack, from the innermost that is inlined.
@@ -94,7 +139,7 @@ fn shown<P: Process>(shared: &Shared<P>, loaded: Option<&Loaded>, at: usize, add
     };
     if sources.is_empty() {
         let frame = Frame { function: symbol(), image, application, ..Frame::default() };
-        return vec![Shown { frame, at, depth: 0, source: None }];
+        return vec![Shown { frame, at, depth: 0, source: None, jump: None }];
     }
     let named = |(depth, source): (usize, SourceFrame)| {
         let known = source.line.is_some_and(|line| line > 0);
@@ -106,7 +151,7 @@ fn shown<P: Process>(shared: &Shared<P>, loaded: Option<&Loaded>, at: usize, add
             application,
             ..Frame::default()
         };
-        Shown { frame, at, depth, source: Some(source) }
+        Shown { frame, at, depth, source: Some(source), jump: None }
     };
     sources.into_iter().enumerate().map(named).collect()
 }

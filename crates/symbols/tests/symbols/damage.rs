@@ -40,7 +40,9 @@ fn ask_all(bytes: Vec<u8>, addresses: &[u64]) {
         let _ = file.symbol_at(*address).map(|symbol| (symbol.name(), symbol.symbol()));
         let _ = file.function_starting_at(*address);
         let _ = file.frames_at(*address);
+        let _ = (file.call_before(*address), file.jumps_of(*address), file.function_begin(*address));
     }
+    let _ = (file.exported("main"), file.own_symbol("main"));
 }
 
 /// Ranges of the file that matter most.
