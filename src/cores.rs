@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -109,16 +109,33 @@ impl CoreFile {
     }
 }
 
-/// The program of a core file, after a look at both.
+/// The program of a core file, after a look at both, for a debugger that opens them.
 #[pyfunction]
 pub fn checked_core(py: Python<'_>, core: PathBuf, exe: Option<PathBuf>) -> PyResult<OsString> {
+    if let Some(packing) = cores::packing(&core) {
+        let path = target::printable_path(&core);
+        return Err(core_error(py, &CoreError::Packed { path, packing }));
+    }
     let core = opened(py, core)?;
     let checked = py.detach(|| cores::checked(&core, exe.as_deref()));
     checked.map(PathBuf::into_os_string).map_err(|error| core_error(py, &error))
 }
 
 fn opened(py: Python<'_>, path: PathBuf) -> PyResult<cores::CoreFile> {
-    py.detach(|| cores::CoreFile::open(&path)).map_err(|error| core_error(py, &error))
+    let interrupted = Mutex::new(None);
+    // Unpacking takes a while.
+    let go_on = || match Python::attach(|py| py.check_signals()) {
+        Ok(()) => true,
+        Err(error) => {
+            *interrupted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            false
+        }
+    };
+    let found = py.detach(|| cores::CoreFile::open_while(&path, &go_on));
+    match interrupted.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => found.map_err(|error| core_error(py, &error)),
+    }
 }
 
 pub(super) fn core_error(py: Python<'_>, error: &CoreError) -> PyErr {

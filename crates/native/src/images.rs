@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -58,6 +58,24 @@ pub(crate) struct Loaded {
     pub(crate) bias: u64,
 }
 
+/// A file whose code a process runs, and which cannot be had.
+pub(crate) struct Missing {
+    /// Its path, for people.
+    pub(crate) path: String,
+    /// Whether its first page is in memory: without that no file is taken for it.
+    pub(crate) in_memory: bool,
+    /// What memory says its build-id is.
+    pub(crate) build_id: Option<String>,
+    /// What is there instead.
+    pub(crate) other: Option<Other>,
+}
+
+/// Another file than the one that is wanted.
+pub(crate) struct Other {
+    pub(crate) path: String,
+    pub(crate) build_id: Option<String>,
+}
+
 /// Those of one process. Files are opened when something is asked about their code.
 pub struct Images<P: Process> {
     memory: Rc<PageCache<P>>,
@@ -102,6 +120,24 @@ impl<P: Process> Images<P> {
         let found = Arc::new(Loaded { image: image.clone(), file, bias });
         self.loaded.borrow_mut().insert(image.start, Arc::clone(&found));
         Some(found)
+    }
+
+    /// What is known of a file that cannot be had.
+    pub(crate) fn missing(&self, image: &Image) -> Missing {
+        let first = self.memory.read_bytes(TargetAddr::new(image.start), COMPARED).ok();
+        let here = |place: &PathBuf| {
+            let file = open_regular(place).ok()?;
+            let mut own = vec![0; COMPARED];
+            let length = file.metadata().ok()?.len().min(COMPARED as u64);
+            file.read_exact_at(&mut own[..usize::try_from(length).ok()?], 0).ok()?;
+            Some(Other { path: printable_path(place), build_id: build_id_in_memory(&own) })
+        };
+        Missing {
+            path: image.shown(),
+            in_memory: first.is_some(),
+            build_id: first.as_deref().and_then(build_id_in_memory),
+            other: self.process().places(image).iter().find_map(here),
+        }
     }
 
     /// Whether the process can execute what lies at an address.

@@ -14,9 +14,11 @@ mod file;
 mod libraries;
 mod mapped;
 mod notes;
+mod packed;
 mod places;
 mod process;
 mod program;
+mod storage;
 
 pub use crate::registers::Registers;
 pub use check::checked;
@@ -24,5 +26,6 @@ pub use error::{CoreError, LeftOut, Unread};
 pub use file::CoreFile;
 pub use libraries::named_libraries;
 pub use notes::{MappedFile, Thread};
+pub use packed::{Packing, packing};
 pub use places::Region;
 pub use process::CoreProcess;

@@ -212,6 +212,48 @@ fn become_reader(reader: &Reader) -> io::Result<()> {
     if groups && user { Ok(()) } else { Err(io::Error::from(io::ErrorKind::PermissionDenied)) }
 }
 
+/// A new file in a directory which has no name there and goes when it is closed.
+///
+/// # Errors
+/// Where the kernel refuses.
+pub fn without_name(directory: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600);
+    match options.clone().custom_flags(libc::O_TMPFILE | libc::O_EXCL).open(directory) {
+        // Not every file system can (open(2)).
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOENT)) => {
+            let path = directory.join(format!(".mpi-queues-{}-{:x}", std::process::id(), random()));
+            let file = options.create_new(true).open(&path)?;
+            std::fs::remove_file(&path)?;
+            Ok(file)
+        }
+        other => other,
+    }
+}
+
+/// A number that nobody else has.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    RandomState::new().build_hasher().finish()
+}
+
+/// How many bytes of a file's file system are free for this user, and how many it has in all.
+///
+/// # Errors
+/// Where the kernel refuses.
+pub fn space(file: &File) -> io::Result<(u64, u64)> {
+    let mut about = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
+    // SAFETY: the descriptor is open, the structure is writable; zeros are a value of it.
+    let about = unsafe {
+        if libc::fstatvfs(file.as_raw_fd(), about.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        about.assume_init()
+    };
+    let bytes = |blocks: u64| blocks.saturating_mul(about.f_frsize);
+    Ok((bytes(about.f_bavail), bytes(about.f_blocks)))
+}
+
 /// What a path names where that is no regular file; `None` for a regular one, and where there is none.
 pub fn irregular(path: &Path) -> Option<Irregular> {
     match place_of(path).map_err(FileError::from).and_then(|place| check(&place)) {
@@ -383,6 +425,18 @@ mod tests {
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         assert!(open_regular(&path).is_ok());
         std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_file_without_a_name() {
+        let directory = std::env::temp_dir().join(format!("mpi-queues-nameless-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let file = without_name(&directory).unwrap();
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+        let (free, all) = space(&file).unwrap();
+        assert!(all > 0 && free <= all);
+        std::fs::remove_dir(&directory).unwrap();
+        assert!(without_name(&directory).is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod chain;
 mod fingerprint;
 mod jumps;
 mod message_memory;
+mod missing;
 mod thread;
 mod walked;
 
@@ -130,10 +131,7 @@ fn stack<P: Process + 'static>(
     let process = shared.memory.inner();
     let walked = Rc::new(Walked::new(shared, thread, MAX_FRAMES));
     for image in walked.without_file() {
-        let sentence = format!(
-            "the file of {image} is not there any more (it was replaced or deleted): what its functions are and who called \
-             them is a guess"
-        );
+        let sentence = missing::sentence(&shared.images.missing(image), process.here().is_none());
         if !remarks.contains(&sentence) {
             remarks.push(sentence);
         }

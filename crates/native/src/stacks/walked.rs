@@ -11,7 +11,7 @@ use target::libraries::{VDSO, is_application};
 use target::registers::Machine;
 use unwind::{Code, End, Found, Memory, Module, Registers};
 
-use crate::images::Loaded;
+use crate::images::{Image, Loaded};
 use crate::process::{Process, Thread};
 use crate::stacks::{Shared, jumps};
 
@@ -103,9 +103,8 @@ impl Walked {
     }
 
     /// The images on the stack whose file cannot be had.
-    pub(crate) fn without_file(&self) -> Vec<String> {
-        let missing = self.loaded.iter().flatten().filter(|loaded| loaded.file.is_none());
-        missing.map(|loaded| loaded.image.shown()).collect()
+    pub(crate) fn without_file(&self) -> impl Iterator<Item = &Image> {
+        self.loaded.iter().flatten().filter(|loaded| loaded.file.is_none()).map(|loaded| &loaded.image)
     }
 }
 

@@ -41,13 +41,19 @@ pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
 pub(super) struct Pieces {
     file: File,
     about: Metadata,
+    len: u64,
 }
 
 impl Pieces {
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let file = files::open_regular(path)?;
         let about = file.metadata()?;
-        Ok(Self { file, about })
+        Ok(Self { file, len: about.len(), about })
+    }
+
+    /// The same file with other contents, of `len` bytes.
+    pub fn replaced(&self, file: File, len: u64) -> Self {
+        Self { file, about: self.about.clone(), len }
     }
 
     pub fn about(&self) -> &Metadata {
@@ -56,7 +62,7 @@ impl Pieces {
 
     /// Its length in bytes, as it was when it was opened.
     pub fn len(&self) -> u64 {
-        self.about.len()
+        self.len
     }
 
     /// At most `len` bytes at `offset`, fewer where it ends; whoever asks bounds it.

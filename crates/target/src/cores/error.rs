@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use super::file::ROOM;
+use super::packed::Packing;
+use super::storage;
 use crate::address::TargetAddr;
 use crate::files::Irregular;
 use crate::{TargetError, printable};
@@ -27,6 +29,60 @@ pub enum CoreError {
         path: String,
         /// What the kernel says.
         reason: String,
+    },
+    /// It is compressed, and no debugger reads it so.
+    #[error("{path}: compressed by {}: debuggers read core files that are not", packing.program())]
+    Packed {
+        /// The core file.
+        path: String,
+        /// How it is compressed.
+        packing: Packing,
+    },
+    /// It is compressed, and damaged.
+    #[error("{path}: compressed by {}, and cannot be unpacked: {reason}", packing.program())]
+    NotUnpacked {
+        /// The core file.
+        path: String,
+        /// How it is compressed.
+        packing: Packing,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It is compressed, and there is no place to unpack it.
+    #[error("{path}: compressed, and no file can be written in {directory} to unpack it: {reason}")]
+    NoPlace {
+        /// The core file.
+        path: String,
+        /// The directory for temporary files.
+        directory: String,
+        /// What the kernel says.
+        reason: String,
+    },
+    /// It is compressed, and there is too little space to unpack it.
+    #[error("{path}: compressed, and there is no room in {directory} to unpack it: {} MiB are free there", free >> 20)]
+    NoRoom {
+        /// The core file.
+        path: String,
+        /// The directory for temporary files.
+        directory: String,
+        /// How many bytes are free.
+        free: u64,
+    },
+    /// It is compressed, and unpacked larger than any.
+    #[error("{path}: compressed, and unpacked it has more than {} GiB, which is the limit", most >> 30)]
+    TooLong {
+        /// The core file.
+        path: String,
+        /// How it is compressed.
+        packing: Packing,
+        /// The limit in bytes.
+        most: u64,
+    },
+    /// Unpacking it was ended.
+    #[error("{path}: unpacking it was interrupted")]
+    Interrupted {
+        /// The core file.
+        path: String,
     },
     /// It is no ELF file.
     #[error("{path}: not a core file")]
@@ -128,6 +184,9 @@ impl CoreError {
             Self::MappedFifo { .. } | Self::IrregularLibrary { .. } => "irregular",
             Self::NoProgram { .. } | Self::ProgramUnreadable { .. } => "no_exe",
             Self::OtherProgram { .. } => "wrong_exe",
+            Self::Packed { .. } => "packed",
+            Self::NoPlace { .. } | Self::NoRoom { .. } | Self::TooLong { .. } => "no_room",
+            Self::Interrupted { .. } => "interrupted",
             _ => "not_core",
         }
     }
@@ -135,9 +194,14 @@ impl CoreError {
     /// The next thing to type, may be empty.
     pub fn help(&self) -> String {
         match self {
-            Self::Irregular { .. } | Self::NoSegments { .. } => String::new(),
-            Self::Unreadable { .. } => {
-                "to see where the system puts them, type: cat /proc/sys/kernel/core_pattern".to_owned()
+            Self::Irregular { .. } | Self::NoSegments { .. } | Self::Interrupted { .. } => String::new(),
+            Self::Unreadable { path, .. } => storage::help(path),
+            Self::Packed { path, packing } | Self::TooLong { path, packing, .. } => unpack(path, *packing),
+            Self::NotUnpacked { path, packing, .. } => {
+                format!("to see whether it is whole, type: {} -t {}", packing.program(), a_word(path))
+            }
+            Self::NoPlace { .. } | Self::NoRoom { .. } => {
+                "name a directory with more room before the command: TMPDIR=DIRECTORY mpi-queues ...".to_owned()
             }
             Self::NotElf { path } => format!("to see what it is, type: file {path}"),
             Self::OtherMachine { .. } => "read it on a machine of its own kind".to_owned(),
@@ -154,6 +218,11 @@ impl CoreError {
             Self::IrregularLibrary { name, .. } => format!("to see what is there, type: ls -l {}", a_word(name)),
         }
     }
+}
+
+/// How to have it as debuggers read it.
+fn unpack(path: &str, packing: Packing) -> String {
+    format!("type: {} -dc {} > core, and name that one", packing.program(), a_word(path))
 }
 
 /// One word of a shell's command (POSIX, "Quoting").

@@ -10,6 +10,7 @@ use super::elf::{self, HEADER, Header, PROGRAM_HEADER, PT_LOAD, PT_NOTE, Pieces}
 use super::error::{CoreError, LeftOut, Unread, shown};
 use super::mapped::Constants;
 use super::notes::{AT_PHDR, AT_PHNUM, AT_SYSINFO_EHDR, MAX_NOTES, MappedFile, Notes, Thread};
+use super::packed::{Packing, unpacked};
 use crate::address::TargetAddr;
 use crate::files::FileError;
 use crate::registers::Machine;
@@ -49,22 +50,36 @@ pub struct CoreFile {
     pub(super) notes: Notes,
     pub(super) heap: Option<Memory>,
     truncated: u64,
+    packing: Option<Packing>,
     pub(super) environment: OnceLock<Vec<u8>>,
     /// The files that were mapped, as far as they were looked at: `None` for those that stand for no memory.
     pub(super) constants: Mutex<BTreeMap<OsString, Option<Constants>>>,
 }
 
 impl CoreFile {
-    /// Opens it and reads its notes.
+    /// Opens it and reads its notes. One that is compressed is unpacked into a file without a name in the directory for
+    /// temporary files.
     ///
     /// # Errors
     /// Where it cannot be read, or is no core file of a program of this kind of machine.
     pub fn open(path: &Path) -> Result<Self, CoreError> {
+        Self::open_while(path, &|| true)
+    }
+
+    /// The same; while it is unpacked, `go_on` is asked now and then.
+    ///
+    /// # Errors
+    /// As [`CoreFile::open`]; [`CoreError::Interrupted`] where `go_on` says no.
+    pub fn open_while(path: &Path, go_on: &dyn Fn() -> bool) -> Result<Self, CoreError> {
         let unreadable = |error: FileError| match error {
             FileError::Irregular(what) => CoreError::Irregular { path: shown(path), what },
             other => CoreError::Unreadable { path: shown(path), reason: other.reason() },
         };
-        let file = Pieces::open(path).map_err(unreadable)?;
+        let mut file = Pieces::open(path).map_err(unreadable)?;
+        let packing = Packing::of(&file.read(0, HEADER).map_err(|error| unreadable(error.into()))?);
+        if let Some(packing) = packing {
+            file = unpacked(path, &file, packing, go_on)?;
+        }
         let (machine, segments) = segments(path, &file)?;
         let mut notes = Vec::new();
         let is_note = |segment: &&elf::Segment| segment.kind == PT_NOTE;
@@ -87,6 +102,7 @@ impl CoreFile {
         let mut core = Self {
             path: path.to_owned(),
             truncated: end.saturating_sub(file.len()),
+            packing,
             file,
             memory,
             notes: Notes::parse(machine, &notes),
@@ -101,6 +117,11 @@ impl CoreFile {
     /// How it was named.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// How the file is compressed, if it is: no debugger reads it so.
+    pub fn packing(&self) -> Option<Packing> {
+        self.packing
     }
 
     /// User id of the process: whose the file is, or, of root's files, who the file says; `None` where neither tells.

@@ -6,3 +6,4 @@ mod memory;
 mod mine;
 mod notes;
 mod opening;
+mod packed;
