@@ -9,7 +9,7 @@ import subprocess
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import pytest
-from support import cores
+from support import cores, processes
 from support.builds import MpiBuild
 from support.cli import Result, mpi_queues, pid_options
 from support.compare import assert_equal, lasting
@@ -191,6 +191,56 @@ def test_both_dumps_of_gdb_are_read(modes: Job, tmp_path: pathlib.Path, whole: p
     assert without_origin(from_core(made, modes.program, "gdb").out) == expected
 
 
+@pytest.mark.parametrize("packer", ["zstd", "lz4", "xz", "gzip"])
+def test_compressed_ones(packer: str, modes: Job, whole: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    if shutil.which(packer) is None:
+        pytest.skip(f"there is no {packer}")
+    packed = tmp_path / "core.packed"
+    with packed.open("wb") as file:
+        subprocess.run([packer, "-1", "-c", str(whole)], stdout=file, check=True)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    named = ("show", *core_options([packed], modes.program), "--format", "json", "--internal")
+    shown = mpi_queues(*named, environment={"TMPDIR": str(temporary)})
+    assert (shown.status, shown.err) == (0, ""), str(shown)
+    assert without_origin(shown.out) == without_origin(from_core(whole, modes.program, "native").out)
+    assert list(temporary.iterdir()) == []
+    assert "No such file" in refused(*named[1:-3], environment={"TMPDIR": str(tmp_path / "nix")})
+    for debugger in DEBUGGERS:
+        said = refused(*core_options([packed], modes.program), "--via", debugger)
+        assert f"compressed by {packer}" in said and f"type: {packer} -dc {packed} > core" in said
+
+
+def test_a_core_that_systemd_keeps(tmp_path: pathlib.Path) -> None:
+    said = refused("--core", "/var/lib/systemd/coredump/core.solver.0.12ab.4711.17000.zst")
+    assert "type: coredumpctl dump 4711 -o core" in said
+
+
+def test_a_library_that_is_missing_is_named(tmp_path: pathlib.Path) -> None:
+    library, source = tmp_path / "libwait.so", tmp_path / "wait.c"
+    source.write_text("#include <unistd.h>\nint wait_here(void) { pause(); return 1; }\n")
+    main = tmp_path / "main.c"
+    main.write_text("int wait_here(void);\nint main(void) { return wait_here() + 1; }\n")
+    program = tmp_path / "program"
+    subprocess.run(["gcc", "-g", "-shared", "-fPIC", "-o", library, source], check=True)
+    subprocess.run(["gcc", "-g", "-o", program, main, library, f"-Wl,-rpath,{tmp_path}"], check=True)
+    child = subprocess.Popen([program])
+    try:
+        processes.wait_until(lambda: "pause" in pathlib.Path(f"/proc/{child.pid}/wchan").read_text(), "pause()")
+        dumped = cores.gcore(child.pid, tmp_path / "core")
+    finally:
+        child.kill()
+        child.wait()
+    build_id = "(build-id "
+    library.unlink()
+    told = mpi_queues("stacks", *core_options([dumped], program), "--via", "native")
+    assert f"the core file names {library} {build_id}" in " ".join(told.err.split() + told.out.split()), str(told)
+    assert "which is not here" in " ".join(told.out.split()) + told.err
+    subprocess.run(["gcc", "-O2", "-g", "-shared", "-fPIC", "-o", library, source], check=True)
+    told = mpi_queues("stacks", *core_options([dumped], program), "--via", "native")
+    assert f"and the file there {build_id}" in " ".join(told.err.split() + told.out.split()), str(told)
+
+
 def test_a_core_names_its_program_itself(modes: Job, whole: pathlib.Path) -> None:
     result = mpi_queues("show", "--core", str(whole), "--format", "json")
     assert result.status == 0, str(result)
@@ -270,8 +320,8 @@ def test_another_program(debian_mpi: MpiBuild, start_job: StartJob, modes: Job, 
     assert str(modes.program) in result.err
 
 
-def refused(*arguments: str) -> str:
-    result = mpi_queues("show", *arguments)
+def refused(*arguments: str, environment: Optional[Dict[str, str]] = None) -> str:
+    result = mpi_queues("show", *arguments, environment=environment)
     assert result.status == 3, str(result)
     assert result.out == ""
     assert "Traceback" not in result.err

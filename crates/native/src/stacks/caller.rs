@@ -101,13 +101,21 @@ impl<P: Process + 'static> calls::Caller for NativeCaller<P> {
 
     fn scope(&self, fortran: bool) -> Result<FrameScope, Unknown> {
         let shown = self.frame()?;
-        if shown.jump.is_some() {
-            return Err(Unknown::new("its function ended with a jump to the next one: its variables are gone"));
-        }
         let information = |loaded: &Loaded| -> Option<Arc<DebugInfo>> { loaded.file.as_ref()?.information().cloned() };
         let loaded = self.loaded()?;
         let own = information(loaded).ok_or_else(|| Unknown::new("it has no debug information"))?;
-        let facts = facts(&self.walked, shown.at).ok_or_else(gone)?;
+        let facts = match shown.jump {
+            // Nothing is left of its own variables; those of the program are there.
+            Some(_) => Some(Rc::new(FrameFacts {
+                pc: self.walked.pc(shown).ok_or_else(gone)?.wrapping_sub(1),
+                bias: loaded.bias,
+                registers: BTreeMap::new(),
+                cfa: None,
+                outer: None,
+            })),
+            None => facts(&self.walked, shown.at),
+        };
+        let facts = facts.ok_or_else(gone)?;
         // Those in which a program may have variables of its own; and its MPI's.
         let wanted = |image: &&Image| {
             let path = image.shown();

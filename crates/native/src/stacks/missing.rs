@@ -21,8 +21,9 @@ pub(super) fn sentence(missing: &Missing, of_core: bool) -> String {
              {GUESS}; dump the next one with: echo 0x7f > /proc/PID/coredump_filter"
         ),
         Some(other) => {
-            let other = self::named(&other.path, other.build_id.as_deref());
-            format!("the core file names {named}, and {other} is another file: {GUESS}; {remedy}")
+            let there = if other.path == *path { "the file there" } else { &other.path };
+            let there = self::named(there, other.build_id.as_deref());
+            format!("the core file names {named}, and {there} is another one: {GUESS}; {remedy}")
         }
         None => format!("the core file names {named}, which is not here: {GUESS}; {remedy}"),
     }
@@ -50,7 +51,7 @@ mod tests {
         assert!(gone.starts_with("the core file names /lib/libx.so (build-id 12ab), which is not here: "), "{gone}");
         assert!(gone.ends_with("install or copy the one with that build-id to that path, and its debug information"));
         let other = told(true, Some("12ab"), Some(Some("34cd")), true);
-        assert!(other.contains("(build-id 12ab), and /lib/libx.so (build-id 34cd) is another file"), "{other}");
+        assert!(other.contains("(build-id 12ab), and the file there (build-id 34cd) is another one"), "{other}");
         assert!(told(true, None, None, true).contains("/lib/libx.so, which is not here"));
         assert!(told(false, None, Some(None), true).contains("coredump_filter"));
         let live = told(true, Some("12ab"), Some(None), false);

@@ -142,7 +142,9 @@ pub(super) fn unpacked(
 fn fill(from: &mut dyn Read, to: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut done = 0;
     while done < to.len() {
-        match from.read(&mut to[done..]) {
+        // What comes before an error is lost where both are in one piece.
+        let end = to.len().min(done + PAGE);
+        match from.read(&mut to[done..end]) {
             Ok(0) => break,
             Ok(read) => done += read,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
