@@ -19,7 +19,7 @@ DATA = ROOT / "python" / "mpi_queues" / "data"
 NAMES = ("json", "signal", "struct", "of_nobody", "_native", "mpi_queues_extra")
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.parametrize("via", ["gdb", "lldb"])
 def test_no_module_comes_from_the_current_directory(via: str, tmp_path: Path) -> None:
     hit = tmp_path / "hit"
     for name in NAMES:

@@ -17,7 +17,8 @@ from support.jobs import Job
 from support.paths import PROJECT
 
 StartJob = Callable[..., Job]
-DEBUGGERS = ("native", "gdb", "lldb")
+DEBUGGERS = ("gdb", "lldb")
+READERS = ("native", *DEBUGGERS)
 
 
 def without_origin(text: str) -> Any:
@@ -68,7 +69,7 @@ def test_the_same_as_on_the_live_processes(
     live = mpi_queues("show", *pid_options(job.pids), "--format", "json", "--internal")
     assert live.status == 0, str(live)
     dumped = [cores.gcore(pid, tmp_path / "core") for pid in job.pids]
-    for via in DEBUGGERS:
+    for via in READERS:
         shown = mpi_queues("show", *core_options(dumped, job.program), "--via", via, "--format", "json", "--internal")
         assert (shown.status, shown.err) == (0, ""), str(shown)
         found = json.loads(shown.out)["processes"]
@@ -255,13 +256,13 @@ def test_the_dump_of_the_kernel(
     live = mpi_queues("show", "--pid", str(job.pids[1]), "--format", "json", "--internal")
     pathlib.Path(f"/proc/{job.pids[1]}/coredump_filter").write_text(filter_bits)
     dumped = cores.kernel_core(job.pids[1], tmp_path)
-    for via in DEBUGGERS:
+    for via in READERS:
         shown = from_core(dumped, job.program, via)
         assert shown.status == 0, str(shown)
         assert without_origin(shown.out) == without_origin(live.out), via
 
 
-@pytest.mark.parametrize("via", DEBUGGERS)
+@pytest.mark.parametrize("via", READERS)
 def test_a_heap_that_was_left_out_is_never_empty_queues(via: str, modes: Job, core: pathlib.Path) -> None:
     heap = cores.mapped(modes.pids[0], "[heap]")
     assert cores.leave_out(core, lambda segment: segment.address in heap) >= 1
@@ -272,7 +273,7 @@ def test_a_heap_that_was_left_out_is_never_empty_queues(via: str, modes: Job, co
     assert json.loads(result.out)["processes"] == []
 
 
-@pytest.mark.parametrize("via", DEBUGGERS)
+@pytest.mark.parametrize("via", READERS)
 def test_the_filter_that_leaves_out_everything(
     via: str, debian_mpi: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path
 ) -> None:
@@ -300,7 +301,7 @@ def test_stacks_that_were_left_out_prove_nothing(modes: Job, core: pathlib.Path)
     assert not [one for one in operations if one["call"] is not None and not one["persistent"] and not one["internal"]]
 
 
-@pytest.mark.parametrize("via", DEBUGGERS)
+@pytest.mark.parametrize("via", READERS)
 @pytest.mark.parametrize("part", [0.05, 0.5, 0.9])
 def test_a_truncated_core(via: str, part: float, modes: Job, core: pathlib.Path) -> None:
     size = core.stat().st_size
@@ -371,7 +372,7 @@ def test_damaged_headers(seed: int, modes: Job, core: pathlib.Path) -> None:
             assert "core file" in str(error)
 
 
-@pytest.mark.parametrize("via", DEBUGGERS)
+@pytest.mark.parametrize("via", READERS)
 def test_a_recording_of_a_core(via: str, modes: Job, whole: pathlib.Path, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "hang.mpirec"
     result = mpi_queues(

@@ -42,7 +42,7 @@ def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
     for rank, truth in sorted(job.truth.items()):
         process = shown[job.pids[rank]]
         assert process["source"]["kind"] == "builtin"
-        assert process["source"]["via"] == "gdb"
+        assert process["source"]["via"] == "native"
         assert process["mpi"]["version"] == job.build.version
         assert process["mpi"]["transport"] == "ob1"
         assert process["executable"] == str(job.program)

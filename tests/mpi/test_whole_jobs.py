@@ -168,7 +168,7 @@ def test_a_debugger_that_dies_costs_one_rank(
 ) -> None:
     job = start_job(debian_mpi, "truth_comms", ranks=3)
     environment = made_up_gdb(tmp_path, "len(gdb.inferiors()) > 1 and os.kill(os.getpid(), signal.SIGKILL)")
-    shown = show(job.launcher_pid, status=1, environment=environment)
+    shown = show(job.launcher_pid, "--via", "gdb", status=1, environment=environment)
     assert [process["pid"] for process in shown["processes"]] == job.pids
     first, second, third = shown["processes"]
     assert "gdb was killed by signal 9" in second["problems"][0] and second["mpi"] is None
@@ -182,7 +182,7 @@ def test_ctrl_c_leaves_every_rank_as_it_was(
 ) -> None:
     job = start_job(debian_mpi, "truth_comms", ranks=3)
     environment = {**os.environ, **made_up_gdb(tmp_path, "time.sleep(0.2)")}
-    command = [str(MPI_QUEUES), "show", "--job", str(job.launcher_pid)]
+    command = [str(MPI_QUEUES), "show", "--via", "gdb", "--job", str(job.launcher_pid)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as reading:
         try:
             processes.wait_until(lambda: processes.tracer(job.pids[1]) != 0, "the second rank's debugger")

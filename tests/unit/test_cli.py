@@ -59,7 +59,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "--exe", "a.out", "--core", "core"], "--core CORE --exe a.out"),
         (["show", "--core", "core", "--exe", "a.out", "--exe", "b.out"], "--core CORE --exe b.out"),
         (["show", "--pid", "1", "--exe", "a.out"], "--exe a.out does not follow"),
-        (["show", "--pid", "1", "--via", "native"], "argument --via: invalid choice: 'native'"),
+        (["show", "--pid", "1", "--via", "ptrace"], "argument --via: invalid choice: 'ptrace'"),
         (["show", "--pid", "1", "--format", "xml"], "xml"),
         (["show", "--pid", "1", "--source", "magic"], "plugin=PATH"),
         (["show", "--pid", "1", "--source", "plugin="], "plugin=PATH"),
@@ -193,7 +193,7 @@ def test_no_gdb(
     sleeper: subprocess.Popen[bytes],
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert advice.install("gdb") in failing(["show", "--pid", str(sleeper.pid)], capsys)
+    assert advice.install("gdb") in failing(["show", "--pid", str(sleeper.pid), "--via", "gdb"], capsys)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_gdb_that_fails(
     sleeper: subprocess.Popen[bytes],
 ) -> None:
     fake_gdb(tmp_path, script, monkeypatch)
-    said = failing(["show", "--pid", str(sleeper.pid), "--timeout", "1"], capsys)
+    said = failing(["show", "--pid", str(sleeper.pid), "--via", "gdb", "--timeout", "1"], capsys)
     assert named in said
     assert sleeper.poll() is None
 
@@ -231,7 +231,7 @@ def test_one_of_two_that_cannot_be_read_is_told_on_standard_error(
     answer = '{"ok": "snapshot"}\\n{"schema": "mpi-queues/1", "captured_at": null, "processes": [{"rank": 3}]}'
     fake_gdb(tmp_path, f"printf '{answer}' >/proc/self/fd/$MPI_QUEUES_RESULT_FD", monkeypatch)
     gone = no_such_pid()
-    assert cli.main(["show", "--pid", str(sleeper.pid), "--pid", str(gone), "--format", "json"]) == 1
+    assert cli.main(["show", "--pid", str(sleeper.pid), "--pid", str(gone), "--via", "gdb", "--format", "json"]) == 1
     captured = capsys.readouterr()
     assert '"rank": 3' in captured.out
     assert f"pid {gone}: no such process" in captured.err
@@ -245,7 +245,7 @@ def test_an_unknown_communicator_is_bad_usage(
 ) -> None:
     answer = '{"ok": "snapshot"}\\n{"schema": "mpi-queues/1", "captured_at": null, "processes": [{"rank": 3}]}'
     fake_gdb(tmp_path, f"printf '{answer}' >/proc/self/fd/$MPI_QUEUES_RESULT_FD", monkeypatch)
-    assert cli.main(["show", "--pid", str(sleeper.pid), "--comm", "nix"]) == 2
+    assert cli.main(["show", "--pid", str(sleeper.pid), "--comm", "nix", "--via", "gdb"]) == 2
     assert "'nix'" in capsys.readouterr().err
 
 

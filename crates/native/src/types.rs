@@ -8,13 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use layouts::{LayoutSource, MakeError, MakeRequest, TypeLayout, profile_from_objects};
 use target::files::Identity;
-use target::libraries::c_library;
+use target::libraries::{c_library, is_application};
 use target::{PageCache, Reason, Target};
 
-use crate::images::Images;
+use crate::images::{Image, Images};
 use crate::process::Process;
 
 type Types = Result<BTreeMap<String, TypeLayout>, Reason>;
+
+/// Types are read from files that are not larger (bytes).
+const MAX_FILE: u64 = 512 << 20;
 
 /// The types of so many files are kept.
 const MOST: usize = 16;
@@ -37,19 +40,30 @@ impl<P: Process> MpiTypes<P> {
         self.types.get_or_init(|| self.read()).as_deref()
     }
 
+    /// Those of the MPI library; else of a library of the user's, as a debugger would take them, of which there seldom is one
+    /// with such types.
     fn read(&self) -> Option<Arc<Types>> {
         let listed = self.memory.images().ok()?;
         let library = c_library(&listed).or_else(|| listed.iter().find(|image| image.is_executable))?;
         let images = Images::new(Rc::clone(&self.memory));
-        let image = match library.is_executable {
-            true => images.program()?,
-            false => images.all().iter().find(|image| image.start == library.bias.get())?,
+        let own = match library.is_executable {
+            true => images.program()?.start,
+            false => library.bias.get(),
         };
-        let file = images.loaded(image.start)?.file.clone()?;
-        file.object.dwarf()?;
-        let object = file.object.debug_file().map_or(&file.object, |debug| debug.as_ref());
-        Some(types_of(object.path()))
+        let program = images.program().map_or_else(String::new, Image::shown);
+        let of_user = |image: &&Image| !image.is_program && is_application(&image.shown(), &program);
+        let others = images.all().iter().filter(of_user).map(|image| image.start);
+        let mut found = std::iter::once(own).chain(others).filter_map(|start| types_at(&images, start));
+        found.find(|types| types.as_ref().as_ref().is_ok_and(|types| !types.is_empty()))
     }
+}
+
+fn types_at<P: Process>(images: &Images<P>, start: u64) -> Option<Arc<Types>> {
+    let file = images.loaded(start)?.file.clone()?;
+    file.object.dwarf()?;
+    let object = file.object.debug_file().map_or(&file.object, |debug| debug.as_ref());
+    let size = std::fs::metadata(object.path()).ok()?.len();
+    (size <= MAX_FILE).then(|| types_of(object.path()))
 }
 
 impl<P: Process> LayoutSource for MpiTypes<P> {

@@ -35,13 +35,16 @@ pub struct CacheStatistics {
     pub bytes: u64,
 }
 
+/// An address, and a length in bytes.
+type Extent = (u64, usize);
+
 /// A target whose memory is read in pages and remembered.
 pub struct PageCache<T: Target> {
     inner: T,
     /// `None` marks a page that could not be read as a whole.
     pages: RefCell<HashMap<u64, Option<Box<[u8]>>>>,
     /// Large pieces that are visited once: which there were, and those that were read ahead.
-    once: RefCell<BTreeMap<(u64, usize), Option<Vec<u8>>>>,
+    once: RefCell<BTreeMap<Extent, Option<Vec<u8>>>>,
     symbols: RefCell<HashMap<String, Option<Symbol>>>,
     reads: Cell<u64>,
     bytes: Cell<u64>,
@@ -86,7 +89,7 @@ impl<T: Target> PageCache<T> {
         *self.pages.borrow_mut() = read.into_iter().collect();
         let mut once = self.once.borrow_mut();
         for ((address, length), bytes) in once.iter_mut() {
-            let mut piece = vec![0; *length];
+            let Ok(mut piece) = zeroed(*length) else { continue };
             let read = self.inner.read(TargetAddr::new(*address), &mut piece).is_ok();
             *bytes = read.then_some(piece);
         }

@@ -136,7 +136,15 @@ impl ElfImage {
             }
         }
         let reader = reader.cloned();
-        Ok(Self { path, seen, build_id, reader, dynamic: OnceCell::new(), full: OnceCell::new(), functions: OnceCell::new() })
+        Ok(Self {
+            path,
+            seen,
+            build_id,
+            reader,
+            dynamic: OnceCell::new(),
+            full: OnceCell::new(),
+            functions: OnceCell::new(),
+        })
     }
 
     /// Where the file defines `name`: value and size, by the dynamic symbol table only.
@@ -312,7 +320,12 @@ impl ElfSymbols {
             let mut last = Err(TargetError::File { path: image.path.clone(), reason: "it has no file".to_owned() });
             if image.path.starts_with('/') {
                 for root in &self.roots {
-                    last = ElfImage::open(root.join(image.path.trim_start_matches('/')), image, target, self.reader.as_ref());
+                    last = ElfImage::open(
+                        root.join(image.path.trim_start_matches('/')),
+                        image,
+                        target,
+                        self.reader.as_ref(),
+                    );
                     if last.is_ok() {
                         return last;
                     }
@@ -320,7 +333,10 @@ impl ElfSymbols {
             }
             let others = self.others.iter().flat_map(|others| others(image));
             // What is wrong with the file at its path says more.
-            others.map(|path| ElfImage::open_copy(path, image, target, self.reader.as_ref())).find(Result::is_ok).unwrap_or(last)
+            others
+                .map(|path| ElfImage::open_copy(path, image, target, self.reader.as_ref()))
+                .find(Result::is_ok)
+                .unwrap_or(last)
         };
         self.files[index].get_or_init(open).as_ref()
     }

@@ -197,7 +197,9 @@ impl LiveProcess {
             let roots = vec![PathBuf::from(format!("/proc/{}/root", self.pid)), PathBuf::from("/")];
             let pid = self.pid;
             let reader = self.reader().cloned();
-            Ok(ElfSymbols::new(self.list_images()?, roots).for_reader(reader).or_at(Box::new(move |image| running_file(pid, image))))
+            Ok(ElfSymbols::new(self.list_images()?, roots)
+                .for_reader(reader)
+                .or_at(Box::new(move |image| running_file(pid, image))))
         };
         self.symbols.get_or_init(open).as_ref().map_err(Clone::clone)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use calls::Unknown;
+use target::zeroed;
 
 use crate::die::{Die, File};
 use crate::info::DebugInfo;
@@ -170,7 +171,7 @@ impl Context {
 
     /// So many bytes of memory.
     pub fn read(&self, address: u64, length: usize) -> Result<Vec<u8>, Unknown> {
-        let mut found = vec![0; length];
+        let mut found = zeroed(length).map_err(|error| Unknown::new(error.to_string()))?;
         if self.memory.read(address, &mut found) {
             return Ok(found);
         }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use calls::Unknown;
-use target::ByteOrder;
+use target::{ByteOrder, zeroed};
 
 use crate::die::Die;
 use crate::frame::{Context, gone};
@@ -92,7 +92,8 @@ impl Held {
     /// these are the lower ones.
     pub fn bits(&self, context: &Context, first: u64, count: u64) -> Result<Vec<u8>, Unknown> {
         let big = order(context) == ByteOrder::Big;
-        let mut found = vec![0_u8; count.div_ceil(8) as usize];
+        let length = usize::try_from(count.div_ceil(8)).unwrap_or(usize::MAX);
+        let mut found = zeroed(length).map_err(|error| Unknown::new(error.to_string()))?;
         // A number of fewer bits than its bytes have lies at the lower end of them.
         let padding = if big { 8 * found.len() as u64 - count } else { 0 };
         let mut known: Option<(usize, u64, u8)> = None;

@@ -164,7 +164,7 @@ def _read_copies(
         if held.missed(target.pid) or answer.error is not None:
             rest.append(target)
             continue
-        answer.stopped, answer.released = held.stopped_at(target.pid), released
+        _tell_times(held, answer, released)
         answers.append((target, answer))
     return answers, rest
 
@@ -180,15 +180,18 @@ def _read_standing(
         if target.pid in refused:
             answers.append((target, Answer(target, error=_refusal(target, *refused[target.pid]))))
             continue
-        answer = _answer(target, request, partial(held.session, target.pid))
-        answer.stopped = held.stopped_at(target.pid)
-        answers.append((target, answer))
+        answers.append((target, _answer(target, request, partial(held.session, target.pid))))
     held.release_all()
     released = time.time()
     for _, answer in answers:
-        if answer.error is None:
-            answer.released = released
+        _tell_times(held, answer, released)
     return answers
+
+
+def _tell_times(held: _native.LiveProcesses, answer: Answer, released: float) -> None:
+    """Of the ranks of a job: when they were stopped, and when they went on."""
+    if isinstance(answer.target, PidTarget) and answer.target.place is not None and answer.error is None:
+        answer.stopped, answer.released = held.stopped_at(answer.target.pid), released
 
 
 def _rehearse(

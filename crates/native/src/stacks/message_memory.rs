@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::ffi::OsStrExt;
 
 use target::address::TargetAddr;
-use target::{Mapping, Target};
+use target::{Mapping, Target, zeroed};
 
 /// So much of each mapping, and of all together, is looked at (bytes): the queues lie at the beginning, data behind.
 const OF_EACH: u64 = 512 << 10;
@@ -44,7 +44,7 @@ impl Messages {
         if let Some(known) = self.digests.borrow().get(&key) {
             return *known;
         }
-        let mut bytes = vec![0; usize::try_from(piece.length).ok()?];
+        let mut bytes = zeroed(usize::try_from(piece.length).ok()?).ok()?;
         // It is not kept: it is large.
         let read = memory.read_once(TargetAddr::new(piece.address), &mut bytes).is_ok();
         let digest = read.then(|| {
