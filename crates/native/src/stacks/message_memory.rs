@@ -26,21 +26,23 @@ pub(super) struct Piece {
     address: u64,
     /// In bytes.
     length: u64,
-    /// Device, inode, and offset within it: equal for all who share it.
-    what: (String, u64, u64),
+    what: Shared,
 }
+
+/// Device, inode, and offset within it: equal for all who share it.
+type Shared = (String, u64, u64);
 
 /// What there is in memory that processes share, read once for all of them while they stand.
 #[derive(Debug, Default)]
 pub struct Messages {
-    digests: RefCell<HashMap<(String, u64, u64, u64), Option<u64>>>,
+    /// By what is shared, and how many bytes of it.
+    digests: RefCell<HashMap<(Shared, u64), Option<u64>>>,
 }
 
 impl Messages {
     /// A digest of a piece; `None` where it cannot be read.
     pub(super) fn digest(&self, piece: &Piece, memory: &impl Target) -> Option<u64> {
-        let (device, inode, offset) = piece.what.clone();
-        let key = (device, inode, offset, piece.length);
+        let key = (piece.what.clone(), piece.length);
         if let Some(known) = self.digests.borrow().get(&key) {
             return *known;
         }
