@@ -95,7 +95,7 @@ impl Session {
         wanted: Vec<(String, Option<String>)>,
         reporter: Reporter,
     ) -> PyResult<Snapshot> {
-        self.begin();
+        self.session.begin();
         let named = |(kind, value): (String, Option<String>)| {
             Ok((handle_kind(&kind)?, value.as_deref().map(Designator::parse)))
         };
@@ -111,7 +111,7 @@ impl Session {
         } else {
             self.session.read_handles(&wanted)
         };
-        self.finished(py, read.map_err(|error| self.error(py, &error))?, false, Vec::new())
+        self.finished(read.map_err(|error| self.error(py, &error))?, false, Vec::new())
     }
 
     /// As `Session.handle_plugin_info` of the contract.

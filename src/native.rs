@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,21 +10,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use calls::KeptFiles;
-use model::Facts;
-use native::{Core, Ending, Live, Messages, MpiTypes, Process, StopError, Stopped};
-use recording::{Range, Region};
+use native::{Core, Ending, Live, Messages, Native, StopError, Stopped};
 use session::LayoutChoice;
 use target::cores::checked;
 use target::files::Reader;
-use target::{Mapping, PageCache, TargetError, printable_path};
+use target::{PageCache, TargetError};
 
 use super::cores::{CoreFile, core_error};
 use super::origin::Origin;
 use super::session::{Session, native_error, read_profile};
 use super::target::Urgent;
-
-static KEPT: KeptFiles = KeptFiles::new();
 
 /// Live processes that are stopped, read and let go, as often as is wanted.
 #[pyclass(unsendable, module = "mpi_queues")]
@@ -73,15 +68,7 @@ impl LiveProcesses {
     /// Why others do not stand: the process, a stable word, a sentence.
     #[getter]
     fn failures(&self) -> Vec<(u32, &'static str, String)> {
-        let kind = |error: &StopError| match error {
-            StopError::Gone => "gone",
-            StopError::Traced(_) => "traced",
-            StopError::Denied => "no_permission",
-            StopError::NotInTime { .. } => "timeout",
-            StopError::OtherMachine => "other_machine",
-            StopError::Other(_) => "not_stopped",
-        };
-        self.failures.borrow().iter().map(|(pid, error)| (*pid, kind(error), error.to_string())).collect()
+        self.failures.borrow().iter().map(|(pid, error)| (*pid, error.kind(), error.to_string())).collect()
     }
 
     /// When the last thread of a process stood, in seconds since 1970; None where it was not stopped.
@@ -114,17 +101,12 @@ impl LiveProcesses {
         let urgent = Rc::new(Urgent::default());
         let live = Live::new(pid, &standing.threads, ending(&urgent, self.deadline.get()))
             .map_err(|error| native_error(py, "fault", "", error.to_string()))?;
-        let memory = Rc::new(PageCache::new(live));
+        let native = Native::new(live, Rc::clone(&self.messages));
+        let memory = Rc::clone(native.memory());
         native::prefetch_stacks(&memory);
         let profile = self.layouts.as_ref().map(|path| read_profile(py, path)).transpose()?;
-        let types = Rc::new(MpiTypes::new(Rc::clone(&memory)));
-        let choice = LayoutChoice { debugger: Some(types), profile, recorded: None };
-        let session = Session::over(
-            Rc::clone(&urgent),
-            Origin::Live(Native::new(Rc::clone(&memory), Rc::clone(&self.messages))),
-            choice,
-        );
-        let session = Py::new(py, session)?;
+        let choice = LayoutChoice::of_native(&native, profile);
+        let session = Py::new(py, Session::over(Rc::clone(&urgent), Origin::Live(native), choice))?;
         known.insert(pid, Known { session: session.clone_ref(py), urgent, memory, stands: true });
         Ok(session)
     }
@@ -201,68 +183,10 @@ pub fn core_session(
     let program = py.detach(|| checked(&core, exe.as_deref())).map_err(|error| core_error(py, &error))?;
     let urgent = Rc::new(Urgent::default());
     let reader = reader.map(|(uid, gid, groups)| Reader { uid, gid, groups });
-    let memory = Rc::new(PageCache::new(Core::new(core, program, reader, ending(&urgent, deadline))));
+    let native = Native::new(Core::new(core, program, reader, ending(&urgent, deadline)), Rc::default());
     let profile = layouts.map(|path| read_profile(py, &path)).transpose()?;
-    let types = Rc::new(MpiTypes::new(Rc::clone(&memory)));
-    let choice = LayoutChoice { debugger: Some(types), profile, recorded: None };
-    Ok(Session::over(urgent, Origin::Core(Native::new(memory, Rc::default())), choice))
-}
-
-/// A process that is read without a debugger.
-pub struct Native<P: Process> {
-    /// Its memory.
-    pub memory: Rc<PageCache<P>>,
-    stacks: RefCell<Option<Rc<native::Stacks>>>,
-    messages: Rc<Messages>,
-}
-
-impl<P: Process + 'static> Native<P> {
-    fn new(memory: Rc<PageCache<P>>, messages: Rc<Messages>) -> Self {
-        Self { memory, stacks: RefCell::default(), messages }
-    }
-
-    /// With the stacks of its threads, which are read once.
-    pub fn with_stacks(&self, mut facts: Facts) -> Facts {
-        let executable = facts.executable.clone().unwrap_or_default();
-        let known = self.stacks.borrow().clone();
-        let found = known.unwrap_or_else(|| {
-            let found = Rc::new(native::stacks(&self.memory, &executable, &KEPT, &self.messages));
-            *self.stacks.borrow_mut() = Some(Rc::clone(&found));
-            found
-        });
-        facts.all_threads = found.all && found.stacks.iter().all(|stack| stack.complete);
-        facts.stacks.clone_from(&found.stacks);
-        facts.problems.extend(found.remarks.iter().cloned());
-        facts
-    }
-
-    /// Its mappings, for a full recording.
-    pub fn regions(&self) -> Vec<Region> {
-        let region = |one: &Mapping| {
-            let (start, end) = (one.start.get(), one.end.get());
-            Region {
-                range: Range::new(start, end.saturating_sub(start)),
-                writable: one.readable && one.writable,
-                shared: one.shared,
-                name: printable_path(Path::new(&one.name)),
-            }
-        };
-        self.memory.inner().mappings().iter().map(region).collect()
-    }
-
-    /// It has run, and its memory was read anew.
-    pub fn ran(&self) {
-        self.stacks.borrow_mut().take();
-    }
-
-    /// Forgets memory: nothing of a process that stands changes but by us.
-    pub fn forget(&self, images: bool) {
-        self.memory.drop_memory();
-        self.ran();
-        if images {
-            self.memory.drop_symbols();
-        }
-    }
+    let choice = LayoutChoice::of_native(&native, profile);
+    Ok(Session::over(urgent, Origin::Core(native), choice))
 }
 
 /// Says that reading must end: the user has pressed Ctrl-C, or its time is over.

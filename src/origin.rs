@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::native::Native;
 use super::target::{Debugger, DebuggerTarget};
 use model::Facts;
-use native::{Core, Live};
+use native::{Core, Live, Native};
 use recording::Replay;
+use session::Known;
 use target::address::TargetAddr;
 use target::{CacheStatistics, Image, PageCache, Symbol, Target, TargetAbi, TargetError};
 
@@ -26,50 +26,18 @@ impl Origin {
     fn target(&self) -> &dyn Target {
         match self {
             Self::Debugger(_, cached) => cached,
-            Self::Live(native) => &*native.memory,
-            Self::Core(native) => &*native.memory,
+            Self::Live(native) => native,
+            Self::Core(native) => native,
             Self::Recording(replay) => &**replay,
         }
     }
 
-    /// What is known besides memory; `variables` are those of the environment.
-    pub fn facts(&self, variables: &[&str]) -> Facts {
+    fn known(&self) -> Option<&dyn Known> {
         match self {
-            Self::Debugger(debugger, _) => debugger.facts(variables),
-            Self::Live(native) => native.with_stacks(native.memory.inner().facts(variables)),
-            Self::Core(native) => native.with_stacks(native.memory.inner().facts(variables)),
-            Self::Recording(replay) => replay.description.facts.clone(),
-        }
-    }
-
-    /// How memory is read now, where that is not how it was read for the facts.
-    pub fn via(&self) -> Option<&'static str> {
-        match self {
-            Self::Recording(_) => Some("recording"),
-            _ => None,
-        }
-    }
-
-    /// When the process was as it is read, for a recording.
-    pub fn captured_at(&self) -> Option<String> {
-        match self {
-            Self::Recording(replay) => replay.description.captured_at.clone(),
-            _ => None,
-        }
-    }
-
-    /// A new reading begins: what a recording lacked in the last one does not count.
-    pub fn begin(&self) {
-        if let Self::Recording(replay) = self {
-            replay.forget_missing();
-        }
-    }
-
-    /// The errors of reads for which the recording has nothing.
-    pub fn missing(&self) -> Vec<TargetError> {
-        match self {
-            Self::Recording(replay) => replay.missing(),
-            _ => Vec::new(),
+            Self::Debugger(..) => None,
+            Self::Live(native) => Some(native),
+            Self::Core(native) => Some(native),
+            Self::Recording(replay) => Some(&**replay),
         }
     }
 
@@ -92,8 +60,8 @@ impl Origin {
     pub fn statistics(&self) -> CacheStatistics {
         match self {
             Self::Debugger(_, cached) => cached.statistics(),
-            Self::Live(native) => native.memory.statistics(),
-            Self::Core(native) => native.memory.statistics(),
+            Self::Live(native) => native.statistics(),
+            Self::Core(native) => native.statistics(),
             Self::Recording(_) => CacheStatistics::default(),
         }
     }
@@ -104,6 +72,29 @@ impl Origin {
             Self::Debugger(_, cached) => cached.inner().slow_lookups.get(),
             _ => 0,
         }
+    }
+}
+
+impl Known for Origin {
+    fn facts(&self, variables: &[&str]) -> Facts {
+        match self {
+            Self::Debugger(debugger, _) => debugger.facts(variables),
+            Self::Live(native) => native.facts(variables),
+            Self::Core(native) => native.facts(variables),
+            Self::Recording(replay) => Known::facts(&**replay, variables),
+        }
+    }
+    fn via(&self) -> Option<&'static str> {
+        self.known().and_then(Known::via)
+    }
+    fn captured_at(&self) -> Option<String> {
+        self.known().and_then(Known::captured_at)
+    }
+    fn begin(&self) -> bool {
+        self.known().is_some_and(Known::begin)
+    }
+    fn missing(&self) -> Vec<TargetError> {
+        self.known().map(Known::missing).unwrap_or_default()
     }
 }
 

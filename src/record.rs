@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 
 use super::origin::Origin;
 use super::recording::{Failure, PythonWriter};
-use super::session::{Session, native_error, now};
-use recording::{Range, Region, full_ranges};
-use session::{self, RecordError, RecordRequest};
-use target::Target;
+use super::session::{Session, native_error};
+use recording::Region;
+use session::{self, Known, MoreMemory, RecordError, RecordRequest};
+use target::Mapping;
 
 impl Session {
     /// Writes the process through a Python function; returns why it cannot be read, where it cannot.
@@ -23,11 +23,8 @@ impl Session {
         let origin = self.session.target();
         let facts = origin.facts(&session::RANK_VARIABLES);
         self.interrupted()?;
-        let (more, full, left_out) = self.more_memory(py, full)?;
-        let captured_at = match origin.captured_at() {
-            Some(recorded) => Some(recorded),
-            None => Some(now(py)?),
-        };
+        let more = self.more_memory(py, full)?;
+        let captured_at = Some(self.session.captured_at());
         let failure = Failure::default();
         let mut tell = |done: u64, total: u64| {
             failure.check(|py| {
@@ -36,14 +33,11 @@ impl Session {
             })
         };
         let mut out = BufWriter::with_capacity(1 << 16, PythonWriter { write, failure: &failure });
-        let result = self.with_settings(None, 10.0, |settings| {
-            // Where the MPI says that its plug-in is.
-            let also = |target: &dyn Target| settings.find_candidates(target);
-            let request = RecordRequest { facts, captured_at, more, full, also: &also, left_out, progress: &mut tell };
-            let told = self.session.record(request, &mut out)?;
+        let request = RecordRequest { facts, captured_at, more, progress: &mut tell };
+        let result = self.session.record(request, &mut out).and_then(|told| {
             out.flush()?;
             Ok(told)
-        })?;
+        });
         self.interrupted()?;
         match result {
             Ok(problem) => Ok(problem.map(|error| error.to_string())),
@@ -54,31 +48,20 @@ impl Session {
         }
     }
 
-    /// The memory that is recorded besides what readers ask for, whether that makes a full recording, and what is left out.
-    fn more_memory(&self, py: Python<'_>, full: bool) -> PyResult<(Vec<Range>, bool, Vec<String>)> {
-        let all = |regions: &[Region]| {
-            let (ranges, left_out) = full_ranges(regions);
-            (ranges, true, left_out)
-        };
+    /// The memory that is recorded besides what readers ask for.
+    fn more_memory(&self, py: Python<'_>, full: bool) -> PyResult<MoreMemory> {
         let refused = |text: &str| native_error(py, "not_recorded", "leave out --full", text.to_owned());
+        let all = |mappings: &[Mapping]| MoreMemory::of_regions(&mappings.iter().map(Region::from).collect::<Vec<_>>());
         match self.session.target() {
-            Origin::Debugger(..) | Origin::Live(_) | Origin::Core(_) if !full => Ok((Vec::new(), false, Vec::new())),
-            Origin::Live(native) => Ok(all(&native.regions())),
-            Origin::Core(native) => Ok(all(&native.regions())),
+            Origin::Debugger(..) | Origin::Live(_) | Origin::Core(_) if !full => Ok(MoreMemory::default()),
+            Origin::Live(native) => Ok(all(&native.mappings())),
+            Origin::Core(native) => Ok(all(&native.mappings())),
             Origin::Debugger(debugger, _) => match debugger.regions() {
-                Ok(Some(regions)) => Ok(all(&regions)),
+                Ok(Some(regions)) => Ok(MoreMemory::of_regions(&regions)),
                 Ok(None) => Err(refused("the process's memory mappings are not known, which a full recording needs")),
                 Err(error) => Err(self.urgent.take().unwrap_or_else(|| refused(&error.to_string()))),
             },
-            // Nothing that a recording has is lost where it is recorded again.
-            Origin::Recording(replay) => {
-                let mut left_out = replay.end.left_out.clone();
-                if full && !replay.description.full {
-                    left_out
-                        .push("the memory that a full recording has was not in the recording it was made from".into());
-                }
-                Ok((replay.ranges().collect(), replay.description.full, left_out))
-            }
+            Origin::Recording(replay) => Ok(MoreMemory::of_replay(replay, full)),
         }
     }
 }

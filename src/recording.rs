@@ -166,15 +166,5 @@ impl Recording {
 }
 
 fn recording_error(py: Python<'_>, error: &RecordingError) -> PyErr {
-    let (kind, help) = match error {
-        RecordingError::TooNew { .. } => ("recording", "install a newer mpi-queues, or record again with this one"),
-        RecordingError::NotARecording { .. } => ("recording", "make one: mpi-queues record --pid PID -o FILE"),
-        RecordingError::TooLarge { .. } => ("too_large", "record fewer processes in a file"),
-        RecordingError::Damaged { path, .. } => {
-            let help = format!("to see what is left, type: mpi-queues recording info {}", path.display());
-            return native_error(py, "recording", &help, error.to_string());
-        }
-        _ => ("recording", ""),
-    };
-    native_error(py, kind, help, error.to_string())
+    native_error(py, error.kind(), &error.help(), error.to_string())
 }

@@ -86,37 +86,11 @@ impl Session {
     }
 
     /// A snapshot of what was read, with what the debugger knows; with `stacks` also the frames of all threads.
-    pub(super) fn finished(
-        &self,
-        py: Python<'_>,
-        mut process: model::Process,
-        stacks: bool,
-        wrappers: Vec<String>,
-    ) -> PyResult<Snapshot> {
+    pub(super) fn finished(&self, process: model::Process, stacks: bool, wrappers: Vec<String>) -> PyResult<Snapshot> {
         self.interrupted()?;
-        let mut facts = self.session.target().facts(&session::RANK_VARIABLES);
-        if let Some(via) = self.session.target().via() {
-            via.clone_into(&mut facts.via);
-        }
-        let wrappers = Wrappers::named(wrappers);
-        self.session.complete(&mut process, &mut facts, &wrappers, &self.session.target().missing());
-        if stacks {
-            session::keep_stacks(&mut process, &facts);
-        }
+        let snapshot = self.session.finished(process, stacks, &Wrappers::named(wrappers));
         self.interrupted()?;
-        let captured_at = match self.session.target().captured_at() {
-            Some(recorded) => Some(recorded),
-            None => Some(now(py)?),
-        };
-        Ok(Snapshot(Arc::new(model::Snapshot { captured_at, processes: vec![process], ..model::Snapshot::default() })))
-    }
-
-    /// A new reading begins. What a recording lacks is told of each, so it is looked for again.
-    pub(super) fn begin(&self) {
-        if let Origin::Recording(_) = self.session.target() {
-            self.session.forget_failure();
-        }
-        self.session.target().begin();
+        Ok(Snapshot(Arc::new(snapshot)))
     }
 
     pub(super) fn interrupted(&self) -> PyResult<()> {
@@ -226,7 +200,7 @@ impl Session {
         stacks: bool,
         wrappers: Vec<String>,
     ) -> PyResult<Snapshot> {
-        self.begin();
+        self.session.begin();
         let result = match source {
             "auto" | "builtin" => self.session.read_builtin(queues),
             "plugin" => self.with_settings(plugin, timeout, |settings| self.session.read_plugin(settings))?,
@@ -234,39 +208,31 @@ impl Session {
         };
         let mut process = result.map_err(|error| self.error(py, &error))?;
         process.handles = self.handles_of_kinds(py, &handles)?;
-        self.finished(py, process, stacks, wrappers)
+        self.finished(process, stacks, wrappers)
     }
 
     /// A process that cannot be read because MPI_Init is not done, or MPI_Finalize is: one snapshot with one process that has its
     /// `stage` and where it stands; None for all others.
     #[pyo3(signature = (*, stacks = false, wrappers = Vec::new()))]
-    fn outline(&self, py: Python<'_>, stacks: bool, wrappers: Vec<String>) -> PyResult<Option<Snapshot>> {
-        self.begin();
-        let Some(stage) = self.session.stage_without_mpi() else {
+    fn outline(&self, stacks: bool, wrappers: Vec<String>) -> PyResult<Option<Snapshot>> {
+        self.session.begin();
+        let Some(process) = self.session.outline() else {
             self.interrupted()?;
             return Ok(None);
         };
-        let process = model::Process { stage: Some(stage), ..model::Process::default() };
-        self.finished(py, process, stacks, wrappers).map(Some)
+        self.finished(process, stacks, wrappers).map(Some)
     }
 
     /// Where the threads of the process stand, with all frames, whatever its MPI is: one snapshot with one process. Where that
     /// cannot be read, a note says why.
     #[pyo3(signature = (*, wrappers = Vec::new()))]
     fn standing(&self, py: Python<'_>, wrappers: Vec<String>) -> PyResult<Snapshot> {
-        self.begin();
-        let (process, refused) = match self.session.read_builtin(false) {
-            Ok(process) => (process, None),
-            Err(error) => {
-                self.interrupted()?;
-                let notes = vec![format!("nothing but its stacks is known: {error}")];
-                (
-                    model::Process { stage: self.session.stage_without_mpi(), notes, ..model::Process::default() },
-                    Some(error),
-                )
-            }
-        };
-        let found = self.finished(py, process, true, wrappers)?;
+        self.session.begin();
+        let (process, refused) = self.session.bare();
+        if refused.is_some() {
+            self.interrupted()?;
+        }
+        let found = self.finished(process, true, wrappers)?;
         match refused {
             Some(error) if found.0.processes.iter().all(|process| process.stacks.is_empty()) => {
                 Err(self.error(py, &error))
@@ -412,12 +378,6 @@ fn set_plugin_facts(info: &Bound<'_, PyDict>, plugin: PluginInfo) -> PyResult<()
     info.set_item("mpi2", plugin.has_mpi2)?;
     info.set_item("functions", plugin.functions)?;
     info.set_item("missing", plugin.missing)
-}
-
-/// The time now, RFC 3339 in UTC with seconds.
-pub(super) fn now(py: Python<'_>) -> PyResult<String> {
-    let time = py.import("time")?;
-    time.call_method1("strftime", ("%Y-%m-%dT%H:%M:%SZ", time.call_method0("gmtime")?))?.extract()
 }
 
 pub(super) fn read_profile(py: Python<'_>, path: &Path) -> PyResult<Profile> {

@@ -10,11 +10,13 @@ mod entries;
 mod live;
 pub mod mpi2dd;
 mod mpir;
+mod plugin_names;
 mod procdesc;
 mod search;
 
 pub use live::{irregular_images, process_table_of};
 pub use mpir::process_table;
+pub use plugin_names::{NamedBy, named_plugin};
 pub use procdesc::ProcDesc;
 
 use std::collections::BTreeMap;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use model::Facts;
 use target::address::TargetAddr;
 use target::cores::{CoreFile, CoreProcess};
 use target::files::Reader;
@@ -143,6 +144,10 @@ impl Process for Core {
 
     fn here(&self) -> Option<u32> {
         None
+    }
+
+    fn facts(&self, variables: &[&str]) -> Facts {
+        self.told(variables)
     }
 
     fn has_stacks(&self) -> bool {

@@ -16,7 +16,7 @@ const HOST_VARIABLE: &str = "PMIX_HOSTNAME";
 
 impl Live {
     /// What the system tells; `variables` are those of the environment.
-    pub fn facts(&self, variables: &[&str]) -> Facts {
+    pub(crate) fn told(&self, variables: &[&str]) -> Facts {
         let process = self.process();
         let pid = process.pid();
         let variable = |name: &&str| Some(((*name).to_owned(), environment(pid, name)?));
@@ -34,7 +34,7 @@ impl Live {
 
 impl Core {
     /// What the core file tells; `variables` are those of the environment.
-    pub fn facts(&self, variables: &[&str]) -> Facts {
+    pub(crate) fn told(&self, variables: &[&str]) -> Facts {
         let core = self.process().core();
         let variable = |name: &str| core.environment(name.as_bytes()).map(printable);
         let named = |name: &&str| Some(((*name).to_owned(), variable(name)?));

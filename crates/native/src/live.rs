@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use model::Facts;
 use target::address::TargetAddr;
 use target::files::Reader;
 use target::{Image as Listed, LiveProcess, Mapping, Symbol, Target, TargetAbi, TargetError};
@@ -192,6 +193,10 @@ impl Process for Live {
 
     fn here(&self) -> Option<u32> {
         Some(self.process.pid())
+    }
+
+    fn facts(&self, variables: &[&str]) -> Facts {
+        self.told(variables)
     }
 }
 

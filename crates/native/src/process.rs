@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use model::Facts;
 use target::files::Reader;
 use target::registers::Registers;
 use target::{Mapping, Target};
@@ -40,6 +41,9 @@ pub trait Process: Target {
 
     /// Its number, where it is a live process of this machine.
     fn here(&self) -> Option<u32>;
+
+    /// What is known of it besides its memory and its stacks; `variables` are those of the environment.
+    fn facts(&self, variables: &[&str]) -> Facts;
 
     /// Whether the stack of every thread can be read.
     fn has_stacks(&self) -> bool {

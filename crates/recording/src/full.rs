@@ -1,7 +1,10 @@
 //! What a full recording has besides what was read.
 
+use std::path::Path;
+
 use super::ranges::Range;
 use target::libraries::is_mpi_file;
+use target::{Mapping, printable_path};
 
 /// The most bytes of memory that a full recording adds for one process (1 GiB).
 const MAX_FULL: u64 = 1 << 30;
@@ -17,6 +20,18 @@ pub struct Region {
     pub shared: bool,
     /// The mapped file, `[heap]`, `[stack]`, or empty.
     pub name: String,
+}
+
+impl From<&Mapping> for Region {
+    fn from(one: &Mapping) -> Self {
+        let (start, end) = (one.start.get(), one.end.get());
+        Self {
+            range: Range::new(start, end.saturating_sub(start)),
+            writable: one.readable && one.writable,
+            shared: one.shared,
+            name: printable_path(Path::new(&one.name)),
+        }
+    }
 }
 
 /// The ranges that a full recording has: writable data of the MPI's images with the zeroed part behind it, the heap, and other

@@ -74,6 +74,29 @@ pub enum RecordingError {
     },
 }
 
+impl RecordingError {
+    /// A stable word for the kind of error.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "too_large",
+            _ => "recording",
+        }
+    }
+
+    /// What to type next; may be empty.
+    pub fn help(&self) -> String {
+        match self {
+            Self::TooNew { .. } => "install a newer mpi-queues, or record again with this one".to_owned(),
+            Self::NotARecording { .. } => "make one: mpi-queues record --pid PID -o FILE".to_owned(),
+            Self::TooLarge { .. } => "record fewer processes in a file".to_owned(),
+            Self::Damaged { path, .. } => {
+                format!("to see what is left, type: mpi-queues recording info {}", path.display())
+            }
+            Self::File { .. } => String::new(),
+        }
+    }
+}
+
 /// Writes what stands before the first process: the format's line and the information `info` (JSON).
 ///
 /// # Errors

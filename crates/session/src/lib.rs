@@ -1,16 +1,18 @@
 //! One process, held across stops: detects its MPI, chooses who reads it, and builds the model.
 
 mod calls;
+pub mod clock;
+mod complete;
 mod detection;
 mod families;
 mod handles;
 mod json;
 mod kept_arguments;
+mod known;
 #[cfg(feature = "plugins")]
 mod plugins;
 mod record;
 mod refine;
-mod replayed;
 mod started;
 mod windows;
 mod wrappers;
@@ -19,11 +21,11 @@ pub use detection::{Detected, LayoutChoice};
 pub use families::{FAMILIES, Family, Installed};
 pub use handles::Designator;
 pub use json::write_json;
+pub use known::Known;
 #[cfg(feature = "plugins")]
 pub use plugins::{Named, PluginChoice, PluginSettings};
-pub use record::{RecordError, RecordRequest, tell_missing};
+pub use record::{MoreMemory, RecordError, RecordRequest, tell_missing};
 pub use refine::{RANK_VARIABLES, add_facts, keep_stacks};
-pub use replayed::{ReplayError, read_recorded};
 pub use wrappers::Wrappers;
 
 use std::cell::{Cell, RefCell};

@@ -5,9 +5,12 @@ use std::io::{self, Write};
 
 use super::refine::source_calls;
 use super::{Session, SessionError};
+use acquisition::named_plugin;
 use layouts::{LayoutSource, Profile, TypeLayout, shipped_profiles, wanted_of};
 use model::{Facts, HandleKind, Process, QueueState, SourceKind, Stack};
-use recording::{ImageDescription, Parts, ProcessDescription, Range, Recorder, write_process};
+use recording::{
+    ImageDescription, Parts, ProcessDescription, Range, Recorder, Region, Replay, full_ranges, write_process,
+};
 use target::{Target, TargetError};
 
 /// What is recorded.
@@ -16,16 +19,38 @@ pub struct RecordRequest<'a> {
     pub facts: Facts,
     /// The time, RFC 3339 in UTC.
     pub captured_at: Option<String>,
-    /// Memory that is recorded besides what readers ask for.
-    pub more: Vec<Range>,
-    /// Whether that is all writable memory of the MPI library and the heap.
-    pub full: bool,
-    /// Reads through the recorder what somebody else will ask for: where plug-ins lie.
-    pub also: &'a dyn Fn(&dyn Target),
-    /// What was asked for and cannot be recorded, in sentences.
-    pub left_out: Vec<String>,
+    /// What is recorded besides what readers ask for.
+    pub more: MoreMemory,
     /// Told how many bytes of memory are written, of how many; an error ends the recording.
     pub progress: &'a mut dyn FnMut(u64, u64) -> io::Result<()>,
+}
+
+/// Memory that is recorded besides what readers ask for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MoreMemory {
+    /// Where it lies.
+    pub ranges: Vec<Range>,
+    /// Whether that is all writable memory of the MPI library and the heap.
+    pub full: bool,
+    /// What was asked for and cannot be recorded, in sentences.
+    pub left_out: Vec<String>,
+}
+
+impl MoreMemory {
+    /// All of a process that has mapped these.
+    pub fn of_regions(regions: &[Region]) -> Self {
+        let (ranges, left_out) = full_ranges(regions);
+        Self { ranges, full: true, left_out }
+    }
+
+    /// All that a recording has, of which nothing is lost where it is recorded again.
+    pub fn of_replay(replay: &Replay, full: bool) -> Self {
+        let mut left_out = replay.end.left_out.clone();
+        if full && !replay.description.full {
+            left_out.push("the memory that a full recording has was not in the recording it was made from".to_owned());
+        }
+        Self { ranges: replay.ranges().collect(), full: replay.description.full, left_out }
+    }
 }
 
 /// Why a process was not recorded.
@@ -64,7 +89,8 @@ impl<T: Target> Session<T> {
         // What of handles cannot be read is told when the recording is read.
         let all: Vec<_> = HandleKind::listed().map(|kind| (kind, None)).collect();
         let _ = noting.read_handles(&all);
-        (request.also)(noting.target());
+        // Where the process says that its plug-in is.
+        let _ = named_plugin(noting.target());
         let images = recorder.images().map_err(SessionError::from)?;
         let listed = self.target.symbols().map_err(SessionError::from)?;
         let detected = noting.detected().ok();
@@ -82,7 +108,7 @@ impl<T: Target> Session<T> {
             abi: recorder.abi(),
             images: images.iter().map(ImageDescription::from).collect(),
             symbols_complete: listed.is_some(),
-            full: request.full,
+            full: request.more.full,
             problem: read.as_ref().err().map(ToString::to_string),
             facts: request.facts,
             layouts,
@@ -98,8 +124,8 @@ impl<T: Target> Session<T> {
             types: types.unwrap_or_default(),
             profile,
             symbols: listed.unwrap_or_default(),
-            more: request.more,
-            left_out: request.left_out,
+            more: request.more.ranges,
+            left_out: request.more.left_out,
             progress: request.progress,
         };
         write_process(out, recorder, parts)?;

@@ -51,6 +51,20 @@ pub enum StopError {
     Other(String),
 }
 
+impl StopError {
+    /// A stable word for it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Gone => "gone",
+            Self::Traced(_) => "traced",
+            Self::Denied => "no_permission",
+            Self::NotInTime { .. } => "timeout",
+            Self::OtherMachine => "other_machine",
+            Self::Other(_) => "not_stopped",
+        }
+    }
+}
+
 /// A process that stands.
 #[derive(Debug, Clone)]
 pub struct Standing {

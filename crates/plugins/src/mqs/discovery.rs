@@ -4,17 +4,13 @@
 //! `MPI2DD_info` names, and the names that the document lists as defaults, beside the MPI library. A name from the target is only a suggestion;
 //! see `trust`.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 pub use crate::host::candidate::{Candidate, How, Search};
 use crate::host::candidate::{by_name, by_rule, directories_beside, drop_doubles, existing};
-use acquisition::mpi2dd::{self, strings::Strings};
+use acquisition::{NamedBy, named_plugin};
 use target::{Image, Target};
 
-/// Longest path that is read from the target.
-const MAX_PATH: u64 = 4096;
 /// The name of Open MPI's plug-in.
 const OPEN_MPI: &str = "libompi_dbg_msgq.so";
 /// The document's default names: MPICH, IBM's poe, SGI's MPI.
@@ -27,8 +23,11 @@ pub fn candidates(target: &dyn Target, search: &Search<'_>) -> Vec<Candidate> {
         return vec![by_name(path, How::Explicit)];
     }
     let images = target.images().unwrap_or_default();
-    let mpir = mpir_dll_name(target).map(|path| (path, How::MpirDllName));
-    let named = mpir.or_else(|| mpi2dd_dll_name(target).map(|path| (path, How::Mpi2ddInfo)));
+    let how = |by| match by {
+        NamedBy::MpirDllName => How::MpirDllName,
+        NamedBy::Mpi2ddInfo => How::Mpi2ddInfo,
+    };
+    let named = named_plugin(target).map(|(path, by)| (path, how(by)));
     let mut names: Vec<PathBuf> = Vec::new();
     if let Some(name) = named.as_ref().and_then(|(path, _)| path.file_name()) {
         names.push(PathBuf::from(name));
@@ -61,19 +60,6 @@ pub fn candidates(target: &dyn Target, search: &Search<'_>) -> Vec<Candidate> {
     found.extend(existing(&beside, &names).map(|path| by_rule(path, How::DefaultName, search.safe_path)));
     drop_doubles(&mut found);
     found
-}
-
-/// The plug-in that the target names, `None` where it names none.
-pub fn mpir_dll_name(target: &dyn Target) -> Option<PathBuf> {
-    let symbol = target.symbol("MPIR_dll_name").ok().flatten()?;
-    let room = symbol.size.filter(|size| *size > 0).map_or(MAX_PATH, |size| size.min(MAX_PATH));
-    let bytes = target.read_c_string(symbol.addr, usize::try_from(room).ok()?).ok()?;
-    (!bytes.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&bytes)))
-}
-
-/// The plug-in for debuggers of our width that the target's `MPI2DD_info` names, `None` where it names none.
-fn mpi2dd_dll_name(target: &dyn Target) -> Option<PathBuf> {
-    mpi2dd::find(&Strings::new(target)).ok().flatten()?.dll_name.map(PathBuf::from)
 }
 
 fn default_names(images: &[Image]) -> Vec<&'static str> {
@@ -112,13 +98,6 @@ mod tests {
             is_executable: false,
         });
         target
-    }
-
-    #[test]
-    fn a_name_without_its_nul_is_bounded_by_its_symbol() {
-        assert_eq!(mpir_dll_name(&target(Some(b"/a/b.so"), "/x/libmpi.so")), Some(PathBuf::from("/a/b.so")));
-        assert_eq!(mpir_dll_name(&target(Some(b"\0junk"), "/x/libmpi.so")), None);
-        assert_eq!(mpir_dll_name(&target(None, "/x/libmpi.so")), None);
     }
 
     #[test]

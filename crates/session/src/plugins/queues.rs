@@ -58,11 +58,6 @@ impl PluginSettings<'_> {
         found.retain(|candidate| candidate.how != How::Setting || !is_for_handles_only(&candidate.path));
         found
     }
-
-    /// Reads what says where plug-ins lie.
-    pub fn find_candidates(&self, target: &dyn Target) {
-        self.candidates(target);
-    }
 }
 
 impl PluginChoice {

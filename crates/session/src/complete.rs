@@ -1,22 +1,11 @@
-//! All processes of a recording, read by the built-in reader.
+//! What is known of a process besides memory, and what follows from both.
 
 use std::rc::Rc;
 
-use super::{LayoutChoice, Session, SessionError, Wrappers, add_facts, kept_arguments, tell_missing};
-use model::{Facts, Process, Snapshot, Stack};
-use recording::{RecordingError, RecordingFile, Replay};
+use super::{LayoutChoice, Session, Wrappers, add_facts, kept_arguments, tell_missing};
+use model::{Facts, Process, Stack};
+use recording::Replay;
 use target::{Target, TargetError};
-
-/// Why a process of a recording could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// It is not whole.
-    #[error(transparent)]
-    Recording(#[from] RecordingError),
-    /// It cannot be read.
-    #[error(transparent)]
-    Session(#[from] SessionError),
-}
 
 impl LayoutChoice {
     /// The layouts that a recording holds.
@@ -45,20 +34,4 @@ impl<T: Target> Session<T> {
         kept_arguments::tell(process, &facts.stacks);
         tell_missing(process, missing);
     }
-}
-
-/// One process of a recording.
-///
-/// # Errors
-/// Where it is not whole, or cannot be read.
-pub fn read_recorded(file: &Rc<RecordingFile>, index: usize) -> Result<Snapshot, ReplayError> {
-    let replay = Replay::open(file, index)?;
-    let choice = LayoutChoice::of_replay(&replay);
-    let session = Session::new(replay, choice);
-    let mut process = session.read_builtin(true)?;
-    let replay = session.target();
-    let mut facts = Facts { via: "recording".to_owned(), ..replay.description.facts.clone() };
-    session.complete(&mut process, &mut facts, &Wrappers::default(), &replay.missing());
-    let captured_at = replay.description.captured_at.clone();
-    Ok(Snapshot { captured_at, processes: vec![process], ..Snapshot::default() })
 }

@@ -1,0 +1,107 @@
+//! A process without a debugger, as sessions have it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use calls::KeptFiles;
+use model::Facts;
+use target::address::TargetAddr;
+use target::{CacheStatistics, Image, Mapping, PageCache, Symbol, Target, TargetAbi, TargetError};
+
+use crate::process::Process;
+use crate::stacks::{Messages, Stacks, stacks};
+use crate::types::MpiTypes;
+
+static KEPT: KeptFiles = KeptFiles::new();
+
+/// A process whose memory is kept as it was read, and its stacks.
+pub struct Native<P: Process> {
+    memory: Rc<PageCache<P>>,
+    stacks: RefCell<Option<Rc<Stacks>>>,
+    messages: Rc<Messages>,
+}
+
+impl<P: Process + 'static> Native<P> {
+    /// Nothing is read yet. `messages` is one for all processes that stand together.
+    pub fn new(process: P, messages: Rc<Messages>) -> Self {
+        Self { memory: Rc::new(PageCache::new(process)), stacks: RefCell::default(), messages }
+    }
+
+    /// Its memory, which others may hold as well.
+    pub fn memory(&self) -> &Rc<PageCache<P>> {
+        &self.memory
+    }
+
+    /// The types of its MPI library, where that has debug information.
+    pub fn types(&self) -> Rc<MpiTypes<P>> {
+        Rc::new(MpiTypes::new(Rc::clone(&self.memory)))
+    }
+
+    /// What is known besides memory, with the stacks of its threads, which are read once; `variables` are those of the
+    /// environment.
+    pub fn facts(&self, variables: &[&str]) -> Facts {
+        let mut facts = self.memory.inner().facts(variables);
+        let executable = facts.executable.clone().unwrap_or_default();
+        let known = self.stacks.borrow().clone();
+        let found = known.unwrap_or_else(|| {
+            let found = Rc::new(stacks(&self.memory, &executable, &KEPT, &self.messages));
+            *self.stacks.borrow_mut() = Some(Rc::clone(&found));
+            found
+        });
+        facts.all_threads = found.all && found.stacks.iter().all(|stack| stack.complete);
+        facts.stacks.clone_from(&found.stacks);
+        facts.problems.extend(found.remarks.iter().cloned());
+        facts
+    }
+
+    /// What it has mapped, by address.
+    pub fn mappings(&self) -> Rc<[Mapping]> {
+        self.memory.inner().mappings()
+    }
+
+    /// What the page cache has done.
+    pub fn statistics(&self) -> CacheStatistics {
+        self.memory.statistics()
+    }
+
+    /// It has run, and its memory was read anew.
+    pub fn ran(&self) {
+        self.stacks.borrow_mut().take();
+    }
+
+    /// Forgets memory: nothing of a process that stands changes but by us. With `images` also what follows from their list.
+    pub fn forget(&self, images: bool) {
+        self.memory.drop_memory();
+        self.ran();
+        if images {
+            self.memory.drop_symbols();
+        }
+    }
+}
+
+impl<P: Process> Target for Native<P> {
+    fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        self.memory.read(addr, buf)
+    }
+    fn read_once(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
+        self.memory.read_once(addr, buf)
+    }
+    fn read_c_string(&self, addr: TargetAddr, max: usize) -> Result<Vec<u8>, TargetError> {
+        self.memory.read_c_string(addr, max)
+    }
+    fn abi(&self) -> TargetAbi {
+        self.memory.abi()
+    }
+    fn symbol(&self, name: &str) -> Result<Option<Symbol>, TargetError> {
+        self.memory.symbol(name)
+    }
+    fn symbols(&self) -> Result<Option<Vec<(String, Symbol)>>, TargetError> {
+        self.memory.symbols()
+    }
+    fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
+        self.memory.function_at(addr)
+    }
+    fn images(&self) -> Result<Vec<Image>, TargetError> {
+        self.memory.images()
+    }
+}
