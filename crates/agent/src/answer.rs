@@ -1,68 +1,106 @@
-//! What the agent answers: the JSON on standard output, what could not be read on standard error.
+//! What the agent answers: JSON or a recording, what could not be read on standard error, and an exit status.
 
-use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
-use std::rc::Rc;
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use super::arguments::{Command, Request};
-use analysis::diagnose::diagnose;
-use analysis::universe;
-use model::Snapshot;
-use recording::RecordingFile;
+use super::failure::{Failure, say};
+use super::output::{self, Output};
+use super::process::{Question, Told};
+use super::reading::{self, Reading};
+use analysis::stacks::Options;
+use analysis::{diagnose::diagnose, stacks::merge, universe};
+use layouts::Profile;
+use model::{Process, QueueState, Snapshot};
+use session::{SessionError, Wrappers};
+use target::printable_path;
 
+/// All that was asked for was done.
+const DONE: u8 = 0;
 /// Something could not be read.
 const PARTLY: u8 = 1;
 /// The command line makes no sense.
 pub const BAD_USAGE: u8 = 2;
 /// Nothing could be read.
 const NOTHING: u8 = 3;
+/// What shells say of a program whose reader has gone.
+const PIPE_CLOSED: u8 = 128 + 13;
+
+/// The variable that names what wraps MPI, where the command line does not.
+const WRAPPERS: &str = "MPI_QUEUES_WRAPPERS";
 
 /// Reads, prints, and says how it went.
-pub fn give(request: &Request) -> ExitCode {
-    let (mut snapshot, failures) = read(request);
-    for failure in &failures {
-        eprintln!("mpi-queues-agent: {}", shown(failure));
-    }
-    let nothing = snapshot.processes.is_empty();
-    if request.command == Command::Diagnose {
-        let (findings, verdict) = diagnose(&snapshot, None);
-        snapshot.diagnosis = Some(findings);
-        snapshot.verdict = Some(verdict);
-    }
-    snapshot.problems.extend(failures.iter().cloned());
-    if let Err(error) = write(&snapshot) {
-        eprintln!("mpi-queues-agent: standard output cannot be written: {error}");
-        return ExitCode::from(PARTLY);
-    }
-    match (nothing, failures.is_empty()) {
-        (true, _) => ExitCode::from(NOTHING),
-        (false, false) => ExitCode::from(PARTLY),
-        (false, true) => ExitCode::SUCCESS,
-    }
+pub fn give(request: &Request) -> u8 {
+    let question = match question(request) {
+        Ok(question) => question,
+        Err(failure) => {
+            say(&failure);
+            return BAD_USAGE;
+        }
+    };
+    if request.command == Command::Record { record(request, &question) } else { show(request, &question) }
 }
 
-/// All processes of all recordings, and why others could not be read.
-fn read(request: &Request) -> (Snapshot, Vec<String>) {
-    let (mut parts, mut failures) = (Vec::new(), Vec::new());
-    for path in &request.recordings {
-        let file = match RecordingFile::open(path) {
-            Ok(file) => Rc::new(file),
-            Err(error) => {
-                failures.push(error.to_string());
-                continue;
-            }
-        };
-        failures.extend(file.problems.iter().cloned());
-        for index in 0..file.sections.len() {
-            match session::read_recorded(&file, index) {
-                Ok(part) => parts.push(part),
-                Err(error) => failures.push(format!("process {index} of {}: {error}", path.display())),
-            }
+fn question(request: &Request) -> Result<Question, Failure> {
+    let profile = request.layouts.as_deref().map(Profile::from_file).transpose().map_err(|error| {
+        let path = request.layouts.as_deref().map(printable_path).unwrap_or_default();
+        let help = "see `mpi-queues layouts make --help`";
+        Failure::new(&format!("cannot use the layout profile {path}: {error}"), help)
+    })?;
+    let named = request.wrappers.clone().or_else(|| std::env::var(WRAPPERS).ok()).unwrap_or_default();
+    let wrappers = Wrappers::named(named.split(',').map(|name| name.trim().to_owned()));
+    Ok(Question { command: request.command, wrappers, profile })
+}
+
+/// The JSON of all that was read.
+fn show(request: &Request, question: &Question) -> u8 {
+    let Reading { told, outlines, notes, mut failures } = reading::read(request, question);
+    let mut parts: Vec<Snapshot> = Vec::new();
+    for (_, told) in told {
+        if let Told::Snapshot(snapshot) = told {
+            parts.push(*snapshot);
         }
     }
+    let nothing = parts.is_empty();
+    if !nothing {
+        parts.extend(outlines);
+    }
     let mut snapshot = Snapshot::merged(parts.iter());
+    drop(parts);
+    if !nothing {
+        snapshot.notes.extend(notes);
+    }
+    snapshot.problems.extend(failures.iter().map(Failure::in_a_line));
     universe::number(&mut snapshot, &[]);
-    (snapshot, failures)
+    match request.command {
+        Command::Diagnose => {
+            let (findings, verdict) = diagnose(&snapshot, None);
+            snapshot.diagnosis = Some(findings);
+            snapshot.verdict = Some(verdict);
+        }
+        Command::Stacks => {
+            let options = Options { all_threads: request.threads, internal: request.internal, rank: None };
+            snapshot.stacks = Some(merge(&snapshot, options));
+            failures.extend(
+                snapshot
+                    .processes
+                    .iter()
+                    .filter(|process| is_without_stacks(process))
+                    .map(|process| Failure::plain(&format!("{}: no stack of it could be read", who(process)))),
+            );
+        }
+        _ if !request.internal && snapshot.has_internal() => snapshot = snapshot.filtered(None, None, false),
+        _ => {}
+    }
+    if let Err(error) = write(&snapshot) {
+        return not_written(&error);
+    }
+    if nothing {
+        say_all(&failures);
+        return NOTHING;
+    }
+    let mut problems: Vec<String> = failures.iter().map(Failure::to_string).collect();
+    problems.extend(snapshot.processes.iter().flat_map(problems_of));
+    say_once(&problems)
 }
 
 fn write(snapshot: &Snapshot) -> io::Result<()> {
@@ -72,7 +110,109 @@ fn write(snapshot: &Snapshot) -> io::Result<()> {
     out.flush()
 }
 
-/// A message without characters that steer a terminal.
-fn shown(text: &str) -> String {
-    target::text::printable(text.as_bytes())
+/// All processes as one recording.
+fn record(request: &Request, question: &Question) -> u8 {
+    if request.output.is_none() && io::stdout().is_terminal() {
+        say(&Failure::new("a recording is no text for a terminal", "name a file: -o FILE"));
+        return BAD_USAGE;
+    }
+    // What cannot be written at all is told before anything is stopped.
+    let output = match request.output.as_deref().map(Output::new).transpose() {
+        Ok(output) => output,
+        Err(failure) => {
+            say(&failure);
+            return NOTHING;
+        }
+    };
+    let Reading { told, mut failures, .. } = reading::read(request, question);
+    let mut recorded: Vec<(String, Vec<u8>, Option<SessionError>)> = Vec::new();
+    for (label, told) in told {
+        if let Told::Recorded(bytes, problem) = told {
+            recorded.push((label, bytes, problem));
+        }
+    }
+    if recorded.is_empty() {
+        if failures.is_empty() {
+            failures.push(Failure::plain("there is no process to record"));
+        }
+        say_all(&failures);
+        return NOTHING;
+    }
+    let parts: Vec<&[u8]> = recorded.iter().map(|(_, bytes, _)| bytes.as_slice()).collect();
+    let written = match output {
+        None => output::to_standard_output(&parts).map_err(|error| not_written(&error)),
+        Some(output) => output.write(&parts).map_err(|failure| {
+            say(&failure);
+            NOTHING
+        }),
+    };
+    if let Err(status) = written {
+        return status;
+    }
+    let mut problems: Vec<String> = Vec::new();
+    for (label, _, problem) in &recorded {
+        problems.extend(problem.as_ref().map(|error| format!("{label}: {error}; it is recorded as far as it goes")));
+    }
+    problems.extend(failures.iter().map(Failure::to_string));
+    say_once(&problems)
+}
+
+fn not_written(error: &io::Error) -> u8 {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        // Whoever read our output has seen enough.
+        return PIPE_CLOSED;
+    }
+    say(&format!("cannot write to standard output: {error}"));
+    PARTLY
+}
+
+/// Says each problem once; whether there were any.
+fn say_once(problems: &[String]) -> u8 {
+    let mut said: Vec<&String> = Vec::new();
+    for problem in problems {
+        if !said.contains(&problem) {
+            say(problem);
+            said.push(problem);
+        }
+    }
+    if said.is_empty() { DONE } else { PARTLY }
+}
+
+/// One message of all failures; the same next step is named once.
+fn say_all(failures: &[Failure]) {
+    let mut lines: Vec<&str> = Vec::new();
+    let texts = failures.iter().map(|failure| failure.text.as_str());
+    let helps = failures.iter().map(|failure| failure.help.as_str()).filter(|help| !help.is_empty());
+    for line in texts.chain(helps) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    say(&lines.join("\n"));
+}
+
+fn who(process: &Process) -> String {
+    let world = process.world.filter(|world| *world != 0).map(|world| format!(" of world {world}"));
+    match (process.rank, process.pid) {
+        (Some(rank), _) => format!("rank {rank}{}", world.unwrap_or_default()),
+        (None, Some(pid)) => format!("pid {pid}"),
+        (None, None) => "a process".to_owned(),
+    }
+}
+
+/// What of a process that was read could not be.
+fn problems_of(process: &Process) -> Vec<String> {
+    let who = who(process);
+    let mut found: Vec<String> = process.problems.iter().map(|problem| format!("{who}: {problem}")).collect();
+    for communicator in &process.communicators {
+        let queues = [&communicator.pending_sends, &communicator.pending_receives, &communicator.unexpected_messages];
+        for queue in queues.into_iter().filter(|queue| queue.state == QueueState::Error) {
+            found.push(format!("{who}, {}: {}", communicator.name, queue.detail.as_deref().unwrap_or_default()));
+        }
+    }
+    found
+}
+
+fn is_without_stacks(process: &Process) -> bool {
+    process.problems.is_empty() && process.stacks.iter().all(|stack| stack.frames.is_empty())
 }

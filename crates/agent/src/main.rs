@@ -1,20 +1,32 @@
-//! `mpi-queues` without Python and without a debugger, as one static program. So far it reads recordings.
+//! `mpi-queues` without Python and without a debugger, as one static program: it reads the ranks of its node.
 
 mod answer;
 mod arguments;
+mod failure;
+mod output;
+mod process;
+mod reading;
+mod refused;
+mod users;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
+use arguments::Asked;
+
 fn main() -> ExitCode {
-    match arguments::parse(std::env::args_os().skip(1)) {
-        Ok(Some(request)) => answer::give(&request),
-        Ok(None) => {
-            print!("{}", arguments::HELP);
-            ExitCode::SUCCESS
-        }
+    ExitCode::from(match arguments::parse(std::env::args_os().skip(1)) {
+        Ok(Asked::Reading(request)) => answer::give(&request),
+        Ok(Asked::Help) => print(arguments::HELP),
+        Ok(Asked::Version) => print(concat!("mpi-queues-agent ", env!("CARGO_PKG_VERSION"), "\n")),
         Err(reason) => {
-            eprintln!("mpi-queues-agent: {reason}\ntype: mpi-queues-agent --help");
-            ExitCode::from(answer::BAD_USAGE)
+            failure::say(&format!("{reason}\ntype: mpi-queues-agent --help"));
+            answer::BAD_USAGE
         }
-    }
+    })
+}
+
+fn print(text: &str) -> u8 {
+    // A pager that was closed has seen enough.
+    u8::from(std::io::stdout().write_all(text.as_bytes()).is_err())
 }

@@ -1,0 +1,9 @@
+//! The agent as a program: what it prints, what it writes, how it ends.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod command_line;
+mod files;
+mod live;
+mod recordings;
+mod support;
