@@ -10,7 +10,8 @@
 # functions  the table of MPI's functions, anew from the MPI Forum's data
 # recordings  those of our own programs: the demo's, and those that the tests keep (as root)
 # schema  docs/schema.json, anew from the types, and what Python shows of them (src/views.rs, _native.pyi)
-# agent   mpi-queues-agent, one static program without Python (so far it reads recordings)
+# agent   mpi-queues-agent, one static program without Python for nodes that have nothing else
+# wheel   dist/: the wheel, with mpi-queues-agent in it
 # clean   removes what the others made
 #
 # Every target installs what it lacks: Debian packages as root or through sudo, Python tools into .venv. Where it may
@@ -34,7 +35,10 @@ CORE_TESTS := cargo test --workspace --exclude mpi-queues --features mpi-queues-
 
 RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name '*.json' \) 2>/dev/null)
 
-.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent schema layouts functions recordings clean
+# The wheel has it there.
+AGENT := python/mpi_queues/bin/mpi-queues-agent
+
+.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent wheel schema layouts functions recordings clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -78,7 +82,7 @@ rust-test: build
 	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
 	RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CORE_TESTS) --quiet
 
-python-test: mpis
+python-test: mpis agent
 	@$(BYTECODE)
 	$(PYTEST_ALL)
 
@@ -102,8 +106,14 @@ bench: build
 	@tools/install-missing test
 	.venv/bin/python tests/benches/run.py
 
-agent: .venv/.tools
+agent: $(AGENT)
+
+$(AGENT): .venv/.tools tools/build-agent Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@tools/build-agent
+
+wheel: build agent
+	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" \
+	    tools/step "making the wheel" .venv/bin/maturin build --release --out dist
 
 schema: .venv/.tools
 	cargo run --quiet --package mpi-queues-model --features schema --example schema > docs/schema.json
@@ -124,5 +134,5 @@ recordings: build
 	.venv/bin/python tests/recordings/make.py
 
 clean:
-	rm -rf target .venv .cache dist .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so
+	rm -rf target .venv .cache dist .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so python/mpi_queues/bin
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""``mpi-queues init``: the line that makes a debugger know the mpi commands."""
+"""``mpi-queues init``: the line that makes a debugger know the mpi commands; where the program for other nodes is."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import os
 import pathlib
 from typing import Any, List
 
-from ..errors import UserError
-from ..system import files
+from ..errors import UsageError, UserError
+from ..system import agent, files
 from ..system.paths import shown
 from ..system.written import new_file
 
@@ -26,18 +26,25 @@ def add_command(commands: Any) -> None:
     """Adds ``init`` to the command line."""
     parser = commands.add_parser(
         "init",
-        help="the line for ~/.gdbinit or ~/.lldbinit",
-        description="Prints the line that makes a debugger know the mpi commands; --write adds it to the debugger's "
-        "start-up file.",
-        epilog="examples:\n  mpi-queues init gdb\n  mpi-queues init lldb --write",
+        help="the line for ~/.gdbinit or ~/.lldbinit; the program for nodes without Python",
+        description="Prints the line that makes a debugger know the mpi commands; --write adds it to the debugger's\n"
+        "start-up file. For agent: the path of mpi-queues-agent, one static program, which reads the ranks of a\n"
+        "node that has neither Python nor a debugger.",
+        epilog="examples:\n  mpi-queues init gdb\n  mpi-queues init lldb --write\n"
+        "  scp $(mpi-queues init agent) node7:",
     )
-    parser.add_argument("debugger", choices=tuple(LOADERS))
+    parser.add_argument("debugger", choices=(*LOADERS, "agent"), metavar="gdb|lldb|agent")
     parser.add_argument("--write", action="store_true", help="add the line to the start-up file")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """``mpi-queues init``."""
+    if options.debugger == "agent":
+        if options.write:
+            raise UsageError("--write: mpi-queues-agent has no start-up file", help="type: mpi-queues init agent")
+        print(agent.path())
+        return 0
     line = line_for(options.debugger)
     if not options.write:
         print(line)
