@@ -13,7 +13,7 @@ use target::{CacheStatistics, Image, PageCache, Symbol, Target, TargetAbi, Targe
 /// A process of any kind.
 pub enum Origin {
     /// Under a debugger.
-    Debugger(Rc<Debugger>, PageCache<DebuggerTarget>),
+    Debugger(Rc<Debugger>, Box<PageCache<DebuggerTarget>>),
     /// A live process of this machine, without a debugger.
     Live(Native<Live>),
     /// A core file, without a debugger.
@@ -25,7 +25,7 @@ pub enum Origin {
 impl Origin {
     fn target(&self) -> &dyn Target {
         match self {
-            Self::Debugger(_, cached) => cached,
+            Self::Debugger(_, cached) => &**cached,
             Self::Live(native) => native,
             Self::Core(native) => native,
             Self::Recording(replay) => &**replay,

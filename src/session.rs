@@ -134,7 +134,7 @@ impl Session {
             .map_err(|error| native_error(py, "fault", "", error.to_string()))?;
         let types = DebuggerTypes::new(Rc::clone(&debugger));
         let choice = LayoutChoice { debugger: Some(Rc::new(types)), profile, recorded: None };
-        Ok(Self::over(urgent, Origin::Debugger(debugger, PageCache::new(target)), choice))
+        Ok(Self::over(urgent, Origin::Debugger(debugger, Box::new(PageCache::new(target))), choice))
     }
 
     /// Forgets what was read: the process ran or was written to; with `images`, libraries were loaded too.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use native::{Core, Live, Native, Stopped, status};
 use recording::{RecordingFile, Replay};
@@ -37,16 +37,13 @@ pub struct Reading {
 /// Reads everything.
 pub fn read(request: &Request, question: &Question) -> Reading {
     let pids: Vec<u32> = request.sources.iter().filter_map(pid_of).collect();
-    let (mut live, times) = read_live(&pids, question, request.timeout);
+    let mut live = read_live(&pids, question, request.timeout);
     let mut reading = Reading::default();
-    let mut alone = 0;
     for source in &request.sources {
         let (label, result) = match source {
             Source::Pid(pid) => (format!("pid {pid}"), live.remove(pid)),
             Source::Core(core, program) => {
-                let result = read_core(core, program.as_deref(), question, request.timeout);
-                alone += usize::from(result.is_ok());
-                (printable_path(core), Some(result))
+                (printable_path(core), Some(read_core(core, program.as_deref(), question, request.timeout)))
             }
             Source::Recording(_) => continue,
         };
@@ -56,7 +53,6 @@ pub fn read(request: &Request, question: &Question) -> Reading {
             None => {}
         }
     }
-    reading.notes.extend(times.told(alone));
     for source in &request.sources {
         if let Source::Recording(path) = source {
             read_recording(path, question, &mut reading);
@@ -74,35 +70,8 @@ fn pid_of(source: &Source) -> Option<u32> {
 
 type Answers = BTreeMap<u32, Result<Told, Failure>>;
 
-/// When processes were stopped that were read, and when they went on.
-#[derive(Default)]
-struct Times {
-    stopped: Vec<SystemTime>,
-    ended: Option<SystemTime>,
-}
-
-impl Times {
-    /// How far apart that was; nothing of one process. `alone` more were read otherwise.
-    fn told(&self, alone: usize) -> Option<String> {
-        let (first, last) = (self.stopped.iter().min()?, self.stopped.iter().max()?);
-        let count = self.stopped.len();
-        let apart = |from: SystemTime, to: SystemTime| to.duration_since(from).unwrap_or_default().as_secs_f64();
-        let whole = apart(*first, self.ended?);
-        let more = if alone > 0 { format!(". {alone} more were read one by one, later") } else { String::new() };
-        #[allow(clippy::cast_precision_loss)]
-        let each = whole / count as f64 * 1000.0;
-        (count > 1).then(|| {
-            format!(
-                "{count} ranks were stopped within {:.2} s and read in {whole:.2} s, {each:.0} ms a rank; what their queues \
-                 say is of the time when each was stopped{more}",
-                apart(*first, *last)
-            )
-        })
-    }
-}
-
 /// Stops all processes, reads one after the other, and lets all go on.
-fn read_live(pids: &[u32], question: &Question, timeout: Duration) -> (Answers, Times) {
+fn read_live(pids: &[u32], question: &Question, timeout: Duration) -> Answers {
     let mut answers = Answers::new();
     let mut ready = Vec::new();
     // What is read stands meanwhile.
@@ -117,9 +86,8 @@ fn read_live(pids: &[u32], question: &Question, timeout: Duration) -> (Answers, 
     let waits = |pid: &u32| status(*pid).is_some_and(|status| status.state == 'D');
     let (waiting, together): (Vec<u32>, Vec<u32>) = ready.into_iter().partition(waits);
     let groups = [together].into_iter().chain(waiting.into_iter().map(|pid| vec![pid]));
-    let mut times = Times::default();
     for group in groups.filter(|group| !group.is_empty()) {
-        read_group(&group, question, timeout, &mut answers, &mut times);
+        read_group(&group, question, timeout, &mut answers);
     }
     for (pid, answer) in &mut answers {
         if let Ok(Told::Snapshot(snapshot)) = answer {
@@ -127,32 +95,27 @@ fn read_live(pids: &[u32], question: &Question, timeout: Duration) -> (Answers, 
             snapshot.place(i64::from(*pid), None, None, None, state);
         }
     }
-    (answers, times)
+    answers
 }
 
-fn read_group(pids: &[u32], question: &Question, timeout: Duration, answers: &mut Answers, times: &mut Times) {
+fn read_group(pids: &[u32], question: &Question, timeout: Duration, answers: &mut Answers) {
     let until = Instant::now() + timeout;
     let (mut stopped, failures) = Stopped::all(pids, STOP_LIMIT.min(timeout));
+    let messages = Rc::default();
     for (pid, error) in failures {
         answers.insert(pid, Err(refused::not_stopped(pid, &error)));
     }
     for pid in pids {
         let Some(standing) = stopped.get(*pid) else { continue };
         let deadline = Deadline::new(until);
-        let answer = Live::new(*pid, standing.threads.clone(), deadline.ending())
+        let answer = Live::new(*pid, &standing.threads, deadline.ending())
             .map_err(|error| (error.to_string(), ""))
-            .and_then(|live| ask_native(Native::new(live), question));
-        if answer.is_ok() && !deadline.is_over() {
-            times.stopped.push(standing.at);
-        }
+            .and_then(|live| ask_native(Native::new(live, Rc::clone(&messages)), question));
         let label = format!("pid {pid}");
         let answer = in_time(answer, &label, &deadline, timeout, "; it is as it was before");
         answers.insert(*pid, answer.map_err(|failure| if has_ended(*pid) { refused::gone(*pid) } else { failure }));
     }
     stopped.release_all();
-    if !times.stopped.is_empty() {
-        times.ended = Some(SystemTime::now());
-    }
 }
 
 fn has_ended(pid: u32) -> bool {
@@ -191,7 +154,8 @@ fn read_core(path: &Path, program: Option<&Path>, question: &Question, timeout: 
     let opened = CoreFile::open(path).and_then(|core| Ok((checked(&core, program)?, Arc::new(core))));
     let (program, core) = opened.map_err(|error| Failure::new(&error.to_string(), error.help()))?;
     let reader = core.owner().and_then(users::reader_of);
-    let answer = ask_native(Native::new(Core::new(core, program, reader, deadline.ending())), question);
+    let core = Core::new(core, program, reader, deadline.ending());
+    let answer = ask_native(Native::new(core, Rc::default()), question);
     in_time(answer, &printable_path(path), &deadline, timeout, "")
 }
 
