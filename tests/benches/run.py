@@ -20,6 +20,7 @@ from inside import Row, in_gdb, in_lldb, many
 from of_diagnosis import figure_diagnosis
 from of_jobs import figure_jobs
 from of_mpich import figure_mpich
+from of_native import figure_native
 from of_recordings import figure_recordings
 from of_start import figure_start
 from support import builds
@@ -207,6 +208,7 @@ FIGURES = {
     "recordings": figure_recordings,
     "start": figure_start,
     "jobs": figure_jobs,
+    "native": figure_native,
     "mpich": figure_mpich,
     "diagnosis": figure_diagnosis,
 }

@@ -324,9 +324,9 @@ def test_json_tells_why_nothing_could_be_read() -> None:
     assert "no such process" in snapshot["problems"][0]
 
 
-def test_the_demo_is_interrupted(debian_mpi: object, slow_gdb: Dict[str, str]) -> None:
+def test_the_demo_is_interrupted(debian_mpi: object) -> None:
     before = leftovers()
-    command = start(slow_gdb, "demo")
+    command = start(dict(os.environ), "demo")
     assert command.stdout is not None
     pids: List[int] = []
     for line in command.stdout:
@@ -343,8 +343,7 @@ def test_the_demo_is_interrupted(debian_mpi: object, slow_gdb: Dict[str, str]) -
 
 
 def test_the_demo_names_the_packages_that_it_needs(tmp_path: pathlib.Path) -> None:
-    for name in ("gdb", "gcc"):
-        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+    (tmp_path / "gcc").symlink_to("/usr/bin/gcc")
     result = mpi_queues("demo", environment={"PATH": str(tmp_path)})
     assert result.status == 0, str(result)
     assert "This machine has no mpicc, no mpirun:" in result.out

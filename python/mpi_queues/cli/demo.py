@@ -1,6 +1,6 @@
 """``mpi-queues demo``: a small deadlocked MPI job, started, read, explained, ended. It leaves nothing behind.
 
-On a machine that has no MPI or no debugger it tells the same story from a recording of that job.
+On a machine that has no MPI it tells the same story from a recording of that job.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any, List
 
 from .. import api
 from .._native import Diagnosis
-from ..debuggers.invocation import installed
 from ..errors import UserError
 from ..jobs import Job
 from ..report import diagnosis as report
@@ -30,7 +29,7 @@ SOURCE = _DATA / "demo.c"
 RECORDING = _DATA / "demo.mpirec"
 RANKS = 3
 
-#: What the real job needs, with Debian's packages; any of the debuggers will do.
+#: What the real job needs, with Debian's packages.
 _TOOLS = {"mpicc": "libopenmpi-dev", "mpirun": "openmpi-bin", "gcc": "gcc"}
 
 
@@ -40,7 +39,7 @@ def add_command(commands: Any) -> None:
         "demo",
         help="a small deadlocked job: started, read, explained, ended",
         description="Compiles a small MPI program that deadlocks, starts it, shows its queues, explains them, ends it. "
-        "Without an MPI or a debugger: the same from a recording.",
+        "Without an MPI: the same from a recording.",
         epilog="example:\n  mpi-queues demo",
     )
     parser.set_defaults(run=run)
@@ -49,15 +48,14 @@ def add_command(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """``mpi-queues demo``."""
     missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
-    debuggers = installed()
-    if missing or not debuggers:
-        _replay(missing, bool(debuggers))
+    if missing:
+        _replay(missing)
     else:
-        _run_job(debuggers[0])
+        _run_job()
     return 0
 
 
-def _run_job(via: str) -> None:
+def _run_job() -> None:
     with tempfile.TemporaryDirectory(prefix="mpi-queues-demo-") as directory:
         program = compile_demo(pathlib.Path(directory))
         say(f"Starting {RANKS} ranks of a program that deadlocks (its source: {SOURCE}).")
@@ -66,18 +64,17 @@ def _run_job(via: str) -> None:
             named = " ".join(f"--pid {pid}" for pid in job.pids)
             say(f"  mpi-queues show {named}")
             say(f"  mpi-queues diagnose {named}\n")
-            _tell(job.diagnose(via=via))
+            _tell(job.diagnose())
     say("\nThe job was ended.")
 
 
-def _replay(missing: List[str], debugger: bool) -> None:
+def _replay(missing: List[str]) -> None:
     """Says what is missing, what is shown instead, and how to get the real one."""
-    names = [*missing, *([] if debugger else ["gdb or lldb"])]
-    packages = [*(_TOOLS[tool] for tool in missing), *([] if debugger else ["gdb"])]
-    say(f"This machine has no {', no '.join(names)}: the demo cannot start a job here and read it.")
+    packages = [_TOOLS[tool] for tool in missing]
+    say(f"This machine has no {', no '.join(missing)}: the demo cannot start a job here and read it.")
     say(f"It shows a recording instead, made earlier of the same program (its source: {SOURCE}).")
     say(f"For the real one, {advice.install(' '.join(packages))}; mpi-queues demo\n")
-    say("This reads the recording, and needs neither an MPI nor a debugger:\n")
+    say("This reads the recording, and needs no MPI:\n")
     say(f"  mpi-queues show --recording {RECORDING}")
     say(f"  mpi-queues diagnose --recording {RECORDING}\n")
     _tell(api.load(RECORDING).diagnose())
