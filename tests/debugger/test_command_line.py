@@ -10,7 +10,7 @@ import re
 import signal
 import subprocess
 import time
-from typing import Any, Dict, List
+from typing import Dict, List
 
 import pytest
 from mpi_queues.system import advice
@@ -299,20 +299,15 @@ def test_progress_and_colour_only_on_a_terminal(comms_job: Job) -> None:
     assert "\x1b" not in mpi_queues(*arguments).out
 
 
-def leftovers() -> List[Any]:
-    return sorted(pathlib.Path("/tmp").glob("mpi-queues-demo-*"))
-
-
-def test_the_demo(debian_mpi: object) -> None:
-    before = leftovers()
-    result = mpi_queues("demo")
+def test_the_demo(debian_mpi: object, tmp_path: pathlib.Path) -> None:
+    result = mpi_queues("demo", environment={"TMPDIR": str(tmp_path)})
     assert result.status == 0, str(result)
     said = " ".join(result.out.split())
     assert 'rank 2 sends tag 21 on "halo", rank 1 waits for tag 20' in said
     pids = {int(pid) for pid in re.findall(r"--pid (\d+)", result.out)}
     assert len(pids) == 3
     assert [pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()] == []
-    assert leftovers() == before
+    assert list(tmp_path.glob("mpi-queues-demo-*")) == []
 
 
 def test_json_tells_why_nothing_could_be_read() -> None:
@@ -324,9 +319,8 @@ def test_json_tells_why_nothing_could_be_read() -> None:
     assert "no such process" in snapshot["problems"][0]
 
 
-def test_the_demo_is_interrupted(debian_mpi: object) -> None:
-    before = leftovers()
-    command = start(dict(os.environ), "demo")
+def test_the_demo_is_interrupted(debian_mpi: object, tmp_path: pathlib.Path) -> None:
+    command = start({**os.environ, "TMPDIR": str(tmp_path)}, "demo")
     assert command.stdout is not None
     pids: List[int] = []
     for line in command.stdout:
@@ -339,7 +333,7 @@ def test_the_demo_is_interrupted(debian_mpi: object) -> None:
     assert command.returncode == 130
     assert "Traceback" not in err
     assert [pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()] == []
-    assert leftovers() == before
+    assert list(tmp_path.glob("mpi-queues-demo-*")) == []
 
 
 def test_the_demo_names_the_packages_that_it_needs(tmp_path: pathlib.Path) -> None:

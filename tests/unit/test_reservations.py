@@ -53,7 +53,6 @@ BOUNDED: Dict[Tuple[str, str], str] = {
     ("readers/datatypes/expand.rs", "(0..dimensions)"): "as many as the sizes that were read",
     ("symbols/source.rs", "bytes.try_reserve_exact(length)"): "the caller's limit, and the size of the file",
     ("symbols/source.rs", "bytes.resize(length, 0)"): "as above",
-    ("target/cache.rs", "bytes.resize(bytes.len() + PAGE"): "a RUN at most",
     ("unwind/signal.rs", "(0..=machine.program_counter()).collect()"): "the registers of a machine",
     ("acquisition/mpi2dd/strings.rs", "(0..len).map_while"): "a text, read byte by byte to the first that fails",
 }
