@@ -53,7 +53,7 @@ fn question(request: &Request) -> Result<Question, Failure> {
 
 /// The JSON of all that was read.
 fn show(request: &Request, question: &Question) -> u8 {
-    let Reading { told, outlines, notes, mut failures } = reading::read(request, question);
+    let Reading { told, outlines, mut failures } = reading::read(request, question);
     let mut parts: Vec<Snapshot> = Vec::new();
     for (_, told) in told {
         if let Told::Snapshot(snapshot) = told {
@@ -66,9 +66,6 @@ fn show(request: &Request, question: &Question) -> u8 {
     }
     let mut snapshot = Snapshot::merged(parts.iter());
     drop(parts);
-    if !nothing {
-        snapshot.notes.extend(notes);
-    }
     snapshot.problems.extend(failures.iter().map(Failure::in_a_line));
     universe::number(&mut snapshot, &[]);
     match request.command {

@@ -3,6 +3,7 @@
 mod answer;
 mod arguments;
 mod failure;
+mod live;
 mod output;
 mod process;
 mod reading;

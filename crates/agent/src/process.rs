@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use layouts::Profile;
 use model::Snapshot;
@@ -11,6 +11,7 @@ use session::{Known, MoreMemory, RANK_VARIABLES, RecordError, RecordRequest, Ses
 use target::TargetError;
 
 use super::arguments::Command;
+use super::failure::Failure;
 
 /// What is asked of every process.
 pub struct Question {
@@ -114,4 +115,44 @@ impl Deadline {
             })
         })
     }
+}
+
+/// Why a process gave nothing, and what to type.
+pub struct Refused {
+    text: String,
+    help: &'static str,
+}
+
+impl Refused {
+    /// That of a session.
+    pub fn of(error: &SessionError) -> Self {
+        Self { text: error.to_string(), help: error.help() }
+    }
+
+    /// Without anything to type.
+    pub fn plain(error: &TargetError) -> Self {
+        Self { text: error.to_string(), help: "" }
+    }
+}
+
+/// The answer of what is called `label`, unless its time was over: what came may be half of it then. `left` says how it is
+/// left.
+///
+/// # Errors
+/// Why there is none.
+pub fn in_time(
+    answer: Result<Told, Refused>,
+    label: &str,
+    deadline: &Deadline,
+    timeout: Duration,
+    left: &str,
+) -> Result<Told, Failure> {
+    if deadline.is_over() {
+        let text = format!("{label}: not read within {} seconds{left}", timeout.as_secs_f64());
+        return Err(Failure::new(&text, "allow more time with --timeout SECONDS"));
+    }
+    answer.map_err(|Refused { text, help }| {
+        let named = if text.contains(label) { text } else { format!("{label}: {text}") };
+        Failure::new(&named, help)
+    })
 }
