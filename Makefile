@@ -96,7 +96,7 @@ mpis: build
 	@tools/install-missing test
 	.venv/bin/python tests/make_mpis.py
 
-test-all-mpis: build
+test-all-mpis: build agent
 	@tools/install-missing test-all-mpis
 	.venv/bin/python tests/make_mpis.py --all-mpis
 	@$(BYTECODE)

@@ -41,7 +41,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 def test_the_wheel_is_abi3_and_carries_all_that_it_needs(wheel: pathlib.Path) -> None:
     assert "-cp39-abi3-" in wheel.name
-    names = set(zipfile.ZipFile(wheel).namelist())
+    archive = zipfile.ZipFile(wheel)
+    names = set(archive.namelist())
     for wanted in (
         "mpi_queues/_native.abi3.so",
         "mpi_queues/_native.pyi",
@@ -51,8 +52,11 @@ def test_the_wheel_is_abi3_and_carries_all_that_it_needs(wheel: pathlib.Path) ->
         "mpi_queues/data/gdb-scripts/mpi_queues.py",
         "mpi_queues/data/gdb-scripts/read_process.py",
         "mpi_queues/data/lldb-scripts/mpi_queues.py",
+        "mpi_queues/bin/mpi-queues-agent",
     ):
         assert wanted in names
+    # pip makes it one that can be run.
+    assert archive.getinfo("mpi_queues/bin/mpi-queues-agent").external_attr >> 16 & 0o111 == 0o111
     assert any(name.endswith("licenses/LICENSE-MIT") for name in names)
     (entry_points,) = (name for name in names if name.endswith(".dist-info/entry_points.txt"))
     assert "[pytest11]\nmpi_queues=mpi_queues.pytest_plugin" in zipfile.ZipFile(wheel).read(entry_points).decode()
@@ -74,5 +78,7 @@ def test_an_empty_environment_and_the_lines_of_init_give_working_debuggers(
     assert shown.startswith("Rank 1 of 2, pid")
     comms_job.assert_running()
     # Nothing of an MPI or a debugger is in sight.
+    agent = run(tmp_path / "venv/bin/mpi-queues", "init", "agent").strip()
+    assert agent.startswith(str(tmp_path)) and run(agent, "--version").startswith("mpi-queues-agent ")
     told = run(tmp_path / "venv/bin/mpi-queues", "demo", environment={"PATH": str(tmp_path)})
     assert "This was a recording" in told and "rank 1 waits for tag 20" in " ".join(told.split())

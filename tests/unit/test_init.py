@@ -7,6 +7,7 @@ import pathlib
 import pytest
 from mpi_queues.cli import command_line as cli
 from mpi_queues.cli import init
+from mpi_queues.system import agent
 
 
 @pytest.fixture
@@ -71,3 +72,17 @@ def test_a_file_that_cannot_be_written_is_named(
     (home / FILES[debugger]).mkdir()
     assert cli.main(["init", debugger, "--write"]) == 3
     assert FILES[debugger] in capsys.readouterr().err
+
+
+def test_the_program_for_nodes_without_python_is_told(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "mpi-queues-agent"
+    monkeypatch.setattr(agent, "_PLACE", place)
+    assert cli.main(["init", "agent"]) == 3
+    assert f"there is no {place}\nin the source tree, type: make agent" in capsys.readouterr().err
+    place.touch(mode=0o755)
+    assert cli.main(["init", "agent"]) == 0
+    assert capsys.readouterr().out == f"{place}\n"
+    assert cli.main(["init", "agent", "--write"]) == 2
+    assert "type: mpi-queues init agent" in capsys.readouterr().err
