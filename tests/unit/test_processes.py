@@ -6,6 +6,7 @@ import contextlib
 import mmap
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -148,3 +149,11 @@ def test_a_name_with_the_end_of_a_line_makes_no_line_of_its_own(tmp_path: pathli
         assert [mapping.name for mapping in listed if mapping.start == 0x1000] == []
         assert [piece for piece in shared_memory.message_memory(pid) if piece.address == 0x1000] == []
         assert not ProcessTree().has_mpi(pid)
+
+
+def test_what_anybody_may_know_of_a_process(child: subprocess.Popen[bytes]) -> None:
+    assert re.fullmatch(
+        r"it is (sleeping|running)( \(in the kernel's \w+\))?, and has had a processor for \d+\.\d s",
+        processes.known_without_rights(child.pid),
+    )
+    assert processes.known_without_rights(99999999) == ""

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use gimli::RunTimeEndian;
 use symbols::{DebugPlaces, ObjectFile};
@@ -26,6 +27,16 @@ pub(crate) struct KnownFile {
     information: OnceLock<Option<Arc<DebugInfo>>>,
 }
 
+/// The variable of the environment by which a user has debug files fetched that are not here: seconds for each.
+const FETCH: &str = "MPI_QUEUES_DEBUGINFOD";
+
+/// How long `debuginfod-find` may take. Distributions set `DEBUGINFOD_URLS` for everybody: that alone is no wish to wait for a
+/// network while a job hangs.
+fn asked_for() -> Option<Duration> {
+    let seconds = std::env::var(FETCH).ok()?.parse::<u64>().ok()?;
+    (seconds > 0).then(|| Duration::from_secs(seconds.min(3600)))
+}
+
 /// The file at a path, opened once; `None` where it is none that can be used.
 pub(crate) fn known_file(path: &Path, reader: Option<Reader>) -> Option<Arc<KnownFile>> {
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,7 +45,7 @@ pub(crate) fn known_file(path: &Path, reader: Option<Reader>) -> Option<Arc<Know
     if let Some(found) = known().get(&key) {
         return Some(Arc::clone(found));
     }
-    let object = ObjectFile::open(path, &DebugPlaces { reader, ..DebugPlaces::default() }).ok()?;
+    let object = ObjectFile::open(path, &DebugPlaces { reader, ask: asked_for(), ..DebugPlaces::default() }).ok()?;
     let file = Arc::new(KnownFile::new(object));
     let mut known = known();
     if known.len() >= MOST {

@@ -64,7 +64,7 @@ def read_all(
             except _NeedsDebugger as needed:
                 left.append(Left(target, needed.reason))
             except UserError as error:
-                answers[target] = Answer(target, error=error)
+                answers[target] = Answer(target, error=_with_the_rest(target, error))
             else:
                 ready.append(target)
     # One that does not stop before its device has answered would hold up all others.
@@ -222,13 +222,23 @@ def _refusal(target: PidTarget, kind: str, text: str) -> UserError:
         try:
             attaching.check_readable(target.pid)
         except UserError as error:
-            return error
-        return UserError(f"{target.label}: {text}", help=advice.more_rights(), kind=kind)
+            return _with_the_rest(target, error)
+        return _with_the_rest(target, UserError(f"{target.label}: {text}", help=advice.more_rights(), kind=kind))
     helps = {
         "timeout": f"to see what the kernel waits for, type: cat /proc/{target.pid}/stack (as root)",
         "traced": "detach that debugger first, or type in it: mpi queues",
     }
     return UserError(f"{target.label}: {text}", help=helps.get(kind, ""), kind=kind)
+
+
+def _with_the_rest(target: PidTarget, error: UserError) -> UserError:
+    """Where a process may not be read: with what may be known of it all the same."""
+    known = processes.known_without_rights(target.pid) if error.kind == "no_permission" else ""
+    if not known:
+        return error
+    return UserError(
+        f"{error.args[0]}; all that is known of it without that: {known}", help=error.help, kind=error.kind
+    )
 
 
 def _read_core(target: CoreTarget, request: Request) -> Answer:

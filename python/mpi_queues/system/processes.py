@@ -117,6 +117,21 @@ def _times(pid: int) -> Optional[Tuple[float, float]]:
     return total[0] / 1e9, total[1] / 1e9
 
 
+def known_without_rights(pid: int) -> str:
+    """What the kernel tells anybody of a process, in words: its state, where in the kernel it waits, for how long it has
+    had a processor; empty where it tells nothing. It may be at something else in the next moment."""
+    letter = state(pid)
+    if not letter:
+        return ""
+    told = f"it is {STATES.get(letter, 'at something unknown')}"
+    with contextlib.suppress(OSError):
+        place = pathlib.Path(f"/proc/{pid}/wchan").read_text(encoding="ascii", errors="replace").strip()
+        if place not in ("", "0"):
+            told += f" (in the kernel's {place})"
+    seconds = run_time(pid)
+    return told if seconds is None else f"{told}, and has had a processor for {seconds:.1f} s"
+
+
 def wants_processor(pid: int) -> bool:
     """Whether a thread of a process has a processor or waits for one."""
     try:
