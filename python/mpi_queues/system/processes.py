@@ -118,8 +118,8 @@ def _times(pid: int) -> Optional[Tuple[float, float]]:
 
 
 def known_without_rights(pid: int) -> str:
-    """What the kernel tells anybody of a process, in words: its state, where in the kernel it waits, for how long it has
-    had a processor; empty where it tells nothing. It may be at something else in the next moment."""
+    """What the kernel tells anybody of a process, in words: its state, where in the kernel it waits, for how long it
+    has had a processor; empty where it tells nothing. It may be at something else in the next moment."""
     letter = state(pid)
     if not letter:
         return ""
