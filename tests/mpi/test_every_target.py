@@ -121,7 +121,16 @@ def test_every_kind_of_target_gives_the_same_on_the_wheel(
     _compare_all(start_job(wheel_mpi, name, *arguments, ranks=ranks), tmp_path)
 
 
-def _compare_all(job: Job, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", [PROGRAMS[0], PROGRAMS[1], PROGRAMS[4]], ids=_name)
+def test_every_kind_of_target_gives_the_same_on_mpich(
+    debian_mpich: MpiBuild, start_job: StartJob, tmp_path: Path, program: Program
+) -> None:
+    name, arguments, ranks = program
+    # What MPICH keeps of sends is compared with the truth elsewhere.
+    _compare_all(start_job(debian_mpich, name, *arguments, ranks=ranks), tmp_path, truth=False)
+
+
+def _compare_all(job: Job, tmp_path: Path, *, truth: bool = True) -> None:
     pids = pid_options(job.pids)
     found: Dict[str, Processes] = {via: _shown(*pids, "--via", via) for via in ("gdb", "lldb", "native")}
     stacks = {pid: [*shown["calls"], *shown.get("outside", [])] for pid, shown in found["gdb"].items()}
@@ -136,13 +145,17 @@ def _compare_all(job: Job, tmp_path: Path) -> None:
 
     for kind, shown in found.items():
         assert sorted(shown) == sorted(job.pids), kind
-        for rank, truth in sorted(job.truth.items()):
+        for rank, posted in sorted(job.truth.items()):
             process = shown[job.pids[rank]]
             assert process["source"]["via"] == VIA.get(kind, "recording")
             left, right = _comparable(process), _comparable(found["gdb"][job.pids[rank]])
+            if "core" in kind and left["host"] is None:
+                # Launchers of MPICH do not tell a process its host.
+                del left["host"], right["host"]
             if kind == "mock":
                 # It has no source.
                 for of_source in ("senders", "earlier_collectives", "later_sends", "later_collectives"):
                     right.pop(of_source, None)
             assert left == right, f"{kind}, rank {rank}"
-            assert_equal(truth, process, internal=True)
+            if truth:
+                assert_equal(posted, process, internal=True)

@@ -1,7 +1,7 @@
 //! Live processes that are no ranks, and that cannot be read.
 
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::{agent, json, said};
 use native::{Stopped, status};
@@ -20,8 +20,16 @@ impl Sleeper {
         self.0.id().to_string()
     }
 
+    /// Its state, as soon as it does not run: one that was let go does for a moment.
     fn state(&self) -> Option<char> {
-        status(self.0.id()).map(|found| found.state)
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            let found = status(self.0.id()).map(|found| found.state);
+            if found != Some('R') || Instant::now() > end {
+                return found;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
