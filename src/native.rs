@@ -124,6 +124,7 @@ impl LiveProcesses {
                 && let Some(known) = self.known.borrow_mut().get_mut(&pid)
             {
                 native::note_messages(&known.memory, &self.messages);
+                known.memory.stands_for_target(true);
                 known.memory.inner().is_copied();
                 known.stands = false;
             }
@@ -161,6 +162,7 @@ impl Known {
     /// It stands again: what was read before is read anew, by as few system calls as can be.
     fn renew(&mut self, py: Python<'_>) {
         self.session.borrow(py).resumed();
+        self.memory.stands_for_target(false);
         self.memory.read_again();
         native::prefetch_stacks(&self.memory);
         self.stands = true;

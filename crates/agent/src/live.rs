@@ -109,6 +109,7 @@ impl<'a> Group<'a> {
                     memory.read_again();
                     prefetch_stacks(memory);
                     note_messages(memory, &self.messages);
+                    memory.stands_for_target(true);
                     memory.inner().is_copied();
                     copied.push((*pid, session, deadline));
                 }

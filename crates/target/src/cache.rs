@@ -45,6 +45,8 @@ pub struct PageCache<T: Target> {
     pages: RefCell<HashMap<u64, Option<Box<[u8]>>>>,
     /// Large pieces that are visited once: which there were, and those that were read ahead.
     once: RefCell<BTreeMap<Extent, Option<Vec<u8>>>>,
+    /// Whether it stands for the target: what it knows to be unreadable is not tried again.
+    complete: Cell<bool>,
     symbols: RefCell<HashMap<String, Option<Symbol>>>,
     reads: Cell<u64>,
     bytes: Cell<u64>,
@@ -53,8 +55,8 @@ pub struct PageCache<T: Target> {
 impl<T: Target> PageCache<T> {
     /// An empty cache over `inner`.
     pub fn new(inner: T) -> Self {
-        let (pages, once, symbols, reads, bytes) = Default::default();
-        Self { inner, pages, once, symbols, reads, bytes }
+        let (pages, once, complete, symbols, reads, bytes) = Default::default();
+        Self { inner, pages, once, complete, symbols, reads, bytes }
     }
 
     /// The target underneath.
@@ -80,6 +82,11 @@ impl<T: Target> PageCache<T> {
         pages.extend(read.into_iter().filter(|(_, bytes)| bytes.is_some()));
     }
 
+    /// From now on it stands for the target, which may run, or no more.
+    pub fn stands_for_target(&self, complete: bool) {
+        self.complete.set(complete);
+    }
+
     /// Reads everything anew that it holds, by as few calls of the target as can be; what could not be read before neither can
     /// now, if it still cannot.
     pub fn read_again(&self) {
@@ -93,6 +100,10 @@ impl<T: Target> PageCache<T> {
             let read = self.inner.read(TargetAddr::new(*address), &mut piece).is_ok();
             *bytes = read.then_some(piece);
         }
+    }
+
+    fn is_unreadable(&self, page: u64) -> bool {
+        matches!(self.pages.borrow().get(&page), Some(None))
     }
 
     fn read_ahead(&self, numbers: &[u64]) -> Vec<(u64, Option<Box<[u8]>>)> {
@@ -246,6 +257,9 @@ impl<T: Target> Target for PageCache<T> {
             let Some(Some(bytes)) = pages.get(&page) else {
                 // A page that cannot be read as a whole may still hold these bytes (a mock, a mapping's odd end).
                 drop(pages);
+                if self.complete.get() && self.is_unreadable(page) {
+                    return Err(TargetError::Fault { addr, len: buf.len() as u64 });
+                }
                 return self.read_inner(addr, buf);
             };
             let available = &bytes[skip..];

@@ -81,7 +81,7 @@ fn digest<P: Process>(shared: &Shared<P>) -> Option<u64> {
     }
     for piece in process.here().map(|pid| message_memory(pid, &process.mappings())).unwrap_or_default() {
         // What cannot be read at one look cannot be at the other.
-        shared.messages.digest(&piece, &*shared.memory).hash(&mut word);
+        shared.messages.digest(&piece, process).hash(&mut word);
     }
     Some(word.finish())
 }
@@ -105,6 +105,7 @@ fn variables_of(path: &Path) -> Option<Arc<OwnVariables>> {
 pub fn note_messages<P: Process>(memory: &PageCache<P>, messages: &Messages) {
     let process = memory.inner();
     for piece in process.here().map(|pid| message_memory(pid, &process.mappings())).unwrap_or_default() {
-        messages.digest(&piece, memory);
+        // Not through the cache: it is large.
+        messages.digest(&piece, process);
     }
 }

@@ -41,14 +41,13 @@ pub struct Messages {
 
 impl Messages {
     /// A digest of a piece; `None` where it cannot be read.
-    pub(super) fn digest(&self, piece: &Piece, memory: &impl Target) -> Option<u64> {
+    pub(super) fn digest(&self, piece: &Piece, process: &impl Target) -> Option<u64> {
         let key = (piece.what.clone(), piece.length);
         if let Some(known) = self.digests.borrow().get(&key) {
             return *known;
         }
         let mut bytes = zeroed(usize::try_from(piece.length).ok()?).ok()?;
-        // It is not kept: it is large.
-        let read = memory.read_once(TargetAddr::new(piece.address), &mut bytes).is_ok();
+        let read = process.read(TargetAddr::new(piece.address), &mut bytes).is_ok();
         let digest = read.then(|| {
             let mut word = DefaultHasher::new();
             bytes.hash(&mut word);
