@@ -81,7 +81,7 @@ def test_the_same_as_on_the_live_processes(
 
 @pytest.fixture(scope="module")
 def modes(debian_mpi: MpiBuild) -> Iterator[Job]:
-    with Job(debian_mpi, "truth_modes", ranks=2) as job:
+    with Job(debian_mpi, "truth_modes_of_cores", ranks=2) as job:
         yield job
 
 
