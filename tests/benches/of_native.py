@@ -13,6 +13,8 @@ from support.builds import MpiBuild, compile_program
 from support.cli import MPI_QUEUES
 
 _RANKS = 64
+#: Between the two looks, in seconds.
+_PAUSE = 0.5
 Row = Tuple[str, str, str, bool]
 
 
@@ -30,7 +32,7 @@ def figure_native(build: MpiBuild) -> List[Row]:
                         stood = re.search(r"read in ([\d.]+) s, (\d+) ms a rank", " ".join(out.split()))
                         peak = memory
             assert stood is not None
-        faster = times["diagnose gdb"] / times["diagnose native"]
+        faster = (times["diagnose gdb"] - _PAUSE) / (times["diagnose native"] - _PAUSE)
         if ranks == 2:
             rows.append(_row("2 ranks: show", times["show native"], 0.4))
         else:
@@ -38,7 +40,8 @@ def figure_native(build: MpiBuild) -> List[Row]:
                 _row(f"{ranks} ranks: diagnose, both looks and what is between them", times["diagnose native"], 2.5)
             )
             told = f"{faster:.1f} ({times['diagnose gdb']:.1f} s through gdb)"
-            rows.append((f"{ranks} ranks: diagnose through gdb / native", told, "at least 6", faster >= 6))
+            name = f"{ranks} ranks: diagnose through gdb / native, without what is between the looks"
+            rows.append((name, told, "at least 6", faster >= 6))
             seconds = float(stood[1])
             rows.append((f"{ranks} ranks: all stand for", f"{1000 * seconds:.0f} ms", "at most 100 ms", seconds <= 0.1))
             rows.append((f"{ranks} ranks: peak memory", f"{peak >> 10} MiB", "under 200 MB", peak < 200_000))
