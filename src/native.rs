@@ -12,9 +12,9 @@ use pyo3::prelude::*;
 
 use native::{Core, Ending, Live, Messages, Native, StopError, Stopped};
 use session::LayoutChoice;
+use target::TargetError;
 use target::cores::checked;
 use target::files::Reader;
-use target::{PageCache, TargetError};
 
 use super::cores::{CoreFile, core_error};
 use super::origin::Origin;
@@ -37,7 +37,6 @@ pub struct LiveProcesses {
 struct Known {
     session: Py<Session>,
     urgent: Rc<Urgent>,
-    memory: Rc<PageCache<Live>>,
     /// Whether it stands, and what is known of it is of this stop.
     stands: bool,
 }
@@ -53,7 +52,7 @@ impl LiveProcesses {
 
     /// Stops processes, all together.
     fn stop(&self, py: Python<'_>, pids: Vec<u32>, timeout: f64, deadline: Option<f64>) -> PyResult<()> {
-        self.release_all();
+        self.release_all(py);
         let limit = seconds(timeout)?;
         let (stopped, failures) = py.detach(|| Stopped::all(&pids, limit));
         let time = |pid: u32| Some((pid, since_1970(stopped.get(pid)?.at)));
@@ -89,25 +88,23 @@ impl LiveProcesses {
         };
         let mut known = self.known.borrow_mut();
         if let Some(known) = known.get_mut(&pid) {
-            let again = known.stands
-                || known.memory.inner().stands_again(&standing.threads, ending(&known.urgent, self.deadline.get()));
-            if again {
-                if !known.stands {
-                    known.renew(py);
-                }
+            let ending = || ending(&known.urgent, self.deadline.get());
+            known.stands = known.stands || known.session.borrow(py).stands_again(&standing.threads, ending());
+            if known.stands {
                 return Ok(known.session.clone_ref(py));
             }
         }
+        // What was known of it does not hold, whatever becomes of the new one.
+        known.remove(&pid);
         let urgent = Rc::new(Urgent::default());
         let live = Live::new(pid, &standing.threads, ending(&urgent, self.deadline.get()))
             .map_err(|error| native_error(py, "fault", "", error.to_string()))?;
         let native = Native::new(live, Rc::clone(&self.messages));
-        let memory = Rc::clone(native.memory());
-        native::prefetch_stacks(&memory);
+        native::prefetch_stacks(native.memory());
         let profile = self.layouts.as_ref().map(|path| read_profile(py, path)).transpose()?;
         let choice = LayoutChoice::of_native(&native, profile);
         let session = Py::new(py, Session::over(Rc::clone(&urgent), Origin::Live(native), choice))?;
-        known.insert(pid, Known { session: session.clone_ref(py), urgent, memory, stands: true });
+        known.insert(pid, Known { session: session.clone_ref(py), urgent, stands: true });
         Ok(session)
     }
 
@@ -123,9 +120,7 @@ impl LiveProcesses {
             if self.session(py, pid).is_ok()
                 && let Some(known) = self.known.borrow_mut().get_mut(&pid)
             {
-                native::note_messages(&known.memory, &self.messages);
-                known.memory.stands_for_target(true);
-                known.memory.inner().is_copied();
+                known.live(py, Native::is_copied);
                 known.stands = false;
             }
         }
@@ -141,8 +136,8 @@ impl LiveProcesses {
     }
 
     /// Whether something was asked of a copy that it does not have: what was told of it is not true.
-    fn missed(&self, pid: u32) -> bool {
-        self.known.borrow().get(&pid).is_some_and(|known| known.memory.inner().has_missed())
+    fn missed(&self, py: Python<'_>, pid: u32) -> bool {
+        self.known.borrow().get(&pid).is_some_and(|known| known.live(py, Native::has_missed) == Some(true))
     }
 
     /// Lets all go on; their sessions read on, and what they find then is not of one time.
@@ -152,20 +147,17 @@ impl LiveProcesses {
     }
 
     /// Lets all go on; nothing of them is read any more.
-    fn release_all(&self) {
-        self.known.borrow().values().for_each(|known| known.memory.inner().goes_on());
+    fn release_all(&self, py: Python<'_>) {
+        for known in self.known.borrow().values() {
+            known.live(py, Native::goes_on);
+        }
         self.let_run();
     }
 }
 
 impl Known {
-    /// It stands again: what was read before is read anew, by as few system calls as can be.
-    fn renew(&mut self, py: Python<'_>) {
-        self.session.borrow(py).resumed();
-        self.memory.stands_for_target(false);
-        self.memory.read_again();
-        native::prefetch_stacks(&self.memory);
-        self.stands = true;
+    fn live<R>(&self, py: Python<'_>, ask: impl FnOnce(&Native<Live>) -> R) -> Option<R> {
+        self.session.borrow(py).live().map(ask)
     }
 }
 

@@ -16,6 +16,7 @@ use super::origin::Origin;
 use super::snapshot::{Snapshot, to_python};
 use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
 use layouts::Profile;
+use native::{Ending, Live, Native, Thread};
 use plugins::mqs::PluginInfo;
 use recording::Replay;
 use session::{self, LayoutChoice, Named, PluginSettings, SessionError, Wrappers};
@@ -105,12 +106,18 @@ impl Session {
         Some(urgent)
     }
 
-    /// The process has run, and what was read of its memory was read anew.
-    pub(super) fn resumed(&self) {
-        if let Origin::Live(native) = self.session.target() {
-            native.ran();
+    /// The live process that is read without a debugger, if it is one.
+    pub(super) fn live(&self) -> Option<&Native<Live>> {
+        if let Origin::Live(native) = self.session.target() { Some(native) } else { None }
+    }
+
+    /// As [`Native::stands_again`]; false for any other process.
+    pub(super) fn stands_again(&self, threads: &[Thread], ending: Ending) -> bool {
+        let again = self.live().is_some_and(|native| native.stands_again(threads, ending));
+        if again {
+            self.session.resumed();
         }
-        self.session.resumed();
+        again
     }
 
     fn forget(&self, images: bool) {

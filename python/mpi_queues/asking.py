@@ -227,7 +227,7 @@ def _read(targets: Sequence[DebuggedTarget], request: Request, progress: Progres
     if request.via not in (AUTO, NATIVE):
         return via_debugger.read_all(targets, request, progress)
     answers, left = reading.read_all(targets, request, progress)
-    debugger = next(iter(invocation.installed()), None)
+    debugger = next(iter(invocation.installed()), None) if left else None
     if request.via == NATIVE or debugger is None:
         return answers + [Answer(one.target, error=one.reason) for one in left]
     if left:

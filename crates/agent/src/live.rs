@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use native::{Live, Messages, Native, Standing, Stopped, note_messages, prefetch_stacks, status};
+use native::{Live, Messages, Native, Standing, Stopped, prefetch_stacks, status};
 use session::{LayoutChoice, MoreMemory, Session};
 
 use super::arguments::Command;
@@ -100,17 +100,9 @@ impl<'a> Group<'a> {
             let Some(standing) = stopped.get(*pid) else { continue };
             let deadline = self.deadline();
             match known.remove(pid) {
-                Some(session)
-                    if session.target().memory().inner().stands_again(&standing.threads, deadline.ending()) =>
-                {
-                    session.target().ran();
+                Some(session) if session.target().stands_again(&standing.threads, deadline.ending()) => {
                     session.resumed();
-                    let memory = session.target().memory();
-                    memory.read_again();
-                    prefetch_stacks(memory);
-                    note_messages(memory, &self.messages);
-                    memory.stands_for_target(true);
-                    memory.inner().is_copied();
+                    session.target().is_copied();
                     copied.push((*pid, session, deadline));
                 }
                 _ => rest.push(*pid),
@@ -120,7 +112,7 @@ impl<'a> Group<'a> {
         tell(failures, answers);
         for (pid, session, deadline) in copied {
             match self.question.ask(&session, MoreMemory::default()) {
-                Ok(told) if !deadline.is_over() && !session.target().memory().inner().has_missed() => {
+                Ok(told) if !deadline.is_over() && !session.target().has_missed() => {
                     answers.insert(pid, Ok(told));
                 }
                 _ => rest.push(pid),

@@ -11,13 +11,9 @@ use target::cores::{CoreFile, CoreProcess};
 use target::files::Reader;
 use target::{Image as Listed, Mapping, Symbol, Target, TargetAbi, TargetError};
 
+use crate::ending::{Ending, Looks};
 use crate::images::Image;
-use crate::live::Ending;
 use crate::process::{Process, Thread};
-use std::cell::Cell;
-
-/// Between two looks whether reading must end: some milliseconds.
-const READS_BETWEEN_LOOKS: u32 = 64;
 
 /// The process of a core file.
 pub struct Core {
@@ -26,8 +22,7 @@ pub struct Core {
     mappings: Rc<[Mapping]>,
     program: PathBuf,
     reader: Option<Reader>,
-    ending: Ending,
-    reads: Cell<u32>,
+    looks: Looks,
 }
 
 impl Core {
@@ -69,28 +64,20 @@ impl Core {
             }
         }));
         mappings.sort_by_key(|mapping| mapping.start);
-        let reads = Cell::new(0);
+        let looks = Looks::new(ending);
         let process = CoreProcess::new(core, program.clone()).for_reader(reader.clone());
-        Self { process, threads: threads.into(), mappings: mappings.into(), program, reader, ending, reads }
+        Self { process, threads: threads.into(), mappings: mappings.into(), program, reader, looks }
     }
 
     /// The process as a target.
     pub fn process(&self) -> &CoreProcess {
         &self.process
     }
-
-    fn may_go_on(&self) -> Result<(), TargetError> {
-        let reads = self.reads.replace(self.reads.get().wrapping_add(1));
-        if !reads.is_multiple_of(READS_BETWEEN_LOOKS) {
-            return Ok(());
-        }
-        (self.ending)().map_or(Ok(()), Err)
-    }
 }
 
 impl Target for Core {
     fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
-        self.may_go_on()?;
+        self.looks.may_go_on()?;
         self.process.read(addr, buf)
     }
 

@@ -5,6 +5,7 @@
 //! us: the kernel lets a process go on whose tracer has ended.
 
 mod core;
+mod ending;
 mod facts;
 mod images;
 mod kept;
@@ -16,10 +17,11 @@ mod stop;
 mod types;
 
 pub use crate::core::Core;
+pub use ending::Ending;
 pub use images::{Image, Images};
-pub use live::{Ending, Live};
+pub use live::Live;
 pub use native::Native;
 pub use process::{Process, Thread};
-pub use stacks::{Messages, Stacks, note_messages, prefetch_stacks, stacks};
+pub use stacks::{Messages, Stacks, prefetch_stacks, stacks};
 pub use stop::{Memory, Piece, Standing, Status, StopError, Stopped, status};
 pub use types::MpiTypes;

@@ -12,15 +12,10 @@ use target::address::TargetAddr;
 use target::files::Reader;
 use target::{Image as Listed, LiveProcess, Mapping, Symbol, Target, TargetAbi, TargetError};
 
+use crate::ending::{Ending, Looks};
 use crate::images::Image;
 use crate::process::{Process, Thread};
 use crate::stop::{Memory, Piece};
-
-/// Between two looks whether reading must end: some milliseconds.
-const READS_BETWEEN_LOOKS: u32 = 64;
-
-/// Says why reading must end now, if it must: the user has interrupted it, or its time is over.
-pub type Ending = Box<dyn Fn() -> Option<TargetError>>;
 
 /// A live process of this machine. Whoever has stopped it sees to it that it stands as long as it is read.
 pub struct Live {
@@ -28,8 +23,7 @@ pub struct Live {
     memory: Memory,
     threads: RefCell<Rc<[Thread]>>,
     mappings: RefCell<Rc<[Mapping]>>,
-    ending: RefCell<Ending>,
-    reads: Cell<u32>,
+    looks: Looks,
     state: Cell<State>,
     missed: Cell<bool>,
 }
@@ -60,8 +54,7 @@ impl Live {
             memory,
             threads: RefCell::new(threads.into()),
             mappings: RefCell::new(mappings.into()),
-            ending: RefCell::new(ending),
-            reads: Cell::new(0),
+            looks: Looks::new(ending),
             state: Cell::new(State::Read),
             missed: Cell::new(false),
         })
@@ -69,7 +62,7 @@ impl Live {
 
     /// It was stopped again, after it has run: its threads stand where these do. False where it has mapped other files since, so
     /// that nothing that was found out about it holds.
-    pub fn stands_again(&self, threads: &[Thread], ending: Ending) -> bool {
+    pub(crate) fn stands_again(&self, threads: &[Thread], ending: Ending) -> bool {
         let Ok(mappings) = self.process.mappings() else { return false };
         let files = |list: &[Mapping]| -> Vec<Mapping> {
             list.iter().filter(|one| one.name.as_bytes().starts_with(b"/")).cloned().collect()
@@ -79,7 +72,7 @@ impl Live {
         }
         self.mappings.replace(mappings.into());
         self.threads.replace(threads.into());
-        *self.ending.borrow_mut() = ending;
+        self.looks.begin(ending);
         self.state.set(State::Read);
         self.missed.set(false);
         true
@@ -91,34 +84,29 @@ impl Live {
     }
 
     /// It goes on now: nothing of it is read any more.
-    pub fn goes_on(&self) {
+    pub(crate) fn goes_on(&self) {
         self.state.set(State::Gone);
     }
 
     /// What will be asked for was copied, and it goes on: what was not copied is missed.
-    pub fn is_copied(&self) {
+    pub(crate) fn is_copied(&self) {
         self.state.set(State::Copied);
     }
 
     /// Whether something was asked for that was not copied: what was told since is not true.
-    pub fn has_missed(&self) -> bool {
+    pub(crate) fn has_missed(&self) -> bool {
         self.missed.get()
     }
 
     fn may_go_on(&self) -> Result<(), TargetError> {
         match self.state.get() {
-            State::Read => {}
-            State::Gone => return Err(TargetError::Debugger("the process was let go already".to_owned())),
+            State::Read => self.looks.may_go_on(),
+            State::Gone => Err(TargetError::Debugger("the process was let go already".to_owned())),
             State::Copied => {
                 self.missed.set(true);
-                return Err(TargetError::Debugger("it was not copied before the process went on".to_owned()));
+                Err(TargetError::Debugger("it was not copied before the process went on".to_owned()))
             }
         }
-        let reads = self.reads.replace(self.reads.get().wrapping_add(1));
-        if !reads.is_multiple_of(READS_BETWEEN_LOOKS) {
-            return Ok(());
-        }
-        (self.ending.borrow())().map_or(Ok(()), Err)
     }
 }
 

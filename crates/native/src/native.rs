@@ -8,8 +8,10 @@ use model::Facts;
 use target::address::TargetAddr;
 use target::{CacheStatistics, Image, Mapping, PageCache, Symbol, Target, TargetAbi, TargetError};
 
-use crate::process::Process;
-use crate::stacks::{Messages, Stacks, stacks};
+use crate::ending::Ending;
+use crate::live::Live;
+use crate::process::{Process, Thread};
+use crate::stacks::{Messages, Stacks, note_messages, prefetch_stacks, stacks};
 use crate::types::MpiTypes;
 
 static KEPT: KeptFiles = KeptFiles::new();
@@ -76,6 +78,38 @@ impl<P: Process + 'static> Native<P> {
         if images {
             self.memory.drop_symbols();
         }
+    }
+}
+
+impl Native<Live> {
+    /// It was stopped again after it has run: what was read before is read anew, by as few system calls as can be. False where it
+    /// has mapped other files since, so that nothing that was found out about it holds.
+    pub fn stands_again(&self, threads: &[Thread], ending: Ending) -> bool {
+        if !self.memory.inner().stands_again(threads, ending) {
+            return false;
+        }
+        self.ran();
+        self.memory.stands_for_target(false);
+        self.memory.read_again();
+        prefetch_stacks(&self.memory);
+        true
+    }
+
+    /// What was read of it stands for it from now on: it goes on.
+    pub fn is_copied(&self) {
+        note_messages(&self.memory, &self.messages);
+        self.memory.stands_for_target(true);
+        self.memory.inner().is_copied();
+    }
+
+    /// Whether a copy lacks something that was asked for: what was told since is not true.
+    pub fn has_missed(&self) -> bool {
+        self.memory.inner().has_missed()
+    }
+
+    /// It goes on: nothing of it is read any more.
+    pub fn goes_on(&self) {
+        self.memory.inner().goes_on();
     }
 }
 

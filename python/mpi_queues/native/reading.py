@@ -146,20 +146,29 @@ def _read_processes(group: Sequence[PidTarget], request: Request) -> Iterator[Tu
         held.release_all()
 
 
+def _stop(
+    held: _native.LiveProcesses, group: Sequence[PidTarget], limit: float, deadline: float
+) -> Tuple[List[Tuple[PidTarget, Answer]], List[PidTarget]]:
+    """Stops them, all together: why some do not stand, and the others."""
+    held.stop([target.pid for target in group], limit, deadline)
+    refused = {pid: (kind, text) for pid, kind, text in held.failures}
+    answers = [
+        (target, Answer(target, error=_refusal(target, *refused[target.pid])))
+        for target in group
+        if target.pid in refused
+    ]
+    return answers, [target for target in group if target.pid not in refused]
+
+
 def _read_copies(
     held: _native.LiveProcesses, group: Sequence[PidTarget], request: Request, limit: float, deadline: float
 ) -> Tuple[List[Tuple[PidTarget, Answer]], List[PidTarget]]:
     """Copies what was asked for when they were read before, and reads the copies; and those of which a copy lacks
     something."""
-    held.stop([target.pid for target in group], limit, deadline)
+    answers, standing = _stop(held, group, limit, deadline)
     released = held.copy()
-    refused = {pid: (kind, text) for pid, kind, text in held.failures}
-    answers: List[Tuple[PidTarget, Answer]] = []
     rest: List[PidTarget] = []
-    for target in group:
-        if target.pid in refused:
-            answers.append((target, Answer(target, error=_refusal(target, *refused[target.pid]))))
-            continue
+    for target in standing:
         answer = _answer(target, request, partial(held.copied, target.pid))
         if held.missed(target.pid) or answer.error is not None:
             rest.append(target)
@@ -173,14 +182,8 @@ def _read_standing(
     held: _native.LiveProcesses, group: Sequence[PidTarget], request: Request, limit: float, deadline: float
 ) -> List[Tuple[PidTarget, Answer]]:
     """Reads processes while they stand."""
-    held.stop([target.pid for target in group], limit, deadline)
-    refused = {pid: (kind, text) for pid, kind, text in held.failures}
-    answers: List[Tuple[PidTarget, Answer]] = []
-    for target in group:
-        if target.pid in refused:
-            answers.append((target, Answer(target, error=_refusal(target, *refused[target.pid]))))
-            continue
-        answers.append((target, _answer(target, request, partial(held.session, target.pid))))
+    answers, standing = _stop(held, group, limit, deadline)
+    answers += [(target, _answer(target, request, partial(held.session, target.pid))) for target in standing]
     held.release_all()
     released = time.time()
     for _, answer in answers:

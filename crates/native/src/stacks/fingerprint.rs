@@ -102,7 +102,7 @@ fn variables_of(path: &Path) -> Option<Arc<OwnVariables>> {
 }
 
 /// Takes down what there is in the memory through which messages come to a process, while it stands.
-pub fn note_messages<P: Process>(memory: &PageCache<P>, messages: &Messages) {
+pub(crate) fn note_messages<P: Process>(memory: &PageCache<P>, messages: &Messages) {
     let process = memory.inner();
     for piece in process.here().map(|pid| message_memory(pid, &process.mappings())).unwrap_or_default() {
         // Not through the cache: it is large.

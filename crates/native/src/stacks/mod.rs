@@ -24,7 +24,7 @@ use target::{PageCache, Target};
 use crate::images::Images;
 use crate::process::{Process, Thread};
 use fingerprint::Fingerprints;
-pub use fingerprint::note_messages;
+pub(crate) use fingerprint::note_messages;
 pub use message_memory::Messages;
 use thread::NativeThread;
 use walked::Walked;
