@@ -96,3 +96,9 @@ fn system_call<'py>(py: Python<'py>, found: &SystemCall) -> PyResult<Bound<'py, 
     told.set_item("timed", found.timed)?;
     Ok(told)
 }
+
+/// A function's name without parameters.
+#[pyfunction]
+pub fn without_parameters(name: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(symbols::without_parameters(&text(name)?))
+}

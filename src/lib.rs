@@ -64,6 +64,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(calls::symbol_names, module)?)?;
     module.add_function(wrap_pyfunction!(calls::system_call_of_proc, module)?)?;
     module.add_function(wrap_pyfunction!(calls::system_call_of_registers, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::without_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(threads::add_call, module)?)?;
     module.add_function(wrap_pyfunction!(threads::is_application, module)?)?;
     module.add_function(wrap_pyfunction!(threads::refuse_call, module)?)?;

@@ -73,6 +73,7 @@ __all__ = [
     "system_call_of_proc",
     "system_call_of_registers",
     "value_of_c",
+    "without_parameters",
 ]
 
 class NativeError(Exception):
@@ -1269,6 +1270,9 @@ def system_call_of_registers(number: int, result: int, second: int, fourth: int)
 def system_call_of_proc(machine: str, text: str, result: Optional[int]) -> Optional[SystemCallDict]:
     """The same by the text of ``/proc/PID/task/TID/syscall``, on a machine that uname calls so; None where that does not
     tell. ``result`` is the register in which x86-64 returns what a system call returns."""
+
+def without_parameters(name: str) -> str:
+    """A C++ function's qualified name without parameters and return type; other names are as they are."""
 
 def scoped_names(path: str, unit: str, starts: Sequence[int]) -> List[Optional[str]]:
     """The names in the source of the functions that start at these addresses (of the file), with the modules and functions

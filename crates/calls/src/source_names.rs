@@ -10,6 +10,7 @@ use gimli::{Dwarf, SectionId, Unit};
 
 use layouts::{DebugSections, Section, read_file};
 use target::printable;
+use target::source_path::{joined, resolved};
 
 /// Looking through one file may take this long; what was not found by then stays unknown.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -76,61 +77,16 @@ fn name_in_unit(dwarf: &Dwarf<Section<'_>>, unit: &Unit<Section<'_>>, wanted: &S
         if let (true, false, Some(parent)) = (listed, name.starts_with('/'), entry.directory(header).and_then(string)) {
             name = joined(&parent, &name);
         }
-        (resolved(&directory, &name) == wanted.file).then_some(name)
+        (resolved(&joined(&directory, &name)) == wanted.file).then_some(name)
     })
 }
 
 /// Path of a compile unit's main file, as lldb shows it.
 pub(super) fn unit_path(unit: &Unit<Section<'_>>) -> Option<String> {
-    Some(resolved(&text(unit.comp_dir.unwrap_or_default()), &text(unit.name?)))
+    Some(resolved(&joined(&text(unit.comp_dir.unwrap_or_default()), &text(unit.name?))))
 }
 
 pub(super) fn text(bytes: Section<'_>) -> String {
     let bytes = bytes.slice();
     printable(&bytes[..bytes.len().min(MAX_NAME)])
-}
-
-fn joined(directory: &str, name: &str) -> String {
-    if directory.is_empty() || name.starts_with('/') {
-        return name.to_owned();
-    }
-    format!("{}/{name}", directory.trim_end_matches('/'))
-}
-
-/// The path without `.` and `..`, as lldb shows it (`llvm::sys::path::remove_dots`).
-fn resolved(directory: &str, name: &str) -> String {
-    let path = joined(directory, name);
-    let absolute = path.starts_with('/');
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            ".." if absolute => {}
-            _ => parts.push(part),
-        }
-    }
-    format!("{}{}", if absolute { "/" } else { "" }, parts.join("/"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_resolved_as_lldb_shows_them() {
-        for (directory, name, shown) in [
-            ("/build", "src/a.c", "/build/src/a.c"),
-            ("/build/", "../src/./a.c", "/src/a.c"),
-            ("/build", "/src/a.c", "/src/a.c"),
-            ("./misc", "../sysdeps/a.S", "sysdeps/a.S"),
-            ("..", "../a.c", "../../a.c"),
-            ("/", "../../a.c", "/a.c"),
-            ("", "a.c", "a.c"),
-        ] {
-            assert_eq!(resolved(directory, name), shown, "{directory} {name}");
-        }
-    }
 }

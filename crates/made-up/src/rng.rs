@@ -23,6 +23,11 @@ impl Rng {
         self.next() % limit.max(1)
     }
 
+    /// A place in something with so many elements.
+    pub fn index(&mut self, length: usize) -> usize {
+        self.below(length as u64) as usize
+    }
+
     /// Whether an event of this chance (in percent) happens.
     pub fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent

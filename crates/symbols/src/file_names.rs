@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use gimli::{AttributeValue, Dwarf, LineProgramHeader, Unit};
 use target::printable;
+use target::source_path::{joined, resolved};
 
 use super::Section;
 
@@ -99,48 +100,4 @@ fn main_file(
 pub(crate) fn text(section: Option<&Section>) -> String {
     let bytes = section.map_or(&[][..], |section| section.bytes());
     printable(bytes.get(..MAX_NAME).unwrap_or(bytes))
-}
-
-fn joined(directory: &str, name: &str) -> String {
-    if directory.is_empty() || name.starts_with('/') {
-        return name.to_owned();
-    }
-    format!("{}/{name}", directory.trim_end_matches('/'))
-}
-
-/// The path without `.` and `..`.
-fn resolved(path: &str) -> String {
-    let absolute = path.starts_with('/');
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            ".." if absolute => {}
-            _ => parts.push(part),
-        }
-    }
-    format!("{}{}", if absolute { "/" } else { "" }, parts.join("/"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_cleaned() {
-        for (directory, name, shown) in [
-            ("/build", "src/a.c", "/build/src/a.c"),
-            ("/build/", "../src/./a.c", "/src/a.c"),
-            ("/build", "/src/a.c", "/src/a.c"),
-            ("./misc", "../sysdeps/a.S", "sysdeps/a.S"),
-            ("..", "../a.c", "../../a.c"),
-            ("/", "../../a.c", "/a.c"),
-            ("", "a.c", "a.c"),
-        ] {
-            assert_eq!(resolved(&joined(directory, name)), shown, "{directory} {name}");
-        }
-    }
 }

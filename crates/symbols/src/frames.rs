@@ -35,7 +35,8 @@ pub enum Language {
 }
 
 impl Language {
-    pub(crate) fn of(told: Option<DwLang>) -> Self {
+    /// By DW_AT_language.
+    pub fn of(told: Option<DwLang>) -> Self {
         match told {
             Some(dw::DW_LANG_C | dw::DW_LANG_C89 | dw::DW_LANG_C99 | dw::DW_LANG_C11 | dw::DW_LANG_C17) => Self::C,
             Some(

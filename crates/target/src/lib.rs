@@ -16,6 +16,7 @@ mod live;
 pub mod mock;
 pub mod registers;
 mod segments;
+pub mod source_path;
 pub mod text;
 
 pub use abi::{ByteOrder, PointerWidth, TargetAbi};

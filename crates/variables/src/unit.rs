@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
+use symbols::Language;
 
 use crate::Section;
 use crate::info::DebugInfo;
@@ -20,7 +21,7 @@ pub(crate) struct Unit {
     /// Begin and end of the code of functions, and where they stand.
     functions: OnceLock<Vec<(u64, u64, UnitOffset)>>,
     names: OnceLock<Names>,
-    language: Option<dw::DwLang>,
+    language: Language,
 }
 
 impl Deref for Unit {
@@ -33,11 +34,13 @@ impl Deref for Unit {
 
 impl Unit {
     pub(crate) fn new(number: usize, unit: gimli::Unit<Section>) -> Self {
-        let mut made = Self { number, unit, functions: OnceLock::new(), names: OnceLock::new(), language: None };
-        made.language = made.root().and_then(|root| match root.attr_value(dw::DW_AT_language)? {
+        let mut made =
+            Self { number, unit, functions: OnceLock::new(), names: OnceLock::new(), language: Language::Other };
+        let told = made.root().and_then(|root| match root.attr_value(dw::DW_AT_language)? {
             AttributeValue::Language(language) => Some(language),
             _ => None,
         });
+        made.language = Language::of(told);
         made
     }
 
@@ -48,32 +51,12 @@ impl Unit {
 
     /// Whether it was written in Fortran.
     pub(crate) fn is_fortran(&self) -> bool {
-        matches!(
-            self.language,
-            Some(
-                dw::DW_LANG_Fortran77
-                    | dw::DW_LANG_Fortran90
-                    | dw::DW_LANG_Fortran95
-                    | dw::DW_LANG_Fortran03
-                    | dw::DW_LANG_Fortran08
-                    | dw::DW_LANG_Fortran18
-            )
-        )
+        self.language == Language::Fortran
     }
 
     /// Whether it was written in C++.
     pub(crate) fn is_cxx(&self) -> bool {
-        matches!(
-            self.language,
-            Some(
-                dw::DW_LANG_C_plus_plus
-                    | dw::DW_LANG_C_plus_plus_03
-                    | dw::DW_LANG_C_plus_plus_11
-                    | dw::DW_LANG_C_plus_plus_14
-                    | dw::DW_LANG_C_plus_plus_17
-                    | dw::DW_LANG_C_plus_plus_20
-            )
-        )
+        self.language == Language::Cpp
     }
 
     /// The innermost function whose code has an address of the file.

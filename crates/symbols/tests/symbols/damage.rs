@@ -1,5 +1,6 @@
 //! Files that are damaged: nothing is said of them, or something wrong, but nothing else happens.
 
+use made_up::rng::Rng;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -8,22 +9,6 @@ use symbols::{DebugPlaces, ObjectFile};
 use super::compiled::Directory;
 
 const ROUNDS: u64 = 300;
-
-/// The numbers of one seed (xorshift64*).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
-    }
-}
 
 /// Asks everything there is.
 fn ask_all(bytes: Vec<u8>, addresses: &[u64]) {
@@ -69,15 +54,15 @@ fn damage(bytes: &[u8], names: &[&str], seeds: std::ops::Range<u64>) {
     addresses.extend([0, 1, text - 1, u64::MAX, u64::MAX / 2]);
     for seed in seeds {
         let started = Instant::now();
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut random = Rng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let mut damaged = bytes.to_vec();
-        if random.below(8) == 0 {
-            damaged.truncate(random.below(bytes.len()));
+        if random.index(8) == 0 {
+            damaged.truncate(random.index(bytes.len()));
         }
-        for _ in 0..=random.below(40) {
-            let (start, length) = parts[random.below(parts.len())];
-            let at = start + random.below(length);
-            let value = match random.below(4) {
+        for _ in 0..=random.index(40) {
+            let (start, length) = parts[random.index(parts.len())];
+            let at = start + random.index(length);
+            let value = match random.index(4) {
                 0 => 0,
                 1 => 0xff,
                 _ => random.next() as u8,

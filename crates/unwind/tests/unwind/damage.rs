@@ -1,5 +1,6 @@
 //! Damaged tables and memory: every walk ends, with no more frames than asked for.
 
+use made_up::rng::Rng;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,34 +9,18 @@ use crate::recorded::{Directory, compiled, recorded};
 use object::read::{Object, ObjectSection};
 use unwind::{Code, Machine, Memory, Module, Registers, Sections};
 
-/// xorshift64 (Marsaglia 2003).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-
-    /// Changes some bytes, to what often matters.
-    fn damage(&mut self, bytes: &mut [u8], most: usize) {
-        for _ in 0..self.below(most + 1) {
-            let at = self.below(bytes.len());
-            bytes[at] = match self.below(6) {
-                0 => 0,
-                1 => 0xff,
-                2 => 0x7f,
-                3 => 0x80,
-                4 => bytes[at] ^ (1 << self.below(8)),
-                _ => self.next() as u8,
-            };
-        }
+/// Changes some bytes, to what often matters.
+fn damage(random: &mut Rng, bytes: &mut [u8], most: usize) {
+    for _ in 0..random.index(most + 1) {
+        let at = random.index(bytes.len());
+        bytes[at] = match random.index(6) {
+            0 => 0,
+            1 => 0xff,
+            2 => 0x7f,
+            3 => 0x80,
+            4 => bytes[at] ^ (1 << random.index(8)),
+            _ => random.next() as u8,
+        };
     }
 }
 
@@ -91,23 +76,23 @@ fn a_program_with_damaged_tables_and_stacks() {
     let (eh_frame, header) = (of(".eh_frame"), of(".eh_frame_hdr"));
     let (mut longest, mut shortest) = (0, MOST);
     for seed in 1..=3000 {
-        let mut random = Random(u64::wrapping_mul(seed, 0x9e37_79b9_7f4a_7c15));
+        let mut random = Rng::new(u64::wrapping_mul(seed, 0x9e37_79b9_7f4a_7c15));
         let (mut eh_frame, mut header, mut stack) = (eh_frame.clone(), header.clone(), whole.stops[0].stack().clone());
         // An index of all entries is made where the header is of no use.
-        let kind = random.below(4);
+        let kind = random.index(4);
         if kind != 0 {
             // One byte of twenty: the entries on the way are hit as well.
             let most = eh_frame.1.len() / 20;
-            random.damage(&mut eh_frame.1, most);
+            damage(&mut random, &mut eh_frame.1, most);
         }
         if kind == 1 {
-            random.damage(&mut header.1[..64], 3);
+            damage(&mut random, &mut header.1[..64], 3);
         } else {
             let most = header.1.len() / 20;
-            random.damage(&mut header.1[12..], most);
+            damage(&mut random, &mut header.1[12..], most);
         }
-        if kind == 0 || random.below(2) == 0 {
-            random.damage(&mut stack.1, 400);
+        if kind == 0 || random.index(2) == 0 {
+            damage(&mut random, &mut stack.1, 400);
         }
         let placed = |(address, bytes): (u64, Vec<u8>)| Some((address, unwind::section(&bytes)));
         let sections = Sections { eh_frame: placed(eh_frame), eh_frame_hdr: placed(header), ..Sections::default() };
@@ -124,24 +109,24 @@ fn a_program_with_damaged_tables_and_stacks() {
 #[test]
 fn random_instructions_and_expressions() {
     for seed in 1..=20_000 {
-        let mut random = Random(u64::wrapping_mul(seed, 0x9e37_79b9_7f4a_7c15));
-        let machine = if random.below(2) == 0 { Machine::X86_64 } else { Machine::Aarch64 };
+        let mut random = Rng::new(u64::wrapping_mul(seed, 0x9e37_79b9_7f4a_7c15));
+        let machine = if random.index(2) == 0 { Machine::X86_64 } else { Machine::Aarch64 };
         let (return_address, sp) = if machine == Machine::X86_64 { (16, 7) } else { (30, 31) };
-        let mut rules = vec![0; 1 + random.below(60)];
+        let mut rules = vec![0; 1 + random.index(60)];
         let most = rules.len() * 2;
-        random.damage(&mut rules, most);
+        damage(&mut random, &mut rules, most);
         // An expression of random bytes, as that of the frame's address or of a register.
         let expression = [&[rules.len() as u8][..], &rules].concat();
-        let instructions = match random.below(3) {
+        let instructions = match random.index(3) {
             0 => rules.clone(),
             1 => [&[DEF_CFA_EXPRESSION][..], &expression].concat(),
             _ => [&[DEF_CFA, sp, 16, VAL_EXPRESSION, return_address][..], &expression].concat(),
         };
-        let kind = if random.below(2) == 0 { Kind::EhFrame } else { Kind::DebugFrame };
+        let kind = if random.index(2) == 0 { Kind::EhFrame } else { Kind::DebugFrame };
         let augmentation = if kind == Kind::EhFrame { "zR" } else { "" };
         let mut bytes = table(kind, return_address, augmentation, &[], &[Entry(0x1000, 0x100, &instructions)]);
-        if random.below(3) == 0 {
-            random.damage(&mut bytes, 4);
+        if random.index(3) == 0 {
+            damage(&mut random, &mut bytes, 4);
         }
         let mut made = Made::new(machine);
         let section = unwind::section(&bytes);
@@ -151,15 +136,15 @@ fn random_instructions_and_expressions() {
         };
         made.add(sections);
         let mut stack = vec![0; 256];
-        random.damage(&mut stack, 300);
+        damage(&mut random, &mut stack, 300);
         made.bytes(0x7000, &stack);
         made.words(0x7000, &[BIAS + 0x1008, BIAS + 0x1010, 0x7020]);
         let mut registers = Registers::new(machine);
         for number in 0..33 {
             registers
-                .set(number, if random.below(3) == 0 { random.next() } else { 0x7000 + 8 * random.below(8) as u64 });
+                .set(number, if random.index(3) == 0 { random.next() } else { 0x7000 + 8 * random.index(8) as u64 });
         }
-        registers.set(machine.program_counter(), BIAS + 0x1000 + random.below(64) as u64);
+        registers.set(machine.program_counter(), BIAS + 0x1000 + random.index(64) as u64);
         ends(&made, &made, registers, seed);
     }
 }

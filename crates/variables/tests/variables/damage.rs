@@ -1,5 +1,6 @@
 //! Damaged debug information: whatever it says, look-ups end, and nothing panics.
 
+use made_up::rng::Rng;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -8,43 +9,27 @@ use variables::FrameScope;
 
 use crate::stopped::{Build, Stopped, stopped};
 
-/// A generator of numbers that are the same each time (xorshift64*, Vigna 2016).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
-}
-
 /// Changes some bytes of a section, more of those that say much.
-fn damage(sections: &mut BTreeMap<&'static str, Vec<u8>>, random: &mut Random) {
+fn damage(sections: &mut BTreeMap<&'static str, Vec<u8>>, random: &mut Rng) {
     const OFTEN: [&str; 6] =
         [".debug_info", ".debug_info", ".debug_abbrev", ".debug_loclists", ".debug_rnglists", ".debug_addr"];
     let names: Vec<_> = sections.iter().filter(|(_, bytes)| !bytes.is_empty()).map(|(name, _)| *name).collect();
-    for _ in 0..=random.below(12) {
-        let often = OFTEN[random.below(OFTEN.len())];
+    for _ in 0..=random.index(12) {
+        let often = OFTEN[random.index(OFTEN.len())];
         let name =
-            if random.below(4) == 0 || !names.contains(&often) { names[random.below(names.len())] } else { often };
+            if random.index(4) == 0 || !names.contains(&often) { names[random.index(names.len())] } else { often };
         let bytes = sections.get_mut(name).unwrap();
-        let at = random.below(bytes.len());
-        let length = 1 + random.below(4);
+        let at = random.index(bytes.len());
+        let length = 1 + random.index(4);
         for byte in bytes.iter_mut().skip(at).take(length) {
-            *byte = match random.below(4) {
+            *byte = match random.index(4) {
                 0 => 0,
                 1 => 0xff,
                 2 => byte.wrapping_add(1),
                 _ => random.next() as u8,
             };
         }
-        if random.below(20) == 0 {
+        if random.index(20) == 0 {
             bytes.truncate(at);
         }
         if bytes.is_empty() {
@@ -69,12 +54,12 @@ fn ask_everything(scope: &FrameScope, text: &str, fortran: bool) {
 
 fn rounds(stopped: &Stopped, fortran: bool, rounds: u64) {
     for round in 0..rounds {
-        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (round + 1));
+        let mut random = Rng::new(0x9e37_79b9_7f4a_7c15 ^ (round + 1));
         let begin = Instant::now();
         let infos = stopped.infos(&mut |sections| damage(sections, &mut random));
         for asked in &stopped.asked {
             // A tenth of them, others in each round.
-            if random.below(10) != 0 {
+            if random.index(10) != 0 {
                 continue;
             }
             if let Ok(scope) = stopped.scope(&infos, asked, fortran) {
