@@ -63,7 +63,8 @@ def record(path, core, steps=0):
                 note(out)
                 gdb.execute("stepi", to_string=True)
         else:
-            for thread in gdb.selected_inferior().threads():
+            # In the order they were started.
+            for thread in sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num):
                 thread.switch()
                 note(out)
     gdb.execute("set use-coredump-filter off")

@@ -118,9 +118,11 @@ fn stacks_of_threads_end_where_they_were_started() {
     let recorded = recorded(&directory, &program, "", &["python stop_in_thread_start()"], 0);
     assert_eq!(recorded.stops.len(), 3);
     let stacks: Vec<_> = recorded.stops.iter().map(|stop| same_as_gdb(&recorded, stop)).collect();
-    assert!(stacks.iter().all(|stack| stack.end == End::Outermost && stack.first_guess().is_none()));
+    // The one that started them may stand behind the system call of glibc's clone, where there are no tables.
+    let started = &stacks[1..];
+    assert!(started.iter().all(|stack| stack.end == End::Outermost && stack.first_guess().is_none()));
     // One of them has called nothing yet.
-    assert_eq!(stacks.iter().filter(|stack| stack.frames.len() == 1).count(), 1);
+    assert_eq!(started.iter().filter(|stack| stack.frames.len() == 1).count(), 1);
 }
 
 #[test]
