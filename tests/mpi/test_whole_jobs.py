@@ -97,15 +97,16 @@ def test_a_job_is_recorded(debian_mpi: MpiBuild, start_job: Callable[..., Job], 
 def wrapped(build: MpiBuild, place: pathlib.Path, mode: str) -> Iterator[jobs.Job]:
     """Ranks that are started by a shell script."""
     script = place / "around.sh"
-    script.write_text(f'#!/bin/sh\n"{compile_program(build, "rank_of_job")}" "$@"\nexit $?\n')
+    noted = 'echo $$ >"$1/script.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"'
+    script.write_text(f'#!/bin/sh\n{noted}\n"{compile_program(build, "rank_of_job")}" "$@"\nexit $?\n')
     script.chmod(0o755)
     options = ["-disable-auto-cleanup"] if build.is_mpich else []
     with jobs.Job(script, ranks=2, args=[str(place), mode], launcher=build.mpirun, options=options) as job:
         yield job
 
 
-def said(place: pathlib.Path, rank: int) -> int:
-    return int((place / f"pid.{rank}").read_text())
+def said(place: pathlib.Path, rank: int, who: str = "pid") -> int:
+    return int((place / f"{who}.{rank}").read_text())
 
 
 @pytest.fixture(params=["debian_mpi", "debian_mpich", "wheel_mpi"])
@@ -139,8 +140,10 @@ def test_scripts_around_ranks_and_children_of_ranks(any_mpi: MpiBuild, tmp_path:
 
 def test_a_rank_that_has_ended_is_a_row_with_its_reason(debian_mpi: MpiBuild, tmp_path: pathlib.Path) -> None:
     with wrapped(debian_mpi, tmp_path, "leaves") as job:
-        gone = said(tmp_path, 1)
-        processes.wait_until(lambda: processes.state(gone) is None, "the end of rank 1")
+        # The launcher's table has the script, which ends after its rank.
+        for who in ("pid", "script"):
+            gone = said(tmp_path, 1, who)
+            processes.wait_until(lambda gone=gone: processes.state(gone) is None, f"the end of rank 1 ({who})")
         first, second = acquisition.of(job.launcher_pid).ranks
         assert (first.pid, first.state) == (said(tmp_path, 0), "sleeping")
         assert (second.rank, second.state) == (1, "ended")
