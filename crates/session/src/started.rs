@@ -5,7 +5,7 @@ mod candidates;
 mod others;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use candidates::{Candidate, Fitting, Known, fitting, given, order};
@@ -76,11 +76,14 @@ pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option
 /// Adds it to the requests of calls.
 fn tell_calls(process: &mut Process, candidates: &[Candidate<'_>]) {
     let mut calls = std::mem::take(&mut process.calls);
+    // There may be a hundred thousand operations, of which calls wait for few.
+    let waited = |request: &CallRequest| request.handle.as_deref().and_then(hexadecimal);
+    let waited: HashSet<u64> = calls.iter().flat_map(|call| &call.requests).filter_map(waited).collect();
     let mut posted = Posted::new();
-    for communicator in &process.communicators {
+    for communicator in process.communicators.iter().filter(|_| !waited.is_empty()) {
         for queue in [QueueKind::PendingSends, QueueKind::PendingReceives] {
             for operation in queue.of(communicator).operations.iter().filter(|operation| !operation.internal) {
-                if let Some(request) = operation.request {
+                if let Some(request) = operation.request.filter(|request| waited.contains(request)) {
                     posted.entry(request).or_insert((communicator.unique_id, (queue, operation)));
                 }
             }
