@@ -15,6 +15,7 @@ mod references;
 mod send_mode;
 mod status;
 mod topology;
+pub mod ucx;
 pub mod walk;
 
 use layouts::LayoutError;

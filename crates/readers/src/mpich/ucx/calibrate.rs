@@ -1,12 +1,11 @@
 //! What some of a process's requests say of which layout of UCX fits, and of how MPICH packs tags for it.
 
 use super::native;
-use super::tag::Sample;
-use super::worker::Workers;
 use crate::mpich::communicators::Communicators;
 use crate::mpich::pools::Pools;
 use crate::mpich::requests::{self, Kind, Kinds, RequestShape};
 use crate::record::Slot;
+use crate::ucx::{Sample, Workers};
 use target::address::TargetAddr;
 use target::{Target, TargetError};
 

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use super::variables;
-use super::worker::Workers;
 use crate::record::{Record, shape};
+use crate::ucx::Workers;
 use layouts::Layouts;
 use target::address::TargetAddr;
 use target::{Range, Target, TargetError, zeroed};

@@ -6,16 +6,14 @@
 
 mod calibrate;
 mod destinations;
-mod layout;
+mod global;
 mod native;
 mod tag;
 #[cfg(test)]
 mod tests;
 mod variables;
-mod worker;
 
-pub use layout::UcxLayout;
-pub use tag::{Open, Sample, Split};
+pub use tag::{Open, Split};
 
 use std::collections::HashSet;
 
@@ -23,13 +21,12 @@ pub use calibrate::Calibration;
 
 use self::calibrate::Calibrated;
 use self::destinations::Destinations;
-use self::native::{Data, Native};
-use self::worker::Workers;
 use super::active_messages::{matched_message, message as arrived};
 use super::communicators::Found;
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded, Transport, Unexpected};
 use crate::record::Slot;
+use crate::ucx::{Data, Native, Sample, UcxLayout, Workers};
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
 use model::{Operation, OperationStatus, QueueKind};
@@ -84,7 +81,7 @@ impl<'a> Ucx<'a> {
         let request = fields.into_iter().find_map(|field| Slot::probe(layouts, "MPIR_Request", field).ok().flatten());
         let Some(request) = request else { return Ok(None) };
         let target = calibration.target;
-        let candidates = worker::find(target, layouts, &calibration.pools.ranges, &UcxLayout::shipped(target.abi()))?;
+        let candidates = global::find(target, layouts, &calibration.pools.ranges, &UcxLayout::shipped(target.abi()))?;
         let unpacked = native::Unpacked::resolve(layouts);
         let fields = ["dev.ch4.netmod.ucx.s.message_handler", "dev.ch4.netmod.ucx.message_handler"];
         let message = fields.into_iter().find_map(|field| Slot::probe(layouts, "MPIR_Request", field).ok().flatten());

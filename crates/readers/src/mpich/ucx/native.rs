@@ -1,10 +1,9 @@
 //! UCX's own request behind one of MPICH's.
 
-use super::layout::{RequestShape, UcxLayout};
-use super::tag::Sample;
 use crate::mpich::datatypes::Datatypes;
 use crate::mpich::requests::{Kind, Request};
 use crate::record::{Record, Slot};
+use crate::ucx::{Native, Sample, UcxLayout};
 use layouts::{FieldKind, Layouts};
 use model::Operation;
 use target::Target;
@@ -13,43 +12,6 @@ use target::address::TargetAddr;
 /// UCX's request is looked for in so many bytes in front of the address that MPICH has: those of the releases 1.10 to 1.22 have
 /// 256 to 280.
 const SEARCHED: usize = 512;
-
-/// A request that goes through the protocols of newer releases keeps its data in an iterator
-/// (`UCP_REQUEST_FLAG_PROTO_SEND`, openucx/ucx, src/ucp/core/ucp_request.h, v1.12 to v1.20).
-const PROTO_SEND: u64 = 1 << 2;
-
-/// What UCX knows of one operation.
-#[derive(Debug, Clone, Copy)]
-pub struct Native {
-    /// What it is matched by.
-    pub sample: Sample,
-    /// The place of a receive among those of its worker.
-    pub sequence: u64,
-    /// What only a known layout tells.
-    pub more: Option<More>,
-}
-
-/// What only a known layout tells.
-#[derive(Debug, Clone, Copy)]
-pub struct More {
-    /// Where the request is linked to others.
-    pub link: TargetAddr,
-    /// The worker of a receive, the connection of a send.
-    pub owner: TargetAddr,
-    /// The data.
-    pub data: Data,
-    /// What was matched with a receive: what it is matched by, and its length.
-    pub sender: (u64, u64),
-}
-
-/// Where the data of an operation lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Data {
-    /// Bytes of the message.
-    pub length: u64,
-    /// Its buffer; `None` where it is in several pieces.
-    pub buffer: Option<TargetAddr>,
-}
 
 /// Reads UCX's request in front of `behind`; `None` where what stands there does not lead back to MPICH's.
 pub fn by_layout(
@@ -68,14 +30,7 @@ pub fn by_layout(
     if record.pointer(back) != request {
         return None;
     }
-    let (sample, owner, data) = if receive {
-        (Sample::Receive(record.uint(shape.tag), record.uint(shape.mask)), shape.worker, of_receive(shape, &record)?)
-    } else {
-        (Sample::Send(record.uint(shape.send_tag)), shape.endpoint, of_send(shape, &record))
-    };
-    let sender = (record.uint(shape.sender_tag), record.uint(shape.sender_length));
-    let more = More { link: record.address_of(shape.link), owner: record.pointer(owner), data, sender };
-    Some(Native { sample, sequence: record.uint(shape.sequence), more: Some(more) })
+    Native::of(layout, &record, receive)
 }
 
 /// Looks for what a request is matched by where the layout of UCX is not known: the only words that `fits` takes. A receive's
@@ -112,33 +67,6 @@ pub fn by_search(
 /// A pointer that stands at an offset.
 fn first_word(offset: usize, size: usize) -> Slot {
     Slot { offset, size, kind: FieldKind::Pointer }
-}
-
-// Classes of data (`UCP_DATATYPE_*`, openucx/ucx, src/ucp/api/ucp.h, v1.9 to v1.20).
-const CLASS_MASK: u64 = 7;
-const CONTIGUOUS: u64 = 0;
-const GENERIC: u64 = 7;
-
-fn data(class: u64, length: u64, buffer: TargetAddr) -> Data {
-    Data { length, buffer: matches!(class, CONTIGUOUS | GENERIC).then_some(buffer) }
-}
-
-fn of_send(shape: &RequestShape, record: &Record<'_>) -> Data {
-    if record.uint(shape.flags) & PROTO_SEND != 0 {
-        let (length, buffer) = (record.uint(shape.send_iterated_length), record.pointer(shape.send_iterated_buffer));
-        return data(record.uint(shape.send_class), length, buffer);
-    }
-    let class = record.uint(shape.send_datatype) & CLASS_MASK;
-    data(class, record.uint(shape.send_length), record.pointer(shape.send_buffer))
-}
-
-/// Until 1.15 members of the receive itself, since 1.16 an iterator; `None` where a profile has neither.
-fn of_receive(shape: &RequestShape, record: &Record<'_>) -> Option<Data> {
-    if let (Some(class), Some(length), Some(buffer)) = (shape.class, shape.iterated_length, shape.iterated_buffer) {
-        return Some(data(record.uint(class), record.uint(length), record.pointer(buffer)));
-    }
-    let class = record.uint(shape.datatype?) & CLASS_MASK;
-    Some(data(class, record.uint(shape.length?), record.pointer(shape.buffer?)))
 }
 
 /// What a receive is for that UCX fills a temporary buffer for (pmodels/mpich, src/mpid/ch4/netmod/ucx/ucx_recv.h, v5.0).

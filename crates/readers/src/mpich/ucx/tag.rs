@@ -5,6 +5,7 @@
 //! (`--with-ch4-ucx-rankbits`), since 4.3 two bits for the protocol, then the tag.
 
 use crate::mpich::communicators::Communicators;
+use crate::ucx::Sample;
 
 use layouts::Layouts;
 
@@ -39,17 +40,6 @@ pub struct Open {
     pub any_tag: bool,
     /// Bits of tags that an application may use.
     pub tag_bits: u32,
-}
-
-/// What UCX has of one operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sample {
-    /// A receive: what it takes, and which bits of that count.
-    Receive(u64, u64),
-    /// A message that this process sends.
-    Send(u64),
-    /// A message that has arrived.
-    Arrived(u64),
 }
 
 const fn ones(bits: u32) -> u64 {

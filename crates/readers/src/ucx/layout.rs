@@ -1,6 +1,6 @@
-//! Where UCX keeps what MPICH's requests lack: the structures of several releases, chosen by what stands in the process.
+//! The structures of several releases of UCX, chosen by what stands in the process.
 //!
-//! UCX is no part of MPICH: a profile of its own says where its fields lie, and is used only where the process agrees.
+//! UCX is no part of an MPI: a profile of its own says where its fields lie, and is used only where the process agrees.
 
 use crate::ReaderError;
 use crate::record::{Record, shape};
@@ -12,7 +12,7 @@ use target::{Target, TargetAbi};
 const IMPLEMENTATION: &str = "UCX";
 
 shape!(
-    /// A request (openucx/ucx, src/ucp/core/ucp_request.h, v1.13 to v1.20). MPICH has the address behind it.
+    /// A request (openucx/ucx, src/ucp/core/ucp_request.h, v1.13 to v1.20). Who uses UCX has the address behind it.
     RequestShape = ["ucp_request"] {
         flags: "flags",
         user_data: "user_data",

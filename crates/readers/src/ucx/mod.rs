@@ -1,0 +1,14 @@
+//! UCX: what it keeps of the messages that an MPI leaves to it. Every family that does reads it from here.
+//!
+//! How an MPI packs communicator, rank and tag into the 64 bits that UCX matches by, and how its own requests lead to UCX's,
+//! stands with the MPI.
+
+mod layout;
+mod request;
+#[cfg(test)]
+pub mod tests;
+mod worker;
+
+pub use layout::UcxLayout;
+pub use request::{Data, More, Native, Sample};
+pub use worker::{Arrived, Workers};
