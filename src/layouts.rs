@@ -7,15 +7,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::session::native_error;
-use layouts::{self, MakeRequest, Profile, shipped_profiles};
+use layouts::{self, MakeRequest, shipped_named, shipped_profiles};
 
 /// The shipped profiles.
 #[pyfunction]
 pub fn layouts_list(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
-    for (_, text) in shipped_profiles() {
-        let profile =
-            Profile::from_json(text).map_err(|error| native_error(py, "bad_layout", "", error.to_string()))?;
+    for shipped in shipped_profiles() {
+        let profile = shipped.profile().map_err(|error| native_error(py, "bad_layout", "", error.to_string()))?;
         let entry = PyDict::new(py);
         entry.set_item("name", profile.name)?;
         entry.set_item("implementation", profile.identity.implementation)?;
@@ -31,9 +30,9 @@ pub fn layouts_list(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 
 /// The text of a shipped profile.
 #[pyfunction]
-pub fn layouts_show(name: &str) -> PyResult<&'static str> {
-    let found = shipped_profiles().iter().find(|(known, _)| *known == name);
-    found.map(|(_, text)| *text).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+pub fn layouts_show(py: Python<'_>, name: &str) -> PyResult<String> {
+    let found = shipped_named(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+    found.text().map_err(|error| native_error(py, "bad_layout", "", error.to_string()))
 }
 
 /// A profile from debug information. Python threads go on while files are read.

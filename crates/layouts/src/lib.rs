@@ -11,6 +11,7 @@ mod object_file;
 mod object_types;
 mod pooled;
 mod profile;
+mod shipped;
 mod source;
 mod verify;
 mod wanted;
@@ -20,9 +21,10 @@ pub use object_file::{DebugSections, Section, read_file};
 pub use object_types::ObjectTypes;
 pub use pooled::{Candidate, candidates};
 pub use profile::{Identity, Producer, Profile, ProfileError, ProfileHeader};
+pub use shipped::Shipped;
 pub use source::{LayoutSource, Layouts};
 pub use verify::{Chosen, Difference, NoProfile, Verification, choose_profile, compare_abi};
-pub use wanted::{MPICH, OPEN_MPI, Wanted, shipped_for, shipped_profiles, wanted_of};
+pub use wanted::{MPICH, OPEN_MPI, Wanted, shipped_for, shipped_named, shipped_profiles, wanted_of};
 
 use std::collections::BTreeMap;
 

@@ -1,23 +1,24 @@
 //! Choosing among profiles by the sizes of pooled objects, which the header of a profile says.
 
 use super::profile::{Profile, ProfileError, ProfileHeader};
+use super::shipped::Shipped;
 use super::verify::Difference;
 
 /// A profile of which only the header was read.
 #[derive(Debug, Clone)]
-pub struct Candidate {
+pub struct Candidate<'a> {
     /// What the profile is for.
     pub header: ProfileHeader,
-    text: &'static str,
+    whole: &'a Shipped,
 }
 
-impl Candidate {
+impl Candidate<'_> {
     /// The whole profile.
     ///
     /// # Errors
     /// Where its text is damaged.
     pub fn profile(&self) -> Result<Profile, ProfileError> {
-        Profile::from_json(self.text)
+        self.whole.profile()
     }
 
     /// How the sizes of the profile differ from those of a process (type and bytes); types that only one of them has are
@@ -41,18 +42,18 @@ impl Candidate {
 ///
 /// # Errors
 /// Where the text of one is damaged.
-pub fn candidates(
-    profiles: &[(&'static str, &'static str)],
+pub fn candidates<'a>(
+    profiles: &'a [Shipped],
     series: Option<(u64, u64)>,
     version: Option<&str>,
     device: Option<&str>,
-) -> Result<Vec<Candidate>, ProfileError> {
+) -> Result<Vec<Candidate<'a>>, ProfileError> {
     let series = series.map(|(major, minor)| format!("{major}.{minor}"));
     let mut found = Vec::new();
-    for (_, text) in profiles {
-        let header = ProfileHeader::from_json(text)?;
+    for whole in profiles {
+        let header = whole.header()?;
         if series.as_ref().is_none_or(|series| header.identity.fits.contains(series)) {
-            found.push(Candidate { header, text });
+            found.push(Candidate { header, whole });
         }
     }
     found.sort_by_key(|candidate| {

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Field, FieldKind, LayoutSource, TypeLayout, shipped_profiles};
+use super::{Field, FieldKind, LayoutSource, TypeLayout};
 use target::files::open_regular;
 use target::{Reason, TargetAbi};
 
@@ -18,7 +17,7 @@ pub(super) const SCHEMA: &str = "mpi-queues-layout";
 pub(super) const FORMAT: &str = "1.1";
 
 /// Longest text of a profile, in bytes; ours have 300,000.
-const MAX_PROFILE: u64 = 16 << 20;
+pub(super) const MAX_PROFILE: u64 = 16 << 20;
 
 /// Largest structure that a profile may describe, in bytes.
 const MAX_TYPE: u64 = 1 << 30;
@@ -129,11 +128,6 @@ impl ProfileHeader {
     /// # Errors
     /// Where the text is not a profile of a format that we know.
     pub fn from_json(text: &str) -> Result<Self, ProfileError> {
-        static KEPT: Kept<ProfileHeader> = Kept::new();
-        KEPT.of(text, Self::parsed)
-    }
-
-    fn parsed(text: &str) -> Result<Self, ProfileError> {
         check_len(text.len() as u64)?;
         let header: Self = serde_json::from_str(text)?;
         check_format(&header.schema, &header.format)?;
@@ -147,11 +141,6 @@ impl Profile {
     /// # Errors
     /// Where the text is not a profile of a format that we know, is too large, or says something impossible.
     pub fn from_json(text: &str) -> Result<Self, ProfileError> {
-        static KEPT: Kept<Profile> = Kept::new();
-        KEPT.of(text, Self::parsed)
-    }
-
-    fn parsed(text: &str) -> Result<Self, ProfileError> {
         check_len(text.len() as u64)?;
         // A later major version may look different altogether: its number explains more than what is missing.
         let explain = |error: serde_json::Error| format_error(text).unwrap_or(ProfileError::Parse(error));
@@ -179,28 +168,6 @@ impl Profile {
         let mut text = String::new();
         file.take(MAX_PROFILE + 1).read_to_string(&mut text).map_err(fail)?;
         Self::from_json(&text)
-    }
-}
-
-/// What was read of shipped profiles, by their places in the list of them: the ranks of a job have the same MPI.
-struct Kept<T>(Mutex<BTreeMap<usize, T>>);
-
-impl<T: Clone> Kept<T> {
-    const fn new() -> Self {
-        Self(Mutex::new(BTreeMap::new()))
-    }
-
-    fn of(&self, text: &str, parse: impl FnOnce(&str) -> Result<T, ProfileError>) -> Result<T, ProfileError> {
-        let Some(place) = shipped_profiles().iter().position(|(_, shipped)| std::ptr::eq(*shipped, text)) else {
-            return parse(text);
-        };
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = kept().get(&place) {
-            return Ok(known.clone());
-        }
-        let parsed = parse(text)?;
-        kept().insert(place, parsed.clone());
-        Ok(parsed)
     }
 }
 

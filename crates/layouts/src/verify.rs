@@ -3,7 +3,8 @@
 
 use std::fmt;
 
-use super::profile::{Identity, Profile, ProfileError, ProfileHeader};
+use super::profile::{Identity, Profile, ProfileError};
+use super::shipped::Shipped;
 use target::{Target, TargetError};
 
 /// What was compared between a profile and a process.
@@ -179,7 +180,7 @@ pub struct Chosen {
     pub verification: Verification,
 }
 
-/// The first of the given profiles (names and texts) for a version of an implementation that fits the process, as
+/// The first of the given profiles for a version of an implementation that fits the process, as
 /// `verify` finds, without the types that it leaves out.
 ///
 /// # Errors
@@ -187,7 +188,7 @@ pub struct Chosen {
 pub fn choose_profile(
     implementation: &str,
     version: (u64, u64, u64),
-    profiles: &[(&str, &str)],
+    profiles: &[Shipped],
     verify: impl Fn(&Profile) -> Verification,
 ) -> Result<Chosen, NoProfile> {
     let damaged = |name: &str| {
@@ -197,13 +198,14 @@ pub fn choose_profile(
     let shown = format!("{}.{}.{}", version.0, version.1, version.2);
     let mut shipped = Vec::new();
     let mut tried = Vec::new();
-    for (name, text) in profiles {
-        let header = ProfileHeader::from_json(text).map_err(damaged(name))?;
+    for whole in profiles {
+        let name = whole.name;
+        let header = whole.header().map_err(damaged(name))?;
         shipped.push(format!("{name} for {}", header.identity.fits.join(", ")));
         if header.identity.implementation != implementation || !header.identity.is_for(version) {
             continue;
         }
-        let mut profile = Profile::from_json(text).map_err(damaged(name))?;
+        let mut profile = whole.profile().map_err(damaged(name))?;
         let verification = verify(&profile);
         if verification.fits() {
             profile.leave_out(&verification);
@@ -218,10 +220,11 @@ pub fn choose_profile(
         return Err(NoProfile::Unfit { implementation: implementation.to_owned(), version: shown, tried });
     }
     let mut same_sizes = Vec::new();
-    for (name, text) in profiles {
-        let profile = Profile::from_json(text).map_err(damaged(name))?;
+    for whole in profiles {
+        let name = whole.name;
+        let profile = whole.profile().map_err(damaged(name))?;
         if verify(&profile).fits() {
-            same_sizes.push((*name).to_owned());
+            same_sizes.push(name.to_owned());
         }
     }
     let (implementation, shipped) = (implementation.to_owned(), shipped.join("; "));

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use layouts::{Profile, shipped_profiles};
+use layouts::shipped_named;
 use plugins::mqs::{PluginRequest, discovery, read_with_plugin};
 use target::{PageCache, Target};
 
@@ -40,8 +40,7 @@ fn plain_host() -> PathBuf {
 
 /// The table of types and symbols for the plain host.
 fn table(target: &dyn Target) -> PathBuf {
-    let (_, text) = shipped_profiles().iter().find(|(name, _)| *name == "openmpi-4.1").expect("the profile");
-    let profile = Profile::from_json(text).expect("a profile");
+    let profile = shipped_named("openmpi-4.1").expect("the profile").profile().expect("a profile");
     let mut table = String::new();
     for name in SYMBOLS {
         let symbol = target.symbol(name).expect("symbols").expect(name);

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::refine::source_calls;
 use super::{Session, SessionError};
 use acquisition::named_plugin;
-use layouts::{LayoutSource, Profile, TypeLayout, shipped_profiles, wanted_of};
+use layouts::{LayoutSource, Profile, TypeLayout, shipped_named, wanted_of};
 use model::{Facts, HandleKind, Process, QueueState, SourceKind, Stack};
 use recording::{
     ImageDescription, Parts, ProcessDescription, Range, Recorder, Region, Replay, full_ranges, write_process,
@@ -140,7 +140,7 @@ impl<T: Target> Session<T> {
             return serde_json::to_string(profile).ok();
         }
         let name = name.strip_prefix("profile:")?;
-        shipped_profiles().iter().find(|(shipped, _)| *shipped == name).map(|(_, text)| (*text).to_owned())
+        shipped_named(name)?.text().ok()
     }
 }
 

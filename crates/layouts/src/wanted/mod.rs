@@ -9,10 +9,7 @@ pub use mpich::MPICH;
 pub use openmpi::OPEN_MPI;
 use ucx::UCX;
 
-use std::sync::LazyLock;
-
-/// Name and text of a shipped profile.
-pub type Shipped = (&'static str, &'static str);
+use super::shipped::{Shipped, shipped};
 
 /// What a profile of one implementation holds. Types have all their fields; not every release has everything.
 #[derive(Debug)]
@@ -53,10 +50,14 @@ pub fn wanted_of(implementation: &str) -> Vec<&'static Wanted> {
     }
 }
 
-/// The names and texts of all profiles that this build carries.
-pub fn shipped_profiles() -> &'static [Shipped] {
-    static ALL: LazyLock<Vec<Shipped>> = LazyLock::new(|| all().flat_map(|wanted| wanted.shipped).copied().collect());
-    &ALL
+/// All profiles that this build carries.
+pub fn shipped_profiles() -> impl Iterator<Item = &'static Shipped> {
+    all().flat_map(|wanted| wanted.shipped)
+}
+
+/// The one of a name.
+pub fn shipped_named(name: &str) -> Option<&'static Shipped> {
+    shipped_profiles().find(|shipped| shipped.name == name)
 }
 
 /// Those of one implementation, by the name that [`super::Identity`] has.

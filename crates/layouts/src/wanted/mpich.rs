@@ -1,7 +1,7 @@
 //! What the readers of MPICH and the host of its plug-in need to know of the library's structures (pmodels/mpich,
 //! releases 3.4 to 5.0; what only some devices and releases have is named too).
 
-use super::{Shipped, Wanted};
+use super::{Shipped, Wanted, shipped};
 
 /// Of MPICH.
 pub static MPICH: Wanted = Wanted {
@@ -275,30 +275,30 @@ const FIELDS: &[(&str, &[&str])] = &[
 ];
 
 /// The profiles that this program carries, by name. `make layouts` makes them.
-const SHIPPED: &[Shipped] = &[
-    ("mpich-3.4-ch3-nemesis", include_str!("../../../../layouts/mpich-3.4-ch3-nemesis.json")),
-    ("mpich-3.4-ch4-ofi-ucx", include_str!("../../../../layouts/mpich-3.4-ch4-ofi-ucx.json")),
-    ("mpich-4.0-ch3-nemesis", include_str!("../../../../layouts/mpich-4.0-ch3-nemesis.json")),
-    ("mpich-4.0-ch3-nemesis-debuginfo", include_str!("../../../../layouts/mpich-4.0-ch3-nemesis-debuginfo.json")),
-    ("mpich-4.0-ch4-ofi", include_str!("../../../../layouts/mpich-4.0-ch4-ofi.json")),
-    ("mpich-4.0-ch4-ofi-ucx", include_str!("../../../../layouts/mpich-4.0-ch4-ofi-ucx.json")),
-    ("mpich-4.0-ch4-ucx", include_str!("../../../../layouts/mpich-4.0-ch4-ucx.json")),
-    ("mpich-4.1-ch3-nemesis", include_str!("../../../../layouts/mpich-4.1-ch3-nemesis.json")),
-    ("mpich-4.1-ch4-ofi", include_str!("../../../../layouts/mpich-4.1-ch4-ofi.json")),
-    ("mpich-4.1-ch4-ofi-ucx", include_str!("../../../../layouts/mpich-4.1-ch4-ofi-ucx.json")),
-    ("mpich-4.1-ch4-ucx", include_str!("../../../../layouts/mpich-4.1-ch4-ucx.json")),
-    ("mpich-4.2-ch3-nemesis", include_str!("../../../../layouts/mpich-4.2-ch3-nemesis.json")),
-    ("mpich-4.2-ch4-ofi", include_str!("../../../../layouts/mpich-4.2-ch4-ofi.json")),
-    ("mpich-4.2-ch4-ofi-ucx", include_str!("../../../../layouts/mpich-4.2-ch4-ofi-ucx.json")),
-    ("mpich-4.2-ch4-ucx", include_str!("../../../../layouts/mpich-4.2-ch4-ucx.json")),
-    ("mpich-4.3-ch3-nemesis", include_str!("../../../../layouts/mpich-4.3-ch3-nemesis.json")),
-    ("mpich-4.3-ch4-ofi", include_str!("../../../../layouts/mpich-4.3-ch4-ofi.json")),
-    ("mpich-4.3-ch4-ucx", include_str!("../../../../layouts/mpich-4.3-ch4-ucx.json")),
-    ("mpich-4.3-ch4-ucx-ofi", include_str!("../../../../layouts/mpich-4.3-ch4-ucx-ofi.json")),
-    ("mpich-5.0-ch3-nemesis", include_str!("../../../../layouts/mpich-5.0-ch3-nemesis.json")),
-    ("mpich-5.0-ch4-ofi", include_str!("../../../../layouts/mpich-5.0-ch4-ofi.json")),
-    ("mpich-5.0-ch4-ucx", include_str!("../../../../layouts/mpich-5.0-ch4-ucx.json")),
-    ("mpich-5.0-ch4-ucx-ofi", include_str!("../../../../layouts/mpich-5.0-ch4-ucx-ofi.json")),
-    ("mpich-5.0-ch4-ucx-ofi-abi", include_str!("../../../../layouts/mpich-5.0-ch4-ucx-ofi-abi.json")),
-    ("mpich-5.0-ch4-ucx-ucc", include_str!("../../../../layouts/mpich-5.0-ch4-ucx-ucc.json")),
+static SHIPPED: &[Shipped] = shipped![
+    "mpich-3.4-ch3-nemesis",
+    "mpich-3.4-ch4-ofi-ucx",
+    "mpich-4.0-ch3-nemesis",
+    "mpich-4.0-ch3-nemesis-debuginfo",
+    "mpich-4.0-ch4-ofi",
+    "mpich-4.0-ch4-ofi-ucx",
+    "mpich-4.0-ch4-ucx",
+    "mpich-4.1-ch3-nemesis",
+    "mpich-4.1-ch4-ofi",
+    "mpich-4.1-ch4-ofi-ucx",
+    "mpich-4.1-ch4-ucx",
+    "mpich-4.2-ch3-nemesis",
+    "mpich-4.2-ch4-ofi",
+    "mpich-4.2-ch4-ofi-ucx",
+    "mpich-4.2-ch4-ucx",
+    "mpich-4.3-ch3-nemesis",
+    "mpich-4.3-ch4-ofi",
+    "mpich-4.3-ch4-ucx",
+    "mpich-4.3-ch4-ucx-ofi",
+    "mpich-5.0-ch3-nemesis",
+    "mpich-5.0-ch4-ofi",
+    "mpich-5.0-ch4-ucx",
+    "mpich-5.0-ch4-ucx-ofi",
+    "mpich-5.0-ch4-ucx-ofi-abi",
+    "mpich-5.0-ch4-ucx-ucc",
 ];

@@ -1,6 +1,6 @@
 //! What the reader of Open MPI and the host of its plug-in need to know of the library's structures.
 
-use super::{Shipped, Wanted};
+use super::{Shipped, Wanted, shipped};
 
 /// Of Open MPI.
 pub static OPEN_MPI: Wanted = Wanted {
@@ -267,8 +267,4 @@ const FIELDS: &[(&str, &[&str])] = &[
 ];
 
 /// The profiles that this program carries, by name. `make layouts` makes them.
-const SHIPPED: &[Shipped] = &[
-    ("openmpi-4.1", include_str!("../../../../layouts/openmpi-4.1.json")),
-    ("openmpi-5.0", include_str!("../../../../layouts/openmpi-5.0.json")),
-    ("openmpi-6.0", include_str!("../../../../layouts/openmpi-6.0.json")),
-];
+static SHIPPED: &[Shipped] = shipped!["openmpi-4.1", "openmpi-5.0", "openmpi-6.0",];

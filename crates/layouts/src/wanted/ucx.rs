@@ -1,6 +1,6 @@
 //! What the reader of MPICH needs to know of UCX (openucx/ucx, releases 1.13 to 1.20).
 
-use super::{Shipped, Wanted};
+use super::{Shipped, Wanted, shipped};
 
 /// Of UCX, the network library under MPICH's ch4:ucx.
 pub static UCX: Wanted = Wanted {
@@ -36,13 +36,13 @@ const FIELDS: &[(&str, &[&str])] = &[
 ];
 
 /// The profiles that this program carries, by name. `make layouts` makes them.
-const SHIPPED: &[Shipped] = &[
-    ("ucx-1.13", include_str!("../../../../layouts/ucx-1.13.json")),
-    ("ucx-1.13-assertions", include_str!("../../../../layouts/ucx-1.13-assertions.json")),
-    ("ucx-1.18", include_str!("../../../../layouts/ucx-1.18.json")),
-    ("ucx-1.18-assertions", include_str!("../../../../layouts/ucx-1.18-assertions.json")),
-    ("ucx-1.19", include_str!("../../../../layouts/ucx-1.19.json")),
-    ("ucx-1.19-assertions", include_str!("../../../../layouts/ucx-1.19-assertions.json")),
-    ("ucx-1.20", include_str!("../../../../layouts/ucx-1.20.json")),
-    ("ucx-1.20-assertions", include_str!("../../../../layouts/ucx-1.20-assertions.json")),
+static SHIPPED: &[Shipped] = shipped![
+    "ucx-1.13",
+    "ucx-1.13-assertions",
+    "ucx-1.18",
+    "ucx-1.18-assertions",
+    "ucx-1.19",
+    "ucx-1.19-assertions",
+    "ucx-1.20",
+    "ucx-1.20-assertions",
 ];

@@ -1,12 +1,12 @@
 //! Choosing among the shipped profiles of MPICH by the sizes of pooled objects.
 
-use layouts::{Candidate, ProfileError, candidates, shipped_for};
+use layouts::{Candidate, ProfileError, Shipped, candidates, shipped_for};
 
-fn of(series: Option<(u64, u64)>, version: &str, device: &str) -> Vec<Candidate> {
+fn of(series: Option<(u64, u64)>, version: &str, device: &str) -> Vec<Candidate<'static>> {
     candidates(shipped_for("MPICH"), series, Some(version), Some(device)).unwrap()
 }
 
-fn names(candidates: &[Candidate]) -> Vec<&str> {
+fn names<'a>(candidates: &'a [Candidate<'_>]) -> Vec<&'a str> {
     candidates.iter().map(|candidate| candidate.header.name.as_str()).collect()
 }
 
@@ -61,8 +61,8 @@ fn a_series_without_a_profile_has_no_candidates_and_an_unknown_one_has_all() {
 
 #[test]
 fn a_damaged_profile_is_an_error() {
-    let damaged: &[(&str, &str)] = &[("broken", "{}")];
-    assert!(matches!(candidates(damaged, None, None, None), Err(ProfileError::Parse(_))));
+    let damaged = [Shipped::plain("broken", "{}")];
+    assert!(matches!(candidates(&damaged, None, None, None), Err(ProfileError::Parse(_))));
 }
 
 #[test]

@@ -90,9 +90,9 @@ fn schema() -> Value {
 
 #[test]
 fn every_shipped_profile_is_of_the_schema() {
-    for (name, text) in shipped_profiles() {
-        let value: Value = serde_json::from_str(text).unwrap();
-        check(&schema(), &value, &schema(), name).unwrap();
+    for shipped in shipped_profiles() {
+        let value: Value = serde_json::from_str(&shipped.text().unwrap()).unwrap();
+        check(&schema(), &value, &schema(), shipped.name).unwrap();
     }
 }
 
@@ -159,8 +159,7 @@ fn the_schema_names_the_kinds_that_the_program_knows() {
         Profile::from_json(&value.to_string()).unwrap();
     }
     let mut shipped: Vec<String> = shipped_profiles()
-        .iter()
-        .flat_map(|(_, text)| Profile::from_json(text).unwrap().types.into_values().collect::<Vec<_>>())
+        .flat_map(|shipped| shipped.profile().unwrap().types.into_values().collect::<Vec<_>>())
         .flat_map(|layout| layout.fields.into_values())
         .map(|field| serde_json::to_value(field.kind).unwrap().as_str().unwrap().to_owned())
         .collect();

@@ -114,7 +114,7 @@ impl UcxLayout {
 
     /// Those that this program carries for a kind of machine.
     pub fn shipped(abi: TargetAbi) -> Vec<Self> {
-        let profiles = shipped_for(IMPLEMENTATION).iter().filter_map(|(_, text)| Profile::from_json(text).ok());
+        let profiles = shipped_for(IMPLEMENTATION).iter().filter_map(|shipped| shipped.profile().ok());
         profiles.filter(|profile| profile.target == abi).filter_map(|profile| Self::resolve(profile).ok()).collect()
     }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{Family, Installed};
 use crate::SessionError;
 use crate::detection::{ConstantsOf, Detected, LayoutChoice, QUEUES, mpi_image};
-use layouts::{Chosen, LayoutSource, Layouts, OPEN_MPI, Profile, Verification, shipped_for, shipped_profiles};
+use layouts::{Chosen, LayoutSource, Layouts, OPEN_MPI, Profile, Shipped, Verification, shipped_for, shipped_named};
 use model::{Capability, Mpi, QueueReport, QueueSource as _};
 use readers::openmpi::OpenMpiReader;
 use readers::openmpi::classes::{self, verify_classes};
@@ -119,8 +119,8 @@ fn transport(pml: SelectedPml) -> Option<String> {
 /// is part of the component interface, which all supported releases share.
 fn selected_pml(target: &dyn Target) -> Result<SelectedPml, SessionError> {
     let mut last = None;
-    for (_, text) in shipped_for(OPEN_MPI.name) {
-        let layouts = Layouts::new(vec![Box::new(Profile::from_json(text)?)]);
+    for shipped in shipped_for(OPEN_MPI.name) {
+        let layouts = Layouts::new(vec![Box::new(shipped.profile()?)]);
         match detect::selected_pml(target, &layouts) {
             Ok(pml) => return Ok(pml),
             Err(error) => last = Some(error),
@@ -171,8 +171,7 @@ fn choose(
         let verification = verify_classes(target, recorded);
         if verification.fits() {
             // What it lacks, because readers have learned more since, may stand in today's profile of that name.
-            let today = shipped_profiles().iter().find(|(name, _)| *name == recorded.name);
-            let today = today.map(|(_, text)| Profile::from_json(text)).transpose()?;
+            let today = shipped_named(&recorded.name).map(Shipped::profile).transpose()?;
             let today = today.filter(|today| today.types != recorded.types || today.constants != recorded.constants);
             let as_source = |mut profile: Profile| -> Box<dyn LayoutSource> {
                 profile.leave_out(&verification);
@@ -190,10 +189,9 @@ fn choose(
 
 /// A shipped profile of the same release series, whose constants fit even where its structures do not.
 fn same_series(version: (u64, u64, u64)) -> Result<Option<Profile>, SessionError> {
-    for (_, text) in shipped_for(OPEN_MPI.name) {
-        let profile = Profile::from_json(text)?;
-        if profile.identity.is_for(version) {
-            return Ok(Some(profile));
+    for shipped in shipped_for(OPEN_MPI.name) {
+        if shipped.header()?.identity.is_for(version) {
+            return Ok(Some(shipped.profile()?));
         }
     }
     Ok(None)

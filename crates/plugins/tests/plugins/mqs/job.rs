@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use layouts::{Layouts, Profile, shipped_profiles};
+use layouts::{Layouts, shipped_named};
 use target::address::TargetAddr;
 use target::{ElfSymbols, Image, Symbol, Target, TargetAbi, TargetError};
 
@@ -129,7 +129,6 @@ pub fn version_of_open_mpi() -> String {
 pub fn layouts() -> Layouts {
     let version = version_of_open_mpi();
     let series = version.rsplit_once('.').map_or(&*version, |(series, _)| series);
-    let (_, text) =
-        shipped_profiles().iter().find(|(name, _)| *name == format!("openmpi-{series}")).expect("the profile");
-    Layouts::new(vec![Box::new(Profile::from_json(text).expect("a profile"))])
+    let shipped = shipped_named(&format!("openmpi-{series}")).expect("the profile");
+    Layouts::new(vec![Box::new(shipped.profile().expect("a profile"))])
 }

@@ -1,6 +1,6 @@
 //! MPI objects in made-up memory, on a shipped layout: what a test sets is there, everything else is zero.
 
-use layouts::{FieldKind, Layouts, Profile, shipped_profiles};
+use layouts::{FieldKind, Layouts, shipped_named};
 use model::{Handle, HandleKind};
 use readers::openmpi::handles::{Depth, HandleReader};
 use readers::openmpi::shapes::Shapes;
@@ -30,8 +30,7 @@ impl Objects {
 
     /// The same with so much memory.
     pub fn with_room(profile: &str, bytes: usize) -> Self {
-        let text = shipped_profiles().iter().find(|(name, _)| *name == profile).unwrap().1;
-        let layouts = Layouts::new(vec![Box::new(Profile::from_json(text).unwrap())]);
+        let layouts = Layouts::new(vec![Box::new(shipped_named(profile).unwrap().profile().unwrap())]);
         Self { layouts, bytes: vec![0; bytes], symbols: Vec::new(), blocks: Vec::new(), used: 0 }
     }
 

@@ -1,6 +1,6 @@
 //! Verification of profiles on processes made of segments and symbols, in both byte orders and pointer widths.
 
-use layouts::{Chosen, NoProfile, Profile, choose_profile, shipped_profiles};
+use layouts::{Chosen, NoProfile, Profile, Shipped, choose_profile, shipped_for};
 use readers::openmpi::classes::{shipped as shipped_profile, verify_classes};
 use target::address::TargetAddr;
 use target::mock::MockTarget;
@@ -49,7 +49,7 @@ fn number(abi: TargetAbi, value: u64, size: usize) -> Vec<u8> {
 }
 
 fn shipped(index: usize) -> Profile {
-    Profile::from_json(shipped_profiles()[index].1).unwrap()
+    shipped_for("Open MPI")[index].profile().unwrap()
 }
 
 fn classes_of(profile: &Profile) -> Vec<(String, u64)> {
@@ -210,9 +210,10 @@ fn other_byte_orders_and_widths_are_verified_alike() {
         let abi = TargetAbi { byte_order, pointer_width: PointerWidth::Four };
         let target = process(abi, &CORE.map(|name| (name.to_owned(), 100)));
         let fitting = profile_32(name, 100);
-        assert!(choose_among(&target, (4, 1, 0), &[("small-32", &fitting)]).is_ok());
+        assert!(choose_among(&target, (4, 1, 0), &[Shipped::plain("small-32", fitting.leak())]).is_ok());
         let differing = profile_32(name, 104);
-        let error = choose_among(&target, (4, 1, 0), &[("small-32", &differing)]).unwrap_err().to_string();
+        let error =
+            choose_among(&target, (4, 1, 0), &[Shipped::plain("small-32", differing.leak())]).unwrap_err().to_string();
         assert!(error.contains("ompi_group_t: 104 bytes in the profile, 100 bytes in the process"), "{error}");
     }
 }
@@ -221,7 +222,7 @@ fn other_byte_orders_and_widths_are_verified_alike() {
 fn a_profile_of_another_byte_order_or_width_is_refused() {
     let abi = TargetAbi { byte_order: ByteOrder::Big, pointer_width: PointerWidth::Four };
     let target = process(abi, &CORE.map(|name| (name.to_owned(), 100)));
-    let error = choose_among(&target, (4, 1, 4), shipped_profiles()).unwrap_err().to_string();
+    let error = choose_among(&target, (4, 1, 4), shipped_for("Open MPI")).unwrap_err().to_string();
     assert!(error.contains("byte order: Little in the profile, Big in the process"), "{error}");
     assert!(error.contains("pointer width: 8 bytes in the profile, 4 bytes in the process"), "{error}");
 }
@@ -229,11 +230,11 @@ fn a_profile_of_another_byte_order_or_width_is_refused() {
 #[test]
 fn a_damaged_profile_is_named() {
     let target = MockTarget::new(TargetAbi::LITTLE_64);
-    let error = choose_among(&target, (4, 1, 4), &[("broken", "{}")]).unwrap_err().to_string();
+    let error = choose_among(&target, (4, 1, 4), &[Shipped::plain("broken", "{}")]).unwrap_err().to_string();
     assert!(error.starts_with("the layout profile broken is damaged: not a layout profile: "), "{error}");
 }
 
-fn choose_among(target: &MockTarget, version: (u64, u64, u64), profiles: &[(&str, &str)]) -> Result<Chosen, NoProfile> {
+fn choose_among(target: &MockTarget, version: (u64, u64, u64), profiles: &[Shipped]) -> Result<Chosen, NoProfile> {
     choose_profile("Open MPI", version, profiles, |profile| verify_classes(target, profile))
 }
 

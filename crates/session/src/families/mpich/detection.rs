@@ -6,9 +6,7 @@ use super::located::Located;
 use super::{InProcess, lifetime};
 use crate::SessionError;
 use crate::detection::{ConstantsOf, Detected, LayoutChoice, mpi_image};
-use layouts::{
-    Candidate, LayoutSource, Layouts, MPICH, Profile, ProfileHeader, Verification, candidates, compare_abi, shipped_for,
-};
+use layouts::{Candidate, LayoutSource, Layouts, MPICH, Profile, Verification, candidates, compare_abi, shipped_for};
 use model::Mpi;
 use readers::mpich::MpichProcess;
 use readers::mpich::library::{self, Library};
@@ -74,8 +72,7 @@ pub(super) fn detect(target: &dyn Target, choice: &LayoutChoice) -> Result<Optio
 /// The device that a shipped profile was made for.
 fn device_of(layouts_name: &str) -> Option<String> {
     let name = layouts_name.strip_prefix("profile:")?;
-    let (_, text) = shipped_for(MPICH.name).iter().find(|(shipped, _)| *shipped == name)?;
-    ProfileHeader::from_json(text).ok()?.identity.device
+    shipped_for(MPICH.name).iter().find(|shipped| shipped.name == name)?.header().ok()?.identity.device
 }
 
 /// Whether handles are those of the MPI-5 ABI.
