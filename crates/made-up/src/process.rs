@@ -4,6 +4,7 @@ use layouts::Layouts;
 use model::{Communicator, Operation, QueueReport, QueueSource};
 use readers::ReaderError;
 use readers::openmpi::OpenMpiReader;
+use readers::openmpi::pml::Pml;
 use target::address::TargetAddr;
 use target::mock::MockTarget;
 use target::{ByteOrder, PointerWidth, TargetAbi};
@@ -466,7 +467,7 @@ impl Process {
 
     pub fn try_read(&self) -> Result<QueueReport, ReaderError> {
         let (target, layouts) = (self.target(), self.layouts());
-        OpenMpiReader::new(&target, &layouts, self.pml).read_queues()
+        OpenMpiReader::new(&target, &layouts, Pml::named(self.pml)).read_queues()
     }
 
     /// Reads without any problem.

@@ -4,6 +4,7 @@ use layouts::Layouts;
 use model::{Queue, QueueReport, QueueSource, QueueState};
 use readers::ReaderError;
 use readers::openmpi::OpenMpiReader;
+use readers::openmpi::pml::Pml;
 use target::address::TargetAddr;
 use target::{Image, Symbol, Target, TargetAbi, TargetError};
 
@@ -50,7 +51,7 @@ pub fn rich(abi: TargetAbi, seed: u64) -> Process {
 
 /// What is read from a process whose memory is `memory`.
 pub fn read(process: &Process, layouts: &Layouts, target: &dyn Target) -> Result<QueueReport, ReaderError> {
-    OpenMpiReader::new(target, layouts, process.pml).read_queues()
+    OpenMpiReader::new(target, layouts, Pml::named(process.pml)).read_queues()
 }
 
 /// All queues of a report.

@@ -1,5 +1,6 @@
 //! Is this Open MPI, in which version and state, and what moves its messages?
 
+use super::pml::Pml;
 use crate::record::{Record, shape};
 use crate::{Lifetime, ReaderError};
 use layouts::Layouts;
@@ -45,11 +46,11 @@ pub fn lifetime(target: &dyn Target) -> Result<Lifetime, ReaderError> {
     })
 }
 
-/// The selected pml: its name and the version of the Open MPI that it belongs to.
+/// The selected pml, and the version of the Open MPI that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedPml {
-    /// `ob1`, `cm`, `ucx`, …; empty where none is selected yet.
-    pub name: String,
+    /// Which it is.
+    pub pml: Pml,
     /// Major, minor and release number.
     pub version: (u64, u64, u64),
 }
@@ -76,7 +77,7 @@ pub fn component(target: &dyn Target, layouts: &Layouts, at: TargetAddr) -> Resu
         return Err(ReaderError::Damaged(format!("the selected pml belongs to the project {project:?}, not to ompi")));
     }
     let version = (record.uint(shape.major), record.uint(shape.minor), record.uint(shape.release));
-    Ok(SelectedPml { name, version })
+    Ok(SelectedPml { pml: Pml::named(&name), version })
 }
 
 /// A symbol that every Open MPI has.

@@ -1,7 +1,7 @@
 //! Open MPI's queues, read directly.
 //!
-//! Only the pml ob1 keeps its queues where a debugger can read them. With any other pml the communicators are listed
-//! and every queue is `no_information` with the remedy.
+//! Which pml moves the messages decides who reads the queues: each that can be read has a folder. With any other the
+//! communicators are listed and every queue is `no_information` with the remedy.
 
 pub mod classes;
 pub mod detect;
@@ -10,15 +10,15 @@ mod communicators;
 mod groups;
 pub mod handles;
 mod libnbc;
-mod peers;
+mod ob1;
+pub mod pml;
 mod pool;
-mod posted;
 mod queues;
 mod requests;
 pub mod shapes;
 mod tags;
-mod unexpected;
 
+use self::pml::Pml;
 use crate::ReaderError;
 use layouts::Layouts;
 use model::{Queue, QueueReport, QueueSource};
@@ -28,21 +28,21 @@ use target::Target;
 pub struct OpenMpiReader<'a> {
     target: &'a dyn Target,
     layouts: &'a Layouts,
-    pml: String,
+    pml: Pml,
     /// Whether queues are read, or communicators only.
     pub with_queues: bool,
 }
 
 impl<'a> OpenMpiReader<'a> {
-    /// A reader over `target` with verified layouts; `pml` is the name of the selected pml.
-    pub fn new(target: &'a dyn Target, layouts: &'a Layouts, pml: &str) -> Self {
-        Self { target, layouts, pml: pml.to_owned(), with_queues: true }
+    /// A reader over `target` with verified layouts; `pml` is the selected one.
+    pub fn new(target: &'a dyn Target, layouts: &'a Layouts, pml: Pml) -> Self {
+        Self { target, layouts, pml, with_queues: true }
     }
 
     /// Why the queues cannot be read, if so, with the remedy.
     fn refusal(&self) -> Option<String> {
-        if self.pml != "ob1" {
-            let name = if self.pml.is_empty() { "not selected yet".to_owned() } else { format!("{:?}", self.pml) };
+        if self.pml != Pml::Ob1 {
+            let name = self.pml.name().map_or_else(|| "not selected yet".to_owned(), |name| format!("{name:?}"));
             return Some(format!(
                 "the message transport (pml) is {name}, which keeps its queues where they cannot be read; \
                  run the job with `mpirun --mca pml ob1` to see them"
@@ -76,8 +76,7 @@ impl QueueSource for OpenMpiReader<'_> {
                 }
             }
         } else if self.with_queues {
-            let ob1 = shapes::Ob1Shapes::resolve(self.layouts)?;
-            queues::read_all(self.target, &shapes, &ob1, self.layouts, &groups, &mut communicators)?;
+            ob1::read_all(self.target, &shapes, self.layouts, &groups, &mut communicators)?;
         } else {
             communicators.take_internal();
         }

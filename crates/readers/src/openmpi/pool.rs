@@ -5,7 +5,7 @@
 //! followed by equally spaced objects (`opal_free_list_grow_st`, opal/class/opal_free_list.c, v4.1.4 and v5.0.7). Chunks are
 //! read in large pieces, so that every request is visited once, whatever the number of communicators.
 
-use super::shapes::{Ob1Shapes, Shapes};
+use super::shapes::{PoolShapes, Shapes};
 use crate::ReaderError;
 use crate::record::Record;
 use crate::walk::circular_list;
@@ -29,12 +29,12 @@ const MAX_READ: u64 = 1 << 22;
 pub fn walk(
     target: &dyn Target,
     shapes: &Shapes,
-    ob1: &Ob1Shapes,
+    pools: &PoolShapes,
     pool_at: TargetAddr,
     item_size: usize,
     visit: impl FnMut(Record<'_>) -> bool,
 ) -> Result<Vec<String>, ReaderError> {
-    let shape = &ob1.free_list;
+    let shape = &pools.free_list;
     let mut buffer = Vec::new();
     let record = Record::read(target, pool_at, shape.size, &mut buffer)?;
     let raw_size = record.uint(shape.item_size);
@@ -63,7 +63,7 @@ pub fn walk(
         stopped: false,
         visit,
     };
-    let first_object = |chunk: TargetAddr| chunk.wrapping_add(ob1.free_list_memory.size as u64).align_up(alignment);
+    let first_object = |chunk: TargetAddr| chunk.wrapping_add(pools.free_list_memory.size as u64).align_up(alignment);
     // Every chunk but the first holds `per_alloc` objects; the first holds the rest.
     let later = (chunks.elements.len() as u64).saturating_sub(1).saturating_mul(per_alloc);
     let first = allocated.saturating_sub(later);

@@ -45,7 +45,7 @@ fn what_a_recording_lacks_is_told_with_its_address() {
     let target = made.target();
     // Communicators only, then all queues are asked for.
     let part = process(&target, 0, Vec::new(), |target| {
-        let mut reader = readers::openmpi::OpenMpiReader::new(target, &layouts, "ob1");
+        let mut reader = readers::openmpi::OpenMpiReader::new(target, &layouts, readers::openmpi::pml::Pml::Ob1);
         reader.with_queues = false;
         model::QueueSource::read_queues(&mut reader).unwrap();
     });

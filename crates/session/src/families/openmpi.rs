@@ -11,6 +11,7 @@ use readers::openmpi::OpenMpiReader;
 use readers::openmpi::classes::{self, verify_classes};
 use readers::openmpi::detect::{self, SelectedPml};
 use readers::openmpi::handles::HandleReader;
+use readers::openmpi::pml::Pml;
 use readers::openmpi::shapes::Shapes;
 use readers::{HandleSource, Lifetime, ReaderError};
 use target::Target;
@@ -29,38 +30,43 @@ impl Family for OpenMpi {
         }
         let image = mpi_image(target)?.ok_or(SessionError::NotMpi { executable: None })?;
         let lifetime = usable_lifetime(target)?;
-        let pml = selected_pml(target)?;
+        let selected = selected_pml(target)?;
         let mut set_aside = Vec::new();
-        let (layouts, layouts_name, verification) = choose(target, choice, &pml, &mut set_aside)?;
+        let (layouts, layouts_name, verification) = choose(target, choice, &selected, &mut set_aside)?;
         let mpi = Mpi {
             implementation: OPEN_MPI.name.to_owned(),
-            version: Some(version_text(&pml)),
+            version: Some(version_text(&selected)),
             library: image.path.clone(),
             build_id: image.build_id.clone(),
-            transport: transport(pml),
+            transport: transport(&selected.pml),
         };
         let layouts = Rc::new(layouts);
-        let installed = Rc::new(Self);
+        let installed = Rc::new(Process { pml: selected.pml });
         Ok(Some(Detected { mpi, image, lifetime, layouts, layouts_name, verification, set_aside, installed }))
     }
 }
 
-/// The pml is all that there is to know besides the layouts.
-impl Installed for OpenMpi {
+/// An Open MPI in a process. The pml is all that there is to know besides the layouts.
+struct Process {
+    pml: Pml,
+}
+
+impl Installed for Process {
     fn family(&self) -> &'static str {
         OPEN_MPI.name
     }
 
     fn refresh(&self, target: &dyn Target, known: &Detected) -> Result<Detected, SessionError> {
         let lifetime = usable_lifetime(target)?;
-        let pml = detect::selected_pml(target, &known.layouts)?;
+        let pml = detect::selected_pml(target, &known.layouts)?.pml;
         let mut detected = Detected { lifetime, ..known.clone() };
-        detected.mpi.transport = transport(pml);
+        detected.mpi.transport = transport(&pml);
+        detected.installed = Rc::new(Self { pml });
         Ok(detected)
     }
 
     fn queues(&self, target: &dyn Target, known: &Detected, with_queues: bool) -> Result<QueueReport, ReaderError> {
-        let mut reader = OpenMpiReader::new(target, &known.layouts, pml_of(known).unwrap_or_default());
+        let mut reader = OpenMpiReader::new(target, &known.layouts, self.pml.clone());
         reader.with_queues = with_queues;
         reader.read_queues()
     }
@@ -72,12 +78,12 @@ impl Installed for OpenMpi {
         read: &mut dyn FnMut(&dyn HandleSource),
     ) -> Result<(), SessionError> {
         let shapes = Shapes::resolve(&known.layouts).map_err(ReaderError::from)?;
-        read(&HandleReader::new(target, &known.layouts, &shapes, pml_of(known).unwrap_or_default()));
+        read(&HandleReader::new(target, &known.layouts, &shapes, &self.pml));
         Ok(())
     }
 
-    fn capabilities(&self, known: &Detected) -> Vec<Capability> {
-        capabilities(pml_of(known))
+    fn capabilities(&self, _: &Detected) -> Vec<Capability> {
+        capabilities(&self.pml)
     }
 
     fn tells_modes(&self) -> bool {
@@ -89,13 +95,9 @@ impl Installed for OpenMpi {
         plugins::mqs::dialect::OPEN_MPI
     }
 
-    fn unfit_for_plugins(&self, known: &Detected) -> Option<&'static str> {
-        (pml_of(known) != Some("ob1")).then_some("it reads the pml ob1 only")
+    fn unfit_for_plugins(&self, _: &Detected) -> Option<&'static str> {
+        (self.pml != Pml::Ob1).then_some("it reads the pml ob1 only")
     }
-}
-
-fn pml_of(known: &Detected) -> Option<&str> {
-    known.mpi.transport.as_deref()
 }
 
 fn usable_lifetime(target: &dyn Target) -> Result<Lifetime, SessionError> {
@@ -106,13 +108,13 @@ fn usable_lifetime(target: &dyn Target) -> Result<Lifetime, SessionError> {
     }
 }
 
-fn version_text(pml: &SelectedPml) -> String {
-    let (major, minor, release) = pml.version;
+fn version_text(selected: &SelectedPml) -> String {
+    let (major, minor, release) = selected.version;
     format!("{major}.{minor}.{release}")
 }
 
-fn transport(pml: SelectedPml) -> Option<String> {
-    Some(pml.name).filter(|name| !name.is_empty())
+fn transport(pml: &Pml) -> Option<String> {
+    pml.name().map(str::to_owned)
 }
 
 /// The selected pml, read with whichever shipped layout of a component description gives a sane answer: that structure
@@ -132,10 +134,10 @@ fn selected_pml(target: &dyn Target) -> Result<SelectedPml, SessionError> {
 fn choose(
     target: &dyn Target,
     choice: &LayoutChoice,
-    pml: &SelectedPml,
+    selected: &SelectedPml,
     set_aside: &mut Vec<String>,
 ) -> Result<(Layouts, String, Verification), SessionError> {
-    let version = pml.version;
+    let version = selected.version;
     if let Some(profile) = &choice.profile {
         let verification = verify_classes(target, profile);
         if !verification.fits() {
@@ -197,19 +199,19 @@ fn same_series(version: (u64, u64, u64)) -> Result<Option<Profile>, SessionError
     Ok(None)
 }
 
-fn capabilities(pml: Option<&str>) -> Vec<Capability> {
+fn capabilities(pml: &Pml) -> Vec<Capability> {
     let queue = |fact| match pml {
-        Some("ob1") => Capability::exact(fact),
-        Some(other) => Capability::not_available(
+        Pml::Ob1 => Capability::exact(fact),
+        Pml::NotSelected => Capability::not_available(fact, "no pml is selected yet"),
+        Pml::Ucx | Pml::Cm | Pml::Other(_) => Capability::not_available(
             fact,
-            format!("the pml {other} leaves matching to the network; start the job with --mca pml ob1 to see it"),
+            format!("{pml} leaves matching to the network; start the job with --mca pml ob1 to see it"),
         ),
-        None => Capability::not_available(fact, "no pml is selected yet"),
     };
     let mut all = vec![Capability::exact("communicators")];
     all.extend(QUEUES.map(queue));
     all.push(match pml {
-        Some("ob1") => Capability::exact("handles"),
+        Pml::Ob1 => Capability::exact("handles"),
         _ => {
             Capability::partial("handles", "what requests of point-to-point messages say is known of the pml ob1 only")
         }

@@ -8,6 +8,7 @@ use model::{OperationStatus, QueueReport, QueueSource, QueueState};
 use plugins::mqs::discovery::{How, Search, candidates};
 use plugins::mqs::{PluginError, PluginRequest, dialect, inspect_plugin, normalise, read_with_plugin, trust};
 use readers::openmpi::OpenMpiReader;
+use readers::openmpi::pml::Pml;
 use target::address::TargetAddr;
 use target::mock::MockTarget;
 use target::{Image, Symbol, Target, TargetAbi, TargetError};
@@ -108,7 +109,7 @@ fn it_reads_a_real_job() {
     assert!(outcome.report.communicators.iter().any(|comm| comm.name == "MPI_COMM_NULL"));
 
     // With our own reader's communicators the mistakes are gone.
-    let mut reader = OpenMpiReader::new(&target, &layouts, "ob1");
+    let mut reader = OpenMpiReader::new(&target, &layouts, Pml::Ob1);
     let known = reader.read_queues().expect("the built-in reader");
     normalise(&mut outcome.report, &known.communicators, dialect::OPEN_MPI);
     let send = comm(&outcome.report, "reversed").pending_sends.operations[0].clone();

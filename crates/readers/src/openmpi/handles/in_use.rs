@@ -9,9 +9,11 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 
 use super::{HandleReader, collective, ompio};
+use crate::openmpi::ob1::shapes::Ob1Shapes;
+use crate::openmpi::pml::Pml;
 use crate::openmpi::pool;
 use crate::openmpi::requests::RequestConstants;
-use crate::openmpi::shapes::Ob1Shapes;
+use crate::openmpi::shapes::PoolShapes;
 use crate::record::{Slot, shape, size_of};
 use crate::references::Refers;
 use layouts::LayoutError;
@@ -112,22 +114,26 @@ fn search(reader: &HandleReader<'_>, all: &mut AllInUse) -> Result<(), LayoutErr
     let finder = Finder {
         reader,
         common: Common::resolve(reader.layouts)?,
-        ob1: Ob1Shapes::resolve(reader.layouts)?,
+        pools: PoolShapes::resolve(reader.layouts)?,
         constants: RequestConstants::resolve(reader.layouts)?,
     };
-    if reader.pml == "ob1" {
-        let (datatype, send, receive) = (finder.ob1.request.datatype, finder.ob1.send.size, finder.ob1.receive.size);
-        finder.pool("mca_pml_base_send_requests", 0, send, [Some(datatype), None], all);
-        finder.pool("mca_pml_base_recv_requests", 0, receive, [Some(datatype), None], all);
-    } else if reader.pml == "cm" {
-        // Its requests of other classes come from the same pools (ompi/mca/pml/cm/pml_cm_component.c, v4.1.4).
-        finder.pool("mca_pml_base_send_requests", 0, finder.common.size, [None; 2], all);
-        finder.pool("mca_pml_base_recv_requests", 0, finder.common.size, [None; 2], all);
-    } else {
-        let reason =
-            format!("the message transport (pml) {:?} keeps its requests where they cannot be found", reader.pml);
-        all.reasons.push(reason.clone());
-        all.no_messages = Some(reason);
+    match reader.pml {
+        Pml::Ob1 => {
+            let ob1 = Ob1Shapes::resolve(reader.layouts)?;
+            let objects = [Some(ob1.request.datatype), None];
+            finder.pool("mca_pml_base_send_requests", 0, ob1.send.size, objects, all);
+            finder.pool("mca_pml_base_recv_requests", 0, ob1.receive.size, objects, all);
+        }
+        Pml::Cm => {
+            // Its requests of other classes come from the same pools (ompi/mca/pml/cm/pml_cm_component.c, v4.1.4).
+            finder.pool("mca_pml_base_send_requests", 0, finder.common.size, [None; 2], all);
+            finder.pool("mca_pml_base_recv_requests", 0, finder.common.size, [None; 2], all);
+        }
+        other => {
+            let reason = format!("{other} keeps its requests where they cannot be found");
+            all.reasons.push(reason.clone());
+            all.no_messages = Some(reason);
+        }
     }
     if let Ok(requests) = reader.layouts.field("ompi_coll_libnbc_component_t", "requests") {
         let size = size_of(reader.layouts, "ompi_coll_libnbc_request_t")?;
@@ -149,7 +155,7 @@ fn search(reader: &HandleReader<'_>, all: &mut AllInUse) -> Result<(), LayoutErr
 struct Finder<'f, 'a> {
     reader: &'f HandleReader<'a>,
     common: Common,
-    ob1: Ob1Shapes,
+    pools: PoolShapes,
     constants: RequestConstants,
 }
 
@@ -164,15 +170,15 @@ impl Finder<'_, '_> {
         };
         // A pool that was never used describes nothing yet.
         let allocated = reader.target.read_uint(
-            at.wrapping_add(self.ob1.free_list.allocated.offset as u64),
-            self.ob1.free_list.allocated.size as u64,
+            at.wrapping_add(self.pools.free_list.allocated.offset as u64),
+            self.pools.free_list.allocated.size as u64,
         );
         if allocated == Ok(0) {
             return;
         }
         let collective = symbol == "mca_coll_libnbc_component";
         let found = &mut all.requests;
-        let walked = pool::walk(reader.target, reader.shapes, &self.ob1, at, item_size, |record| {
+        let walked = pool::walk(reader.target, reader.shapes, &self.pools, at, item_size, |record| {
             if record.uint(self.common.state) != self.constants.state_invalid {
                 found.push(InUse {
                     request: record.addr,

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 
 use super::{Depth, HandleReader};
+use crate::openmpi::ob1::shapes::Request;
+use crate::openmpi::pml::Pml;
 use crate::openmpi::pool;
 use crate::openmpi::requests::COMPLETED;
-use crate::openmpi::shapes::{Ob1Shapes, Request};
+use crate::openmpi::shapes::PoolShapes;
 use crate::record::{Record, shape};
 use crate::{ReaderError, add_problem};
 use model::handle::{self, Fact};
@@ -77,8 +79,8 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     };
     if depth == Depth::Full {
         let request = match reader.pml {
-            "ob1" => Ok(reader.reference(HandleKind::Request, request)),
-            other => Err(Reason::new(format!("the pml {other} keeps no MPI_Request for it"))),
+            Pml::Ob1 => Ok(reader.reference(HandleKind::Request, request)),
+            other => Err(Reason::new(format!("{other} keeps no MPI_Request for it"))),
         };
         request.tell("request", handle);
     }
@@ -97,8 +99,8 @@ enum Probe {
 
 /// ob1 keeps the receive request that matched (`mca_pml_ob1_improbe`, ompi/mca/pml/ob1/pml_ob1_iprobe.c, v4.1.4 and v5.0.7).
 fn probe(reader: &HandleReader<'_>, request: TargetAddr, comm: TargetAddr) -> Result<Probe, ReaderError> {
-    if reader.pml != "ob1" {
-        return Ok(Probe::NotTold(format!("the pml {} keeps it in a form of its own", reader.pml).into()));
+    if *reader.pml != Pml::Ob1 {
+        return Ok(Probe::NotTold(format!("{} keeps it in a form of its own", reader.pml).into()));
     }
     let shape = Request::resolve(reader.layouts)?;
     let mut buffer = Vec::new();
@@ -137,9 +139,9 @@ pub fn more(reader: &HandleReader<'_>, found: &mut Vec<TargetAddr>, reasons: &mu
 
 fn walk_pool(reader: &HandleReader<'_>) -> Result<(Vec<TargetAddr>, Vec<String>), ReaderError> {
     let at = reader.symbol(POOL)?.ok_or(ReaderError::NoSymbol(POOL))?;
-    let (shape, ob1) = (Message::resolve(reader.layouts)?, Ob1Shapes::resolve(reader.layouts)?);
+    let (shape, pools) = (Message::resolve(reader.layouts)?, PoolShapes::resolve(reader.layouts)?);
     let mut messages = Vec::new();
-    let problems = pool::walk(reader.target, reader.shapes, &ob1, at, shape.size, |record| {
+    let problems = pool::walk(reader.target, reader.shapes, &pools, at, shape.size, |record| {
         if in_use(&record, &shape) {
             messages.push(record.addr);
         }

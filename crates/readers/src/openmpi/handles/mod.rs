@@ -42,6 +42,7 @@ use self::origins::Duplicates;
 use super::communicators::learn_world;
 use super::detect::required;
 use super::groups::Groups;
+use super::pml::Pml;
 use super::shapes::Shapes;
 pub use crate::Depth;
 use crate::references::Referrers;
@@ -61,8 +62,8 @@ pub struct HandleReader<'a> {
     target: &'a dyn Target,
     layouts: &'a Layouts,
     shapes: &'a Shapes,
-    /// The name of the selected pml; requests of others than ob1 cannot be found in lists.
-    pml: &'a str,
+    /// The selected pml: where requests are depends on it.
+    pml: &'a Pml,
     groups: Groups<'a>,
     world: OnceCell<Vec<String>>,
     in_use: OnceCell<in_use::AllInUse>,
@@ -88,8 +89,8 @@ impl HandleSource for HandleReader<'_> {
 }
 
 impl<'a> HandleReader<'a> {
-    /// A reader over `target` with verified layouts; `pml` is the name of the selected pml.
-    pub fn new(target: &'a dyn Target, layouts: &'a Layouts, shapes: &'a Shapes, pml: &'a str) -> Self {
+    /// A reader over `target` with verified layouts; `pml` is the selected one.
+    pub fn new(target: &'a dyn Target, layouts: &'a Layouts, shapes: &'a Shapes, pml: &'a Pml) -> Self {
         let (groups, world, in_use) = (Groups::new(target, shapes), OnceCell::new(), OnceCell::new());
         let (referrers, duplicates, in_library) = (Referrers::default(), Duplicates::default(), Cell::new(false));
         Self { target, layouts, shapes, pml, groups, world, in_use, in_library, referrers, duplicates }

@@ -6,8 +6,8 @@
 use super::request::Request;
 use super::{Depth, HandleReader};
 use crate::openmpi::communicators;
-use crate::openmpi::requests::{Decoded, Decoder};
-use crate::openmpi::shapes::Ob1Shapes;
+use crate::openmpi::ob1::requests::{Decoded, Decoder};
+use crate::openmpi::ob1::shapes::Ob1Shapes;
 use crate::openmpi::tags::InternalTags;
 use crate::record::Record;
 use crate::send_mode::SendMode;

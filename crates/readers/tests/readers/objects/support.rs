@@ -3,6 +3,7 @@
 use layouts::{FieldKind, Layouts, shipped_named};
 use model::{Handle, HandleKind};
 use readers::openmpi::handles::{Depth, HandleReader};
+use readers::openmpi::pml::Pml;
 use readers::openmpi::shapes::Shapes;
 use target::address::TargetAddr;
 use target::mock::MockTarget;
@@ -166,6 +167,6 @@ impl Objects {
 
     pub fn reading<R>(&self, target: &dyn Target, read: impl FnOnce(&HandleReader<'_>) -> R) -> R {
         let shapes = Shapes::resolve(&self.layouts).unwrap();
-        read(&HandleReader::new(target, &self.layouts, &shapes, "ob1"))
+        read(&HandleReader::new(target, &self.layouts, &shapes, &Pml::Ob1))
     }
 }

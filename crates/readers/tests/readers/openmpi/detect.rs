@@ -2,6 +2,7 @@
 
 use readers::Lifetime;
 use readers::openmpi::detect::{is_open_mpi, lifetime, selected_pml};
+use readers::openmpi::pml::Pml;
 use target::address::TargetAddr;
 use target::mock::MockTarget;
 
@@ -56,14 +57,14 @@ fn the_selected_transport_and_its_version() {
         process.symbols.push(("mca_pml_base_selected_component", at));
         let read = |process: &Process| selected_pml(&process.target(), &process.layouts());
         // None is selected yet.
-        assert_eq!(read(&process).unwrap().name, "");
+        assert_eq!(read(&process).unwrap().pml, Pml::NotSelected);
         process.set_text(at, "mca_base_component_t", "mca_project_name", b"ompi");
         process.set_text(at, "mca_base_component_t", "mca_component_name", b"ob1\0garbage");
         for (field, value) in [("major", 5), ("minor", 0), ("release", 7)] {
             process.set(at, "mca_base_component_t", &format!("mca_component_{field}_version"), value);
         }
         let selected = read(&process).unwrap();
-        assert_eq!((selected.name.as_str(), selected.version), ("ob1", (5, 0, 7)));
+        assert_eq!((selected.pml, selected.version), (Pml::Ob1, (5, 0, 7)));
         process.set_text(at, "mca_base_component_t", "mca_project_name", b"\x1b[2J");
         let error = read(&process).unwrap_err().to_string();
         assert!(error.contains("x1b[2J") && !error.contains('\x1b'), "{error}");

@@ -6,8 +6,9 @@
 
 use std::collections::HashSet;
 
-use super::shapes::{Ob1Shapes, Shapes};
+use super::shapes::Ob1Shapes;
 use crate::ReaderError;
+use crate::openmpi::shapes::Shapes;
 use crate::record::{Record, Slot};
 use crate::walk::{Stop, circular_list};
 use layouts::{LayoutError, Layouts};

@@ -3,12 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-use super::communicators::Found;
 use super::posted::{ListReader, PostedLists};
 use super::requests::{Decoded, Decoder};
-use super::shapes::{Ob1Shapes, Shapes};
-use super::tags::InternalTags;
+use super::shapes::Ob1Shapes;
 use super::unexpected::Fragments;
+use crate::openmpi::communicators::Found;
+use crate::openmpi::shapes::Shapes;
+use crate::openmpi::tags::InternalTags;
 use crate::record::Record;
 use model::{Operation, Traffic};
 use target::Target;

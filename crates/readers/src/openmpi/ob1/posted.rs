@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 
 use super::requests::{Decoded, Decoder};
-use super::shapes::{Ob1Shapes, Shapes};
+use super::shapes::Ob1Shapes;
+use crate::openmpi::shapes::Shapes;
 use crate::record::Record;
 use crate::walk::circular_list;
 use target::address::TargetAddr;
