@@ -170,6 +170,9 @@ pub fn profile_from_objects(request: &MakeRequest) -> Result<Profile, MakeError>
         return Err(MakeError::MissingTypes { types: missing, objects });
     }
     let missing = found.missing(missing, if asked_by_name { &[] } else { &lists });
+    if !asked_by_name {
+        found.keep_only(&lists);
+    }
     let size = |name: &&str| Some(((*name).to_owned(), found.types.get(*name)?.size));
     let sizes = lists.iter().flat_map(|list| list.pooled).filter_map(size).collect();
     let implementation = match *lists {
@@ -243,6 +246,15 @@ impl Found<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Drops the other fields of types of which only some are wanted.
+    fn keep_only(&mut self, lists: &[&Wanted]) {
+        for (type_name, wanted) in lists.iter().filter(|list| list.only_fields).flat_map(|list| list.fields) {
+            if let Some(layout) = self.types.get_mut(*type_name) {
+                layout.fields.retain(|field, _| wanted.contains(&field.as_str()));
+            }
+        }
     }
 
     /// Everything that is wanted and was not found, for people.

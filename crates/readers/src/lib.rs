@@ -5,6 +5,7 @@
 
 pub mod datatypes;
 mod functions;
+mod libfabric;
 mod members;
 mod messages;
 pub mod mpich;

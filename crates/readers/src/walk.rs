@@ -81,3 +81,33 @@ pub fn circular_list(target: &(impl Target + ?Sized), sentinel: TargetAddr, next
         walk.elements.push(at);
     }
 }
+
+/// Walks a list that ends in a null pointer, from its first element on. The pointer to the next element lies `next_offset` bytes
+/// into each element; at most `limit` elements are taken.
+pub fn linear_list(target: &(impl Target + ?Sized), first: TargetAddr, next_offset: u64, limit: usize) -> Walk {
+    let mut walk = Walk { elements: Vec::new(), stopped: None };
+    let mut seen = HashSet::new();
+    let mut at = first;
+    while !at.is_null() {
+        let after = walk.elements.len();
+        walk.stopped = if !seen.insert(at) {
+            Some(Stop::Cycle { after, at })
+        } else if after >= limit {
+            Some(Stop::TooLong { limit })
+        } else {
+            None
+        };
+        if walk.stopped.is_some() {
+            return walk;
+        }
+        walk.elements.push(at);
+        at = match target.read_pointer(at.wrapping_add(next_offset)) {
+            Ok(next) => next,
+            Err(cause) => {
+                walk.stopped = Some(Stop::Unreadable { after: after + 1, cause });
+                return walk;
+            }
+        };
+    }
+    walk
+}

@@ -1,10 +1,12 @@
 //! What readers, and the hosts of plug-ins, need to know of the structures of each MPI, and the profiles that are shipped for
 //! it. A further one is a file, and a line in [`MPIS`].
 
+mod libfabric;
 mod mpich;
 mod openmpi;
 mod ucx;
 
+use libfabric::LIBFABRIC;
 pub use mpich::MPICH;
 pub use openmpi::OPEN_MPI;
 use ucx::UCX;
@@ -25,6 +27,8 @@ pub struct Wanted {
     pub constants: &'static [&'static str],
     /// Fields without which nothing can be read of any release; a profile that lacks one says so.
     pub fields: &'static [(&'static str, &'static [&'static str])],
+    /// Whether a profile holds these fields alone, of types that have many others: every program carries it.
+    pub only_fields: bool,
     /// Types whose objects lie in pools, so that their size can be measured in a process without debug information.
     pub pooled: &'static [&'static str],
     /// The profiles that this program carries. `make layouts` makes them.
@@ -34,7 +38,7 @@ pub struct Wanted {
 static MPIS: &[&Wanted] = &[&OPEN_MPI, &MPICH];
 
 /// Libraries below an MPI.
-static NETWORKS: &[&Wanted] = &[&UCX];
+static NETWORKS: &[&Wanted] = &[&UCX, &LIBFABRIC];
 
 fn all() -> impl Iterator<Item = &'static Wanted> {
     MPIS.iter().chain(NETWORKS).copied()

@@ -10,6 +10,7 @@ pub static MPICH: Wanted = Wanted {
     types: TYPES,
     constants: CONSTANTS,
     fields: FIELDS,
+    only_fields: false,
     pooled: POOLED,
     shipped: SHIPPED,
 };

@@ -9,6 +9,7 @@ pub static OPEN_MPI: Wanted = Wanted {
     types: TYPES,
     constants: CONSTANTS,
     fields: FIELDS,
+    only_fields: false,
     pooled: &[],
     shipped: SHIPPED,
 };

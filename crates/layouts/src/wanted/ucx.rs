@@ -9,6 +9,7 @@ pub static UCX: Wanted = Wanted {
     types: TYPES,
     constants: CONSTANTS,
     fields: FIELDS,
+    only_fields: false,
     pooled: &[],
     shipped: SHIPPED,
 };

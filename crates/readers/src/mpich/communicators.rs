@@ -60,6 +60,12 @@ impl Found {
         })
     }
 
+    /// The rank in the group that it sends to, of a rank of MPI_COMM_WORLD.
+    pub fn local_rank(&self, world: i64) -> Option<i64> {
+        let peers = if self.inter { &self.facts.remote_group } else { &self.facts.group };
+        i64::try_from(peers.as_ref()?.iter().position(|rank| *rank == Some(world))?).ok()
+    }
+
     /// The world rank of a rank in the group that it sends to and receives from.
     pub fn world_rank(&self, local: i64) -> Option<i64> {
         let peers = if self.inter { &self.facts.remote_group } else { &self.facts.group };

@@ -33,7 +33,7 @@ pub fn network<'a>(
         }
     }
     if names.contains(&"ofi")
-        && let Some(ofi) = Ofi::new(layouts)
+        && let Some(ofi) = Ofi::new(target, layouts, &pools.ranges)
     {
         return Ok(Box::new(ofi));
     }

@@ -62,7 +62,7 @@ impl Destinations {
 }
 
 /// The table of MPI_COMM_WORLD, if a record may be the manager: the first of all tables is that one.
-fn world_table(target: &dyn Target, manager: &ManagerShape, record: &Record<'_>) -> Option<TargetAddr> {
+pub fn world_table(target: &dyn Target, manager: &ManagerShape, record: &Record<'_>) -> Option<TargetAddr> {
     let (most, count) = (record.int(manager.most), record.int(manager.count));
     let (world, tables) = (record.pointer(manager.world), record.pointer(manager.tables));
     let likely = (1..=1 << 20).contains(&most) && (1..=most).contains(&count) && !world.is_null() && !tables.is_null();

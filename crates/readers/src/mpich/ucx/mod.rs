@@ -5,13 +5,13 @@
 //! nobody has asked for are on a list of UCX's worker.
 
 mod calibrate;
-mod destinations;
+pub(in crate::mpich) mod destinations;
 mod global;
 mod native;
 mod tag;
 #[cfg(test)]
 mod tests;
-mod variables;
+pub(in crate::mpich) mod variables;
 
 pub use tag::{Open, Split};
 
@@ -154,7 +154,7 @@ impl<'a> Ucx<'a> {
             // Only one of them has the process that the message goes to.
             let world = native.more.and_then(|more| self.destinations.of(more.owner));
             let found = |index: usize| around.communicators.found.get(index);
-            places.retain(|(index, _)| world.and_then(|world| local_rank(found(*index)?, world)).is_some());
+            places.retain(|(index, _)| world.and_then(|world| found(*index)?.local_rank(world)).is_some());
         }
         let [(comm, collective)] = places[..] else { return None };
         Some((native, split, comm, collective))
@@ -188,7 +188,7 @@ impl<'a> Ucx<'a> {
                     "UCX sends it over the connection {}, which is not in MPICH's table of addresses",
                     more.owner
                 ),
-                Some(world) => match local_rank(found, world) {
+                Some(world) => match found.local_rank(world) {
                     Some(rank) => {
                         operation.desired_local_rank = Some(rank);
                         return;
@@ -243,12 +243,6 @@ impl<'a> Ucx<'a> {
             operation.not_known(fact, NO_DATATYPE);
         }
     }
-}
-
-/// The rank in the group that a communicator sends to, of a rank of MPI_COMM_WORLD.
-fn local_rank(found: &Found, world: i64) -> Option<i64> {
-    let peers = if found.inter { &found.facts.remote_group } else { &found.facts.group };
-    i64::try_from(peers.as_ref()?.iter().position(|rank| *rank == Some(world))?).ok()
 }
 
 impl Transport for Ucx<'_> {

@@ -1,0 +1,47 @@
+//! libfabric's arrays that grow (`struct ofi_dyn_arr`, include/ofi_indexer.h): one item for each process that was talked to.
+
+use super::layout::ArrayShape;
+use crate::record::Record;
+use target::address::TargetAddr;
+use target::{Reason, Target, TargetAbi};
+
+/// Items in one chunk (`OFI_IDX_CHUNK_SIZE`).
+const ITEMS: u64 = 1 << 10;
+
+/// Chunks (`OFI_IDX_MAX_CHUNKS`).
+const CHUNKS: usize = 1 << 10;
+
+/// An item is smaller than this, in bytes.
+const MAX_ITEM: u64 = 1 << 12;
+
+/// Shows `visit` every item that exists, with its number.
+///
+/// # Errors
+/// A sentence, where the array cannot be read or cannot be one.
+pub fn items(
+    target: &dyn Target,
+    shape: &ArrayShape,
+    at: TargetAddr,
+    item_size: usize,
+    mut visit: impl FnMut(u64, &Record<'_>),
+) -> Result<(), Reason> {
+    let abi: TargetAbi = target.abi();
+    let width = usize::try_from(abi.pointer_width.bytes()).unwrap_or(8);
+    let mut buffer = Vec::new();
+    let head = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let stride = head.uint(shape.item_size);
+    if stride < item_size as u64 || stride > MAX_ITEM {
+        return Err(Reason::new(format!("libfabric's array at {at} has items of {stride} bytes")));
+    }
+    let chunks = head.bytes(shape.chunk).chunks_exact(width).take(CHUNKS).map(|bytes| abi.uint(bytes));
+    let chunks: Vec<(u64, u64)> = (0..).zip(chunks).filter(|(_, chunk)| *chunk != 0).collect();
+    for (chunk, start) in chunks {
+        let start = TargetAddr::new(start);
+        let bytes = usize::try_from(ITEMS * stride).unwrap_or(usize::MAX);
+        let bytes = target.read_bytes(start, bytes).map_err(Reason::of)?;
+        for (index, item) in (0..ITEMS).zip(bytes.chunks_exact(usize::try_from(stride).unwrap_or(1))) {
+            visit(chunk * ITEMS + index, &Record::new(start.wrapping_add(index * stride), item, abi));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! cxi: the network of HPE Slingshot (prov/cxi/include/cxip.h, 2.1 to 2.5). By its published structures: it was tried on nothing.
+//!
+//! Receives are handed to the network card, which matches them; libfabric keeps a request for each. Of the messages only those are
+//! read that libfabric's software has: the card's own list is not in memory.
+
+use super::endpoint::field;
+use super::layout::{Cxi, CxiMessageShape, CxiRequestShape, Layout};
+use super::shared::Both;
+use super::{Listed, MAX_LIST, Message, Receive, Source};
+use crate::record::{Record, Slot};
+use crate::walk::circular_list;
+use target::address::TargetAddr;
+use target::{Reason, Target};
+
+// Bits of a message's word (`union cxip_match_bits`): the tag, whether there is data, whether it has a tag.
+const TAG: u64 = (1 << 48) - 1;
+const WITH_DATA: u64 = 1 << 59;
+const TAGGED: u64 = 1 << 60;
+
+/// The domain of an endpoint.
+pub fn domain(target: &dyn Target, cxi: &Cxi, endpoint: TargetAddr) -> Option<TargetAddr> {
+    let object = TargetAddr::new(field(target, endpoint, cxi.endpoint.object.offset)?);
+    field(target, object, cxi.object.domain.offset).map(TargetAddr::new)
+}
+
+/// The lists of an endpoint.
+///
+/// # Errors
+/// A sentence, where the endpoint does not lead to them.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Both, Reason> {
+    let cxi =
+        layout.cxi.as_ref().ok_or_else(|| Reason::new(format!("the layout {} has nothing of cxi", layout.name)))?;
+    let pointer = |at: TargetAddr, slot: Slot| field(target, at, slot.offset).map(TargetAddr::new);
+    let object = pointer(endpoint, cxi.endpoint.object);
+    let receives = object.and_then(|object| pointer(object, cxi.object.receives));
+    let back = receives.and_then(|receives| pointer(receives, cxi.receives.object));
+    let (Some(at), true) = (receives, back.is_some() && back == object) else {
+        return Err(Reason::new(format!("libfabric's endpoint at {endpoint} has no receives of its own")));
+    };
+    let list = |slot: Slot| circular_list(target, at.wrapping_add(slot.offset as u64), 0, MAX_LIST);
+    let requests =
+        Listed::of(list(cxi.receives.requests), "a request", |link| receive(target, cxi, &cxi.request, link));
+    let mut receives = Listed { found: requests.found.into_iter().flatten().collect(), problem: requests.problem };
+    receives.fail("the network card matches them: some may be matched already");
+    let messages = Listed::of(list(cxi.receives.messages), "a message", |link| message(target, &cxi.message, link));
+    let mut messages = Listed { found: messages.found.into_iter().flatten().collect(), problem: messages.problem };
+    messages.fail("those that the network card keeps are not in the process's memory");
+    Ok((receives, messages))
+}
+
+fn receive(
+    target: &dyn Target,
+    cxi: &Cxi,
+    shape: &CxiRequestShape,
+    link: TargetAddr,
+) -> Result<Option<Receive>, Reason> {
+    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    if record.int(shape.kind) != cxi.receive || record.uint(shape.tagged) == 0 {
+        return Ok(None);
+    }
+    Ok(Some(Receive {
+        // The card's number of the process; which of it is any depends on the card's configuration.
+        source: Source::NotKept,
+        tag: record.uint(shape.tag),
+        ignore: record.uint(shape.ignore),
+        context: record.pointer(shape.context),
+        buffer: Some(record.pointer(shape.buffer)),
+        length: record.uint(shape.length),
+    }))
+}
+
+fn message(target: &dyn Target, shape: &CxiMessageShape, link: TargetAddr) -> Result<Option<Message>, Reason> {
+    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let bits = record.uint(shape.bits);
+    if bits & TAGGED == 0 {
+        return Ok(None);
+    }
+    Ok(Some(Message {
+        source: None,
+        tag: bits & TAG,
+        data: (bits & WITH_DATA != 0).then(|| record.uint(shape.data)),
+        length: record.uint(shape.length),
+        claimed: (record.uint(shape.claimed) != 0).then_some(TargetAddr::NULL),
+    }))
+}

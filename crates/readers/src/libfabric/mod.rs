@@ -1,0 +1,150 @@
+//! What libfabric's providers keep of receives that wait and of messages that nobody has asked for (ofiwg/libfabric, releases 1.17
+//! to 2.6).
+//!
+//! An MPI hands libfabric what a receive is matched by, and keeps little of it itself. Each provider has lists of its own; which
+//! one it is, and of which release, says the domain of the endpoint. A profile of that release says where its fields lie, and is
+//! used only where the process agrees.
+
+mod arrays;
+mod cxi;
+mod endpoint;
+mod layout;
+mod rxd;
+mod rxm;
+mod shared;
+mod sockets;
+mod tcp;
+
+pub use endpoint::Fabric;
+
+use crate::walk::Walk;
+use target::address::TargetAddr;
+use target::{Reason, Target};
+
+/// Most receives, and most messages, of one endpoint (2 Mi).
+pub const MAX_LIST: usize = 1 << 21;
+
+/// No process in particular (`FI_ADDR_UNSPEC`, include/rdma/fabric.h).
+pub const ANY_ADDRESS: u64 = u64::MAX;
+
+/// Sent with data of the sender's (`FI_REMOTE_CQ_DATA`, include/rdma/fabric.h).
+const REMOTE_CQ_DATA: u64 = 1 << 17;
+
+/// From which process a receive takes a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// From any; or the tag alone decides.
+    Any,
+    /// As libfabric numbers processes (`fi_addr_t`).
+    Address(u64),
+    /// From one, of which the provider does not keep the number.
+    NotKept,
+}
+
+/// A receive with a tag that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Receive {
+    /// From which process.
+    pub source: Source,
+    /// What it is matched by.
+    pub tag: u64,
+    /// Bits of the tag that may differ.
+    pub ignore: u64,
+    /// What the MPI will be told of when it is done: a place in its own request.
+    pub context: TargetAddr,
+    /// Where the data goes; `None` where it goes into several pieces.
+    pub buffer: Option<TargetAddr>,
+    /// Bytes that there is room for.
+    pub length: u64,
+}
+
+/// A message with a tag that has arrived and that no receive has matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// Who sent it (`fi_addr_t`); `None` where the provider does not say.
+    pub source: Option<u64>,
+    /// What it is matched by.
+    pub tag: u64,
+    /// Data that the sender sent along with it.
+    pub data: Option<u64>,
+    /// Its bytes, also where they are not here yet.
+    pub length: u64,
+    /// A matching probe has taken it: what the MPI gave for that.
+    pub claimed: Option<TargetAddr>,
+}
+
+/// What was found in a list, and why there may be more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed<T> {
+    /// What was found, in matching order.
+    pub found: Vec<T>,
+    /// Why there may be more; `None` where these are all.
+    pub problem: Option<Reason>,
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Self { found: Vec::new(), problem: None }
+    }
+}
+
+impl<T> Listed<T> {
+    /// The elements of a walk, as `read` reads each.
+    fn of(walk: Walk, what: &str, mut read: impl FnMut(TargetAddr) -> Result<T, Reason>) -> Self {
+        let mut listed = Self::default();
+        for at in walk.elements {
+            match read(at) {
+                Ok(one) => listed.found.push(one),
+                Err(reason) => listed.fail(format!("{what} of libfabric at {at}: {reason}")),
+            }
+        }
+        if let Some(stopped) = walk.stopped {
+            listed.fail(format!("libfabric's list: {stopped}"));
+        }
+        listed
+    }
+
+    /// Says why there may be more; the first reason is kept.
+    pub fn fail(&mut self, reason: impl Into<Reason>) {
+        self.problem.get_or_insert(reason.into());
+    }
+
+    /// Adds what another list has.
+    pub fn append(&mut self, other: Self) {
+        self.found.extend(other.found);
+        if let Some(reason) = other.problem {
+            self.fail(reason);
+        }
+    }
+}
+
+impl Source {
+    /// What an address says that a receive was given.
+    fn of(address: u64) -> Self {
+        if address == ANY_ADDRESS { Self::Any } else { Self::Address(address) }
+    }
+
+    /// The number of the process, if there is one.
+    pub fn address(self) -> Option<u64> {
+        if let Self::Address(number) = self { Some(number) } else { None }
+    }
+}
+
+/// Buffer and bytes of a receive into `count` pieces, of which the first two words say the first (`struct iovec`).
+fn pieces(target: &dyn Target, at: TargetAddr, count: u64) -> Result<(Option<TargetAddr>, u64), Reason> {
+    /// No provider takes more pieces (`RXM_IOV_LIMIT`, `SMR_IOV_LIMIT`, `SOCK_EP_MAX_IOV_LIMIT`: 4 to 8).
+    const MOST: u64 = 16;
+    let width = target.abi().pointer_width.bytes();
+    if count > MOST {
+        return Err(Reason::new(format!("it has {count} pieces")));
+    }
+    let (mut buffer, mut length) = (None, 0_u64);
+    for index in 0..count {
+        let here = at.wrapping_add(index * 2 * width);
+        let base = target.read_pointer(here).map_err(Reason::of)?;
+        let bytes = target.read_uint(here.wrapping_add(width), width).map_err(Reason::of)?;
+        buffer = (count == 1).then_some(base);
+        length = length.saturating_add(bytes);
+    }
+    Ok((buffer, length))
+}

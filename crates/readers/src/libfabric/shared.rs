@@ -1,0 +1,179 @@
+//! Receives and messages that prov/util keeps for several providers (prov/util/src/util_srx.c, 1.19 to 2.6): rxm, shm, sm2; and
+//! those that shm kept by itself before (prov/shm/src/smr_ep.c, 1.17).
+
+use super::arrays;
+use super::endpoint::{behind, field};
+use super::layout::{EntryShape, Layout, SharedEntryShape, SharedPeerShape};
+use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, pieces};
+use crate::record::{Record, Slot};
+use crate::walk::{circular_list, linear_list};
+use target::address::TargetAddr;
+use target::{Reason, Target};
+
+/// Both lists of an endpoint.
+pub type Both = (Listed<Receive>, Listed<Message>);
+
+/// Most processes that have messages.
+const MAX_PEERS: usize = 1 << 20;
+
+/// Those of shm and sm2.
+///
+/// # Errors
+/// A sentence, where the endpoint does not lead to them.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr, provider: &str) -> Result<Both, Reason> {
+    let not_known = || Reason::new(format!("the layout {} has nothing of {provider}", layout.name));
+    let slot = match provider {
+        "sm2" => layout.sm2.as_ref().map(|shape| shape.shared),
+        _ => layout.shm.as_ref().map(|shape| shape.shared),
+    };
+    let at = behind(target, endpoint, slot.ok_or_else(not_known)?.offset, "receives")?;
+    of_context(target, layout, at)
+}
+
+/// Those behind a receive context (`struct fid_peer_srx`), whose own context is the object that has them.
+///
+/// # Errors
+/// A sentence, where it is none.
+pub fn of_context(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both, Reason> {
+    let class = field(target, at, layout.endpoint.class.offset);
+    let object = field(target, at, layout.endpoint.context.offset).map(TargetAddr::new);
+    let (Some(object), true) = (object, class == Some(layout.classes.shared)) else {
+        return Err(Reason::new(format!("what libfabric's endpoint has at {at} is no receive context")));
+    };
+    match (&layout.shared, &layout.shm_queue) {
+        (Some(_), _) => of_util(target, layout, object),
+        (None, Some(_)) => of_shm(target, layout, object),
+        (None, None) => Err(Reason::new(format!("the layout {} has no receive context", layout.name))),
+    }
+}
+
+fn of_util(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both, Reason> {
+    let Some((shape, entry, peer)) = &layout.shared else {
+        return Err(Reason::new(format!("the layout {} has no receive context", layout.name)));
+    };
+    let first = |slot: Slot| target.read_pointer(at.wrapping_add(slot.offset as u64)).map_err(Reason::of);
+    // In every release the link to the next is what an entry begins with.
+    let waiting = |head: TargetAddr| {
+        Listed::of(linear_list(target, head, 0, MAX_LIST), "a receive", |at| receive(target, &layout.entry, entry, at))
+    };
+    let mut receives = waiting(first(shape.receives)?);
+    let directed = at.wrapping_add(shape.directed.offset as u64);
+    let width = usize::try_from(target.abi().pointer_width.bytes()).unwrap_or(8);
+    let mut heads = Vec::new();
+    let head = Slot { offset: 0, size: width, kind: layouts::FieldKind::Pointer };
+    let read = arrays::items(target, &layout.array, directed, 2 * width, |_, item| heads.push(item.pointer(head)));
+    for head in heads.into_iter().filter(|head| !head.is_null()) {
+        receives.append(waiting(head));
+    }
+    if let Err(reason) = read {
+        receives.fail(reason);
+    }
+    // By the order in which they were posted: the wild ones are on a list of their own.
+    receives.found.sort_by_key(|(sequence, _)| *sequence);
+    let receives =
+        Listed { found: receives.found.into_iter().map(|(_, receive)| receive).collect(), problem: receives.problem };
+    Ok((receives, messages(target, layout, at, shape.messages, shape.peers, entry, peer)))
+}
+
+/// Messages whose sender is not known yet, or that are in one list, and those of each process.
+fn messages(
+    target: &dyn Target,
+    layout: &Layout,
+    at: TargetAddr,
+    unspecified: Slot,
+    peers: Slot,
+    entry: &SharedEntryShape,
+    peer: &SharedPeerShape,
+) -> Listed<Message> {
+    let one = |link: TargetAddr| message(target, &layout.entry, link.wrapping_add(entry.entry.offset as u64));
+    let head = at.wrapping_add(unspecified.offset as u64);
+    let mut all = Listed::of(circular_list(target, head, 0, MAX_LIST), "a message", one);
+    let peers = circular_list(target, at.wrapping_add(peers.offset as u64), 0, MAX_PEERS);
+    for link in peers.elements {
+        let peer_at = TargetAddr::new(link.get().wrapping_sub(peer.link.offset as u64));
+        match target.read_pointer(peer_at.wrapping_add(peer.messages.offset as u64)) {
+            Ok(first) => all.append(Listed::of(linear_list(target, first, 0, MAX_LIST), "a message", one)),
+            Err(error) => all.fail(Reason::of(error)),
+        }
+        if all.found.len() >= MAX_LIST {
+            break;
+        }
+    }
+    if let Some(stopped) = peers.stopped {
+        all.fail(Reason::of(stopped));
+    }
+    all
+}
+
+fn receive(
+    target: &dyn Target,
+    shape: &EntryShape,
+    whole: &SharedEntryShape,
+    at: TargetAddr,
+) -> Result<(u64, Receive), Reason> {
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, whole.size, &mut buffer).map_err(Reason::of)?;
+    let found = of_entry(target, shape, &record, whole.entry.offset, record.uint(whole.ignore))?;
+    Ok((record.uint(whole.sequence), found))
+}
+
+/// A receive, whose shared part lies `shift` bytes into its record.
+fn of_entry(
+    target: &dyn Target,
+    shape: &EntryShape,
+    record: &Record<'_>,
+    shift: usize,
+    ignore: u64,
+) -> Result<Receive, Reason> {
+    let here = |slot: Slot| Slot { offset: slot.offset + shift, ..slot };
+    let (buffer, length) = pieces(target, record.pointer(here(shape.pieces)), record.uint(here(shape.count)))?;
+    Ok(Receive {
+        source: Source::of(record.uint(here(shape.address))),
+        tag: record.uint(here(shape.tag)),
+        ignore,
+        context: record.pointer(here(shape.context)),
+        buffer,
+        length,
+    })
+}
+
+/// The message whose shared part stands at `at`.
+fn message(target: &dyn Target, shape: &EntryShape, at: TargetAddr) -> Result<Message, Reason> {
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let with_data = record.uint(shape.flags) & REMOTE_CQ_DATA != 0;
+    Ok(Message {
+        source: Source::of(record.uint(shape.address)).address(),
+        tag: record.uint(shape.tag),
+        data: shape.data.filter(|_| with_data).map(|slot| record.uint(slot)),
+        length: record.uint(shape.length),
+        claimed: None,
+    })
+}
+
+/// The lists of shm's own: one of receives in the order in which they were posted, one of messages.
+fn of_shm(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both, Reason> {
+    /// `SMR_REMOTE_CQ_DATA` (prov/shm/src/smr.h, 1.17).
+    const WITH_DATA: u64 = 1 << 0;
+    let Some((shape, whole, command)) = &layout.shm_queue else {
+        return Err(Reason::new(format!("the layout {} has nothing of shm's queues", layout.name)));
+    };
+    let list = |slot: Slot| circular_list(target, at.wrapping_add(slot.offset as u64), 0, MAX_LIST);
+    let receives = Listed::of(list(shape.receives), "a receive", |at| {
+        let mut buffer = Vec::new();
+        let record = Record::read(target, at, whole.size, &mut buffer).map_err(Reason::of)?;
+        of_entry(target, &layout.entry, &record, whole.entry.offset, record.uint(whole.ignore))
+    });
+    let messages = Listed::of(list(shape.messages), "a message", |at| {
+        let mut found = message(target, &layout.entry, at.wrapping_add(whole.entry.offset as u64))?;
+        // This release keeps length and data in what the message came as.
+        let came = at.wrapping_add((whole.entry.offset + layout.entry.peer_context.offset) as u64);
+        let came = target.read_pointer(came).map_err(Reason::of)?;
+        let mut buffer = Vec::new();
+        let record = Record::read(target, came, command.size, &mut buffer).map_err(Reason::of)?;
+        found.length = record.uint(command.length);
+        found.data = (record.uint(command.flags) & WITH_DATA != 0).then(|| record.uint(command.data));
+        Ok(found)
+    });
+    Ok((receives, messages))
+}

@@ -1,0 +1,127 @@
+//! sockets: one process of libfabric's own over TCP (prov/sockets/src). Its objects name no provider; they lead to each other.
+
+use super::endpoint::{Queues, field};
+use super::layout::{Layout, SocketsEntryShape};
+use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source};
+use crate::record::{Record, Slot};
+use crate::walk::circular_list;
+use layouts::FieldKind;
+use target::address::TargetAddr;
+use target::{Reason, Target};
+
+/// The lists of an endpoint, or of one of its receive contexts; `None` where it is none of this provider.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Option<Queues> {
+    let sockets = layout.sockets.as_ref()?;
+    let pointer = |at: TargetAddr, slot: Slot| field(target, at, slot.offset).map(TargetAddr::new);
+    let class = |at: TargetAddr| field(target, at, layout.endpoint.class.offset);
+    let context = match class(endpoint)? {
+        class if class == layout.classes.endpoint => {
+            let attributes = pointer(endpoint, sockets.endpoint.attributes)?;
+            let same = field(target, attributes, sockets.attributes.class.offset)? == layout.classes.endpoint;
+            let context = pointer(attributes, sockets.attributes.context).filter(|_| same)?;
+            (pointer(context, sockets.receives.attributes)? == attributes).then_some(context)?
+        }
+        class if class == layout.classes.receives => {
+            let attributes = pointer(endpoint, sockets.receives.attributes)?;
+            field(target, attributes, sockets.attributes.class.offset)?;
+            endpoint
+        }
+        _ => return None,
+    };
+    if class(context)? != layout.classes.receives {
+        return None;
+    }
+    let head = |slot: Slot| context.wrapping_add(slot.offset as u64);
+    let is_list = |head: TargetAddr| {
+        let width = target.abi().pointer_width.bytes();
+        let next = target.read_pointer(head).ok()?;
+        Some(target.read_pointer(next.wrapping_add(width)).ok()? == head)
+    };
+    if !is_list(head(sockets.receives.receives))? || !is_list(head(sockets.receives.messages))? {
+        return None;
+    }
+    let list = |slot: Slot| circular_list(target, head(slot), 0, MAX_LIST);
+    let receives =
+        Listed::of(list(sockets.receives.receives), "a receive", |link| receive(target, &sockets.entry, context, link));
+    let messages =
+        Listed::of(list(sockets.receives.messages), "a message", |link| message(target, &sockets.entry, context, link));
+    Some(Queues { provider: "sockets".to_owned(), receives: present(receives), messages: present(messages) })
+}
+
+/// Leaves out what is none of a tag.
+fn present<T>(listed: Listed<Option<T>>) -> Listed<T> {
+    Listed { found: listed.found.into_iter().flatten().collect(), problem: listed.problem }
+}
+
+/// The entry of a link. Messages name no owner, receives from the pool do.
+fn entry<'a>(
+    target: &dyn Target,
+    shape: &SocketsEntryShape,
+    link: TargetAddr,
+    buffer: &'a mut Vec<u8>,
+) -> Result<Record<'a>, Reason> {
+    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    Record::read(target, at, shape.size, buffer).map_err(Reason::of)
+}
+
+fn receive(
+    target: &dyn Target,
+    shape: &SocketsEntryShape,
+    context: TargetAddr,
+    link: TargetAddr,
+) -> Result<Option<Receive>, Reason> {
+    let mut buffer = Vec::new();
+    let record = entry(target, shape, link, &mut buffer)?;
+    let owner = record.pointer(shape.owner);
+    if !owner.is_null() && owner != context {
+        return Err(Reason::new("it belongs to another endpoint"));
+    }
+    // One that is busy has been matched, and its data is being written.
+    if record.uint(shape.tagged) == 0 || record.uint(shape.busy) != 0 {
+        return Ok(None);
+    }
+    // union sock_iov: address, length, key.
+    let count = record.uint(shape.count);
+    let step = shape.pieces.size as u64 / MOST_PIECES;
+    let word = |index: u64, offset: u64| {
+        let offset = shape.pieces.offset + usize::try_from(index * step + offset).unwrap_or(0);
+        record.uint(Slot { offset, size: 8, kind: FieldKind::Unsigned })
+    };
+    if count > MOST_PIECES {
+        return Err(Reason::new(format!("it has {count} pieces")));
+    }
+    let length = (0..count).fold(0_u64, |sum, index| sum.saturating_add(word(index, 8)));
+    Ok(Some(Receive {
+        source: Source::of(record.uint(shape.address)),
+        tag: record.uint(shape.tag),
+        ignore: record.uint(shape.ignore),
+        context: record.pointer(shape.context),
+        buffer: (count == 1).then(|| TargetAddr::new(word(0, 0))),
+        length,
+    }))
+}
+
+/// `SOCK_EP_MAX_IOV_LIMIT` (prov/sockets/include/sock.h).
+const MOST_PIECES: u64 = 8;
+
+fn message(
+    target: &dyn Target,
+    shape: &SocketsEntryShape,
+    _: TargetAddr,
+    link: TargetAddr,
+) -> Result<Option<Message>, Reason> {
+    let mut buffer = Vec::new();
+    let record = entry(target, shape, link, &mut buffer)?;
+    if record.uint(shape.tagged) == 0 {
+        return Ok(None);
+    }
+    let with_data = record.uint(shape.flags) & REMOTE_CQ_DATA != 0;
+    let claimed = record.uint(shape.claimed) != 0;
+    Ok(Some(Message {
+        source: Source::of(record.uint(shape.address)).address(),
+        tag: record.uint(shape.tag),
+        data: with_data.then(|| record.uint(shape.data)),
+        length: record.uint(shape.length),
+        claimed: claimed.then(|| record.pointer(shape.context)),
+    }))
+}

@@ -1,0 +1,162 @@
+//! tcp: reliable messages over sockets (prov/tcp/src/xnet*, 1.18 to 2.6; prov/net in 1.17).
+//!
+//! Messages that no receive matches are read and saved, until there are too many from one process, or one is too long: its
+//! connection then stops with that message, and what follows stays in the kernel.
+
+use super::arrays;
+use super::endpoint::behind;
+use super::layout::{ArrayShape, Layout, Tcp, TcpEntryShape};
+use super::shared::Both;
+use super::{Listed, MAX_LIST, Message, Receive, Source, pieces};
+use crate::record::{Record, Slot};
+use crate::walk::{circular_list, linear_list};
+use layouts::FieldKind;
+use target::address::TargetAddr;
+use target::{Reason, Target};
+
+/// `XNET_REMOTE_CQ_DATA` (prov/tcp/src/xnet_proto.h).
+const WITH_DATA: u64 = 1 << 0;
+
+/// `xnet_op_tag_rts`: only announced (1.18 and later).
+const ANNOUNCED: u64 = 5;
+
+/// Most connections with messages.
+const MAX_PEERS: usize = 1 << 20;
+
+/// The lists of an endpoint.
+///
+/// # Errors
+/// A sentence, where the endpoint does not lead to them.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Both, Reason> {
+    let tcp =
+        layout.tcp.as_ref().ok_or_else(|| Reason::new(format!("the layout {} has nothing of tcp", layout.name)))?;
+    let at = behind(target, endpoint, tcp.endpoint.shared.offset, "receives")?;
+    let read = |slot: Slot| target.read_pointer(at.wrapping_add(slot.offset as u64)).map_err(Reason::of);
+    if read(tcp.receives.owner)? != endpoint {
+        return Err(Reason::new(format!("the receives of libfabric's endpoint at {endpoint} are not its own")));
+    }
+    let receives = receives(target, &layout.array, tcp, at, read(tcp.receives.receives)?);
+    Ok((receives, messages(target, layout, tcp, read(tcp.receives.domain)?)))
+}
+
+fn receives(target: &dyn Target, array: &ArrayShape, tcp: &Tcp, at: TargetAddr, first: TargetAddr) -> Listed<Receive> {
+    let waiting = |head: TargetAddr| {
+        Listed::of(linear_list(target, head, 0, MAX_LIST), "a receive", |at| receive(target, &tcp.entry, at))
+    };
+    let mut all = waiting(first);
+    let width = usize::try_from(target.abi().pointer_width.bytes()).unwrap_or(8);
+    let head = Slot { offset: 0, size: width, kind: FieldKind::Pointer };
+    let directed = at.wrapping_add(tcp.receives.directed.offset as u64);
+    let mut heads = Vec::new();
+    let read = arrays::items(target, array, directed, 2 * width, |_, item| heads.push(item.pointer(head)));
+    for head in heads.into_iter().filter(|head| !head.is_null()) {
+        all.append(waiting(head));
+    }
+    if let Err(reason) = read {
+        all.fail(reason);
+    }
+    // By the order in which they were posted: those from any source are on a list of their own.
+    all.found.sort_by_key(|(sequence, _)| *sequence);
+    Listed { found: all.found.into_iter().map(|(_, receive)| receive).collect(), problem: all.problem }
+}
+
+fn receive(target: &dyn Target, shape: &TcpEntryShape, at: TargetAddr) -> Result<(u64, Receive), Reason> {
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let (buffer, length) = pieces(target, record.address_of(shape.pieces), record.uint(shape.count))?;
+    let found = Receive {
+        source: Source::of(record.uint(shape.address)),
+        tag: record.uint(shape.tag),
+        ignore: record.uint(shape.ignore),
+        context: record.pointer(shape.context),
+        buffer,
+        length,
+    };
+    Ok((record.uint(shape.sequence), found))
+}
+
+fn messages(target: &dyn Target, layout: &Layout, tcp: &Tcp, domain: TargetAddr) -> Listed<Message> {
+    let list = |slot: Slot| circular_list(target, domain.wrapping_add(slot.offset as u64), 0, MAX_PEERS);
+    let before = |link: TargetAddr, slot: Slot| TargetAddr::new(link.get().wrapping_sub(slot.offset as u64));
+    let mut all = Listed::default();
+    let saved = list(tcp.domain.saved);
+    for link in saved.elements {
+        let queue = before(link, tcp.saved.link).wrapping_add(tcp.saved.messages.offset as u64);
+        match target.read_pointer(queue) {
+            Ok(first) => {
+                let walk = linear_list(target, first, 0, MAX_LIST);
+                all.append(Listed::of(walk, "a message", |at| saved_message(target, &tcp.entry, at)));
+            }
+            Err(error) => all.fail(Reason::of(error)),
+        }
+        if all.found.len() >= MAX_LIST {
+            break;
+        }
+    }
+    let waiting = list(tcp.domain.waiting);
+    for link in waiting.elements {
+        match of_connection(target, layout, tcp, before(link, tcp.connection.link)) {
+            Ok(message) => {
+                all.found.push(message);
+                all.fail("a connection of libfabric has stopped at a message that no receive matches; what was sent behind it is not read");
+            }
+            Err(reason) => all.fail(reason),
+        }
+    }
+    for stopped in saved.stopped.into_iter().chain(waiting.stopped) {
+        all.fail(Reason::of(stopped));
+    }
+    all
+}
+
+fn saved_message(target: &dyn Target, shape: &TcpEntryShape, at: TargetAddr) -> Result<Message, Reason> {
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let context = record.pointer(shape.context);
+    Ok(Message {
+        source: Source::of(record.uint(shape.address)).address(),
+        claimed: (!context.is_null()).then_some(context),
+        ..of_header(shape, &record, 0)
+    })
+}
+
+/// The message that a connection has stopped at.
+fn of_connection(target: &dyn Target, layout: &Layout, tcp: &Tcp, at: TargetAddr) -> Result<Message, Reason> {
+    let shape = &tcp.connection;
+    let word = |slot: Slot| target.read_pointer(at.wrapping_add(slot.offset as u64)).map_err(Reason::of);
+    let peer = word(shape.peer)?;
+    let source = match peer.is_null() {
+        true => None,
+        false => {
+            let address = layout.peer.address;
+            let value = target.read_uint(peer.wrapping_add(address.offset as u64), address.size as u64);
+            Source::of(value.map_err(Reason::of)?).address()
+        }
+    };
+    let claimed = word(shape.claimed)?;
+    let entry = &tcp.entry;
+    let header = at.wrapping_add(shape.header.offset as u64);
+    let mut buffer = Vec::new();
+    let record = Record::read(target, header, entry.header.size, &mut buffer).map_err(Reason::of)?;
+    let message = of_header(entry, &record, entry.header.offset);
+    Ok(Message { source, claimed: (!claimed.is_null()).then_some(claimed), ..message })
+}
+
+/// What a header says, which begins `shift` bytes further on in an entry than in this record.
+fn of_header(shape: &TcpEntryShape, record: &Record<'_>, shift: usize) -> Message {
+    let word = |slot: Slot| record.uint(Slot { offset: slot.offset.wrapping_sub(shift), ..slot });
+    let with_data = word(shape.flags) & WITH_DATA != 0;
+    let length = match (word(shape.kind) == ANNOUNCED, with_data) {
+        (true, true) => shape.data_announced.map(word),
+        (true, false) => shape.announced.map(word),
+        (false, _) => None,
+    };
+    let length = length.unwrap_or_else(|| word(shape.length).saturating_sub(word(shape.header_length)));
+    Message {
+        source: None,
+        tag: word(if with_data { shape.data_tag } else { shape.plain_tag }),
+        data: with_data.then(|| word(shape.data)),
+        length,
+        claimed: None,
+    }
+}
