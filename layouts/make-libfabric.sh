@@ -46,7 +46,7 @@ series=${version%.*}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# What of config.h changes structures, as configure decides it on Linux without options.
+# What of config.h changes structures, as configure decides it on Linux without options (which also defines NDEBUG).
 {
     echo '#define HAVE_ATOMICS 1'
     echo '#define HAVE_ATOMICS_LEAST_TYPES 1'
@@ -67,7 +67,7 @@ for header in rxm/src/rxm.h tcp/src/xnet.h net/src/xnet.h shm/src/smr.h sm2/src/
     provider=${header%%/*}
     [ "$provider" != cxi ] || [ -n "$cxi" ] || continue
     # shellcheck disable=SC2086
-    "$cc" -g -fno-eliminate-unused-debug-types -w -D_GNU_SOURCE "-DPROVIDER=\"${header##*/}\"" -I"$work" $cxi -I"$source" \
+    "$cc" -g -fno-eliminate-unused-debug-types -w -D_GNU_SOURCE -DNDEBUG "-DPROVIDER=\"${header##*/}\"" -I"$work" $cxi -I"$source" \
         -I"$source/include" -I"$source/prov/${header%/*}" -I"$source/prov/$provider" -I"$source/prov/$provider/include" \
         -c "$here/libfabric.c" -o "$work/$provider.o"
     objects="$objects$work/$provider.o$newline"

@@ -6,7 +6,7 @@
 use super::endpoint::field;
 use super::layout::{Cxi, CxiMessageShape, CxiRequestShape, Layout};
 use super::shared::Both;
-use super::{Listed, MAX_LIST, Message, Receive, Source};
+use super::{Listed, MAX_LIST, Message, Receive, Source, given};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use target::address::TargetAddr;
@@ -65,7 +65,7 @@ fn receive(
         source: Source::NotKept,
         tag: record.uint(shape.tag),
         ignore: record.uint(shape.ignore),
-        context: record.pointer(shape.context),
+        context: given(record.pointer(shape.context))?,
         buffer: Some(record.pointer(shape.buffer)),
         length: record.uint(shape.length),
     }))

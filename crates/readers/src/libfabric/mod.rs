@@ -130,6 +130,19 @@ impl Source {
     }
 }
 
+/// What an MPI has given with a receive: a place in its memory. Another word is none of a receive, or of another layout.
+///
+/// # Errors
+/// A sentence, where it cannot be one.
+fn given(context: TargetAddr) -> Result<TargetAddr, Reason> {
+    /// Nothing lies below, in bytes.
+    const LOWEST: u64 = 1 << 12;
+    match context.get() >= LOWEST && context.get().is_multiple_of(4) {
+        true => Ok(context),
+        false => Err(Reason::new(format!("it leads to no request, but to {context}"))),
+    }
+}
+
 /// Buffer and bytes of a receive into `count` pieces, of which the first two words say the first (`struct iovec`).
 fn pieces(target: &dyn Target, at: TargetAddr, count: u64) -> Result<(Option<TargetAddr>, u64), Reason> {
     /// No provider takes more pieces (`RXM_IOV_LIMIT`, `SMR_IOV_LIMIT`, `SOCK_EP_MAX_IOV_LIMIT`: 4 to 8).

@@ -4,7 +4,7 @@
 
 use super::layout::{Layout, RxdMessageShape, RxdReceiveShape};
 use super::shared::Both;
-use super::{ANY_ADDRESS, Listed, MAX_LIST, Message, Receive, Source, pieces};
+use super::{ANY_ADDRESS, Listed, MAX_LIST, Message, Receive, Source, given, pieces};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use target::address::TargetAddr;
@@ -34,7 +34,7 @@ fn receive(target: &dyn Target, shape: &RxdReceiveShape, link: TargetAddr) -> Re
         source: if any { Source::Any } else { Source::NotKept },
         tag: record.uint(shape.tag),
         ignore: record.uint(shape.ignore),
-        context: record.pointer(shape.context),
+        context: given(record.pointer(shape.context))?,
         buffer,
         length,
     })

@@ -3,7 +3,7 @@
 use super::endpoint::behind;
 use super::layout::{Layout, RxmMessageShape, RxmReceiveShape};
 use super::shared::{self, Both};
-use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, pieces};
+use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given, pieces};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use target::address::TargetAddr;
@@ -42,7 +42,7 @@ fn receive(target: &dyn Target, shape: &RxmReceiveShape, link: TargetAddr) -> Re
         source: Source::of(record.uint(shape.address)),
         tag: record.uint(shape.tag),
         ignore: record.uint(shape.ignore),
-        context: record.pointer(shape.context),
+        context: given(record.pointer(shape.context))?,
         buffer,
         length,
     })

@@ -4,7 +4,7 @@
 use super::arrays;
 use super::endpoint::{behind, field};
 use super::layout::{EntryShape, Layout, SharedEntryShape, SharedPeerShape};
-use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, pieces};
+use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given, pieces};
 use crate::record::{Record, Slot};
 use crate::walk::{circular_list, linear_list};
 use target::address::TargetAddr;
@@ -131,7 +131,7 @@ fn of_entry(
         source: Source::of(record.uint(here(shape.address))),
         tag: record.uint(here(shape.tag)),
         ignore,
-        context: record.pointer(here(shape.context)),
+        context: given(record.pointer(here(shape.context)))?,
         buffer,
         length,
     })

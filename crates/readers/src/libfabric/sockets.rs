@@ -2,7 +2,7 @@
 
 use super::endpoint::{Queues, field};
 use super::layout::{Layout, SocketsEntryShape};
-use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source};
+use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use layouts::FieldKind;
@@ -95,7 +95,7 @@ fn receive(
         source: Source::of(record.uint(shape.address)),
         tag: record.uint(shape.tag),
         ignore: record.uint(shape.ignore),
-        context: record.pointer(shape.context),
+        context: given(record.pointer(shape.context))?,
         buffer: (count == 1).then(|| TargetAddr::new(word(0, 0))),
         length,
     }))

@@ -7,7 +7,7 @@ use super::arrays;
 use super::endpoint::behind;
 use super::layout::{ArrayShape, Layout, Tcp, TcpEntryShape};
 use super::shared::Both;
-use super::{Listed, MAX_LIST, Message, Receive, Source, pieces};
+use super::{Listed, MAX_LIST, Message, Receive, Source, given, pieces};
 use crate::record::{Record, Slot};
 use crate::walk::{circular_list, linear_list};
 use layouts::FieldKind;
@@ -68,7 +68,7 @@ fn receive(target: &dyn Target, shape: &TcpEntryShape, at: TargetAddr) -> Result
         source: Source::of(record.uint(shape.address)),
         tag: record.uint(shape.tag),
         ignore: record.uint(shape.ignore),
-        context: record.pointer(shape.context),
+        context: given(record.pointer(shape.context))?,
         buffer,
         length,
     };

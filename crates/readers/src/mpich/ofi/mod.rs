@@ -259,6 +259,14 @@ impl<'a> Ofi<'a> {
         Some(*order)
     }
 
+    /// Whether libfabric has a receive for a request, whatever it says.
+    fn is_listed(&self, request: &Request<'_>) -> bool {
+        let listed = |network: &Network| {
+            self.kept.told.is_none_or(|told| network.receives.contains_key(&request.record.address_of(told)))
+        };
+        self.network.as_ref().is_none_or(listed)
+    }
+
     fn receive(&self, request: &Request<'_>, mut operation: Operation, around: &mut Around<'_>) -> Option<Decoded> {
         let Some((comm, collective, which)) = self.kept.place(request, around) else {
             for fact in everything() {
@@ -278,7 +286,7 @@ impl<'a> Ofi<'a> {
         if order.is_none() {
             let problem = self.network.as_ref().and_then(|network| network.receives_problem.as_ref());
             // It has left a list that was read whole.
-            if !request.complete() && problem.is_none() {
+            if !request.complete() && problem.is_none() && !self.is_listed(request) {
                 operation.status = OperationStatus::Matched;
             }
             let reason = problem.map_or(TAKEN.to_owned(), |problem| {
