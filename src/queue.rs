@@ -106,12 +106,7 @@ fn described(operation: &model::Operation) -> String {
         false => format!("tag {}", known(operation.desired_tag)),
     });
     words.extend(operation.desired_length.map(|length| format!("{length} bytes")));
-    let status = match operation.status {
-        model::OperationStatus::Pending => "pending",
-        model::OperationStatus::Matched => "matched",
-        model::OperationStatus::Complete => "complete",
-    };
-    words.push(status.to_owned());
+    words.push(operation.status.name().to_owned());
     if operation.internal {
         words.push("of MPI itself".to_owned());
     }

@@ -11,7 +11,7 @@ use super::view::{View as _, views};
 
 views! {
     Operation {
-        /// How far it is. Words: ``pending``, ``matched``, ``complete``.
+        /// How far it is. Words: ``pending``, ``in_transit``, ``matched``, ``complete``.
         status,
         /// The peer's rank in the communicator; None for any source, or where it is not known.
         desired_local_rank,

@@ -365,7 +365,7 @@ class Operation:
 
     @property
     def status(self) -> str:
-        """How far it is. Words: ``pending``, ``matched``, ``complete``."""
+        """How far it is. Words: ``pending``, ``in_transit``, ``matched``, ``complete``."""
 
     @property
     def desired_local_rank(self) -> Optional[int]:

@@ -13,15 +13,30 @@ use crate::source_call::StartedBy;
 /// How far an operation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum OperationStatus {
     /// Not matched with a peer's operation yet.
     #[default]
     Pending,
+    /// A message that was sent and lies in memory that both processes share; the receiver's library has not taken it out
+    /// yet, which it does in its next call that looks for messages.
+    InTransit,
     /// Matched, data still moving.
     Matched,
     /// Done; the application has not waited for it yet.
     Complete,
+}
+
+impl OperationStatus {
+    /// For people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::InTransit => "in transit",
+            Self::Matched => "matched",
+            Self::Complete => "complete",
+        }
+    }
 }
 
 /// One of the three queues of a communicator. The numbers and the order are those of `mqs_op_class`.
@@ -32,7 +47,7 @@ pub enum QueueKind {
     PendingSends = 0,
     /// Receives that are not complete, or complete and not waited for.
     PendingReceives = 1,
-    /// Messages that have arrived and that no receive has taken.
+    /// Messages that have arrived and that no receive has taken, and after them those in transit.
     UnexpectedMessages = 2,
 }
 

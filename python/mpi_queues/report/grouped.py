@@ -134,5 +134,5 @@ def _operation(operation: Operation, which: Which, members: Members) -> str:
     if operation.call:
         parts.append(clean(operation.call))
     if operation.status != "pending":
-        parts.append(operation.status)
+        parts.append(operations.status_words(operation))
     return ", ".join(parts)

@@ -88,7 +88,7 @@ def _write_operation(operation: Operation, which: Which, members: Members, write
     if operation.datatype or operation.count is not None:
         data = f"{'' if operation.count is None else operation.count} {operation.datatype or 'elements'}".strip()
     length = operation.actual_length if which.arrived else operation.desired_length
-    marks = [operation.status]
+    marks = [status_words(operation)]
     if operation.persistent:
         marks.append("persistent")
     if operation.internal:
@@ -100,7 +100,7 @@ def _write_operation(operation: Operation, which: Which, members: Members, write
     overflow = ""
     if columns(status) > _STATUS:
         # Marks that do not fit go below, with what the source has to say.
-        status, overflow = operation.status, ", ".join(marks[1:])
+        status, overflow = marks[0], ", ".join(marks[1:])
     other = members.name(operation.desired_local_rank, operation.desired_global_rank)
     write(_row(peer(operation, other), tag, size(length), data, operation.call or "", status))
     taken = _taken_from(operation, members) if not which.arrived else ""
@@ -121,6 +121,11 @@ def _remarks(operation: Operation) -> Iterator[str]:
             yield f"{_FACTS[fact]} not known: {clean(reason)}"
     if operation.evidence:
         yield f"found by: {clean(operation.evidence)}"
+
+
+def status_words(operation: Operation) -> str:
+    """How far it is, for people."""
+    return operation.status.replace("_", " ")
 
 
 def peer(operation: Operation, other: str) -> str:

@@ -91,7 +91,7 @@ impl<'a> Context<'a, '_> {
         let (need, in_flight) = match (op.operation.status, op.queue) {
             (OperationStatus::Complete, _) => (Need::Nothing, None),
             (OperationStatus::Matched, _) => (self.moving(self.peer_of(&op)), None),
-            (OperationStatus::Pending, _) => self.pending(&op),
+            (OperationStatus::Pending | OperationStatus::InTransit, _) => self.pending(&op),
         };
         Found { need, in_flight, operations: vec![op] }
     }
