@@ -49,6 +49,10 @@
 #include "opal/class/opal_pointer_array.h"
 #include "opal/datatype/opal_datatype_internal.h"
 #include "opal/mca/btl/btl.h"
+#include "opal/mca/btl/vader/btl_vader.h"
+#include "opal/mca/btl/vader/btl_vader_endpoint.h"
+#include "opal/mca/btl/vader/btl_vader_fifo.h"
+#include "opal/mca/btl/vader/btl_vader_frag.h"
 
 /* These stand in C files: ompi_datatype_args_t; attribute_value_t, attribute_key_value_t; opal_free_list_memory_t;
  * opal_hash_element_t. */

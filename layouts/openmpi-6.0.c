@@ -48,6 +48,7 @@
 #include "opal/class/opal_pointer_array.h"
 #include "opal/datatype/opal_datatype_internal.h"
 #include "opal/mca/btl/btl.h"
+#include "opal/mca/btl/sm/btl_sm_types.h"
 
 /* These stand in C files: ompi_datatype_args_t; attribute_value_t, attribute_key_value_t; opal_free_list_memory_t;
  * opal_hash_element_t. */
