@@ -87,11 +87,11 @@ make_profile() {
 for series; do
     case $series in
         4.1)
-            fetch bookworm 4.1.4-3 libopenmpi-dev=4.1.4-3+b1 libopenmpi3=4.1.4-3+b1 libhwloc-dev libevent-dev
+            fetch bookworm 4.1.4-3 libopenmpi-dev=4.1.4-3+b1 libopenmpi3=4.1.4-3+b1 libhwloc-dev libevent-dev libucx-dev
             make_profile 4.1 bookworm 4.1.4-3 libmpi.so.40 4.1 "openmpi 4.1.4-3, source package of Debian bookworm"
             ;;
         5.0)
-            fetch trixie 5.0.7-1 libopenmpi-dev=5.0.7-1 libopenmpi40=5.0.7-1 libpmix-dev libhwloc-dev libevent-dev
+            fetch trixie 5.0.7-1 libopenmpi-dev=5.0.7-1 libopenmpi40=5.0.7-1 libpmix-dev libhwloc-dev libevent-dev libucx-dev
             make_profile 5.0 trixie 5.0.7-1 libmpi.so.40 5.0 "openmpi 5.0.7-1, source package of Debian trixie"
             ;;
         6.0)

@@ -35,6 +35,8 @@
 #include "ompi/mca/pml/ob1/pml_ob1_recvfrag.h"
 #include "ompi/mca/pml/ob1/pml_ob1_recvreq.h"
 #include "ompi/mca/pml/ob1/pml_ob1_sendreq.h"
+#include "ompi/mca/pml/ucx/pml_ucx_datatype.h"
+#include "ompi/mca/pml/ucx/pml_ucx_request.h"
 #include "ompi/mca/topo/topo.h"
 #include "ompi/message/message.h"
 #include "ompi/op/op.h"

@@ -9,6 +9,8 @@
 #include <ucp/core/ucp_ep.h>
 #include <ucp/core/ucp_request.h>
 #include <ucp/core/ucp_worker.h>
+#include <ucp/dt/dt_generic.h>
 #include <ucp/rndv/rndv.h>
 #include <ucp/tag/eager.h>
 #include <ucp/tag/tag_match.h>
+#include <ucs/datastruct/mpool.h>

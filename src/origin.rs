@@ -8,7 +8,7 @@ use native::{Core, Live, Native};
 use recording::Replay;
 use session::Known;
 use target::address::TargetAddr;
-use target::{CacheStatistics, Image, PageCache, Symbol, Target, TargetAbi, TargetError};
+use target::{CacheStatistics, Image, PageCache, Reason, Symbol, Target, TargetAbi, TargetError};
 
 /// A process of any kind.
 pub enum Origin {
@@ -122,5 +122,8 @@ impl Target for Origin {
     }
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         self.target().images()
+    }
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        self.target().stack_pointers()
     }
 }

@@ -244,6 +244,17 @@ impl Target for DebuggerTarget {
         if copied { Ok(()) } else { Err(fault) }
     }
 
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        if let Some(core) = &self.core {
+            let pointers = core.threads().iter().map(|thread| thread.registers.stack_pointer());
+            return Ok(pointers.map(TargetAddr::new).collect());
+        }
+        let ask = |object: &Bound<'_, PyAny>| object.call_method0("stack_pointers")?.extract::<Option<Vec<u64>>>();
+        let pointers = self.debugger.with(ask).map_err(Reason::of)?;
+        let pointers = pointers.ok_or("the debugger does not tell where its threads stand")?;
+        Ok(pointers.into_iter().map(TargetAddr::new).collect())
+    }
+
     fn abi(&self) -> TargetAbi {
         self.abi
     }

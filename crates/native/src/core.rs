@@ -9,7 +9,7 @@ use model::Facts;
 use target::address::TargetAddr;
 use target::cores::{CoreFile, CoreProcess};
 use target::files::Reader;
-use target::{Image as Listed, Mapping, Symbol, Target, TargetAbi, TargetError};
+use target::{Image as Listed, Mapping, Reason, Symbol, Target, TargetAbi, TargetError};
 
 use crate::ending::{Ending, Looks};
 use crate::images::Image;
@@ -79,6 +79,10 @@ impl Target for Core {
     fn read(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
         self.looks.may_go_on()?;
         self.process.read(addr, buf)
+    }
+
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        Ok(self.threads().iter().map(|thread| TargetAddr::new(thread.registers.stack_pointer())).collect())
     }
 
     fn abi(&self) -> TargetAbi {

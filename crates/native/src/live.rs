@@ -10,7 +10,7 @@ use std::rc::Rc;
 use model::Facts;
 use target::address::TargetAddr;
 use target::files::Reader;
-use target::{Image as Listed, LiveProcess, Mapping, Symbol, Target, TargetAbi, TargetError};
+use target::{Image as Listed, LiveProcess, Mapping, Reason, Symbol, Target, TargetAbi, TargetError};
 
 use crate::ending::{Ending, Looks};
 use crate::images::Image;
@@ -123,6 +123,10 @@ impl Target for Live {
         let mut wanted: Vec<Piece<'_>> = pieces.iter_mut().map(|(addr, into)| Piece::new(addr.get(), into)).collect();
         self.memory.read(&mut wanted);
         wanted.iter().map(|piece| piece.read).collect()
+    }
+
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        Ok(self.threads().iter().map(|thread| TargetAddr::new(thread.registers.stack_pointer())).collect())
     }
 
     fn abi(&self) -> TargetAbi {

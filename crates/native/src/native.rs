@@ -6,7 +6,7 @@ use std::rc::Rc;
 use calls::KeptFiles;
 use model::Facts;
 use target::address::TargetAddr;
-use target::{CacheStatistics, Image, Mapping, PageCache, Symbol, Target, TargetAbi, TargetError};
+use target::{CacheStatistics, Image, Mapping, PageCache, Reason, Symbol, Target, TargetAbi, TargetError};
 
 use crate::ending::Ending;
 use crate::live::Live;
@@ -122,6 +122,9 @@ impl<P: Process> Target for Native<P> {
     }
     fn read_c_string(&self, addr: TargetAddr, max: usize) -> Result<Vec<u8>, TargetError> {
         self.memory.read_c_string(addr, max)
+    }
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        self.memory.stack_pointers()
     }
     fn abi(&self) -> TargetAbi {
         self.memory.abi()

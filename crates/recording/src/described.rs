@@ -77,6 +77,9 @@ pub struct ProcessEnd {
     pub memory: u64,
     /// What was asked for and could not be recorded, in sentences.
     pub left_out: Vec<String>,
+    /// Where the stacks of its threads ended, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack_pointers: Option<Vec<u64>>,
 }
 
 /// The frame that ends a file.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::ranges::{Range, RangeSet};
 use target::address::TargetAddr;
-use target::{Image, Symbol, Target, TargetAbi, TargetError};
+use target::{Image, Reason, Symbol, Target, TargetAbi, TargetError};
 
 /// Reads that failed are noted up to this many: a damaged list can fail at any number of places.
 const MAX_FAULTS: usize = 10_000;
@@ -17,12 +17,14 @@ pub struct Recorder<'a> {
     pub(super) read: RefCell<RangeSet>,
     pub(super) faults: RefCell<Vec<Range>>,
     pub(super) symbols: RefCell<BTreeMap<String, Option<Symbol>>>,
+    pub(super) stack_pointers: RefCell<Option<Vec<TargetAddr>>>,
 }
 
 impl<'a> Recorder<'a> {
     /// Nothing is noted yet.
     pub fn new(inner: &'a dyn Target) -> Self {
-        Self { inner, read: RefCell::default(), faults: RefCell::default(), symbols: RefCell::default() }
+        let (read, faults, symbols) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Self { inner, read, faults, symbols, stack_pointers: RefCell::default() }
     }
 
     /// The target underneath.
@@ -60,6 +62,12 @@ impl Target for Recorder<'_> {
         let result = self.inner.read_c_string(addr, max);
         let len = result.as_ref().map_or(1, |text| (text.len() + 1).min(max));
         self.note(addr, len as u64, result)
+    }
+
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        let pointers = self.inner.stack_pointers()?;
+        *self.stack_pointers.borrow_mut() = Some(pointers.clone());
+        Ok(pointers)
     }
 
     fn abi(&self) -> TargetAbi {

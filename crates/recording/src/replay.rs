@@ -301,6 +301,12 @@ impl Target for Replay {
         Ok(self.description.symbols_complete.then(|| known().collect()))
     }
 
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        let pointers = self.end.stack_pointers.as_ref();
+        let pointers = pointers.ok_or("the recording does not tell where the stacks of its threads ended")?;
+        Ok(pointers.iter().copied().map(TargetAddr::new).collect())
+    }
+
     fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
         Ok(self.functions.get_or_init(|| by_address(&self.symbols)).get(&addr).map(ToString::to_string))
     }

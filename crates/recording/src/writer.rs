@@ -83,7 +83,9 @@ pub fn write_process(out: &mut dyn Write, recorder: Recorder<'_>, parts: Parts<'
     if memory.lost > 0 {
         left_out.push(format!("{} bytes could not be read and are not in the recording", memory.lost));
     }
-    let end = ProcessEnd { memory: memory.written, left_out };
+    let pointers = recorder.stack_pointers.take();
+    let stack_pointers = pointers.map(|all| all.into_iter().map(TargetAddr::get).collect());
+    let end = ProcessEnd { memory: memory.written, left_out, stack_pointers };
     write_frame(out, Kind::ProcessEnd, &serde_json::to_vec(&end)?)
 }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use super::{Image, Symbol, Target, TargetAbi, TargetError};
+use super::{Image, Reason, Symbol, Target, TargetAbi, TargetError};
 use crate::address::TargetAddr;
 
 /// The most bytes that are read at once (256 MiB): addresses of the members of a job of 32 Mi ranks.
@@ -275,6 +275,9 @@ impl<T: Target> Target for Metered<T> {
     }
     fn claim_members(&self, count: u64) -> Result<(), TargetError> {
         self.budget.claim_members(count)
+    }
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        self.inner.stack_pointers()
     }
     fn abi(&self) -> TargetAbi {
         self.inner.abi()

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Image, Symbol, Target, TargetAbi, TargetError, zeroed};
+use super::{Image, Reason, Symbol, Target, TargetAbi, TargetError, zeroed};
 use crate::address::TargetAddr;
 
 const PAGE: u64 = 4096;
@@ -289,6 +289,10 @@ impl<T: Target> Target for PageCache<T> {
 
     fn claim_members(&self, count: u64) -> Result<(), TargetError> {
         self.inner.claim_members(count)
+    }
+
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        self.inner.stack_pointers()
     }
 
     fn abi(&self) -> TargetAbi {

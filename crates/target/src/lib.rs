@@ -195,6 +195,14 @@ pub trait Target {
         Ok(None)
     }
 
+    /// Where the stack of each thread ends now: what a library keeps on stacks alone is searched for from there on.
+    ///
+    /// # Errors
+    /// Why that is not known.
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        Err("where its threads stand is not told here".into())
+    }
+
     /// As [`Target::read`], for memory that will not be read again: a cache passes it on without keeping it.
     ///
     /// # Errors
@@ -300,6 +308,9 @@ impl<T: Target + ?Sized> Target for &T {
     }
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         (**self).images()
+    }
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        (**self).stack_pointers()
     }
     fn read_c_string(&self, addr: TargetAddr, max: usize) -> Result<Vec<u8>, TargetError> {
         (**self).read_c_string(addr, max)

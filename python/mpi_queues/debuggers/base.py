@@ -244,6 +244,10 @@ class DebuggedProcess(ABC):
             ProcessGone: where the process has ended.
         """
 
+    def stack_pointers(self) -> Optional[List[int]]:
+        """Where the stack of each thread ends now; None where that is not known of all."""
+        return None
+
     @abstractmethod
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
         """Address and size in bytes (None: not known) of a symbol; None where no image defines it. May be slow."""

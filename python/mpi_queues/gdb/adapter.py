@@ -84,6 +84,9 @@ class GdbProcess(TracedProcess):
             raise DebuggerError(str(error)) from None
         return read
 
+    def stack_pointers(self) -> Optional[List[int]]:
+        return gdb_stacks.stack_pointers(self._inferior)
+
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
         address = symbol_address(name)
         if address is None:

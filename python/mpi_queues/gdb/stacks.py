@@ -88,6 +88,24 @@ def stacks(inferior: Any, process: TracedProcess) -> Tuple[List[StackDict], bool
     return found, every and 0 < len(threads) <= MAX_THREADS
 
 
+def stack_pointers(inferior: Any) -> Optional[List[int]]:
+    """Where the stack of each thread of ``inferior`` ends; None where a thread does not tell it."""
+    found = []
+    with selection_kept(), guarded():
+        threads = inferior.threads()
+        if not 0 < len(threads) <= MAX_THREADS:
+            return None
+        for thread in threads:
+            if not thread.is_valid() or thread.is_running() or thread.is_exited():
+                return None
+            try:
+                thread.switch()
+                found.append(int(gdb.newest_frame().read_register("sp")) & ((1 << 64) - 1))
+            except gdb.error:
+                return None
+    return found
+
+
 def _stack(number: int, calls: Calls, process: TracedProcess) -> StackDict:
     """The selected thread's stack. What gdb says of code of another file than it has is not true, nor is who called
     it: the stack ends there."""

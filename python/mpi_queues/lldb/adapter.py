@@ -95,6 +95,10 @@ class LldbProcess(TracedProcess):
             raise ProcessGone("the process ended while it was read")
         raise MemoryFault(address, length)
 
+    def stack_pointers(self) -> Optional[List[int]]:
+        found = [int(thread.GetFrameAtIndex(0).GetSP()) for thread in self._process]
+        return None if lldb.LLDB_INVALID_ADDRESS in found else found
+
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
         if not _SYMBOL.match(name):
             return None

@@ -77,6 +77,10 @@ const TYPES: &[&str] = &[
     "mca_pml_ob1_rendezvous_hdr_t",
     "mca_pml_ob1_rget_hdr_t",
     "mca_btl_base_segment_t",
+    // the pml ucx
+    "mca_pml_ucx_module_t",
+    "mca_pml_ucx_persistent_request_t",
+    "mca_pml_ucx_convertor_t",
     // topologies
     "mca_topo_base_module_t",
     "mca_topo_base_comm_cart_2_2_0_t",

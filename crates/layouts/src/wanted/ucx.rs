@@ -1,8 +1,8 @@
-//! What the reader of MPICH needs to know of UCX (openucx/ucx, releases 1.13 to 1.20).
+//! What the readers of MPICH and Open MPI need to know of UCX (openucx/ucx, releases 1.13 to 1.20).
 
 use super::{Shipped, Wanted, shipped};
 
-/// Of UCX, the network library under MPICH's ch4:ucx.
+/// Of UCX, the network library under MPICH's ch4:ucx and Open MPI's pml ucx.
 pub static UCX: Wanted = Wanted {
     name: "UCX",
     probed: "ucp_request",
@@ -23,6 +23,12 @@ const TYPES: &[&str] = &[
     "ucp_eager_first_hdr_t",
     "ucp_rndv_rts_hdr_t",
     "ucp_ep",
+    // The pool of requests, and datatypes that an MPI packs itself.
+    "ucs_mpool_data",
+    "ucs_mpool_chunk",
+    "ucp_dt_generic",
+    // How a message is sent, by newer releases.
+    "ucp_proto_config_t",
 ];
 
 /// No constants: those that are needed are the same in all these releases.

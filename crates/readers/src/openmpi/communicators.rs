@@ -27,6 +27,8 @@ pub struct Found {
     pub pml_comm: TargetAddr,
     /// World ranks of the processes that operations on it name: the remote group of an intercommunicator.
     pub peers: Option<WorldRanks>,
+    /// The group of these processes.
+    pub peer_group: TargetAddr,
     /// The internal communicator of an intercommunicator's local group, null otherwise. Collectives use it.
     pub local_comm: TargetAddr,
     /// Whether ob1 numbers all of its messages: not where the application lets them overtake one another.
@@ -208,10 +210,11 @@ pub fn read_one(
         ..model::Communicator::default()
     };
     let peers = if inter { remote } else { local };
+    let peer_group = record.pointer(if inter { shape.remote_group } else { shape.local_group });
     let local_comm = if inter { record.pointer(shape.local_comm) } else { TargetAddr::NULL };
     let assertions = shape.assertions.map(|slot| record.uint(slot));
     let numbered = assertions.zip(constants.comm_may_overtake).is_some_and(|(found, overtake)| found & overtake == 0);
-    Ok(Found { addr, pml_comm: record.pointer(shape.pml_comm), peers, local_comm, numbered, facts })
+    Ok(Found { addr, pml_comm: record.pointer(shape.pml_comm), peers, peer_group, local_comm, numbered, facts })
 }
 
 /// The number that ob1 sends with each message, and the context id as people see it: the same on all members. Since 5.0 the

@@ -120,6 +120,15 @@ impl<'a> Groups<'a> {
         self.own_job.get().map(world)
     }
 
+    /// The process objects of a group's members, in the order of their ranks; null for one that only its name stands for.
+    ///
+    /// # Errors
+    /// Where the group cannot be read.
+    pub fn processes(&self, group: TargetAddr) -> Result<Vec<TargetAddr>, ReaderError> {
+        let named = |member: TargetAddr| if member.get() & 1 == 1 { TargetAddr::NULL } else { member };
+        Ok(self.members(group, 0)?.into_iter().map(named).collect())
+    }
+
     fn of(&self, group: TargetAddr) -> Result<Members, ReaderError> {
         if let Some(known) = self.known.borrow().get(&group) {
             return known.clone();

@@ -12,6 +12,7 @@ pub mod handles;
 mod libnbc;
 mod ob1;
 pub mod pml;
+mod pml_ucx;
 mod pool;
 mod queues;
 mod requests;
@@ -41,6 +42,14 @@ impl<'a> OpenMpiReader<'a> {
 
     /// Why the queues cannot be read, if so, with the remedy.
     fn refusal(&self) -> Option<String> {
+        if self.pml == Pml::Ucx {
+            let known = self.layouts.size_of("mca_pml_ucx_module_t").is_ok();
+            return (!known).then(|| {
+                "the layouts of this release lack the structures of the pml ucx; run the job with `mpirun --mca pml ob1` to see \
+                 its queues"
+                    .to_owned()
+            });
+        }
         if self.pml != Pml::Ob1 {
             let name = self.pml.name().map_or_else(|| "not selected yet".to_owned(), |name| format!("{name:?}"));
             return Some(format!(
@@ -76,7 +85,8 @@ impl QueueSource for OpenMpiReader<'_> {
                 }
             }
         } else if self.with_queues {
-            ob1::read_all(self.target, &shapes, self.layouts, &groups, &mut communicators)?;
+            let read = if self.pml == Pml::Ucx { pml_ucx::read_all } else { ob1::read_all };
+            read(self.target, &shapes, self.layouts, &groups, &mut communicators)?;
         } else {
             communicators.take_internal();
         }

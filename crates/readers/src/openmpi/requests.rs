@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::shapes::Shapes;
 use crate::record::Record;
+use crate::send_mode::SendMode;
 use layouts::{LayoutError, Layouts};
 use target::address::TargetAddr;
 use target::{Target, printable};
@@ -52,6 +53,17 @@ impl RequestConstants {
             mode_synchronous: number("MCA_PML_BASE_SEND_SYNCHRONOUS")?,
             mode_ready: number("MCA_PML_BASE_SEND_READY")?,
         })
+    }
+
+    /// The mode of sends that a number stands for, if one has it.
+    pub fn mode(&self, number: u64) -> Option<SendMode> {
+        let modes = [
+            (self.mode_standard, SendMode::Standard),
+            (self.mode_buffered, SendMode::Buffered),
+            (self.mode_synchronous, SendMode::Synchronous),
+            (self.mode_ready, SendMode::Ready),
+        ];
+        modes.into_iter().find(|(known, _)| *known == number).map(|(_, mode)| mode)
     }
 }
 

@@ -39,6 +39,17 @@ shape!(
         class: "recv.dt_iter.dt_class",
         iterated_length: "recv.dt_iter.length",
         iterated_buffer: "recv.dt_iter.type.contig.buffer",
+        packed_state: "recv.state.dt.generic.state",
+        iterated_packed: "recv.dt_iter.type.generic.dt_gen",
+        iterated_state: "recv.dt_iter.type.generic.state",
+        iterated_packed_buffer: "recv.dt_iter.type.generic.buffer",
+        iterated_count: "recv.dt_iter.type.generic.count",
+        send_packed_state: "send.state.dt.dt.generic.state",
+        send_iterated_packed: "send.state.dt_iter.type.generic.dt_gen",
+        send_iterated_state: "send.state.dt_iter.type.generic.state",
+        send_iterated_packed_buffer: "send.state.dt_iter.type.generic.buffer",
+        send_iterated_count: "send.state.dt_iter.type.generic.count",
+        protocol: "send.proto_config",
     }
 );
 shape!(
@@ -50,6 +61,7 @@ shape!(
         unexpected: "tm.unexpected.all",
         unexpected_by_tag: "tm.unexpected.hash",
     }
+    optional { requests: "req_mp", pool: "req_mp.data" }
 );
 shape!(
     /// A queue of receives in a worker.
@@ -77,6 +89,23 @@ shape!(
     EndpointShape = ["ucp_ep"] { worker: "worker" }
 );
 
+shape!(
+    /// A pool of objects (src/ucs/datastruct/mpool.h).
+    PoolShape = ["ucs_mpool_data"] { element: "elem_size", alignment: "alignment", chunks: "chunks" }
+);
+shape!(
+    /// A piece of a pool.
+    ChunkShape = ["ucs_mpool_chunk"] { next: "next", elements: "elems", count: "num_elems" }
+);
+shape!(
+    /// A datatype that whoever uses UCX packs himself (src/ucp/dt/dt_generic.h).
+    PackedShape = ["ucp_dt_generic"] { context: "context" }
+);
+shape!(
+    /// How a message is sent, by newer releases (src/ucp/proto/proto_select.h).
+    ProtocolShape = ["ucp_proto_config_t"] { operation: "select_param.op_id_flags" }
+);
+
 /// The structures of one release and way of building it.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
@@ -90,6 +119,10 @@ pub struct UcxLayout {
     pub first: FirstShape,
     pub announced: AnnouncedShape,
     pub endpoint: EndpointShape,
+    /// What profiles that were made earlier lack.
+    pub pool: Option<(PoolShape, ChunkShape)>,
+    pub packed: Option<PackedShape>,
+    pub protocol: Option<ProtocolShape>,
 }
 
 impl UcxLayout {
@@ -109,6 +142,9 @@ impl UcxLayout {
             first: FirstShape::resolve(&layouts)?,
             announced: AnnouncedShape::resolve(&layouts)?,
             endpoint: EndpointShape::resolve(&layouts)?,
+            pool: PoolShape::resolve(&layouts).ok().zip(ChunkShape::resolve(&layouts).ok()),
+            packed: PackedShape::resolve(&layouts).ok(),
+            protocol: ProtocolShape::resolve(&layouts).ok(),
         })
     }
 

@@ -4,11 +4,13 @@
 //! stands with the MPI.
 
 mod layout;
+mod pool;
 mod request;
 #[cfg(test)]
 pub mod tests;
 mod worker;
 
 pub use layout::UcxLayout;
-pub use request::{Data, More, Native, Sample};
+pub use pool::RequestPool;
+pub use request::{Data, Flags, More, Native, Packed, Sample};
 pub use worker::{Arrived, Workers};

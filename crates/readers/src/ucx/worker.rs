@@ -1,6 +1,6 @@
 //! UCX's workers: they hold the receives that wait and the messages that nobody has asked for yet.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::layout::UcxLayout;
 use super::request::{Native, Sample};
@@ -31,6 +31,8 @@ pub struct Arrived {
     pub length: u64,
     /// Where its data lies, if all of it is here in one piece.
     pub buffer: Option<TargetAddr>,
+    /// Only announced: the sender keeps the data until somebody receives it.
+    pub announced: bool,
 }
 
 // Flags of a message (UCP_RECV_DESC_FLAG_*, openucx/ucx, src/ucp/core/ucp_request.h and ucp_types.h, v1.10 to v1.20).
@@ -95,17 +97,22 @@ impl Workers {
         // As ucp_tag_probe_nb (src/ucp/tag/probe.c) tells the length.
         if flags & EAGER_ONLY != 0 {
             let length = length.checked_sub(header_length).ok_or("it is shorter than its header")?;
-            return Ok(Arrived { word, length, buffer: Some(header.wrapping_add(header_length)) });
+            return Ok(Arrived { word, length, buffer: Some(header.wrapping_add(header_length)), announced: false });
         }
         match flags & (EAGER | EAGER_OFFLOAD | RENDEZVOUS) {
-            EAGER => Ok(Arrived { word, length: read(first.total.offset)?, buffer: None }),
-            RENDEZVOUS => Ok(Arrived { word, length: read(announced.total.offset)?, buffer: None }),
+            EAGER => Ok(Arrived { word, length: read(first.total.offset)?, buffer: None, announced: false }),
+            RENDEZVOUS => Ok(Arrived { word, length: read(announced.total.offset)?, buffer: None, announced: true }),
             _ => Err(Reason::new(format!("its flags are {flags:#x}, which are not known here"))),
         }
     }
 
     /// The receives that wait, by the addresses of their links; `None` where a list is broken.
     pub fn waiting(&self, target: &dyn Target) -> Option<HashSet<TargetAddr>> {
+        self.posted(target, &HashMap::new())
+    }
+
+    /// The same, where the link that follows another one is known of many: of requests that were read already.
+    pub fn posted(&self, target: &dyn Target, known: &HashMap<TargetAddr, TargetAddr>) -> Option<HashSet<TargetAddr>> {
         // UCP_TAG_MATCH_HASH_SIZE, rounded up to a power of two (src/ucp/tag/tag_match.c).
         const LISTS: usize = 1024;
         let UcxLayout { worker: shape, receives, .. } = &self.layout;
@@ -124,7 +131,10 @@ impl Workers {
                     let end = Slot { offset: receives.queue.offset + width, size: width, kind: FieldKind::Pointer };
                     let (mut link, end) = (queue.address_of(receives.queue), queue.pointer(end));
                     while link != end {
-                        link = target.read_pointer(link).ok()?;
+                        link = match known.get(&link) {
+                            Some(next) => *next,
+                            None => target.read_pointer(link).ok()?,
+                        };
                         if link.is_null() || found.len() >= MAX_LIST || !found.insert(link) {
                             return None;
                         }

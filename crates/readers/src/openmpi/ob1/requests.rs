@@ -161,14 +161,7 @@ impl<'a> Decoder<'a> {
 
     /// The mode of a send; `None` for a number that no mode has.
     pub fn mode(&self, record: &Record<'_>) -> Option<SendMode> {
-        let (mode, constants) = (record.uint(self.ob1.base_send.mode), &self.constants);
-        let modes = [
-            (constants.mode_standard, SendMode::Standard),
-            (constants.mode_buffered, SendMode::Buffered),
-            (constants.mode_synchronous, SendMode::Synchronous),
-            (constants.mode_ready, SendMode::Ready),
-        ];
-        modes.into_iter().find(|(number, _)| *number == mode).map(|(_, mode)| mode)
+        self.constants.mode(record.uint(self.ob1.base_send.mode))
     }
 
     /// The receive that a request stands for; `None` for one that is not in use.

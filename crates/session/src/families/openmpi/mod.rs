@@ -1,10 +1,12 @@
 //! Open MPI.
 
+mod capabilities;
+
 use std::rc::Rc;
 
 use super::{Family, Installed};
 use crate::SessionError;
-use crate::detection::{ConstantsOf, Detected, LayoutChoice, QUEUES, mpi_image};
+use crate::detection::{ConstantsOf, Detected, LayoutChoice, mpi_image};
 use layouts::{Chosen, LayoutSource, Layouts, OPEN_MPI, Profile, Shipped, Verification, shipped_for, shipped_named};
 use model::{Capability, Mpi, QueueReport, QueueSource as _};
 use readers::openmpi::OpenMpiReader;
@@ -82,8 +84,8 @@ impl Installed for Process {
         Ok(())
     }
 
-    fn capabilities(&self, _: &Detected) -> Vec<Capability> {
-        capabilities(&self.pml)
+    fn capabilities(&self, known: &Detected) -> Vec<Capability> {
+        capabilities::of(&self.pml, &known.layouts)
     }
 
     fn tells_modes(&self) -> bool {
@@ -197,24 +199,4 @@ fn same_series(version: (u64, u64, u64)) -> Result<Option<Profile>, SessionError
         }
     }
     Ok(None)
-}
-
-fn capabilities(pml: &Pml) -> Vec<Capability> {
-    let queue = |fact| match pml {
-        Pml::Ob1 => Capability::exact(fact),
-        Pml::NotSelected => Capability::not_available(fact, "no pml is selected yet"),
-        Pml::Ucx | Pml::Cm | Pml::Other(_) => Capability::not_available(
-            fact,
-            format!("{pml} leaves matching to the network; start the job with --mca pml ob1 to see it"),
-        ),
-    };
-    let mut all = vec![Capability::exact("communicators")];
-    all.extend(QUEUES.map(queue));
-    all.push(match pml {
-        Pml::Ob1 => Capability::exact("handles"),
-        _ => {
-            Capability::partial("handles", "what requests of point-to-point messages say is known of the pml ob1 only")
-        }
-    });
-    all
 }

@@ -1,0 +1,253 @@
+//! The pml ucx: UCX matches its messages and has its requests.
+//!
+//! Receives hang in lists of UCX's worker, blocking ones too; other requests come from the worker's pool, and the pml has its own
+//! (`ompi_request_t`) behind each (open-mpi/ompi, ompi/mca/pml/ucx, v4.1.4 and v5.0.10; openucx/ucx, src/ucp/tag, v1.13 to v1.20).
+
+mod data;
+mod decoder;
+mod messages;
+mod persistent;
+mod places;
+mod shapes;
+mod stack;
+mod tag;
+mod unexpected;
+mod worker;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use self::decoder::{Decoded, Decoder, Role, matched_with};
+use self::places::{Endpoints, Places};
+use self::shapes::UcxShapes;
+use super::communicators::{Communicators, Found};
+use super::groups::Groups;
+use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, named};
+use super::requests::RequestConstants;
+use super::shapes::{PoolShapes, Shapes};
+use super::tags::InternalTags;
+use crate::record::Record;
+use crate::ucx::{Flags, RequestPool, Workers};
+use crate::{ReaderError, add_problem};
+use layouts::Layouts;
+use model::{Operation, OperationStatus, Queue};
+use target::Target;
+use target::address::TargetAddr;
+
+/// At most this many communicators that are not here are named.
+const MAX_NAMED: usize = 4;
+
+const ORDER_OF_SENDS: &str = "pending sends are listed as they lie in UCX's pool of requests, blocking standard ones last: in which order \
+                              they were posted is not known";
+
+/// Everything that was read, before it is sorted.
+#[derive(Default)]
+struct All {
+    sends: Vec<Decoded>,
+    receives: Vec<Decoded>,
+    inactive: Vec<Decoded>,
+    sends_problem: Option<String>,
+    receives_problem: Option<String>,
+}
+
+/// Reads all queues into the communicators.
+///
+/// # Errors
+/// Where the pml itself cannot be read; damage further on is told in the queues and problems.
+pub fn read_all(
+    target: &dyn Target,
+    shapes: &Shapes,
+    layouts: &Layouts,
+    groups: &Groups<'_>,
+    communicators: &mut Communicators,
+) -> Result<(), ReaderError> {
+    let ucx = UcxShapes::resolve(layouts)?;
+    let (pools, constants) = (PoolShapes::resolve(layouts)?, RequestConstants::resolve(layouts)?);
+    let found = match worker::find(target, &ucx, &pools)? {
+        Ok(found) => found,
+        Err(reason) => {
+            communicators.take_internal();
+            refuse(communicators, &reason.to_string());
+            return Ok(());
+        }
+    };
+    adopt_strangers(target, shapes, groups, communicators, std::iter::empty());
+    let workers = &found.workers;
+    let places = Places::new(communicators);
+    let endpoints = Endpoints::new(target, ucx.endpoints.all, workers, groups);
+    let tags = InternalTags::new(layouts);
+    let mut decoder = Decoder::new(target, shapes, &ucx, workers, &places, &endpoints, &tags);
+    let mut room = MAX_OPERATIONS;
+    let mut all = All::default();
+
+    match persistent::read(&mut decoder, shapes, &pools, &constants, found.persistent, &mut room) {
+        Ok((found, problems)) => {
+            let [sends, receives] = found.complete;
+            (all.sends, all.receives, all.inactive) = (sends, receives, found.inactive);
+            all.problem(problems, communicators);
+        }
+        Err(error) => all.problem(vec![format!("persistent requests: {error}")], communicators),
+    }
+    requests(&mut decoder, &mut all, &mut room, communicators);
+    let known: HashSet<TargetAddr> = all.receives.iter().filter_map(|receive| receive.link).collect();
+    match stack::search(&mut decoder, |link| known.contains(&link)) {
+        Ok(found) => {
+            all.sends.extend(found.sends);
+            all.receives.extend(found.receives.into_iter().map(|mut receive| {
+                matched(&mut receive);
+                receive
+            }));
+        }
+        Err(reason) => {
+            let sentence =
+                format!("blocking sends lie on the stacks of threads, which could not all be searched: {reason}");
+            all.sends_problem.get_or_insert(sentence);
+        }
+    }
+    match messages::read(&mut decoder, shapes, &pools, communicators, &mut room) {
+        Ok((messages, problems)) => {
+            all.receives.extend(messages);
+            all.receives_problem = all.receives_problem.take().or(problems.first().cloned());
+        }
+        Err(error) => add_problem(&mut communicators.problems, format!("matched messages: {error}")),
+    }
+    let unexpected = unexpected::read(&decoder, &mut room);
+    let (orphans, impossible) = (std::mem::take(&mut decoder.orphans), decoder.impossible);
+    sort(all, impossible, communicators);
+    unexpected::sort(unexpected, communicators);
+    note(communicators, orphans, "requests on", "has been freed");
+    if room == 0 {
+        queues::cut(communicators);
+    }
+    queues::append_all_internal(communicators);
+    Ok(())
+}
+
+/// Says of every queue why it is not known.
+fn refuse(communicators: &mut Communicators, reason: &str) {
+    for found in &mut communicators.found {
+        for queue in found.facts.queues_mut() {
+            *queue = Queue::no_information(reason);
+        }
+    }
+}
+
+impl All {
+    fn problem(&mut self, problems: Vec<String>, communicators: &mut Communicators) {
+        for problem in problems {
+            self.sends_problem.get_or_insert_with(|| problem.clone());
+            self.receives_problem.get_or_insert_with(|| problem.clone());
+            add_problem(&mut communicators.problems, problem);
+        }
+    }
+}
+
+/// Reads UCX's requests: those of the pool, and receives on stacks that wait in a list.
+fn requests(decoder: &mut Decoder<'_>, all: &mut All, room: &mut usize, communicators: &mut Communicators) {
+    let workers: &Workers = decoder.workers;
+    let (target, user) = (decoder.target, decoder.ucx.behind.size);
+    let [worker] = workers.at[..] else { return };
+    let pool = match RequestPool::of(target, &workers.layout, worker, user) {
+        Ok(pool) => pool,
+        Err(error) => return all.problem(vec![error.to_string()], communicators),
+    };
+    // The link that follows each receive's: the lists are then walked without reading requests again.
+    let mut links = HashMap::new();
+    let link = workers.layout.request.link;
+    let problems = pool.walk(|record| {
+        if *room == 0 {
+            return false;
+        }
+        if let Some((role, decoded)) = decoder.pooled(&record) {
+            *room -= 1;
+            if decoded.link.is_some() {
+                links.insert(record.address_of(link), record.pointer(link));
+            }
+            match role {
+                Role::Receive => all.receives.push(decoded),
+                Role::Send(_) => all.sends.push(decoded),
+            }
+        }
+        true
+    });
+    all.problem(problems, communicators);
+    let Some(posted) = workers.posted(target, &links) else {
+        let problem = "UCX's lists of posted receives are broken: which receives wait, and those of blocking calls, are not known";
+        all.receives_problem.get_or_insert(problem.to_owned());
+        return add_problem(&mut communicators.problems, problem.to_owned());
+    };
+    for receive in &mut all.receives {
+        if receive.link.is_some_and(|link| !posted.contains(&link)) {
+            matched(receive);
+        }
+    }
+    let mut buffer = Vec::new();
+    let size = workers.layout.request.size;
+    for at in posted.into_iter().filter(|at| !links.contains_key(at)) {
+        if *room == 0 {
+            break;
+        }
+        *room -= 1;
+        let at = TargetAddr::new(at.get().wrapping_sub(link.offset as u64));
+        match Record::read(target, at, size, &mut buffer) {
+            Ok(record) => {
+                let flags = Flags::of(&workers.layout, &record);
+                all.receives.extend(decoder.receive(&record, flags, false));
+            }
+            Err(error) => {
+                all.receives_problem.get_or_insert(format!("a posted receive could not be read: {error}"));
+            }
+        }
+    }
+}
+
+/// A receive that waits in no list has its message.
+fn matched(receive: &mut Decoded) {
+    if receive.operation.status == OperationStatus::Pending {
+        receive.operation.status = OperationStatus::Matched;
+        if let Some((word, length)) = receive.sender {
+            matched_with(word, length, &mut receive.operation);
+        }
+    }
+}
+
+/// Sorts requests into the queues of their communicators.
+fn sort(mut all: All, impossible: u64, communicators: &mut Communicators) {
+    if impossible > 0 {
+        let problem = format!("{impossible} requests make no sense: memory is damaged, or changed while it was read");
+        all.problem(vec![problem], communicators);
+    }
+    // UCX numbers receives, those that nothing was posted for come last; of sends the pool's order is all that there is.
+    if all.sends.len() > 1 {
+        communicators.notes.push(ORDER_OF_SENDS.to_owned());
+    }
+    all.receives.sort_by_cached_key(|receive| receive.order);
+    let put =
+        |decoded: Vec<Decoded>, communicators: &mut Communicators, queue: fn(&mut Found) -> &mut Vec<Operation>| {
+            for one in decoded {
+                if let Some(found) = communicators.found.get_mut(one.comm) {
+                    let operation = named(one.operation, found);
+                    queue(found).push(operation);
+                }
+            }
+        };
+    put(all.sends, communicators, |found| &mut found.facts.pending_sends.operations);
+    put(all.receives, communicators, |found| &mut found.facts.pending_receives.operations);
+    put(all.inactive, communicators, |found| &mut found.facts.inactive);
+    for Found { facts, .. } in &mut communicators.found {
+        (facts.pending_sends.dropped, facts.pending_receives.dropped) = (impossible, impossible);
+        fail(&mut facts.pending_sends, all.sends_problem.as_deref());
+        fail(&mut facts.pending_receives, all.receives_problem.as_deref());
+    }
+}
+
+/// Notes how many there are of communicators that are not here; `what` they are, and what is the matter `of` these.
+fn note(communicators: &mut Communicators, counts: BTreeMap<u64, u64>, what: &str, of: &str) {
+    let left_out: u64 = counts.values().skip(MAX_NAMED).sum();
+    let named = counts.into_iter().take(MAX_NAMED);
+    communicators
+        .notes
+        .extend(named.map(|(context, count)| format!("{what} a communicator (context {context}) that {of}: {count}")));
+    if left_out > 0 {
+        communicators.notes.push(format!("{what} further communicators of this kind: {left_out}"));
+    }
+}

@@ -1,0 +1,131 @@
+//! The pool that requests of a worker come from (openucx/ucx, src/ucs/datastruct/mpool.{c,h}, v1.13 to v1.20).
+//!
+//! A pool is a list of chunks, a chunk a row of equally spaced elements. In front of what an element holds stands a word: of one
+//! in use the address of the pool, of a free one that of the next free one.
+
+use std::collections::HashSet;
+
+use super::layout::UcxLayout;
+use crate::ReaderError;
+use crate::record::Record;
+use target::address::TargetAddr;
+use target::{Target, fit};
+
+/// Elements are smaller than this, in bytes; so are their alignments.
+const MAX_ELEMENT: u64 = 1 << 16;
+
+/// A pool never has more elements than this (16 Mi), nor more chunks.
+const MAX_ELEMENTS: u64 = 1 << 24;
+
+/// A chunk is read in pieces of at most this many bytes.
+const MAX_READ: u64 = 1 << 22;
+
+/// The pool of requests of one worker.
+pub struct RequestPool<'a> {
+    target: &'a dyn Target,
+    layout: &'a UcxLayout,
+    /// Its address, which elements in use have.
+    at: TargetAddr,
+    chunks: TargetAddr,
+    stride: u64,
+    /// Bytes of an element without the word in front.
+    pub held: usize,
+}
+
+impl<'a> RequestPool<'a> {
+    /// The pool of the worker at `worker`, where requests are followed by `user` bytes of whoever uses UCX.
+    ///
+    /// # Errors
+    /// Where the layout lacks it, or it cannot be read or be right.
+    pub fn of(
+        target: &'a dyn Target,
+        layout: &'a UcxLayout,
+        worker: TargetAddr,
+        user: usize,
+    ) -> Result<Self, ReaderError> {
+        let (Some((shape, _)), Some(pool), Some(data)) = (&layout.pool, layout.worker.requests, layout.worker.pool)
+        else {
+            return Err(ReaderError::Damaged(format!("the profile {} lacks the pools of UCX", layout.name)));
+        };
+        let at = worker.wrapping_add(pool.offset as u64);
+        let data = target.read_pointer(worker.wrapping_add(data.offset as u64))?;
+        let mut buffer = Vec::new();
+        let record = Record::read(target, data, shape.size, &mut buffer)?;
+        let (element, alignment) = (record.uint(shape.element), record.uint(shape.alignment));
+        let word = target.abi().pointer_width.bytes();
+        // `ucp_worker_create` (src/ucp/core/ucp_worker.c): a request, and what its user asked for.
+        let expected = word + (layout.request.size + user) as u64;
+        if element != expected || element > MAX_ELEMENT || alignment > MAX_ELEMENT || !alignment.is_power_of_two() {
+            return Err(ReaderError::Damaged(format!(
+                "UCX's pool of requests at {at} has elements of {element} bytes aligned to {alignment}; they need {expected}"
+            )));
+        }
+        let held = layout.request.size + user;
+        let chunks = record.pointer(shape.chunks);
+        Ok(Self { target, layout, at, chunks, stride: element.next_multiple_of(alignment), held })
+    }
+
+    /// Shows `visit` every request in use, until it returns false. Returns sentences about what could not be read.
+    pub fn walk(&self, mut visit: impl FnMut(Record<'_>) -> bool) -> Vec<String> {
+        let Some((_, shape)) = &self.layout.pool else { return Vec::new() };
+        let (mut problems, mut seen, mut left) = (Vec::new(), HashSet::new(), MAX_ELEMENTS);
+        let mut buffer = Vec::new();
+        let mut chunk = self.chunks;
+        while !chunk.is_null() {
+            if !seen.insert(chunk) {
+                problems.push(format!("UCX's pool of requests at {} has a circle of chunks", self.at));
+                break;
+            }
+            let (next, elements, count) = match Record::read(self.target, chunk, shape.size, &mut buffer) {
+                Ok(record) => (record.pointer(shape.next), record.pointer(shape.elements), record.uint(shape.count)),
+                Err(error) => {
+                    problems.push(format!("UCX's pool of requests at {} was not read whole: {error}", self.at));
+                    break;
+                }
+            };
+            // No chunk is empty.
+            if !(1..=left).contains(&count) {
+                problems.push(format!("UCX's pool of requests at {} has a chunk of {count} elements", self.at));
+                break;
+            }
+            left -= count;
+            match self.chunk(elements, count, &mut visit) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => problems.push(format!("a chunk of UCX's pool of requests at {}: {error}", self.at)),
+            }
+            chunk = next;
+        }
+        problems
+    }
+
+    fn chunk(
+        &self,
+        start: TargetAddr,
+        count: u64,
+        visit: &mut impl FnMut(Record<'_>) -> bool,
+    ) -> Result<bool, ReaderError> {
+        let abi = self.target.abi();
+        let word = abi.pointer_width.bytes() as usize;
+        let at_once = (MAX_READ / self.stride).max(1);
+        let mut buffer = Vec::new();
+        for first in (0..count).step_by(at_once as usize) {
+            let len = (count - first).min(at_once);
+            let at = start.wrapping_add(first * self.stride);
+            // The last element need not be followed by the space between two.
+            let bytes = (len - 1) * self.stride + (word + self.held) as u64;
+            fit(&mut buffer, usize::try_from(bytes).unwrap_or(usize::MAX))?;
+            self.target.read_once(at, &mut buffer)?;
+            for (index, element) in (0..).zip(buffer.chunks(self.stride as usize)) {
+                let (Some(front), Some(held)) = (element.get(..word), element.get(word..word + self.held)) else {
+                    continue;
+                };
+                let here = at.wrapping_add(index * self.stride + word as u64);
+                if abi.uint(front) == self.at.get() && !visit(Record::new(here, held, abi)) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}

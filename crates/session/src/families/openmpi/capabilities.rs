@@ -1,0 +1,54 @@
+//! What can be known of an Open MPI: that depends on what moves its messages.
+
+use crate::detection::QUEUES;
+use layouts::Layouts;
+use model::Capability;
+use readers::openmpi::pml::Pml;
+
+/// What can be known, fact by fact.
+pub(super) fn of(pml: &Pml, layouts: &Layouts) -> Vec<Capability> {
+    let mut all = vec![Capability::exact("communicators")];
+    match pml {
+        Pml::Ob1 => {
+            all.extend(QUEUES.map(Capability::exact));
+            all.push(Capability::exact("handles"));
+            return all;
+        }
+        Pml::Ucx if layouts.has_field("mca_pml_ucx_module_t", "ucp_worker") => {
+            all.extend(ucx());
+            return all;
+        }
+        Pml::Ucx | Pml::Cm | Pml::Other(_) => all.extend(QUEUES.map(|fact| {
+            let reason = format!("{pml} leaves matching to the network; start the job with --mca pml ob1 to see it");
+            Capability::not_available(fact, reason)
+        })),
+        Pml::NotSelected => {
+            all.extend(QUEUES.map(|fact| Capability::not_available(fact, "no pml is selected yet")));
+        }
+    }
+    let handles = "what requests of point-to-point messages say is known of the pmls ob1 and ucx only";
+    all.push(Capability::partial("handles", handles));
+    all
+}
+
+/// Over the pml ucx, whose messages UCX matches.
+fn ucx() -> Vec<Capability> {
+    const BYTES: &str = "UCX keeps bytes, not datatypes, of data that lies in one piece; persistent requests have them";
+    vec![
+        Capability::exact("receives"),
+        Capability::partial("receives.complete", "of a receive that was complete at once UCX keeps only the message"),
+        Capability::partial("receives.datatype", BYTES),
+        Capability::not_available("receives.probes", "a blocking probe asks UCX again and again, and waits in no list"),
+        Capability::exact("unexpected"),
+        Capability::exact("sends"),
+        Capability::partial("sends.complete", "of a send that was complete at once nothing is kept"),
+        Capability::partial("sends.datatype", BYTES),
+        Capability::partial("sends.mode", "ready sends are standard sends to UCX, but for persistent ones"),
+        Capability::partial(
+            "sends.order",
+            "sends are listed as they lie in UCX's pool of requests, blocking standard ones last",
+        ),
+        Capability::not_available("traffic", "UCX does not count messages by sender"),
+        Capability::exact("handles"),
+    ]
+}
