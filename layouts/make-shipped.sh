@@ -62,9 +62,13 @@ make_profile() {
     series=$1 suite=$2 version=$3 library=$4 fits=$5 source=$6
     work=$cache/$suite-$version
     lib=$work/packages/usr/lib/x86_64-linux-gnu
+    # A header of 5.0 names this one by its place in a tree that was configured.
+    mkdir -p "$work/generated/opal/include"
+    ln -sf "$lib/openmpi/include/openmpi/opal_config.h" "$work/generated/opal/include/opal_config.h"
     # Why this order: the generated headers of the build must hide those of the source, the source has the private ones.
     gcc -g -fno-eliminate-unused-debug-types -w -I"$lib/openmpi/include" -I"$lib/openmpi/include/openmpi" \
-        -I"$work/source" -I"$work/source/opal/include" -I"$work/source/ompi/include" -I"$work/source/orte/include" \
+        -I"$work/generated" -I"$work/source" -I"$work/source/opal/include" -I"$work/source/ompi/include" \
+        -I"$work/source/orte/include" \
         -I"$lib/pmix2/include" -I"$work/packages/usr/include" -I"$work/packages/usr/include/x86_64-linux-gnu" \
         -c "layouts/openmpi-$series.c" -o "$work/layout.o"
     package=$(dpkg-deb --show --showformat '${Package} ${Version}' "$work"/download/libopenmpi-dev_*.deb)
@@ -87,11 +91,13 @@ make_profile() {
 for series; do
     case $series in
         4.1)
-            fetch bookworm 4.1.4-3 libopenmpi-dev=4.1.4-3+b1 libopenmpi3=4.1.4-3+b1 libhwloc-dev libevent-dev libucx-dev
+            fetch bookworm 4.1.4-3 libopenmpi-dev=4.1.4-3+b1 libopenmpi3=4.1.4-3+b1 libhwloc-dev libevent-dev libucx-dev \
+                libfabric-dev
             make_profile 4.1 bookworm 4.1.4-3 libmpi.so.40 4.1 "openmpi 4.1.4-3, source package of Debian bookworm"
             ;;
         5.0)
-            fetch trixie 5.0.7-1 libopenmpi-dev=5.0.7-1 libopenmpi40=5.0.7-1 libpmix-dev libhwloc-dev libevent-dev libucx-dev
+            fetch trixie 5.0.7-1 libopenmpi-dev=5.0.7-1 libopenmpi40=5.0.7-1 libpmix-dev libhwloc-dev libevent-dev \
+                libucx-dev libfabric-dev
             make_profile 5.0 trixie 5.0.7-1 libmpi.so.40 5.0 "openmpi 5.0.7-1, source package of Debian trixie"
             ;;
         6.0)

@@ -250,6 +250,12 @@ pub fn parent_world(target: &dyn Target, found: &[Found]) -> Option<String> {
 }
 
 impl Found {
+    /// The rank that operations name of a rank of MPI_COMM_WORLD.
+    pub fn local_rank(&self, world: i64) -> Option<i64> {
+        let peers = self.peers.as_ref()?;
+        i64::try_from(peers.iter().position(|rank| *rank == Some(world))?).ok()
+    }
+
     /// The world rank of a peer that an operation names by its rank.
     pub fn world_rank(&self, rank: i64) -> Option<i64> {
         let peers = self.peers.as_ref()?;

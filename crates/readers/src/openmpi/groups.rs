@@ -115,6 +115,14 @@ impl<'a> Groups<'a> {
         )
     }
 
+    /// The process objects that the groups read so far name, with their ranks in our MPI_COMM_WORLD.
+    pub fn world_processes(&self) -> Vec<(TargetAddr, i64)> {
+        let own = self.own_job.get();
+        let names = self.names.borrow();
+        let of_ours = names.iter().filter(|(_, name)| own == Some(name.job));
+        of_ours.map(|(at, name)| (*at, i64::from(name.vpid))).collect()
+    }
+
     /// What Open MPI calls our world, where it is known.
     pub fn world(&self) -> Option<String> {
         self.own_job.get().map(world)

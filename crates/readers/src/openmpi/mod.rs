@@ -6,6 +6,7 @@
 pub mod classes;
 pub mod detect;
 
+mod cm;
 mod communicators;
 mod groups;
 pub mod handles;
@@ -50,12 +51,15 @@ impl<'a> OpenMpiReader<'a> {
                     .to_owned()
             });
         }
-        if self.pml != Pml::Ob1 {
+        if !matches!(self.pml, Pml::Ob1 | Pml::Cm) {
             let name = self.pml.name().map_or_else(|| "not selected yet".to_owned(), |name| format!("{name:?}"));
             return Some(format!(
                 "the message transport (pml) is {name}, which keeps its queues where they cannot be read; \
                  run the job with `mpirun --mca pml ob1` to see them"
             ));
+        }
+        if self.pml == Pml::Cm {
+            return None;
         }
         // Members are probed: builds with custom matching have these and lack the lists
         // (ompi/mca/pml/ob1/pml_ob1_comm.h, v5.0.7, MCA_PML_OB1_CUSTOM_MATCH).
@@ -85,7 +89,11 @@ impl QueueSource for OpenMpiReader<'_> {
                 }
             }
         } else if self.with_queues {
-            let read = if self.pml == Pml::Ucx { pml_ucx::read_all } else { ob1::read_all };
+            let read = match self.pml {
+                Pml::Ucx => pml_ucx::read_all,
+                Pml::Cm => cm::read_all,
+                _ => ob1::read_all,
+            };
             read(self.target, &shapes, self.layouts, &groups, &mut communicators)?;
         } else {
             communicators.take_internal();

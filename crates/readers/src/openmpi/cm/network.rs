@@ -1,0 +1,213 @@
+//! What the mtl ofi and libfabric have: receives that wait, answers that synchronous sends wait for, messages that nobody has
+//! asked for, and who is who.
+
+use std::collections::HashMap;
+
+use super::bits::Bits;
+use super::shapes::OfiShapes;
+use crate::libfabric::{Fabric, Listed, Message, Receive, Source};
+use crate::openmpi::groups::Groups;
+use crate::record::{Record, Slot};
+use target::address::TargetAddr;
+use target::{Reason, Target};
+
+/// No process has more endpoints than this.
+const MAX_ENDPOINTS: u64 = 1 << 10;
+
+/// A receive that waits, with the mtl's request that it was posted for.
+#[derive(Debug, Clone, Copy)]
+pub struct Waiting {
+    /// Its place among all.
+    pub order: u64,
+    /// What libfabric has of it.
+    pub receive: Receive,
+}
+
+/// The answer that a synchronous send waits for.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer {
+    /// Who is to answer.
+    pub source: Source,
+    /// What it is matched by.
+    pub word: u64,
+}
+
+/// What the mtl keeps of a request.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept {
+    /// The request of the pml.
+    pub request: TargetAddr,
+    /// Its communicator; of receives alone.
+    pub comm: TargetAddr,
+    /// Bytes.
+    pub length: u64,
+    /// What describes the data.
+    pub convertor: TargetAddr,
+    /// What a receive is matched by, but for what may differ.
+    pub bits: u64,
+    /// From whom it is.
+    pub address: u64,
+}
+
+/// The mtl ofi in a process.
+pub struct Network<'a> {
+    target: &'a dyn Target,
+    shapes: &'a OfiShapes,
+    /// How words are packed.
+    pub bits: Bits,
+    /// The address that stands for any process.
+    any: u64,
+    /// World ranks by address.
+    ranks: HashMap<u64, i64>,
+    /// Bits of an address that say which of a process's contexts it is.
+    context_bits: u32,
+    /// Receives by the mtl's requests.
+    pub receives: HashMap<TargetAddr, Waiting>,
+    /// Why there may be more.
+    pub receives_problem: Option<Reason>,
+    /// Answers by the mtl's requests of the sends.
+    pub answers: HashMap<TargetAddr, Answer>,
+    /// Messages that nobody has asked for, in matching order.
+    pub messages: Vec<Message>,
+    /// Why there may be more.
+    pub messages_problem: Option<Reason>,
+}
+
+impl<'a> Network<'a> {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// A sentence, where the mtl in use is another one, or it was not set up.
+    pub fn read(target: &'a dyn Target, shapes: &'a OfiShapes, groups: &Groups<'_>) -> Result<Self, Reason> {
+        let symbol = |name: &str| target.symbol(name).ok().flatten().map(|symbol| symbol.addr);
+        let at = symbol("ompi_mtl_ofi").ok_or("the mtl is another one than ofi")?;
+        let used = symbol("ompi_mtl").and_then(|mtl| target.read_pointer(mtl).ok());
+        if used != Some(at) {
+            return Err("the mtl in use is another one than ofi".into());
+        }
+        let shape = &shapes.module;
+        let mut buffer = Vec::new();
+        let module = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+        let bits = Bits::new(shape, &module).ok_or("how the mtl ofi packs tags is not as its releases do")?;
+        let mut receives = Listed::default();
+        let mut messages = Listed::default();
+        let (contexts, count) = (module.pointer(shape.contexts), module.uint(shape.used));
+        if !(1..=MAX_ENDPOINTS).contains(&count) {
+            return Err(Reason::new(format!("the mtl ofi has {count} contexts")));
+        }
+        let fabric = Fabric::new(target);
+        for index in 0..count {
+            let here = contexts.wrapping_add(index * shapes.context.size as u64);
+            let endpoint = target.read_pointer(here.wrapping_add(shapes.context.receives.offset as u64));
+            match endpoint.map_err(Reason::of).and_then(|endpoint| fabric.queues(endpoint)) {
+                Ok(queues) => {
+                    receives.append(queues.receives);
+                    messages.append(queues.messages);
+                }
+                Err(reason) => {
+                    receives.fail(reason.clone());
+                    messages.fail(reason);
+                }
+            }
+        }
+        let mut network = Self {
+            target,
+            shapes,
+            bits,
+            any: module.uint(shape.any),
+            ranks: HashMap::new(),
+            context_bits: u32::try_from(module.uint(shape.context_bits)).unwrap_or(0).min(16),
+            receives: HashMap::new(),
+            receives_problem: receives.problem,
+            answers: HashMap::new(),
+            messages: messages.found,
+            messages_problem: messages.problem,
+        };
+        for (order, receive) in (0..).zip(receives.found) {
+            network.sort_in(order, receive);
+        }
+        network.ranks = network.learn(at, groups);
+        Ok(network)
+    }
+
+    /// What libfabric was given lies in the mtl's request (`TO_OFI_REQ`, mtl_ofi_request.h).
+    fn sort_in(&mut self, order: u64, receive: Receive) {
+        let given = self.shapes.request.given;
+        let at = TargetAddr::new(receive.context.get().wrapping_sub(given.offset as u64));
+        if !self.bits.is_answer(receive.tag) {
+            self.receives.insert(at, Waiting { order, receive });
+            return;
+        }
+        let parent = at.wrapping_add(self.shapes.request.parent.offset as u64);
+        if let Ok(send) = self.target.read_pointer(parent) {
+            self.answers.insert(send, Answer { source: receive.source, word: receive.tag });
+        }
+    }
+
+    /// World ranks by address: each process object leads to the mtl's endpoint of that process, which leads back to the mtl.
+    fn learn(&self, module: TargetAddr, groups: &Groups<'_>) -> HashMap<u64, i64> {
+        let width = self.target.abi().pointer_width.bytes();
+        let Slot { offset, size, .. } = self.shapes.process.endpoints;
+        let of = |process: TargetAddr| {
+            let table = self.target.read_bytes(process.wrapping_add(offset as u64), size).ok()?;
+            let words = table.chunks_exact(usize::try_from(width).unwrap_or(8));
+            let mut endpoints = words.map(|word| TargetAddr::new(self.target.abi().uint(word)));
+            endpoints.find_map(|endpoint| {
+                let shape = &self.shapes.endpoint;
+                let mut buffer = Vec::new();
+                if endpoint.is_null() {
+                    return None;
+                }
+                let record = Record::read(self.target, endpoint, shape.size, &mut buffer).ok()?;
+                (record.pointer(shape.module) == module).then(|| record.uint(shape.address))
+            })
+        };
+        groups.world_processes().into_iter().filter_map(|(process, rank)| Some((of(process)?, rank))).collect()
+    }
+
+    /// The mtl's request that a receive was posted for.
+    pub fn request_of(&self, waiting: &Waiting) -> TargetAddr {
+        let given = self.shapes.request.given;
+        TargetAddr::new(waiting.receive.context.get().wrapping_sub(given.offset as u64))
+    }
+
+    /// The rank in MPI_COMM_WORLD of an address.
+    pub fn rank(&self, address: u64) -> Option<i64> {
+        let plain = if self.context_bits == 0 { address } else { address & (u64::MAX >> self.context_bits) };
+        self.ranks.get(&plain).copied()
+    }
+
+    /// From whom a receive with this address is.
+    pub fn source(&self, address: u64) -> Source {
+        if address == self.any { Source::Any } else { Source::Address(address) }
+    }
+
+    /// What the mtl keeps in a request of its own.
+    ///
+    /// # Errors
+    /// A sentence, where it cannot be read.
+    pub fn kept(&self, at: TargetAddr) -> Result<Kept, Reason> {
+        let shape = &self.shapes.request;
+        let mut buffer = Vec::new();
+        let record = Record::read(self.target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+        Ok(Kept {
+            request: record.pointer(shape.request),
+            comm: record.pointer(shape.comm),
+            length: record.uint(shape.length),
+            convertor: record.pointer(shape.convertor),
+            bits: record.uint(shape.bits),
+            address: record.uint(shape.address),
+        })
+    }
+
+    /// Datatype, buffer and count, as a convertor describes them.
+    ///
+    /// # Errors
+    /// A sentence, where it cannot be read.
+    pub fn data(&self, at: TargetAddr) -> Result<(TargetAddr, TargetAddr, u64), Reason> {
+        let shape = &self.shapes.convertor;
+        let mut buffer = Vec::new();
+        let record = Record::read(self.target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+        Ok((record.pointer(shape.datatype), record.pointer(shape.buffer), record.uint(shape.count)))
+    }
+}
