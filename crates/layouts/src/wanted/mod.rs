@@ -27,7 +27,8 @@ pub struct Wanted {
     pub constants: &'static [&'static str],
     /// Fields without which nothing can be read of any release; a profile that lacks one says so.
     pub fields: &'static [(&'static str, &'static [&'static str])],
-    /// Whether a profile holds these fields alone, of types that have many others: every program carries it.
+    /// Whether a profile holds these fields alone, as far as its release has them, of types that have many others: every
+    /// program carries it.
     pub only_fields: bool,
     /// Types whose objects lie in pools, so that their size can be measured in a process without debug information.
     pub pooled: &'static [&'static str],
