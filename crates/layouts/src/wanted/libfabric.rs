@@ -106,6 +106,7 @@ const FIELDS: &[(&str, &[&str])] = &[
             "hdr.base_hdr.size",
             "hdr.tag_hdr.tag",
             "hdr.tag_data_hdr.cq_data",
+            "hdr.tag_data_hdr.cq_data_hdr.cq_data",
             "hdr.tag_data_hdr.tag",
             "hdr.tag_rts_hdr.size",
             "hdr.tag_rts_data_hdr.size",

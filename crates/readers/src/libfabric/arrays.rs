@@ -20,11 +20,12 @@ const MAX_ITEM: u64 = 1 << 12;
 /// A sentence, where the array cannot be read or cannot be one.
 pub fn items(
     target: &dyn Target,
-    shape: &ArrayShape,
+    shape: Option<&ArrayShape>,
     at: TargetAddr,
     item_size: usize,
     mut visit: impl FnMut(u64, &Record<'_>),
 ) -> Result<(), Reason> {
+    let shape = shape.ok_or("this release of libfabric has no such arrays")?;
     let abi: TargetAbi = target.abi();
     let width = usize::try_from(abi.pointer_width.bytes()).unwrap_or(8);
     let mut buffer = Vec::new();

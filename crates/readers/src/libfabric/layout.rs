@@ -136,7 +136,7 @@ shape!(
         header_length: "hdr.base_hdr.hdr_size",
         length: "hdr.base_hdr.size",
         plain_tag: "hdr.tag_hdr.tag",
-        data: "hdr.tag_data_hdr.cq_data",
+        data: "hdr.tag_data_hdr.cq_data" | "hdr.tag_data_hdr.cq_data_hdr.cq_data",
         data_tag: "hdr.tag_data_hdr.tag",
     }
     optional { announced: "hdr.tag_rts_hdr.size", data_announced: "hdr.tag_rts_data_hdr.size" }
@@ -275,15 +275,13 @@ pub struct Layout {
     pub provider: ProviderShape,
     pub util: UtilShape,
     pub domain: DomainShape,
-    pub peer: PeerShape,
-    pub array: ArrayShape,
-    pub entry: EntryShape,
-    pub shared: Option<(SharedShape, SharedEntryShape, SharedPeerShape)>,
+    pub array: Option<ArrayShape>,
+    pub shared: Option<Shared>,
     pub rxm: Option<RxmShape>,
     pub rxm_queue: Option<(RxmQueueShape, RxmReceiveShape, RxmMessageShape)>,
     pub tcp: Option<Tcp>,
     pub shm: Option<ShmShape>,
-    pub shm_queue: Option<(ShmReceivesShape, ShmEntryShape, ShmCommandShape)>,
+    pub shm_queue: Option<Shm>,
     pub sm2: Option<Sm2Shape>,
     pub sockets: Option<Sockets>,
     pub rxd: Option<(RxdShape, RxdReceiveShape, RxdMessageShape)>,
@@ -299,6 +297,26 @@ pub struct Classes {
     pub shared: u64,
 }
 
+/// The structures of prov/util.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct Shared {
+    pub lists: SharedShape,
+    pub whole: SharedEntryShape,
+    pub entry: EntryShape,
+    pub peer: SharedPeerShape,
+}
+
+/// The structures of shm's own queues.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct Shm {
+    pub lists: ShmReceivesShape,
+    pub whole: ShmEntryShape,
+    pub entry: EntryShape,
+    pub command: ShmCommandShape,
+}
+
 /// The structures of tcp.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
@@ -309,6 +327,7 @@ pub struct Tcp {
     pub connection: TcpConnectionShape,
     pub saved: TcpSavedShape,
     pub entry: TcpEntryShape,
+    pub peer: PeerShape,
 }
 
 /// The structures of sockets.
@@ -356,14 +375,8 @@ impl Layout {
             provider: ProviderShape::resolve(layouts)?,
             util: UtilShape::resolve(layouts)?,
             domain: DomainShape::resolve(layouts)?,
-            peer: PeerShape::resolve(layouts)?,
-            array: ArrayShape::resolve(layouts)?,
-            entry: EntryShape::resolve(layouts)?,
-            shared: three(
-                SharedShape::resolve(layouts),
-                SharedEntryShape::resolve(layouts),
-                SharedPeerShape::resolve(layouts),
-            ),
+            array: ArrayShape::resolve(layouts).ok(),
+            shared: Shared::resolve(layouts).ok(),
             rxm: RxmShape::resolve(layouts).ok(),
             rxm_queue: three(
                 RxmQueueShape::resolve(layouts),
@@ -372,11 +385,7 @@ impl Layout {
             ),
             tcp: Tcp::resolve(layouts).ok(),
             shm: ShmShape::resolve(layouts).ok(),
-            shm_queue: three(
-                ShmReceivesShape::resolve(layouts),
-                ShmEntryShape::resolve(layouts),
-                ShmCommandShape::resolve(layouts),
-            ),
+            shm_queue: Shm::resolve(layouts).ok(),
             sm2: Sm2Shape::resolve(layouts).ok(),
             sockets: Sockets::resolve(layouts).ok(),
             rxd: three(
@@ -405,6 +414,28 @@ fn three<A, B, C, E>(first: Result<A, E>, second: Result<B, E>, third: Result<C,
     Some((first.ok()?, second.ok()?, third.ok()?))
 }
 
+impl Shared {
+    fn resolve(layouts: &Layouts) -> Result<Self, ReaderError> {
+        Ok(Self {
+            lists: SharedShape::resolve(layouts)?,
+            whole: SharedEntryShape::resolve(layouts)?,
+            entry: EntryShape::resolve(layouts)?,
+            peer: SharedPeerShape::resolve(layouts)?,
+        })
+    }
+}
+
+impl Shm {
+    fn resolve(layouts: &Layouts) -> Result<Self, ReaderError> {
+        Ok(Self {
+            lists: ShmReceivesShape::resolve(layouts)?,
+            whole: ShmEntryShape::resolve(layouts)?,
+            entry: EntryShape::resolve(layouts)?,
+            command: ShmCommandShape::resolve(layouts)?,
+        })
+    }
+}
+
 impl Tcp {
     fn resolve(layouts: &Layouts) -> Result<Self, ReaderError> {
         Ok(Self {
@@ -414,6 +445,7 @@ impl Tcp {
             connection: TcpConnectionShape::resolve(layouts)?,
             saved: TcpSavedShape::resolve(layouts)?,
             entry: TcpEntryShape::resolve(layouts)?,
+            peer: PeerShape::resolve(layouts)?,
         })
     }
 }

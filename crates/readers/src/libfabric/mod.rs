@@ -14,6 +14,8 @@ mod rxm;
 mod shared;
 mod sockets;
 mod tcp;
+#[cfg(test)]
+mod tests;
 
 pub use endpoint::Fabric;
 

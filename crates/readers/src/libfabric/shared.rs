@@ -3,7 +3,7 @@
 
 use super::arrays;
 use super::endpoint::{behind, field};
-use super::layout::{EntryShape, Layout, SharedEntryShape, SharedPeerShape};
+use super::layout::{EntryShape, Layout, Shared, Shm};
 use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given, pieces};
 use crate::record::{Record, Slot};
 use crate::walk::{circular_list, linear_list};
@@ -48,20 +48,21 @@ pub fn of_context(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Resul
 }
 
 fn of_util(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both, Reason> {
-    let Some((shape, entry, peer)) = &layout.shared else {
+    let Some(shared) = &layout.shared else {
         return Err(Reason::new(format!("the layout {} has no receive context", layout.name)));
     };
-    let first = |slot: Slot| target.read_pointer(at.wrapping_add(slot.offset as u64)).map_err(Reason::of);
     // In every release the link to the next is what an entry begins with.
     let waiting = |head: TargetAddr| {
-        Listed::of(linear_list(target, head, 0, MAX_LIST), "a receive", |at| receive(target, &layout.entry, entry, at))
+        Listed::of(linear_list(target, head, 0, MAX_LIST), "a receive", |at| receive(target, shared, at))
     };
-    let mut receives = waiting(first(shape.receives)?);
-    let directed = at.wrapping_add(shape.directed.offset as u64);
+    let first = at.wrapping_add(shared.lists.receives.offset as u64);
+    let mut receives = waiting(target.read_pointer(first).map_err(Reason::of)?);
+    let directed = at.wrapping_add(shared.lists.directed.offset as u64);
     let width = usize::try_from(target.abi().pointer_width.bytes()).unwrap_or(8);
     let mut heads = Vec::new();
     let head = Slot { offset: 0, size: width, kind: layouts::FieldKind::Pointer };
-    let read = arrays::items(target, &layout.array, directed, 2 * width, |_, item| heads.push(item.pointer(head)));
+    let read =
+        arrays::items(target, layout.array.as_ref(), directed, 2 * width, |_, item| heads.push(item.pointer(head)));
     for head in heads.into_iter().filter(|head| !head.is_null()) {
         receives.append(waiting(head));
     }
@@ -72,23 +73,16 @@ fn of_util(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both,
     receives.found.sort_by_key(|(sequence, _)| *sequence);
     let receives =
         Listed { found: receives.found.into_iter().map(|(_, receive)| receive).collect(), problem: receives.problem };
-    Ok((receives, messages(target, layout, at, shape.messages, shape.peers, entry, peer)))
+    Ok((receives, messages(target, shared, at)))
 }
 
 /// Messages whose sender is not known yet, or that are in one list, and those of each process.
-fn messages(
-    target: &dyn Target,
-    layout: &Layout,
-    at: TargetAddr,
-    unspecified: Slot,
-    peers: Slot,
-    entry: &SharedEntryShape,
-    peer: &SharedPeerShape,
-) -> Listed<Message> {
-    let one = |link: TargetAddr| message(target, &layout.entry, link.wrapping_add(entry.entry.offset as u64));
-    let head = at.wrapping_add(unspecified.offset as u64);
+fn messages(target: &dyn Target, shared: &Shared, at: TargetAddr) -> Listed<Message> {
+    let Shared { lists, whole, entry, peer } = shared;
+    let one = |link: TargetAddr| message(target, entry, link.wrapping_add(whole.entry.offset as u64));
+    let head = at.wrapping_add(lists.messages.offset as u64);
     let mut all = Listed::of(circular_list(target, head, 0, MAX_LIST), "a message", one);
-    let peers = circular_list(target, at.wrapping_add(peers.offset as u64), 0, MAX_PEERS);
+    let peers = circular_list(target, at.wrapping_add(lists.peers.offset as u64), 0, MAX_PEERS);
     for link in peers.elements {
         let peer_at = TargetAddr::new(link.get().wrapping_sub(peer.link.offset as u64));
         match target.read_pointer(peer_at.wrapping_add(peer.messages.offset as u64)) {
@@ -105,15 +99,11 @@ fn messages(
     all
 }
 
-fn receive(
-    target: &dyn Target,
-    shape: &EntryShape,
-    whole: &SharedEntryShape,
-    at: TargetAddr,
-) -> Result<(u64, Receive), Reason> {
+fn receive(target: &dyn Target, shared: &Shared, at: TargetAddr) -> Result<(u64, Receive), Reason> {
+    let whole = &shared.whole;
     let mut buffer = Vec::new();
     let record = Record::read(target, at, whole.size, &mut buffer).map_err(Reason::of)?;
-    let found = of_entry(target, shape, &record, whole.entry.offset, record.uint(whole.ignore))?;
+    let found = of_entry(target, &shared.entry, &record, whole.entry.offset, record.uint(whole.ignore))?;
     Ok((record.uint(whole.sequence), found))
 }
 
@@ -155,19 +145,19 @@ fn message(target: &dyn Target, shape: &EntryShape, at: TargetAddr) -> Result<Me
 fn of_shm(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both, Reason> {
     /// `SMR_REMOTE_CQ_DATA` (prov/shm/src/smr.h, 1.17).
     const WITH_DATA: u64 = 1 << 0;
-    let Some((shape, whole, command)) = &layout.shm_queue else {
+    let Some(Shm { lists, whole, entry, command }) = &layout.shm_queue else {
         return Err(Reason::new(format!("the layout {} has nothing of shm's queues", layout.name)));
     };
     let list = |slot: Slot| circular_list(target, at.wrapping_add(slot.offset as u64), 0, MAX_LIST);
-    let receives = Listed::of(list(shape.receives), "a receive", |at| {
+    let receives = Listed::of(list(lists.receives), "a receive", |at| {
         let mut buffer = Vec::new();
         let record = Record::read(target, at, whole.size, &mut buffer).map_err(Reason::of)?;
-        of_entry(target, &layout.entry, &record, whole.entry.offset, record.uint(whole.ignore))
+        of_entry(target, entry, &record, whole.entry.offset, record.uint(whole.ignore))
     });
-    let messages = Listed::of(list(shape.messages), "a message", |at| {
-        let mut found = message(target, &layout.entry, at.wrapping_add(whole.entry.offset as u64))?;
+    let messages = Listed::of(list(lists.messages), "a message", |at| {
+        let mut found = message(target, entry, at.wrapping_add(whole.entry.offset as u64))?;
         // This release keeps length and data in what the message came as.
-        let came = at.wrapping_add((whole.entry.offset + layout.entry.peer_context.offset) as u64);
+        let came = at.wrapping_add((whole.entry.offset + entry.peer_context.offset) as u64);
         let came = target.read_pointer(came).map_err(Reason::of)?;
         let mut buffer = Vec::new();
         let record = Record::read(target, came, command.size, &mut buffer).map_err(Reason::of)?;

@@ -35,11 +35,17 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Resul
     if read(tcp.receives.owner)? != endpoint {
         return Err(Reason::new(format!("the receives of libfabric's endpoint at {endpoint} are not its own")));
     }
-    let receives = receives(target, &layout.array, tcp, at, read(tcp.receives.receives)?);
+    let receives = receives(target, layout.array.as_ref(), tcp, at, read(tcp.receives.receives)?);
     Ok((receives, messages(target, layout, tcp, read(tcp.receives.domain)?)))
 }
 
-fn receives(target: &dyn Target, array: &ArrayShape, tcp: &Tcp, at: TargetAddr, first: TargetAddr) -> Listed<Receive> {
+fn receives(
+    target: &dyn Target,
+    array: Option<&ArrayShape>,
+    tcp: &Tcp,
+    at: TargetAddr,
+    first: TargetAddr,
+) -> Listed<Receive> {
     let waiting = |head: TargetAddr| {
         Listed::of(linear_list(target, head, 0, MAX_LIST), "a receive", |at| receive(target, &tcp.entry, at))
     };
@@ -128,7 +134,7 @@ fn of_connection(target: &dyn Target, layout: &Layout, tcp: &Tcp, at: TargetAddr
     let source = match peer.is_null() {
         true => None,
         false => {
-            let address = layout.peer.address;
+            let address = tcp.peer.address;
             let value = target.read_uint(peer.wrapping_add(address.offset as u64), address.size as u64);
             Source::of(value.map_err(Reason::of)?).address()
         }
