@@ -43,26 +43,29 @@ impl<'a> OpenMpiReader<'a> {
 
     /// Why the queues cannot be read, if so, with the remedy.
     fn refusal(&self) -> Option<String> {
-        if self.pml == Pml::Ucx {
-            let known = self.layouts.size_of("mca_pml_ucx_module_t").is_ok();
-            return (!known).then(|| {
-                "the layouts of this release lack the structures of the pml ucx; run the job with `mpirun --mca pml ob1` to see \
-                 its queues"
-                    .to_owned()
-            });
-        }
-        if !matches!(self.pml, Pml::Ob1 | Pml::Cm) {
-            let name = self.pml.name().map_or_else(|| "not selected yet".to_owned(), |name| format!("{name:?}"));
-            return Some(format!(
-                "the message transport (pml) is {name}, which keeps its queues where they cannot be read; \
-                 run the job with `mpirun --mca pml ob1` to see them"
-            ));
-        }
-        if self.pml == Pml::Cm {
-            return None;
-        }
-        // Members are probed: builds with custom matching have these and lack the lists
-        // (ompi/mca/pml/ob1/pml_ob1_comm.h, v5.0.7, MCA_PML_OB1_CUSTOM_MATCH).
+        let (needed, name) = match &self.pml {
+            Pml::Ob1 => return self.custom_matching(),
+            Pml::Ucx => ("mca_pml_ucx_module_t", "ucx"),
+            Pml::Cm => ("mca_pml_cm_thin_recv_request_t", "cm"),
+            other => {
+                let name = other.name().map_or_else(|| "not selected yet".to_owned(), |name| format!("{name:?}"));
+                return Some(format!(
+                    "the message transport (pml) is {name}, which keeps its queues where they cannot be read; \
+                     run the job with `mpirun --mca pml ob1` to see them"
+                ));
+            }
+        };
+        self.layouts.size_of(needed).is_err().then(|| {
+            format!(
+                "the layouts of this release lack the structures of the pml {name}; \
+                 run the job with `mpirun --mca pml ob1` to see its queues"
+            )
+        })
+    }
+
+    /// Members are probed: builds with custom matching have these and lack the lists
+    /// (ompi/mca/pml/ob1/pml_ob1_comm.h, v5.0.7, MCA_PML_OB1_CUSTOM_MATCH).
+    fn custom_matching(&self) -> Option<String> {
         let custom = ["mca_pml_ob1_comm_t", "mca_pml_comm_t"].iter().any(|name| self.layouts.has_field(name, "prq"));
         custom.then(|| {
             "this Open MPI was configured with custom matching (--with-pml-ob1-matching), whose queues are not \
