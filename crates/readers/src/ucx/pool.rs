@@ -65,6 +65,15 @@ impl<'a> RequestPool<'a> {
         Ok(Self { target, layout, at, chunks, stride: element.next_multiple_of(alignment), held })
     }
 
+    /// Whether the element that a request at `request` would be is in use.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn has_given(&self, request: TargetAddr) -> Result<bool, ReaderError> {
+        let word = self.target.abi().pointer_width.bytes();
+        Ok(self.target.read_pointer(TargetAddr::new(request.get().wrapping_sub(word)))? == self.at)
+    }
+
     /// Shows `visit` every request in use, until it returns false. Returns sentences about what could not be read.
     pub fn walk(&self, mut visit: impl FnMut(Record<'_>) -> bool) -> Vec<String> {
         let Some((_, shape)) = &self.layout.pool else { return Vec::new() };

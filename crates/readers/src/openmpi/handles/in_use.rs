@@ -129,6 +129,17 @@ fn search(reader: &HandleReader<'_>, all: &mut AllInUse) -> Result<(), LayoutErr
             finder.pool("mca_pml_base_send_requests", 0, finder.common.size, [None; 2], all);
             finder.pool("mca_pml_base_recv_requests", 0, finder.common.size, [None; 2], all);
         }
+        Pml::Ucx => match ucx(reader) {
+            Ok((requests, problems)) => {
+                all.requests.extend(requests);
+                all.reasons.extend(problems);
+            }
+            Err(reason) => {
+                let reason = format!("the requests of the pml ucx could not be read: {reason}");
+                all.reasons.push(reason.clone());
+                all.no_messages = Some(reason);
+            }
+        },
         other => {
             let reason = format!("{other} keeps its requests where they cannot be found");
             all.reasons.push(reason.clone());
@@ -150,6 +161,19 @@ fn search(reader: &HandleReader<'_>, all: &mut AllInUse) -> Result<(), LayoutErr
     }
     finder.files(all);
     Ok(())
+}
+
+/// Those of the pml ucx: UCX has them.
+fn ucx(reader: &HandleReader<'_>) -> Known<(Vec<InUse>, Vec<String>)> {
+    let (opened, communicators) = reader.ucx().as_ref().map_err(Clone::clone)?;
+    let groups = reader.groups(&mut Vec::new());
+    let found = opened.in_use(reader.target, reader.shapes, groups, communicators, MAX_REQUESTS);
+    let (requests, problems) = found.map_err(Reason::of)?;
+    let in_use = |[request, communicator, datatype]: [TargetAddr; 3]| {
+        let objects = [datatype, TargetAddr::NULL];
+        InUse { request, communicator, objects, collective: false }
+    };
+    Ok((requests.into_iter().map(in_use).collect(), problems))
 }
 
 struct Finder<'f, 'a> {

@@ -99,6 +99,13 @@ enum Probe {
 
 /// ob1 keeps the receive request that matched (`mca_pml_ob1_improbe`, ompi/mca/pml/ob1/pml_ob1_iprobe.c, v4.1.4 and v5.0.7).
 fn probe(reader: &HandleReader<'_>, request: TargetAddr, comm: TargetAddr) -> Result<Probe, ReaderError> {
+    if *reader.pml == Pml::Ucx {
+        let (opened, _) = reader.ucx().as_ref().map_err(|reason| ReaderError::Damaged(reason.to_string()))?;
+        return Ok(match opened.message(reader.target, request) {
+            Ok((tag, _)) => Probe::Matched(tag),
+            Err(reason) => Probe::NotTold(reason),
+        });
+    }
     if *reader.pml != Pml::Ob1 {
         return Ok(Probe::NotTold(format!("{} keeps it in a form of its own", reader.pml).into()));
     }

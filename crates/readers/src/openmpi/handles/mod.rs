@@ -39,17 +39,18 @@ use std::cell::{Cell, OnceCell};
 use self::kinds::Kind;
 use self::object::Found;
 use self::origins::Duplicates;
-use super::communicators::learn_world;
+use super::communicators::{Communicators, learn_world, read_all};
 use super::detect::required;
 use super::groups::Groups;
 use super::pml::Pml;
+use super::pml_ucx::opened::Opened;
 use super::shapes::Shapes;
 pub use crate::Depth;
 use crate::references::Referrers;
 use crate::{HandleSource, add_problem, unreadable};
 use layouts::Layouts;
 use model::handle::Fact;
-use model::{Handle, HandleKind, HandleList, HandleState};
+use model::{Handle, HandleKind, HandleList, HandleState, Known};
 use target::address::TargetAddr;
 use target::{Reason, Target, TargetError};
 
@@ -67,6 +68,8 @@ pub struct HandleReader<'a> {
     groups: Groups<'a>,
     world: OnceCell<Vec<String>>,
     in_use: OnceCell<in_use::AllInUse>,
+    /// The pml ucx with all communicators, or why it cannot be read.
+    ucx: OnceCell<Known<(Opened, Communicators)>>,
     /// Whether what is described now was found in the library, and is not known to be held by the program.
     in_library: Cell<bool>,
     referrers: Referrers<TargetAddr>,
@@ -93,7 +96,8 @@ impl<'a> HandleReader<'a> {
     pub fn new(target: &'a dyn Target, layouts: &'a Layouts, shapes: &'a Shapes, pml: &'a Pml) -> Self {
         let (groups, world, in_use) = (Groups::new(target, shapes), OnceCell::new(), OnceCell::new());
         let (referrers, duplicates, in_library) = (Referrers::default(), Duplicates::default(), Cell::new(false));
-        Self { target, layouts, shapes, pml, groups, world, in_use, in_library, referrers, duplicates }
+        let ucx = OnceCell::new();
+        Self { target, layouts, shapes, pml, groups, world, in_use, ucx, in_library, referrers, duplicates }
     }
 
     /// What the C handle `value` of that kind means; for a status, that at the address `value`. Never fails: what cannot be
@@ -236,6 +240,16 @@ impl<'a> HandleReader<'a> {
             }
         }
         &self.groups
+    }
+
+    /// The pml ucx with all communicators, found once.
+    fn ucx(&self) -> &Known<(Opened, Communicators)> {
+        self.ucx.get_or_init(|| {
+            let opened = Opened::find(self.target, self.layouts).map_err(Reason::of)??;
+            let groups = self.groups(&mut Vec::new());
+            let communicators = read_all(self.target, self.shapes, groups).map_err(Reason::of)?;
+            Ok((opened, communicators))
+        })
     }
 
     /// Does something with objects that were found in the library: nobody knows whether the program has their handles.

@@ -1,6 +1,6 @@
 //! Requests of generalized and file operations, partitioned communication, and those that only the common part is known of.
 
-use super::request::Request;
+use super::request::{Request, is_completed_send};
 use super::{Depth, file, object, ompio};
 use crate::record::{Record, Slot, shape};
 use crate::{ReaderError, functions};
@@ -155,7 +155,8 @@ fn is_a(request: &Request<'_>, kind: HandleKind, addr: TargetAddr) -> bool {
 /// # Errors
 /// Where symbols cannot be read.
 pub fn empty(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderError> {
-    let send = request.reader.symbol("ompi_request_empty_send")? == Some(request.addr);
+    let send = request.reader.symbol("ompi_request_empty_send")? == Some(request.addr)
+        || is_completed_send(request.reader, request.addr)?;
     handle.predefined = Some(true);
     handle.unknown("call", "all operations that are complete at once share this request");
     let what = if send { "a send" } else { "an operation" };

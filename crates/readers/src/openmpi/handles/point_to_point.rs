@@ -1,30 +1,36 @@
-//! Requests of messages of the pml ob1.
+//! Requests of messages of the pmls ob1 and ucx.
 //!
-//! They are decoded as for the queues (`requests.rs`). What made one is known where a program holds it: blocking calls
+//! They are decoded as for the queues. What made one is known where a program holds it: blocking calls
 //! leave no handle. Of a request that was only found in the library's pools it is not.
 
 use super::request::Request;
 use super::{Depth, HandleReader};
 use crate::openmpi::communicators;
-use crate::openmpi::ob1::requests::{Decoded, Decoder};
+use crate::openmpi::ob1::requests::Decoder;
 use crate::openmpi::ob1::shapes::Ob1Shapes;
+use crate::openmpi::pml::Pml;
+use crate::openmpi::pml_ucx::opened::Held;
 use crate::openmpi::tags::InternalTags;
 use crate::record::Record;
 use crate::send_mode::SendMode;
 use crate::{ReaderError, messages};
 use model::handle::{MessageData, MessageRequest};
-use model::{Handle, HandleKind, Known, OperationStatus, Progress};
+use model::{Handle, HandleKind, Known, Operation, OperationStatus, Progress};
 use target::Reason;
 use target::address::TargetAddr;
 
 /// A request with what its facts are made of.
 struct Message {
-    decoded: Decoded,
-    /// Of a send.
-    mode: Option<SendMode>,
+    operation: Operation,
+    communicator: TargetAddr,
+    /// The datatype object.
+    datatype: Known<TargetAddr>,
+    sends: bool,
+    /// Of a send; `None` for a receive.
+    mode: Known<Option<SendMode>>,
     probe: bool,
     /// Bytes that have moved.
-    moved: u64,
+    moved: Known<u64>,
     /// The library is done with the data.
     data_complete: bool,
     freed: bool,
@@ -36,25 +42,36 @@ struct Message {
 /// Where it cannot be read.
 pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderError> {
     let reader = request.reader;
-    let message = decode(request, reader)?;
-    let operation = &message.decoded.operation;
+    let message = match reader.pml {
+        Pml::Ucx => over_ucx(request, reader)?,
+        _ => decode(request, reader)?,
+    };
+    let operation = &message.operation;
     handle.freed = Some(message.freed);
     let progress = progress(request, &message);
     handle.set_progress(progress);
-    handle.set_sends(message.mode.is_some());
+    handle.set_sends(message.sends);
     let call = call(request, &message);
     let (settled, matched) = (settled(request, &message), "no message has been matched yet");
     let peer = peer(&message, settled).ok_or_else(|| format!("any source: {matched}").into());
-    let tag = operation.actual_tag.filter(|_| operation.tag_wild && settled).or(operation.desired_tag);
+    let wild = operation.tag_wild || operation.desired_tag.is_none();
+    let tag = operation.actual_tag.filter(|_| wild && settled).or(operation.desired_tag);
+    let told = |value: bool| {
+        operation
+            .unknown
+            .get("desired_local_rank")
+            .filter(|_| !message.sends)
+            .map_or(Ok(value), |reason| Err(Reason::of(reason)))
+    };
     handle.summary = summary(request, &message, call.as_ref().ok(), progress);
     let facts = MessageRequest {
         call,
         direction: direction(&message),
-        mode: Ok(message.mode.map(SendMode::word)),
+        mode: message.mode.clone().map(|mode| mode.map(SendMode::word)),
         peer: peer.clone(),
-        any_source: Ok(operation.any_source),
+        any_source: told(operation.any_source),
         tag: tag.ok_or_else(|| format!("any tag: {matched}").into()),
-        any_tag: Ok(operation.tag_wild),
+        any_tag: told(operation.tag_wild),
         internal: Ok(operation.internal),
     };
     facts.tell(handle);
@@ -79,25 +96,54 @@ fn decode(request: &Request<'_>, reader: &HandleReader<'_>) -> Result<Message, R
     })?;
     let probe = !sends && decoded.operation.buffer.is_none();
     Ok(Message {
-        decoded,
-        mode: if sends { decoder.mode(&record) } else { None },
+        operation: decoded.operation,
+        communicator: request.communicator,
+        datatype: Ok(decoded.datatype),
+        sends,
+        mode: Ok(if sends { decoder.mode(&record) } else { None }),
         probe,
-        moved: record.uint(if sends { ob1.send.moved } else { ob1.receive.moved }),
+        moved: Ok(record.uint(if sends { ob1.send.moved } else { ob1.receive.moved })),
         data_complete: record.uint(ob1.request.pml_complete) != 0,
         freed: record.uint(ob1.request.free_called) != 0,
     })
 }
 
+/// What UCX and the pml have of one.
+fn over_ucx(request: &Request<'_>, reader: &HandleReader<'_>) -> Result<Message, ReaderError> {
+    let damaged = |reason: &Reason| ReaderError::Damaged(reason.to_string());
+    let (opened, communicators) = reader.ucx().as_ref().map_err(damaged)?;
+    let groups = reader.groups(&mut Vec::new());
+    let which = (request.addr, request.class == "mca_pml_ucx_persistent_request_t");
+    let held = opened.held(reader.target, reader.shapes, groups, communicators, which)?.ok_or_else(|| {
+        ReaderError::Damaged(format!("UCX's request before {} is of no communicator of this process", request.addr))
+    })?;
+    let Held { decoded, communicator, data_complete, freed } = held;
+    let sends = decoded.sends;
+    let no_mode = || Reason::new("to UCX standard and ready sends are the same");
+    let reason = decoded.operation.unknown.get("datatype").map(Reason::of);
+    Ok(Message {
+        datatype: reason.map_or(Ok(decoded.datatype), Err),
+        operation: decoded.operation,
+        communicator,
+        sends,
+        mode: if sends { decoded.mode.ok_or_else(no_mode).map(Some) } else { Ok(None) },
+        probe: false,
+        moved: Err("UCX does not tell how much of a message has moved".into()),
+        data_complete,
+        freed,
+    })
+}
+
 fn direction(message: &Message) -> &'static str {
-    match (message.mode, message.probe) {
-        (Some(_), _) => "send",
-        (None, true) => "probe",
-        (None, false) => "receive",
+    match (message.sends, message.probe) {
+        (true, _) => "send",
+        (false, true) => "probe",
+        (false, false) => "receive",
     }
 }
 
 fn progress(request: &Request<'_>, message: &Message) -> Progress {
-    match (request.progress(), message.decoded.operation.status) {
+    match (request.progress(), message.operation.status) {
         (Progress::Pending, OperationStatus::Matched) => Progress::Matched,
         (progress, _) => progress,
     }
@@ -105,7 +151,7 @@ fn progress(request: &Request<'_>, message: &Message) -> Progress {
 
 /// The function that made it, or why that is not known.
 fn call(request: &Request<'_>, message: &Message) -> Known<String> {
-    let operation = &message.decoded.operation;
+    let operation = &message.operation;
     if let Some(call) = operation.call.as_deref().filter(|_| request.persistent) {
         return Ok(call.to_owned());
     }
@@ -115,68 +161,81 @@ fn call(request: &Request<'_>, message: &Message) -> Known<String> {
     if request.reader.found_in_library() {
         return Err(Reason::new("it was found in the library: a blocking call has such a request as well"));
     }
-    match message.mode {
-        Some(mode) => Ok(mode.nonblocking().to_owned()),
-        None if message.probe => Err(Reason::new("a probe leaves no request to the program")),
+    match &message.mode {
+        Err(_) => Err(Reason::new("MPI_Isend or MPI_Irsend: they leave the same request")),
+        Ok(Some(mode)) => Ok(mode.nonblocking().to_owned()),
+        Ok(None) if message.probe => Err(Reason::new("a probe leaves no request to the program")),
         // MPI_Imrecv makes a matched probe into a receive with the source and tag of its message
         // (mca_pml_ob1_imrecv, ompi/mca/pml/ob1/pml_ob1_irecv.c, v4.1.4 and v5.0.7).
-        None if settled(request, message) && !operation.any_source && !operation.tag_wild => {
+        Ok(None) if settled(request, message) && !operation.any_source && !operation.tag_wild => {
             Err(Reason::new("MPI_Irecv or MPI_Imrecv: they leave the same request once a message is matched"))
         }
-        None => Ok("MPI_Irecv".to_owned()),
+        Ok(None) => Ok("MPI_Irecv".to_owned()),
     }
 }
 
 /// Whether it is known which message it is; an inactive request still has the status of the run before, or none.
 fn settled(request: &Request<'_>, message: &Message) -> bool {
-    !request.inactive && message.decoded.operation.status != OperationStatus::Pending
+    !request.inactive && message.operation.status != OperationStatus::Pending
 }
 
 /// The peer's rank in the communicator, as far as it is settled.
 fn peer(message: &Message, settled: bool) -> Option<i64> {
-    let operation = &message.decoded.operation;
-    operation.actual_local_rank.filter(|_| operation.any_source && settled).or(operation.desired_local_rank)
+    let operation = &message.operation;
+    let open = operation.any_source || operation.desired_local_rank.is_none();
+    operation.actual_local_rank.filter(|_| open && settled).or(operation.desired_local_rank)
 }
 
-fn peer_world(request: &Request<'_>, peer: i64, problems: &mut Vec<String>) -> Known<i64> {
+fn peer_world(request: &Request<'_>, communicator: TargetAddr, peer: i64, problems: &mut Vec<String>) -> Known<i64> {
     let reader = request.reader;
     let groups = reader.groups(problems);
-    let found = communicators::read_one(reader.target, reader.shapes, groups, request.communicator, problems)?;
+    let found = communicators::read_one(reader.target, reader.shapes, groups, communicator, problems)?;
     found.world_rank(peer).ok_or_else(|| "the peer is no process of this job's MPI_COMM_WORLD that is known".into())
 }
 
 /// What is known of the data.
 fn data(request: &Request<'_>, message: &Message, peer: Known<i64>, problems: &mut Vec<String>) -> MessageData {
-    let operation = &message.decoded.operation;
+    let operation = &message.operation;
     let reader = request.reader;
     // Between two runs of a persistent request nothing moves, whatever the run before has left in it.
     let active = !request.inactive;
-    let bytes = operation.desired_length.map(Some).ok_or_else(|| "the datatype could not be read".into());
+    let known = |value: Option<u64>, fact: &str| match (value, operation.unknown.get(fact)) {
+        (None, Some(reason)) => Err(Reason::of(reason)),
+        (value, _) => Ok(value),
+    };
+    let bytes = known(operation.desired_length, "desired_length")
+        .and_then(|bytes| bytes.map(Some).ok_or_else(|| "the datatype could not be read".into()));
     // A probe receives nothing.
     let data = !message.probe;
+    let moved = message.moved.clone();
     MessageData {
-        peer_world: peer.and_then(|peer| peer_world(request, peer, problems)),
-        communicator: Ok(reader.reference(HandleKind::Comm, request.communicator)),
-        buffer: Ok(operation.buffer.filter(|_| data).map(|buffer| TargetAddr::new(buffer).to_string())),
-        count: Ok(operation.count.filter(|_| data)),
-        datatype: Ok(if data { reader.reference(HandleKind::Datatype, message.decoded.datatype) } else { None }),
+        peer_world: peer.and_then(|peer| peer_world(request, message.communicator, peer, problems)),
+        communicator: Ok(reader.reference(HandleKind::Comm, message.communicator)),
+        buffer: known(operation.buffer, "buffer")
+            .map(|buffer| buffer.filter(|_| data).map(|buffer| TargetAddr::new(buffer).to_string())),
+        count: known(operation.count, "count").map(|count| count.filter(|_| data)),
+        datatype: match (data, &message.datatype) {
+            (true, Ok(datatype)) => Ok(reader.reference(HandleKind::Datatype, *datatype)),
+            (true, Err(reason)) => Err(reason.clone()),
+            (false, _) => Ok(None),
+        },
         bytes: if data { bytes } else { Ok(None) },
-        started: Ok(active && (message.moved > 0 || message.data_complete)),
-        transferred: Ok(if active { message.moved } else { 0 }),
+        started: if !active || message.data_complete { Ok(active) } else { moved.clone().map(|moved| moved > 0) },
+        transferred: if active { moved } else { Ok(0) },
         data_complete: Ok(active && message.data_complete),
     }
 }
 
 fn summary(request: &Request<'_>, message: &Message, call: Option<&String>, progress: Progress) -> String {
-    let operation = &message.decoded.operation;
+    let operation = &message.operation;
     let what = match (call, direction(message)) {
         (Some(call), _) => call,
         // Where a program holds it, it came from one of the two.
         (None, "receive") if !request.reader.found_in_library() && !operation.internal => "MPI_Irecv or MPI_Imrecv",
         (None, direction) => direction,
     };
-    let words = messages::peer_and_tag(operation, message.mode.is_some(), progress, None);
-    let (on, length) = (request.on(request.communicator), messages::length(operation, progress));
+    let words = messages::peer_and_tag(operation, message.sends, progress, None);
+    let (on, length) = (request.on(message.communicator), messages::length(operation, progress));
     let freed = if message.freed { ", freed by the application" } else { "" };
     format!("{what}{words} {on}{length}, {}{freed}", progress.word())
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{Depth, HandleReader, collective, one_sided, other_requests, point_to_point, status};
 use crate::ReaderError;
+use crate::openmpi::pml::Pml;
 use crate::openmpi::requests::{COMPLETED, RequestConstants};
 use crate::record::{Record, shape};
 use model::{Handle, HandleKind, HandleState, Progress, RequestFacts, RequestSort};
@@ -92,7 +93,11 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
     let state = record.uint(shape.state);
-    if state == constants.state_invalid {
+    let kind = record.int(shape.kind);
+    let sort = TYPES.iter().find(|(name, _)| reader.layouts.constant(name).ok() == Some(kind));
+    let (class, bytes) = class_of(reader, addr)?;
+    let point_to_point = sort.is_some_and(|(_, sort)| *sort == RequestSort::PointToPoint);
+    if state == constants.state_invalid || point_to_point && is_back_with_ucx(reader, addr, &class)? {
         let detail = "its operation has completed or was never started: it belongs to the library again";
         handle.state = HandleState::Freed;
         handle.freed = Some(true);
@@ -100,9 +105,6 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
         handle.detail = Some(detail.to_owned());
         return Ok(());
     }
-    let kind = record.int(shape.kind);
-    let sort = TYPES.iter().find(|(name, _)| reader.layouts.constant(name).ok() == Some(kind));
-    let (class, bytes) = class_of(reader, addr)?;
     let request = Request {
         reader,
         depth,
@@ -127,6 +129,15 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     handle.fact("complete", request.complete);
     match request.class.as_str() {
         "mca_pml_ob1_send_request_t" | "mca_pml_ob1_recv_request_t" if request.verified => {
+            point_to_point::read(&request, handle)?;
+        }
+        // The pml ucx has requests of the common class behind UCX's.
+        "ompi_request_t" | "mca_pml_ucx_persistent_request_t"
+            if *reader.pml == Pml::Ucx
+                && request.verified
+                && request.sort == Some(RequestSort::PointToPoint)
+                && !request.is_empty()? =>
+        {
             point_to_point::read(&request, handle)?;
         }
         "ompi_coll_libnbc_request_t" if request.verified => collective::read(&request, handle)?,
@@ -157,6 +168,24 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     Ok(())
 }
 
+/// Whether a request of the pml ucx is in UCX's pool again: its own state says nothing of that
+/// (`mca_pml_ucx_request_free`, ompi/mca/pml/ucx/pml_ucx_request.c, v4.1.4 and v5.0.10).
+fn is_back_with_ucx(reader: &HandleReader<'_>, addr: TargetAddr, class: &str) -> Result<bool, ReaderError> {
+    if *reader.pml != Pml::Ucx || class != "ompi_request_t" || is_completed_send(reader, addr)? {
+        return Ok(false);
+    }
+    let Ok((opened, _)) = reader.ucx() else { return Ok(false) };
+    Ok(!opened.is_taken(reader.target, addr)?)
+}
+
+/// Whether it is the one that the pml ucx gives for every send that was complete at once: a member of the pml itself
+/// (`completed_send_req`, ompi/mca/pml/ucx/pml_ucx.h, v4.1.4 and v5.0.10).
+pub fn is_completed_send(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<bool, ReaderError> {
+    let module = reader.symbol("ompi_pml_ucx")?.filter(|_| *reader.pml == Pml::Ucx);
+    let size = reader.layouts.size_of("mca_pml_ucx_module_t").unwrap_or(0);
+    Ok(module.is_some_and(|module| addr.get().wrapping_sub(module.get()) < size))
+}
+
 /// Name and size of the class of the object at `addr`.
 fn class_of(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<(String, u64), ReaderError> {
     let shape = Class::resolve(reader.layouts)?;
@@ -184,7 +213,7 @@ impl Request<'_> {
                 return Ok(true);
             }
         }
-        Ok(false)
+        is_completed_send(self.reader, self.addr)
     }
 
     /// The communicator at `addr` as summaries name it.

@@ -49,6 +49,8 @@ pub struct Decoded {
     pub sender: Option<(u64, u64)>,
     /// Its facts; world ranks are still missing.
     pub operation: Operation,
+    /// Whether it is a send.
+    pub sends: bool,
     /// The mode of a send, as far as it is known: UCX knows no ready ones.
     pub mode: Option<SendMode>,
     /// The datatype object, where it is known.
@@ -320,7 +322,8 @@ impl<'a> Decoder<'a> {
             Sample::Receive(word, mask) if (more.sender.0 ^ word) & mask == 0 => Some(more.sender),
             _ => None,
         };
-        Decoded { comm, order, link, sender, operation, mode: None, datatype }
+        let sends = !matches!(native.sample, Sample::Receive(..));
+        Decoded { comm, order, link, sender, operation, sends, mode: None, datatype }
     }
 
     /// Counts a request that is of no communicator: one that was freed, where all else fits.

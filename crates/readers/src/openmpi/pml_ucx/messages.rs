@@ -74,5 +74,5 @@ fn one(
         ..Operation::default()
     };
     let (link, sender, mode, datatype) = (None, None, None, TargetAddr::NULL);
-    Ok(Decoded { comm: index, order: u64::MAX, link, sender, operation, mode, datatype })
+    Ok(Decoded { comm: index, order: u64::MAX, link, sender, operation, sends: false, mode, datatype })
 }

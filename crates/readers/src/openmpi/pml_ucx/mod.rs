@@ -4,8 +4,9 @@
 //! (`ompi_request_t`) behind each (open-mpi/ompi, ompi/mca/pml/ucx, v4.1.4 and v5.0.10; openucx/ucx, src/ucp/tag, v1.13 to v1.20).
 
 mod data;
-mod decoder;
+pub mod decoder;
 mod messages;
+pub mod opened;
 mod persistent;
 mod places;
 mod shapes;
@@ -17,14 +18,12 @@ mod worker;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use self::decoder::{Decoded, Decoder, Role, matched_with};
-use self::places::{Endpoints, Places};
-use self::shapes::UcxShapes;
+use self::opened::Opened;
+use self::places::Places;
 use super::communicators::{Communicators, Found};
 use super::groups::Groups;
 use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, named};
-use super::requests::RequestConstants;
-use super::shapes::{PoolShapes, Shapes};
-use super::tags::InternalTags;
+use super::shapes::Shapes;
 use crate::record::Record;
 use crate::ucx::{Flags, RequestPool, Workers};
 use crate::{ReaderError, add_problem};
@@ -60,10 +59,8 @@ pub fn read_all(
     groups: &Groups<'_>,
     communicators: &mut Communicators,
 ) -> Result<(), ReaderError> {
-    let ucx = UcxShapes::resolve(layouts)?;
-    let (pools, constants) = (PoolShapes::resolve(layouts)?, RequestConstants::resolve(layouts)?);
-    let found = match worker::find(target, &ucx, &pools)? {
-        Ok(found) => found,
+    let opened = match Opened::find(target, layouts)? {
+        Ok(opened) => opened,
         Err(reason) => {
             communicators.take_internal();
             refuse(communicators, &reason.to_string());
@@ -71,15 +68,14 @@ pub fn read_all(
         }
     };
     adopt_strangers(target, shapes, groups, communicators, std::iter::empty());
-    let workers = &found.workers;
     let places = Places::new(communicators);
-    let endpoints = Endpoints::new(target, ucx.endpoints.all, workers, groups);
-    let tags = InternalTags::new(layouts);
-    let mut decoder = Decoder::new(target, shapes, &ucx, workers, &places, &endpoints, &tags);
+    let endpoints = opened.endpoints(target, groups);
+    let mut decoder = opened.decoder(target, shapes, &places, &endpoints);
+    let pools = &opened.pools;
     let mut room = MAX_OPERATIONS;
     let mut all = All::default();
 
-    match persistent::read(&mut decoder, shapes, &pools, &constants, found.persistent, &mut room) {
+    match persistent::read(&mut decoder, shapes, pools, &opened.constants, opened.persistent, &mut room) {
         Ok((found, problems)) => {
             let [sends, receives] = found.complete;
             (all.sends, all.receives, all.inactive) = (sends, receives, found.inactive);
@@ -103,7 +99,7 @@ pub fn read_all(
             all.sends_problem.get_or_insert(sentence);
         }
     }
-    match messages::read(&mut decoder, shapes, &pools, communicators, &mut room) {
+    match messages::read(&mut decoder, shapes, pools, communicators, &mut room) {
         Ok((messages, problems)) => {
             all.receives.extend(messages);
             all.receives_problem = all.receives_problem.take().or(problems.first().cloned());

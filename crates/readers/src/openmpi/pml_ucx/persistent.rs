@@ -82,31 +82,54 @@ pub fn read(
     }
     let (mut found, mut active) = (Found::default(), HashMap::new());
     let problems = pool::walk(target, shapes, pools, at, size, |record| {
-        let shape = &decoder.ucx.persistent;
-        let state = record.uint(shape.state);
-        // Those that were never taken look inactive.
-        if !record.pointer(shape.free).is_null() || state == constants.state_invalid {
-            return true;
-        }
         if *room == 0 {
             return false;
         }
+        let Some(one) = One::of(decoder, constants, &record) else { return true };
         *room -= 1;
-        let (is_active, native) = (state == constants.state_active, record.pointer(shape.native));
-        let facts = facts(decoder, constants, &record);
-        if is_active && !native.is_null() {
-            active.insert(native, facts);
-        } else if let Some(decoded) = alone(decoder, &record, &facts) {
-            match (is_active, facts.mode.is_some()) {
-                (false, _) => found.inactive.push(decoded),
-                (true, true) => found.complete[0].push(completed(decoder, &record, decoded)),
-                (true, false) => found.complete[1].push(completed(decoder, &record, decoded)),
+        match one {
+            One::Active(native, facts) => {
+                active.insert(native, facts);
             }
+            One::Complete(decoded) => found.complete[usize::from(decoded.mode.is_none())].push(*decoded),
+            One::Inactive(decoded) => found.inactive.push(*decoded),
         }
         true
     })?;
     decoder.active = active;
     Ok((found, problems))
+}
+
+/// What a persistent request is doing.
+pub enum One {
+    /// UCX has a request for it, behind which lies this one of the pml.
+    Active(TargetAddr, Persistent),
+    /// It was started and is complete.
+    Complete(Box<Decoded>),
+    /// It waits to be started.
+    Inactive(Box<Decoded>),
+}
+
+impl One {
+    /// What the record of one says; `None` where it is in no use, or makes no sense.
+    pub fn of(decoder: &mut Decoder<'_>, constants: &RequestConstants, record: &Record<'_>) -> Option<Self> {
+        let shape = &decoder.ucx.persistent;
+        let state = record.uint(shape.state);
+        // Those that were never taken look inactive.
+        if !record.pointer(shape.free).is_null() || state == constants.state_invalid {
+            return None;
+        }
+        let (is_active, native) = (state == constants.state_active, record.pointer(shape.native));
+        let facts = facts(decoder, constants, record);
+        if is_active && !native.is_null() {
+            return Some(Self::Active(native, facts));
+        }
+        let decoded = alone(decoder, record, &facts)?;
+        Some(match is_active {
+            true => Self::Complete(Box::new(completed(decoder, record, decoded))),
+            false => Self::Inactive(Box::new(decoded)),
+        })
+    }
 }
 
 fn facts(decoder: &mut Decoder<'_>, constants: &RequestConstants, record: &Record<'_>) -> Persistent {
@@ -158,7 +181,7 @@ fn alone(decoder: &mut Decoder<'_>, record: &Record<'_>, facts: &Persistent) -> 
         decoder.internal(tag::tag(word), &mut operation);
     }
     let (mode, datatype) = (facts.mode, facts.datatype);
-    Some(Decoded { comm, order: 0, link: None, sender: None, operation, mode, datatype })
+    Some(Decoded { comm, order: 0, link: None, sender: None, operation, sends: mode.is_some(), mode, datatype })
 }
 
 /// The same, of one that was started and is complete.
