@@ -166,17 +166,24 @@ static struct truth_op *note(int receive, int mode, int count, MPI_Datatype type
     return op;
 }
 
-/* Whether a send that no receive takes is complete is the library's own: Open MPI's limits are known here. */
-static enum truth_fate known_fate(enum truth_mode mode, enum truth_fate fate)
+int truth_limits_are_known(void)
 {
 #ifdef OPEN_MPI
-    (void)mode;
-    return fate;
+    const char *pml = getenv("OMPI_MCA_pml");
+    return pml == NULL || strcmp(pml, "cm") != 0;
 #else
+    return 0;
+#endif
+}
+
+/* Whether a send that no receive takes is complete is the library's own. */
+static enum truth_fate known_fate(enum truth_mode mode, enum truth_fate fate)
+{
+    if (truth_limits_are_known())
+        return fate;
     if (fate == TRUTH_EAGER || (fate == TRUTH_PENDING && (mode == TRUTH_STANDARD || mode == TRUTH_READY)))
         return TRUTH_SETTLED;
     return fate;
-#endif
 }
 
 static size_t extent_bytes(int count, MPI_Datatype type)

@@ -127,12 +127,10 @@ static void write_op(FILE *file, const struct truth_op *op)
         fprintf(file, ",\"mode\":\"%s\"", modes[op->mode]);
     fprintf(file, ",\"call\":\"%s\",\"persistent\":%s,\"cancelled\":%s,\"traceless\":%s", op->call,
             op->persistent ? "true" : "false", op->cancelled ? "true" : "false", op->traceless ? "true" : "false");
-#ifndef OPEN_MPI
     /* MPI says nothing of what is left of a buffered send: the library sends a copy of the message for itself. A probe of
-     * MPICH's asks again and again and leaves nothing to be seen. */
-    if ((!op->receive && op->mode == TRUTH_BUFFERED) || op->probe)
+     * MPICH's, and of the pml cm's, asks again and again and leaves nothing to be seen. */
+    if (!truth_limits_are_known() && ((!op->receive && op->mode == TRUTH_BUFFERED) || op->probe))
         fputs(",\"optional\":true", file);
-#endif
     fprintf(file, ",\"probe\":%s,\"buffer\":", op->probe ? "true" : "false");
     if (op->buffer)
         fprintf(file, "\"0x%lx\"", (unsigned long)(uintptr_t)op->buffer);

@@ -36,7 +36,7 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Resul
         return Err(Reason::new(format!("the receives of libfabric's endpoint at {endpoint} are not its own")));
     }
     let receives = receives(target, layout.array.as_ref(), tcp, at, read(tcp.receives.receives)?);
-    Ok((receives, messages(target, layout, tcp, read(tcp.receives.domain)?)))
+    Ok((receives, messages(target, tcp, read(tcp.receives.domain)?)))
 }
 
 fn receives(
@@ -81,7 +81,7 @@ fn receive(target: &dyn Target, shape: &TcpEntryShape, at: TargetAddr) -> Result
     Ok((record.uint(shape.sequence), found))
 }
 
-fn messages(target: &dyn Target, layout: &Layout, tcp: &Tcp, domain: TargetAddr) -> Listed<Message> {
+fn messages(target: &dyn Target, tcp: &Tcp, domain: TargetAddr) -> Listed<Message> {
     let list = |slot: Slot| circular_list(target, domain.wrapping_add(slot.offset as u64), 0, MAX_PEERS);
     let before = |link: TargetAddr, slot: Slot| TargetAddr::new(link.get().wrapping_sub(slot.offset as u64));
     let mut all = Listed::default();
@@ -101,7 +101,7 @@ fn messages(target: &dyn Target, layout: &Layout, tcp: &Tcp, domain: TargetAddr)
     }
     let waiting = list(tcp.domain.waiting);
     for link in waiting.elements {
-        match of_connection(target, layout, tcp, before(link, tcp.connection.link)) {
+        match of_connection(target, tcp, before(link, tcp.connection.link)) {
             Ok(message) => {
                 all.found.push(message);
                 all.fail("a connection of libfabric has stopped at a message that no receive matches; what was sent behind it is not read");
@@ -127,7 +127,7 @@ fn saved_message(target: &dyn Target, shape: &TcpEntryShape, at: TargetAddr) -> 
 }
 
 /// The message that a connection has stopped at.
-fn of_connection(target: &dyn Target, layout: &Layout, tcp: &Tcp, at: TargetAddr) -> Result<Message, Reason> {
+fn of_connection(target: &dyn Target, tcp: &Tcp, at: TargetAddr) -> Result<Message, Reason> {
     let shape = &tcp.connection;
     let word = |slot: Slot| target.read_pointer(at.wrapping_add(slot.offset as u64)).map_err(Reason::of);
     let peer = word(shape.peer)?;
