@@ -50,7 +50,7 @@ impl<'a> Made<'a> {
     fn domain_at(&mut self, domain: u64, provider: u64, text: u64, name: &str) {
         let layout = self.layout;
         let parts: Vec<u64> = layout.fits[0].split('.').map(|part| part.parse().unwrap()).collect();
-        let version = ((parts[0] * 100 + parts[1]) << 16) | parts.get(2).copied().unwrap_or(0) * 10;
+        let version = ((parts[0] * 100 + parts[1]) << 16) | (parts.get(2).copied().unwrap_or(0) * 10);
         self.field(domain, layout.domain.provider, provider);
         self.field(provider, layout.provider.version, version);
         self.field(provider, layout.provider.name, text);
