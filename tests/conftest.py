@@ -58,11 +58,17 @@ def _chosen_builds(config: pytest.Config) -> Sequence[str]:
     return builds.MORE if config.getoption("--all") else builds.USUAL
 
 
+def _fixture_of(name: str) -> str:
+    if name in builds.OVER:
+        return "transport_build"
+    return "mpich_build" if name.startswith("mpich-") else "mpi_build"
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The MPIs of ``mpi_build`` and ``mpich_build``."""
-    for fixture, mpich in (("mpi_build", False), ("mpich_build", True)):
+    """The MPIs of ``mpi_build``, ``mpich_build`` and ``transport_build``."""
+    for fixture in ("mpi_build", "mpich_build", "transport_build"):
         if fixture in metafunc.fixturenames:
-            names = [name for name in _chosen_builds(metafunc.config) if name.startswith("mpich-") == mpich]
+            names = [name for name in _chosen_builds(metafunc.config) if _fixture_of(name) == fixture]
             metafunc.parametrize(fixture, names, indirect=True, scope="session")
 
 
@@ -91,6 +97,12 @@ def mpi_build(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuil
 @pytest.fixture(scope="session")
 def mpich_build(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
     """Each MPICH that is tested."""
+    return _build(request.param)
+
+
+@pytest.fixture(scope="session")
+def transport_build(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
+    """Each MPI over each transport that it does not choose for itself here."""
     return _build(request.param)
 
 

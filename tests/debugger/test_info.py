@@ -28,3 +28,7 @@ def test_info_says_of_open_mpi_what_the_table_says(mpi_build: MpiBuild, start_jo
 
 def test_info_says_of_mpich_what_the_table_says(mpich_build: MpiBuild, start_job: StartJob) -> None:
     _assert_told(mpich_build, start_job(mpich_build, "truth_persistent", ranks=2))
+
+
+def test_info_says_of_transports_what_the_table_says(transport_build: MpiBuild, start_job: StartJob) -> None:
+    _assert_told(transport_build, start_job(transport_build, "truth_persistent", ranks=2))

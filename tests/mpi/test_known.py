@@ -28,3 +28,7 @@ def test_open_mpi_is_known_as_the_table_says(mpi_build: MpiBuild) -> None:
 
 def test_mpich_is_known_as_the_table_says(mpich_build: MpiBuild) -> None:
     _assert_known(mpich_build)
+
+
+def test_transports_are_known_as_the_table_says(transport_build: MpiBuild) -> None:
+    _assert_known(transport_build)

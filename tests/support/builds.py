@@ -8,13 +8,14 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Callable, Dict, Optional, Sequence
+from typing import Callable, Dict, List, Optional, Sequence
 
 from . import installs
 from .installs import Missing
 from .paths import CACHE, PROGRAMS
+from .transports import UCX, Transport
 
 #: gcc takes the value of MPICH's MPI_STATUSES_IGNORE, 1, for the address of an array.
 C_FLAGS = ("-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow", "-Wno-stringop-overread")
@@ -36,6 +37,18 @@ class MpiBuild:
     mpicc: Path
     mpirun: Path
     implementation: str = "Open MPI"
+    #: What its jobs use, where that is not what it chooses for itself.
+    transport: Optional[Transport] = None
+
+    @property
+    def options(self) -> List[str]:
+        """What its launcher is given for its transport."""
+        return self.transport.options if self.transport is not None else []
+
+    @property
+    def environment(self) -> Dict[str, str]:
+        """What its jobs find in the environment for its transport."""
+        return self.transport.environment if self.transport is not None else {}
 
     @property
     def series(self) -> str:
@@ -131,6 +144,12 @@ def mpich_from_source(flavour: str) -> MpiBuild:
     return MpiBuild(f"mpich-{flavour}-4.0.2", "4.0.2", place / "mpicc", place / "mpiexec.hydra", "MPICH")
 
 
+def over(name: str, transport: Transport) -> MpiBuild:
+    """A build of :data:`BUILDS` whose jobs use a transport."""
+    build = BUILDS[name]()
+    return replace(build, id=f"{build.id}+{transport.name}", transport=transport)
+
+
 #: Of which no layout is published. Programs are compiled with an MPICH of the same ABI, and find this library instead.
 INTEL = "2021.18.1"
 
@@ -167,8 +186,17 @@ BUILDS: Dict[str, Callable[[], MpiBuild]] = {
     **{f"mpich-wheel-{one}": functools.partial(mpich_wheel, one) for one in ("5.0.0", "5.0.1", "5.0.2")},
     **{f"mpich-abi-wheel-{one}": functools.partial(mpich_wheel, one, abi=True) for one in ("5.0.0", "5.0.1", "5.0.2")},
 }
+#: Builds over other transports than those that they choose here: one line each.
+OVER: Dict[str, Callable[[], MpiBuild]] = {
+    f"{name}+{transport.name}": functools.partial(over, name, transport)
+    for name, transport in (
+        (DEBIAN, UCX),
+        (WHEEL, UCX),
+    )
+}
+BUILDS.update(OVER)
 #: Those of ``make test``: the newest of each family, and what the distribution has.
-USUAL = tuple(dict.fromkeys((DEBIAN, OPENMPI_4, WHEEL, DEBIAN_MPICH, MPICH_WHEEL)))
+USUAL = tuple(dict.fromkeys((DEBIAN, OPENMPI_4, WHEEL, *OVER, DEBIAN_MPICH, MPICH_WHEEL)))
 #: Those of ``make test-all``: one more that is built from source, for minutes. ``make test-all-mpis`` has them all.
 MORE = (*USUAL, "mpich-ch3-4.0.2")
 

@@ -131,7 +131,14 @@ class Program:
         flags = [*language, *C_FLAGS] if self.path.suffix == ".c" else ["-g", "-fallow-argument-mismatch"]
         flags += ["-O0", *self.flags, *flags_of_compiler]
         program = compile_with([str(command)], build.id, [self.path], ["-lpthread"], language=flags)
-        return priority.Job(program, ranks=self.ranks, launcher=build.mpirun, timeout=READY_TIMEOUT)
+        return priority.Job(
+            program,
+            ranks=self.ranks,
+            launcher=build.mpirun,
+            timeout=READY_TIMEOUT,
+            options=build.options,
+            env=build.environment,
+        )
 
     def at_one_look(self) -> Program:
         """What must be found at one look: where the library does not count messages one may be on its way."""

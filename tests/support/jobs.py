@@ -45,10 +45,10 @@ class Job(priority.Job):
             compile_program(build, program),
             ranks=ranks,
             args=arguments,
-            env={**dict.fromkeys((*ours, "OMPI_MCA_pml")), **(env or {})},
+            env={**dict.fromkeys((*ours, "OMPI_MCA_pml")), **build.environment, **(env or {})},
             timeout=READY_TIMEOUT,
             launcher=build.mpirun,
-            options=[*settings, *options],
+            options=[*build.options, *settings, *options],
         )
 
     def _environment(self, asked: Mapping[str, Optional[str]]) -> Dict[str, str]:

@@ -37,7 +37,15 @@ class ScriptedJob(priority.Job):
             program = compile_with([str(build.mpicc)], build.id, [PROGRAMS / "scripted.c"], [], language=flags)
             arguments = []
         arguments += [str(notes), *(" ".join(map(str, script)) for script in scripts)]
-        super().__init__(program, ranks=len(scripts), args=arguments, launcher=build.mpirun, timeout=READY_TIMEOUT)
+        super().__init__(
+            program,
+            ranks=len(scripts),
+            args=arguments,
+            launcher=build.mpirun,
+            timeout=READY_TIMEOUT,
+            options=build.options,
+            env=build.environment,
+        )
 
     def last(self, rank: int) -> Tuple[int, str, int]:
         """The place in its script, the function and the line at which a rank says that it is."""

@@ -24,6 +24,7 @@ pub fn types(abi: TargetAbi, build: Build, seed: u64) -> Types {
     handles(&mut types, build);
     requests(&mut types);
     matching(&mut types, build);
+    over_ucx(&mut types);
     constants(&mut types, build, seed);
     types
 }
@@ -104,7 +105,7 @@ fn handles(types: &mut Types, build: Build) {
     types.define("process_name", AsWritten, &[("jobid", U(4)), ("vpid", U(4))]);
     let opal_proc = [("super", Struct("opal_list_item_t")), ("proc_arch", U(4)), ("proc_name", Struct("process_name"))];
     types.define("opal_proc_t", Shuffled, &opal_proc);
-    types.define("ompi_proc_t", Shuffled, &[("super", Struct("opal_proc_t")), ("padding", Chars(16))]);
+    types.define("ompi_proc_t", Shuffled, &[("super", Struct("opal_proc_t")), ("proc_endpoints", Chars(32))]);
     let opal_datatype = [("super", Struct("opal_object_t")), ("flags", U(2)), ("size", Size), ("lb", I(8))];
     types.define("opal_datatype_t", Shuffled, &opal_datatype);
     types.define(
@@ -127,6 +128,7 @@ fn requests(types: &mut Types) {
         ("req_complete", Ptr),
         ("req_state", U(4)),
         ("req_persistent", U(1)),
+        ("req_complete_cb_data", Ptr),
         ("req_f_to_c_index", I(4)),
     ];
     types.define("ompi_request_t", Shuffled, &request);
@@ -244,6 +246,47 @@ fn matching(types: &mut Types, build: Build) {
 }
 
 /// Numbers that differ from the real ones and from one another.
+/// The pml ucx, and what it uses.
+fn over_ucx(types: &mut Types) {
+    use C::{Chars, I, Ptr, Size, Struct, U};
+    use Order::{AsWritten, Shuffled};
+    // What lies behind the table of datatypes is found there, wherever it is.
+    let module = [
+        ("super", Chars(64)),
+        ("ucp_context", Ptr),
+        ("ucp_worker", Ptr),
+        ("predefined_types", Chars(80)),
+        ("persistent_reqs", Struct("opal_free_list_t")),
+        ("completed_send_req", Struct("ompi_request_t")),
+        ("request_size", Size),
+    ];
+    types.define("mca_pml_ucx_module_t", AsWritten, &module);
+    types.define("ucx_send", AsWritten, &[("mode", U(4)), ("ep", Ptr)]);
+    types.define("ucx_recv", AsWritten, &[("tag_mask", U(8))]);
+    let persistent = [
+        ("ompi", Struct("ompi_request_t")),
+        ("tmp_req", Ptr),
+        ("flags", U(4)),
+        ("buffer", Ptr),
+        ("count", Size),
+        ("ompi_datatype", Ptr),
+        ("tag", U(8)),
+        ("send", Struct("ucx_send")),
+        ("recv", Struct("ucx_recv")),
+    ];
+    types.define("mca_pml_ucx_persistent_request_t", Shuffled, &persistent);
+    types.define(
+        "opal_convertor_t",
+        Shuffled,
+        &[("super", Struct("opal_object_t")), ("count", Size), ("pBaseBuf", Ptr)],
+    );
+    let convertor =
+        [("super", Struct("opal_free_list_item_t")), ("datatype", Ptr), ("opal_conv", Struct("opal_convertor_t"))];
+    types.define("mca_pml_ucx_convertor_t", Shuffled, &convertor);
+    let message = [("super", Struct("opal_free_list_item_t")), ("comm", Ptr), ("req_ptr", Ptr), ("peer", I(4))];
+    types.define("ompi_message_t", Shuffled, &message);
+}
+
 fn constants(types: &mut Types, build: Build, seed: u64) {
     let mut rng = Rng::new(seed ^ 0xc0de);
     let mut number = |names: &[&'static str], make: &dyn Fn(u64) -> i64| {

@@ -173,7 +173,7 @@ impl Process {
         self.mem.put(at.wrapping_add(offset), text);
     }
 
-    pub(super) fn constant(&self, name: &str) -> i64 {
+    pub fn constant(&self, name: &str) -> i64 {
         self.types.constant(name)
     }
 
@@ -223,6 +223,38 @@ impl Process {
         let allocations = self.field(addr, POOL, "fl_allocations");
         self.empty_list(allocations);
         Pool { addr, class, item, free: Vec::new() }
+    }
+
+    /// Makes an empty pool of what is there.
+    pub(super) fn pool_at(&mut self, addr: TargetAddr, class: TargetAddr, item: &'static str) {
+        self.set(addr, POOL, "fl_frag_size", self.types.size(item) as i64);
+        self.set(addr, POOL, "fl_frag_alignment", 8);
+        self.set_pointer(addr, POOL, "fl_frag_class", class);
+        let allocations = self.field(addr, POOL, "fl_allocations");
+        self.empty_list(allocations);
+    }
+
+    /// Adds a chunk of `count` zeroed objects, which have the class of the pool: as if they were in use.
+    pub(super) fn items_of(&mut self, pool: TargetAddr, item: &str, count: u64) -> Vec<TargetAddr> {
+        let head = self.types.size("opal_free_list_item_t");
+        let stride = self.types.size(item).next_multiple_of(8);
+        let chunk = self.mem.alloc(head + 8 + count * stride, 8);
+        self.append(self.field(pool, POOL, "fl_allocations"), chunk);
+        let class = TargetAddr::new(self.get(pool, POOL, "fl_frag_class"));
+        let first = (chunk.get() + head).next_multiple_of(8);
+        let items: Vec<_> = (0..count).map(|index| TargetAddr::new(first + index * stride)).collect();
+        for item in &items {
+            self.set_pointer(*item, "opal_object_t", "obj_class", class);
+        }
+        let allocated = self.get(pool, POOL, "fl_num_allocated") + count;
+        self.set(pool, POOL, "fl_num_allocated", allocated as i64);
+        self.set(pool, POOL, "fl_num_per_alloc", count as i64);
+        items
+    }
+
+    /// A process of our job.
+    pub(super) fn proc_of(&mut self, vpid: u32) -> TargetAddr {
+        self.proc(OWN_JOB, vpid)
     }
 
     /// Adds a chunk of `count` objects.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::{Image, Symbol, Target, TargetAbi, TargetError};
+use super::{Image, Reason, Symbol, Target, TargetAbi, TargetError};
 use crate::address::TargetAddr;
 
 /// Memory, symbols and images given by hand.
@@ -13,13 +13,21 @@ pub struct MockTarget {
     segments: BTreeMap<u64, Vec<u8>>,
     symbols: BTreeMap<String, Symbol>,
     images: Vec<Image>,
+    stacks: Vec<TargetAddr>,
     reads: Cell<u64>,
 }
 
 impl MockTarget {
     /// An empty target.
     pub fn new(abi: TargetAbi) -> Self {
-        Self { abi, segments: BTreeMap::new(), symbols: BTreeMap::new(), images: Vec::new(), reads: Cell::new(0) }
+        Self {
+            abi,
+            segments: BTreeMap::new(),
+            symbols: BTreeMap::new(),
+            images: Vec::new(),
+            stacks: Vec::new(),
+            reads: Cell::new(0),
+        }
     }
 
     /// Maps `bytes` at `addr`. Segments must not overlap.
@@ -37,6 +45,12 @@ impl MockTarget {
     /// Adds an image to the end of the list.
     pub fn add_image(&mut self, image: Image) -> &mut Self {
         self.images.push(image);
+        self
+    }
+
+    /// Adds a thread whose stack ends there.
+    pub fn add_stack(&mut self, pointer: TargetAddr) -> &mut Self {
+        self.stacks.push(pointer);
         self
     }
 
@@ -80,6 +94,10 @@ impl Target for MockTarget {
 
     fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
         Ok(self.symbols.iter().rfind(|(_, symbol)| symbol.addr == addr).map(|(name, _)| name.clone()))
+    }
+
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        Ok(self.stacks.clone())
     }
 
     fn images(&self) -> Result<Vec<Image>, TargetError> {

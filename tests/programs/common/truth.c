@@ -170,7 +170,7 @@ int truth_limits_are_known(void)
 {
 #ifdef OPEN_MPI
     const char *pml = getenv("OMPI_MCA_pml");
-    return pml == NULL || strcmp(pml, "cm") != 0;
+    return pml == NULL || strcmp(pml, "ob1") == 0;
 #else
     return 0;
 #endif

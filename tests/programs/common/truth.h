@@ -18,7 +18,7 @@
 /* Send modes. */
 enum truth_mode { TRUTH_STANDARD, TRUTH_SYNCHRONOUS, TRUTH_BUFFERED, TRUTH_READY };
 
-/* What becomes of an operation before the process hangs. With another library than Open MPI, standard and ready sends that
+/* What becomes of an operation before the process hangs. Over anything but Open MPI's ob1, standard and ready sends that
  * are said to be pending or eager are settled: MPI leaves that to the library. An operation that was answered at once without
  * a request of its own leaves no trace. */
 enum truth_fate {
@@ -30,6 +30,10 @@ enum truth_fate {
 };
 
 struct truth_op;
+
+/* Whether messages go through Open MPI's pml ob1, whose limits and ways are known here: which sends are complete is else the
+ * library's own. */
+int truth_limits_are_known(void);
 
 /* MPI_Init_thread, the communicator "control" for handshakes, and the notes on MPI_COMM_WORLD and MPI_COMM_SELF. */
 void truth_begin(int *argc, char ***argv, int thread_level);

@@ -16,6 +16,9 @@
  * us into their progress: they wait at full speed. */
 enum { QUIET_CALLS = 20000, SLEEP_CHECKS = 50, TICK_MICROSECONDS = 20000, QUIET_TICKS = 15, THREAD_NANOSECONDS = 20000000 };
 
+/* Whether all threads wait at full speed: over ob1 one of them looks after the messages of all, and the others sleep. */
+static int own_speed;
+
 static volatile int armed;
 static unsigned quiet_calls, sleep_checks;
 static int sleeping_threads[64], sleeping_count;
@@ -49,14 +52,14 @@ static int spinning(int thread)
     return about(thread, "schedstat", text) && strtoull(text, NULL, 10) > THREAD_NANOSECONDS;
 }
 
-static int all_wait(int own_speed)
+static int all_wait(int at_full_speed)
 {
     int self = (int)syscall(SYS_gettid);
     for (int i = 0; i < sleeping_count; i++)
-        if ((own_speed || sleeping_threads[i] != self) && !asleep(sleeping_threads[i]) &&
-            !(own_speed && spinning(sleeping_threads[i])))
+        if ((at_full_speed || sleeping_threads[i] != self) && !asleep(sleeping_threads[i]) &&
+            !(at_full_speed && spinning(sleeping_threads[i])))
             return sleep_checks = 0;
-    return ++sleep_checks >= SLEEP_CHECKS / (own_speed ? 5 : 1);
+    return ++sleep_checks >= SLEEP_CHECKS / (at_full_speed ? 5 : 1);
 }
 
 /* Runs inside Open MPI's progress function, which a blocked MPI call calls over and over. */
@@ -64,7 +67,7 @@ static int on_progress(void)
 {
     if (!armed || ++quiet_calls < QUIET_CALLS)
         return 0;
-    if (sleeping_count && (quiet_calls % 100 || !all_wait(0)))
+    if (sleeping_count && (quiet_calls % 100 || !all_wait(own_speed)))
         return 0;
     armed = 0;
     truth_publish();
@@ -103,6 +106,7 @@ void truth_prepare_hang(void)
     int (*register_progress)(int (*)(void)) = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_register");
     /* Blocking sends of the pml cm call the progress function of its mtl alone (ompi/mca/mtl/ofi/mtl_ofi.h, v4.1 and v5.0). */
     const char *pml = getenv("OMPI_MCA_pml");
+    own_speed = !truth_limits_are_known();
     if (register_progress == NULL || (pml && strcmp(pml, "cm") == 0)) {
         struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
         sigaction(SIGPROF, &action, NULL);

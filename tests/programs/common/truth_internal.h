@@ -47,8 +47,6 @@ extern struct truth_comm *truth_collective_comm;
 extern const char *truth_collective_call;
 extern uintptr_t truth_empty_request;
 
-/* Whether it is known here which messages the library sends without being asked for: Open MPI's, but not over the pml cm. */
-int truth_limits_are_known(void);
 /* Finds out how a quiet wait is to be noticed. */
 void truth_prepare_hang(void);
 /* Writes the truth to the file of truth_hang_*(), not yet under its final name. */

@@ -81,11 +81,9 @@ static void write_comm(FILE *file, const struct truth_comm *comm)
         write_text(file, comm->name);
     else
         fputs("null", file);
-#ifndef OPEN_MPI
     /* Whether it stays for what is pending is the library's own. */
-    if (comm->freed)
+    if (comm->freed && !truth_limits_are_known())
         fputs(",\"optional\":true", file);
-#endif
     fprintf(file, ",\"freed\":%s,\"local_rank\":%d,\"size\":%d,\"group\":[", comm->freed ? "true" : "false",
             comm->local_rank, comm->size);
     write_ranks(file, comm->group, comm->size);
@@ -128,7 +126,7 @@ static void write_op(FILE *file, const struct truth_op *op)
     fprintf(file, ",\"call\":\"%s\",\"persistent\":%s,\"cancelled\":%s,\"traceless\":%s", op->call,
             op->persistent ? "true" : "false", op->cancelled ? "true" : "false", op->traceless ? "true" : "false");
     /* MPI says nothing of what is left of a buffered send: the library sends a copy of the message for itself. A probe of
-     * MPICH's, and of the pml cm's, asks again and again and leaves nothing to be seen. */
+     * others than ob1 asks again and again and leaves nothing to be seen. */
     if (!truth_limits_are_known() && ((!op->receive && op->mode == TRUTH_BUFFERED) || op->probe))
         fputs(",\"optional\":true", file);
     fprintf(file, ",\"probe\":%s,\"buffer\":", op->probe ? "true" : "false");

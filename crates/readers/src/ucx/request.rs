@@ -85,9 +85,9 @@ impl Flags {
         self.0 & 1 << 1 != 0
     }
 
-    /// Whoever started it is called when it is done: so it does with all requests that it has not made itself.
+    /// Whoever started it is called when it is done, or was to be until he let go of it: not so with what UCX starts for itself.
     pub const fn called_back(self) -> bool {
-        self.0 & 1 << 6 != 0
+        self.0 & 1 << 6 != 0 || self.released()
     }
 
     /// A send by the protocols of newer releases, of a message or of something else.

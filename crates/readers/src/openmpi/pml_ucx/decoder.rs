@@ -257,7 +257,8 @@ impl<'a> Decoder<'a> {
             ..Operation::default()
         };
         if peer.is_none() {
-            let reason = format!("UCX sends it over the connection {}, which no process of the group has", more.owner);
+            let reason =
+                format!("UCX sends it over the connection {}, which no process of the group has any more", more.owner);
             operation.not_known("desired_local_rank", reason.clone());
             operation.not_known("desired_global_rank", reason);
         }

@@ -153,11 +153,11 @@ fn requests(decoder: &mut Decoder<'_>, all: &mut All, room: &mut usize, communic
         if *room == 0 {
             return false;
         }
+        if Flags::of(&workers.layout, &record).receives() {
+            links.insert(record.address_of(link), record.pointer(link));
+        }
         if let Some((role, decoded)) = decoder.pooled(&record) {
             *room -= 1;
-            if decoded.link.is_some() {
-                links.insert(record.address_of(link), record.pointer(link));
-            }
             match role {
                 Role::Receive => all.receives.push(decoded),
                 Role::Send(_) => all.sends.push(decoded),

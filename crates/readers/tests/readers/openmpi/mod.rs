@@ -5,6 +5,7 @@ mod communicators;
 mod damage;
 mod detect;
 mod messages;
+mod over_ucx;
 mod requests;
 mod traffic;
 

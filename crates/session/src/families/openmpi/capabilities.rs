@@ -6,7 +6,7 @@ use model::Capability;
 use readers::openmpi::pml::Pml;
 
 /// What can be known, fact by fact.
-pub(super) fn of(pml: &Pml, layouts: &Layouts) -> Vec<Capability> {
+pub(super) fn of(pml: &Pml, layouts: &Layouts, version: Option<&str>) -> Vec<Capability> {
     let mut all = vec![Capability::exact("communicators")];
     match pml {
         Pml::Ob1 => {
@@ -15,7 +15,7 @@ pub(super) fn of(pml: &Pml, layouts: &Layouts) -> Vec<Capability> {
             return all;
         }
         Pml::Ucx if layouts.has_field("mca_pml_ucx_module_t", "ucp_worker") => {
-            all.extend(ucx());
+            all.extend(ucx(version.is_some_and(|version| version.starts_with("4."))));
             return all;
         }
         Pml::Ucx | Pml::Cm | Pml::Other(_) => all.extend(QUEUES.map(|fact| {
@@ -31,8 +31,9 @@ pub(super) fn of(pml: &Pml, layouts: &Layouts) -> Vec<Capability> {
     all
 }
 
-/// Over the pml ucx, whose messages UCX matches.
-fn ucx() -> Vec<Capability> {
+/// Over the pml ucx, whose messages UCX matches. `connects_anew`: of a release that connects to processes again when an
+/// intercommunicator is made, and forgets the connections before (`mca_pml_ucx_add_proc_common`, v4.1.4 and v5.0.10).
+fn ucx(connects_anew: bool) -> Vec<Capability> {
     const BYTES: &str = "UCX keeps bytes, not datatypes, of data that lies in one piece; persistent requests have them";
     vec![
         Capability::exact("receives"),
@@ -44,6 +45,14 @@ fn ucx() -> Vec<Capability> {
         Capability::partial("sends.complete", "of a send that was complete at once nothing is kept"),
         Capability::partial("sends.datatype", BYTES),
         Capability::partial("sends.mode", "ready sends are standard sends to UCX, but for persistent ones"),
+        if connects_anew {
+            Capability::partial(
+                "sends.peer",
+                "of a send that was posted before an intercommunicator was made the connection may be no process's any more",
+            )
+        } else {
+            Capability::exact("sends.peer")
+        },
         Capability::partial(
             "sends.order",
             "sends are listed as they lie in UCX's pool of requests, blocking standard ones last",

@@ -85,7 +85,7 @@ impl Installed for Process {
     }
 
     fn capabilities(&self, known: &Detected) -> Vec<Capability> {
-        capabilities::of(&self.pml, &known.layouts)
+        capabilities::of(&self.pml, &known.layouts, known.mpi.version.as_deref())
     }
 
     fn tells_modes(&self) -> bool {

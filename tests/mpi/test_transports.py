@@ -1,0 +1,104 @@
+"""What is shown of jobs over other transports than ob1 is what their programs say they posted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Tuple
+
+import pytest
+from support.builds import MpiBuild
+from support.cli import mpi_queues as command_line
+from support.cli import pid_options, show
+from support.compare import assert_equal, lasting
+from support.cores import gcore
+from support.jobs import Job
+from support.known import known_of
+
+StartJob = Callable[..., Job]
+Program = Tuple[str, Tuple[str, ...], int]
+
+PROGRAMS: List[Program] = [
+    ("truth_modes", (), 2),
+    ("truth_comms", (), 2),
+    ("truth_comms", (), 4),
+    ("truth_persistent", (), 3),
+    ("truth_collective", ("barrier",), 3),
+    ("truth_collective", ("allreduce",), 2),
+    ("truth_collective", ("ibarrier",), 4),
+    ("truth_threads", (), 2),
+    ("truth_probe", (), 2),
+    ("truth_tvtest", ("posted",), 2),
+    ("truth_tvtest", ("matched",), 3),
+    ("truth_tvtest", ("drained",), 2),
+    ("truth_tvtest", ("arrived",), 3),
+    ("truth_tvtest", ("even",), 4),
+    ("truth_random", ("1", "200"), 3),
+    ("truth_random", ("20261121", "300"), 2),
+]
+
+#: The tags of collectives on intracommunicators, ompi/mca/coll/base/coll_tags.h of Open MPI 4.1.4 and 5.0.7.
+COLLECTIVE_TAGS = {"MPI_Barrier": -16, "MPI_Bcast": -17, "MPI_Allreduce": -12}
+
+
+def _name(program: Program) -> str:
+    name, arguments, ranks = program
+    return "-".join((name.replace("truth_", ""), *arguments, f"{ranks}ranks"))
+
+
+def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
+    assert sorted(shown) == sorted(job.pids)
+    assert job.build.transport is not None
+    for rank, truth in sorted(job.truth.items()):
+        process = shown[job.pids[rank]]
+        assert process["source"]["kind"] == "builtin"
+        assert process["mpi"]["version"] == job.build.version
+        assert process["mpi"]["transport"] == job.build.transport.told
+        assert_equal(truth, process, known=known_of(job.build.id))
+        if truth["call"] is not None:
+            calls = [call["function"].removeprefix("P") for call in process["calls"]]
+            assert truth["call"] in calls, f"rank {rank} is in {truth['call']}, shown are {process['calls']}"
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=_name)
+def test_snapshot_equals_what_was_posted(transport_build: MpiBuild, start_job: StartJob, program: Program) -> None:
+    name, arguments, ranks = program
+    job = start_job(transport_build, name, *arguments, ranks=ranks)
+    _assert_equal_to_truth(job, show(job.pids))
+    job.assert_running()
+
+
+def test_every_kind_of_target_gives_the_same(transport_build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
+    """Blocking sends, too, which lie on stacks."""
+    job = start_job(transport_build, "truth_modes", ranks=2)
+    first = show(job.pids)
+    _assert_equal_to_truth(job, first)
+    cores = [
+        part for pid in job.pids for part in ("--core", str(gcore(pid, tmp_path / "core")), "--exe", str(job.program))
+    ]
+    recording = tmp_path / "all.mpirec"
+    result = command_line("record", *pid_options(job.pids), "-o", str(recording))
+    assert result.status == 0, str(result)
+    live = pid_options(job.pids)
+    for target in ([*live, "--via", "gdb"], [*live, "--via", "lldb"], cores, ["--recording", str(recording)]):
+        result = command_line("show", *target, "--format", "json")
+        assert result.status == 0, str(result)
+        for process in json.loads(result.out)["processes"]:
+            assert lasting(process) == lasting(first[process["pid"]]), target
+
+
+@pytest.mark.parametrize("collective", ["barrier", "bcast", "allreduce"])
+def test_internal_operations_name_their_collective(
+    transport_build: MpiBuild, start_job: StartJob, collective: str
+) -> None:
+    """Two ranks: rank 0 waits for the one message that the missing rank 1 would send first."""
+    job = start_job(transport_build, "truth_collective", collective, ranks=2)
+    shown = show(job.pids, "--internal")
+    call = job.truth[0]["collective"]["call"]
+    blocked = next(c for c in shown[job.pids[0]]["communicators"] if c["name"] == "stuck")
+    internal = [op for op in blocked["pending_receives"]["operations"] if op["internal"]]
+    assert [op["desired_local_rank"] for op in internal] == [1]
+    assert internal[0]["desired_tag"] == COLLECTIVE_TAGS[call]
+    assert call in " ".join(internal[0]["extra_text"])
+    missing = next(c for c in shown[job.pids[1]]["communicators"] if c["name"] == "stuck")
+    assert not [op for op in missing["pending_receives"]["operations"] if op["internal"]]

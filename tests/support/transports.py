@@ -1,0 +1,49 @@
+"""What moves the messages of an MPI, where that is not what it would choose for itself here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Dict, List, Tuple
+
+Settings = Tuple[Tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Transport:
+    """A way for messages: ``name`` is what the ids of builds have behind a +."""
+
+    name: str
+    #: As ``mpi info`` tells it.
+    told: str
+    #: MCA parameters (Open MPI).
+    mca: Settings = ()
+    #: Variables of the environment.
+    variables: Settings = ()
+
+    @property
+    def options(self) -> List[str]:
+        """What the launcher is given."""
+        return [part for name, value in self.mca for part in ("--mca", name, value)]
+
+    @property
+    def environment(self) -> Dict[str, str]:
+        """What the launcher and its ranks find in the environment."""
+        return dict(self.variables)
+
+
+#: Without a network card the pml refuses what UCX has, unless any is allowed: parameters of 4.1, then of 5.0.
+UCX = Transport(
+    "ucx",
+    "ucx",
+    mca=(
+        ("pml", "ucx"),
+        ("pml_ucx_tls", "any"),
+        ("pml_ucx_devices", "any"),
+        ("opal_common_ucx_tls", "any"),
+        ("opal_common_ucx_devices", "any"),
+        # Programs learn from Open MPI's progress that they wait; else the pml asks UCX a hundred times before it.
+        ("opal_common_ucx_progress_iterations", "1"),
+        ("pml_ucx_progress_iterations", "1"),
+    ),
+    variables=(("UCX_TLS", "tcp,sm,self"),),
+)
