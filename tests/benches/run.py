@@ -23,6 +23,7 @@ from of_mpich import figure_mpich
 from of_native import figure_native
 from of_recordings import figure_recordings
 from of_start import figure_start
+from of_transports import figure_transports
 from support import builds
 from support.cli import mpi_queues, pid_options
 from support.jobs import Job
@@ -210,6 +211,7 @@ FIGURES = {
     "jobs": figure_jobs,
     "native": figure_native,
     "mpich": figure_mpich,
+    "transports": figure_transports,
     "diagnosis": figure_diagnosis,
 }
 

@@ -52,6 +52,9 @@ ON_OTHERS = {
     "fine": ("pingpong_no_counter.c", "collectives_loop.c"),
 }
 
+#: Looked at in every test run over other transports, which do not count messages; with ``--all`` it is everything.
+OVER_TRANSPORTS = ("head_to_head_recv.c", "wrong_tag.c", "order_of_messages.c", "pingpong_no_counter.c")
+
 #: Programs of which is known what they wait for without debug information.
 WITHOUT_DEBUG_INFORMATION = ("ring_ssend.c", "wrong_tag.c", "missing_in_barrier.c", "finalize_while_others_wait.c")
 
@@ -64,13 +67,14 @@ def _cases(folder: str) -> List[Any]:
         programs = {
             path: program
             for path in diagnosis.programs(folder)
-            if name in MPIS or path.name in ON_OTHERS[folder]
+            if name in (*MPIS, *builds.OVER) or path.name in ON_OTHERS[folder]
             if (program := diagnosis.load(path, name.startswith("mpich"))) is not None
         }
         few = _few(programs) if name in MPIS else []
         usual = few if name == FIRST else few[::2]
         for path in programs:
             is_usual = path in usual or (name in MPIS and path.name in ON_OTHERS["fine"])
+            is_usual |= name in builds.OVER and path.name in OVER_TRANSPORTS
             marks = () if is_usual else (pytest.mark.thorough,)
             cases.append(pytest.param(path, name, id=f"{name}-{path.stem}", marks=marks))
     return cases

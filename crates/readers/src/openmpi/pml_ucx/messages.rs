@@ -8,6 +8,7 @@ use crate::openmpi::detect::required;
 use crate::openmpi::pool;
 use crate::openmpi::shapes::{PoolShapes, Shapes};
 use model::{Operation, OperationStatus, Remark};
+use target::Reason;
 use target::address::TargetAddr;
 
 const EVIDENCE: &str = "in the message of UCX that Open MPI's matched message leads to";
@@ -41,7 +42,7 @@ pub fn read(
         *room -= 1;
         match one(decoder, communicators, record.pointer(shape.comm), record.pointer(shape.native)) {
             Ok(decoded) => found.push(decoded),
-            Err(problem) if broken.is_empty() => broken.push(problem),
+            Err(problem) if broken.is_empty() => broken.push(problem.to_string()),
             Err(_) => {}
         }
         true
@@ -55,12 +56,13 @@ fn one(
     communicators: &Communicators,
     comm: TargetAddr,
     native: TargetAddr,
-) -> Result<Decoded, String> {
+) -> Result<Decoded, Reason> {
     let message = decoder.workers.held(decoder.target, native);
-    let message = message.map_err(|reason| format!("the matched message at {native}: {reason}"))?;
+    let message = message.map_err(|reason| Reason::new(format!("the matched message at {native}: {reason}")))?;
     let index = decoder.places.arrived(message.word);
     let index = index.filter(|index| communicators.found.get(*index).is_some_and(|found| found.addr == comm));
-    let index = index.ok_or_else(|| format!("the matched message at {native} is of another communicator"))?;
+    let other = || Reason::new(format!("the matched message at {native} is of another communicator"));
+    let index = index.ok_or_else(other)?;
     let (rank, tag) = (Some(tag::rank(message.word)), Some(tag::tag(message.word)));
     let operation = Operation {
         status: OperationStatus::Matched,

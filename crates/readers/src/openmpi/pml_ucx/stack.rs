@@ -11,8 +11,8 @@ use crate::ucx::Flags;
 use target::address::TargetAddr;
 use target::{Reason, zeroed};
 
-/// So much of a stack is searched, in bytes: between a blocking call and where it waits lie some thousand.
-const SEARCHED: usize = 1 << 16;
+/// So much of a stack is searched, in bytes: between a blocking call and where it waits lie some thousand. Recordings keep it.
+const SEARCHED: usize = 1 << 14;
 
 /// No process has more threads than this that are looked at.
 const MAX_THREADS: usize = 1 << 12;
