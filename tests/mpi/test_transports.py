@@ -102,3 +102,35 @@ def test_internal_operations_name_their_collective(
     assert call in " ".join(internal[0]["extra_text"])
     missing = next(c for c in shown[job.pids[1]]["communicators"] if c["name"] == "stuck")
     assert not [op for op in missing["pending_receives"]["operations"] if op["internal"]]
+
+
+def test_requests_mean_what_was_posted(transport_build: MpiBuild, start_job: StartJob) -> None:
+    """Of what is known of them; the rest has its reason."""
+    job = start_job(transport_build, "truth_persistent", ranks=2)
+    for rank, pid in enumerate(job.pids):
+        result = command_line("handles", "request", "--pid", str(pid), "--format", "json")
+        assert result.status == 0, str(result)
+        [process] = json.loads(result.out)["processes"]
+        [requests] = process["handles"]
+        told = {one["handle"]: one["facts"] for one in requests["handles"]}
+        truth = job.truth[rank]
+        posted = [
+            (op, kind)
+            for kind in ("sends", "receives")
+            for op in truth[kind]
+            if op["request"] is not None and not op.get("optional") and not op["cancelled"]
+        ]
+        assert len(posted) > 10
+        for op, kind in posted:
+            facts = told[op["request"]]
+            assert facts["direction"] == kind[:-1], op
+            for name, value in (("any_source", op["peer"] is None), ("any_tag", op["tag"] is None)):
+                assert facts[name] in (value, None), (name, op, facts)
+            for name, value in (
+                ("peer", op["peer"]),
+                ("tag", op["tag"]),
+                ("bytes", op["bytes"]),
+                ("count", op["count"]),
+            ):
+                if value is not None and (op["status"] == "pending" or op["persistent"]):
+                    assert facts[name] == value or (name == "count" and not op["persistent"]), (name, op, facts)

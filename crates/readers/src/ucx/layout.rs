@@ -61,7 +61,7 @@ shape!(
         unexpected: "tm.unexpected.all",
         unexpected_by_tag: "tm.unexpected.hash",
     }
-    optional { requests: "req_mp", pool: "req_mp.data" }
+    optional { requests: "req_mp", pool: "req_mp.data", offloading: "tm.offload.iface" }
 );
 shape!(
     /// A queue of receives in a worker.

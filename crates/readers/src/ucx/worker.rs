@@ -55,6 +55,13 @@ impl Workers {
         worker.is_some_and(|worker| self.at.contains(&worker))
     }
 
+    /// Whether a network card matches messages of a worker itself: those that it holds are on no list.
+    pub fn is_offloading(&self, target: &dyn Target, worker: TargetAddr) -> bool {
+        let slot = self.layout.worker.offloading;
+        let card = slot.map(|slot| target.read_pointer(worker.wrapping_add(slot.offset as u64)));
+        matches!(card, Some(Ok(card)) if !card.is_null())
+    }
+
     /// The messages of one worker in matching order, and why there may be more.
     pub fn arrived(&self, target: &dyn Target, worker: TargetAddr) -> (Vec<Arrived>, Option<String>) {
         let head = worker.wrapping_add(self.layout.worker.unexpected.offset as u64);

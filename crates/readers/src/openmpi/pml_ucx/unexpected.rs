@@ -12,6 +12,8 @@ use target::address::TargetAddr;
 
 const EVIDENCE: &str = "on the list of unexpected messages of UCX's worker, which the pml leads to";
 
+const OFFLOADED: &str = "a network card matches messages itself: those that it holds are not seen";
+
 /// What was read.
 #[derive(Default)]
 pub struct Arrived {
@@ -28,6 +30,9 @@ pub fn read(decoder: &Decoder<'_>, room: &mut usize) -> Arrived {
     for worker in &decoder.workers.at {
         let (messages, problem) = decoder.workers.arrived(decoder.target, *worker);
         found.problem = found.problem.take().or(problem);
+        if decoder.workers.is_offloading(decoder.target, *worker) {
+            found.problem.get_or_insert(OFFLOADED.to_owned());
+        }
         for message in messages {
             if *room == 0 {
                 break;

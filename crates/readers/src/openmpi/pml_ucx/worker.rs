@@ -3,7 +3,6 @@
 use super::shapes::UcxShapes;
 use super::tag;
 use crate::ReaderError;
-use crate::openmpi::detect::required;
 use crate::openmpi::shapes::PoolShapes;
 use crate::record::{Record, Slot};
 use crate::ucx::{Flags, Native, RequestPool, Sample, UcxLayout, Workers};
@@ -26,7 +25,11 @@ pub struct Found {
 /// # Errors
 /// Where the pml cannot be read. Where it has no worker that is known how to read: the reason.
 pub fn find(target: &dyn Target, shapes: &UcxShapes, pools: &PoolShapes) -> Result<Result<Found, Reason>, ReaderError> {
-    let module = required(target, "ompi_pml_ucx")?.addr;
+    let symbols = (target.symbol("ompi_pml_ucx")?, target.symbol("mca_pml_ucx_persistent_request_t_class")?);
+    let (Some(module), Some(class)) = symbols else {
+        return Ok(Err("this build does not export the symbols of the pml ucx".into()));
+    };
+    let (module, class) = (module.addr, class.addr);
     let shape = &shapes.module;
     let mut buffer = Vec::new();
     let record = Record::read(target, module, shape.size, &mut buffer)?;
@@ -34,7 +37,7 @@ pub fn find(target: &dyn Target, shapes: &UcxShapes, pools: &PoolShapes) -> Resu
     if context.is_null() || worker.is_null() {
         return Ok(Err("the pml ucx has no worker of UCX now".into()));
     }
-    let Some(shift) = shift(target, shapes, pools, module)? else {
+    let Some(shift) = shift(target, shapes, pools, module, class) else {
         return Ok(Err("the pool of persistent requests is not where this release of the pml ucx has it".into()));
     };
     let after = |slot: Slot| module.wrapping_add(slot.offset as u64).wrapping_add(shift);
@@ -67,16 +70,16 @@ fn shift(
     shapes: &UcxShapes,
     pools: &PoolShapes,
     module: TargetAddr,
-) -> Result<Option<u64>, ReaderError> {
+    class: TargetAddr,
+) -> Option<u64> {
     /// No two builds differ by more datatypes than this.
     const MOST: i64 = 32;
-    let class = required(target, "mca_pml_ucx_persistent_request_t_class")?.addr;
     let word = target.abi().pointer_width.bytes();
     let member = module.wrapping_add((shapes.module.persistent.offset + pools.free_list.class.offset) as u64);
     let shift = |words: i64| (words as u64).wrapping_mul(word);
     let has_class = |shift: &u64| target.read_pointer(member.wrapping_add(*shift)) == Ok(class);
     let mut places = (0..=MOST).flat_map(|words| [words, -words]).map(shift);
-    Ok(places.find(has_class))
+    places.find(has_class)
 }
 
 /// How many requests make sense by a layout.
