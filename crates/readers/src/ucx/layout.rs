@@ -2,6 +2,8 @@
 //!
 //! UCX is no part of an MPI: a profile of its own says where its fields lie, and is used only where the process agrees.
 
+use std::sync::OnceLock;
+
 use crate::ReaderError;
 use crate::record::{Record, shape};
 use layouts::{Layouts, Profile, shipped_for};
@@ -150,8 +152,13 @@ impl UcxLayout {
 
     /// Those that this program carries for a kind of machine.
     pub fn shipped(abi: TargetAbi) -> Vec<Self> {
-        let profiles = shipped_for(IMPLEMENTATION).iter().filter_map(|shipped| shipped.profile().ok());
-        profiles.filter(|profile| profile.target == abi).filter_map(|profile| Self::resolve(profile).ok()).collect()
+        // Every rank is asked by all of them: their text is taken apart once.
+        static ALL: OnceLock<Vec<(TargetAbi, UcxLayout)>> = OnceLock::new();
+        let all = ALL.get_or_init(|| {
+            let profiles = shipped_for(IMPLEMENTATION).iter().filter_map(|shipped| shipped.profile().ok());
+            profiles.filter_map(|profile| Some((profile.target, Self::resolve(profile).ok()?))).collect()
+        });
+        all.iter().filter(|(target, _)| *target == abi).map(|(_, layout)| layout.clone()).collect()
     }
 
     /// Whether a worker of this layout stands at an address: it belongs to `context`, and its lists are lists.

@@ -41,7 +41,7 @@ fn no_garbage_in_any_single_word_makes_an_operation_vanish_in_silence() {
                 let at = object.wrapping_add(word * width);
                 let before = process.mem.get(at, width);
                 put(&mut memory, at, &0xa5a5_a5a5_a5a5_a5a5_u64.to_le_bytes()[..width as usize]);
-                let target = Damaged { process: &process, memory: &memory };
+                let target = Damaged { process: &process, memory: &memory, stack: TargetAddr::NULL };
                 let result = read(&process, &layouts, &target);
                 let now = result.as_ref().map(census).unwrap_or_default();
                 assert!(now == whole || complains(&result), "{whole:?} became {now:?} by {at} ({word} of {object})");
@@ -62,7 +62,7 @@ proptest::proptest! {
             damage(&process, &mut memory, kind, choice, value);
         }
         let start = Instant::now();
-        let result = read(&process, &process.layouts(), &Damaged { process: &process, memory: &memory });
+        let result = read(&process, &process.layouts(), &Damaged { process: &process, memory: &memory, stack: TargetAddr::NULL });
         proptest::prop_assert!(start.elapsed() < Duration::from_secs(30));
         check_bounds(&result);
     }
@@ -93,9 +93,11 @@ fn check_bounds(result: &Result<QueueReport, ReaderError>) {
 }
 
 /// A process whose memory is another one's.
-struct Damaged<'a> {
-    process: &'a Process,
-    memory: &'a Memory,
+pub struct Damaged<'a> {
+    pub process: &'a Process,
+    pub memory: &'a Memory,
+    /// Where its one thread stands.
+    pub stack: TargetAddr,
 }
 
 impl Target for Damaged<'_> {
@@ -122,6 +124,9 @@ impl Target for Damaged<'_> {
     }
     fn images(&self) -> Result<Vec<target::Image>, target::TargetError> {
         Ok(Vec::new())
+    }
+    fn stack_pointers(&self) -> Result<Vec<TargetAddr>, target::Reason> {
+        Ok(vec![self.stack])
     }
 }
 
@@ -411,7 +416,7 @@ fn memory_without_end_ends() {
                     let mut rng = made_up::rng::Rng::new(seed * 100 + round * 10 + choice);
                     damage(&process, &mut memory, kind, rng.next(), rng.next());
                 }
-                let inner = Damaged { process: &process, memory: &memory };
+                let inner = Damaged { process: &process, memory: &memory, stack: TargetAddr::NULL };
                 let start = Instant::now();
                 let result = read(&process, &process.layouts(), &Endless { inner, pattern: pattern.clone() });
                 assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
