@@ -33,6 +33,8 @@ pub struct Found {
     pub local_comm: TargetAddr,
     /// Whether ob1 numbers all of its messages: not where the application lets them overtake one another.
     pub numbered: bool,
+    /// Whether it has a topology, and so neighbours.
+    pub topology: bool,
     /// Its facts; the queues are still empty.
     pub facts: model::Communicator,
 }
@@ -214,7 +216,9 @@ pub fn read_one(
     let local_comm = if inter { record.pointer(shape.local_comm) } else { TargetAddr::NULL };
     let assertions = shape.assertions.map(|slot| record.uint(slot));
     let numbered = assertions.zip(constants.comm_may_overtake).is_some_and(|(found, overtake)| found & overtake == 0);
-    Ok(Found { addr, pml_comm: record.pointer(shape.pml_comm), peers, peer_group, local_comm, numbered, facts })
+    let topology = flags & constants.comm_topology != 0;
+    let pml_comm = record.pointer(shape.pml_comm);
+    Ok(Found { addr, pml_comm, peers, peer_group, local_comm, numbered, topology, facts })
 }
 
 /// The number that ob1 sends with each message, and the context id as people see it: the same on all members. Since 5.0 the

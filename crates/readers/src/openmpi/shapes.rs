@@ -119,6 +119,8 @@ pub struct Constants {
     pub comm_inter: u64,
     pub comm_name_is_set: u64,
     pub comm_intrinsic: u64,
+    /// All flags that say that a communicator has a topology.
+    pub comm_topology: u64,
     /// Since 5.0.
     pub comm_global_index: Option<u64>,
     /// Profiles of users that were made earlier do not have it.
@@ -152,6 +154,10 @@ impl Shapes {
                 comm_inter: flag("OMPI_COMM_INTER")?,
                 comm_name_is_set: flag("OMPI_COMM_NAMEISSET")?,
                 comm_intrinsic: flag("OMPI_COMM_INTRINSIC")?,
+                comm_topology: ["OMPI_COMM_CART", "OMPI_COMM_GRAPH", "OMPI_COMM_DIST_GRAPH"]
+                    .iter()
+                    .filter_map(|name| flag(name).ok())
+                    .fold(0, |all, one| all | one),
                 comm_global_index: flag("OMPI_COMM_GLOBAL_INDEX").ok(),
                 comm_may_overtake: flag("OMPI_COMM_ASSERT_ALLOW_OVERTAKE").ok(),
                 group_dense: flag("OMPI_GROUP_DENSE")?,

@@ -35,6 +35,8 @@ pub struct InternalTags {
     blocking: Vec<(i64, &'static str)>,
     /// First (greatest) and last (least) tag of non-blocking collectives.
     non_blocking: Option<(i64, i64)>,
+    /// The same of collectives between neighbours.
+    neighbours: Option<(i64, i64)>,
 }
 
 impl InternalTags {
@@ -43,7 +45,18 @@ impl InternalTags {
         let blocking = BLOCKING.iter().filter_map(|(name, call)| Some((layouts.constant(name).ok()?, *call))).collect();
         let first = layouts.constant("MCA_COLL_BASE_TAG_NONBLOCKING_BASE").ok();
         let last = layouts.constant("MCA_COLL_BASE_TAG_NONBLOCKING_END").ok();
-        Self { blocking, non_blocking: first.zip(last) }
+        let non_blocking = first.zip(last);
+        let first = layouts.constant("MCA_COLL_BASE_TAG_NEIGHBOR_BASE").ok();
+        let last = layouts.constant("MCA_COLL_BASE_TAG_NEIGHBOR_END").ok();
+        Self { blocking, non_blocking, neighbours: first.zip(last) }
+    }
+
+    /// Whether a tag may be what is left of one of a collective between neighbours, where only its lowest `bits` travel.
+    pub fn may_be_of_neighbours(&self, tag: i64, bits: u32) -> bool {
+        let left = |tag: i64| tag << (64 - bits) >> (64 - bits);
+        self.neighbours.is_some_and(|(first, last)| {
+            left(first) != first && (last.max(first.saturating_sub(1024))..=first).any(|whole| left(whole) == tag)
+        })
     }
 
     /// What an operation with this negative tag belongs to.

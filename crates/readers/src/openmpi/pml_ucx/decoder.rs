@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::persistent::Persistent;
 use super::places::{Endpoints, Places};
+use super::role::Role;
 use super::shapes::UcxShapes;
 use super::tag;
 use crate::openmpi::requests::{Datatypes, KnownDatatype};
@@ -26,16 +27,13 @@ const OF_SEND_ALONE: &str = "in UCX's request; its tag has this process's rank a
 const ON_STACK: &str = "on the stack of the thread that sends, where nothing leads to it: its tag has this process's rank and the \
                         communicator, its connection is that of the peer";
 
+/// `MCA_COLL_BASE_TAG_NEIGHBOR_BASE` has more bits than the pml sends (ompi/mca/coll/base/coll_tags.h, v4.1.4 and v5.0.10).
+const NEIGHBOURS: &str =
+    "the program's own, or part of a neighbourhood collective: of such a tag only the lowest bits travel";
 const ONLY_THE_MESSAGE: &str = "UCX completed it at once and keeps only the message that was received";
 
 /// Facts of a peer.
 const PEER: [&str; 3] = ["desired_local_rank", "desired_global_rank", "desired_tag"];
-
-/// Operations of messages by the protocols of newer releases: the lowest bits of what the protocol was chosen for
-/// (UCP_OP_ID_TAG_SEND, UCP_OP_ID_TAG_SEND_SYNC; src/ucp/core/ucp_types.h, src/ucp/proto/proto_select.h, v1.13 to v1.20).
-const OPERATION: u64 = 0xf;
-const TAG_SEND: u64 = 0;
-const TAG_SEND_SYNC: u64 = 1;
 
 /// An operation, with what is needed to sort it into its communicator's queue.
 pub struct Decoded {
@@ -57,15 +55,6 @@ pub struct Decoded {
     pub datatype: TargetAddr,
 }
 
-/// What a request is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// A receive.
-    Receive,
-    /// A send, and whether it is a synchronous one.
-    Send(bool),
-}
-
 /// Decodes requests.
 pub struct Decoder<'a> {
     /// The process.
@@ -82,7 +71,7 @@ pub struct Decoder<'a> {
     pub(super) convertor: Option<TargetAddr>,
     tags: &'a InternalTags,
     pub(super) datatypes: Datatypes<'a>,
-    protocols: HashMap<TargetAddr, Option<u64>>,
+    pub(super) protocols: HashMap<TargetAddr, Option<u64>>,
     /// Persistent requests by the request that UCX has for them.
     pub active: HashMap<TargetAddr, Persistent>,
     /// Requests of communicators that are not here any more, by their numbers.
@@ -116,29 +105,6 @@ impl<'a> Decoder<'a> {
             active: HashMap::new(),
             orphans: BTreeMap::new(),
             impossible: 0,
-        }
-    }
-
-    /// What a request is of; `None` for one that UCX made for itself, or of no message.
-    pub fn role(&mut self, flags: Flags, record: &Record<'_>) -> Option<Role> {
-        if flags.receives() {
-            return Some(Role::Receive);
-        }
-        if flags.sends() {
-            return Some(Role::Send(flags.synchronous()));
-        }
-        if !flags.by_protocol() {
-            return None;
-        }
-        let layout = &self.workers.layout;
-        let at = record.pointer(layout.request.protocol?);
-        let slot = layout.protocol.as_ref()?.operation;
-        let target = self.target;
-        let read = || target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).ok();
-        match *self.protocols.entry(at).or_insert_with(read) {
-            Some(operation) if operation & OPERATION == TAG_SEND => Some(Role::Send(false)),
-            Some(operation) if operation & OPERATION == TAG_SEND_SYNC => Some(Role::Send(true)),
-            _ => None,
         }
     }
 
@@ -179,7 +145,9 @@ impl<'a> Decoder<'a> {
             ..Operation::default()
         };
         let datatype = self.data(more.data, &mut operation);
-        self.internal(if open.any_tag { 0 } else { tag::tag(word) }, &mut operation);
+        if !open.any_tag {
+            self.internal(comm, tag::tag(word), &mut operation);
+        }
         let mut decoded = self.decoded(comm, &native, more, operation, datatype);
         if pooled {
             self.own_request(record, flags, &mut decoded);
@@ -204,7 +172,7 @@ impl<'a> Decoder<'a> {
         for fact in PEER.into_iter().chain(["desired_length", "buffer", "datatype", "count"]) {
             operation.not_known(fact, ONLY_THE_MESSAGE);
         }
-        self.internal(tag::tag(word), &mut operation);
+        self.internal(comm, tag::tag(word), &mut operation);
         let mut decoded = self.decoded(comm, &native, more, operation, TargetAddr::NULL);
         (decoded.link, decoded.order) = (None, 0);
         self.own_request(record, Flags::of(&self.workers.layout, record), &mut decoded);
@@ -263,7 +231,7 @@ impl<'a> Decoder<'a> {
             operation.not_known("desired_global_rank", reason);
         }
         let datatype = self.data(more.data, &mut operation);
-        self.internal(tag::tag(word), &mut operation);
+        self.internal(comm, tag::tag(word), &mut operation);
         let mut decoded = self.decoded(comm, &native, more, operation, datatype);
         decoded.mode = match role {
             Role::Send(true) => Some(SendMode::Synchronous),
@@ -309,11 +277,13 @@ impl<'a> Decoder<'a> {
         self.datatypes.of(at)
     }
 
-    /// Says what an operation with a negative tag belongs to.
-    pub fn internal(&self, tag: i64, operation: &mut Operation) {
+    /// Says what an operation with such a tag, on the communicator at that place, belongs to.
+    pub fn internal(&self, comm: usize, tag: i64, operation: &mut Operation) {
         if tag < 0 {
             operation.internal = true;
             operation.extra_text.push(self.tags.describe(tag));
+        } else if self.places.has_topology(comm) && self.tags.may_be_of_neighbours(tag, tag::TAG_BITS) {
+            operation.extra_text.push(Remark::Other(NEIGHBOURS.into()));
         }
     }
 

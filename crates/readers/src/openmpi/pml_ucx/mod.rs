@@ -9,6 +9,7 @@ mod messages;
 pub mod opened;
 mod persistent;
 mod places;
+mod role;
 mod shapes;
 mod stack;
 mod tag;
@@ -17,9 +18,10 @@ mod worker;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use self::decoder::{Decoded, Decoder, Role, matched_with};
+use self::decoder::{Decoded, Decoder, matched_with};
 use self::opened::Opened;
 use self::places::Places;
+use self::role::Role;
 use super::communicators::{Communicators, Found};
 use super::groups::Groups;
 use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, named};

@@ -178,7 +178,7 @@ fn alone(decoder: &mut Decoder<'_>, record: &Record<'_>, facts: &Persistent) -> 
     };
     facts.put_into(&mut operation);
     if !operation.tag_wild {
-        decoder.internal(tag::tag(word), &mut operation);
+        decoder.internal(comm, tag::tag(word), &mut operation);
     }
     let (mode, datatype) = (facts.mode, facts.datatype);
     Some(Decoded { comm, order: 0, link: None, sender: None, operation, sends: mode.is_some(), mode, datatype })

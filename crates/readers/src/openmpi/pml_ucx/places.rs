@@ -18,6 +18,7 @@ struct Place {
     /// How many processes operations can name, where that is known.
     peers: Option<i64>,
     peer_group: TargetAddr,
+    topology: bool,
 }
 
 /// All communicators of a process.
@@ -33,6 +34,7 @@ impl Places {
             own_rank: found.facts.local_rank,
             peers: found.peers.as_ref().map(|peers| peers.len() as i64),
             peer_group: found.peer_group,
+            topology: found.topology,
         };
         let mut by_context = HashMap::new();
         for (index, found) in communicators.found.iter().enumerate() {
@@ -46,6 +48,11 @@ impl Places {
     /// Whether a communicator has that number.
     pub fn knows(&self, context: u64) -> bool {
         self.by_context.contains_key(&context)
+    }
+
+    /// Whether a communicator, by its place, has a topology.
+    pub fn has_topology(&self, comm: usize) -> bool {
+        self.all.get(comm).is_some_and(|place| place.topology)
     }
 
     fn of(&self, word: u64) -> Option<(usize, &Place)> {

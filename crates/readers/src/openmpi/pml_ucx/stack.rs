@@ -5,7 +5,8 @@
 //! nothing else: the flags of a send that goes on, a connection of the pml's worker to a process of the communicator, this process's
 //! rank, a communicator of this process. So are receives that were matched: UCX's lists do not have them any more.
 
-use super::decoder::{Decoded, Decoder, Role};
+use super::decoder::{Decoded, Decoder};
+use super::role::Role;
 use crate::record::Record;
 use crate::ucx::Flags;
 use target::address::TargetAddr;

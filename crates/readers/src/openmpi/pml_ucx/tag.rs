@@ -25,6 +25,9 @@ pub struct Open {
     pub any_tag: bool,
 }
 
+/// Bits of a tag.
+pub const TAG_BITS: u32 = 64 - RANK_BITS - CONTEXT_BITS;
+
 /// The number of the communicator.
 pub const fn context(word: u64) -> u64 {
     word & CONTEXT

@@ -65,7 +65,7 @@ pub fn read(decoder: &Decoder<'_>, room: &mut usize) -> Arrived {
             if message.buffer.is_none() {
                 operation.not_known("buffer", "not all of the message is here yet");
             }
-            decoder.internal(tag, &mut operation);
+            decoder.internal(comm, tag, &mut operation);
             found.messages.push((comm, operation));
         }
     }
