@@ -175,15 +175,18 @@ class Program:
         return out
 
 
-def load(path: Path, build_is_mpich: bool) -> Optional[Program]:
+def load(path: Path, build_is_mpich: bool, as_mpich: bool = False) -> Optional[Program]:
     """Reads the head of a program; ``None`` where it is not for this MPI.
+
+    ``as_mpich``: what else the head says is what it says of MPICH.
 
     Raises:
         WrongHead: where it is not as the module says.
     """
     lines = path.read_text().splitlines()
     markers = {match[1]: number for number, line in enumerate(lines, 1) if (match := re.search(r"@(\w+)", line))}
-    own = "mpich" if build_is_mpich else "openmpi"
+    family = "mpich" if build_is_mpich else "openmpi"
+    own = "mpich" if as_mpich else family
     head: Dict[str, List[str]] = {}
     for line in lines:
         match = _LINE.match(line)
@@ -191,7 +194,7 @@ def load(path: Path, build_is_mpich: bool) -> Optional[Program]:
             head.setdefault(match[2], []).append(match[3])
     if "ranks" not in head:
         raise WrongHead(f"{path}: no ranks")
-    if "mpis" in head and not head["mpis"][0].startswith(own):
+    if "mpis" in head and not head["mpis"][0].startswith(family):
         return None
     return Program(
         path,
