@@ -13,4 +13,4 @@ mod worker;
 pub use layout::UcxLayout;
 pub use pool::RequestPool;
 pub use request::{Data, Flags, More, Native, Packed, Sample};
-pub use worker::{Arrived, Workers};
+pub use worker::{Arrived, Links, Workers};

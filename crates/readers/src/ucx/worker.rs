@@ -115,17 +115,18 @@ impl Workers {
 
     /// The receives that wait, by the addresses of their links; `None` where a list is broken.
     pub fn waiting(&self, target: &dyn Target) -> Option<HashSet<TargetAddr>> {
-        self.posted(target, &HashMap::new())
+        self.posted(target, &mut Links::default())
     }
 
-    /// The same, where the link that follows another one is known of many: of requests that were read already.
-    pub fn posted(&self, target: &dyn Target, known: &HashMap<TargetAddr, TargetAddr>) -> Option<HashSet<TargetAddr>> {
+    /// The same, but for those of `links`, which are marked there.
+    pub fn posted(&self, target: &dyn Target, links: &mut Links) -> Option<HashSet<TargetAddr>> {
         // UCP_TAG_MATCH_HASH_SIZE, rounded up to a power of two (src/ucp/tag/tag_match.c).
         const LISTS: usize = 1024;
         let UcxLayout { worker: shape, receives, .. } = &self.layout;
         let abi = target.abi();
-        let mut found = HashSet::new();
+        let mut others = HashSet::new();
         let width = usize::try_from(abi.pointer_width.bytes()).ok()?;
+        let pointer = |offset: usize| Slot { offset, size: width, kind: FieldKind::Pointer };
         for worker in &self.at {
             let table = target.read_pointer(worker.wrapping_add(shape.expected.offset as u64)).ok()?;
             let wildcard = worker.wrapping_add(shape.wildcard.offset as u64);
@@ -135,20 +136,57 @@ impl Workers {
                     // ucs_queue_head_t: the first element, and where the pointer to a next one will stand: in the last element, or
                     // here where there is none (src/ucs/datastruct/queue.h).
                     let queue = Record::new(at.wrapping_add((index * receives.size) as u64), queue, abi);
-                    let end = Slot { offset: receives.queue.offset + width, size: width, kind: FieldKind::Pointer };
-                    let (mut link, end) = (queue.address_of(receives.queue), queue.pointer(end));
-                    while link != end {
-                        link = match known.get(&link) {
-                            Some(next) => *next,
-                            None => target.read_pointer(link).ok()?,
+                    let mut next = queue.pointer(pointer(receives.queue.offset));
+                    let (mut last, end) =
+                        (queue.address_of(receives.queue), queue.pointer(pointer(receives.queue.offset + width)));
+                    while last != end {
+                        last = next;
+                        next = match links.take(last)? {
+                            Some(next) => next,
+                            None if !last.is_null() && others.len() < MAX_LIST && others.insert(last) => {
+                                target.read_pointer(last).ok()?
+                            }
+                            None => return None,
                         };
-                        if link.is_null() || found.len() >= MAX_LIST || !found.insert(link) {
-                            return None;
-                        }
                     }
                 }
             }
         }
-        Some(found)
+        Some(others)
+    }
+}
+
+/// The links of receives that were read already, so that lists are walked without reading these again.
+#[derive(Debug, Default)]
+pub struct Links {
+    places: HashMap<TargetAddr, usize>,
+    /// What each is followed by, and whether it was met in a list.
+    all: Vec<(TargetAddr, bool)>,
+}
+
+impl Links {
+    /// Adds one and what follows it; its place.
+    pub fn add(&mut self, link: TargetAddr, next: TargetAddr) -> usize {
+        let place = self.all.len();
+        self.places.insert(link, place);
+        self.all.push((next, false));
+        place
+    }
+
+    /// Whether one is among them.
+    pub fn knows(&self, link: TargetAddr) -> bool {
+        self.places.contains_key(&link)
+    }
+
+    /// Whether the one at a place waits in a list.
+    pub fn is_waiting(&self, place: usize) -> bool {
+        self.all.get(place).is_some_and(|(_, met)| *met)
+    }
+
+    /// What follows a link, which is met now; `Some(None)` where it is not among these, `None` where it was met before.
+    #[allow(clippy::option_option)]
+    fn take(&mut self, link: TargetAddr) -> Option<Option<TargetAddr>> {
+        let Some(one) = self.places.get(&link).and_then(|place| self.all.get_mut(*place)) else { return Some(None) };
+        (!std::mem::replace(&mut one.1, true)).then_some(Some(one.0))
     }
 }

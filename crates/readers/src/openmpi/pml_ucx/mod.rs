@@ -16,7 +16,7 @@ mod tag;
 mod unexpected;
 mod worker;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use self::decoder::{Decoded, Decoder, matched_with};
 use self::opened::Opened;
@@ -27,7 +27,7 @@ use super::groups::Groups;
 use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, named};
 use super::shapes::Shapes;
 use crate::record::Record;
-use crate::ucx::{Flags, RequestPool, Workers};
+use crate::ucx::{Flags, Links, RequestPool, Workers};
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
 use model::{Operation, OperationStatus, Queue};
@@ -85,9 +85,8 @@ pub fn read_all(
         }
         Err(error) => all.problem(vec![format!("persistent requests: {error}")], communicators),
     }
-    requests(&mut decoder, &mut all, &mut room, communicators);
-    let known: HashSet<TargetAddr> = all.receives.iter().filter_map(|receive| receive.link).collect();
-    match stack::search(&mut decoder, |link| known.contains(&link)) {
+    let (links, others) = requests(&mut decoder, &mut all, &mut room, communicators);
+    match stack::search(&mut decoder, |link| links.knows(link) || others.contains(&link)) {
         Ok(found) => {
             all.sends.extend(found.sends);
             all.receives.extend(found.receives.into_iter().map(|mut receive| {
@@ -139,48 +138,61 @@ impl All {
     }
 }
 
-/// Reads UCX's requests: those of the pool, and receives on stacks that wait in a list.
-fn requests(decoder: &mut Decoder<'_>, all: &mut All, room: &mut usize, communicators: &mut Communicators) {
+/// Reads UCX's requests: those of the pool, and receives on stacks that wait in a list. Returns the links of all receives that were
+/// met.
+fn requests(
+    decoder: &mut Decoder<'_>,
+    all: &mut All,
+    room: &mut usize,
+    communicators: &mut Communicators,
+) -> (Links, HashSet<TargetAddr>) {
     let workers: &Workers = decoder.workers;
     let (target, user) = (decoder.target, decoder.ucx.behind.size);
-    let [worker] = workers.at[..] else { return };
+    let mut links = Links::default();
+    let [worker] = workers.at[..] else { return (links, HashSet::new()) };
     let pool = match RequestPool::of(target, &workers.layout, worker, user) {
         Ok(pool) => pool,
-        Err(error) => return all.problem(vec![error.to_string()], communicators),
+        Err(error) => {
+            all.problem(vec![error.to_string()], communicators);
+            return (links, HashSet::new());
+        }
     };
-    // The link that follows each receive's: the lists are then walked without reading requests again.
-    let mut links = HashMap::new();
     let link = workers.layout.request.link;
+    // The receives that may wait, with the places of their links.
+    let mut open = Vec::new();
     let problems = pool.walk(|record| {
         if *room == 0 {
             return false;
         }
-        if Flags::of(&workers.layout, &record).receives() {
-            links.insert(record.address_of(link), record.pointer(link));
-        }
+        let receives = Flags::of(&workers.layout, &record).receives();
+        let place = receives.then(|| links.add(record.address_of(link), record.pointer(link)));
         if let Some((role, decoded)) = decoder.pooled(&record) {
             *room -= 1;
             match role {
-                Role::Receive => all.receives.push(decoded),
+                Role::Receive => {
+                    open.extend(place.filter(|_| decoded.link.is_some()).map(|place| (all.receives.len(), place)));
+                    all.receives.push(decoded);
+                }
                 Role::Send(_) => all.sends.push(decoded),
             }
         }
         true
     });
     all.problem(problems, communicators);
-    let Some(posted) = workers.posted(target, &links) else {
+    let Some(others) = workers.posted(target, &mut links) else {
         let problem = "UCX's lists of posted receives are broken: which receives wait, and those of blocking calls, are not known";
         all.receives_problem.get_or_insert(problem.to_owned());
-        return add_problem(&mut communicators.problems, problem.to_owned());
+        add_problem(&mut communicators.problems, problem.to_owned());
+        return (links, HashSet::new());
     };
-    for receive in &mut all.receives {
-        if receive.link.is_some_and(|link| !posted.contains(&link)) {
+    for (receive, place) in open {
+        if let Some(receive) = all.receives.get_mut(receive).filter(|_| !links.is_waiting(place)) {
             matched(receive);
         }
     }
     let mut buffer = Vec::new();
     let size = workers.layout.request.size;
-    for at in posted.into_iter().filter(|at| !links.contains_key(at)) {
+    for at in &others {
         if *room == 0 {
             break;
         }
@@ -196,6 +208,7 @@ fn requests(decoder: &mut Decoder<'_>, all: &mut All, room: &mut usize, communic
             }
         }
     }
+    (links, others)
 }
 
 /// A receive that waits in no list has its message.

@@ -1,7 +1,7 @@
 //! The pml of a process, as far as all that reads it needs it.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::decoder::{Decoded, Decoder};
 use super::matched;
@@ -134,7 +134,7 @@ impl Opened {
         let record = Record::read(target, front, size + self.ucx.behind.size, &mut buffer)?;
         let flags = Flags::of(&self.workers.layout, &record);
         let Some((_, mut decoded)) = decoder.pooled(&record) else { return Ok(None) };
-        let posted = self.posted.get_or_init(|| self.workers.posted(target, &HashMap::new()));
+        let posted = self.posted.get_or_init(|| self.workers.waiting(target));
         if let (Some(posted), Some(link)) = (posted, decoded.link)
             && !posted.contains(&link)
         {
