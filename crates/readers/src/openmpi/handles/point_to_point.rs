@@ -123,7 +123,7 @@ fn over_ucx(request: &Request<'_>, reader: &HandleReader<'_>) -> Result<Message,
     let reason = decoded.operation.unknown.get("datatype").map(Reason::of);
     Ok(Message {
         datatype: reason.map_or(Ok(decoded.datatype), Err),
-        operation: decoded.operation,
+        operation: *decoded.operation,
         communicator,
         sends,
         mode: if sends { decoded.mode.ok_or_else(no_mode).map(Some) } else { Ok(None) },

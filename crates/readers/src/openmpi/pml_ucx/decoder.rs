@@ -45,8 +45,8 @@ pub struct Decoded {
     pub link: Option<TargetAddr>,
     /// What such a receive was matched with, if it was: what that is matched by, and its length.
     pub sender: Option<(u64, u64)>,
-    /// Its facts; world ranks are still missing.
-    pub operation: Operation,
+    /// Its facts; world ranks are still missing. They are large: so they are moved only once.
+    pub operation: Box<Operation>,
     /// Whether it is a send.
     pub sends: bool,
     /// The mode of a send, as far as it is known: UCX knows no ready ones.
@@ -294,7 +294,7 @@ impl<'a> Decoder<'a> {
             _ => None,
         };
         let sends = !matches!(native.sample, Sample::Receive(..));
-        Decoded { comm, order, link, sender, operation, sends, mode: None, datatype }
+        Decoded { comm, order, link, sender, operation: Box::new(operation), sends, mode: None, datatype }
     }
 
     /// Counts a request that is of no communicator: one that was freed, where all else fits.

@@ -64,7 +64,7 @@ fn one(
     let other = || Reason::new(format!("the matched message at {native} is of another communicator"));
     let index = index.ok_or_else(other)?;
     let (rank, tag) = (Some(tag::rank(message.word)), Some(tag::tag(message.word)));
-    let operation = Operation {
+    let operation = Box::new(Operation {
         status: OperationStatus::Matched,
         desired_local_rank: rank,
         desired_tag: tag,
@@ -74,7 +74,7 @@ fn one(
         extra_text: vec![Remark::MatchedMessage],
         evidence: Some(EVIDENCE.into()),
         ..Operation::default()
-    };
+    });
     let (link, sender, mode, datatype) = (None, None, None, TargetAddr::NULL);
     Ok(Decoded { comm: index, order: u64::MAX, link, sender, operation, sends: false, mode, datatype })
 }

@@ -227,16 +227,16 @@ fn sort(mut all: All, impossible: u64, communicators: &mut Communicators) {
         let problem = format!("{impossible} requests make no sense: memory is damaged, or changed while it was read");
         all.problem(vec![problem], communicators);
     }
-    // UCX numbers receives, those that nothing was posted for come last; of sends the pool's order is all that there is.
     if all.sends.len() > 1 {
         communicators.notes.push(ORDER_OF_SENDS.to_owned());
     }
+    // UCX numbers receives; those that nothing was posted for come last.
     all.receives.sort_by_cached_key(|receive| receive.order);
     let put =
         |decoded: Vec<Decoded>, communicators: &mut Communicators, queue: fn(&mut Found) -> &mut Vec<Operation>| {
             for one in decoded {
                 if let Some(found) = communicators.found.get_mut(one.comm) {
-                    let operation = named(one.operation, found);
+                    let operation = named(*one.operation, found);
                     queue(found).push(operation);
                 }
             }

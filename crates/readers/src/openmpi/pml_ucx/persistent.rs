@@ -180,7 +180,7 @@ fn alone(decoder: &mut Decoder<'_>, record: &Record<'_>, facts: &Persistent) -> 
     if !operation.tag_wild {
         decoder.internal(comm, tag::tag(word), &mut operation);
     }
-    let (mode, datatype) = (facts.mode, facts.datatype);
+    let (mode, datatype, operation) = (facts.mode, facts.datatype, Box::new(operation));
     Some(Decoded { comm, order: 0, link: None, sender: None, operation, sends: mode.is_some(), mode, datatype })
 }
 
