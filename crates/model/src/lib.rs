@@ -24,6 +24,7 @@ mod source;
 mod source_call;
 mod stack;
 mod stack_tree;
+mod unknown;
 mod window;
 mod world;
 
@@ -48,5 +49,6 @@ pub use source_call::{
 };
 pub use stack::{Frame, FrameLanguage, Stack};
 pub use stack_tree::{Members, Repeats, StackNode, StackTree, ThreadMembers};
+pub use unknown::Unknown;
 pub use window::Window;
 pub use world::{Elsewhere, World};

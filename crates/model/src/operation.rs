@@ -1,7 +1,6 @@
 //! One operation in a message queue, and the queue.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::process::Communicator;
 use crate::remark::Remark;
 use crate::source_call::StartedBy;
+use crate::unknown::Unknown;
 
 /// How far an operation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -140,8 +140,9 @@ pub struct Operation {
     /// Further facts; in words in the JSON.
     pub extra_text: Vec<Remark>,
     /// Why facts are None that this MPI or its transport does not keep, by their names.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub unknown: BTreeMap<Cow<'static, str>, Cow<'static, str>>,
+    #[serde(skip_serializing_if = "Unknown::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, String>"))]
+    pub unknown: Unknown,
     /// How the facts were found and checked, where they do not stand in a list of the library's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Cow<'static, str>>,

@@ -3,11 +3,20 @@
 use super::decoder::Decoder;
 use crate::record::Record;
 use crate::ucx::Data;
-use model::Operation;
+use model::{Operation, Unknown};
 use target::address::TargetAddr;
 
 const NO_DATATYPE: &str = "UCX keeps bytes, not datatypes, of data that lies in one piece";
 const NOT_PACKED: &str = "what packs the data could not be read";
+
+/// Why no datatype is known of data that lies in one piece.
+pub(super) fn no_datatype() -> Unknown {
+    let mut operation = Operation::default();
+    for fact in ["datatype", "count"] {
+        operation.not_known(fact, NO_DATATYPE);
+    }
+    operation.unknown
+}
 
 impl Decoder<'_> {
     /// Fills in buffer, length and datatype; returns the datatype object, where it is known.
@@ -15,8 +24,10 @@ impl Decoder<'_> {
         operation.desired_length = Some(data.length);
         operation.buffer = data.buffer.map(TargetAddr::get);
         let Some(packed) = data.packed else {
-            for fact in ["datatype", "count"] {
-                operation.not_known(fact, NO_DATATYPE);
+            if operation.unknown.is_empty() {
+                operation.unknown = self.no_datatype.clone();
+            } else {
+                operation.unknown.extend(self.no_datatype.iter().map(|(fact, reason)| (fact.clone(), reason.clone())));
             }
             if data.buffer.is_none() {
                 operation.not_known("buffer", "the data is in several pieces");

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
+use super::data::no_datatype;
 use super::persistent::Persistent;
 use super::places::{Endpoints, Places};
 use super::role::Role;
@@ -14,7 +15,7 @@ use crate::openmpi::tags::InternalTags;
 use crate::record::{Record, Slot};
 use crate::send_mode::SendMode;
 use crate::ucx::{Flags, More, Native, Sample, Workers};
-use model::{Operation, OperationStatus, Remark};
+use model::{Operation, OperationStatus, Remark, Unknown};
 use target::Target;
 use target::address::TargetAddr;
 
@@ -71,6 +72,8 @@ pub struct Decoder<'a> {
     pub(super) convertor: Option<TargetAddr>,
     tags: &'a InternalTags,
     pub(super) datatypes: Datatypes<'a>,
+    /// Why no datatype is known of data that lies in one piece: of nearly all.
+    pub(super) no_datatype: Unknown,
     pub(super) protocols: HashMap<TargetAddr, Option<u64>>,
     /// Persistent requests by the request that UCX has for them.
     pub active: HashMap<TargetAddr, Persistent>,
@@ -101,6 +104,7 @@ impl<'a> Decoder<'a> {
             convertor,
             tags,
             datatypes: Datatypes::new(target, shapes),
+            no_datatype: no_datatype(),
             protocols: HashMap::new(),
             active: HashMap::new(),
             orphans: BTreeMap::new(),
