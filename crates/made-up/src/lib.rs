@@ -12,4 +12,5 @@ pub mod over_ucx;
 pub mod process;
 pub mod rich;
 pub mod rng;
+pub mod shared_memory;
 pub mod traffic;

@@ -25,6 +25,7 @@ pub fn types(abi: TargetAbi, build: Build, seed: u64) -> Types {
     requests(&mut types);
     matching(&mut types, build);
     over_ucx(&mut types);
+    shared_memory(&mut types, build);
     constants(&mut types, build, seed);
     types
 }
@@ -245,7 +246,47 @@ fn matching(types: &mut Types, build: Build) {
     types.define("mca_pml_ob1_t", Shuffled, &ob1);
 }
 
-/// Numbers that differ from the real ones and from one another.
+fn shared_memory(types: &mut Types, build: Build) {
+    use C::{I, Ptr, Size, Struct, U};
+    use Order::Shuffled;
+    let [component, endpoint, fragment, fifo] = match build.extended {
+        false => ["mca_btl_vader_component_t", "mca_btl_vader_endpoint_t", "mca_btl_vader_hdr_t", "vader_fifo_t"],
+        true => ["mca_btl_sm_component_t", "mca_btl_sm_endpoint_t", "mca_btl_sm_hdr_t", "sm_fifo_t"],
+    };
+    let own = [
+        ("super", Struct("mca_base_component_t")),
+        ("my_segment", Ptr),
+        ("segment_size", Size),
+        ("fbox_size", U(4)),
+        ("endpoints", Ptr),
+        ("fbox_in_endpoints", Ptr),
+        ("num_fbox_in_endpoints", U(4)),
+        ("my_fifo", Ptr),
+    ];
+    types.define(component, Shuffled, &own);
+    types.define("fbox_in", Shuffled, &[("buffer", Ptr), ("start", U(4)), ("seq", U(2))]);
+    let peer = [
+        ("super", Struct("opal_list_item_t")),
+        ("fbox_in", Struct("fbox_in")),
+        ("peer_smp_rank", if build.extended { U(2) } else { I(4) }),
+        ("segment_base", Ptr),
+        ("fifo", Ptr),
+    ];
+    types.define(endpoint, Shuffled, &peer);
+    types.define("iovec", Shuffled, &[("iov_base", Ptr), ("iov_len", Size)]);
+    let header = [
+        ("next", Size),
+        ("frag", Ptr),
+        ("tag", U(1)),
+        ("flags", U(1)),
+        ("len", I(4)),
+        ("sc_iov", Struct("iovec")),
+        ("fbox_base", Size),
+    ];
+    types.define(fragment, Shuffled, &header);
+    types.define(fifo, Shuffled, &[("fifo_head", Size), ("fifo_tail", Size), ("fbox_available", I(4))]);
+}
+
 /// The pml ucx, and what it uses.
 fn over_ucx(types: &mut Types) {
     use C::{Chars, I, Ptr, Size, Struct, U};
@@ -287,6 +328,7 @@ fn over_ucx(types: &mut Types) {
     types.define("ompi_message_t", Shuffled, &message);
 }
 
+/// Numbers that differ from the real ones and from one another.
 fn constants(types: &mut Types, build: Build, seed: u64) {
     let mut rng = Rng::new(seed ^ 0xc0de);
     let mut number = |names: &[&'static str], make: &dyn Fn(u64) -> i64| {
@@ -329,6 +371,11 @@ fn constants(types: &mut Types, build: Build, seed: u64) {
         kinds.push("MCA_PML_OB1_HDR_TYPE_CID");
     }
     number(&kinds, &|value| value as i64 + 200);
+    let flags = match build.extended {
+        false => ["MCA_BTL_VADER_FLAG_SINGLE_COPY", "MCA_BTL_VADER_FLAG_COMPLETE", "MCA_BTL_VADER_FLAG_SETUP_FBOX"],
+        true => ["MCA_BTL_SM_FLAG_SINGLE_COPY", "MCA_BTL_SM_FLAG_COMPLETE", "MCA_BTL_SM_FLAG_SETUP_FBOX"],
+    };
+    number(&flags, &bit);
     let tags = ["MCA_COLL_BASE_TAG_BCAST", "MCA_COLL_BASE_TAG_BARRIER", "MCA_COLL_BASE_TAG_REDUCE"];
     number(&tags, &|value| -200 - value as i64);
     types.constants.insert("MCA_COLL_BASE_TAG_NONBLOCKING_BASE", -300);

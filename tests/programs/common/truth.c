@@ -378,6 +378,12 @@ void truth_expect_earlier(MPI_Comm comm, int source, int tag, uint64_t bytes)
     truth_messages[truth_message_count++] = message;
 }
 
+void truth_expect_in_transit(MPI_Comm comm, int source, int tag, uint64_t bytes)
+{
+    truth_expect_earlier(comm, source, tag, bytes);
+    truth_messages[truth_message_count - 1]->in_transit = 1;
+}
+
 void truth_expect(MPI_Comm comm, int source, int tag, uint64_t bytes)
 {
     int arrived = 0;

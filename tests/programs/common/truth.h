@@ -98,6 +98,8 @@ MPI_Request truth_request(struct truth_op *op);
 void truth_expect(MPI_Comm comm, int source, int tag, uint64_t bytes);
 /* The same without waiting: for a message that was sent before another that is waited for. */
 void truth_expect_earlier(MPI_Comm comm, int source, int tag, uint64_t bytes);
+/* A message that is sent once this process has left MPI for good. */
+void truth_expect_in_transit(MPI_Comm comm, int source, int tag, uint64_t bytes);
 /* Messages that an MPI_Mprobe took out of the queue are not unexpected any more. */
 void truth_forget_message(MPI_Comm comm, int source, int tag);
 
@@ -106,6 +108,9 @@ void truth_will_collect(MPI_Comm comm, const char *call);
 
 /* All ranks: waits for each other and lets the library take in what is under way. */
 void truth_settle(void);
+
+/* Waits, outside MPI, until that rank has written its truth. */
+void truth_await_truth_of(int rank);
 
 /* Writes the truth and waits in pause() for a signal. */
 void truth_hang_paused(void);

@@ -36,7 +36,7 @@ struct truth_op {
 
 struct message {
     struct truth_comm *comm;
-    int source, tag, listed;
+    int source, tag, listed, in_transit;
     uint64_t bytes;
 };
 extern struct truth_comm **truth_comms;

@@ -185,20 +185,33 @@ static void write_inactive(FILE *file)
     fputc(']', file);
 }
 
-void truth_write(const char *call, int asking_is_allowed)
+/* Where the truth of a rank of this world is written, in path. */
+static void path_of(int rank)
 {
-    FILE *file;
-    int first = 1;
     const char *pattern = getenv("MPIQ_TRUTH");
     if (pattern == NULL)
         truth_fail("MPIQ_TRUTH is not set: it names the file to write, with %%d for the rank");
     const char *place = strstr(pattern, "%d");
     if (place && truth_world)
-        snprintf(path, sizeof path, "%.*s%d.%d%s", (int)(place - pattern), pattern, truth_world, truth_rank, place + 2);
+        snprintf(path, sizeof path, "%.*s%d.%d%s", (int)(place - pattern), pattern, truth_world, rank, place + 2);
     else if (place)
-        snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, truth_rank, place + 2);
+        snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, rank, place + 2);
     else
         snprintf(path, sizeof path, "%s", pattern);
+}
+
+void truth_await_truth_of(int rank)
+{
+    path_of(rank);
+    while (access(path, F_OK) != 0)
+        usleep(1000);
+}
+
+void truth_write(const char *call, int asking_is_allowed)
+{
+    FILE *file;
+    int first = 1;
+    path_of(truth_rank);
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
     for (size_t i = 0; i < truth_op_count; i++)
         resolve(truth_ops[i], asking_is_allowed);
@@ -227,7 +240,8 @@ void truth_write(const char *call, int asking_is_allowed)
             fprintf(file, "%s{\"comm\":\"0x%lx\",\"peer\":%d", first ? "\n  " : ",\n  ",
                     (unsigned long)HANDLE(message->comm->handle), message->source);
             write_world_rank(file, message->comm, message->source);
-            fprintf(file, ",\"tag\":%d,\"bytes\":%llu}", message->tag, (unsigned long long)message->bytes);
+            fprintf(file, ",\"tag\":%d,\"bytes\":%llu,\"status\":\"%s\"}", message->tag, (unsigned long long)message->bytes,
+                    message->in_transit ? "in_transit" : "pending");
             first = 0;
         }
     fputs("],\n \"collective\":", file);

@@ -31,6 +31,8 @@ pub struct Found {
     pub peer_group: TargetAddr,
     /// The internal communicator of an intercommunicator's local group, null otherwise. Collectives use it.
     pub local_comm: TargetAddr,
+    /// Its extended context id, which Open MPI has since 5.0.
+    pub extended: Option<(u64, u64)>,
     /// Whether ob1 numbers all of its messages: not where the application lets them overtake one another.
     pub numbered: bool,
     /// Whether it has a topology, and so neighbours.
@@ -216,9 +218,11 @@ pub fn read_one(
     let local_comm = if inter { record.pointer(shape.local_comm) } else { TargetAddr::NULL };
     let assertions = shape.assertions.map(|slot| record.uint(slot));
     let numbered = assertions.zip(constants.comm_may_overtake).is_some_and(|(found, overtake)| found & overtake == 0);
+    let extended = shape.context_base.zip(shape.context_sub);
+    let extended = extended.map(|(base, sub)| (record.uint(base), record.uint(sub)));
     let topology = flags & constants.comm_topology != 0;
     let pml_comm = record.pointer(shape.pml_comm);
-    Ok(Found { addr, pml_comm, peers, peer_group, local_comm, numbered, topology, facts })
+    Ok(Found { addr, pml_comm, peers, peer_group, local_comm, extended, numbered, topology, facts })
 }
 
 /// The number that ob1 sends with each message, and the context id as people see it: the same on all members. Since 5.0 the

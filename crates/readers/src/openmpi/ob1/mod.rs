@@ -1,17 +1,21 @@
 //! The pml ob1: requests and messages are sorted into the queues of their communicators, in matching order.
 
+mod headers;
 mod peers;
 mod posted;
 pub mod requests;
 pub mod shapes;
+mod shared_memory;
 mod unexpected;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use self::headers::{Context, Headers};
 use self::peers::Peers;
 use self::requests::{Decoded, Decoder};
 use self::shapes::Ob1Shapes;
-use self::unexpected::{Fragments, HeaderKinds};
+use self::shared_memory::InTransit;
+use self::unexpected::Fragments;
 use super::communicators::{Communicators, Found};
 use super::detect::required;
 use super::groups::Groups;
@@ -41,7 +45,8 @@ pub fn read_all(
     communicators: &mut Communicators,
 ) -> Result<(), ReaderError> {
     let (ob1, pools) = (&Ob1Shapes::resolve(layouts)?, &PoolShapes::resolve(layouts)?);
-    let fragments = Fragments::new(target, shapes, ob1, HeaderKinds::resolve(layouts, ob1)?);
+    let headers = Headers::resolve(layouts, ob1)?;
+    let fragments = Fragments::new(target, shapes, ob1, &headers);
     let tags = InternalTags::new(layouts);
     let peers = Peers::new(target, shapes, ob1, &fragments, &tags);
     let mut decoder = Decoder::new(target, shapes, ob1, layouts, &tags)?;
@@ -90,6 +95,7 @@ pub fn read_all(
         }
     }
 
+    let mut in_transit = InTransit::read(target, layouts, &headers, room);
     for found in &mut communicators.found {
         let Requests { mut sends, mut receives, inactive } = by_comm.remove(&found.addr).unwrap_or_default();
         let mut state = peers.read(found, &mut room);
@@ -99,6 +105,7 @@ pub fn read_all(
                 .unexpected
                 .push("receives are posted, but ob1's part of the communicator is missing".to_owned());
         }
+        peers.add_in_transit(found, &state, &mut in_transit, &mut room);
         peers.add_probes(&mut state, &mut decoder, &mut receives, &mut room);
         // Numbers wrap: the distance to the newest one orders them, oldest first. Cached keys, because the elements are large:
         // each is then moved once.
@@ -130,7 +137,10 @@ pub fn read_all(
         queues::cut(communicators);
     }
     queues::append_all_internal(communicators);
-    unplaced(target, shapes, layouts, &fragments, communicators);
+    unplaced(target, shapes, layouts, &fragments, &in_transit, communicators);
+    if let Some(problem) = in_transit.problem {
+        communicators.notes.push(format!("messages that lie in shared memory could not all be read: {problem}"));
+    }
     Ok(())
 }
 
@@ -153,23 +163,30 @@ fn keep(decoded: Option<Decoded>, room: &mut usize, push: impl FnOnce(Decoded)) 
     true
 }
 
-/// Notes messages for communicators that this process has not made yet (`non_existing_communicator_pending`).
+/// Notes messages for communicators that this process has not made yet: those that have come (`non_existing_communicator_pending`)
+/// and those in transit.
 fn unplaced(
     target: &dyn Target,
     shapes: &Shapes,
     layouts: &Layouts,
     fragments: &Fragments<'_>,
+    in_transit: &InTransit,
     communicators: &mut Communicators,
 ) {
     const LIMIT: usize = 1 << 16;
-    let Ok(field) = layouts.field("mca_pml_ob1_t", "non_existing_communicator_pending") else { return };
-    let Ok(Some(module)) = target.symbol("mca_pml_ob1") else { return };
-    let list = module.addr.wrapping_add(field.offset);
-    let sentinel = list.wrapping_add(shapes.list.sentinel.offset as u64);
-    let walk = circular_list(target, sentinel, shapes.list_item.next.offset as u64, LIMIT);
-    let mut by_context: BTreeMap<String, u64> = BTreeMap::new();
-    let mut problems: Vec<String> = walk.stopped.map(|stop| stop.to_string()).into_iter().collect();
-    for at in walk.elements {
+    let mut by_context: BTreeMap<Context, u64> = in_transit.others().collect();
+    let mut problems: Vec<String> = Vec::new();
+    let field = layouts.field("mca_pml_ob1_t", "non_existing_communicator_pending").ok();
+    let list = field.zip(target.symbol("mca_pml_ob1").ok().flatten()).map(|(field, module)| {
+        let list = module.addr.wrapping_add(field.offset);
+        let sentinel = list.wrapping_add(shapes.list.sentinel.offset as u64);
+        circular_list(target, sentinel, shapes.list_item.next.offset as u64, LIMIT)
+    });
+    let elements = list.map(|walk| {
+        problems.extend(walk.stopped.map(|stop| stop.to_string()));
+        walk.elements
+    });
+    for at in elements.unwrap_or_default() {
         match fragments.context(at) {
             Ok(context) => *by_context.entry(context).or_default() += 1,
             Err(error) => problems.push(error.to_string()),

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::posted::{ListReader, PostedLists};
 use super::requests::{Decoded, Decoder};
 use super::shapes::Ob1Shapes;
+use super::shared_memory::InTransit;
 use super::unexpected::Fragments;
 use crate::openmpi::communicators::Found;
 use crate::openmpi::shapes::Shapes;
@@ -23,6 +24,9 @@ const MAX_ALL_PEERS: u64 = 1 << 26;
 
 /// Sequence numbers travel in 16 bits (`hdr_seq`, ompi/mca/pml/ob1/pml_ob1_hdr.h, v4.1.4 and v5.0.7).
 const SEQUENCE_NUMBERS: u64 = 1 << 16;
+
+/// That of the first message (`mca_pml_ob1_comm_proc_construct`, ompi/mca/pml/ob1/pml_ob1_comm.c, v4.1.4 and v5.0.7).
+const FIRST_SEQUENCE: u64 = 1;
 
 /// A problem is told this many times for each communicator.
 const MAX_SAME_PROBLEM: usize = 4;
@@ -56,6 +60,8 @@ pub struct CommState {
     pub receive_sequence: u64,
     /// The number of the last send to each peer.
     pub send_sequences: HashMap<i64, u64>,
+    /// The number of the next message from each peer that has a state here.
+    expected: HashMap<i64, u64>,
     /// What could not be read.
     pub problems: Problems,
     /// Its lists of posted receives.
@@ -169,6 +175,7 @@ impl<'a> Peers<'a> {
         };
         self.count(found, peer, &record);
         state.send_sequences.insert(peer, record.uint(shape.send_sequence));
+        state.expected.insert(peer, record.uint(shape.expected_sequence));
         state.posted.add(peer, record.address_of(shape.specific_receives));
         let problems = &mut state.problems.unexpected;
         let mut messages = self.fragments.list(record.address_of(shape.unexpected), *room);
@@ -190,11 +197,29 @@ impl<'a> Peers<'a> {
         }
     }
 
-    fn take(&self, mut operation: Operation, found: &mut Found, peer: i64, problems: &mut Vec<String>) {
+    /// Adds the messages that lie in shared memory, behind those that have arrived; at most `room` of them.
+    pub fn add_in_transit(&self, found: &mut Found, state: &CommState, letters: &mut InTransit, room: &mut usize) {
+        // A peer has no state before the first message.
+        let expected = |peer| state.expected.get(&peer).copied().unwrap_or(FIRST_SEQUENCE);
+        for operation in letters.take(found, expected) {
+            if *room == 0 {
+                break;
+            }
+            *room -= 1;
+            self.put(operation, found);
+        }
+    }
+
+    fn take(&self, operation: Operation, found: &mut Found, peer: i64, problems: &mut Vec<String>) {
         let source = operation.desired_local_rank.unwrap_or_default();
         if source != peer {
             add(problems, format!("a message from {source} lies in the list of peer {peer}"));
         }
+        self.put(operation, found);
+    }
+
+    fn put(&self, mut operation: Operation, found: &mut Found) {
+        let source = operation.desired_local_rank.unwrap_or_default();
         operation.desired_global_rank = found.world_rank(source);
         operation.actual_global_rank = operation.desired_global_rank;
         if let Some(tag) = operation.desired_tag.filter(|tag| *tag < 0) {

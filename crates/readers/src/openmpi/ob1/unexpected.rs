@@ -6,46 +6,15 @@
 
 use std::collections::HashSet;
 
+use super::headers::{Context, Headers, shifted};
 use super::shapes::Ob1Shapes;
 use crate::ReaderError;
 use crate::openmpi::shapes::Shapes;
-use crate::record::{Record, Slot};
+use crate::record::Record;
 use crate::walk::{Stop, circular_list};
-use layouts::{LayoutError, Layouts};
-use model::{Operation, OperationStatus, Remark};
+use model::{Operation, Remark};
+use target::Target;
 use target::address::TargetAddr;
-use target::{Target, TargetError};
-
-/// Constants and derived offsets of message headers.
-#[derive(Debug, Clone)]
-pub struct HeaderKinds {
-    eager: u64,
-    rendezvous: u64,
-    rget: u64,
-    extended: Option<u64>,
-    /// Bytes of an eager message's header as it is sent.
-    match_len: u64,
-}
-
-impl HeaderKinds {
-    /// Resolves the constants.
-    ///
-    /// # Errors
-    /// Names the first that no layout source has.
-    pub fn resolve(layouts: &Layouts, ob1: &Ob1Shapes) -> Result<Self, LayoutError> {
-        let number = |name: &str| layouts.constant(name).map(|value| value as u64);
-        let header = &ob1.header;
-        // The header ends after its sequence number, unless this build pads it (OMPI_PML_OB1_MATCH_HDR_LEN).
-        let end = header.padding.map_or(header.sequence.offset + header.sequence.size, |slot| slot.offset + slot.size);
-        Ok(Self {
-            eager: number("MCA_PML_OB1_HDR_TYPE_MATCH")?,
-            rendezvous: number("MCA_PML_OB1_HDR_TYPE_RNDV")?,
-            rget: number("MCA_PML_OB1_HDR_TYPE_RGET")?,
-            extended: number("MCA_PML_OB1_HDR_TYPE_CID").ok(),
-            match_len: end as u64,
-        })
-    }
-}
 
 /// After this many messages that make no sense, the rest of their list is left alone.
 const MAX_DAMAGED: usize = 8;
@@ -64,13 +33,13 @@ pub struct Fragments<'a> {
     target: &'a dyn Target,
     shapes: &'a Shapes,
     ob1: &'a Ob1Shapes,
-    kinds: HeaderKinds,
+    headers: &'a Headers<'a>,
 }
 
 impl<'a> Fragments<'a> {
     /// A reader of fragments.
-    pub fn new(target: &'a dyn Target, shapes: &'a Shapes, ob1: &'a Ob1Shapes, kinds: HeaderKinds) -> Self {
-        Self { target, shapes, ob1, kinds }
+    pub fn new(target: &'a dyn Target, shapes: &'a Shapes, ob1: &'a Ob1Shapes, headers: &'a Headers<'a>) -> Self {
+        Self { target, shapes, ob1, headers }
     }
 
     /// The messages of the list at `list`, in order, at most `limit`.
@@ -166,78 +135,30 @@ impl<'a> Fragments<'a> {
 
     /// One fragment: its sequence number and what it is as an operation.
     fn message(&self, at: TargetAddr) -> Result<(u64, Operation), ReaderError> {
-        let (shape, header, segment) = (&self.ob1.fragment, &self.ob1.header, &self.ob1.segment);
+        let (shape, segment) = (&self.ob1.fragment, &self.ob1.segment);
         let mut buffer = Vec::new();
         let record = Record::read(self.target, at, shape.size, &mut buffer)?;
-        let mut shift = shape.header.offset;
-        let kind = record.uint(shifted(header.kind, shift));
-        let mut rendezvous_bytes = shifted(header.rendezvous_bytes, shift);
-        let mut kind_of_match = kind;
-        let mut in_front = self.kinds.match_len;
-        if Some(kind) == self.kinds.extended
-            && let (Some(inner), Some(bytes)) = (header.extended_match, header.extended_rendezvous_bytes)
-        {
-            // The ordinary header follows the extended one; fields of `hdr_match` are found there. The extended one
-            // stays on messages that came before their communicator: their segment then starts behind it, but its
-            // length still counts it (mca_pml_ob1_add_comm in ompi/mca/pml/ob1/pml_ob1.c, v5.0.7).
-            shift += inner.offset;
-            in_front += inner.offset as u64;
-            rendezvous_bytes = shifted(bytes, shape.header.offset);
-            kind_of_match = record.uint(shifted(header.kind, shift));
-        }
-        let source = record.int(shifted(header.source, shift));
-        let tag = record.int(shifted(header.tag, shift));
-        let sequence = record.uint(shifted(header.sequence, shift));
+        let header = self.headers.read(&record, shape.header.offset)?;
+        // The header travels in front of the data; the fragment's one segment holds both. An extended header stays on
+        // messages that came before their communicator: their segment then starts behind it, but its length still counts it
+        // (mca_pml_ob1_add_comm in ompi/mca/pml/ob1/pml_ob1.c, v5.0.7).
         let first = shape.segments.offset;
         let data = record.pointer(shifted(segment.addr, first));
-        let (length, remark) = if kind_of_match == self.kinds.eager {
-            // The header travels in front of the data; the fragment's one segment holds both.
-            let bytes = record.uint(shifted(segment.len, first));
-            let length = bytes.checked_sub(in_front).ok_or_else(|| {
-                ReaderError::Damaged(format!("the message at {at} has {bytes} bytes, less than its header"))
-            })?;
-            (length, Remark::Eager)
-        } else if kind_of_match == self.kinds.rendezvous || kind_of_match == self.kinds.rget {
-            (record.uint(rendezvous_bytes), Remark::Rendezvous)
-        } else {
-            return Err(ReaderError::Damaged(format!("the message at {at} has a header of the unknown kind {kind}")));
-        };
-        let eager = kind_of_match == self.kinds.eager;
-        let operation = Operation {
-            status: OperationStatus::Pending,
-            desired_local_rank: Some(source),
-            desired_tag: Some(tag),
-            desired_length: Some(length),
-            system_buffer: true,
-            buffer: eager.then(|| data.wrapping_add(self.kinds.match_len).get()),
-            actual_local_rank: Some(source),
-            actual_tag: Some(tag),
-            actual_length: Some(length),
-            extra_text: vec![remark],
-            ..Operation::default()
-        };
-        Ok((sequence, operation))
+        let mut operation = header.operation(header.length(record.uint(shifted(segment.len, first)), at)?);
+        if header.announced.is_none() {
+            operation.extra_text.push(Remark::Eager);
+            operation.buffer = Some(data.wrapping_add(self.headers.match_len()).get());
+        }
+        Ok((header.sequence, operation))
     }
 
-    /// The context id that a fragment's sender named, for messages without a communicator.
+    /// The communicator that a fragment's sender named, for messages without one.
     ///
     /// # Errors
     /// Where the fragment cannot be read.
-    pub fn context(&self, at: TargetAddr) -> Result<String, TargetError> {
-        let (header, shift) = (&self.ob1.header, self.ob1.fragment.header.offset);
+    pub fn context(&self, at: TargetAddr) -> Result<Context, ReaderError> {
         let mut buffer = Vec::new();
         let record = Record::read(self.target, at, self.ob1.fragment.size, &mut buffer)?;
-        let number = |slot: Slot| record.uint(shifted(slot, shift));
-        if self.kinds.extended == Some(number(header.kind))
-            && let (Some(base), Some(sub)) = (header.extended_base, header.extended_sub)
-        {
-            return Ok(format!("{:#x}:{:#x}", number(base), number(sub)));
-        }
-        Ok(number(header.context).to_string())
+        Ok(self.headers.read(&record, self.ob1.fragment.header.offset)?.context)
     }
-}
-
-/// The slot of a member of a structure that is itself a member, `shift` bytes into the outer one.
-fn shifted(slot: Slot, shift: usize) -> Slot {
-    Slot { offset: slot.offset + shift, ..slot }
 }

@@ -4,6 +4,7 @@ mod classes;
 mod communicators;
 mod damage;
 mod detect;
+mod in_transit;
 mod messages;
 mod over_ucx;
 mod requests;
