@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use model::{Communicator, Operation, Process, Queue, QueueState};
+use model::{Communicator, Operation, OperationStatus, Process, Queue, QueueState};
 
 /// At most this many differing operations are named for each queue.
 const MAX_NAMED: usize = 10;
@@ -76,7 +76,9 @@ fn communicator(our: &Communicator, their: &Communicator, out: &mut Vec<String>,
 }
 
 fn queue(place: &str, ours: &Queue, theirs: &Queue, out: &mut Vec<String>) {
-    let ours_shown: Vec<&Operation> = ours.operations.iter().filter(|operation| !operation.internal).collect();
+    // A plug-in shows neither what is the library's own nor what has not been taken out of shared memory.
+    let shown = |operation: &&Operation| !operation.internal && operation.status != OperationStatus::InTransit;
+    let ours_shown: Vec<&Operation> = ours.operations.iter().filter(shown).collect();
     if ours.state != theirs.state {
         let detail = theirs.detail.as_deref().or(ours.detail.as_deref()).unwrap_or_default();
         out.push(format!(

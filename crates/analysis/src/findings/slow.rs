@@ -7,10 +7,11 @@ use super::deadlock::capital;
 use crate::advice::{self, Change, Outside as Doing};
 use crate::graph::NodeId;
 use crate::job::ProcIndex;
+use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
 use crate::waits::{Free, Need, ProcState, in_lock, reads_input};
 use crate::words;
-use model::{Finding, FindingKind, Outside};
+use model::{Finding, FindingKind, OperationStatus, Outside};
 
 /// How many places at which slow ranks stand are told each by itself.
 const SHOWN: usize = 16;
@@ -159,7 +160,13 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     };
     let waits = words::wait(waiting.len());
     // No sign behind a line: terminals and editors take `file:line` where a blank follows.
-    let summary = format!("{who} {does} while {} {waits} for {}", words::procs(job, waiting), verb("it", "them"));
+    let mut summary = format!("{who} {does} while {} {waits} for {}", words::procs(job, waiting), verb("it", "them"));
+    let letters = letters(context, place, procs);
+    if letters > 0 {
+        let (it, does, them) = (verb("it", "they"), verb("does", "do"), verb("it", "them"));
+        let (messages, wait) = (words::counted(letters, "message"), words::wait(letters));
+        summary.push_str(&format!(" ({it} {does} not take part in MPI: {messages} {wait} for {them})"));
+    }
     let mut evidence = Vec::new();
     for proc in waiting.iter().take(3) {
         for thread in context.threads(*proc).iter().filter(|thread| thread.need != Need::Nothing).take(1) {
@@ -184,6 +191,16 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     };
     advice::give(&mut finding, Change::Rank(doing));
     finding
+}
+
+/// How many messages of the application lie in front of ranks that stand outside MPI.
+fn letters(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> usize {
+    if matches!(place, Place::NotStarted | Place::Call(..)) {
+        return 0;
+    }
+    let of = |proc: &ProcIndex| context.matching.of_proc(*proc).iter();
+    let waits = |entry: &&Entry<'_>| entry.is_own() && entry.operation.status == OperationStatus::InTransit;
+    procs.iter().flat_map(of).filter(waits).count()
 }
 
 /// Where a thread stands, after words that say that it does; empty where nothing is known.

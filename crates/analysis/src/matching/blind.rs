@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Entry, Matching};
 use crate::job::{CommunicatorId, Job, ProcIndex, View};
 use crate::words;
-use model::{Queue, QueueKind, QueueState, Remark};
+use model::{OperationStatus, Queue, QueueKind, QueueState, Remark};
 
 impl Matching<'_> {
     /// Why nothing follows from an operation having no counterpart; `None` where all that could be one was read. Of
@@ -44,7 +44,7 @@ impl Matching<'_> {
     }
 }
 
-/// How many messages of each sender to each receiver are seen only as pending sends.
+/// How many messages of each sender to each receiver are seen, though they have not arrived: as pending sends, or in transit.
 pub(super) type Unsent = HashMap<(CommunicatorId, ProcIndex, ProcIndex), u64>;
 
 impl Matching<'_> {
@@ -79,9 +79,15 @@ impl Matching<'_> {
     }
 }
 
-/// Counts the sends that have not arrived.
+/// Counts the sends that have not arrived, and the messages in transit.
 pub(super) fn unsent(entries: &[Entry<'_>]) -> Unsent {
     let mut unsent = Unsent::new();
+    for entry in entries.iter().filter(|entry| entry.operation.status == OperationStatus::InTransit) {
+        let within = entry.operation.has(&Remark::WithinLocalGroup);
+        if let Some(from) = entry.peer.filter(|_| !within) {
+            *unsent.entry((entry.communicator, from, entry.place.proc)).or_default() += 1;
+        }
+    }
     for entry in entries.iter().filter(|entry| entry.place.queue == QueueKind::PendingSends) {
         let within = entry.operation.has(&Remark::WithinLocalGroup);
         if let (Some(to), true) = (entry.peer, entry.waits() && entry.same.is_none() && !within) {

@@ -95,7 +95,7 @@ pub struct Matching<'a> {
     starts: Vec<Vec<[usize; 3]>>,
     /// Why sends of members of each communicator are not known.
     unknown_sends: HashMap<CommunicatorId, String>,
-    /// Messages that are seen only at their senders.
+    /// Messages that are seen before they have arrived.
     unsent: blind::Unsent,
 }
 

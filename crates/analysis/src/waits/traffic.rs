@@ -1,14 +1,14 @@
 //! Whether messages are on their way, where the MPI library counts what it sends and what arrives.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::job::{CommunicatorId, Job, ProcIndex, Shared};
-use model::Communicator;
+use model::{Communicator, OperationStatus, Remark};
 
 /// Whether a message is on its way to a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitKind {
-    /// None is: as many have arrived as were sent.
+    /// None is but those that were read in transit: with these as many have arrived as were sent.
     Quiet,
     /// At least one is.
     Coming,
@@ -20,7 +20,12 @@ pub enum WaitKind {
 #[derive(Debug)]
 pub struct Traffic {
     sums: Vec<Sums>,
+    letters: Vec<Letters>,
 }
+
+/// How many messages in transit were read on one communicator, by receiver, whether they go to a member of its own group, and
+/// the sender's rank. They count as arrived: what they are is known.
+type Letters = HashMap<(ProcIndex, bool, i64), u64>;
 
 /// What is on its way on one communicator to anybody.
 #[derive(Debug, Default)]
@@ -35,12 +40,15 @@ struct Sums {
 impl Traffic {
     /// Looks through the counters of all communicators once.
     pub fn new(job: &Job<'_>) -> Self {
-        Self { sums: job.communicators.iter().map(Sums::new).collect() }
+        let letters: Vec<Letters> = job.communicators.iter().map(letters).collect();
+        let sums = job.communicators.iter().zip(&letters).map(|(shared, letters)| Sums::new(shared, letters)).collect();
+        Self { sums, letters }
     }
 
     /// Whether a message of one process to another is on its way on a communicator.
     pub fn between(&self, job: &Job<'_>, id: CommunicatorId, sender: ProcIndex, receiver: ProcIndex) -> WaitKind {
-        job.communicators.get(id.0).map_or(WaitKind::Unknown, |shared| between(shared, sender, receiver))
+        let known = job.communicators.get(id.0).zip(self.letters.get(id.0));
+        known.map_or(WaitKind::Unknown, |(shared, letters)| between(shared, letters, sender, receiver))
     }
 
     /// Whether a message of anybody to a process is on its way on a communicator.
@@ -54,7 +62,7 @@ impl Traffic {
 }
 
 impl Sums {
-    fn new(shared: &Shared<'_>) -> Self {
+    fn new(shared: &Shared<'_>, letters: &Letters) -> Self {
         let mut sums = Self::default();
         let members: usize = shared.groups.as_deref().unwrap_or_default().iter().map(Vec::len).sum();
         sums.partial = members == 0
@@ -66,7 +74,7 @@ impl Sums {
                 let side = if entry.within_local_group { view.side } else { shared.peers(view.side) };
                 let Some(peer) = shared.member(side, entry.local_rank) else { continue };
                 for (sender, receiver) in [(view.proc, peer), (peer, view.proc)] {
-                    match between(shared, sender, receiver) {
+                    match between(shared, letters, sender, receiver) {
                         WaitKind::Coming => sums.coming.insert(receiver),
                         WaitKind::Unknown => sums.unknown.insert(receiver),
                         WaitKind::Quiet => false,
@@ -78,7 +86,20 @@ impl Sums {
     }
 }
 
-fn between(shared: &Shared<'_>, sender: ProcIndex, receiver: ProcIndex) -> WaitKind {
+fn letters(shared: &Shared<'_>) -> Letters {
+    let mut letters = Letters::new();
+    for view in &shared.views {
+        let arrived = view.communicator.unexpected_messages.operations.iter();
+        for message in arrived.filter(|message| message.status == OperationStatus::InTransit) {
+            if let Some(rank) = message.desired_local_rank {
+                *letters.entry((view.proc, message.has(&Remark::WithinLocalGroup), rank)).or_default() += 1;
+            }
+        }
+    }
+    letters
+}
+
+fn between(shared: &Shared<'_>, letters: &Letters, sender: ProcIndex, receiver: ProcIndex) -> WaitKind {
     let (Some(from), Some(to)) = (shared.view(sender), shared.view(receiver)) else { return WaitKind::Unknown };
     let (Some(sender_rank), Some(receiver_rank)) = (from.communicator.local_rank, to.communicator.local_rank) else {
         return WaitKind::Unknown;
@@ -87,7 +108,8 @@ fn between(shared: &Shared<'_>, sender: ProcIndex, receiver: ProcIndex) -> WaitK
     match (count(from.communicator, within, receiver_rank), count(to.communicator, within, sender_rank)) {
         (Some((Some(sent), _, modulus)), Some((_, Some(arrived), other))) if shared.doubt.is_none() => {
             let modulus = modulus.max(other).max(1);
-            if sent % modulus == arrived % modulus { WaitKind::Quiet } else { WaitKind::Coming }
+            let read = letters.get(&(receiver, within, sender_rank)).copied().unwrap_or_default();
+            if sent % modulus == arrived.wrapping_add(read) % modulus { WaitKind::Quiet } else { WaitKind::Coming }
         }
         _ => WaitKind::Unknown,
     }

@@ -1,7 +1,10 @@
 //! Snapshots built by hand.
 
 use analysis::diagnose::{Earlier, diagnose};
-use model::{Call, Communicator, Finding, FindingKind, Operation, Outside, Process, Snapshot, Stage, Traffic, Verdict};
+use model::{
+    Call, Communicator, Finding, FindingKind, Operation, OperationStatus, Outside, Process, Snapshot, Stage, Traffic,
+    Verdict,
+};
 
 /// A job of `size` ranks that stand nowhere yet, with MPI_COMM_WORLD.
 pub fn job(size: i64) -> Snapshot {
@@ -49,6 +52,18 @@ pub fn outside(snapshot: &mut Snapshot, rank: usize, function: &str) {
         line: Some(99),
         fingerprint: Some("g".to_owned()),
         ..Outside::default()
+    });
+}
+
+/// A message in shared memory that a rank has not taken out, in MPI_COMM_WORLD.
+pub fn in_transit(snapshot: &mut Snapshot, to: usize, from: i64, tag: i64) {
+    snapshot.processes[to].communicators[0].unexpected_messages.operations.push(Operation {
+        status: OperationStatus::InTransit,
+        desired_local_rank: Some(from),
+        desired_global_rank: Some(from),
+        desired_tag: Some(tag),
+        desired_length: Some(8),
+        ..Operation::default()
     });
 }
 

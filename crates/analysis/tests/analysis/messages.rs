@@ -236,6 +236,10 @@ fn receives_to_which_nobody_sends() {
     assert_eq!(told(&findings(&snapshot, &finished, &[])), certain);
     counted(&mut snapshot, 0, &[(1, 0, 6)]);
     assert_eq!(told(&findings(&snapshot, &finished, &[])), "");
+    // The one that is missing lies in shared memory, and is another.
+    let other = with_status(OperationStatus::InTransit, operation(Some(1), Some(4)));
+    post(&mut snapshot, 0, 0, QueueKind::UnexpectedMessages, other);
+    assert_eq!(told(&findings(&snapshot, &finished, &[])), certain);
     assert_eq!(told(&findings(&snapshot, &[Fate::Stuck, Fate::Stuck, Fate::Stuck], &[])), "");
 }
 

@@ -3,7 +3,7 @@
 use analysis::diagnose::{Earlier, diagnose};
 use model::{Argument, FindingKind, Motion, Snapshot, Stage, State, Traffic, Window};
 
-use super::made::{call, counted, job, of_kind, outside, receive, send, twice};
+use super::made::{call, counted, in_transit, job, of_kind, outside, receive, send, twice};
 
 #[test]
 fn two_receives_of_each_other() {
@@ -37,6 +37,49 @@ fn a_message_on_its_way_is_no_deadlock_for_certain() {
     let (findings, verdict) = diagnose(&snapshot, None);
     assert!(findings.iter().all(|finding| !finding.certain), "{findings:?}");
     assert_eq!(verdict.state, State::Suspect);
+}
+
+#[test]
+fn a_message_in_transit_is_known_in_place_of_the_count() {
+    let with = |tags: &[i64], sent: u64| {
+        let mut snapshot = job(2);
+        for (rank, from) in [(0, 1), (1, 0)] {
+            call(&mut snapshot, rank, "MPI_Recv", 10);
+            receive(&mut snapshot, rank, Some(from), 17);
+        }
+        counted(&mut snapshot);
+        snapshot.processes[0].communicators[0].traffic[1].sent = Some(sent);
+        tags.iter().for_each(|tag| in_transit(&mut snapshot, 1, 0, *tag));
+        let (findings, verdict) = diagnose(&snapshot, None);
+        (findings.iter().any(|finding| finding.kind == FindingKind::Deadlock && finding.certain), verdict.state)
+    };
+    // All that was sent was read, and nothing of it fits.
+    assert_eq!(with(&[18], 1), (true, State::Deadlock));
+    assert_eq!(with(&[18, 19], 2), (true, State::Deadlock));
+    // One more is on its way, and nobody knows which.
+    assert_eq!(with(&[18], 2), (false, State::Suspect));
+    // It fits: the receiver takes it out and goes on.
+    assert_eq!(with(&[17], 1), (false, State::Running));
+    assert_eq!(with(&[18, 17], 2), (false, State::Running));
+}
+
+#[test]
+fn a_rank_outside_mpi_has_messages_in_front_of_it() {
+    let mut snapshot = job(2);
+    outside(&mut snapshot, 0, "compute");
+    call(&mut snapshot, 1, "MPI_Recv", 10);
+    receive(&mut snapshot, 1, Some(0), 17);
+    let summary = |snapshot: &Snapshot| {
+        let (findings, _) = diagnose(snapshot, None);
+        of_kind(&findings, FindingKind::SlowRank)[0].summary.clone()
+    };
+    let plain = "rank 0 is outside MPI in work at a.c:99 (compute) while rank 1 waits for it";
+    assert_eq!(summary(&snapshot), plain);
+    in_transit(&mut snapshot, 0, 1, 5);
+    assert_eq!(summary(&snapshot), format!("{plain} (it does not take part in MPI: 1 message waits for it)"));
+    in_transit(&mut snapshot, 0, 1, 6);
+    in_transit(&mut snapshot, 0, 1, 6);
+    assert_eq!(summary(&snapshot), format!("{plain} (it does not take part in MPI: 3 messages wait for it)"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::{Context, Fate, MAX_FINDINGS};
 use crate::advice::{self, Change};
 use crate::blame::Blame;
 use crate::job::ProcIndex;
-use crate::matching::name;
+use crate::matching::{Entry, name};
 use model::{Finding, FindingKind, OperationStatus, QueueKind};
 
 /// So many messages at one rank are a flood: an eager message takes a fragment of 4 KiB or more of the library's memory, so
@@ -43,8 +43,12 @@ type Sort = (Option<ProcIndex>, Option<i64>, usize);
 
 fn flood(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
     let entries = context.matching.of_proc(proc);
-    let messages =
-        || entries.iter().filter(|entry| entry.place.queue == QueueKind::UnexpectedMessages && entry.is_own());
+    // What is in transit lies in memory of its sender's.
+    let taken = |entry: &&Entry<'_>| {
+        let arrived = entry.place.queue == QueueKind::UnexpectedMessages;
+        arrived && entry.operation.status != OperationStatus::InTransit && entry.is_own()
+    };
+    let messages = || entries.iter().filter(taken);
     let count = messages().count();
     let sum = |bytes: u64, length: Option<u64>| bytes.saturating_add(length.unwrap_or_default());
     // What waits at its sender takes no memory here.

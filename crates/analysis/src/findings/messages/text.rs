@@ -7,7 +7,7 @@ use crate::matching::{Entry, name};
 use crate::words;
 pub(super) use crate::words::counted;
 use functions::{WaitKind, wait_kind};
-use model::{Blamed, Call, Finding, QueueKind, RankCall, RankStart, Sender, StartedBy};
+use model::{Blamed, Call, Finding, OperationStatus, QueueKind, RankCall, RankStart, Sender, StartedBy};
 
 /// So many calls of functions that have returned are told of one message.
 const MOST_ELSEWHERE: usize = 4;
@@ -68,6 +68,12 @@ pub(super) fn sent(context: &Context<'_, '_>, message: &Entry<'_>) -> String {
 pub(super) fn where_it_is(context: &Context<'_, '_>, message: &Entry<'_>) -> String {
     let bytes = length(message).map_or_else(String::new, |bytes| format!(" of {bytes} bytes"));
     let to = receiver(message).map_or_else(|| "its receiver".to_owned(), |id| name(context.job, id));
+    // Of a send the message at the other end says where it lies.
+    let same = message.same.and_then(|same| context.matching.entry(same));
+    let in_transit = |entry: &Entry<'_>| entry.operation.status == OperationStatus::InTransit;
+    if in_transit(message) || same.is_some_and(in_transit) {
+        return format!("the message{bytes} is in transit: {to} has not taken it out of shared memory yet");
+    }
     match (message.place.queue, message.same) {
         (QueueKind::PendingSends, None) => format!("the send{bytes} is pending at its sender"),
         (QueueKind::PendingSends, Some(_)) | (_, Some(_)) => {
