@@ -3,6 +3,7 @@
 //!
 //! Nothing here comes from the shipped layout profiles: only the names of types, fields and constants are the MPI's.
 
+pub mod cells;
 pub mod core_file;
 pub mod layout;
 pub mod memory;

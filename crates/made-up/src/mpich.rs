@@ -118,6 +118,11 @@ fn types(abi: TargetAbi, device: Device, seed: u64) -> Types {
         ("send_async.datatype", C::I(4)),
     ];
     types.define(MORE, Order::Shuffled, &more);
+    if device != Device::Ch3 {
+        let mut header = ["src_rank", "tag", "context_id", "error_bits", "flags"].map(|name| (name, C::I(4))).to_vec();
+        header.extend([("sreq_ptr", C::Ptr), ("data_sz", C::Size), ("rndv_hdr_sz", C::Size)]);
+        types.define("MPIDIG_hdr_t", Order::Shuffled, &header);
+    }
     let entry =
         [("req", C::Ptr), ("tag", C::I(4)), ("rank", C::I(4)), ("buf", C::Ptr), ("count", C::I(8)), ("next", C::Ptr)];
     types.define("MPIR_Debugq", Order::Shuffled, &entry);

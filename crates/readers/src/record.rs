@@ -94,7 +94,12 @@ impl<'a> Record<'a> {
 
     /// The bytes of a field; empty where the record is shorter than its layout says.
     pub fn bytes(&self, slot: Slot) -> &'a [u8] {
-        slot.offset.checked_add(slot.size).and_then(|end| self.bytes.get(slot.offset..end)).unwrap_or_default()
+        self.part(slot.offset, slot.size)
+    }
+
+    /// Bytes at an offset that no layout has; empty where the record is shorter.
+    pub fn part(&self, offset: usize, size: usize) -> &'a [u8] {
+        offset.checked_add(size).and_then(|end| self.bytes.get(offset..end)).unwrap_or_default()
     }
 
     /// An unsigned integer.

@@ -29,6 +29,7 @@ pub mod requests;
 mod rows;
 pub mod scan;
 pub mod shapes;
+mod shared_memory;
 pub mod tags;
 pub mod transport;
 pub mod ucx;

@@ -16,6 +16,7 @@ use super::netmod::network;
 use super::requests::{Kind, Kinds, Request, RequestShape, walk};
 use super::rows::{Rows, Unknown};
 use super::shapes::Shapes;
+use super::shared_memory;
 use super::transport::{Around, Decoded};
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
@@ -91,6 +92,8 @@ pub fn read_all(
     // It looks at the communicators, which are filled now.
     drop(network);
     let communicators = around.communicators;
+    let in_transit = shared_memory::read(target, layouts, &process.pools.ranges, communicators, MAX_OPERATIONS)?;
+    in_transit.unplaced.iter().for_each(|context| *found.unplaced.entry(*context).or_default() += 1);
     let unknown = found.unknown.into_iter().map(|((queue, comm), count)| {
         // What goes on in the library's own communicators belongs to those they are parts of.
         ((queue, comm.map(|comm| communicators.owner(comm))), count)
@@ -115,6 +118,7 @@ pub fn read_all(
     states.local = shape.is_local.is_some() && around.communicators.one_node();
     let mut sorted: HashMap<(usize, QueueKind), Vec<Decoded>> = HashMap::new();
     let decoded = found.rows.into_iter().map(|row| row.decoded).chain(unexpected.messages);
+    let decoded = decoded.chain(in_transit.messages);
     for decoded in decoded {
         sorted.entry((decoded.comm, decoded.queue)).or_default().push(decoded);
     }
@@ -127,6 +131,9 @@ pub fn read_all(
             operation.desired_global_rank = operation.desired_local_rank.and_then(|rank| found.world_rank(rank));
             found.facts.inactive.push(operation);
         }
+    }
+    if let Some(problem) = in_transit.problem {
+        notes.push(format!("messages that lie in shared memory could not all be read: {problem}"));
     }
     notes.extend(by_context(found.unplaced, "messages for", "this process has not created yet"));
     notes.extend(by_context(found.abandoned, "requests on", "has been freed"));

@@ -1,6 +1,7 @@
 //! Tests of the built-in reader for MPICH on made-up processes: no layout is a real one.
 
 mod damage;
+mod in_transit;
 mod lengths;
 mod located;
 mod network;
