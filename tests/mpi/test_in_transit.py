@@ -14,6 +14,7 @@ from support.builds import MpiBuild
 from support.cli import mpi_queues, pid_options, show
 from support.compare import assert_equal
 from support.jobs import Job
+from support.known import known_of
 from support.paths import PROGRAMS
 
 StartJob = Callable[..., Job]
@@ -23,6 +24,8 @@ Message = Tuple[int, int]
 ROOM = [(("1", "5", "3000", "0"), 2), (("2", "12", "100000", "40"), 2), (("3", "20", "5000", "40"), 4)]
 #: The same, and more than there is room for.
 NO_ROOM = ("5", "400", "1000", "40")
+#: MPICHs whose messages within a node go another way than through cells that are read.
+WITHOUT_CELLS = ("mpich-debian-4.0.2", "mpich-debian-4.2.1", "mpich-ch3-4.0.2", "mpich-wheel-3.4.3")
 #: Only keeps a failing test from taking long.
 PATIENCE = 60.0
 
@@ -54,6 +57,25 @@ def test_all_that_was_sent_is_there(
     # Those of the collective whose root does not come.
     assert _in_transit(first, internal=True)
     job.assert_running()
+
+
+@pytest.mark.parametrize("room", ROOM[::2], ids=_name)
+def test_what_mpich_has_in_its_cells(
+    mpich_build: MpiBuild, start_job: StartJob, room: Tuple[Tuple[str, ...], int]
+) -> None:
+    """Where the network's library, ch3 or an older release has the messages nothing is told of them."""
+    arguments, ranks = room
+    job = start_job(mpich_build, "truth_in_transit", *arguments, ranks=ranks)
+    shown = show(job.pids, "--internal")
+    first = shown[job.pids[0]]
+    if mpich_build.id in WITHOUT_CELLS:
+        assert not _in_transit(first, internal=False)
+        return
+    for rank, truth in job.truth.items():
+        assert_equal(truth, shown[job.pids[rank]], internal=True, known=known_of(mpich_build.id))
+    assert first["notes"] == []
+    assert len(_in_transit(first, internal=False)) == int(arguments[1]) * (ranks - 1)
+    assert _in_transit(first, internal=True)
 
 
 def test_what_finds_no_room_waits_at_its_sender(mpi_build: MpiBuild, start_job: StartJob) -> None:
