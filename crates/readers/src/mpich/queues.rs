@@ -132,7 +132,7 @@ pub fn read_all(
             found.facts.inactive.push(operation);
         }
     }
-    if let Some(problem) = in_transit.problem {
+    if let Some(problem) = in_transit.problem.or(unexpected.in_transit) {
         notes.push(format!("messages that lie in shared memory could not all be read: {problem}"));
     }
     notes.extend(by_context(found.unplaced, "messages for", "this process has not created yet"));

@@ -37,6 +37,8 @@ pub struct Unexpected {
     pub messages: Vec<Decoded>,
     /// Why there may be more; `None` where these are all.
     pub incomplete: Option<String>,
+    /// Why there may be more in transit.
+    pub in_transit: Option<String>,
 }
 
 /// A network whose requests MPICH leaves to the network's library (`MPIDI_NM`, src/mpid/ch4/netmod).
@@ -87,6 +89,6 @@ impl Transport for NotRead {
 
     fn unexpected(&mut self, _: &mut Around<'_>) -> Result<Unexpected, ReaderError> {
         let incomplete = format!("messages that only {} knows are not read", self.network);
-        Ok(Unexpected { messages: Vec::new(), incomplete: Some(incomplete) })
+        Ok(Unexpected { incomplete: Some(incomplete), ..Unexpected::default() })
     }
 }

@@ -63,7 +63,13 @@ shape!(
         unexpected: "tm.unexpected.all",
         unexpected_by_tag: "tm.unexpected.hash",
     }
-    optional { requests: "req_mp", pool: "req_mp.data", offloading: "tm.offload.iface" }
+    optional {
+        requests: "req_mp",
+        pool: "req_mp.data",
+        offloading: "tm.offload.iface",
+        interfaces: "ifaces",
+        interface_count: "num_ifaces",
+    }
 );
 shape!(
     /// A queue of receives in a worker.
@@ -85,6 +91,7 @@ shape!(
 shape!(
     /// The announcement of a message (src/ucp/rndv/rndv.h).
     AnnouncedShape = ["ucp_rndv_rts_hdr_t"] { total: "size" }
+    optional { opcode: "opcode" }
 );
 shape!(
     /// A connection to another process (src/ucp/core/ucp_ep.h).

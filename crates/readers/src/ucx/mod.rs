@@ -6,6 +6,7 @@
 mod layout;
 mod pool;
 mod request;
+mod shared_memory;
 #[cfg(test)]
 pub mod tests;
 mod worker;
@@ -14,3 +15,6 @@ pub use layout::UcxLayout;
 pub use pool::RequestPool;
 pub use request::{Data, Flags, More, Native, Packed, Sample};
 pub use worker::{Arrived, Links, Workers};
+
+/// Where a message lies that nobody has taken out of shared memory.
+pub const IN_TRANSIT: &str = "lies in a ring of UCX's shared memory, from which this process has not taken it out yet";

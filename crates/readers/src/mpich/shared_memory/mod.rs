@@ -70,8 +70,8 @@ pub fn read(
     let Ok(header) = Header::resolve(layouts) else { return Ok(found) };
     for transport in transports::find(target, ranges)? {
         if let Err(error) = of_transport(target, &transport, &header, communicators, limit, &mut found) {
-            // Core files do not have this memory, nor do recordings of earlier versions: they tell what they did before.
-            let told = !matches!(&error, ReaderError::Target(error) if error.is_left_out());
+            // What a process has is readable: core files lack it, and what was recorded of them.
+            let told = !matches!(error, ReaderError::Target(_));
             found.problem = found.problem.or(told.then(|| error.to_string()));
         }
     }

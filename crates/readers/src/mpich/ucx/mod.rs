@@ -26,7 +26,7 @@ use super::communicators::Found;
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded, Transport, Unexpected};
 use crate::record::Slot;
-use crate::ucx::{Data, Native, Sample, UcxLayout, Workers};
+use crate::ucx::{Data, IN_TRANSIT, Native, Sample, UcxLayout, Workers};
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
 use model::{Operation, OperationStatus, QueueKind};
@@ -40,6 +40,9 @@ const BY_TAG: &str = "in UCX's own request, which leads back to MPICH's; only it
 const OF_SEND: &str = "in UCX's own request, which leads back to MPICH's; its tag has this process's rank, its connection is one of \
                        MPICH's table of addresses";
 const OF_SEND_BY_TAG: &str = "in UCX's own request, which leads back to MPICH's; its tag has this process's rank";
+/// Rings have room for no more messages than this.
+const MAX_IN_TRANSIT: usize = 1 << 20;
+
 const OF_MESSAGE: &str = "on the list of unexpected messages of UCX's worker, which MPICH's variables lead to";
 
 const OF_HELD: &str = "in the message of UCX that MPICH's request leads to, which a matching probe has taken";
@@ -315,19 +318,23 @@ impl Transport for Ucx<'_> {
         let Some(workers) = &self.workers else {
             let incomplete = "messages that have arrived are on a list of UCX's worker, which was not found: this release of UCX is \
                               not known";
-            return Ok(Unexpected { messages: Vec::new(), incomplete: Some(incomplete.to_owned()) });
+            return Ok(Unexpected { incomplete: Some(incomplete.to_owned()), ..Unexpected::default() });
         };
         let Some(split) = self.split else {
             let incomplete = "how this build packs rank and tag for UCX is not known, so the messages that have arrived cannot be \
                               told apart";
-            return Ok(Unexpected { messages: Vec::new(), incomplete: Some(incomplete.to_owned()) });
+            return Ok(Unexpected { incomplete: Some(incomplete.to_owned()), ..Unexpected::default() });
         };
         let mut found = Unexpected::default();
         let mut problems = Vec::new();
         for worker in &workers.at {
             let (messages, problem) = workers.arrived(around.target, *worker);
             problems.extend(problem);
-            for (order, message) in (0..).zip(messages) {
+            let (letters, problem) = workers.in_transit(around.target, *worker, MAX_IN_TRANSIT);
+            found.in_transit = found.in_transit.take().or(problem);
+            let all = messages.into_iter().map(|message| (message, OperationStatus::Pending));
+            let letters = letters.into_iter().map(|message| (message, OperationStatus::InTransit));
+            for (order, (message, status)) in (0..).zip(all.chain(letters)) {
                 if split.is_protocol(message.word) {
                     continue;
                 }
@@ -340,7 +347,9 @@ impl Transport for Ucx<'_> {
                     continue;
                 };
                 let (rank, tag) = (Some(split.rank(message.word)), Some(split.tag(message.word)));
+                let evidence = if status == OperationStatus::InTransit { IN_TRANSIT } else { OF_MESSAGE };
                 let mut operation = Operation {
+                    status,
                     desired_local_rank: rank,
                     desired_tag: tag,
                     desired_length: Some(message.length),
@@ -350,7 +359,7 @@ impl Transport for Ucx<'_> {
                     system_buffer: true,
                     buffer: message.buffer.map(TargetAddr::get),
                     internal: collective,
-                    evidence: Some(OF_MESSAGE.into()),
+                    evidence: Some(evidence.into()),
                     ..Operation::default()
                 };
                 if message.buffer.is_none() {

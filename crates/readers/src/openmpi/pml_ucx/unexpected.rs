@@ -7,7 +7,8 @@ use super::{note, tag};
 use crate::add_problem;
 use crate::openmpi::communicators::Communicators;
 use crate::openmpi::queues::{fail, named};
-use model::{Operation, Remark};
+use crate::ucx::IN_TRANSIT;
+use model::{Operation, OperationStatus, Remark};
 use target::address::TargetAddr;
 
 const EVIDENCE: &str = "on the list of unexpected messages of UCX's worker, which the pml leads to";
@@ -22,6 +23,8 @@ pub struct Arrived {
     /// How many there are for communicators that are not here, by their numbers.
     unplaced: BTreeMap<u64, u64>,
     problem: Option<String>,
+    /// Why there may be more in transit.
+    in_transit: Option<String>,
 }
 
 /// Reads them.
@@ -33,7 +36,11 @@ pub fn read(decoder: &Decoder<'_>, room: &mut usize) -> Arrived {
         if decoder.workers.is_offloading(decoder.target, *worker) {
             found.problem.get_or_insert(OFFLOADED.to_owned());
         }
-        for message in messages {
+        let (letters, problem) = decoder.workers.in_transit(decoder.target, *worker, *room);
+        found.in_transit = found.in_transit.take().or(problem);
+        let all = messages.into_iter().map(|message| (message, OperationStatus::Pending));
+        let letters = letters.into_iter().map(|message| (message, OperationStatus::InTransit));
+        for (message, status) in all.chain(letters) {
             if *room == 0 {
                 break;
             }
@@ -49,7 +56,9 @@ pub fn read(decoder: &Decoder<'_>, room: &mut usize) -> Arrived {
                 continue;
             };
             let (rank, tag) = (Some(tag::rank(message.word)), tag::tag(message.word));
+            let evidence = if status == OperationStatus::InTransit { IN_TRANSIT } else { EVIDENCE };
             let mut operation = Operation {
+                status,
                 desired_local_rank: rank,
                 desired_tag: Some(tag),
                 desired_length: Some(message.length),
@@ -59,7 +68,7 @@ pub fn read(decoder: &Decoder<'_>, room: &mut usize) -> Arrived {
                 system_buffer: true,
                 buffer: message.buffer.map(TargetAddr::get),
                 extra_text: vec![if message.announced { Remark::Rendezvous } else { Remark::Eager }],
-                evidence: Some(EVIDENCE.into()),
+                evidence: Some(evidence.into()),
                 ..Operation::default()
             };
             if message.buffer.is_none() {
@@ -85,6 +94,9 @@ pub fn sort(arrived: Arrived, communicators: &mut Communicators) {
     }
     if let Some(problem) = arrived.problem {
         add_problem(&mut communicators.problems, problem);
+    }
+    if let Some(problem) = arrived.in_transit {
+        communicators.notes.push(format!("messages that lie in shared memory could not all be read: {problem}"));
     }
     note(communicators, arrived.unplaced, "messages for", "this process has not created yet");
 }

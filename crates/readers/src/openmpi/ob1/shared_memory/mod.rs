@@ -51,8 +51,8 @@ impl InTransit {
         let mut found = Self::default();
         let Ok(Some(btl)) = Btl::find(target, layouts) else { return found };
         let mut reader = Reader { target, btl: &btl, headers, letters: Vec::new(), room: limit };
-        // Core files do not have this memory, nor do recordings of earlier versions: they tell what they did before.
-        let told = |error: &ReaderError| !matches!(error, ReaderError::Target(error) if error.is_left_out());
+        // What a process has is readable: core files lack it, and what was recorded of them.
+        let told = |error: &ReaderError| !matches!(error, ReaderError::Target(_));
         found.problem = reader.all().err().filter(told).map(|error| error.to_string());
         for letter in reader.letters {
             found.by_context.entry(letter.header.context).or_default().push(letter);
