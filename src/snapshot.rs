@@ -14,7 +14,7 @@ use super::process::Process;
 use super::queue::counted;
 use super::stacks::StackTree;
 use analysis::stacks::Options;
-use analysis::universe;
+use analysis::{named, universe};
 use target::text::in_a_line;
 
 /// JSON is handed to Python in pieces of about this many bytes.
@@ -98,6 +98,7 @@ impl Snapshot {
             pids,
         });
         universe::number(&mut merged, &job.collect::<Vec<_>>());
+        named::complete(&mut merged);
         Self(Arc::new(merged))
     }
 

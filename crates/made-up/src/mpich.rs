@@ -85,6 +85,7 @@ fn types(abi: TargetAbi, device: Device, seed: u64) -> Types {
             request.extend([("dev.user_count", C::I(8)), ("dev.recv_data_sz", C::I(8)), ("dev.state", C::U(4))]);
             request.extend([("dev.match.parts.tag", C::I(4)), ("dev.match.parts.rank", C::I(2))]);
             request.extend([("dev.match.parts.context_id", C::U(2)), ("dev.datatype", C::I(4))]);
+            request.push(("dev.sender_req_id", C::I(4)));
         }
         Device::Ch4 | Device::Ch4Status => {
             request.extend([("dev.is_local", C::I(4)), ("dev.anysource_partner_request", C::Ptr)]);
@@ -116,6 +117,7 @@ fn types(abi: TargetAbi, device: Device, seed: u64) -> Types {
         ("send_async.offset", C::I(8)),
         ("send_async.data_sz_left", C::I(8)),
         ("send_async.datatype", C::I(4)),
+        ("rreq.peer_req_ptr", C::Ptr),
     ];
     types.define(MORE, Order::Shuffled, &more);
     if device != Device::Ch3 {

@@ -133,6 +133,16 @@ pub struct Operation {
     #[serde(with = "hex_address")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub request: Option<u64>,
+    /// Of a send that waits for its receiver: by which address or number the MPI library, or the network's below it, names the
+    /// request in its messages; null where that is not known.
+    #[serde(with = "hex_address", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub library_request: Option<u64>,
+    /// Of a message that has arrived and that its sender waits with: its sender's request, as `library_request` names it there;
+    /// null where the message names none.
+    #[serde(with = "hex_address", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub sender_request: Option<u64>,
     /// As `CallRequest::started_by`; of an operation of a blocking call empty.
     #[serde(skip_serializing_if = "is_none_told")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<StartedBy>"))]
@@ -186,7 +196,7 @@ pub enum QueueState {
     Error,
 }
 
-/// One message queue of one communicator, in matching order.
+/// One message queue of one communicator, in matching order, but for those that are `unordered`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -197,6 +207,9 @@ pub struct Queue {
     pub detail: Option<String>,
     /// What was read.
     pub operations: Vec<Operation>,
+    /// How many of the operations stand in no known order among those of the same peer.
+    #[serde(skip_serializing_if = "is_none_dropped")]
+    pub unordered: u64,
     /// How many requests or entries were found of which it could not be told what they are, so that they are not among
     /// the operations. Such a queue is not whole, whatever its state says.
     #[serde(skip_serializing_if = "is_none_dropped")]

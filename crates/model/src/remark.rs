@@ -28,6 +28,16 @@ pub enum Remark {
     ReadySend,
     /// A send of which a part has not left yet.
     WaitsForRoom,
+    /// The memory of a send fits a large one of so many bytes to that rank, which waits, and a synchronous one of so many bytes
+    /// that has gone.
+    EitherSend {
+        /// Bytes of the large one.
+        large: u64,
+        /// Where that one goes.
+        to: i64,
+        /// Bytes of the other.
+        synchronous: u64,
+    },
     /// Cancelled, and not waited for yet.
     Cancelled,
     /// Done with an error of MPI.
@@ -78,11 +88,18 @@ const COLLECTIVE: &str = "part of a collective";
 const NUMBERED: &str = "part of a non-blocking or neighbourhood collective";
 const LIBRARY: &str = "posted by the MPI library for itself";
 const ERROR: &str = "complete with the MPI error code ";
+const EITHER: &str = "either ";
+const BYTES_TO: &str = " bytes to ";
+const OR: &str = ", or ";
+const OF_SYNCHRONOUS: &str = " bytes of a synchronous send";
 
 impl fmt::Display for Remark {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ErrorCode(code) => write!(out, "{ERROR}{code}"),
+            Self::EitherSend { large, to, synchronous } => {
+                write!(out, "{EITHER}{large}{BYTES_TO}{to}{OR}{synchronous}{OF_SYNCHRONOUS}")
+            }
             Self::Collective(Some((function, tag))) => write!(out, "{COLLECTIVE}: {function} (tag {tag})"),
             Self::NumberedCollective(tag) => write!(out, "{NUMBERED} (tag {tag})"),
             Self::Library(tag) => write!(out, "{LIBRARY} (tag {tag})"),
@@ -105,7 +122,13 @@ impl From<Cow<'static, str>> for Remark {
             let (words, tag) = text.strip_suffix(')')?.rsplit_once(" (tag ")?;
             Some((words.to_owned(), tag.parse().ok()?))
         };
+        let either = |text: &str| -> Option<Self> {
+            let (first, last) = text.strip_prefix(EITHER)?.strip_suffix(OF_SYNCHRONOUS)?.split_once(OR)?;
+            let (large, to) = first.split_once(BYTES_TO)?;
+            Some(Self::EitherSend { large: large.parse().ok()?, to: to.parse().ok()?, synchronous: last.parse().ok()? })
+        };
         let found = match (text.strip_prefix(ERROR), tagged(&text)) {
+            _ if text.starts_with(EITHER) => either(&text),
             (Some(code), _) => code.parse().ok().map(Self::ErrorCode),
             (None, Some((words, tag))) if words == NUMBERED => Some(Self::NumberedCollective(tag)),
             (None, Some((words, tag))) if words == LIBRARY => Some(Self::Library(tag)),

@@ -181,6 +181,7 @@ fn shown(communicator: &Communicator, internal: bool) -> Communicator {
         state: queue.state,
         detail: queue.detail.clone(),
         operations: queue.operations.iter().filter(|operation| internal || !operation.internal).cloned().collect(),
+        unordered: queue.unordered,
         dropped: queue.dropped,
     };
     Communicator {

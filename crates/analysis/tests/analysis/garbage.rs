@@ -1,6 +1,7 @@
 //! Snapshots that make no sense: a diagnosis of them ends, whatever numbers stand in them.
 
 use analysis::diagnose::{Earlier, diagnose};
+use analysis::named::complete;
 use model::{
     Argument, Call, CallRequest, Communicator, Group, Mpi, Operation, OperationStatus, Outside, Process, Queue,
     QueueState, RequestState, Snapshot, Stage, Traffic,
@@ -77,6 +78,8 @@ fn operation() -> impl Strategy<Value = Operation> {
             count: tags.2,
             call: call.map(Into::into),
             request: request.map(|request| 0x10 * request),
+            library_request: request,
+            sender_request: request,
             extra_text: words.into_iter().map(Into::into).collect(),
             ..Operation::default()
         })
@@ -90,6 +93,7 @@ fn queue() -> impl Strategy<Value = Queue> {
         state,
         detail: None,
         operations,
+        unordered: dropped,
         dropped,
     })
 }
@@ -215,6 +219,9 @@ proptest! {
 
     #[test]
     fn what_makes_no_sense_is_diagnosed_without_a_panic(earlier in garbage(), later in garbage()) {
+        let mut completed = later.clone();
+        complete(&mut completed);
+        diagnose(&completed, None);
         let alone = diagnose(&later, None);
         // The same again, and from what the JSON keeps of it.
         prop_assert_eq!(&diagnose(&later, None), &alone);

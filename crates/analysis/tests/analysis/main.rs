@@ -14,6 +14,7 @@ mod made_stacks;
 mod matching;
 mod messages;
 mod model_of_mpi;
+mod named;
 mod non_blocking;
 mod odd_rank;
 mod programs;

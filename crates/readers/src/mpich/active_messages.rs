@@ -44,6 +44,7 @@ shape!(
         going: "send_async.datatype",
     }
     optional {
+        senders: "rreq.peer_req_ptr",
         send_buffer: "sreq.src_buf",
         send_count: "sreq.count",
         send_datatype: "sreq.datatype",
@@ -52,6 +53,10 @@ shape!(
         listed_request: "rreq.request",
     }
 );
+
+/// `MPIDIG_REQ_PEER_SSEND` and `MPIDIG_REQ_RTS`: the sender waits for an answer, which names its request
+/// (`set_rreq_common`, `MPIDIG_send_target_msg_cb`, src/mpid/ch4/src/mpidig_pt2pt_callbacks.c, v4.0 to v5.0).
+const SENDER_WAITS: u64 = 1 << 1 | 1 << 7;
 
 /// `MPIDIG_REQ_MATCHED`, `MPIDIG_REQ_IN_PROGRESS` and `MPIDIG_REQ_UNEXP_CLAIMED` (src/mpid/ch4/include/mpidpre.h, the same
 /// in v3.4 to v5.0).
@@ -149,6 +154,7 @@ impl ActiveMessages {
         if request.comm.is_none() || request.kind == Kind::MatchedProbe {
             // The library has received it, or will, as so many bytes.
             message(&mut operation, source, tag, count);
+            operation.sender_request = self.senders_request(request, around);
             let buffer = record.uint(shape.buffer);
             operation.buffer = (buffer != 0).then_some(buffer);
             operation.system_buffer = buffer != 0;
@@ -184,6 +190,15 @@ impl ActiveMessages {
         let mut buffer = Vec::new();
         let record = Record::read(around.target, more, self.more.size, &mut buffer).ok()?;
         Some(record.uint(self.more.flags) & MATCHED != 0)
+    }
+
+    /// The address at its sender of the request that a message, which nobody has received, is answered to.
+    fn senders_request(&self, request: &Request<'_>, around: &Around<'_>) -> Option<u64> {
+        let slot = self.more.senders?;
+        let mut buffer = Vec::new();
+        let record = Record::read(around.target, self.more_of(request), self.more.size, &mut buffer).ok()?;
+        let named = record.uint(slot);
+        (record.uint(self.more.flags) & SENDER_WAITS != 0 && named != 0).then_some(named)
     }
 
     /// Where the rest of a request's facts lies.

@@ -21,8 +21,9 @@ const SENT_AT_ONCE: u64 = 16 << 10;
 /// No cell of shared memory is larger.
 const NEVER_AT_ONCE: u64 = 1 << 20;
 
-pub(super) const NO_TAG: &str = "MPICH keeps the tag of a send only in the header that it has sent";
-const NOT_WRITTEN: &str = "MPICH does not write it into the request of a message that it sends at once";
+pub(super) const NO_TAG: &str =
+    "MPICH keeps the tag of a send only in the header that it has sent: its receiver has it, where that is read too";
+const NOT_WRITTEN: &str = "MPICH does not write it into the request of a message that it sends at once: its receiver may have it, where that is read too";
 const AMBIGUOUS: &str = "the request does not say whether this is a large message or a synchronous one that has already gone, which leaves old values";
 /// What a request of a large message keeps.
 struct KeptFacts {
@@ -56,6 +57,7 @@ impl ActiveMessages {
     ) -> Operation {
         operation.evidence = Some(Cow::Borrowed(EVIDENCE));
         operation.not_known("desired_tag", NO_TAG);
+        operation.library_request = (!request.complete()).then_some(request.at.get());
         let why = match self.kept(request, comm, around) {
             Ok(kept) => {
                 operation.desired_local_rank = Some(kept.destination);
@@ -81,8 +83,7 @@ impl ActiveMessages {
             }
             Err(Gone::Ambiguous(kept, sent)) => {
                 let KeptFacts { destination, bytes, .. } = kept;
-                let either = format!("either {bytes} bytes to {destination}, or {sent} bytes of a synchronous send");
-                operation.extra_text.push(Remark::Other(Cow::Owned(either)));
+                operation.extra_text.push(Remark::EitherSend { large: bytes, to: destination, synchronous: sent });
                 AMBIGUOUS
             }
             Err(Gone::Nowhere) => AMBIGUOUS,

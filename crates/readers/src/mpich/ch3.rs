@@ -26,6 +26,7 @@ shape!(
         partner: "dev.partner_request",
         next: "next" | "dev.next",
     }
+    optional { senders: "dev.sender_req_id" }
 );
 
 /// `MPIDI_REQUEST_TYPE_SHIFT` and the types of sends (src/mpid/ch3/include/mpidimpl.h).
@@ -34,9 +35,13 @@ const TYPE_MASK: u64 = 0x3f;
 const MODES: [(u64, SendMode); 4] =
     [(1, SendMode::Standard), (2, SendMode::Ready), (3, SendMode::Synchronous), (4, SendMode::Buffered)];
 
-/// `MPIDI_REQUEST_MSG_MASK` and `MPIDI_REQUEST_SELF_MSG`.
+/// `MPIDI_REQUEST_MSG_MASK`, `MPIDI_REQUEST_RNDV_MSG` and `MPIDI_REQUEST_SELF_MSG`.
 const MESSAGE_MASK: u64 = 3;
+const RENDEZVOUS: u64 = 2;
 const SELF_MESSAGE: u64 = 3;
+
+/// `MPIDI_REQUEST_SYNC_SEND_MASK`.
+const SYNCHRONOUS: u64 = 1 << 3;
 
 const EVIDENCE: &str = "in MPICH's pool of requests, in use";
 
@@ -92,6 +97,12 @@ impl Ch3 {
         let (rank, tag) = (record.int(shape.rank), record.int(shape.tag));
         if request.comm.is_none() || request.kind == Kind::MatchedProbe {
             message(&mut operation, rank, tag, self.arrived(request, around));
+            // Its sender waits for an answer that names its request (src/mpid/ch3/src/ch3u_{rndv,eagersync}.c). Others name one, too,
+            // which may be another message's by now.
+            let state = record.uint(shape.state);
+            let waits = state & MESSAGE_MASK == RENDEZVOUS || state & SYNCHRONOUS != 0;
+            let named = shape.senders.map(|slot| record.uint(slot)).filter(|named| waits && *named != 0);
+            operation.sender_request = named;
             // That its data has arrived does not make it received.
             operation.status = OperationStatus::Pending;
             if request.comm.is_some() {
@@ -99,7 +110,7 @@ impl Ch3 {
                 operation.extra_text.push(Remark::MatchedMessage);
                 return Ok(Some(Decoded { comm, queue: QueueKind::PendingReceives, order: u64::MAX, operation }));
             }
-            let own = record.uint(shape.state) & MESSAGE_MASK == SELF_MESSAGE;
+            let own = state & MESSAGE_MASK == SELF_MESSAGE;
             let buffer = if own { 0 } else { record.uint(shape.arrived_at) };
             operation.buffer = (buffer != 0).then_some(buffer);
             operation.system_buffer = buffer != 0;
@@ -119,6 +130,7 @@ impl Ch3 {
         operation.desired_local_rank = (!operation.any_source).then_some(rank);
         operation.desired_tag = (!operation.tag_wild).then_some(tag);
         if send {
+            operation.library_request = (!request.complete()).then_some(u64::from(request.value.0));
             operation.actual_local_rank = operation.desired_local_rank;
             operation.actual_tag = operation.desired_tag;
             operation.actual_length = operation.desired_length;

@@ -72,9 +72,7 @@ pub fn read_all(
     let lists = lists::find(target, &process.pools, &links)?;
     let lists = lists.into_iter().chain(decoder.old_lists(target, around.communicators, found.rows.len()));
     let unordered = found.order(lists.collect(), &decoder, &around);
-    if found.complete(&debug, &decoder) > 1 {
-        notes.push(ORDER_OF_SENDS.to_owned());
-    }
+    let unordered_sends = found.complete(&debug, &decoder);
     if found.networks_order_is_lost() {
         notes.push(ORDER_OF_RECEIVES.to_owned());
     }
@@ -126,6 +124,12 @@ pub fn read_all(
         add_problem(&mut all.problems, problem);
     }
     fill(all, sorted, &states);
+    for (comm, count) in unordered_sends {
+        let owner = all.owner(comm);
+        if let Some(found) = all.found.get_mut(owner) {
+            found.facts.pending_sends.unordered += count;
+        }
+    }
     for (comm, mut operation) in found.inactive {
         if let Some(found) = all.found.get_mut(comm) {
             operation.desired_global_rank = operation.desired_local_rank.and_then(|rank| found.world_rank(rank));
@@ -139,10 +143,6 @@ pub fn read_all(
     notes.extend(by_context(found.abandoned, "requests on", "has been freed"));
     Ok(())
 }
-
-/// Of sends that are on no list.
-const ORDER_OF_SENDS: &str = "pending sends are listed as they lie in MPICH's pool of requests: in which order they were posted is not \
-                              known of those that are on no list";
 
 const ORDER_OF_RECEIVES: &str = "pending receives that the network has are listed after those that MPICH has on its own lists, and over libfabric \
                                  as they lie in MPICH's pool of requests: their order is not known";

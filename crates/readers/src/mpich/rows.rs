@@ -150,9 +150,10 @@ impl Rows {
         before - self.rows.len()
     }
 
-    /// Adds what the lists for debuggers say; returns how many sends are on none of them, so that their order is not known.
-    pub(super) fn complete(&mut self, debug: &DebugLists, decoder: &Decoder) -> u64 {
-        let mut unordered = 0;
+    /// Adds what the lists for debuggers say; returns how many sends that wait are on no list, so that their order is not known,
+    /// by the places of their communicators.
+    pub(super) fn complete(&mut self, debug: &DebugLists, decoder: &Decoder) -> HashMap<usize, u64> {
+        let mut unordered = HashMap::new();
         for row in &mut self.rows {
             let send = match row.decoded.queue {
                 QueueKind::PendingSends => true,
@@ -166,8 +167,8 @@ impl Rows {
                 if send {
                     row.decoded.order = entry.age;
                 }
-            } else {
-                unordered += u64::from(send);
+            } else if send && !row.listed && row.decoded.operation.status != OperationStatus::Complete {
+                *unordered.entry(row.decoded.comm).or_default() += 1;
             }
         }
         unordered

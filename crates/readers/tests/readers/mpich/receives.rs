@@ -1,6 +1,7 @@
 //! Posted receives and unexpected messages of MPICH.
 
 use model::{OperationStatus, QueueState, Remark};
+use target::Target;
 use target::address::TargetAddr;
 
 use super::{everywhere, on_ch4};
@@ -70,6 +71,36 @@ fn messages_belong_to_the_communicator_of_their_context() {
             report.notes,
             ["messages for a communicator (context 4096) that this process has not created yet: 1"]
         );
+    });
+}
+
+#[test]
+fn a_message_names_the_request_that_its_sender_waits_with() {
+    everywhere(|mut process| {
+        // Flags of MPIDIG_req_ext_t; message and mode of ch3's state. A plain message leaves an old name.
+        let [plain, synchronous, announced] = match process.device {
+            Device::Ch3 => [1, 1 | 1 << 3, 2],
+            _ => [1 << 2, 1 << 1, 1 << 7],
+        };
+        let named = if process.device == Device::Ch3 { 0xac00_0012_u32 as i32 as i64 } else { 0x7f00_1234_5678 };
+        let messages = [plain, synchronous, announced].map(|flags| {
+            let at = process.receive(TargetAddr::NULL, [1, flags, WORLD_CONTEXT], 12, MPI_BYTE);
+            if process.device == Device::Ch3 {
+                process.set(at, REQUEST, "dev.sender_req_id", named);
+                process.set(at, REQUEST, "dev.state", flags);
+            } else {
+                let more = process.more(at);
+                process.set(more, MORE, "rreq.peer_req_ptr", named);
+                process.set(more, MORE, "status", flags);
+            }
+            at
+        });
+        process.list(3, &messages);
+        let found = process.read_world().unexpected_messages.operations;
+        let width = process.target().abi().pointer_width.bytes();
+        let named = if process.device == Device::Ch3 || width == 4 { named as u64 & 0xffff_ffff } else { named as u64 };
+        let names: Vec<_> = found.iter().map(|message| message.sender_request).collect();
+        assert_eq!(names, [None, Some(named), Some(named)], "{:?}", process.device);
     });
 }
 

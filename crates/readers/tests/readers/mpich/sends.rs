@@ -28,7 +28,7 @@ fn send(process: &mut Mpich, bytes: i64, sent: i64, left: i64) -> target::addres
 #[test]
 fn a_large_message_is_kept_whole_but_for_its_tag() {
     on_ch4(|mut process| {
-        send(&mut process, LARGE, 0, 0);
+        let at = send(&mut process, LARGE, 0, 0);
         let queue = process.read_world().pending_sends;
         assert_eq!(queue.state, QueueState::Ok);
         let found = &queue.operations[0];
@@ -40,6 +40,7 @@ fn a_large_message_is_kept_whole_but_for_its_tag() {
             (found.desired_tag, found.unknown.keys().cloned().collect::<Vec<_>>()),
             (None, vec!["desired_tag".into()])
         );
+        assert_eq!((found.library_request, queue.unordered), (Some(at.get()), 1));
     });
 }
 
