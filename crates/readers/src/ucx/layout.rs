@@ -17,6 +17,7 @@ shape!(
     /// A request (openucx/ucx, src/ucp/core/ucp_request.h, v1.13 to v1.20). Who uses UCX has the address behind it.
     RequestShape = ["ucp_request"] {
         flags: "flags",
+        id: "id",
         user_data: "user_data",
         endpoint: "send.ep",
         send_buffer: "send.buffer",
@@ -90,7 +91,7 @@ shape!(
 );
 shape!(
     /// The announcement of a message (src/ucp/rndv/rndv.h).
-    AnnouncedShape = ["ucp_rndv_rts_hdr_t"] { total: "size" }
+    AnnouncedShape = ["ucp_rndv_rts_hdr_t"] { total: "size", sender: "sreq", senders: "sreq.req_id" }
     optional { opcode: "opcode" }
 );
 shape!(

@@ -8,6 +8,9 @@ use target::address::TargetAddr;
 /// (`UCP_REQUEST_FLAG_PROTO_SEND`, openucx/ucx, src/ucp/core/ucp_request.h, v1.12 to v1.20).
 const PROTO_SEND: u64 = 1 << 2;
 
+/// `UCS_PTR_MAP_KEY_INVALID` (src/ucs/datastruct/ptr_map.h).
+const NO_ID: u64 = 0;
+
 /// What UCX matches an operation by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sample {
@@ -41,6 +44,8 @@ pub struct More {
     pub data: Data,
     /// What was matched with a receive: what it is matched by, and its length.
     pub sender: (u64, u64),
+    /// What messages that are answered call it; an old one where this message is not.
+    pub id: Option<u64>,
 }
 
 /// Where the data of an operation lies.
@@ -129,7 +134,9 @@ impl Native {
             (Sample::Send(record.uint(shape.send_tag)), shape.endpoint, of_send(shape, record))
         };
         let sender = (record.uint(shape.sender_tag), record.uint(shape.sender_length));
-        let more = More { link: record.address_of(shape.link), owner: record.pointer(owner), data, sender };
+        let (link, owner) = (record.address_of(shape.link), record.pointer(owner));
+        let id = Some(record.uint(shape.id)).filter(|id| *id != NO_ID);
+        let more = More { link, owner, data, sender, id };
         Some(Self { sample, sequence: record.uint(shape.sequence), more: Some(more) })
     }
 }

@@ -117,23 +117,27 @@ impl Workers {
     fn sent(&self, target: &dyn Target, at: TargetAddr, kind: u64, length: u64) -> Result<Option<Arrived>, Reason> {
         let (first, announced) = (&self.layout.first, &self.layout.announced);
         let read = |offset: usize| target.read_uint(at.wrapping_add(offset as u64), 8).map_err(Reason::of);
-        let whole = |header: u64| -> Result<Option<Arrived>, Reason> {
+        // As on the list of unexpected messages: behind what other headers have (worker.rs).
+        let within = announced.senders.offset.saturating_sub(announced.sender.offset);
+        let whole = |header: u64, sender: Option<u64>| -> Result<Option<Arrived>, Reason> {
             let length = length.checked_sub(header).ok_or("a message of UCX is shorter than its header")?;
-            Ok(Some(Arrived { word: read(0)?, length, buffer: Some(at.wrapping_add(header)), announced: false }))
+            let buffer = Some(at.wrapping_add(header));
+            Ok(Some(Arrived { word: read(0)?, length, buffer, announced: false, sender }))
         };
         match kind {
-            EAGER_ONLY => whole(EAGER_HEADER),
-            EAGER_SYNC_ONLY => whole(SYNC_HEADER),
+            EAGER_ONLY => whole(EAGER_HEADER, None),
+            EAGER_SYNC_ONLY => whole(SYNC_HEADER, Some(read(EAGER_HEADER as usize + within)?)),
             EAGER_FIRST | EAGER_SYNC_FIRST => {
                 let length = read(first.total.offset)?;
-                Ok(Some(Arrived { word: read(0)?, length, buffer: None, announced: false }))
+                let sender = (kind == EAGER_SYNC_FIRST).then(|| read(first.size + within)).transpose()?;
+                Ok(Some(Arrived { word: read(0)?, length, buffer: None, announced: false, sender }))
             }
             RENDEZVOUS => {
                 let of = announced.opcode.map_or(Ok(WITH_TAG), |slot| {
                     target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).map_err(Reason::of)
                 })?;
-                let length = read(announced.total.offset)?;
-                let message = Arrived { word: read(0)?, length, buffer: None, announced: true };
+                let (length, sender) = (read(announced.total.offset)?, Some(read(announced.senders.offset)?));
+                let message = Arrived { word: read(0)?, length, buffer: None, announced: true, sender };
                 Ok((of == WITH_TAG).then_some(message))
             }
             _ => Ok(None),

@@ -33,13 +33,19 @@ pub struct Arrived {
     pub buffer: Option<TargetAddr>,
     /// Only announced: the sender keeps the data until somebody receives it.
     pub announced: bool,
+    /// What its sender calls its request, if it waits for an answer.
+    pub sender: Option<u64>,
 }
 
 // Flags of a message (UCP_RECV_DESC_FLAG_*, openucx/ucx, src/ucp/core/ucp_request.h and ucp_types.h, v1.10 to v1.20).
 const EAGER: u64 = 1 << 1;
 const EAGER_ONLY: u64 = 1 << 2;
+const EAGER_SYNC: u64 = 1 << 3;
 const EAGER_OFFLOAD: u64 = 1 << 4;
 const RENDEZVOUS: u64 = 1 << 6;
+
+/// Bytes of a header that has the tag alone (`ucp_eager_hdr_t`).
+const TAG: usize = 8;
 
 impl Workers {
     /// Whether what a request of UCX says of its owner leads to one of these.
@@ -101,14 +107,28 @@ impl Workers {
         let read = |offset: usize| target.read_uint(header.wrapping_add(offset as u64), 8).map_err(Reason::of);
         // The tag is the first word of every header.
         let word = read(0)?;
+        // What the sender calls its request stands behind what other headers have (`ucp_eager_sync_hdr_t`,
+        // `ucp_eager_sync_first_hdr_t`, src/ucp/tag/eager.h), as in an announcement.
+        let within = announced.senders.offset.saturating_sub(announced.sender.offset);
+        let synchronous = |before: usize| match flags & EAGER_SYNC {
+            0 => Ok(None),
+            _ => read(before + within).map(Some),
+        };
         // As ucp_tag_probe_nb (src/ucp/tag/probe.c) tells the length.
         if flags & EAGER_ONLY != 0 {
             let length = length.checked_sub(header_length).ok_or("it is shorter than its header")?;
-            return Ok(Arrived { word, length, buffer: Some(header.wrapping_add(header_length)), announced: false });
+            let (buffer, sender) = (Some(header.wrapping_add(header_length)), synchronous(TAG)?);
+            return Ok(Arrived { word, length, buffer, announced: false, sender });
         }
         match flags & (EAGER | EAGER_OFFLOAD | RENDEZVOUS) {
-            EAGER => Ok(Arrived { word, length: read(first.total.offset)?, buffer: None, announced: false }),
-            RENDEZVOUS => Ok(Arrived { word, length: read(announced.total.offset)?, buffer: None, announced: true }),
+            EAGER => {
+                let (length, sender) = (read(first.total.offset)?, synchronous(first.size)?);
+                Ok(Arrived { word, length, buffer: None, announced: false, sender })
+            }
+            RENDEZVOUS => {
+                let (length, sender) = (read(announced.total.offset)?, Some(read(announced.senders.offset)?));
+                Ok(Arrived { word, length, buffer: None, announced: true, sender })
+            }
             _ => Err(Reason::new(format!("its flags are {flags:#x}, which are not known here"))),
         }
     }

@@ -214,6 +214,7 @@ impl<'a> Ucx<'a> {
         let (comm, _) = split.place(Sample::Arrived(message.word), around.communicators)?;
         arrived(&mut operation, split.rank(message.word), split.tag(message.word), Some(message.length));
         matched_message(&mut operation);
+        operation.sender_request = message.sender;
         operation.evidence = Some(OF_HELD.into());
         Some(Decoded { comm, queue: QueueKind::PendingReceives, order: u64::MAX, operation })
     }
@@ -281,6 +282,7 @@ impl Transport for Ucx<'_> {
             }
             Sample::Send(word) | Sample::Arrived(word) => {
                 self.send(&native, split, word, found, &mut operation);
+                operation.library_request = native.more.and_then(|more| more.id);
                 let connected = operation.desired_local_rank.is_some();
                 operation.evidence = Some(if connected { OF_SEND } else { OF_SEND_BY_TAG }.into());
             }
@@ -358,6 +360,7 @@ impl Transport for Ucx<'_> {
                     actual_length: Some(message.length),
                     system_buffer: true,
                     buffer: message.buffer.map(TargetAddr::get),
+                    sender_request: message.sender,
                     internal: collective,
                     evidence: Some(evidence.into()),
                     ..Operation::default()
