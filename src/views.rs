@@ -49,6 +49,12 @@ views! {
         count,
         /// The C handle of the request; where handles are pointers the address of the MPI library's object.
         request,
+        /// Of a send that waits for its receiver: by which address or number the MPI library, or the network's below
+        /// it, names the request in its messages; None where that is not known.
+        library_request,
+        /// Of a message that has arrived and that its sender waits with: its sender's request, as ``library_request``
+        /// names it there; None where the message names none.
+        sender_request,
         /// As ``CallRequest.started_by``; of an operation of a blocking call empty. Members: ``function``, ``file``,
         /// ``line``, ``caller``, ``request``, ``root``, ``certain``, ``how``.
         started_by,
@@ -67,6 +73,8 @@ views! {
         state,
         /// A sentence for any other state than ok.
         detail,
+        /// How many of the operations stand in no known order among those of the same peer.
+        unordered,
         /// How many requests or entries were found of which it could not be told what they are, so that they are not
         /// among the operations. Such a queue is not whole, whatever its state says.
         dropped,
@@ -112,7 +120,7 @@ views! {
         /// ``desired_global_rank``, ``any_source``, ``tag_wild``, ``desired_tag``, ``desired_length``,
         /// ``system_buffer``, ``buffer``, ``actual_local_rank``, ``actual_global_rank``, ``actual_tag``,
         /// ``actual_length``, ``internal``, ``persistent``, ``call``, ``datatype``, ``count``, ``request``,
-        /// ``started_by``, ``extra_text``, ``unknown``, ``evidence``.
+        /// ``library_request``, ``sender_request``, ``started_by``, ``extra_text``, ``unknown``, ``evidence``.
         inactive,
     }
 }

@@ -440,6 +440,16 @@ class Operation:
         """The C handle of the request; where handles are pointers the address of the MPI library's object."""
 
     @property
+    def library_request(self) -> Optional[int]:
+        """Of a send that waits for its receiver: by which address or number the MPI library, or the network's below
+        it, names the request in its messages; None where that is not known."""
+
+    @property
+    def sender_request(self) -> Optional[int]:
+        """Of a message that has arrived and that its sender waits with: its sender's request, as ``library_request``
+        names it there; None where the message names none."""
+
+    @property
     def started_by(self) -> List[Dict[str, Any]]:
         """As ``CallRequest.started_by``; of an operation of a blocking call empty. Members: ``function``, ``file``,
         ``line``, ``caller``, ``request``, ``root``, ``certain``, ``how``."""
@@ -476,6 +486,10 @@ class Queue:
     @property
     def detail(self) -> Optional[str]:
         """A sentence for any other state than ok."""
+
+    @property
+    def unordered(self) -> int:
+        """How many of the operations stand in no known order among those of the same peer."""
 
     @property
     def dropped(self) -> int:
@@ -568,7 +582,7 @@ class Communicator:
         ``desired_global_rank``, ``any_source``, ``tag_wild``, ``desired_tag``, ``desired_length``,
         ``system_buffer``, ``buffer``, ``actual_local_rank``, ``actual_global_rank``, ``actual_tag``,
         ``actual_length``, ``internal``, ``persistent``, ``call``, ``datatype``, ``count``, ``request``,
-        ``started_by``, ``extra_text``, ``unknown``, ``evidence``."""
+        ``library_request``, ``sender_request``, ``started_by``, ``extra_text``, ``unknown``, ``evidence``."""
 
     # By hand:
 
