@@ -15,7 +15,7 @@ StartJob = Callable[..., Job]
 
 def _assert_told(build: MpiBuild, job: Job) -> None:
     [info] = json.loads(Gdb().at_rank(job, 0, "mpi info -format json"))
-    facts = known.known_of(build.id).levels
+    facts = known.alone(build.id).levels
     expected = {fact: level for fact, level in facts.items() if fact.split(".")[0] in known.TOLD}
     assert expected
     assert known.told(info["exactness"], facts) == expected

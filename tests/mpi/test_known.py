@@ -19,7 +19,8 @@ def _assert_known(build: MpiBuild) -> None:
 
 
 def _without_stacks(entry: Dict[str, Any]) -> Dict[str, Any]:
-    return {**entry, "facts": {name: level for name, level in entry["facts"].items() if name != FROM_STACKS}}
+    facts = {name: level for name, level in entry["facts"].items() if name != FROM_STACKS}
+    return {**{name: value for name, value in entry.items() if name != "alone"}, "facts": facts}
 
 
 def test_open_mpi_is_known_as_the_table_says(mpi_build: MpiBuild) -> None:

@@ -113,3 +113,9 @@ def read_table() -> Dict[str, Dict[str, Any]]:
 def known_of(build_id: str) -> Known:
     """What is demanded of a build."""
     return Known(read_table()[build_id]["facts"])
+
+
+def alone(build_id: str) -> Known:
+    """The same of one rank that is read without its peers (``alone`` in the table: what only their messages tell)."""
+    entry = read_table()[build_id]
+    return Known({**entry["facts"], **entry.get("alone", {})})
