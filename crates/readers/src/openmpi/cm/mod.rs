@@ -5,6 +5,7 @@
 //! libfabric's entry alone.
 
 mod bits;
+mod messages;
 mod network;
 mod requests;
 pub mod shapes;
@@ -84,6 +85,19 @@ pub fn read_all(
                 }
             }
         }
+    }
+
+    match messages::read(target, layouts, shapes, pools, &network) {
+        Ok((found, problems)) => {
+            for one in found {
+                keep(Some(one), &mut room, |one| of(&mut by_comm, &one).receives.push(one));
+            }
+            for problem in problems {
+                add_problem(&mut communicators.problems, problem.clone());
+                receives_problem.get_or_insert(problem);
+            }
+        }
+        Err(error) => add_problem(&mut communicators.problems, format!("matched messages: {error}")),
     }
 
     adopt_strangers(target, shapes, groups, communicators, by_comm.keys().copied());

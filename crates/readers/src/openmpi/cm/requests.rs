@@ -356,7 +356,7 @@ impl<'a> Decoder<'a> {
     /// A receive that waits and that no request of the pools is of: a blocking one, whose request lies on a stack.
     pub fn blocking(&mut self, network: &Network<'_>, at: TargetAddr, waiting: &Waiting) -> Result<Decoded, Reason> {
         let kept = network.kept(at)?;
-        let mut operation = Operation { call: Some(Cow::Borrowed("MPI_Recv")), ..Operation::default() };
+        let mut operation = Operation::default();
         let peer = self.posted(network, waiting, &mut operation);
         match network.data(kept.convertor) {
             Ok((datatype, buffer, count)) => {

@@ -18,6 +18,10 @@ pub(super) fn of(pml: &Pml, layouts: &Layouts, version: Option<&str>) -> Vec<Cap
             all.extend(ucx(version.is_some_and(|version| version.starts_with("4."))));
             return all;
         }
+        Pml::Cm if layouts.has_field("ompi_mtl_ofi_request_t", "match_bits") => {
+            all.extend(cm());
+            return all;
+        }
         Pml::Ucx | Pml::Cm | Pml::Other(_) => all.extend(QUEUES.map(|fact| {
             let reason = format!("{pml} leaves matching to the network; start the job with --mca pml ob1 to see it");
             Capability::not_available(fact, reason)
@@ -61,3 +65,36 @@ fn ucx(connects_anew: bool) -> Vec<Capability> {
         Capability::exact("handles"),
     ]
 }
+
+/// Over the pml cm, with the mtl ofi: messages are matched by libfabric.
+fn cm() -> Vec<Capability> {
+    const FABRIC: &str =
+        "of libfabric's providers tcp, ofi_rxm, shm, sm2, sockets and ofi_rxd, where its release is known";
+    vec![
+        Capability::exact("receives"),
+        Capability::partial(
+            "receives.complete",
+            "of a receive that is done it is not kept whether any source or any tag would have done",
+        ),
+        Capability::partial("receives.network", FABRIC),
+        Capability::not_available(
+            "receives.probes",
+            "a blocking probe asks libfabric again and again, and waits in no list",
+        ),
+        Capability::exact("unexpected"),
+        Capability::partial("unexpected.network", FABRIC),
+        Capability::exact("sends"),
+        Capability::partial("sends.complete", "destination and tag are kept of persistent and buffered sends alone"),
+        Capability::partial("sends.order", "sends are listed as they lie in Open MPI's pool of requests"),
+        Capability::partial("sends.peer", NOT_KEPT),
+        Capability::partial("sends.tag", NOT_KEPT),
+        Capability::not_available("sends.blocking", "blocking standard sends have no request that is found"),
+        Capability::not_available("traffic", "libfabric does not count messages by sender"),
+        Capability::partial(
+            "handles",
+            "what requests of point-to-point messages say is known of the pmls ob1 and ucx only",
+        ),
+    ]
+}
+
+const NOT_KEPT: &str = "kept of synchronous, persistent and buffered sends, whose other end tells those of the others";
