@@ -9,6 +9,7 @@ pub mod layout;
 pub mod memory;
 pub mod mpich;
 pub mod openmpi_types;
+pub mod over_cm;
 pub mod over_ucx;
 pub mod process;
 pub mod rich;

@@ -26,6 +26,7 @@ pub fn types(abi: TargetAbi, build: Build, seed: u64) -> Types {
     matching(&mut types, build);
     over_ucx(&mut types);
     shared_memory(&mut types, build);
+    over_cm(&mut types);
     constants(&mut types, build, seed);
     types
 }
@@ -319,13 +320,81 @@ fn over_ucx(types: &mut Types) {
     types.define(
         "opal_convertor_t",
         Shuffled,
-        &[("super", Struct("opal_object_t")), ("count", Size), ("pBaseBuf", Ptr)],
+        &[("super", Struct("opal_object_t")), ("count", Size), ("pBaseBuf", Ptr), ("pDesc", Ptr)],
     );
     let convertor =
         [("super", Struct("opal_free_list_item_t")), ("datatype", Ptr), ("opal_conv", Struct("opal_convertor_t"))];
     types.define("mca_pml_ucx_convertor_t", Shuffled, &convertor);
     let message = [("super", Struct("opal_free_list_item_t")), ("comm", Ptr), ("req_ptr", Ptr), ("peer", I(4))];
-    types.define("ompi_message_t", Shuffled, &message);
+    types.define("ompi_message_t", Shuffled, &[&message[..], &[("count", Size)]].concat());
+}
+
+/// The pml cm, and the mtl ofi.
+fn over_cm(types: &mut Types) {
+    use C::{Chars, I, Ptr, Size, Struct, U};
+    use Order::{AsWritten, Shuffled};
+    types.define("mca_mtl_request_t", AsWritten, &[("ompi_req", Ptr), ("completion_callback", Ptr)]);
+    let base = [
+        ("req_ompi", Struct("ompi_request_t")),
+        ("req_pml_complete", I(4)),
+        ("req_free_called", I(4)),
+        ("req_pml_type", U(4)),
+        ("req_comm", Ptr),
+        ("req_datatype", Ptr),
+        ("req_convertor", Struct("opal_convertor_t")),
+    ];
+    types.define("cm_request", Shuffled, &base);
+    types.define("cm_send", AsWritten, &[("req_base", Struct("cm_request")), ("req_send_mode", U(4))]);
+    let mtl = ("req_mtl", Struct("mca_mtl_request_t"));
+    let more = [("req_addr", Ptr), ("req_count", Size), ("req_peer", I(4)), ("req_tag", I(4)), ("req_buff", Ptr), mtl];
+    let (receive, send) = (("req_base", Struct("cm_request")), ("req_send", Struct("cm_send")));
+    types.define("mca_pml_cm_thin_recv_request_t", AsWritten, &[receive, mtl]);
+    types.define("mca_pml_cm_hvy_recv_request_t", AsWritten, &[&[receive][..], &more].concat());
+    types.define("mca_pml_cm_thin_send_request_t", AsWritten, &[send, mtl]);
+    types.define("mca_pml_cm_hvy_send_request_t", AsWritten, &[&[send][..], &more].concat());
+    // Objects of the pools have room for the mtl's part.
+    for (slot, request) in
+        [("cm_send_slot", "mca_pml_cm_hvy_send_request_t"), ("cm_receive_slot", "mca_pml_cm_hvy_recv_request_t")]
+    {
+        types.define(slot, AsWritten, &[("request", Struct(request)), ("rest", Chars(320))]);
+    }
+    let request = [
+        ("super", Struct("mca_mtl_request_t")),
+        ("type", U(4)),
+        ("ctx", Chars(64)),
+        ("comm", Ptr),
+        ("length", Size),
+        ("convertor", Ptr),
+        ("match_bits", U(8)),
+        ("remote_addr", U(8)),
+        ("parent", Ptr),
+    ];
+    types.define("ompi_mtl_ofi_request_t", AsWritten, &request);
+    let module = [
+        ("base", Chars(64)),
+        ("ofi_ctxt", Ptr),
+        ("rx_ctx_bits", I(4)),
+        ("total_ctxts_used", I(4)),
+        ("any_addr", U(8)),
+        ("fi_cq_data", U(1)),
+        ("num_bits_source_rank", I(4)),
+        ("mpi_tag_mask", U(8)),
+        ("sync_send_ack", U(8)),
+        ("sync_proto_mask", U(8)),
+    ];
+    types.define("mca_mtl_ofi_module_t", Shuffled, &module);
+    types.define("mca_mtl_ofi_context_t", Shuffled, &[("tx_ep", Ptr), ("rx_ep", Ptr), ("cq", Ptr)]);
+    let endpoint = [("super", Struct("opal_list_item_t")), ("mtl_ofi_module", Ptr), ("peer_fiaddr", U(8))];
+    types.define("mca_mtl_ofi_endpoint_t", Shuffled, &endpoint);
+    let kinds = [
+        "MCA_PML_CM_REQUEST_SEND_HEAVY",
+        "MCA_PML_CM_REQUEST_SEND_THIN",
+        "MCA_PML_CM_REQUEST_RECV_HEAVY",
+        "MCA_PML_CM_REQUEST_RECV_THIN",
+    ];
+    for (value, name) in (3..).zip(kinds) {
+        types.constants.insert(name, value);
+    }
 }
 
 /// Numbers that differ from the real ones and from one another.

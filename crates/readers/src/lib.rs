@@ -5,7 +5,7 @@
 
 pub mod datatypes;
 mod functions;
-mod libfabric;
+pub mod libfabric;
 mod members;
 mod messages;
 pub mod mpich;

@@ -17,7 +17,8 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 
-pub use endpoint::Fabric;
+pub use endpoint::{Fabric, Queues};
+pub use layout::Layout;
 
 use crate::walk::Walk;
 use target::address::TargetAddr;
