@@ -108,6 +108,9 @@ impl Target for Origin {
     fn read_c_string(&self, addr: TargetAddr, max: usize) -> Result<Vec<u8>, TargetError> {
         self.target().read_c_string(addr, max)
     }
+    fn is_held(&self, addr: TargetAddr, len: usize) -> bool {
+        self.target().is_held(addr, len)
+    }
     fn abi(&self) -> TargetAbi {
         self.target().abi()
     }

@@ -284,6 +284,15 @@ impl Target for Replay {
         Ok(text)
     }
 
+    fn is_held(&self, addr: TargetAddr, len: usize) -> bool {
+        let wanted = Range::new(addr.get(), len as u64);
+        let mut at = wanted.start;
+        while let Some(piece) = (at < wanted.end).then(|| self.piece_at(at)).flatten() {
+            at = piece.range.end;
+        }
+        at >= wanted.end
+    }
+
     fn abi(&self) -> TargetAbi {
         self.description.abi
     }

@@ -273,6 +273,9 @@ impl<T: Target> Target for Metered<T> {
         self.budget.before_read(max)?;
         self.budget.after_read(self.inner.read_c_string(addr, max))
     }
+    fn is_held(&self, addr: TargetAddr, len: usize) -> bool {
+        self.inner.is_held(addr, len)
+    }
     fn claim_members(&self, count: u64) -> Result<(), TargetError> {
         self.budget.claim_members(count)
     }

@@ -287,6 +287,10 @@ impl<T: Target> Target for PageCache<T> {
         self.read_inner(addr, buf)
     }
 
+    fn is_held(&self, addr: TargetAddr, len: usize) -> bool {
+        self.inner.is_held(addr, len)
+    }
+
     fn claim_members(&self, count: u64) -> Result<(), TargetError> {
         self.inner.claim_members(count)
     }

@@ -216,6 +216,12 @@ pub trait Target {
         pieces.iter_mut().map(|(addr, buf)| self.read(*addr, buf).is_ok()).collect()
     }
 
+    /// Whether these bytes may be asked for at all: not where a recording that was made before anybody wanted them lacks them. Who
+    /// asks first is not told to have missed them.
+    fn is_held(&self, _addr: TargetAddr, _len: usize) -> bool {
+        true
+    }
+
     /// Sets `count` members of a group off against what may be read of this process: whoever keeps them asks first.
     ///
     /// # Errors
@@ -290,6 +296,9 @@ impl<T: Target + ?Sized> Target for &T {
     }
     fn read_once(&self, addr: TargetAddr, buf: &mut [u8]) -> Result<(), TargetError> {
         (**self).read_once(addr, buf)
+    }
+    fn is_held(&self, addr: TargetAddr, len: usize) -> bool {
+        (**self).is_held(addr, len)
     }
     fn claim_members(&self, count: u64) -> Result<(), TargetError> {
         (**self).claim_members(count)

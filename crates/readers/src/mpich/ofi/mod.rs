@@ -351,7 +351,8 @@ impl<'a> Ofi<'a> {
         }
         let context = bits.context(message.tag);
         let Some((comm, collective)) = around.communicators.receiving(context) else {
-            return Err(format!("a message has the context {context}, which no communicator here receives"));
+            let text = format!("a message has the context {context}, which no communicator here receives");
+            return Err(Reason::new(text));
         };
         let Some(found) = around.communicators.found.get(comm) else { return Ok(None) };
         let by_address = || found.local_rank(network.addresses.of(message.source?)?);
@@ -446,7 +447,7 @@ impl Transport for Ofi<'_> {
         for (order, message) in (0..).zip(&network.messages) {
             match self.arrived(message, order, around) {
                 Ok(message) => found.messages.extend(message),
-                Err(problem) => add_problem(&mut problems, problem),
+                Err(problem) => add_problem(&mut problems, problem.into()),
             }
         }
         found.incomplete = (!problems.is_empty())

@@ -50,6 +50,9 @@ impl InTransit {
     pub fn read(target: &dyn Target, layouts: &Layouts, headers: &Headers<'_>, limit: usize) -> Self {
         let mut found = Self::default();
         let Ok(Some(btl)) = Btl::find(target, layouts) else { return found };
+        if !btl.is_held(target) {
+            return found;
+        }
         let mut reader = Reader { target, btl: &btl, headers, letters: Vec::new(), room: limit };
         // What a process has is readable: core files lack it, and what was recorded of them.
         let told = |error: &ReaderError| !matches!(error, ReaderError::Target(_));

@@ -96,6 +96,11 @@ impl Btl {
         Ok(None)
     }
 
+    /// Whether its state can be read: recordings from before anybody asked for it lack it.
+    pub fn is_held(&self, target: &dyn Target) -> bool {
+        target.is_held(self.at, self.component.size)
+    }
+
     /// The BTL's state.
     ///
     /// # Errors
