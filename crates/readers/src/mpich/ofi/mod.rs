@@ -342,7 +342,7 @@ impl<'a> Ofi<'a> {
     }
 
     /// A message that nobody has asked for, where it is one of the application's or of a collective.
-    fn arrived(&self, message: &Message, order: u64, around: &Around<'_>) -> Result<Option<Decoded>, String> {
+    fn arrived(&self, message: &Message, order: u64, around: &Around<'_>) -> Result<Option<Decoded>, Reason> {
         let Some((network, bits)) = self.network.as_ref().and_then(|network| Some((network, network.bits?))) else {
             return Ok(None);
         };
@@ -444,6 +444,10 @@ impl Transport for Ofi<'_> {
         let mut found = Unexpected::default();
         let Some(network) = &self.network else { return Ok(found) };
         let mut problems: Vec<String> = network.messages_problem.iter().map(ToString::to_string).collect();
+        if network.bits.is_none() && !network.messages.is_empty() {
+            let many = network.messages.len();
+            problems.push(format!("how this build packs its tags is not known, and so not what {many} of them are"));
+        }
         for (order, message) in (0..).zip(&network.messages) {
             match self.arrived(message, order, around) {
                 Ok(message) => found.messages.extend(message),
