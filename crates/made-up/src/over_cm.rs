@@ -7,7 +7,7 @@ use target::address::TargetAddr;
 
 use super::memory::Memory;
 use super::openmpi_types::Build;
-use super::process::{LITTLE_64, Member, Process};
+use super::process::{ELEMENT, LITTLE_64, Member, Process};
 
 const MODULE: &str = "mca_mtl_ofi_module_t";
 const REQUEST: &str = "ompi_mtl_ofi_request_t";
@@ -240,10 +240,22 @@ impl OverCm {
         let mode = self.process.constant(&format!("MCA_PML_BASE_SEND_{mode}"));
         self.process.set(at, "cm_send", "req_send_mode", mode);
         if synchronous {
-            let answer = self.process.object(REQUEST);
-            self.process.set_pointer(answer, REQUEST, "parent", mtl);
-            self.waits(answer, word | ANSWER, 0, address(to));
+            self.answered(mtl, word, to);
         }
+    }
+
+    /// The receive that waits for the answer to a synchronous send.
+    fn answered(&mut self, mtl: TargetAddr, word: u64, to: u64) {
+        let answer = self.process.object(REQUEST);
+        self.process.set_pointer(answer, REQUEST, "parent", mtl);
+        self.waits(answer, word | ANSWER, 0, address(to));
+    }
+
+    /// A blocking synchronous send, whose request lies on a stack.
+    pub fn blocking_send(&mut self, word: u64, to: u64) {
+        let mtl = self.process.object(REQUEST);
+        self.process.set(mtl, REQUEST, "length", 44);
+        self.answered(mtl, word, to);
     }
 
     /// Persistent requests that wait to be started: a receive, and a send.
@@ -255,7 +267,9 @@ impl OverCm {
             self.process.set(at, "cm_request", "req_ompi.req_persistent", 1);
             self.process.set(at, type_name, "req_tag", tag);
             self.process.set(at, type_name, "req_peer", 2);
-            self.process.set(at, type_name, "req_count", 7);
+            // A send's becomes the bytes to be sent.
+            let count = if kind == "SEND_HEAVY" { 7 * ELEMENT as i64 } else { 7 };
+            self.process.set(at, type_name, "req_count", count);
         }
     }
 
@@ -285,10 +299,11 @@ impl OverCm {
         made.matched(comm, word(world, 9), ANY, true);
         made.send(comm, word(world, 20), 3, false);
         made.send(comm, word(world, 21), 3, true);
+        made.blocking_send(word(other, 22), 2);
         made.persistent(comm, 30);
         made.unexpected(word(world, 40), 3);
         made.unexpected(word(other, 41), 0);
         made.held(comm, word(world, 50), 2);
-        (made, [2, 8, 2])
+        (made, [3, 8, 2])
     }
 }

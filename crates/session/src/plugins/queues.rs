@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{Detected, Session, SessionError};
 use analysis::compare::differences;
-use model::{Communicator, Process, QueueReport, QueueSource, QueueState, Source, SourceKind, Spawned};
+use model::{Communicator, Process, Queue, QueueReport, QueueSource, QueueState, Source, SourceKind, Spawned};
 use plugins::host::candidate::How;
 use plugins::host::library::exported_functions;
 use plugins::mpidbg::{HandlePluginInfo, inspect_handle_plugin, is_handle_plugin};
@@ -146,10 +146,12 @@ impl<T: Target> Session<T> {
         let mut report = match detected.installed.unfit_for_plugins(&detected) {
             None => self.run_plugin(&path, &detected, &ours, settings, &mut told)?,
             Some(reason) => {
-                // The reader says why there is nothing.
-                let refused = self.read_builtin(true)?;
-                let notes = vec![format!("the plug-in was not run: {reason}")];
-                QueueReport { communicators: refused.communicators, notes, ..QueueReport::default() }
+                let mut communicators = self.read_builtin(true)?.communicators;
+                let refused = format!("the plug-in was not run: {reason}");
+                for queue in communicators.iter_mut().flat_map(|communicator| communicator.queues_mut()) {
+                    *queue = Queue::no_information(refused.as_str());
+                }
+                QueueReport { communicators, notes: vec![refused], ..QueueReport::default() }
             }
         };
         report.notes.extend(ours.notes.iter().cloned());

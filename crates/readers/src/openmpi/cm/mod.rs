@@ -54,14 +54,24 @@ pub fn read_all(
     let send_pool = required(target, "mca_pml_base_send_requests")?.addr;
     let receive_pool = required(target, "mca_pml_base_recv_requests")?.addr;
 
+    let mut seen: HashSet<TargetAddr> = HashSet::new();
+    let mut forgotten = 0_u64;
     let walked = pool::walk(target, shapes, pools, send_pool, cm.heavy_send.size, |record| {
-        let (inactive, send) = (decoder.inactive(&record), decoder.send(&record));
+        let mut waits = |at| {
+            seen.insert(at);
+        };
+        let (inactive, send) = (decoder.inactive(&record), decoder.send(&record, &mut waits));
+        // Nothing tells the application's from those of the library's collectives.
+        let send = send.filter(|send| {
+            let kept = send.operation.status != OperationStatus::Complete || send.operation.desired_tag.is_some();
+            forgotten += u64::from(!kept);
+            kept
+        });
         let kept = keep(inactive, &mut room, |found| of(&mut by_comm, &found).inactive.push(found));
         kept && keep(send, &mut room, |send| of(&mut by_comm, &send).sends.push(send))
     });
     let dropped_sends = decoder.take_impossible();
     let sends_problem = pool_problem(walked, dropped_sends, &mut communicators.problems);
-    let mut seen: HashSet<TargetAddr> = HashSet::new();
     let walked = pool::walk(target, shapes, pools, receive_pool, cm.heavy_receive.size, |record| {
         let mut waits = |at| {
             seen.insert(at);
@@ -87,6 +97,24 @@ pub fn read_all(
         }
     }
 
+    let numbers = numbers(communicators);
+    if let Ok(network) = &network {
+        let blocking = network.answers.iter().filter(|(at, _)| !seen.contains(at));
+        for (at, answer) in blocking {
+            // Since 5.0 the number is the receiver's, and only where all members have agreed on it that of the sender, too.
+            let number = network.bits.communicator(answer.word);
+            let comm = numbers.get(&number).filter(|(_, agreed)| *agreed);
+            match comm {
+                Some((comm, _)) => {
+                    let send = decoder.blocking_send(network, *at, answer, *comm);
+                    keep(Some(send), &mut room, |send| of(&mut by_comm, &send).sends.push(send));
+                }
+                None => communicators.notes.push(format!(
+                    "a blocking synchronous send is on a communicator (number {number}) that is not known here"
+                )),
+            }
+        }
+    }
     match messages::read(target, layouts, shapes, pools, &network) {
         Ok((found, problems)) => {
             for one in found {
@@ -108,16 +136,16 @@ pub fn read_all(
         // What libfabric has matched, or is done, was there before what waits; libfabric says in which order that will be matched.
         receives.sort_by_key(|receive| receive.order);
         unknown_sends += sends.iter().filter(|send| waits_for(send)).count();
-        let finish = |all: Vec<Decoded>, found: &Found| -> Vec<Operation> {
+        let finish = |all: Vec<Decoded>, found: &Found, is_send: bool| -> Vec<Operation> {
             let one = |Decoded { peer, mut operation, .. }: Decoded| {
-                give_rank(network.as_ref().ok(), found, peer, &mut operation);
+                give_rank(network.as_ref().ok(), found, peer, is_send, &mut operation);
                 operation
             };
             all.into_iter().map(one).map(|operation| named(operation, found)).collect()
         };
-        found.facts.pending_sends.operations = finish(sends, found);
-        found.facts.pending_receives.operations = finish(receives, found);
-        found.facts.inactive = finish(inactive, found);
+        found.facts.pending_sends.operations = finish(sends, found, true);
+        found.facts.pending_receives.operations = finish(receives, found, false);
+        found.facts.inactive = finish(inactive, found, false);
         found.facts.unexpected_messages.operations = messages
             .by_comm
             .remove(&found.addr)
@@ -153,6 +181,12 @@ pub fn read_all(
         communicators.notes.push(ORDER_OF_SENDS.to_owned());
     }
     communicators.notes.push(BLOCKING_SENDS.to_owned());
+    if forgotten > 0 {
+        communicators.notes.push(format!(
+            "sends that are complete, of which Open MPI keeps neither destination nor tag, and which are not listed: {forgotten} \
+             (the library's own in a collective may be among them)"
+        ));
+    }
     if room == 0 {
         queues::cut(communicators);
     }
@@ -166,6 +200,12 @@ const ORDER_OF_SENDS: &str = "pending sends are listed as they lie in Open MPI's
 
 const BLOCKING_SENDS: &str =
     "blocking sends over the pml cm have no request that is found: the calls that threads are in tell them";
+
+/// Communicators by their numbers, and whether all members have the same one.
+fn numbers(communicators: &Communicators) -> HashMap<u64, (TargetAddr, bool)> {
+    let agreed = |found: &Found| found.facts.context_id.as_deref() == Some(found.facts.unique_id.to_string().as_str());
+    communicators.found.iter().map(|found| (found.facts.unique_id, (found.addr, agreed(found)))).collect()
+}
 
 /// Whether a send is still to be done.
 fn waits_for(send: &Decoded) -> bool {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::network::{Kept, Network, Waiting};
+use super::network::{Answer, Kept, Network, Waiting};
 use super::shapes::CmShapes;
 use crate::libfabric::Source;
 use crate::openmpi::communicators::Found;
@@ -25,6 +25,8 @@ const NOT_OF_SENDS: &str =
 const NOT_OF_RECEIVES: &str =
     "Open MPI's pml cm hands it to the network's library and does not keep it in a receive's request";
 const PERHAPS_ANY: &str = "what is left of it does not tell the tag 0 from MPI_ANY_TAG";
+const PERHAPS_ANY_SOURCE: &str = "what is left of it does not tell this source from MPI_ANY_SOURCE";
+const NOT_OF_STACKS: &str = "the request lies on a thread's stack, and does not keep it";
 const NO_RANK: &str =
     "the process's address at libfabric is that of no process that Open MPI knows, or of none in the communicator";
 
@@ -118,8 +120,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The send that a request stands for; `None` for one that is not in use.
-    pub fn send(&mut self, record: &Record<'_>) -> Option<Decoded> {
+    /// The send that a request stands for; `None` for one that is not in use. One that waits for an answer is shown to `waits`
+    /// with the mtl's request.
+    pub fn send(&mut self, record: &Record<'_>, waits: &mut impl FnMut(TargetAddr)) -> Option<Decoded> {
         let cm = self.cm;
         if !self.in_use(record, [cm.send_heavy, cm.send_thin]) {
             return None;
@@ -128,6 +131,7 @@ impl<'a> Decoder<'a> {
         let heavy = record.uint(shape.pml_kind) == cm.send_heavy;
         let mut operation = self.common(record);
         let mtl = if heavy { cm.heavy_send.mtl } else { cm.thin_send.mtl };
+        waits(record.address_of(mtl));
         let mut peer = None;
         if heavy {
             self.heavy_send(record, &mut operation);
@@ -166,7 +170,13 @@ impl<'a> Decoder<'a> {
         let shape = &self.cm.heavy_send;
         operation.desired_local_rank = Some(record.int(shape.peer));
         self.tagged(record.int(shape.tag), operation);
-        operation.count = Some(record.uint(shape.count));
+        // `req_count` becomes the bytes to be sent (`MCA_PML_CM_HVY_SEND_REQUEST_INIT_COMMON`).
+        let (bytes, size) = (record.uint(shape.bytes), operation.desired_length.zip(operation.count));
+        let size = size.and_then(|(length, count)| length.checked_div(count));
+        if let Some(count) = size.filter(|size| *size != 0 && bytes.is_multiple_of(*size)).map(|size| bytes / size) {
+            operation.count = Some(count);
+        }
+        operation.desired_length = Some(bytes);
         let (own, packed) = (record.uint(shape.buffer), record.uint(shape.packed));
         operation.system_buffer = self.mode(record) == Some(SendMode::Buffered) && packed != own;
         operation.buffer = Some(if operation.system_buffer { packed } else { own });
@@ -223,7 +233,7 @@ impl<'a> Decoder<'a> {
                     operation.status = OperationStatus::Matched;
                 }
                 if !heavy {
-                    peer = self.left(network, network.kept(at), record, complete, &mut operation);
+                    self.left(network, network.kept(at), record, complete, &mut operation);
                 }
             }
             (_, Err(reason)) => {
@@ -299,7 +309,7 @@ impl<'a> Decoder<'a> {
         record: &Record<'_>,
         complete: bool,
         operation: &mut Operation,
-    ) -> Option<u64> {
+    ) {
         let kept = match kept {
             // A message that a matching probe took is received by a request of the probe's.
             Ok(kept) if kept.request == record.addr && kept.comm == record.pointer(self.cm.request.comm) => kept,
@@ -307,7 +317,7 @@ impl<'a> Decoder<'a> {
                 for fact in PEER.into_iter().chain(["desired_tag"]) {
                     operation.not_known(fact, NOT_OF_RECEIVES);
                 }
-                return None;
+                return;
             }
         };
         let tag = network.bits.tag(kept.bits);
@@ -317,18 +327,14 @@ impl<'a> Decoder<'a> {
             (0, false) => operation.not_known("desired_tag", PERHAPS_ANY),
             (tag, _) => self.tagged(tag, operation),
         }
-        let source = match network.bits.source(kept.bits, 0) {
-            None => network.source(kept.address),
-            // Whether any source would do is not left.
-            Some(_) => Source::NotKept,
-        };
-        operation.any_source = source == Source::Any;
-        if source == Source::NotKept {
+        // The address of a synchronous message's sender is written over that of any process (`ompi_mtl_ofi_recv_callback`).
+        operation.any_source =
+            network.bits.source(kept.bits, 0).is_none() && network.source(kept.address) == Source::Any;
+        if !operation.any_source {
             for fact in PEER {
-                operation.not_known(fact, NOT_OF_RECEIVES);
+                operation.not_known(fact, PERHAPS_ANY_SOURCE);
             }
         }
-        source.address()
     }
 
     fn finish_receive(&self, record: &Record<'_>, complete: bool, operation: &mut Operation) {
@@ -378,6 +384,24 @@ impl<'a> Decoder<'a> {
         Ok(Decoded { comm: kept.comm, order: waiting.order + 1, peer, operation })
     }
 
+    /// A synchronous send that waits for its answer and that no request of the pools is of: a blocking one.
+    pub fn blocking_send(&self, network: &Network<'_>, at: TargetAddr, answer: &Answer, comm: TargetAddr) -> Decoded {
+        let mut operation = Operation::default();
+        self.tagged(network.bits.tag(answer.word), &mut operation);
+        operation.actual_tag = operation.desired_tag;
+        match network.kept(at) {
+            Ok(kept) => operation.desired_length = Some(kept.length),
+            Err(reason) => operation.not_known("desired_length", reason.to_string()),
+        }
+        operation.actual_length = operation.desired_length;
+        for fact in ["buffer", "datatype", "count"] {
+            operation.not_known(fact, NOT_OF_STACKS);
+        }
+        operation.extra_text.extend(SendMode::Synchronous.remark());
+        operation.evidence = Some(ANSWERED.into());
+        Decoded { comm, order: 1, peer: answer.source.address(), operation }
+    }
+
     /// The tag of an operation; negative ones are the library's.
     fn tagged(&self, tag: i64, operation: &mut Operation) {
         operation.desired_tag = Some(tag);
@@ -414,10 +438,19 @@ impl<'a> Decoder<'a> {
 }
 
 /// Gives an operation the rank in its communicator of the process that it is with.
-pub fn give_rank(network: Option<&Network<'_>>, found: &Found, peer: Option<u64>, operation: &mut Operation) {
+pub fn give_rank(
+    network: Option<&Network<'_>>,
+    found: &Found,
+    peer: Option<u64>,
+    is_send: bool,
+    operation: &mut Operation,
+) {
     let Some(address) = peer else { return };
     let rank = network.and_then(|network| found.local_rank(network.rank(address)?));
     operation.desired_local_rank = rank;
+    if is_send {
+        operation.actual_local_rank = rank;
+    }
     if rank.is_none() {
         for fact in PEER {
             operation.not_known(fact, NO_RANK);

@@ -46,7 +46,7 @@ shape!(
     /// A persistent or buffered send, which keeps more.
     HeavySend = ["mca_pml_cm_hvy_send_request_t"] {
         buffer: "req_addr",
-        count: "req_count",
+        bytes: "req_count",
         peer: "req_peer",
         tag: "req_tag",
         packed: "req_buff",
