@@ -124,6 +124,7 @@ layouts: build
 	layouts/make-shipped.sh
 	layouts/make-shipped-mpich.sh
 	layouts/make-shipped-ucx.sh
+	layouts/make-shipped-libfabric.sh
 
 functions: .venv/.tools
 	@tools/step "fetching the MPI Forum's data into .venv" .venv/bin/python -m pip install --disable-pip-version-check pympistandard==0.2.0

@@ -17,7 +17,7 @@ from support import processes
 from support.builds import MpiBuild, compile_plain
 from support.cli import Result, mpi_queues, pid_options, show
 from support.compare import assert_equal
-from support.jobs import PML_CM, Job
+from support.jobs import PML_MONITORING, Job
 from support.paths import MPI_QUEUES, PROJECT
 
 StartJob = Callable[..., Job]
@@ -216,9 +216,7 @@ def test_a_process_of_another_user(plain_process: int) -> None:
 
 #: ``--mca`` options that select another pml; all come with Debian's package and work without a network.
 OTHER_TRANSPORTS = {
-    "cm": PML_CM,
-    "ucx": {"pml": "ucx", "opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"},
-    "monitoring": {"pml_monitoring_enable": "2"},
+    "monitoring": PML_MONITORING,
 }
 
 

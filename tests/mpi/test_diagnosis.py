@@ -73,14 +73,14 @@ def _cases(folder: str) -> List[Any]:
         programs = {
             path: program
             for path in diagnosis.programs(folder)
-            if name in (*MPIS, *builds.OVER) or path.name in ON_OTHERS[folder]
+            if name in (*MPIS, *builds.USUAL_OVER) or path.name in ON_OTHERS[folder]
             if (program := _loaded(path, name)) is not None
         }
         few = _few(programs) if name in MPIS else []
         usual = few if name == FIRST else few[::2]
         for path in programs:
             is_usual = path in usual or (name in MPIS and path.name in ON_OTHERS["fine"])
-            is_usual |= name in builds.OVER and path.name in OVER_TRANSPORTS
+            is_usual |= name in builds.USUAL_OVER and path.name in OVER_TRANSPORTS[: 4 if name.endswith("+ucx") else 2]
             marks = () if is_usual else (pytest.mark.thorough,)
             cases.append(pytest.param(path, name, id=f"{name}-{path.stem}", marks=marks))
     return cases

@@ -19,7 +19,7 @@ from support.scripts import Script
 #: Where the Python program raises what a script plans, whichever rank it is.
 (RAISED,) = marked("scripted", "raised")[0]
 
-MPIS = {"openmpi": builds.DEBIAN, "mpich": builds.DEBIAN_MPICH, **{name: name for name in builds.OVER}}
+MPIS = {"openmpi": builds.DEBIAN, "mpich": builds.DEBIAN_MPICH, **{name: name for name in builds.USUAL_OVER}}
 
 #: How often a program that never ends is looked at, at moments that its own pace decides.
 LOOKS = 2

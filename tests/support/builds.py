@@ -15,7 +15,7 @@ from typing import Callable, Dict, List, Optional, Sequence
 from . import installs
 from .installs import Missing
 from .paths import CACHE, PROGRAMS
-from .transports import UCX, Transport
+from .transports import UCX, Transport, mpich_over_libfabric, over_libfabric
 
 #: gcc takes the value of MPICH's MPI_STATUSES_IGNORE, 1, for the address of an array.
 C_FLAGS = ("-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow", "-Wno-stringop-overread")
@@ -192,11 +192,22 @@ OVER: Dict[str, Callable[[], MpiBuild]] = {
     for name, transport in (
         (DEBIAN, UCX),
         (WHEEL, UCX),
+        (DEBIAN, over_libfabric("tcp;ofi_rxm")),
+        (DEBIAN, over_libfabric("sockets")),
+        # Not ofi_rxm: the libfabric in this wheel (2.5.1, prov/util/src/util_srx.c) matches receives from any source
+        # out of order.
+        (WHEEL, over_libfabric("tcp")),
+        *(
+            (MPICH_WHEEL, mpich_over_libfabric(provider))
+            for provider in ("tcp", "tcp;ofi_rxm", "shm", "sm2", "sockets", "udp;ofi_rxd")
+        ),
     )
 }
 BUILDS.update(OVER)
+#: The others of these are only in ``make test-all-mpis``.
+USUAL_OVER = tuple(name for name in OVER if name.endswith("+ucx") or name == f"{DEBIAN}+ofi-tcp-ofi_rxm")
 #: Those of ``make test``: the newest of each family, and what the distribution has.
-USUAL = tuple(dict.fromkeys((DEBIAN, OPENMPI_4, WHEEL, *OVER, DEBIAN_MPICH, MPICH_WHEEL)))
+USUAL = tuple(dict.fromkeys((DEBIAN, OPENMPI_4, WHEEL, *USUAL_OVER, DEBIAN_MPICH, MPICH_WHEEL)))
 #: Those of ``make test-all``: one more that is built from source, for minutes. ``make test-all-mpis`` has them all.
 MORE = (*USUAL, "mpich-ch3-4.0.2")
 

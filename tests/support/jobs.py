@@ -18,6 +18,8 @@ Truth = Dict[str, Any]
 
 #: Another transport than ob1, over TCP: Debian 13's Open MPI leaves that out where it is not named.
 PML_CM = {"pml": "cm", "mtl": "ofi", "mtl_ofi_provider_include": "tcp"}
+#: A pml whose queues are not read.
+PML_MONITORING = {"pml_monitoring_enable": "2"}
 
 
 class Job(priority.Job):

@@ -47,3 +47,19 @@ UCX = Transport(
     ),
     variables=(("UCX_TLS", "tcp,sm,self"),),
 )
+
+
+def over_libfabric(provider: str) -> Transport:
+    """Open MPI's mtl ofi, with one of libfabric's providers."""
+    mca = (("pml", "cm"), ("mtl", "ofi"), ("mtl_ofi_provider_include", provider))
+    return Transport(_name(provider), "cm", mca=mca)
+
+
+def mpich_over_libfabric(provider: str) -> Transport:
+    """MPICH's ch4:ofi with one of libfabric's providers, also between ranks of one node: without its shared memory."""
+    variables = (("MPIR_CVAR_NOLOCAL", "1"), ("MPIR_CVAR_CH4_NETMOD", "ofi"), ("FI_PROVIDER", provider))
+    return Transport(_name(provider), "ch4:ucx,ofi", variables=variables)
+
+
+def _name(provider: str) -> str:
+    return f"ofi-{provider.replace(';', '-')}"
