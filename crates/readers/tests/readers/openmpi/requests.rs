@@ -341,7 +341,7 @@ fn another_transport_gives_no_information_but_communicators() {
         }
     };
     let (mut process, _) = one();
-    for pml in ["cm", "monitoring", "v", ""] {
+    for pml in ["monitoring", "v", ""] {
         process.pml = pml;
         check(&process, "--mca pml ob1");
     }
