@@ -16,7 +16,6 @@ use crate::record::{Record, shape};
 use layouts::Layouts;
 use model::{Operation, OperationStatus, QueueKind, Remark};
 use queue::Cell;
-use target::address::TargetAddr;
 use target::{Range, Target};
 use transports::Transport;
 
@@ -126,12 +125,14 @@ fn letter(target: &dyn Target, header: &Header, cell: &Cell) -> Result<(u64, Ope
         ..Operation::default()
     };
     message(&mut operation, record.int(header.source), record.int(header.tag), Some(bytes));
+    let request = record.pointer(header.request);
+    operation.sender_request = (!request.is_null()).then_some(request.get());
     if announced {
         operation.extra_text.push(Remark::Rendezvous);
     } else {
         operation.buffer = Some(cell.payload.wrapping_add(cell.header_len).get());
         // A message that fits into its cell leaves no request.
-        if record.pointer(header.request) == TargetAddr::NULL {
+        if request.is_null() {
             operation.extra_text.push(Remark::Eager);
         }
     }
