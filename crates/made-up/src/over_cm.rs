@@ -285,6 +285,12 @@ impl OverCm {
         self.process.set(item, "ompi_message_t", "count", 12);
     }
 
+    /// Whether it is known that all ranks have the same number for a communicator: of builds as Open MPI
+    /// 5.0's, which odd seeds make, it is not.
+    pub fn numbers_are_shared(seed: u64) -> bool {
+        seed.is_multiple_of(2)
+    }
+
     /// Everything that occurs; how many operations of each queue there are: sends, receives, messages.
     pub fn rich(layout: Layout, seed: u64) -> (Self, [usize; 3]) {
         let mut made = Self::new(layout, seed);
@@ -304,6 +310,6 @@ impl OverCm {
         made.unexpected(word(world, 40), 3);
         made.unexpected(word(other, 41), 0);
         made.held(comm, word(world, 50), 2);
-        (made, [3, 8, 2])
+        (made, [2 + usize::from(Self::numbers_are_shared(seed)), 8, 2])
     }
 }

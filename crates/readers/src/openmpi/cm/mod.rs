@@ -100,6 +100,7 @@ pub fn read_all(
     let numbers = numbers(communicators);
     if let Ok(network) = &network {
         let blocking = network.answers.iter().filter(|(at, _)| !seen.contains(at));
+        let mut unknown = 0;
         for (at, answer) in blocking {
             // Since 5.0 the number is the receiver's, and only where all members have agreed on it that of the sender, too.
             let number = network.bits.communicator(answer.word);
@@ -109,10 +110,13 @@ pub fn read_all(
                     let send = decoder.blocking_send(network, *at, answer, *comm);
                     keep(Some(send), &mut room, |send| of(&mut by_comm, &send).sends.push(send));
                 }
-                None => communicators.notes.push(format!(
-                    "a blocking synchronous send is on a communicator (number {number}) that is not known here"
-                )),
+                None => unknown += 1,
             }
+        }
+        if unknown > 0 {
+            communicators.notes.push(format!(
+                "blocking synchronous sends on communicators whose numbers are not known here: {unknown}"
+            ));
         }
     }
     match messages::read(target, layouts, shapes, pools, &network) {
