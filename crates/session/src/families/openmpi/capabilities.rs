@@ -85,6 +85,7 @@ fn cm() -> Vec<Capability> {
         Capability::partial("unexpected.network", FABRIC),
         Capability::exact("sends"),
         Capability::partial("sends.complete", "destination and tag are kept of persistent and buffered sends alone"),
+        Capability::partial("sends.datatype", "blocking synchronous sends do not keep it"),
         Capability::partial("sends.order", "sends are listed as they lie in Open MPI's pool of requests"),
         Capability::partial("sends.peer", NOT_KEPT),
         Capability::partial("sends.tag", NOT_KEPT),
