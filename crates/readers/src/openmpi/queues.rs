@@ -13,6 +13,18 @@ use target::address::TargetAddr;
 /// At most this many operations (2 Mi) are read from one process; a longer list is said to be cut.
 pub const MAX_OPERATIONS: usize = 1 << 21;
 
+/// Hands on what was decoded, if there is room for one more; false where there is none.
+pub fn keep<T>(decoded: Option<T>, room: &mut usize, push: impl FnOnce(T)) -> bool {
+    if let Some(decoded) = decoded {
+        if *room == 0 {
+            return false;
+        }
+        *room -= 1;
+        push(decoded);
+    }
+    true
+}
+
 /// Says of every queue that no more operations were read than [`MAX_OPERATIONS`].
 pub fn cut(communicators: &mut Communicators) {
     let problem = format!("only the first {MAX_OPERATIONS} operations were read");

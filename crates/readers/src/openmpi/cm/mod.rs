@@ -19,7 +19,7 @@ use super::communicators::{Communicators, Found};
 use super::detect::required;
 use super::groups::Groups;
 use super::pool;
-use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, named, pool_problem};
+use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, keep, named, pool_problem};
 use super::shapes::{PoolShapes, Shapes};
 use super::tags::InternalTags;
 use crate::{ReaderError, add_problem};
@@ -226,17 +226,6 @@ struct Operations {
 
 fn of<'a>(by_comm: &'a mut HashMap<TargetAddr, Operations>, found: &Decoded) -> &'a mut Operations {
     by_comm.entry(found.comm).or_default()
-}
-
-fn keep(decoded: Option<Decoded>, room: &mut usize, push: impl FnOnce(Decoded)) -> bool {
-    if let Some(decoded) = decoded {
-        if *room == 0 {
-            return false;
-        }
-        *room -= 1;
-        push(decoded);
-    }
-    true
 }
 
 /// Why receives that wait may be missing: only libfabric has those of blocking calls.

@@ -194,14 +194,7 @@ impl<'a> Decoder<'a> {
 
     /// The mode of a send; `None` for a number that no mode has.
     fn mode(&self, record: &Record<'_>) -> Option<SendMode> {
-        let (mode, constants) = (record.uint(self.cm.thin_send.mode), &self.constants);
-        let modes = [
-            (constants.mode_standard, SendMode::Standard),
-            (constants.mode_buffered, SendMode::Buffered),
-            (constants.mode_synchronous, SendMode::Synchronous),
-            (constants.mode_ready, SendMode::Ready),
-        ];
-        modes.into_iter().find(|(number, _)| *number == mode).map(|(_, mode)| mode)
+        self.constants.mode(record.uint(self.cm.thin_send.mode))
     }
 
     /// The receive that a request stands for; `None` for one that is not in use. What waits is shown to `waits` with the mtl's

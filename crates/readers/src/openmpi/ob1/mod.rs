@@ -20,7 +20,7 @@ use super::communicators::{Communicators, Found};
 use super::detect::required;
 use super::groups::Groups;
 use super::pool;
-use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, named, pool_problem};
+use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, keep, named, pool_problem};
 use super::shapes::{PoolShapes, Shapes};
 use super::tags::InternalTags;
 use crate::walk::circular_list;
@@ -150,17 +150,6 @@ struct Requests {
     sends: Vec<Decoded>,
     receives: Vec<Decoded>,
     inactive: Vec<Decoded>,
-}
-
-fn keep(decoded: Option<Decoded>, room: &mut usize, push: impl FnOnce(Decoded)) -> bool {
-    if let Some(decoded) = decoded {
-        if *room == 0 {
-            return false;
-        }
-        *room -= 1;
-        push(decoded);
-    }
-    true
 }
 
 /// Notes messages for communicators that this process has not made yet: those that have come (`non_existing_communicator_pending`)

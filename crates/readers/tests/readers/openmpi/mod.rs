@@ -6,6 +6,7 @@ mod damage;
 mod detect;
 mod in_transit;
 mod messages;
+mod over;
 mod over_cm;
 mod over_ucx;
 mod requests;

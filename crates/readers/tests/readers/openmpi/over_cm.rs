@@ -1,10 +1,10 @@
 //! Open MPI over the pml cm, by layouts of libfabric that are carried; and damage to it.
 
+use super::over::{assert_bounded, census, damaged};
 use made_up::memory::Memory;
 use made_up::over_cm::{OverCm, word};
 use made_up::process::named;
-use made_up::rich::{complains, damage, queues};
-use made_up::rng::Rng;
+use made_up::rich::{complains, queues};
 use model::{OperationStatus, QueueReport, QueueSource, QueueState};
 use readers::ReaderError;
 use readers::openmpi::OpenMpiReader;
@@ -24,18 +24,6 @@ fn target(made: &OverCm, memory: &Memory) -> MockTarget {
 
 fn read(made: &OverCm, memory: &Memory) -> Result<QueueReport, ReaderError> {
     OpenMpiReader::new(&target(made, memory), &made.process.layouts(), Pml::Cm).read_queues()
-}
-
-/// How many operations there are: sends, receives, messages.
-fn census(report: &QueueReport) -> [usize; 3] {
-    let mut counts = [0; 3];
-    for found in &report.communicators {
-        let all = [&found.pending_sends, &found.pending_receives, &found.unexpected_messages];
-        for (count, queue) in counts.iter_mut().zip(all) {
-            *count += queue.operations.len();
-        }
-    }
-    counts
 }
 
 #[test]
@@ -154,15 +142,7 @@ fn any_damage_is_survived() {
         let mut layouts = OverCm::layouts();
         let layout = layouts.swap_remove(seed as usize % layouts.len());
         let (made, _) = OverCm::rich(layout, seed);
-        let (mut rng, mut memory) = (Rng::new(seed), made.process.mem.clone());
-        for _ in 0..1 + rng.below(12) {
-            damage(&made.process, &mut memory, rng.below(8) as u8, rng.below(u64::MAX), rng.below(u64::MAX));
-        }
-        let Ok(report) = read(&made, &memory) else { continue };
-        assert!(report.problems.len() <= 101 && report.notes.len() < 12);
-        for text in report.problems.iter().chain(&report.notes) {
-            assert!(text.len() < 2000 && !text.chars().any(char::is_control), "{text:?}");
-        }
-        assert!(queues(&report).all(|queue| queue.operations.len() < 1000));
+        let Ok(report) = read(&made, &damaged(&made.process, seed)) else { continue };
+        assert_bounded(&report);
     }
 }

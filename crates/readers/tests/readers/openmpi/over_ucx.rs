@@ -1,11 +1,11 @@
 //! Open MPI over the pml ucx, by every layout of UCX that is carried; and damage to it.
 
 use super::damage::Damaged;
+use super::over::{assert_bounded, census, damaged};
 use made_up::memory::Memory;
 use made_up::over_ucx::{OverUcx, word};
 use made_up::process::{LITTLE_64, named, says};
-use made_up::rich::{complains, damage, queues};
-use made_up::rng::Rng;
+use made_up::rich::{complains, queues};
 use model::{OperationStatus, QueueReport, QueueSource, QueueState};
 use readers::ReaderError;
 use readers::openmpi::OpenMpiReader;
@@ -17,19 +17,6 @@ const WORLD: &str = "MPI_COMM_WORLD";
 fn read(made: &OverUcx, memory: &Memory) -> Result<QueueReport, ReaderError> {
     let target = Damaged { process: &made.process, memory, stack: made.stack };
     OpenMpiReader::new(&target, &made.process.layouts(), Pml::Ucx).read_queues()
-}
-
-/// How many operations there are: sends, receives, messages.
-fn census(report: &QueueReport) -> [usize; 3] {
-    let mut counts = [0; 3];
-    for found in &report.communicators {
-        for (index, queue) in
-            [&found.pending_sends, &found.pending_receives, &found.unexpected_messages].into_iter().enumerate()
-        {
-            counts[index] += queue.operations.len();
-        }
-    }
-    counts
 }
 
 #[test]
@@ -148,15 +135,7 @@ fn any_damage_is_survived() {
         let mut layouts = UcxLayout::shipped(LITTLE_64);
         let layout = layouts.swap_remove(seed as usize % layouts.len());
         let (made, _) = OverUcx::rich(layout, seed);
-        let (mut rng, mut memory) = (Rng::new(seed), made.process.mem.clone());
-        for _ in 0..1 + rng.below(12) {
-            damage(&made.process, &mut memory, rng.below(8) as u8, rng.below(u64::MAX), rng.below(u64::MAX));
-        }
-        let Ok(report) = read(&made, &memory) else { continue };
-        assert!(report.problems.len() <= 101 && report.notes.len() < 12);
-        for text in report.problems.iter().chain(&report.notes) {
-            assert!(text.len() < 2000 && !text.chars().any(char::is_control), "{text:?}");
-        }
-        assert!(queues(&report).all(|queue| queue.operations.len() < 1000));
+        let Ok(report) = read(&made, &damaged(&made.process, seed)) else { continue };
+        assert_bounded(&report);
     }
 }
