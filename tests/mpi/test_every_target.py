@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List
 
 import mpi_queues
 import pytest
@@ -22,12 +22,12 @@ from support.cli import pid_options
 from support.compare import assert_equal, lasting
 from support.jobs import Job
 from support.mock_process import MockProcess, stacks_of_calls
+from support.truths import Program, name_of
 
 StartJob = Callable[..., Job]
 Processes = Dict[int, Any]
 
 #: Name, arguments, ranks.
-Program = Tuple[str, Tuple[str, ...], int]
 
 PROGRAMS: List[Program] = [
     ("truth_modes", (), 3),
@@ -44,11 +44,6 @@ WHEEL_PROGRAMS = [PROGRAMS[0], PROGRAMS[1], PROGRAMS[3]]
 
 VIA = {"native": "native", "gdb": "gdb", "lldb": "lldb", "mock": "mock"}
 VIA.update((f"{reader} core", "core") for reader in ("native", "gdb", "lldb"))
-
-
-def _name(program: Program) -> str:
-    name, arguments, ranks = program
-    return "-".join((name.replace("truth_", ""), *arguments, f"{ranks}ranks"))
 
 
 def _shown(*options: str) -> Processes:
@@ -105,7 +100,7 @@ def _comparable(process: Any) -> Any:
     return left
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=_name)
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
 def test_every_kind_of_target_gives_the_same(
     debian_mpi: MpiBuild, start_job: StartJob, tmp_path: Path, program: Program
 ) -> None:
@@ -113,7 +108,7 @@ def test_every_kind_of_target_gives_the_same(
     _compare_all(start_job(debian_mpi, name, *arguments, ranks=ranks), tmp_path)
 
 
-@pytest.mark.parametrize("program", WHEEL_PROGRAMS, ids=_name)
+@pytest.mark.parametrize("program", WHEEL_PROGRAMS, ids=name_of)
 def test_every_kind_of_target_gives_the_same_on_the_wheel(
     wheel_mpi: MpiBuild, start_job: StartJob, tmp_path: Path, program: Program
 ) -> None:
@@ -121,7 +116,7 @@ def test_every_kind_of_target_gives_the_same_on_the_wheel(
     _compare_all(start_job(wheel_mpi, name, *arguments, ranks=ranks), tmp_path)
 
 
-@pytest.mark.parametrize("program", [PROGRAMS[0], PROGRAMS[1], PROGRAMS[4]], ids=_name)
+@pytest.mark.parametrize("program", [PROGRAMS[0], PROGRAMS[1], PROGRAMS[4]], ids=name_of)
 def test_every_kind_of_target_gives_the_same_on_mpich(
     debian_mpich: MpiBuild, start_job: StartJob, tmp_path: Path, program: Program
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict
 
 import pytest
 from support.builds import MpiBuild
@@ -14,36 +14,12 @@ from support.compare import assert_equal, lasting
 from support.cores import gcore
 from support.jobs import Job
 from support.known import known_of
+from support.truths import PROGRAMS, Program, name_of
 
 StartJob = Callable[..., Job]
-Program = Tuple[str, Tuple[str, ...], int]
-
-PROGRAMS: List[Program] = [
-    ("truth_modes", (), 2),
-    ("truth_comms", (), 2),
-    ("truth_comms", (), 4),
-    ("truth_persistent", (), 3),
-    ("truth_collective", ("barrier",), 3),
-    ("truth_collective", ("allreduce",), 2),
-    ("truth_collective", ("ibarrier",), 4),
-    ("truth_threads", (), 2),
-    ("truth_probe", (), 2),
-    ("truth_tvtest", ("posted",), 2),
-    ("truth_tvtest", ("matched",), 3),
-    ("truth_tvtest", ("drained",), 2),
-    ("truth_tvtest", ("arrived",), 3),
-    ("truth_tvtest", ("even",), 4),
-    ("truth_random", ("1", "200"), 3),
-    ("truth_random", ("20261121", "300"), 2),
-]
 
 #: The tags of collectives on intracommunicators, ompi/mca/coll/base/coll_tags.h of Open MPI 4.1.4 and 5.0.7.
 COLLECTIVE_TAGS = {"MPI_Barrier": -16, "MPI_Bcast": -17, "MPI_Allreduce": -12}
-
-
-def _name(program: Program) -> str:
-    name, arguments, ranks = program
-    return "-".join((name.replace("truth_", ""), *arguments, f"{ranks}ranks"))
 
 
 def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
@@ -60,7 +36,7 @@ def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
             assert truth["call"] in calls, f"rank {rank} is in {truth['call']}, shown are {process['calls']}"
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=_name)
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
 def test_snapshot_equals_what_was_posted(transport_build: MpiBuild, start_job: StartJob, program: Program) -> None:
     name, arguments, ranks = program
     job = start_job(transport_build, name, *arguments, ranks=ranks)

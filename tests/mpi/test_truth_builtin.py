@@ -9,10 +9,11 @@ from support.builds import MpiBuild
 from support.cli import show
 from support.compare import assert_equal
 from support.jobs import Job
+from support.truths import Program, name_of
 
 StartJob = Callable[..., Job]
 
-PROGRAMS: List[Tuple[str, Tuple[str, ...], int]] = [
+PROGRAMS: List[Program] = [
     ("truth_modes", (), 2),
     ("truth_modes", (), 3),
     ("truth_comms", (), 2),
@@ -32,11 +33,6 @@ PROGRAMS: List[Tuple[str, Tuple[str, ...], int]] = [
 ]
 
 
-def _name(program: Tuple[str, Tuple[str, ...], int]) -> str:
-    name, arguments, ranks = program
-    return "-".join((name.replace("truth_", ""), *arguments, f"{ranks}ranks"))
-
-
 def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
     assert sorted(shown) == sorted(job.pids)
     for rank, truth in sorted(job.truth.items()):
@@ -52,7 +48,7 @@ def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
             assert truth["call"] in calls, f"rank {rank} is in {truth['call']}, shown are {process['calls']}"
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=_name)
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
 def test_snapshot_equals_what_was_posted(
     mpi_build: MpiBuild, start_job: StartJob, program: Tuple[str, Tuple[str, ...], int]
 ) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List
 
 import pytest
+from support import truths
 from support.builds import BUILDS, MpiBuild
 from support.cli import mpi_queues as command_line
 from support.cli import pid_options, show
@@ -15,34 +16,11 @@ from support.compare import assert_equal, lasting
 from support.cores import gcore
 from support.jobs import Job
 from support.known import known_of
+from support.truths import Program, name_of
 
 StartJob = Callable[..., Job]
-Program = Tuple[str, Tuple[str, ...], int]
 
-PROGRAMS: List[Program] = [
-    ("truth_modes", (), 2),
-    ("truth_comms", (), 2),
-    ("truth_comms", (), 4),
-    ("truth_persistent", (), 3),
-    ("truth_collective", ("barrier",), 3),
-    ("truth_collective", ("allreduce",), 2),
-    ("truth_collective", ("ibarrier",), 4),
-    ("truth_threads", (), 2),
-    ("truth_probe", (), 2),
-    ("truth_tvtest", ("posted",), 2),
-    ("truth_tvtest", ("matched",), 3),
-    ("truth_tvtest", ("drained",), 2),
-    ("truth_tvtest", ("freed",), 2),
-    ("truth_tvtest", ("arrived",), 3),
-    ("truth_tvtest", ("even",), 4),
-    ("truth_random", ("1", "200"), 3),
-    ("truth_random", ("20261121", "300"), 2),
-]
-
-
-def _name(program: Program) -> str:
-    name, arguments, ranks = program
-    return "-".join((name.replace("truth_", ""), *arguments, f"{ranks}ranks"))
+PROGRAMS: List[Program] = [*truths.PROGRAMS, ("truth_tvtest", ("freed",), 2)]
 
 
 def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
@@ -56,7 +34,7 @@ def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
         assert_equal(truth, process, known=known_of(job.build.id))
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=_name)
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
 def test_snapshot_equals_what_was_posted(mpich_build: MpiBuild, start_job: StartJob, program: Program) -> None:
     name, arguments, ranks = program
     job = start_job(mpich_build, name, *arguments, ranks=ranks)
@@ -104,7 +82,7 @@ def test_reading_twice_gives_the_same(mpich_build: MpiBuild, start_job: StartJob
     job.assert_running()
 
 
-@pytest.mark.parametrize("program", [("truth_persistent", (), 2), ("truth_random", ("3", "200"), 2)], ids=_name)
+@pytest.mark.parametrize("program", [("truth_persistent", (), 2), ("truth_random", ("3", "200"), 2)], ids=name_of)
 def test_a_stripped_library_with_lists_for_debuggers_is_told_from_one_without(
     preflight: None, start_job: StartJob, tmp_path: Path, program: Program
 ) -> None:
