@@ -5,6 +5,7 @@
 
 pub mod active_messages;
 mod active_sends;
+mod address_table;
 pub mod capabilities;
 pub mod ch3;
 pub mod communicators;
@@ -33,6 +34,7 @@ mod shared_memory;
 pub mod tags;
 pub mod transport;
 pub mod ucx;
+mod variables;
 pub mod verify;
 mod worlds;
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::libfabric::ANY_ADDRESS;
-use crate::mpich::ucx::destinations::{ManagerShape, TableShape, world_table};
-use crate::mpich::ucx::variables;
+use crate::mpich::address_table::{MAX_PROCESSES, ManagerShape, TableShape, world_table};
+use crate::mpich::variables;
 use crate::record::shape;
 use layouts::Layouts;
 use target::address::TargetAddr;
@@ -14,9 +14,6 @@ shape!(
     /// One process: its address at the first interface (pmodels/mpich, src/mpid/ch4/netmod/ofi/ofi_pre.h, v4.0 to v5.0).
     EntryShape = ["MPIDI_av_entry_t"] { address: "netmod.ofi.root_dest" | "netmod.ofi.dest" }
 );
-
-/// More processes than this (16 Mi) have no table here.
-const MAX_PROCESSES: u64 = 1 << 24;
 
 /// World ranks by address. Empty where the table was not found.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use super::addresses::Addresses;
 use super::bits::Bits;
 use crate::libfabric::{Fabric, Listed, Message, Receive};
 use crate::mpich::communicators::Communicators;
-use crate::mpich::ucx::variables;
+use crate::mpich::variables;
 use crate::record::{Record, Slot, shape};
 use layouts::{LayoutError, Layouts};
 use target::address::TargetAddr;

@@ -5,7 +5,7 @@ use crate::record::Record;
 use target::address::TargetAddr;
 use target::{Range, Target, TargetError};
 
-use crate::mpich::ucx::variables;
+use crate::mpich::variables;
 
 /// A terminal has a head and a tail, each in a cache line of its own, and flags in a third (`MPIDU_genq_shmem_queue_u`,
 /// src/mpid/common/genq/mpidu_genqi_shmem_types.h).

@@ -1,32 +1,21 @@
 //! Which rank a connection of UCX leads to, by MPICH's table of addresses.
 //!
-//! `MPIDI_global.avt_mgr` has a table for the processes of MPI_COMM_WORLD, in the order of their ranks (pmodels/mpich,
-//! src/mpid/ch4/src/ch4_types.h, v4.0 to v5.0). It is found in the library's variables by what it says twice.
+//! The table is found in the library's variables by what it says twice.
 
 use std::collections::HashMap;
 
-use super::variables;
-use crate::record::{Record, shape};
+use crate::mpich::address_table::{MAX_PROCESSES, ManagerShape, TableShape, world_table};
+use crate::mpich::variables;
+use crate::record::shape;
 use crate::ucx::Workers;
 use layouts::Layouts;
 use target::address::TargetAddr;
 use target::{Range, Target, TargetError, zeroed};
 
 shape!(
-    /// What knows all tables of addresses.
-    ManagerShape = ["MPIDIU_avt_manager"] { most: "max_n_avts", count: "n_avts", world: "av_table0", tables: "av_tables" }
-);
-shape!(
-    /// The table of one group of processes.
-    TableShape = ["MPIDI_av_table_t"] { count: "size", entries: "table" }
-);
-shape!(
     /// One process: its connections, by pairs of interfaces.
     EntryShape = ["MPIDI_av_entry_t"] { connections: "netmod.ucx.dest" }
 );
-
-/// More processes than this (16 Mi) have no table here.
-const MAX_PROCESSES: u64 = 1 << 24;
 
 /// World ranks by connection. Empty where the table was not found.
 #[derive(Debug, Default)]
@@ -59,14 +48,6 @@ impl Destinations {
         })?;
         Ok(found.unwrap_or_default())
     }
-}
-
-/// The table of MPI_COMM_WORLD, if a record may be the manager: the first of all tables is that one.
-pub fn world_table(target: &dyn Target, manager: &ManagerShape, record: &Record<'_>) -> Option<TargetAddr> {
-    let (most, count) = (record.int(manager.most), record.int(manager.count));
-    let (world, tables) = (record.pointer(manager.world), record.pointer(manager.tables));
-    let likely = (1..=1 << 20).contains(&most) && (1..=most).contains(&count) && !world.is_null() && !tables.is_null();
-    (likely && target.read_pointer(tables).is_ok_and(|first| first == world)).then_some(world)
 }
 
 /// Reads a table; `None` where it is not that of the world, or none of its connections is one of our workers'.

@@ -1,6 +1,6 @@
 //! MPICH's variable that leads to UCX's workers.
 
-use super::variables;
+use crate::mpich::variables;
 use crate::record::{Record, Slot, shape};
 use crate::ucx::{UcxLayout, Workers};
 use layouts::Layouts;

@@ -5,13 +5,12 @@
 //! nobody has asked for are on a list of UCX's worker.
 
 mod calibrate;
-pub(in crate::mpich) mod destinations;
+mod destinations;
 mod global;
 mod native;
 mod tag;
 #[cfg(test)]
 mod tests;
-pub(in crate::mpich) mod variables;
 
 pub use tag::{Open, Split};
 
