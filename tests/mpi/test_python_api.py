@@ -39,6 +39,8 @@ def place(debian_mpi: MpiBuild, tmp_path_factory: pytest.TempPathFactory) -> Pat
 @pytest.fixture(scope="module")
 def job(debian_mpi: MpiBuild, place: Path) -> Iterator[Job]:
     with Job(place / "demo", ranks=3, launcher=debian_mpi.mpirun) as running:
+        # A rank says that it is ready just before it calls MPI_Wait: readings are compared once all stand in it.
+        processes.wait_until(lambda: all_wait(running), "all ranks to stand in MPI_Wait")
         yield running
         for pid in running.pids:
             processes.assert_running(pid)
@@ -50,6 +52,11 @@ def core(job: Job, place: Path) -> Path:
     subprocess.run(["gcore", "-o", str(place / "core"), str(job.pids[1])], check=True, capture_output=True)
     (place / f"core.{job.pids[1]}").rename(place / "core.1")
     return place / "core.1"
+
+
+def all_wait(job: Job) -> bool:
+    ranks = mpi_queues.attach(job.pids).processes
+    return [[call["function"] for call in rank.calls] for rank in ranks] == [["MPI_Wait"]] * job.ranks
 
 
 def same(snapshot: Snapshot) -> List[object]:
