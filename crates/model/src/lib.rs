@@ -35,7 +35,7 @@ pub use facts::Facts;
 pub use finding::{Blamed, Finding, FindingKind, Limit, LimitKind, Motion, RankCall, RankMovement, State, Verdict};
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Known, Progress, RequestFacts, RequestSort, Typed};
 pub use odd_rank::{OddReason, Standing};
-pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState};
+pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState, Unwritten};
 pub use process::{Communicator, Group, Mpi, Process, Spawned, Stage, Traffic};
 pub use rank_set::{RankRuns, RankSet, RankSetError};
 pub use remark::Remark;

@@ -3,6 +3,7 @@
 //! A reader never knows which debugger it runs under. Every walk of target memory is bounded and returns what it
 //! got together with why it stopped.
 
+mod ahead;
 pub mod datatypes;
 mod functions;
 pub mod libfabric;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{LayoutChoice, Session, Wrappers, add_facts, kept_arguments, tell_missing};
-use model::{Communicator, Facts, Process, Stack};
+use model::{Facts, Process, Stack};
 use recording::Replay;
 use target::{Target, TargetError};
 
@@ -35,8 +35,5 @@ impl<T: Target> Session<T> {
         tell_missing(process, missing);
         // What only this work needed, and no JSON has.
         process.source_calls.clear();
-        let communicators = process.communicators.iter_mut();
-        let operations = communicators.flat_map(Communicator::queues_mut).flat_map(|queue| &mut queue.operations);
-        operations.for_each(|operation| operation.datatype_value = None);
     }
 }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use functions::Function;
-use model::{Call, Communicator, Facts, Operation, OperationStatus, Process, Remark, SourceCall, SourceKind, Stage};
+use model::{
+    Call, Communicator, Facts, Operation, OperationStatus, Process, QueueKind, Remark, SourceCall, SourceKind, Stage,
+};
 
 /// Fills in the process's rank and the size of its world from MPI_COMM_WORLD.
 pub fn set_identity(process: &mut Process) {
@@ -74,29 +76,24 @@ pub(super) fn name_calls(process: &mut Process, modes_known: bool) {
     let (in_send, more_sends) = standing(Function::sends);
     // A persistent request was made by MPI_Recv_init or its siblings; a receive that is matched may be a message that a
     // matching probe holds.
-    let unnamed = |operation: &&mut Operation| {
+    let unnamed = |operation: &Operation| {
         operation.call.is_none()
             && !operation.internal
             && !operation.persistent
             && operation.status != OperationStatus::Complete
     };
-    let unmatched = |operation: &&mut Operation| operation.status == OperationStatus::Pending;
     // The one that the thread waits for may be in a queue that cannot be read.
     let all_seen = process.communicators.iter().all(|found| found.pending_receives.is_whole());
-    let mut receives: Vec<(u64, &mut Operation)> = Vec::new();
-    let mut sends: Vec<(u64, &mut Operation)> = Vec::new();
-    for Communicator { unique_id, pending_receives, pending_sends, .. } in &mut process.communicators {
-        let received = pending_receives.operations.iter_mut().filter(unnamed).filter(unmatched);
-        receives.extend(received.map(|receive| (*unique_id, receive)));
-        let sent = pending_sends.operations.iter_mut().filter(unnamed);
-        let sent = sent.filter(|send| modes_known || send.has(&Remark::SynchronousSend));
-        sends.extend(sent.map(|send| (*unique_id, send)));
-    }
+    let communicators = &mut process.communicators;
     if !more_receives && (in_receive.is_none() || all_seen) {
-        name(&mut receives, in_receive, &RECEIVE, |_| Some("MPI_Irecv"));
+        let posted = |receive: &Operation| unnamed(receive) && receive.status == OperationStatus::Pending;
+        name(communicators, QueueKind::PendingReceives, posted, in_receive.map(|call| (call, &RECEIVE)), |_| {
+            Some("MPI_Irecv")
+        });
     }
     if !more_sends && (in_send.is_none() || modes_known) {
-        name(&mut sends, in_send, &SEND, non_blocking_send);
+        let posted = |send: &Operation| unnamed(send) && (modes_known || send.has(&Remark::SynchronousSend));
+        name(communicators, QueueKind::PendingSends, posted, in_send.map(|call| (call, &SEND)), non_blocking_send);
     }
     process.calls = calls;
 }
@@ -111,30 +108,56 @@ struct Parameters {
 const RECEIVE: Parameters = Parameters { peer: &["source"], tag: &["recvtag", "tag"], buffer: &["recvbuf", "buf"] };
 const SEND: Parameters = Parameters { peer: &["dest"], tag: &["sendtag", "tag"], buffer: &["sendbuf", "buf"] };
 
-/// Names the one that the blocking `call` made, and then the others, which `otherwise` names.
+/// Names those of a queue that are `open`: the one that the blocking call made, which has these parameters, and then the others,
+/// which `otherwise` names.
 fn name(
-    operations: &mut [(u64, &mut Operation)],
-    call: Option<&Call>,
-    parameters: &Parameters,
+    communicators: &mut [Communicator],
+    queue: QueueKind,
+    open: impl Fn(&Operation) -> bool,
+    call: Option<(&Call, &Parameters)>,
     otherwise: impl Fn(&Operation) -> Option<&'static str>,
 ) {
-    let own = match (call, &*operations) {
-        (None, _) => None,
-        (Some(_), [_]) => Some(0),
-        (Some(call), several) => {
-            let mut fitting =
-                (0..several.len()).filter(|index| fits(call, parameters, several[*index].0, several[*index].1));
-            match (fitting.next(), fitting.next()) {
-                (Some(only), None) => Some(only),
-                _ => return,
+    let own = match call {
+        None => None,
+        Some((call, parameters)) => match of_call(communicators, queue, &open, call, parameters) {
+            None => return,
+            own => own,
+        },
+    };
+    for (place, communicator) in communicators.iter_mut().enumerate() {
+        for (index, operation) in queue.of_mut(communicator).operations.iter_mut().enumerate() {
+            if open(operation) {
+                operation.call = match call {
+                    Some((call, _)) if Some((place, index)) == own => Some(Cow::Owned(call.c_name())),
+                    _ => otherwise(operation).map(Cow::Borrowed),
+                };
             }
         }
-    };
-    for (index, (_, operation)) in operations.iter_mut().enumerate() {
-        operation.call = match call {
-            Some(call) if Some(index) == own => Some(Cow::Owned(call.c_name())),
-            _ => otherwise(operation).map(Cow::Borrowed),
-        };
+    }
+}
+
+/// Which one a call made, by its communicator and its place in the queue: the only one, or the only one that fits.
+fn of_call(
+    communicators: &[Communicator],
+    queue: QueueKind,
+    open: impl Fn(&Operation) -> bool,
+    call: &Call,
+    parameters: &Parameters,
+) -> Option<(usize, usize)> {
+    let (mut several, mut first, mut fitting) = (false, None, Vec::new());
+    for (place, communicator) in communicators.iter().enumerate() {
+        for (index, operation) in queue.of(communicator).operations.iter().enumerate().filter(|(_, one)| open(one)) {
+            several |= first.is_some();
+            first = first.or(Some((place, index)));
+            if fitting.len() < 2 && fits(call, parameters, communicator.unique_id, operation) {
+                fitting.push((place, index));
+            }
+        }
+    }
+    match fitting[..] {
+        _ if !several => first,
+        [only] => Some(only),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use super::handle_value::{HandleValue, ObjectKind, Place};
 use super::pools::Pools;
 use super::shapes::Datatype;
 use crate::record::Record;
-use model::Operation;
+use model::{Operation, Unwritten};
 use target::{Target, printable};
 
 /// What a datatype is, as far as its handle and object say.
@@ -25,7 +25,7 @@ impl KnownDatatype {
     /// Makes it the datatype of an operation.
     pub fn put_into(self, operation: &mut Operation) {
         operation.datatype = self.name;
-        operation.datatype_value = self.value;
+        operation.datatype_value = Unwritten(self.value);
     }
 }
 

@@ -4,6 +4,7 @@
 //! stands with the MPI.
 
 mod layout;
+mod links;
 mod pool;
 mod request;
 mod shared_memory;
@@ -12,9 +13,10 @@ pub mod tests;
 mod worker;
 
 pub use layout::UcxLayout;
+pub use links::Links;
 pub use pool::RequestPool;
 pub use request::{Data, Flags, More, Native, Packed, Sample};
-pub use worker::{Arrived, Links, Workers};
+pub use worker::{Arrived, Workers};
 
 /// Where a message lies that nobody has taken out of shared memory.
 pub const IN_TRANSIT: &str = "lies in a ring of UCX's shared memory, from which this process has not taken it out yet";

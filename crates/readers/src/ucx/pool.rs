@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use super::layout::UcxLayout;
 use crate::ReaderError;
+use crate::ahead::Ahead;
 use crate::record::Record;
 use target::address::TargetAddr;
 use target::{Target, fit};
@@ -27,7 +28,8 @@ pub struct RequestPool<'a> {
     /// Its address, which elements in use have.
     at: TargetAddr,
     chunks: TargetAddr,
-    stride: u64,
+    /// Bytes from one element to the next.
+    pub stride: u64,
     /// Bytes of an element without the word in front.
     pub held: usize,
 }
@@ -74,18 +76,24 @@ impl<'a> RequestPool<'a> {
         Ok(self.target.read_pointer(TargetAddr::new(request.get().wrapping_sub(word)))? == self.at)
     }
 
-    /// Shows `visit` every request in use, until it returns false. Returns sentences about what could not be read.
+    /// Shows `visit` every request in use, until it returns false: the newest chunk first, and each from its end. Returns sentences
+    /// about what could not be read.
     pub fn walk(&self, mut visit: impl FnMut(Record<'_>) -> bool) -> Vec<String> {
         let Some((_, shape)) = &self.layout.pool else { return Vec::new() };
         let (mut problems, mut seen, mut left) = (Vec::new(), HashSet::new(), MAX_ELEMENTS);
-        let mut buffer = Vec::new();
+        let (mut ahead, mut buffer) = (Ahead::default(), Vec::new());
         let mut chunk = self.chunks;
         while !chunk.is_null() {
             if !seen.insert(chunk) {
                 problems.push(format!("UCX's pool of requests at {} has a circle of chunks", self.at));
                 break;
             }
-            let (next, elements, count) = match Record::read(self.target, chunk, shape.size, &mut buffer) {
+            ahead.next(self.target, chunk);
+            let record = match ahead.get(chunk, shape.size) {
+                Some(bytes) => Ok(Record::new(chunk, bytes, self.target.abi())),
+                None => Record::read(self.target, chunk, shape.size, &mut buffer),
+            };
+            let (next, elements, count) = match record {
                 Ok(record) => (record.pointer(shape.next), record.pointer(shape.elements), record.uint(shape.count)),
                 Err(error) => {
                     problems.push(format!("UCX's pool of requests at {} was not read whole: {error}", self.at));
@@ -98,7 +106,7 @@ impl<'a> RequestPool<'a> {
                 break;
             }
             left -= count;
-            match self.chunk(elements, count, &mut visit) {
+            match self.chunk(&ahead, elements, count, &mut visit) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => problems.push(format!("a chunk of UCX's pool of requests at {}: {error}", self.at)),
@@ -110,31 +118,49 @@ impl<'a> RequestPool<'a> {
 
     fn chunk(
         &self,
+        ahead: &Ahead,
         start: TargetAddr,
         count: u64,
         visit: &mut impl FnMut(Record<'_>) -> bool,
     ) -> Result<bool, ReaderError> {
-        let abi = self.target.abi();
-        let word = abi.pointer_width.bytes() as usize;
+        // The last element need not be followed by the space between two.
+        let word = self.target.abi().pointer_width.bytes();
+        let bytes = |count: u64| {
+            let bytes = (count - 1) * self.stride + word + self.held as u64;
+            usize::try_from(bytes).unwrap_or(usize::MAX)
+        };
+        if let Some(elements) = ahead.get(start, bytes(count)) {
+            return Ok(self.elements(start, elements, visit));
+        }
         let at_once = (MAX_READ / self.stride).max(1);
         let mut buffer = Vec::new();
-        for first in (0..count).step_by(at_once as usize) {
-            let len = (count - first).min(at_once);
-            let at = start.wrapping_add(first * self.stride);
-            // The last element need not be followed by the space between two.
-            let bytes = (len - 1) * self.stride + (word + self.held) as u64;
-            fit(&mut buffer, usize::try_from(bytes).unwrap_or(usize::MAX))?;
+        let mut left = count;
+        while left > 0 {
+            let len = left.min(at_once);
+            left -= len;
+            let at = start.wrapping_add(left * self.stride);
+            fit(&mut buffer, bytes(len))?;
             self.target.read_once(at, &mut buffer)?;
-            for (index, element) in (0..).zip(buffer.chunks(self.stride as usize)) {
-                let (Some(front), Some(held)) = (element.get(..word), element.get(word..word + self.held)) else {
-                    continue;
-                };
-                let here = at.wrapping_add(index * self.stride + word as u64);
-                if abi.uint(front) == self.at.get() && !visit(Record::new(here, held, abi)) {
-                    return Ok(false);
-                }
+            if !self.elements(at, &buffer, visit) {
+                return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Elements in a row, from the last.
+    fn elements(&self, at: TargetAddr, bytes: &[u8], visit: &mut impl FnMut(Record<'_>) -> bool) -> bool {
+        let abi = self.target.abi();
+        let word = abi.pointer_width.bytes() as usize;
+        for (index, element) in bytes.chunks(self.stride as usize).enumerate().rev() {
+            let (Some(front), Some(held)) = (element.get(..word), element.get(word..word + self.held)) else {
+                continue;
+            };
+            let here = at.wrapping_add(index as u64 * self.stride + word as u64);
+            if abi.uint(front) == self.at.get() && !visit(Record::new(here, held, abi)) {
+                return false;
+            }
+        }
+        true
     }
 }

@@ -1,8 +1,9 @@
 //! UCX's workers: they hold the receives that wait and the messages that nobody has asked for yet.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::layout::UcxLayout;
+use super::links::{Links, Met};
 use super::request::{Native, Sample};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
@@ -161,52 +162,17 @@ impl Workers {
                         (queue.address_of(receives.queue), queue.pointer(pointer(receives.queue.offset + width)));
                     while last != end {
                         last = next;
-                        next = match links.take(last)? {
-                            Some(next) => next,
-                            None if !last.is_null() && others.len() < MAX_LIST && others.insert(last) => {
+                        next = match links.meet(last) {
+                            Met::Now(next) => next,
+                            Met::Unknown if !last.is_null() && others.len() < MAX_LIST && others.insert(last) => {
                                 target.read_pointer(last).ok()?
                             }
-                            None => return None,
+                            Met::Unknown | Met::Before => return None,
                         };
                     }
                 }
             }
         }
         Some(others)
-    }
-}
-
-/// The links of receives that were read already, so that lists are walked without reading these again.
-#[derive(Debug, Default)]
-pub struct Links {
-    places: HashMap<TargetAddr, usize>,
-    /// What each is followed by, and whether it was met in a list.
-    all: Vec<(TargetAddr, bool)>,
-}
-
-impl Links {
-    /// Adds one and what follows it; its place.
-    pub fn add(&mut self, link: TargetAddr, next: TargetAddr) -> usize {
-        let place = self.all.len();
-        self.places.insert(link, place);
-        self.all.push((next, false));
-        place
-    }
-
-    /// Whether one is among them.
-    pub fn knows(&self, link: TargetAddr) -> bool {
-        self.places.contains_key(&link)
-    }
-
-    /// Whether the one at a place waits in a list.
-    pub fn is_waiting(&self, place: usize) -> bool {
-        self.all.get(place).is_some_and(|(_, met)| *met)
-    }
-
-    /// What follows a link, which is met now; `Some(None)` where it is not among these, `None` where it was met before.
-    #[allow(clippy::option_option)]
-    fn take(&mut self, link: TargetAddr) -> Option<Option<TargetAddr>> {
-        let Some(one) = self.places.get(&link).and_then(|place| self.all.get_mut(*place)) else { return Some(None) };
-        (!std::mem::replace(&mut one.1, true)).then_some(Some(one.0))
     }
 }

@@ -133,7 +133,11 @@ fn data(
             .ok_or_else(|| "the request does not name it".into()),
         buffer: told.fact("buffer", |one| Some(Some(TargetAddr::new(one.buffer?).to_string())), |_| None),
         count: told.fact("count", |one| one.count.map(Some), |_| None),
-        datatype: told.fact("datatype", |one| Some(Some(datatype(reader, HandleValue(one.datatype_value?)))), |_| None),
+        datatype: told.fact(
+            "datatype",
+            |one| Some(Some(datatype(reader, HandleValue(one.datatype_value.0?)))),
+            |_| None,
+        ),
         bytes: told.fact("desired_length", |one| one.desired_length.map(Some), |_| None),
         started: moving(),
         transferred: if request.inactive { Ok(0) } else { bytes.ok_or_else(|| NOT_KEPT.into()) },

@@ -187,7 +187,7 @@ impl Kept {
         for (fact, missing) in [
             ("desired_length", operation.desired_length.is_none()),
             ("count", count.is_none()),
-            ("datatype", operation.datatype.is_none() && operation.datatype_value.is_none()),
+            ("datatype", operation.datatype.is_none() && operation.datatype_value.0.is_none()),
             ("buffer", buffer.is_none()),
         ] {
             if missing {

@@ -9,6 +9,7 @@ mod messages;
 pub mod opened;
 mod persistent;
 mod places;
+mod receives;
 mod role;
 mod shapes;
 mod stack;
@@ -18,9 +19,10 @@ mod worker;
 
 use std::collections::{BTreeMap, HashSet};
 
-use self::decoder::{Decoded, Decoder, matched_with};
+use self::decoder::{Decoded, Decoder};
 use self::opened::Opened;
 use self::places::Places;
+use self::receives::{Receives, matched};
 use self::role::Role;
 use super::communicators::{Communicators, Found};
 use super::groups::Groups;
@@ -30,7 +32,7 @@ use crate::record::Record;
 use crate::ucx::{Flags, Links, RequestPool, Workers};
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
-use model::{Operation, OperationStatus, Queue};
+use model::{Operation, Queue};
 use target::Target;
 use target::address::TargetAddr;
 
@@ -41,10 +43,9 @@ const ORDER_OF_SENDS: &str = "pending sends are listed as they lie in UCX's pool
                               they were posted is not known";
 
 /// Everything that was read, before it is sorted.
-#[derive(Default)]
 struct All {
     sends: Vec<Decoded>,
-    receives: Vec<Decoded>,
+    receives: Receives,
     inactive: Vec<Decoded>,
     sends_problem: Option<String>,
     receives_problem: Option<String>,
@@ -75,12 +76,13 @@ pub fn read_all(
     let mut decoder = opened.decoder(target, shapes, &places, &endpoints);
     let pools = &opened.pools;
     let mut room = MAX_OPERATIONS;
-    let mut all = All::default();
+    let mut all = All::new(communicators);
 
     match persistent::read(&mut decoder, shapes, pools, &opened.constants, opened.persistent, &mut room) {
         Ok((found, problems)) => {
             let [sends, receives] = found.complete;
-            (all.sends, all.receives, all.inactive) = (sends, receives, found.inactive);
+            (all.sends, all.inactive) = (sends, found.inactive);
+            all.add(receives, communicators);
             all.problem(problems, communicators);
         }
         Err(error) => all.problem(vec![format!("persistent requests: {error}")], communicators),
@@ -89,10 +91,13 @@ pub fn read_all(
     match stack::search(&mut decoder, |link| links.knows(link) || others.contains(&link)) {
         Ok(found) => {
             all.sends.extend(found.sends);
-            all.receives.extend(found.receives.into_iter().map(|mut receive| {
-                matched(&mut receive);
-                receive
-            }));
+            all.add(
+                found.receives.into_iter().map(|mut receive| {
+                    matched(&mut receive.operation, receive.sender);
+                    receive
+                }),
+                communicators,
+            );
         }
         Err(reason) => {
             let sentence =
@@ -102,7 +107,7 @@ pub fn read_all(
     }
     match messages::read(&mut decoder, shapes, pools, communicators, &mut room) {
         Ok((messages, problems)) => {
-            all.receives.extend(messages);
+            all.add(messages, communicators);
             all.receives_problem = all.receives_problem.take().or(problems.first().cloned());
         }
         Err(error) => add_problem(&mut communicators.problems, format!("matched messages: {error}")),
@@ -129,6 +134,17 @@ fn refuse(communicators: &mut Communicators, reason: &str) {
 }
 
 impl All {
+    fn new(communicators: &Communicators) -> Self {
+        let (sends, inactive, sends_problem, receives_problem) = Default::default();
+        Self { sends, receives: Receives::new(communicators), inactive, sends_problem, receives_problem }
+    }
+
+    fn add(&mut self, receives: impl IntoIterator<Item = Decoded>, communicators: &Communicators) {
+        for receive in receives {
+            self.receives.push(receive, communicators);
+        }
+    }
+
     fn problem(&mut self, problems: Vec<String>, communicators: &mut Communicators) {
         for problem in problems {
             self.sends_problem.get_or_insert_with(|| problem.clone());
@@ -148,36 +164,40 @@ fn requests(
 ) -> (Links, HashSet<TargetAddr>) {
     let workers: &Workers = decoder.workers;
     let (target, user) = (decoder.target, decoder.ucx.behind.size);
-    let mut links = Links::default();
-    let [worker] = workers.at[..] else { return (links, HashSet::new()) };
+    let [worker] = workers.at[..] else { return Default::default() };
     let pool = match RequestPool::of(target, &workers.layout, worker, user) {
         Ok(pool) => pool,
         Err(error) => {
             all.problem(vec![error.to_string()], communicators);
-            return (links, HashSet::new());
+            return Default::default();
         }
     };
     let link = workers.layout.request.link;
-    // The receives that may wait, with the places of their links.
+    let mut links = Links::new(pool.stride);
+    // The receives that may wait.
     let mut open = Vec::new();
+    let persistent = all.sends.len();
     let problems = pool.walk(|record| {
         if *room == 0 {
             return false;
         }
-        let receives = Flags::of(&workers.layout, &record).receives();
-        let place = receives.then(|| links.add(record.address_of(link), record.pointer(link)));
+        if Flags::of(&workers.layout, &record).receives() {
+            links.add(record.address_of(link), record.pointer(link));
+        }
         if let Some((role, decoded)) = decoder.pooled(&record) {
             *room -= 1;
             match role {
                 Role::Receive => {
-                    open.extend(place.filter(|_| decoded.link.is_some()).map(|place| (all.receives.len(), place)));
-                    all.receives.push(decoded);
+                    let link = decoded.link;
+                    open.extend(all.receives.push(decoded, communicators).zip(link));
                 }
                 Role::Send(_) => all.sends.push(decoded),
             }
         }
         true
     });
+    // The newest come first in the pool.
+    all.sends[persistent..].reverse();
     all.problem(problems, communicators);
     let Some(others) = workers.posted(target, &mut links) else {
         let problem = "UCX's lists of posted receives are broken: which receives wait, and those of blocking calls, are not known";
@@ -185,9 +205,9 @@ fn requests(
         add_problem(&mut communicators.problems, problem.to_owned());
         return (links, HashSet::new());
     };
-    for (receive, place) in open {
-        if let Some(receive) = all.receives.get_mut(receive).filter(|_| !links.is_waiting(place)) {
-            matched(receive);
+    for (receive, link) in open {
+        if !links.is_waiting(link) {
+            all.receives.matched(receive, communicators);
         }
     }
     let mut buffer = Vec::new();
@@ -201,7 +221,7 @@ fn requests(
         match Record::read(target, at, size, &mut buffer) {
             Ok(record) => {
                 let flags = Flags::of(&workers.layout, &record);
-                all.receives.extend(decoder.receive(&record, flags, false));
+                all.add(decoder.receive(&record, flags, false), communicators);
             }
             Err(error) => {
                 all.receives_problem.get_or_insert(format!("a posted receive could not be read: {error}"));
@@ -209,16 +229,6 @@ fn requests(
         }
     }
     (links, others)
-}
-
-/// A receive that waits in no list has its message.
-fn matched(receive: &mut Decoded) {
-    if receive.operation.status == OperationStatus::Pending {
-        receive.operation.status = OperationStatus::Matched;
-        if let Some((word, length)) = receive.sender {
-            matched_with(word, length, &mut receive.operation);
-        }
-    }
 }
 
 /// Sorts requests into the queues of their communicators.
@@ -230,8 +240,6 @@ fn sort(mut all: All, impossible: u64, communicators: &mut Communicators) {
     if all.sends.len() > 1 {
         communicators.notes.push(ORDER_OF_SENDS.to_owned());
     }
-    // UCX numbers receives; those that nothing was posted for come last.
-    all.receives.sort_by_cached_key(|receive| receive.order);
     let put =
         |decoded: Vec<Decoded>, communicators: &mut Communicators, queue: fn(&mut Found) -> &mut Vec<Operation>| {
             for one in decoded {
@@ -242,7 +250,7 @@ fn sort(mut all: All, impossible: u64, communicators: &mut Communicators) {
             }
         };
     put(all.sends, communicators, |found| &mut found.facts.pending_sends.operations);
-    put(all.receives, communicators, |found| &mut found.facts.pending_receives.operations);
+    all.receives.into_queues(communicators);
     put(all.inactive, communicators, |found| &mut found.facts.inactive);
     for Found { facts, .. } in &mut communicators.found {
         (facts.pending_sends.dropped, facts.pending_receives.dropped) = (impossible, impossible);

@@ -138,7 +138,7 @@ impl Opened {
         if let (Some(posted), Some(link)) = (posted, decoded.link)
             && !posted.contains(&link)
         {
-            matched(&mut decoded);
+            matched(&mut decoded.operation, decoded.sender);
         }
         Ok(self.described(decoded, communicators, flags.completed(), flags.released()))
     }
