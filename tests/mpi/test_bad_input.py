@@ -17,8 +17,9 @@ from support import processes
 from support.builds import MpiBuild, compile_plain
 from support.cli import Result, mpi_queues, pid_options, show
 from support.compare import assert_equal
-from support.jobs import PML_MONITORING, Job
+from support.jobs import Job
 from support.paths import MPI_QUEUES, PROJECT
+from support.unheard import NAME, give_unheard_pml
 
 StartJob = Callable[..., Job]
 
@@ -214,23 +215,15 @@ def test_a_process_of_another_user(plain_process: int) -> None:
     processes.assert_running(plain_process)
 
 
-#: ``--mca`` options that select another pml; all come with Debian's package and work without a network.
-OTHER_TRANSPORTS = {
-    "monitoring": PML_MONITORING,
-}
-
-
-@pytest.mark.parametrize("transport", OTHER_TRANSPORTS)
-def test_another_transport_is_no_information_and_not_an_empty_queue(
-    debian_mpi: MpiBuild, start_job: StartJob, transport: str
-) -> None:
-    job = start_job(debian_mpi, "truth_collective", "barrier", ranks=2, mca=OTHER_TRANSPORTS[transport])
+def test_another_transport_is_no_information_and_not_an_empty_queue(debian_mpi: MpiBuild, start_job: StartJob) -> None:
+    job = start_job(debian_mpi, "truth_collective", "barrier", ranks=2)
+    give_unheard_pml(job.pids)
     result = mpi_queues("show", *pid_options(job.pids))
-    assert "pml ob1" in result.out and transport in result.out, str(result)
+    assert "pml ob1" in result.out and NAME in result.out, str(result)
     shown = show(job.pids)
     for rank, truth in job.truth.items():
         process = shown[job.pids[rank]]
-        assert process["mpi"]["transport"] == transport
+        assert process["mpi"]["transport"] == NAME
         assert process["problems"] == []
         handles = {comm["handle"]: comm for comm in process["communicators"]}
         assert sorted(handles) == sorted(comm["handle"] for comm in truth["communicators"])
@@ -240,7 +233,7 @@ def test_another_transport_is_no_information_and_not_an_empty_queue(
             assert (found["group"], found["local_rank"]) == (comm["group"], comm["local_rank"])
             for queue in ("pending_sends", "pending_receives", "unexpected_messages"):
                 assert found[queue]["state"] == "no_information"
-                assert transport in found[queue]["detail"] and "--mca pml ob1" in found[queue]["detail"]
+                assert NAME in found[queue]["detail"] and "--mca pml ob1" in found[queue]["detail"]
                 assert found[queue]["operations"] == []
     job.assert_running()
 

@@ -13,8 +13,9 @@ import pytest
 from support import cores, processes
 from support.builds import MpiBuild
 from support.cli import mpi_queues, pid_options
-from support.jobs import PML_MONITORING, Job
+from support.jobs import Job
 from support.paths import PROGRAMS
+from support.unheard import give_unheard_pml
 
 SOURCE = (PROGRAMS / "odd_rank.c").read_text(encoding="utf-8").splitlines()
 SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "docs" / "schema.json").read_text(encoding="utf-8"))
@@ -165,8 +166,9 @@ def test_before_mpi_init(debian_mpi: MpiBuild) -> None:
 
 @pytest.mark.parametrize(("does", "words"), [("elsewhere", "in MPI_Recv"), ("computes", "outside MPI")])
 def test_the_odd_rank_where_queues_are_not_known(debian_mpi: MpiBuild, does: str, words: str) -> None:
-    """Open MPI's pml monitoring stands before the one that has the queues, and is not read through."""
-    with Job(debian_mpi, "odd_rank", does, str(ODD), ranks=RANKS, mca=PML_MONITORING) as job:
+    """Its pml is one that nobody has heard of."""
+    with Job(debian_mpi, "odd_rank", does, str(ODD), ranks=RANKS) as job:
+        give_unheard_pml(job.pids)
         first: List[Any] = []
 
         def named() -> bool:
@@ -186,7 +188,8 @@ def test_the_odd_rank_where_queues_are_not_known(debian_mpi: MpiBuild, does: str
 
 
 def test_nobody_is_odd_where_all_do_the_same(debian_mpi: MpiBuild, tmp_path: Path) -> None:
-    with Job(debian_mpi, "odd_rank", "none", str(ODD), ranks=RANKS, mca=PML_MONITORING) as job:
+    with Job(debian_mpi, "odd_rank", "none", str(ODD), ranks=RANKS) as job:
+        give_unheard_pml(job.pids)
         recording = tmp_path / "fair.mpirec"
         # They may have gone through the first barrier, and have left the job.
         result = mpi_queues("record", *pid_options(job.pids), "-o", str(recording))

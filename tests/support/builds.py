@@ -15,7 +15,7 @@ from typing import Callable, Dict, List, Optional, Sequence
 from . import installs
 from .installs import Missing
 from .paths import CACHE, PROGRAMS
-from .transports import UCX, Transport, mpich_over_libfabric, over_libfabric
+from .transports import UCX, Transport, V, mpich_over_libfabric, over_libfabric
 
 #: gcc takes the value of MPICH's MPI_STATUSES_IGNORE, 1, for the address of an array.
 C_FLAGS = ("-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow", "-Wno-stringop-overread")
@@ -197,6 +197,7 @@ OVER: Dict[str, Callable[[], MpiBuild]] = {
         # Not ofi_rxm: the libfabric in this wheel (2.5.1, prov/util/src/util_srx.c) matches receives from any source
         # out of order.
         (WHEEL, over_libfabric("tcp")),
+        (DEBIAN, V),
         *(
             (MPICH_WHEEL, mpich_over_libfabric(provider))
             for provider in ("tcp", "tcp;ofi_rxm", "shm", "sm2", "sockets", "udp;ofi_rxd")

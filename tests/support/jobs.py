@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Sequence
 
-from . import priority, processes
+from . import priority, processes, transports
 from .builds import MpiBuild, compile_program
 
 #: Only keeps a broken job from hanging the tests; a job is ready when its ranks have written down their truth.
@@ -18,8 +18,8 @@ Truth = Dict[str, Any]
 
 #: Another transport than ob1, over TCP: Debian 13's Open MPI leaves that out where it is not named.
 PML_CM = {"pml": "cm", "mtl": "ofi", "mtl_ofi_provider_include": "tcp"}
-#: A pml whose queues are not read.
-PML_MONITORING = {"pml_monitoring_enable": "2"}
+#: How the wrapper monitoring is put before ob1.
+PML_MONITORING = dict(transports.MONITORING.mca)
 
 
 class Job(priority.Job):

@@ -61,5 +61,25 @@ def mpich_over_libfabric(provider: str) -> Transport:
     return Transport(_name(provider), "ch4:ucx,ofi", variables=variables)
 
 
+#: The pml monitoring stands before the one that moves the messages. Not for intercommunicators, for which it crashes
+#: (mca_common_monitoring_coll_new, ompi/mca/common/monitoring/common_monitoring_coll.c, v4.1.4 and v5.0.10).
+MONITORING = Transport("monitoring", "ob1 behind monitoring", mca=(("pml_monitoring_enable", "2"),))
+
+#: The pml v stands before ob1; in 4.1 its protocol never loads (``pml_v_enable_mpi_thread_multiple``,
+#: ompi/mca/pml/v/pml_v_component.c, v4.1.4).
+V = Transport("v", "ob1 behind v", mca=(("vprotocol", "pessimist"),))
+
+
+def monitored(transport: Transport) -> Transport:
+    """The same behind the pml monitoring, which has to be named beside the real one."""
+    mca = tuple((name, f"{value},monitoring" if name == "pml" else value) for name, value in transport.mca)
+    return Transport(
+        f"{transport.name}-monitoring",
+        f"{transport.told} behind monitoring",
+        mca=(*mca, *MONITORING.mca),
+        variables=transport.variables,
+    )
+
+
 def _name(provider: str) -> str:
     return f"ofi-{provider.replace(';', '-')}"

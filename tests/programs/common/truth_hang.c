@@ -104,10 +104,11 @@ void truth_prepare_hang(void)
 {
     /* opal/runtime/opal_progress.h, Open MPI 4.1 and 5.0: called in turn by every blocked call. */
     int (*register_progress)(int (*)(void)) = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_register");
-    /* Blocking sends of the pml cm call the progress function of its mtl alone (ompi/mca/mtl/ofi/mtl_ofi.h, v4.1 and v5.0). */
+    /* Blocking sends of the pml cm call the progress function of its mtl alone (ompi/mca/mtl/ofi/mtl_ofi.h, v4.1 and v5.0);
+     * behind a wrapper it is named before that. */
     const char *pml = getenv("OMPI_MCA_pml");
     own_speed = !truth_limits_are_known();
-    if (register_progress == NULL || (pml && strcmp(pml, "cm") == 0)) {
+    if (register_progress == NULL || (pml && strncmp(pml, "cm", 2) == 0)) {
         struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
         sigaction(SIGPROF, &action, NULL);
     } else if (register_progress(on_progress) != 0)

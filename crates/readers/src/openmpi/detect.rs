@@ -1,6 +1,6 @@
 //! Is this Open MPI, in which version and state, and what moves its messages?
 
-use super::pml::Pml;
+use super::pml::{Pml, Wrapper};
 use crate::record::{Record, shape};
 use crate::{Lifetime, ReaderError};
 use layouts::Layouts;
@@ -49,35 +49,65 @@ pub fn lifetime(target: &dyn Target) -> Result<Lifetime, ReaderError> {
 /// The selected pml, and the version of the Open MPI that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedPml {
-    /// Which it is.
+    /// Which it is. A wrapper's own name, where what is behind it could not be found.
     pub pml: Pml,
+    /// The wrappers that it stands behind, the outermost first.
+    pub wrappers: Vec<Wrapper>,
     /// Major, minor and release number.
     pub version: (u64, u64, u64),
 }
 
-/// Reads the component description of the selected pml with the layout of `mca_base_component_t` in `layouts`.
+impl SelectedPml {
+    /// How it is called, with the wrappers before it: `ob1 behind monitoring`; `None` where none is selected.
+    pub fn transport(&self) -> Option<String> {
+        let name = self.pml.name()?.to_owned();
+        let wrappers: Vec<&str> = self.wrappers.iter().map(|wrapper| wrapper.name()).collect();
+        Some(if wrappers.is_empty() { name } else { format!("{name} behind {}", wrappers.join(", ")) })
+    }
+}
+
+/// Where the wrapper monitoring keeps the description of the pml that it replaced (`pml_selected_component`,
+/// ompi/mca/pml/monitoring/pml_monitoring_component.c, v4.1.4 and v5.0.10).
+const BEHIND_MONITORING: &str = "pml_selected_component";
+
+/// Reads the component description of the selected pml with the layout of `mca_base_component_t` in `layouts`, and those
+/// of the pmls behind it.
 ///
 /// # Errors
 /// Where it cannot be read, or does not describe a component of Open MPI (then the layout does not fit).
 pub fn selected_pml(target: &dyn Target, layouts: &Layouts) -> Result<SelectedPml, ReaderError> {
-    component(target, layouts, required(target, "mca_pml_base_selected_component")?.addr)
+    let shape = Component::resolve(layouts)?;
+    let outermost = component(target, &shape, required(target, "mca_pml_base_selected_component")?.addr)?;
+    let (mut name, mut wrappers) = (outermost.name, Vec::new());
+    // Either wrapper may be the outer one: each is found at most once.
+    while let Some((wrapper, behind)) = Wrapper::in_name(&name).filter(|(wrapper, _)| !wrappers.contains(wrapper)) {
+        let behind = behind.map(str::to_owned).or_else(|| {
+            let symbol = target.symbol(BEHIND_MONITORING).ok().flatten()?;
+            Some(component(target, &shape, symbol.addr).ok()?.name)
+        });
+        let Some(behind) = behind.filter(|behind| !behind.is_empty()) else { break };
+        wrappers.push(wrapper);
+        name = behind;
+    }
+    Ok(SelectedPml { pml: Pml::named(&name), wrappers, version: outermost.version })
 }
 
-/// Reads a component description.
-///
-/// # Errors
-/// As [`selected_pml`].
-pub fn component(target: &dyn Target, layouts: &Layouts, at: TargetAddr) -> Result<SelectedPml, ReaderError> {
-    let shape = Component::resolve(layouts)?;
+/// What a description of a component says.
+struct Described {
+    name: String,
+    version: (u64, u64, u64),
+}
+
+fn component(target: &dyn Target, shape: &Component, at: TargetAddr) -> Result<Described, ReaderError> {
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer)?;
-    let project = printable(&record.text(shape.project, 64, target)?);
-    let name = printable(&record.text(shape.name, 64, target)?);
+    let text = |slot| record.text(slot, 64, target).map(|text| printable(&text));
+    let (project, name) = (text(shape.project)?, text(shape.name)?);
     if project != "ompi" && !(project.is_empty() && name.is_empty()) {
         return Err(ReaderError::Damaged(format!("the selected pml belongs to the project {project:?}, not to ompi")));
     }
     let version = (record.uint(shape.major), record.uint(shape.minor), record.uint(shape.release));
-    Ok(SelectedPml { pml: Pml::named(&name), version })
+    Ok(Described { name, version })
 }
 
 /// A symbol that every Open MPI has.

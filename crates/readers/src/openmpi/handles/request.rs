@@ -30,7 +30,7 @@ shape!(
 );
 shape!(
     /// The class of an object.
-    Class = ["opal_class_t"] { name: "cls_name", bytes: "cls_sizeof" }
+    Class = ["opal_class_t"] { name: "cls_name", bytes: "cls_sizeof", parent: "cls_parent" }
 );
 
 /// What the library's kinds of requests are called.
@@ -186,13 +186,22 @@ pub fn is_completed_send(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<
     Ok(module.is_some_and(|module| addr.get().wrapping_sub(module.get()) < size))
 }
 
-/// Name and size of the class of the object at `addr`.
+/// Name and size of the class of the object at `addr`. A protocol of the wrapper v has classes of its own, whose parents are
+/// those of the pml behind it (ompi/mca/vprotocol/base/vprotocol_base_request.c, v4.1.4 and v5.0.10).
 fn class_of(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<(String, u64), ReaderError> {
     let shape = Class::resolve(reader.layouts)?;
-    let class = reader.target.read_pointer(addr.wrapping_add(reader.shapes.object.class.offset as u64))?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, class, shape.size, &mut buffer)?;
-    Ok((printable(&record.text(shape.name, 64, reader.target)?), record.uint(shape.bytes)))
+    let read = |class: TargetAddr| -> Result<(String, u64, TargetAddr), ReaderError> {
+        let mut buffer = Vec::new();
+        let record = Record::read(reader.target, class, shape.size, &mut buffer)?;
+        let name = printable(&record.text(shape.name, 64, reader.target)?);
+        Ok((name, record.uint(shape.bytes), record.pointer(shape.parent)))
+    };
+    let (mut name, mut bytes, parent) =
+        read(reader.target.read_pointer(addr.wrapping_add(reader.shapes.object.class.offset as u64))?)?;
+    if name.starts_with("mca_vprotocol_") {
+        (name, bytes, _) = read(parent)?;
+    }
+    Ok((name, bytes))
 }
 
 impl Request<'_> {

@@ -149,6 +149,23 @@ fn requests_say_what_they_are() {
     }
 }
 
+/// The wrapper v's protocol has added its part to them: classes of its own whose parents are ob1's.
+#[test]
+fn requests_of_a_protocol_say_what_those_of_the_pml_say() {
+    let mut requests = requests("openmpi-5.0");
+    let before = requests.describe(requests.send);
+    let (own, size) = ("mca_vprotocol_pessimist_send_request_t", requests.objects.layouts.size_of(SEND).unwrap());
+    let (class, parent) = (requests.objects.class(own), requests.objects.class(SEND));
+    requests.objects.set(class, "opal_class_t", "cls_sizeof", size + 96);
+    requests.objects.set(class, "opal_class_t", "cls_parent", parent.get());
+    requests.objects.set(requests.send, "opal_object_t", "obj_class", class.get());
+    assert_eq!(requests.describe(requests.send), before);
+    for nowhere in [0, class.get(), 0x10] {
+        requests.objects.set(class, "opal_class_t", "cls_parent", nowhere);
+        assert!(!requests.describe(requests.send).summary.contains("tag 17"));
+    }
+}
+
 #[test]
 fn another_layout_than_the_profiles_is_not_believed() {
     let mut requests = requests("openmpi-5.0");

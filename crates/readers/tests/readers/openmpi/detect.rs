@@ -2,7 +2,7 @@
 
 use readers::Lifetime;
 use readers::openmpi::detect::{is_open_mpi, lifetime, selected_pml};
-use readers::openmpi::pml::Pml;
+use readers::openmpi::pml::{Pml, Wrapper};
 use target::address::TargetAddr;
 use target::mock::MockTarget;
 
@@ -68,6 +68,71 @@ fn the_selected_transport_and_its_version() {
         process.set_text(at, "mca_base_component_t", "mca_project_name", b"\x1b[2J");
         let error = read(&process).unwrap_err().to_string();
         assert!(error.contains("x1b[2J") && !error.contains('\x1b'), "{error}");
+    }
+}
+
+/// A process with that pml, and one that the wrapper monitoring has kept where there is a name.
+fn with_pmls(abi: target::TargetAbi, outer: &str, kept: Option<&[u8]>) -> Process {
+    let (mut process, _) = Process::new(abi, Build::default(), 4);
+    let kept = kept.map(|name| ("pml_selected_component", name));
+    for (symbol, name) in [("mca_pml_base_selected_component", outer.as_bytes())].into_iter().chain(kept) {
+        let at = process.object("mca_base_component_t");
+        process.symbols.push((symbol, at));
+        process.set_text(at, "mca_base_component_t", "mca_project_name", b"ompi");
+        process.set_text(at, "mca_base_component_t", "mca_component_name", name);
+    }
+    process
+}
+
+/// The outermost pml's name, the one that monitoring has kept; and what is told.
+type Case = (&'static str, Option<&'static [u8]>, &'static str, &'static [Wrapper]);
+
+#[test]
+fn the_real_transport_stands_behind_wrappers() {
+    use Wrapper::{Monitoring, V};
+    let cases: [Case; 13] = [
+        ("monitoring", Some(b"ob1"), "ob1 behind monitoring", &[Monitoring]),
+        ("monitoring", Some(b"ucx"), "ucx behind monitoring", &[Monitoring]),
+        ("ob1]v", None, "ob1 behind v", &[V]),
+        ("ob1]vpessimist", None, "ob1 behind v", &[V]),
+        ("monitoring", Some(b"ob1]v"), "ob1 behind monitoring, v", &[Monitoring, V]),
+        ("monitoring]v", Some(b"cm"), "cm behind v, monitoring", &[V, Monitoring]),
+        // What is behind a wrapper is not known, or it is none.
+        ("monitoring", None, "monitoring", &[]),
+        ("monitoring", Some(b""), "monitoring", &[]),
+        ("]v", None, "]v", &[]),
+        ("ob1]w", None, "ob1]w", &[]),
+        ("v", None, "v", &[]),
+        // Damage: none stands before itself.
+        ("monitoring", Some(b"monitoring"), "monitoring behind monitoring", &[Monitoring]),
+        ("ob1]v]v]v", None, "ob1 behind v", &[V]),
+    ];
+    for abi in ABIS {
+        for (outer, kept, words, wrappers) in cases {
+            let process = with_pmls(abi, outer, kept);
+            let selected = selected_pml(&process.target(), &process.layouts()).unwrap();
+            assert_eq!((selected.transport().as_deref(), selected.wrappers.as_slice()), (Some(words), wrappers));
+            assert_eq!(selected.pml, Pml::named(words.split(" behind").next().unwrap()));
+        }
+    }
+}
+
+#[test]
+fn damage_behind_a_wrapper_is_survived() {
+    let process = with_pmls(ABIS[0], "monitoring", Some(b"ob1"));
+    let layouts = process.layouts();
+    let kept = process.symbols.iter().find(|(name, _)| *name == "pml_selected_component").unwrap().1;
+    for value in [0, 0x5d5d_5d5d, 0xa5a5_a5a5, 0xffff_ffff_u32] {
+        for word in 0..layouts.size_of("mca_base_component_t").unwrap() / 4 {
+            let mut memory = process.mem.clone();
+            memory.put(kept.wrapping_add(4 * word), &value.to_le_bytes());
+            let mut target = memory.target();
+            for (name, at) in &process.symbols {
+                target.add_symbol(name, *at, None);
+            }
+            let words = selected_pml(&target, &layouts).unwrap().transport().unwrap();
+            assert!(words.len() < 400 && !words.chars().any(char::is_control), "{words:?}");
+        }
     }
 }
 

@@ -40,7 +40,7 @@ impl Family for OpenMpi {
             version: Some(version_text(&selected)),
             library: image.path.clone(),
             build_id: image.build_id.clone(),
-            transport: transport(&selected.pml),
+            transport: selected.transport(),
         };
         let layouts = Rc::new(layouts);
         let installed = Rc::new(Process { pml: selected.pml });
@@ -60,10 +60,10 @@ impl Installed for Process {
 
     fn refresh(&self, target: &dyn Target, known: &Detected) -> Result<Detected, SessionError> {
         let lifetime = usable_lifetime(target)?;
-        let pml = detect::selected_pml(target, &known.layouts)?.pml;
+        let selected = detect::selected_pml(target, &known.layouts)?;
         let mut detected = Detected { lifetime, ..known.clone() };
-        detected.mpi.transport = transport(&pml);
-        detected.installed = Rc::new(Self { pml });
+        detected.mpi.transport = selected.transport();
+        detected.installed = Rc::new(Self { pml: selected.pml });
         Ok(detected)
     }
 
@@ -113,10 +113,6 @@ fn usable_lifetime(target: &dyn Target) -> Result<Lifetime, SessionError> {
 fn version_text(selected: &SelectedPml) -> String {
     let (major, minor, release) = selected.version;
     format!("{major}.{minor}.{release}")
-}
-
-fn transport(pml: &Pml) -> Option<String> {
-    pml.name().map(str::to_owned)
 }
 
 /// The selected pml, read with whichever shipped layout of a component description gives a sane answer: that structure
