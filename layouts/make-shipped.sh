@@ -103,7 +103,8 @@ for series; do
         6.0)
             [ -d "${OPENMPI_SOURCE:-}/ompi" ] ||
                 fail "set OPENMPI_SOURCE to a tree of open-mpi/ompi at $commit_6_0 (branch v6.0.x)"
-            fetch sid '6.0.0~rc2-2' 'libopenmpi-dev=6.0.0~rc2-2' 'libopenmpi40=6.0.0~rc2-2' libpmix-dev libhwloc-dev libevent-dev
+            fetch sid '6.0.0~rc2-2' 'libopenmpi-dev=6.0.0~rc2-2' 'libopenmpi40=6.0.0~rc2-2' libpmix-dev libhwloc-dev libevent-dev \
+                libucx-dev libfabric-dev
             # A later candidate can have other fields of the same size: no version that was not looked at.
             make_profile 6.0 sid '6.0.0~rc2-2' libopen_mpi.so.40 6.0.0 "open-mpi/ompi, branch v6.0.x at $commit_6_0"
             ;;

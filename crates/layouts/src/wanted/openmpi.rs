@@ -119,6 +119,7 @@ const TYPES: &[&str] = &[
     "NBC_Args_op",
     "NBC_Args_copy",
     "NBC_Args_unpack",
+    "mca_part_base_prequest_t",
     "mca_part_persist_request_t",
     // shared memory: what a peer has written and nobody has taken out (btl vader until 4.1, sm since 5.0)
     "mca_btl_vader_component_t",

@@ -25,8 +25,8 @@ shape!(
 );
 shape!(
     /// A request of partitioned communication (ompi/mca/part/persist/part_persist_request.h, v5.0.7). The members up to
-    /// the tag are common to all components and, by the source, stay where they are.
-    Partitioned = ["mca_part_persist_request_t"] {
+    /// the tag are those of all components (ompi/mca/part/base/part_base_prequest.h); the others differ within a series.
+    Partitioned = ["mca_part_persist_request_t", "mca_part_base_prequest_t"] {
         kind: "req_type",
         freed: "req_free_called",
         comm: "req_comm",
@@ -36,6 +36,7 @@ shape!(
         count: "req_count",
         peer: "req_peer",
         tag: "req_tag",
+    } optional {
         done: "done_count",
     }
 );
@@ -109,7 +110,10 @@ pub fn file(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
 /// Where it cannot be read.
 pub fn partitioned(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderError> {
     let reader = request.reader;
-    let shape = Partitioned::resolve(reader.layouts)?;
+    let Ok(shape) = Partitioned::resolve(reader.layouts) else {
+        any(request, handle);
+        return Ok(());
+    };
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, request.addr, shape.size, &mut buffer)?;
     let (comm, datatype) = (record.pointer(shape.comm), record.pointer(shape.datatype));
@@ -126,10 +130,10 @@ pub fn partitioned(request: &Request<'_>, handle: &mut Handle) -> Result<(), Rea
         peer: record.int(shape.peer),
         tag: Ok(record.int(shape.tag)),
         partitions: record.int(shape.partitions),
-        partitions_done: match (request.verified, request.inactive) {
-            (true, false) => Ok(record.int(shape.done)),
-            (true, true) => Ok(0),
-            _ => Err("this release has another layout of these requests".into()),
+        partitions_done: match (shape.done.filter(|_| request.verified), request.inactive) {
+            (Some(done), false) => Ok(record.int(done)),
+            (Some(_), true) => Ok(0),
+            (None, _) => Err("this release has another layout of these requests".into()),
         },
     };
     facts.describe(&format!(" {}", request.on(comm)), request.progress(), handle);

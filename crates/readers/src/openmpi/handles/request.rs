@@ -186,8 +186,12 @@ pub fn is_completed_send(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<
     Ok(module.is_some_and(|module| addr.get().wrapping_sub(module.get()) < size))
 }
 
-/// Name and size of the class of the object at `addr`. A protocol of the wrapper v has classes of its own, whose parents are
-/// those of the pml behind it (ompi/mca/vprotocol/base/vprotocol_base_request.c, v4.1.4 and v5.0.10).
+/// How the names of classes begin whose objects are those of their parents: a protocol of the wrapper v makes the pml's
+/// requests its own (ompi/mca/vprotocol/base/vprotocol_base_request.c, v4.1.4 and v5.0.10), partitioned sends and receives are
+/// the same request (ompi/mca/part/persist/part_persist_{sendreq,recvreq}.h, v5.0.10).
+const AS_PARENTS: &[&str] = &["mca_vprotocol_", "mca_part_persist_psend_", "mca_part_persist_precv_"];
+
+/// Name and size of the class of the object at `addr`, or of the parent that says the same.
 fn class_of(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<(String, u64), ReaderError> {
     let shape = Class::resolve(reader.layouts)?;
     let read = |class: TargetAddr| -> Result<(String, u64, TargetAddr), ReaderError> {
@@ -198,7 +202,7 @@ fn class_of(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<(String, u64)
     };
     let (mut name, mut bytes, parent) =
         read(reader.target.read_pointer(addr.wrapping_add(reader.shapes.object.class.offset as u64))?)?;
-    if name.starts_with("mca_vprotocol_") {
+    if AS_PARENTS.iter().any(|start| name.starts_with(start)) {
         (name, bytes, _) = read(parent)?;
     }
     Ok((name, bytes))

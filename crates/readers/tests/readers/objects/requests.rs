@@ -149,6 +149,43 @@ fn requests_say_what_they_are() {
     }
 }
 
+/// Their class is a child of the one whose structure is known; releases differ behind the members that all components have.
+#[test]
+fn partitioned_requests_say_what_they_are() {
+    const PART: &str = "mca_part_persist_request_t";
+    for profile in ["openmpi-5.0", "openmpi-6.0"] {
+        let mut requests = requests(profile);
+        let comm = u64::from_le_bytes(requests.objects.get(requests.objects.place(requests.send, BASE, "req_comm")));
+        let datatype = requests.objects.get(requests.objects.place(requests.send, BASE, "req_datatype"));
+        class_with_size(&mut requests.objects, PART, "ompi_request_t");
+        let at = requests.objects.alloc(800);
+        requests.objects.make_object(at, "mca_part_persist_psend_request_t");
+        let classes = ["mca_part_persist_psend_request_t", PART].map(|name| requests.objects.class(name));
+        requests.objects.set(classes[0], "opal_class_t", "cls_parent", classes[1].get());
+        let kind = requests.objects.constant("OMPI_REQUEST_PART");
+        let state = requests.objects.constant("OMPI_REQUEST_ACTIVE");
+        for (field, value) in [("req_type", kind), ("req_state", state), ("req_mpi_object.comm", comm)] {
+            requests.objects.set(at, "ompi_request_t", field, value);
+        }
+        let numbers = [("req_parts", 4), ("req_count", 10), ("req_peer", 1), ("req_tag", 60), ("done_count", 2)];
+        for (field, value) in
+            numbers.into_iter().chain([("req_comm", comm), ("req_datatype", u64::from_le_bytes(datatype))])
+        {
+            requests.objects.set(at, PART, field, value);
+        }
+        let handle = requests.describe(at);
+        assert_eq!(handle.summary, "MPI_Psend_init to 1, tag 60 on \"halo\", 4 partitions, pending");
+        assert_eq!(handle.facts["partitions_done"], 2);
+        // A later release.
+        requests.objects.set(classes[1], "opal_class_t", "cls_sizeof", 712);
+        let handle = requests.describe(at);
+        assert!(handle.summary.starts_with("MPI_Psend_init to 1, tag 60"), "{handle:?}");
+        assert!(handle.unknown.contains_key("partitions_done"), "{handle:?}");
+        requests.objects.set(at, PART, "req_comm", 0x10);
+        assert!(!requests.describe(at).summary.contains("tag 60"));
+    }
+}
+
 /// The wrapper v's protocol has added its part to them: classes of its own whose parents are ob1's.
 #[test]
 fn requests_of_a_protocol_say_what_those_of_the_pml_say() {
