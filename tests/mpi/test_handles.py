@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Callable, List, Tuple
 
 import pytest
-from support.builds import BUILDS, OPENMPI_4, MpiBuild, debian, debian_mpich
+from support.builds import BUILDS, DEBIAN, OPENMPI_4, WHEEL, MpiBuild, debian, debian_mpich, over
 from support.handles import compare_all, compare_live
 from support.jobs import Job
+from support.transports import MONITORING
 
 #: Name, arguments (``{dir}``: a directory of the test's own), ranks, and MCA parameters.
 Program = Tuple[str, Tuple[str, ...], int, dict[str, str]]
@@ -94,6 +95,31 @@ def test_handles_of_mpich_are_what_the_program_made(
     request: pytest.FixtureRequest,
 ) -> None:
     _compare(_started(start_job, mpich_build, program, tmp_path), program[0], tmp_path, request)
+
+
+def test_requests_over_libfabric_are_what_the_program_made(
+    preflight: None, start_job: Callable[..., Job], tmp_path: Path
+) -> None:
+    """With this provider sends wait that others answer at once, as the program expects."""
+    job = start_job(BUILDS[f"{DEBIAN}+ofi-tcp-ofi_rxm"](), "handles_requests", str(tmp_path), ranks=3)
+    compare_live(job, "native")
+
+
+@pytest.mark.parametrize("name", [f"{DEBIAN}+ucx", f"{DEBIAN}+ofi-tcp-ofi_rxm"])
+def test_messages_over_networks_are_what_the_program_made(
+    preflight: None, start_job: Callable[..., Job], name: str
+) -> None:
+    """Matched ones: with the mtl ofi the objects of those that were received are never given back."""
+    compare_live(start_job(BUILDS[name](), "handles_misc", ranks=2), "native")
+
+
+@pytest.mark.parametrize("name", [WHEEL, f"{WHEEL}+ucx", f"{WHEEL}+ofi-tcp", f"{WHEEL}+monitoring"])
+def test_partitioned_requests_are_what_the_program_made(
+    preflight: None, start_job: Callable[..., Job], name: str
+) -> None:
+    """Their component has them whatever moves the messages."""
+    build = over(WHEEL, MONITORING) if name.endswith("+monitoring") else BUILDS[name]()
+    compare_live(start_job(build, "handles_partitioned", ranks=2), "native")
 
 
 def test_windows_of_pt2pt_are_what_the_program_made(start_job: Callable[..., Job], tmp_path: Path) -> None:

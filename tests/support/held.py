@@ -1,4 +1,5 @@
-"""What MPICH holds of its handles: programs note all that they know, here stands which of it cannot be read there.
+"""What MPICH, and Open MPI over networks, hold of their handles: programs note all that they know, here stands which of
+it cannot be read there.
 
 A fact that is not held is null with a reason. For messages that follows from what is known of the queues
 (``known.json``).
@@ -23,7 +24,7 @@ _OF_QUEUE = {
     "buffer": "buffer",
     "count": "datatype",
     "datatype": "datatype",
-    "internal": "listed",
+    "internal": "tag",
     "communicator": "listed",
 }
 
@@ -45,6 +46,13 @@ _OF_ALL: Dict[str, Dict[str, str]] = {
 _OF_CH3: Dict[str, Dict[str, str]] = {"win": {"locks": PARTIAL, "posted": PARTIAL}}
 _OF_CH4: Dict[str, Dict[str, str]] = {"request": {"mode": PARTIAL, "call": PARTIAL}}
 
+#: Open MPI over UCX and libfabric: how far data are is the network's to know, and to UCX two modes are the same.
+_OVER_NETWORKS: Dict[str, Dict[str, str]] = {
+    "request": dict.fromkeys(("call", "mode", "started", "transferred", "data_complete"), PARTIAL),
+    # There is none.
+    "message": {"request": NOT_AVAILABLE},
+}
+
 _COMPLETE = ("complete", "cancelled", "matched")
 
 
@@ -54,10 +62,12 @@ class Held:
     def __init__(self, build: Optional[MpiBuild] = None) -> None:
         self._known = Known()
         self._levels: Dict[str, Dict[str, str]] = {}
-        if build is None or not build.is_mpich:
+        over_network = build is not None and build.transport is not None and not build.transport.told.startswith("ob1")
+        if build is None or not (build.is_mpich or over_network):
             return
         self._known = known_of(build.id)
-        for part in (_OF_ALL, _OF_CH3 if "ch3" in build.id else _OF_CH4):
+        of_mpich = (_OF_ALL, _OF_CH3 if "ch3" in build.id else _OF_CH4)
+        for part in of_mpich if build.is_mpich else (_OVER_NETWORKS,):
             for kind, facts in part.items():
                 self._levels.setdefault(kind, {}).update(facts)
 

@@ -362,6 +362,8 @@ fn over_cm(types: &mut Types) {
         ("super", Struct("mca_mtl_request_t")),
         ("type", U(4)),
         ("ctx", Chars(64)),
+        ("status", Struct("ompi_status_public_t")),
+        ("match_state", I(4)),
         ("comm", Ptr),
         ("length", Size),
         ("convertor", Ptr),

@@ -19,6 +19,8 @@ const HEAVY_SEND: &str = "mca_pml_cm_hvy_send_request_t";
 
 /// The address of any process.
 pub const ANY: u64 = u64::MAX;
+/// The mtl's number of requests of probes.
+const PROBE: i64 = 3;
 /// The bits of a synchronous send's answer.
 const ANSWER: u64 = 2 << 32;
 /// Bits that may differ where any tag will do; without these, the bit of synchronous sends.
@@ -277,6 +279,19 @@ impl OverCm {
     pub fn held(&mut self, comm: TargetAddr, word: u64, from: i64) {
         let mtl = self.process.object(REQUEST);
         self.kept(mtl, word, ANY);
+        self.process.set(mtl, REQUEST, "type", PROBE);
+        self.process.set(mtl, REQUEST, "match_state", 1);
+        self.process.set(mtl, REQUEST, "status.MPI_SOURCE", from);
+        self.process.set(mtl, REQUEST, "status._ucount", 12);
+        self.message(comm, mtl, from);
+        // Another was received, and never given back; its request is freed and has become this one's.
+        self.message(comm, mtl, from);
+        let received = self.process.object(REQUEST);
+        self.kept(received, word, ANY);
+        self.message(comm, received, from);
+    }
+
+    fn message(&mut self, comm: TargetAddr, mtl: TargetAddr, from: i64) {
         let pool = self.process.symbol_at("ompi_message_free_list");
         let item = self.process.items_of(pool, "ompi_message_t", 1)[0];
         self.process.set_pointer(item, "ompi_message_t", "comm", comm);

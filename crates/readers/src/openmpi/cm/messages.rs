@@ -1,6 +1,8 @@
 //! Messages that MPI_Mprobe matched and that nobody has received yet (`ompi_mtl_ofi_improbe_generic`,
 //! ompi/mca/mtl/ofi/mtl_ofi.h, v4.1.4 and v5.0.7).
 
+use std::collections::HashSet;
+
 use super::network::Network;
 use super::requests::Decoded;
 use crate::ReaderError;
@@ -34,7 +36,7 @@ pub fn read(
     layouts: &Layouts,
     shapes: &Shapes,
     pools: &PoolShapes,
-    network: &Result<Network<'_>, Reason>,
+    network: &Result<Network, Reason>,
 ) -> Result<(Vec<Decoded>, Vec<String>), ReaderError> {
     let at = required(target, "ompi_message_free_list")?.addr;
     let allocated = pools.free_list.allocated;
@@ -42,32 +44,42 @@ pub fn read(
         return Ok((Vec::new(), Vec::new()));
     }
     let shape = Message::resolve(layouts)?;
-    let mut found = Vec::new();
-    let problems = pool::walk(target, shapes, pools, at, shape.size, |record| {
+    let (mut found, mut seen, mut unsure) = (Vec::new(), HashSet::new(), (0_u64, None));
+    let mut problems = pool::walk(target, shapes, pools, at, shape.size, |record| {
         // Those that are free are linked.
         if !record.pointer(shape.next).is_null() {
             return true;
         }
-        let tag = network.as_ref().map_err(ToString::to_string).and_then(|network| {
-            let kept = network.kept(record.pointer(shape.native)).map_err(|reason| reason.to_string())?;
-            Ok(network.bits.tag(kept.bits))
-        });
-        let source = Some(record.int(shape.source));
-        let mut operation = Operation {
+        let (native, known) = (record.pointer(shape.native), (record.int(shape.source), record.uint(shape.bytes)));
+        let tag = network.as_ref().map_err(Clone::clone);
+        let tag = match tag.and_then(|network| network.tag_of_matched(target, native, known)) {
+            // A request that is freed can become another probe's: it is one message's.
+            Ok(tag) if tag.is_none() || !seen.insert(native) => return true,
+            Ok(tag) => tag,
+            Err(reason) => {
+                unsure.0 += 1;
+                unsure.1.get_or_insert(reason);
+                return true;
+            }
+        };
+        let source = Some(known.0);
+        let operation = Operation {
             status: OperationStatus::Matched,
             desired_local_rank: source,
+            desired_tag: tag,
             actual_local_rank: source,
-            actual_length: Some(record.uint(shape.bytes)),
+            actual_tag: tag,
+            actual_length: Some(known.1),
             extra_text: vec![Remark::MatchedMessage],
             evidence: Some(EVIDENCE.into()),
             ..Operation::default()
         };
-        match tag {
-            Ok(tag) => (operation.desired_tag, operation.actual_tag) = (Some(tag), Some(tag)),
-            Err(reason) => operation.not_known("desired_tag", reason),
-        }
         found.push(Decoded { comm: record.pointer(shape.comm), order: 0, peer: None, operation });
         found.len() < super::MAX_OPERATIONS
     })?;
+    if let (count, Some(reason)) = unsure {
+        problems
+            .push(format!("matched messages of which it is not known whether they were received: {count} ({reason})"));
+    }
     Ok((found, problems))
 }

@@ -5,6 +5,7 @@
 //! libfabric's entry alone.
 
 mod bits;
+pub mod held;
 mod messages;
 mod network;
 mod requests;
@@ -42,11 +43,7 @@ pub fn read_all(
     communicators: &mut Communicators,
 ) -> Result<(), ReaderError> {
     let (cm, pools) = (&CmShapes::resolve(layouts)?, &PoolShapes::resolve(layouts)?);
-    let ofi = OfiShapes::resolve(layouts);
-    let network = match &ofi {
-        Ok(ofi) => Network::read(target, ofi, groups),
-        Err(error) => Err(Reason::of(error)),
-    };
+    let network = network(target, layouts, groups);
     let tags = InternalTags::new(layouts);
     let mut decoder = Decoder::new(target, shapes, cm, layouts, &tags, &network)?;
     let mut room = MAX_OPERATIONS;
@@ -228,8 +225,13 @@ fn of<'a>(by_comm: &'a mut HashMap<TargetAddr, Operations>, found: &Decoded) -> 
     by_comm.entry(found.comm).or_default()
 }
 
+/// The mtl ofi, or why it is not read.
+fn network(target: &dyn Target, layouts: &Layouts, groups: &Groups<'_>) -> Result<Network, Reason> {
+    Network::read(target, OfiShapes::resolve(layouts).map_err(Reason::of)?, groups)
+}
+
 /// Why receives that wait may be missing: only libfabric has those of blocking calls.
-fn missing_receives(network: &Result<Network<'_>, Reason>) -> Option<String> {
+fn missing_receives(network: &Result<Network, Reason>) -> Option<String> {
     let reason = match network {
         Ok(network) => network.receives_problem.as_ref()?,
         Err(reason) => reason,
@@ -254,7 +256,7 @@ struct Arrived {
 }
 
 fn arrived(
-    network: &Result<Network<'_>, Reason>,
+    network: &Result<Network, Reason>,
     decoder: &Decoder<'_>,
     communicators: &Communicators,
     room: &mut usize,

@@ -32,6 +32,9 @@ pub struct Answer {
     pub word: u64,
 }
 
+/// `OMPI_MTL_OFI_PROBE` (ompi/mca/mtl/ofi/mtl_ofi_request.h, v4.1.4 and v5.0.10).
+const PROBE: u64 = 3;
+
 /// What the mtl keeps of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Kept {
@@ -47,12 +50,13 @@ pub struct Kept {
     pub bits: u64,
     /// From whom it is.
     pub address: u64,
+    /// Source and bytes of the message that nobody receives yet, of a matching probe that has its message.
+    pub message: Option<(i64, u64)>,
 }
 
 /// The mtl ofi in a process.
-pub struct Network<'a> {
-    target: &'a dyn Target,
-    shapes: &'a OfiShapes,
+pub struct Network {
+    shapes: OfiShapes,
     /// How words are packed.
     pub bits: Bits,
     /// The address that stands for any process.
@@ -73,12 +77,12 @@ pub struct Network<'a> {
     pub messages_problem: Option<Reason>,
 }
 
-impl<'a> Network<'a> {
+impl Network {
     /// Reads it.
     ///
     /// # Errors
     /// A sentence, where the mtl in use is another one, or it was not set up.
-    pub fn read(target: &'a dyn Target, shapes: &'a OfiShapes, groups: &Groups<'_>) -> Result<Self, Reason> {
+    pub fn read(target: &dyn Target, shapes: OfiShapes, groups: &Groups<'_>) -> Result<Self, Reason> {
         let symbol = |name: &str| target.symbol(name).ok().flatten().map(|symbol| symbol.addr);
         let at = symbol("ompi_mtl_ofi").ok_or("the mtl is another one than ofi")?;
         let used = symbol("ompi_mtl").and_then(|mtl| target.read_pointer(mtl).ok());
@@ -110,13 +114,14 @@ impl<'a> Network<'a> {
                 }
             }
         }
+        let any = module.uint(shape.any);
+        let context_bits = u32::try_from(module.uint(shape.context_bits)).unwrap_or(0).min(16);
         let mut network = Self {
-            target,
             shapes,
             bits,
-            any: module.uint(shape.any),
+            any,
             ranks: HashMap::new(),
-            context_bits: u32::try_from(module.uint(shape.context_bits)).unwrap_or(0).min(16),
+            context_bits,
             receives: HashMap::new(),
             receives_problem: receives.problem,
             answers: HashMap::new(),
@@ -124,14 +129,14 @@ impl<'a> Network<'a> {
             messages_problem: messages.problem,
         };
         for (order, receive) in (0..).zip(receives.found) {
-            network.sort_in(order, receive);
+            network.sort_in(target, order, receive);
         }
-        network.ranks = network.learn(at, groups);
+        network.ranks = network.learn(target, at, groups);
         Ok(network)
     }
 
     /// What libfabric was given lies in the mtl's request (`TO_OFI_REQ`, mtl_ofi_request.h).
-    fn sort_in(&mut self, order: u64, receive: Receive) {
+    fn sort_in(&mut self, target: &dyn Target, order: u64, receive: Receive) {
         let given = self.shapes.request.given;
         let at = TargetAddr::new(receive.context.get().wrapping_sub(given.offset as u64));
         if !self.bits.is_answer(receive.tag) {
@@ -139,26 +144,26 @@ impl<'a> Network<'a> {
             return;
         }
         let parent = at.wrapping_add(self.shapes.request.parent.offset as u64);
-        if let Ok(send) = self.target.read_pointer(parent) {
+        if let Ok(send) = target.read_pointer(parent) {
             self.answers.insert(send, Answer { source: receive.source, word: receive.tag });
         }
     }
 
     /// World ranks by address: each process object leads to the mtl's endpoint of that process, which leads back to the mtl.
-    fn learn(&self, module: TargetAddr, groups: &Groups<'_>) -> HashMap<u64, i64> {
-        let width = self.target.abi().pointer_width.bytes();
+    fn learn(&self, target: &dyn Target, module: TargetAddr, groups: &Groups<'_>) -> HashMap<u64, i64> {
+        let width = target.abi().pointer_width.bytes();
         let Slot { offset, size, .. } = self.shapes.process.endpoints;
         let of = |process: TargetAddr| {
-            let table = self.target.read_bytes(process.wrapping_add(offset as u64), size).ok()?;
+            let table = target.read_bytes(process.wrapping_add(offset as u64), size).ok()?;
             let words = table.chunks_exact(usize::try_from(width).unwrap_or(8));
-            let mut endpoints = words.map(|word| TargetAddr::new(self.target.abi().uint(word)));
+            let mut endpoints = words.map(|word| TargetAddr::new(target.abi().uint(word)));
             endpoints.find_map(|endpoint| {
                 let shape = &self.shapes.endpoint;
                 let mut buffer = Vec::new();
                 if endpoint.is_null() {
                     return None;
                 }
-                let record = Record::read(self.target, endpoint, shape.size, &mut buffer).ok()?;
+                let record = Record::read(target, endpoint, shape.size, &mut buffer).ok()?;
                 (record.pointer(shape.module) == module).then(|| record.uint(shape.address))
             })
         };
@@ -186,10 +191,10 @@ impl<'a> Network<'a> {
     ///
     /// # Errors
     /// A sentence, where it cannot be read.
-    pub fn kept(&self, at: TargetAddr) -> Result<Kept, Reason> {
+    pub fn kept(&self, target: &dyn Target, at: TargetAddr) -> Result<Kept, Reason> {
         let shape = &self.shapes.request;
         let mut buffer = Vec::new();
-        let record = Record::read(self.target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+        let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
         Ok(Kept {
             request: record.pointer(shape.request),
             comm: record.pointer(shape.comm),
@@ -197,17 +202,36 @@ impl<'a> Network<'a> {
             convertor: record.pointer(shape.convertor),
             bits: record.uint(shape.bits),
             address: record.uint(shape.address),
+            message: (record.uint(shape.kind) == PROBE && record.uint(shape.matched) != 0)
+                .then(|| (record.int(shape.source), record.uint(shape.bytes))),
         })
+    }
+
+    /// The tag of a message that MPI_Mprobe matched, by the mtl's request for it and by its source and bytes; `None` where the
+    /// request is not of it any more. Open MPI never takes the objects of messages back that were received, and then the
+    /// request is a receive's, or freed (`ompi_mtl_ofi_imrecv`, `ompi_mtl_ofi_mrecv_callback`, ompi/mca/mtl/ofi/mtl_ofi.h,
+    /// v4.1.4 and v5.0.10).
+    ///
+    /// # Errors
+    /// A sentence, where the request cannot be read.
+    pub fn tag_of_matched(
+        &self,
+        target: &dyn Target,
+        at: TargetAddr,
+        message: (i64, u64),
+    ) -> Result<Option<i64>, Reason> {
+        let kept = self.kept(target, at)?;
+        Ok((kept.message == Some(message)).then(|| self.bits.tag(kept.bits)))
     }
 
     /// Datatype, buffer and count, as a convertor describes them.
     ///
     /// # Errors
     /// A sentence, where it cannot be read.
-    pub fn data(&self, at: TargetAddr) -> Result<(TargetAddr, TargetAddr, u64), Reason> {
+    pub fn data(&self, target: &dyn Target, at: TargetAddr) -> Result<(TargetAddr, TargetAddr, u64), Reason> {
         let shape = &self.shapes.convertor;
         let mut buffer = Vec::new();
-        let record = Record::read(self.target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+        let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
         Ok((record.pointer(shape.datatype), record.pointer(shape.buffer), record.uint(shape.count)))
     }
 }

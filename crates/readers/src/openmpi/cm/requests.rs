@@ -44,13 +44,14 @@ pub struct Decoded {
 
 /// Decodes requests and remembers the datatypes.
 pub struct Decoder<'a> {
+    target: &'a dyn Target,
     shapes: &'a Shapes,
     cm: &'a CmShapes,
     constants: RequestConstants,
     tags: &'a InternalTags,
     datatypes: Datatypes<'a>,
     /// The mtl ofi, or why it is not read.
-    network: &'a Result<Network<'a>, Reason>,
+    network: &'a Result<Network, Reason>,
     /// Requests in a state that does not exist: damage.
     impossible: u64,
 }
@@ -69,10 +70,11 @@ impl<'a> Decoder<'a> {
         cm: &'a CmShapes,
         layouts: &Layouts,
         tags: &'a InternalTags,
-        network: &'a Result<Network<'a>, Reason>,
+        network: &'a Result<Network, Reason>,
     ) -> Result<Self, LayoutError> {
         let constants = RequestConstants::resolve(layouts)?;
-        Ok(Self { shapes, cm, constants, tags, datatypes: Datatypes::new(target, shapes), network, impossible: 0 })
+        let datatypes = Datatypes::new(target, shapes);
+        Ok(Self { target, shapes, cm, constants, tags, datatypes, network, impossible: 0 })
     }
 
     /// How many requests were in a state that does not exist since this was asked for the last time.
@@ -193,7 +195,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// The mode of a send; `None` for a number that no mode has.
-    fn mode(&self, record: &Record<'_>) -> Option<SendMode> {
+    pub fn mode(&self, record: &Record<'_>) -> Option<SendMode> {
         self.constants.mode(record.uint(self.cm.thin_send.mode))
     }
 
@@ -226,7 +228,7 @@ impl<'a> Decoder<'a> {
                     operation.status = OperationStatus::Matched;
                 }
                 if !heavy {
-                    self.left(network, network.kept(at), record, complete, &mut operation);
+                    self.left(network, network.kept(self.target, at), record, complete, &mut operation);
                 }
             }
             (_, Err(reason)) => {
@@ -262,7 +264,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Fills in what libfabric has of a receive that waits; returns the address of the process that it is from.
-    fn posted(&self, network: &Network<'_>, waiting: &Waiting, operation: &mut Operation) -> Option<u64> {
+    fn posted(&self, network: &Network, waiting: &Waiting, operation: &mut Operation) -> Option<u64> {
         let (bits, receive) = (network.bits, waiting.receive);
         operation.tag_wild = bits.any_tag(receive.ignore);
         if !operation.tag_wild {
@@ -281,7 +283,7 @@ impl<'a> Decoder<'a> {
             (None, Source::Address(address)) => Some(address),
             // The mtl has it as well.
             (None, Source::NotKept) => {
-                let given = network.kept(network.request_of(waiting)).ok();
+                let given = network.kept(self.target, network.request_of(waiting)).ok();
                 let source = given.map_or(Source::NotKept, |kept| network.source(kept.address));
                 operation.any_source = source == Source::Any;
                 if source == Source::NotKept {
@@ -297,7 +299,7 @@ impl<'a> Decoder<'a> {
     /// Fills in what the mtl keeps of a receive that libfabric has taken off its list: the tag, but not whether any would do.
     fn left(
         &self,
-        network: &Network<'_>,
+        network: &Network,
         kept: Result<Kept, Reason>,
         record: &Record<'_>,
         complete: bool,
@@ -353,11 +355,11 @@ impl<'a> Decoder<'a> {
     }
 
     /// A receive that waits and that no request of the pools is of: a blocking one, whose request lies on a stack.
-    pub fn blocking(&mut self, network: &Network<'_>, at: TargetAddr, waiting: &Waiting) -> Result<Decoded, Reason> {
-        let kept = network.kept(at)?;
+    pub fn blocking(&mut self, network: &Network, at: TargetAddr, waiting: &Waiting) -> Result<Decoded, Reason> {
+        let kept = network.kept(self.target, at)?;
         let mut operation = Operation::default();
         let peer = self.posted(network, waiting, &mut operation);
-        match network.data(kept.convertor) {
+        match network.data(self.target, kept.convertor) {
             Ok((datatype, buffer, count)) => {
                 let datatype = self.datatypes.of(datatype);
                 operation.desired_length = datatype.bytes.and_then(|bytes| bytes.checked_mul(count));
@@ -378,11 +380,11 @@ impl<'a> Decoder<'a> {
     }
 
     /// A synchronous send that waits for its answer and that no request of the pools is of: a blocking one.
-    pub fn blocking_send(&self, network: &Network<'_>, at: TargetAddr, answer: &Answer, comm: TargetAddr) -> Decoded {
+    pub fn blocking_send(&self, network: &Network, at: TargetAddr, answer: &Answer, comm: TargetAddr) -> Decoded {
         let mut operation = Operation::default();
         self.tagged(network.bits.tag(answer.word), &mut operation);
         operation.actual_tag = operation.desired_tag;
-        match network.kept(at) {
+        match network.kept(self.target, at) {
             Ok(kept) => operation.desired_length = Some(kept.length),
             Err(reason) => operation.not_known("desired_length", reason.to_string()),
         }
@@ -432,7 +434,7 @@ impl<'a> Decoder<'a> {
 
 /// Gives an operation the rank in its communicator of the process that it is with.
 pub fn give_rank(
-    network: Option<&Network<'_>>,
+    network: Option<&Network>,
     found: &Found,
     peer: Option<u64>,
     is_send: bool,

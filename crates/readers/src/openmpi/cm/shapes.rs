@@ -61,6 +61,10 @@ shape!(
     /// The mtl's part of a request.
     MtlRequest = ["ompi_mtl_ofi_request_t"] {
         request: "super.ompi_req",
+        kind: "type",
+        matched: "match_state",
+        source: "status.MPI_SOURCE",
+        bytes: "status._ucount",
         given: "ctx",
         comm: "comm",
         length: "length",

@@ -9,6 +9,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 
 use super::{HandleReader, collective, ompio};
+use crate::openmpi::cm::shapes::CmShapes;
 use crate::openmpi::ob1::shapes::Ob1Shapes;
 use crate::openmpi::pml::Pml;
 use crate::openmpi::pool;
@@ -126,8 +127,11 @@ fn search(reader: &HandleReader<'_>, all: &mut AllInUse) -> Result<(), LayoutErr
         }
         Pml::Cm => {
             // Its requests of other classes come from the same pools (ompi/mca/pml/cm/pml_cm_component.c, v4.1.4).
-            finder.pool("mca_pml_base_send_requests", 0, finder.common.size, [None; 2], all);
-            finder.pool("mca_pml_base_recv_requests", 0, finder.common.size, [None; 2], all);
+            let cm = CmShapes::resolve(reader.layouts).ok();
+            let size = |of: fn(&CmShapes) -> usize| cm.as_ref().map_or(finder.common.size, of);
+            let objects = [cm.as_ref().map(|cm| cm.request.datatype), None];
+            finder.pool("mca_pml_base_send_requests", 0, size(|cm| cm.heavy_send.size), objects, all);
+            finder.pool("mca_pml_base_recv_requests", 0, size(|cm| cm.heavy_receive.size), objects, all);
         }
         Pml::Ucx => match ucx(reader) {
             Ok((requests, problems)) => {

@@ -45,15 +45,17 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     let shape = Message::resolve(reader.layouts)?;
     let mut buffer = Vec::new();
     let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
-    handle.freed = Some(!in_use(&record, &shape));
-    if !in_use(&record, &shape) {
-        let detail = "it has been received or was never matched; the object is back in the library's pool";
+    let back = (!in_use(&record, &shape))
+        .then_some("it has been received or was never matched; the object is back in the library's pool");
+    let received = received(reader, &record, &shape).then_some("it has been received");
+    handle.freed = Some(back.or(received).is_some());
+    if let Some(detail) = back.or(received) {
         handle.fail(HandleState::Freed, detail);
         return Ok(());
     }
     let (comm, request) = (record.pointer(shape.comm), record.pointer(shape.request));
     let (source, bytes) = (record.int(shape.source), record.uint(shape.bytes));
-    let probe = probe(reader, request, comm).map_err(Reason::of);
+    let probe = probe(reader, request, comm, (source, bytes)).map_err(Reason::of);
     let known = match &probe {
         Ok(Probe::Waiting) => Err("no message has been matched yet: MPI_Mprobe is still waiting".into()),
         Ok(_) => Ok(()),
@@ -98,13 +100,24 @@ enum Probe {
 }
 
 /// ob1 keeps the receive request that matched (`mca_pml_ob1_improbe`, ompi/mca/pml/ob1/pml_ob1_iprobe.c, v4.1.4 and v5.0.7).
-fn probe(reader: &HandleReader<'_>, request: TargetAddr, comm: TargetAddr) -> Result<Probe, ReaderError> {
+fn probe(
+    reader: &HandleReader<'_>,
+    request: TargetAddr,
+    comm: TargetAddr,
+    message: (i64, u64),
+) -> Result<Probe, ReaderError> {
     if *reader.pml == Pml::Ucx {
         let (opened, _) = reader.ucx().as_ref().map_err(|reason| ReaderError::Damaged(reason.to_string()))?;
         return Ok(match opened.message(reader.target, request) {
             Ok((tag, _)) => Probe::Matched(tag),
             Err(reason) => Probe::NotTold(reason),
         });
+    }
+    if *reader.pml == Pml::Cm {
+        let tag =
+            reader.cm().as_ref().map_err(Clone::clone).and_then(|opened| opened.tag(reader.target, request, message));
+        // Of one that was received it is not asked.
+        return Ok(tag.map_or_else(Probe::NotTold, |tag| tag.map_or(Probe::Waiting, Probe::Matched)));
     }
     if *reader.pml != Pml::Ob1 {
         return Ok(Probe::NotTold(format!("{} keeps it in a form of its own", reader.pml).into()));
@@ -130,6 +143,15 @@ fn in_use(record: &Record<'_>, shape: &Message) -> bool {
     record.pointer(shape.next).is_null()
 }
 
+/// Whether a message was received although the object is not back in the pool: with the pml cm it never is.
+fn received(reader: &HandleReader<'_>, record: &Record<'_>, shape: &Message) -> bool {
+    *reader.pml == Pml::Cm
+        && reader.cm().as_ref().is_ok_and(|opened| {
+            let message = (record.int(shape.source), record.uint(shape.bytes));
+            opened.tag(reader.target, record.pointer(shape.request), message) == Ok(None)
+        })
+}
+
 /// Adds objects that are in no table of the library, and why these are not all.
 pub fn more(reader: &HandleReader<'_>, found: &mut Vec<TargetAddr>, reasons: &mut Vec<String>) {
     match walk_pool(reader) {
@@ -149,7 +171,7 @@ fn walk_pool(reader: &HandleReader<'_>) -> Result<(Vec<TargetAddr>, Vec<String>)
     let (shape, pools) = (Message::resolve(reader.layouts)?, PoolShapes::resolve(reader.layouts)?);
     let mut messages = Vec::new();
     let problems = pool::walk(reader.target, reader.shapes, &pools, at, shape.size, |record| {
-        if in_use(&record, &shape) {
+        if in_use(&record, &shape) && !received(reader, &record, &shape) {
             messages.push(record.addr);
         }
         true

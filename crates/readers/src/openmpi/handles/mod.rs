@@ -39,6 +39,7 @@ use std::cell::{Cell, OnceCell};
 use self::kinds::Kind;
 use self::object::Found;
 use self::origins::Duplicates;
+use super::cm::held;
 use super::communicators::{Communicators, learn_world, read_all};
 use super::detect::required;
 use super::groups::Groups;
@@ -70,6 +71,8 @@ pub struct HandleReader<'a> {
     in_use: OnceCell<in_use::AllInUse>,
     /// The pml ucx with all communicators, or why it cannot be read.
     ucx: OnceCell<Known<(Opened, Communicators)>>,
+    /// The pml cm, or why it cannot be read.
+    cm: OnceCell<Known<held::Opened>>,
     /// Whether what is described now was found in the library, and is not known to be held by the program.
     in_library: Cell<bool>,
     referrers: Referrers<TargetAddr>,
@@ -96,8 +99,8 @@ impl<'a> HandleReader<'a> {
     pub fn new(target: &'a dyn Target, layouts: &'a Layouts, shapes: &'a Shapes, pml: &'a Pml) -> Self {
         let (groups, world, in_use) = (Groups::new(target, shapes), OnceCell::new(), OnceCell::new());
         let (referrers, duplicates, in_library) = (Referrers::default(), Duplicates::default(), Cell::new(false));
-        let ucx = OnceCell::new();
-        Self { target, layouts, shapes, pml, groups, world, in_use, ucx, in_library, referrers, duplicates }
+        let (ucx, cm) = (OnceCell::new(), OnceCell::new());
+        Self { target, layouts, shapes, pml, groups, world, in_use, ucx, cm, in_library, referrers, duplicates }
     }
 
     /// What the C handle `value` of that kind means; for a status, that at the address `value`. Never fails: what cannot be
@@ -249,6 +252,16 @@ impl<'a> HandleReader<'a> {
             let groups = self.groups(&mut Vec::new());
             let communicators = read_all(self.target, self.shapes, groups).map_err(Reason::of)?;
             Ok((opened, communicators))
+        })
+    }
+
+    /// The pml cm, found once.
+    fn cm(&self) -> &Known<held::Opened> {
+        self.cm.get_or_init(|| {
+            let groups = self.groups(&mut Vec::new());
+            // Only groups that were read tell which process has which connection.
+            read_all(self.target, self.shapes, groups).map_err(Reason::of)?;
+            held::Opened::find(self.target, self.layouts, groups).map_err(Reason::of)
         })
     }
 

@@ -1,10 +1,11 @@
-//! Requests of messages of the pmls ob1 and ucx.
+//! Requests of messages of the pmls ob1, ucx and cm.
 //!
 //! They are decoded as for the queues. What made one is known where a program holds it: blocking calls
 //! leave no handle. Of a request that was only found in the library's pools it is not.
 
 use super::request::Request;
 use super::{Depth, HandleReader};
+use crate::openmpi::cm::held;
 use crate::openmpi::communicators;
 use crate::openmpi::ob1::requests::Decoder;
 use crate::openmpi::ob1::shapes::Ob1Shapes;
@@ -44,6 +45,7 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     let reader = request.reader;
     let message = match reader.pml {
         Pml::Ucx => over_ucx(request, reader)?,
+        Pml::Cm => over_cm(request, reader, &mut handle.problems)?,
         _ => decode(request, reader)?,
     };
     let operation = &message.operation;
@@ -53,15 +55,18 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     handle.set_sends(message.sends);
     let call = call(request, &message);
     let (settled, matched) = (settled(request, &message), "no message has been matched yet");
-    let peer = peer(&message, settled).ok_or_else(|| format!("any source: {matched}").into());
+    let reason = |fact: &str| operation.unknown.get(fact).map(Reason::of);
+    let (no_peer, no_tag) = (reason("desired_local_rank"), reason("desired_tag"));
+    // Where nothing but a message is left of a receive, neither is.
+    let only_message = operation.desired_tag.is_none() && !operation.tag_wild;
+    let no_any_tag = no_tag.clone().or_else(|| no_peer.clone().filter(|_| only_message));
+    let peer = peer(&message, settled)
+        .ok_or_else(|| no_peer.clone().unwrap_or_else(|| format!("any source: {matched}").into()));
     let wild = operation.tag_wild || operation.desired_tag.is_none();
     let tag = operation.actual_tag.filter(|_| wild && settled).or(operation.desired_tag);
-    let told = |value: bool| {
-        operation
-            .unknown
-            .get("desired_local_rank")
-            .filter(|_| !message.sends)
-            .map_or(Ok(value), |reason| Err(Reason::of(reason)))
+    let told = |value: bool, reason: &Option<Reason>| match reason {
+        Some(reason) if !message.sends => Err(reason.clone()),
+        _ => Ok(value),
     };
     handle.summary = summary(request, &message, call.as_ref().ok(), progress);
     let facts = MessageRequest {
@@ -69,10 +74,11 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
         direction: direction(&message),
         mode: message.mode.clone().map(|mode| mode.map(SendMode::word)),
         peer: peer.clone(),
-        any_source: told(operation.any_source),
-        tag: tag.ok_or_else(|| format!("any tag: {matched}").into()),
-        any_tag: told(operation.tag_wild),
-        internal: Ok(operation.internal),
+        any_source: told(operation.any_source, &no_peer),
+        tag: tag.ok_or_else(|| no_tag.clone().unwrap_or_else(|| format!("any tag: {matched}").into())),
+        any_tag: told(operation.tag_wild, &no_any_tag),
+        // The library's own have negative tags.
+        internal: no_tag.clone().filter(|_| tag.is_none()).map_or(Ok(operation.internal), Err),
     };
     facts.tell(handle);
     if request.depth == Depth::Full {
@@ -131,6 +137,34 @@ fn over_ucx(request: &Request<'_>, reader: &HandleReader<'_>) -> Result<Message,
         moved: Err("UCX does not tell how much of a message has moved".into()),
         data_complete,
         freed,
+    })
+}
+
+/// What the pml cm and the mtl ofi have of one.
+fn over_cm(
+    request: &Request<'_>,
+    reader: &HandleReader<'_>,
+    problems: &mut Vec<String>,
+) -> Result<Message, ReaderError> {
+    let opened = reader.cm().as_ref().map_err(|reason| ReaderError::Damaged(reason.to_string()))?;
+    let sends = request.class == held::SEND;
+    let groups = reader.groups(problems);
+    let found = communicators::read_one(reader.target, reader.shapes, groups, request.communicator, problems)?;
+    let which = (request.addr, sends);
+    let one = opened.held(reader.target, reader.shapes, reader.layouts, &found, which)?.ok_or_else(|| {
+        ReaderError::Damaged(format!("the request at {} is of a sort or in a state that does not exist", request.addr))
+    })?;
+    let no_mode = || Reason::new("its mode has a number that no mode has");
+    Ok(Message {
+        operation: one.operation,
+        communicator: request.communicator,
+        datatype: Ok(one.datatype),
+        sends,
+        mode: if sends { one.mode.ok_or_else(no_mode).map(Some) } else { Ok(None) },
+        probe: false,
+        moved: Err("the pml cm is not told how much of a message has moved".into()),
+        data_complete: one.data_complete,
+        freed: one.freed,
     })
 }
 

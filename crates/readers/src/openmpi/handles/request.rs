@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{Depth, HandleReader, collective, one_sided, other_requests, point_to_point, status};
 use crate::ReaderError;
+use crate::openmpi::cm::held;
 use crate::openmpi::pml::Pml;
 use crate::openmpi::requests::{COMPLETED, RequestConstants};
 use crate::record::{Record, shape};
@@ -138,6 +139,9 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
                 && request.sort == Some(RequestSort::PointToPoint)
                 && !request.is_empty()? =>
         {
+            point_to_point::read(&request, handle)?;
+        }
+        held::SEND | held::RECEIVE if *reader.pml == Pml::Cm && request.verified => {
             point_to_point::read(&request, handle)?;
         }
         "ompi_coll_libnbc_request_t" if request.verified => collective::read(&request, handle)?,

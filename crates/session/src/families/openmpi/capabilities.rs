@@ -30,7 +30,7 @@ pub(super) fn of(pml: &Pml, layouts: &Layouts, version: Option<&str>) -> Vec<Cap
             all.extend(QUEUES.map(|fact| Capability::not_available(fact, "no pml is selected yet")));
         }
     }
-    let handles = "what requests of point-to-point messages say is known of the pmls ob1 and ucx only";
+    let handles = "what requests of point-to-point messages say is known of the pmls ob1, ucx and cm only";
     all.push(Capability::partial("handles", handles));
     all
 }
@@ -93,7 +93,7 @@ fn cm() -> Vec<Capability> {
         Capability::not_available("traffic", "libfabric does not count messages by sender"),
         Capability::partial(
             "handles",
-            "what requests of point-to-point messages say is known of the pmls ob1 and ucx only",
+            "of standard sends destination and tag are not kept, and of no message how much of it has moved",
         ),
     ]
 }
