@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use model::{Handle, HandleKind, HandleState};
+use readers::openmpi::pml::Pml;
 use target::address::TargetAddr;
 
 use super::support::Objects;
@@ -146,6 +147,76 @@ fn requests_say_what_they_are() {
         assert_eq!(generalized.summary, "MPI_Grequest_start, pending");
         assert_eq!(generalized.facts["extra_state"], "0x1234");
         assert_eq!(generalized.freed, Some(false));
+    }
+}
+
+/// A persistent receive that is not active, and a send, of the pml cm. No mtl is there.
+fn over_cm(profile: &str) -> (Requests, [TargetAddr; 2]) {
+    const THIN: &str = "mca_pml_cm_thin_recv_request_t";
+    const CLASSES: [&str; 2] = ["mca_pml_cm_hvy_recv_request_t", "mca_pml_cm_hvy_send_request_t"];
+    let mut requests = requests(profile);
+    let [comm, datatype] = ["req_comm", "req_datatype"]
+        .map(|field| u64::from_le_bytes(requests.objects.get(requests.objects.place(requests.send, BASE, field))));
+    let objects = &mut requests.objects;
+    objects.pml = Pml::Cm;
+    let sorts = [("OMPI_REQUEST_INACTIVE", "RECV_HEAVY"), ("OMPI_REQUEST_ACTIVE", "SEND_THIN")];
+    let made = [0, 1].map(|index| {
+        class_with_size(objects, CLASSES[index], "ompi_request_t");
+        let at = objects.object(CLASSES[index]);
+        let (state, sort) = sorts[index];
+        let numbers = [
+            ("req_ompi.req_type", objects.constant("OMPI_REQUEST_PML")),
+            ("req_ompi.req_state", objects.constant(state)),
+            ("req_ompi.req_persistent", 1 - index as u64),
+            ("req_ompi.req_mpi_object.comm", comm),
+            ("req_pml_type", objects.constant(&format!("MCA_PML_CM_REQUEST_{sort}"))),
+            ("req_comm", comm),
+            ("req_datatype", datatype),
+            ("req_convertor.count", 25),
+        ];
+        for (field, value) in numbers {
+            objects.set(at, THIN, &format!("req_base.{field}"), value);
+        }
+        at
+    });
+    for (field, value) in [("req_peer", 1), ("req_tag", 17), ("req_count", 25), ("req_addr", 0x7000)] {
+        objects.set(made[0], CLASSES[0], field, value);
+    }
+    let mode = objects.constant("MCA_PML_BASE_SEND_STANDARD");
+    objects.set(made[1], "mca_pml_cm_thin_send_request_t", "req_send.req_send_mode", mode);
+    (requests, made)
+}
+
+#[test]
+fn requests_of_cm_say_what_they_keep() {
+    for profile in ["openmpi-4.1", "openmpi-5.0", "openmpi-6.0"] {
+        let (requests, made) = over_cm(profile);
+        let [receive, send] = made.map(|at| requests.describe(at));
+        assert_eq!(receive.summary, "MPI_Recv_init from 1, tag 17 on \"halo\", 100 bytes, inactive");
+        assert_eq!(send.summary, "MPI_Isend to an unknown rank, tag not known on \"halo\", 100 bytes, pending");
+        for fact in ["peer", "tag", "internal", "transferred"] {
+            assert!(send.unknown.contains_key(fact), "{fact}: {send:?}");
+        }
+    }
+}
+
+#[test]
+fn garbage_in_any_word_of_requests_of_cm_is_survived() {
+    let (mut requests, made) = over_cm("openmpi-5.0");
+    for block in made {
+        let size = requests.objects.blocks.iter().find(|(at, _)| *at == block).unwrap().1;
+        for at in (0..size as u64 / 4).map(|word| block.wrapping_add(4 * word)) {
+            let before = requests.objects.get(at);
+            for value in [0, 1, u64::MAX, 0x7fff_ffff, 0x5a5a_5a5a_5a5a_5a5a, block.get()] {
+                requests.objects.put(at, &value.to_le_bytes());
+                for request in made {
+                    let handle = requests.describe(request);
+                    assert!(handle.problems.len() <= 101 && !handle.summary.is_empty());
+                    assert!(!handle.summary.chars().any(char::is_control));
+                }
+                requests.objects.put(at, &before);
+            }
+        }
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Objects {
     pub layouts: Layouts,
     bytes: Vec<u8>,
     pub symbols: Vec<(String, TargetAddr)>,
+    /// What moves its messages.
+    pub pml: Pml,
     /// What has been allocated: address and size.
     pub blocks: Vec<(TargetAddr, usize)>,
     used: usize,
@@ -32,7 +34,8 @@ impl Objects {
     /// The same with so much memory.
     pub fn with_room(profile: &str, bytes: usize) -> Self {
         let layouts = Layouts::new(vec![Box::new(shipped_named(profile).unwrap().profile().unwrap())]);
-        Self { layouts, bytes: vec![0; bytes], symbols: Vec::new(), blocks: Vec::new(), used: 0 }
+        let (symbols, blocks) = (Vec::new(), Vec::new());
+        Self { layouts, bytes: vec![0; bytes], symbols, pml: Pml::Ob1, blocks, used: 0 }
     }
 
     /// Zeroed memory.
@@ -167,6 +170,6 @@ impl Objects {
 
     pub fn reading<R>(&self, target: &dyn Target, read: impl FnOnce(&HandleReader<'_>) -> R) -> R {
         let shapes = Shapes::resolve(&self.layouts).unwrap();
-        read(&HandleReader::new(target, &self.layouts, &shapes, &Pml::Ob1))
+        read(&HandleReader::new(target, &self.layouts, &shapes, &self.pml))
     }
 }
