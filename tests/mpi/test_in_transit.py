@@ -25,7 +25,7 @@ ROOM = [(("1", "5", "3000", "0"), 2), (("2", "12", "100000", "40"), 2), (("3", "
 #: The same, and more than there is room for.
 NO_ROOM = ("5", "400", "1000", "40")
 #: MPICHs whose messages within a node go another way than through cells that are read.
-WITHOUT_CELLS = ("mpich-debian-4.0.2", "mpich-debian-4.2.1", "mpich-ch3-4.0.2", "mpich-wheel-3.4.3")
+WITHOUT_CELLS = ("mpich-debian-4.0.2", "mpich-debian-4.2.1", "mpich-wheel-3.4.3")
 PML_UCX = {"pml": "ucx", "opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"}
 #: Only keeps a failing test from taking long.
 PATIENCE = 60.0
@@ -64,7 +64,7 @@ def test_all_that_was_sent_is_there(
 def test_what_mpich_has_in_its_cells(
     mpich_build: MpiBuild, start_job: StartJob, room: Tuple[Tuple[str, ...], int]
 ) -> None:
-    """Where the network's library, ch3 or an older release has them there may be fewer, and no others."""
+    """Where the network's library or an older release has them there may be fewer, and no others."""
     arguments, ranks = room
     job = start_job(mpich_build, "truth_in_transit", *arguments, ranks=ranks)
     shown = show(job.pids, "--internal")

@@ -8,6 +8,7 @@ pub mod core_file;
 pub mod layout;
 pub mod memory;
 pub mod mpich;
+pub mod nemesis;
 pub mod openmpi_types;
 pub mod over_cm;
 pub mod over_ucx;

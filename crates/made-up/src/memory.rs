@@ -47,6 +47,21 @@ impl Memory {
 
     /// `size` zeroed bytes at an address that nothing else has.
     pub fn alloc(&mut self, size: u64, alignment: u64) -> TargetAddr {
+        let at = self.reserve(size, alignment);
+        self.back(at, size);
+        at
+    }
+
+    /// Makes a part of what was reserved readable.
+    pub fn back(&mut self, at: TargetAddr, size: u64) {
+        let at = at.get();
+        for page in at / PAGE..=(at + size.max(1) - 1) / PAGE {
+            self.pages.entry(page * PAGE).or_insert_with(|| vec![0; PAGE as usize]);
+        }
+    }
+
+    /// `size` bytes at an address that nothing else has, which cannot be read.
+    pub fn reserve(&mut self, size: u64, alignment: u64) -> TargetAddr {
         loop {
             if self.rng.chance(10) {
                 self.jump();
@@ -56,9 +71,6 @@ impl Memory {
             if self.objects.iter().all(free) {
                 self.at = at + size;
                 self.objects.push((TargetAddr::new(at), size));
-                for page in at / PAGE..=(at + size.max(1) - 1) / PAGE {
-                    self.pages.entry(page * PAGE).or_insert_with(|| vec![0; PAGE as usize]);
-                }
                 return TargetAddr::new(at);
             }
             self.jump();

@@ -44,6 +44,7 @@ pub enum Device {
     Ch3,
 }
 
+#[derive(Clone)]
 pub struct Mpich {
     pub types: Types,
     pub mem: Memory,
@@ -68,6 +69,10 @@ fn types(abi: TargetAbi, device: Device, seed: u64) -> Types {
         ["local_group", "remote_group", "local_comm", "node_comm", "node_roots_comm"].map(|name| (name, C::Ptr)),
     );
     comm.push(("name", C::Chars(32)));
+    if device == Device::Ch3 {
+        comm.extend(["dev.vcrt", "dev.local_vcrt"].map(|name| (name, C::Ptr)));
+        super::nemesis::types(&mut types);
+    }
     types.define(COMM, Order::Shuffled, &comm);
     types.define("MPIR_Datatype", Order::Shuffled, &[header[0], header[1], ("size", C::Size), ("name", C::Chars(32))]);
     let mut request = header.to_vec();
@@ -85,7 +90,7 @@ fn types(abi: TargetAbi, device: Device, seed: u64) -> Types {
             request.extend([("dev.user_count", C::I(8)), ("dev.recv_data_sz", C::I(8)), ("dev.state", C::U(4))]);
             request.extend([("dev.match.parts.tag", C::I(4)), ("dev.match.parts.rank", C::I(2))]);
             request.extend([("dev.match.parts.context_id", C::U(2)), ("dev.datatype", C::I(4))]);
-            request.push(("dev.sender_req_id", C::I(4)));
+            request.extend([("dev.sender_req_id", C::I(4)), ("dev.pending_pkt", C::Struct(super::nemesis::PACKET))]);
         }
         Device::Ch4 | Device::Ch4Status => {
             request.extend([("dev.is_local", C::I(4)), ("dev.anysource_partner_request", C::Ptr)]);

@@ -380,8 +380,10 @@ impl<'a> Groups<'a> {
         }
         let width = self.target.abi().pointer_width.bytes();
         let first = at.wrapping_add(shape.connections.offset as u64);
+        // Numbers have a sign, addresses none.
+        let address = |number: i64| TargetAddr::new(number as u64 & u64::MAX >> (64 - 8 * width.min(8)));
         let width = usize::try_from(width).unwrap_or(8);
-        Ok(self.numbers(first, size, width, 0, width)?.into_iter().map(|at| TargetAddr::new(at as u64)).collect())
+        Ok(self.numbers(first, size, width, 0, width)?.into_iter().map(address).collect())
     }
 
     /// Who the members of a communicator's local or remote group are, where the library has names of their worlds: by rank.

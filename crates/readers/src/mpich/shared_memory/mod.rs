@@ -1,47 +1,15 @@
-//! Messages of ch4 that lie in the cells which the processes of a node share, and that this one has not taken out yet.
-//!
-//! Each process has a queue (its terminal) into which others link cells of their own (src/mpid/ch4/shm/posix/eager/iqueue,
-//! pmodels/mpich, v4.0.2 to v5.0.1); it looks there only while it makes progress. A cell that begins an active message has its
-//! header, and that of a message of MPI behind it (`MPIDIG_hdr_t`, src/mpid/ch4/src/ch4_types.h); further cells of a long one
-//! have data alone.
+//! Messages that lie in memory which the processes of a node share, and that this one has not taken out yet: ch4's own
+//! cells, ch3's nemesis.
 
-mod queue;
-mod transports;
+mod ch4;
+mod nemesis;
 
-use super::active_messages::message;
 use super::communicators::Communicators;
 use super::transport::Decoded;
 use crate::ReaderError;
-use crate::record::{Record, shape};
 use layouts::Layouts;
-use model::{Operation, OperationStatus, QueueKind, Remark};
-use queue::Cell;
+use model::{Operation, OperationStatus, QueueKind};
 use target::{Range, Target};
-use transports::Transport;
-
-shape!(
-    /// The header of a message.
-    Header = ["MPIDIG_hdr_t"] {
-        source: "src_rank",
-        tag: "tag",
-        context: "context_id",
-        flags: "flags",
-        request: "sreq_ptr",
-        bytes: "data_sz",
-    }
-);
-
-/// The handler of what begins a message: `MPIDIG_SEND` (src/mpid/ch4/src/mpidig.h, v4.0.2 to v5.0.1).
-const SEND: u8 = 0;
-
-/// Which protocol fetches the data of a message that was only announced stands above this bit of its flags
-/// (`MPIDIG_AM_SEND_GET_RNDV_ID`), and that it was announced in this one (`MPIDIG_AM_SEND_FLAGS_RTS`; both in
-/// src/mpid/ch4/src/mpidig_send.h, v4.0.2 to v5.0.1).
-const PROTOCOL: u32 = 8;
-const ANNOUNCED: u64 = 1 << 1;
-
-const EVIDENCE: &str =
-    "lies in a cell of shared memory that is queued for this process, which has not taken it out yet";
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -54,7 +22,8 @@ pub struct InTransit {
     pub problem: Option<String>,
 }
 
-/// Reads the queues of a process, at most `limit` messages. Where it has none, or structures that are not known, nothing is found.
+/// Reads what is queued for a process, at most `limit` messages. Where it has none, or structures that are not known, nothing is
+/// found.
 ///
 /// # Errors
 /// Where the process is gone.
@@ -65,76 +34,51 @@ pub fn read(
     communicators: &Communicators,
     limit: usize,
 ) -> Result<InTransit, ReaderError> {
-    let mut found = InTransit::default();
-    let Ok(header) = Header::resolve(layouts) else { return Ok(found) };
-    for transport in transports::find(target, ranges)? {
-        if let Err(error) = of_transport(target, &transport, &header, communicators, limit, &mut found) {
-            // What a process has is readable: core files lack it, and what was recorded of them.
-            let told = !matches!(error, ReaderError::Target(_));
-            found.problem = found.problem.or(told.then(|| error.to_string()));
-        }
-    }
-    Ok(found)
+    let mut found = Finder { communicators, limit, found: InTransit::default() };
+    ch4::read(target, layouts, ranges, &mut found)?;
+    nemesis::read(target, layouts, ranges, &mut found)?;
+    Ok(found.found)
 }
 
-fn of_transport(
-    target: &dyn Target,
-    transport: &Transport,
-    header: &Header,
-    communicators: &Communicators,
+/// Gathers what is found.
+struct Finder<'a> {
+    communicators: &'a Communicators,
     limit: usize,
-    found: &mut InTransit,
-) -> Result<(), ReaderError> {
-    queue::walk(target, transport, |cell| {
-        if cell.handler != SEND {
-            // An answer, a further piece, or what belongs to one-sided communication.
-            return Ok(());
+    found: InTransit,
+}
+
+impl Finder<'_> {
+    /// What every such message is.
+    fn letter(evidence: &'static str) -> Operation {
+        Operation {
+            status: OperationStatus::InTransit,
+            system_buffer: true,
+            evidence: Some(evidence.into()),
+            ..Operation::default()
         }
-        if found.messages.len() + found.unplaced.len() >= limit {
+    }
+
+    /// A message that was sent in a context.
+    fn place(&mut self, context: u64, operation: Operation) -> Result<(), ReaderError> {
+        if self.found.messages.len() + self.found.unplaced.len() >= self.limit {
             return Err(ReaderError::Damaged("there are more messages than a process can have".to_owned()));
         }
-        let (context, operation) = letter(target, header, cell)?;
-        match communicators.receiving(context) {
+        match self.communicators.receiving(context) {
             Some((comm, internal)) => {
                 let operation = Operation { internal, ..operation };
                 let queue = QueueKind::UnexpectedMessages;
-                found.messages.push(Decoded { comm, queue, order: u64::MAX, operation });
+                self.found.messages.push(Decoded { comm, queue, order: u64::MAX, operation });
             }
-            None => found.unplaced.push(context),
+            None => self.found.unplaced.push(context),
         }
         Ok(())
-    })
-}
-
-/// A message, and its context.
-fn letter(target: &dyn Target, header: &Header, cell: &Cell) -> Result<(u64, Operation), ReaderError> {
-    if cell.header_len < header.size as u64 {
-        return Err(ReaderError::Damaged(format!("the header at {} has {} bytes", cell.payload, cell.header_len)));
     }
-    let mut buffer = Vec::new();
-    let record = Record::read(target, cell.payload, header.size, &mut buffer)?;
-    let bytes = u64::try_from(record.int(header.bytes)).map_err(|_| {
-        ReaderError::Damaged(format!("the message at {} has {} bytes", cell.payload, record.int(header.bytes)))
-    })?;
-    let flags = record.uint(header.flags);
-    let announced = flags >> PROTOCOL != 0 || flags & ANNOUNCED != 0;
-    let mut operation = Operation {
-        status: OperationStatus::InTransit,
-        system_buffer: true,
-        evidence: Some(EVIDENCE.into()),
-        ..Operation::default()
-    };
-    message(&mut operation, record.int(header.source), record.int(header.tag), Some(bytes));
-    let request = record.pointer(header.request);
-    operation.sender_request = (!request.is_null()).then_some(request.get());
-    if announced {
-        operation.extra_text.push(Remark::Rendezvous);
-    } else {
-        operation.buffer = Some(cell.payload.wrapping_add(cell.header_len).get());
-        // A message that fits into its cell leaves no request.
-        if request.is_null() {
-            operation.extra_text.push(Remark::Eager);
+
+    /// Something could not be read; the first is told.
+    fn problem(&mut self, error: &ReaderError) {
+        // What a process has is readable: core files lack it, and what was recorded of them.
+        if !matches!(error, ReaderError::Target(_)) {
+            self.found.problem.get_or_insert_with(|| error.to_string());
         }
     }
-    Ok((record.uint(header.context), operation))
 }

@@ -4,6 +4,7 @@ mod damage;
 mod in_transit;
 mod lengths;
 mod located;
+mod nemesis;
 mod network;
 mod receives;
 mod sends;
