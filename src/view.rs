@@ -83,7 +83,8 @@ as_json!(
     ThreadMembers,
     Traffic,
     Window,
-    World
+    World,
+    TcpConnections
 );
 
 impl<T: View> View for Option<T> {

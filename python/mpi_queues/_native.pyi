@@ -666,6 +666,12 @@ class Process:
         is not known."""
 
     @property
+    def tcp(self) -> Optional[Dict[str, Any]]:
+        """What the kernel holds for its TCP connections, where a live process is read without a debugger, and in
+        what is recorded then; of others only why nothing is known. None in what earlier versions have written.
+        Members: ``open``, ``unread_bytes``, ``unacknowledged_bytes``, ``reason``."""
+
+    @property
     def calls(self) -> List[Dict[str, Any]]:
         """The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``caller``,
         ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``requests``, ``fingerprint``."""

@@ -302,10 +302,11 @@ def unexplained(
 
 def lasting(process: Json) -> Json:
     """A process of the JSON without what differs between looks at one that is stuck, or between kinds of targets:
-    who reads, when, whether the kernel said that it ran or slept, what it did in the kernel, by which names and paths
-    the debugger knows the system's libraries, and fingerprints, which have memory in them that core files may lack."""
+    who reads, when, whether the kernel said that it ran or slept, what it did in the kernel and what that held for its
+    connections, by which names and paths the debugger knows the system's libraries, and fingerprints, which have memory
+    in them that core files may lack."""
     passing = ("fingerprint", "system_call", "through", "start_image")
-    left = {name: value for name, value in process.items() if name not in ("captured_at", "state")}
+    left = {name: value for name, value in process.items() if name not in ("captured_at", "state", "tcp")}
     left["source"] = {name: value for name, value in (process["source"] or {}).items() if name != "via"}
     for place in ("calls", "outside"):
         threads = left.get(place, [])

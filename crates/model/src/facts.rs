@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Stack;
+use super::{Stack, TcpConnections};
 
 /// What a debugger knows of a process besides its memory, symbols and types.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Facts {
     pub stacks: Vec<Stack>,
     /// Whether every thread has a stack here, each down to its outermost frame.
     pub all_threads: bool,
+    /// What the kernel holds for its connections; None where it was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpConnections>,
     /// What could not be found out, in sentences.
     pub problems: Vec<String>,
 }

@@ -7,6 +7,7 @@
 
 mod call;
 mod capabilities;
+mod connections;
 mod exception;
 mod facts;
 mod finding;
@@ -30,6 +31,7 @@ mod world;
 
 pub use call::{Argument, Call, CallRequest, Outside, RequestState, SystemCall};
 pub use capabilities::{Capability, Level};
+pub use connections::TcpConnections;
 pub use exception::{ExceptionState, PythonException, RankException};
 pub use facts::Facts;
 pub use finding::{Blamed, Finding, FindingKind, Limit, LimitKind, Motion, RankCall, RankMovement, State, Verdict};

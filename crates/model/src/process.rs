@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Call, EarlierCollective, Elsewhere, HandleList, Operation, Outside, PythonException, Queue, Sender, Source,
-    SourceCall, Stack, Window,
+    SourceCall, Stack, TcpConnections, Window,
 };
 
 /// One process.
@@ -49,6 +49,10 @@ pub struct Process {
     /// What the kernel says of it: `running`, `sleeping`, `stopped`, `zombie`, `ended`; None where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// What the kernel holds for its TCP connections, where a live process is read without a debugger, and in what is recorded then;
+    /// of others only why nothing is known. None in what earlier versions have written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpConnections>,
     /// The threads that are inside MPI.
     pub calls: Vec<Call>,
     /// Where the other threads stand.
@@ -116,6 +120,7 @@ impl Process {
             mpi: self.mpi.clone(),
             source: self.source.clone(),
             state: self.state.clone(),
+            tcp: self.tcp.clone(),
             calls: self.calls.clone(),
             outside: self.outside.clone(),
             stacks: self.stacks.clone(),

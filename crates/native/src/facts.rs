@@ -5,6 +5,7 @@ use std::fs;
 use model::Facts;
 use target::{printable, printable_path};
 
+use crate::connections::connections;
 use crate::core::Core;
 use crate::live::{Live, environment};
 
@@ -27,6 +28,7 @@ impl Live {
             via: "native".to_owned(),
             debugger: TOOL.to_owned(),
             environment: variables.iter().filter_map(variable).collect(),
+            tcp: Some(connections(pid)),
             ..Facts::default()
         }
     }

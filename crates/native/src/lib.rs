@@ -4,6 +4,7 @@
 //! ptrace(2): `PTRACE_SEIZE` and `PTRACE_INTERRUPT` send no signal, so that nothing of ours stays behind, whatever happens to
 //! us: the kernel lets a process go on whose tracer has ended.
 
+mod connections;
 mod core;
 mod ending;
 mod facts;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use functions::Function;
 use model::{
     Call, Communicator, Facts, Operation, OperationStatus, Process, QueueKind, Remark, SourceCall, SourceKind, Stage,
+    TcpConnections,
 };
 
 /// Fills in the process's rank and the size of its world from MPI_COMM_WORLD.
@@ -39,6 +40,7 @@ pub fn add_facts(process: &mut Process, facts: &Facts) {
     if finalizing && matches!(process.stage, None | Some(Stage::Initialized | Stage::Finalized)) {
         process.stage = Some(Stage::Finalizing);
     }
+    process.tcp = facts.tcp.clone().or_else(|| Some(TcpConnections::not_asked(&facts.via)));
     process.problems.extend(facts.problems.iter().cloned());
 }
 

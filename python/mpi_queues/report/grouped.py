@@ -96,6 +96,9 @@ def _facts(process: Process, snapshot: Snapshot, options: Options) -> Iterator[s
     if mpi:
         yield mpi
     yield from process_lines.call_lines(process)
+    hint = process_lines.kernel_line(process)
+    if hint:
+        yield hint
     for communicator in process.communicators:
         name = clean(communicator.name) or "(no name)"
         for line in _lines(communicator, snapshot, options):

@@ -62,6 +62,17 @@ def outside_line(place: Mapping[str, Any]) -> str:
     return f"{line}: in {place['caller']}{where}" if place.get("caller") else line
 
 
+def kernel_line(process: Process) -> str:
+    """A hint at messages that have come no further than the kernel; empty where there is none.
+
+    Threads inside MPI read them themselves.
+    """
+    unread = (process.tcp or {}).get("unread_bytes") or 0
+    if process.calls or unread <= 0:
+        return ""
+    return f"perhaps messages wait in the kernel: {unread} bytes on its TCP connections are not read"
+
+
 def _called_by(call: Mapping[str, Any]) -> str:
     caller = f", called by {call['caller']}" if call.get("caller") else ""
     return caller + (f" at {_place(call)}" if call.get("file") else "")

@@ -12,7 +12,7 @@ from .._native import Communicator, Process, Snapshot
 from ..errors import UserError
 from .operations import QUEUES, queues_of, shown_number, write_queue
 from .options import DEFAULT_LIMIT, Options, Write
-from .process_lines import call_lines, mpi_line, outside_line, source_line
+from .process_lines import call_lines, kernel_line, mpi_line, outside_line, source_line
 from .totals import Totals
 from .words import WIDTH, clean, columns, counted, listed, pad, shorten, wrapped
 from .worlds import Members, of_world, rank_in, who
@@ -166,6 +166,9 @@ def _write_process(process: Process, write: Write, options: Options, totals: Tot
         # Threads of the MPI library itself have no caller.
         if place.get("caller"):
             write(wrapped(outside_line(place), "  ", "    "))
+    hint = kernel_line(process)
+    if hint:
+        write(wrapped(hint, "  ", "    "))
     communicators = process.communicators
     unknown = _unknown_everywhere(communicators)
     if unknown:

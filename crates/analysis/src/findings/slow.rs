@@ -179,6 +179,7 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     }
     let mut calls = context.calls(procs);
     calls.extend(context.calls(waiting));
+    evidence.extend(in_the_kernel(context, place, procs));
     let mut finding = Finding {
         kind,
         summary,
@@ -201,6 +202,21 @@ fn letters(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> usize {
     let of = |proc: &ProcIndex| context.matching.of_proc(*proc).iter();
     let waits = |entry: &&Entry<'_>| entry.is_own() && entry.operation.status == OperationStatus::InTransit;
     procs.iter().flat_map(of).filter(waits).count()
+}
+
+/// A hint at messages that have come no further than the kernel's connections, in front of ranks that stand outside MPI.
+fn in_the_kernel(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> Option<String> {
+    if matches!(place, Place::NotStarted | Place::Call(..)) {
+        return None;
+    }
+    let unread = |proc: &ProcIndex| context.process(*proc)?.tcp.as_ref()?.unread_bytes;
+    let (holders, bytes): (Vec<_>, Vec<_>) =
+        procs.iter().filter_map(|proc| Some((*proc, unread(proc).filter(|bytes| *bytes > 0)?))).unzip();
+    let bytes = bytes.into_iter().fold(0, i64::saturating_add);
+    let who = words::procs(context.job, &holders);
+    (bytes > 0).then(|| {
+        format!("Perhaps messages wait in the kernel: {bytes} bytes on TCP connections of {who} are not read.")
+    })
 }
 
 /// Where a thread stands, after words that say that it does; empty where nothing is known.
