@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any, Callable, Dict
 
 import pytest
+from support import diagnosis
 from support.builds import MpiBuild, intel_environment
 from support.cli import mpi_queues as command_line
 from support.cli import pid_options, show
 from support.jobs import Job
+from support.paths import PROGRAMS
+from support.transports import Transport
 
 StartJob = Callable[..., Job]
 REASON = "Intel does not publish the structures of its library"
@@ -54,3 +59,13 @@ def test_the_text_says_why_and_never_that_a_queue_is_empty(intel_mpi: MpiBuild, 
     assert result.status == 0, str(result)
     words = " ".join(result.out.split())
     assert REASON in words and ": none" not in words, result.out
+
+
+def test_calls_and_arguments_show_a_deadlock(intel_mpi: MpiBuild) -> None:
+    program = diagnosis.load(PROGRAMS / "bugs" / "head_to_head_recv.c", False)
+    assert program is not None
+    own = Transport("shm", "ch4:ofi", variables=tuple(intel_environment(intel_mpi).items()))
+    with program.start(replace(intel_mpi, transport=own)) as job:
+        said = json.loads(command_line("diagnose", "--job", str(job.launcher_pid), "--format", "json").out)
+    assert program.at_one_look().missing(said) == [], json.dumps(said["diagnosis"], indent=1)
+    assert {"kind": "queues_not_read", "ranks": [0, 1]} in said["verdict"]["limited_by"], said["verdict"]

@@ -161,7 +161,7 @@ def intel() -> MpiBuild:
 
 
 def intel_environment(build: MpiBuild) -> Dict[str, str]:
-    """What its launcher and its library need; the wheel has no libfabric."""
+    """What its launcher and its library need; within the node it needs no libfabric."""
     root = build.mpirun.parent.parent
     path = f"{build.mpirun.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     return {"I_MPI_ROOT": str(root), "PATH": path, "LD_LIBRARY_PATH": str(root / "lib"), "I_MPI_FABRICS": "shm"}
