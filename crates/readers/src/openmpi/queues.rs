@@ -107,9 +107,14 @@ pub fn adopt_strangers(
     }
 }
 
-/// Fills in world ranks.
+/// With world ranks.
 pub fn named(mut operation: Operation, found: &Found) -> Operation {
+    fill_in_world_ranks(&mut operation, found);
+    operation
+}
+
+/// Fills in world ranks.
+pub fn fill_in_world_ranks(operation: &mut Operation, found: &Found) {
     operation.desired_global_rank = operation.desired_local_rank.and_then(|rank| found.world_rank(rank));
     operation.actual_global_rank = operation.actual_local_rank.and_then(|rank| found.world_rank(rank));
-    operation
 }

@@ -13,7 +13,7 @@ pub struct Links {
     /// Bytes from one element to the next.
     stride: u64,
     rows: Vec<Vec<Link>>,
-    /// The rows by the addresses of their first links, which are the highest.
+    /// The rows by the addresses of their first links.
     places: BTreeMap<u64, usize>,
     /// The address of the first link of the last row.
     last: u64,
@@ -41,7 +41,7 @@ pub enum Met {
 }
 
 impl Links {
-    /// None yet, of elements that lie `stride` bytes apart and are added from the end of each chunk.
+    /// None yet, of elements that lie `stride` bytes apart and are added by address in each chunk.
     pub fn new(stride: u64) -> Self {
         Self { stride, ..Self::default() }
     }
@@ -68,7 +68,7 @@ impl Links {
 
     /// The row of a link, and its place there.
     fn place(&self, link: TargetAddr) -> Option<(usize, usize)> {
-        let (first, row) = self.places.range(link.get()..).next()?;
+        let (first, row) = self.places.range(..=link.get()).next_back()?;
         Some((*row, index(*first, self.stride, link)?))
     }
 
@@ -104,7 +104,7 @@ impl Links {
 
 /// Which element of a row a link is, if it is one.
 fn index(first: u64, stride: u64, link: TargetAddr) -> Option<usize> {
-    let distance = first.checked_sub(link.get())?;
+    let distance = link.get().checked_sub(first)?;
     let index = distance.checked_div(stride)?;
     usize::try_from(index).ok().filter(|_| index * stride == distance)
 }
@@ -121,14 +121,14 @@ mod tests {
     fn each_is_met_once() {
         let mut links = Links::new(64);
         // Three chunks; others than receives lie between.
-        for link in [0x1100, 0x1040, 0x1000, 0x840, 0x800, 0x80_0000] {
+        for link in [0x1000, 0x1040, 0x1100, 0x800, 0x840, 0x80_0000] {
             links.add(at(link), at(link + 1));
         }
         for unknown in [0, 0x7ff, 0x801, 0x880, 0x1041, 0x1080, 0x1140, u64::MAX] {
             assert!(!links.knows(at(unknown)), "{unknown:#x}");
             assert_eq!(links.meet(at(unknown)), Met::Unknown, "{unknown:#x}");
         }
-        for link in [0x1100, 0x1040, 0x1000, 0x840, 0x800, 0x80_0000] {
+        for link in [0x1000, 0x1040, 0x1100, 0x800, 0x840, 0x80_0000] {
             assert!(links.knows(at(link)) && !links.is_waiting(at(link)), "{link:#x}");
             assert_eq!(links.meet(at(link)), Met::Now(at(link + 1)), "{link:#x}");
             assert_eq!(links.meet(at(link)), Met::Before, "{link:#x}");

@@ -76,8 +76,8 @@ impl<'a> RequestPool<'a> {
         Ok(self.target.read_pointer(TargetAddr::new(request.get().wrapping_sub(word)))? == self.at)
     }
 
-    /// Shows `visit` every request in use, until it returns false: the newest chunk first, and each from its end. Returns sentences
-    /// about what could not be read.
+    /// Shows `visit` every request in use, until it returns false: the newest chunk first, and each by address, which is mostly from
+    /// the newest to the oldest request. Returns sentences about what could not be read.
     pub fn walk(&self, mut visit: impl FnMut(Record<'_>) -> bool) -> Vec<String> {
         let Some((_, shape)) = &self.layout.pool else { return Vec::new() };
         let (mut problems, mut seen, mut left) = (Vec::new(), HashSet::new(), MAX_ELEMENTS);
@@ -134,11 +134,9 @@ impl<'a> RequestPool<'a> {
         }
         let at_once = (MAX_READ / self.stride).max(1);
         let mut buffer = Vec::new();
-        let mut left = count;
-        while left > 0 {
-            let len = left.min(at_once);
-            left -= len;
-            let at = start.wrapping_add(left * self.stride);
+        for first in (0..count).step_by(at_once as usize) {
+            let len = (count - first).min(at_once);
+            let at = start.wrapping_add(first * self.stride);
             fit(&mut buffer, bytes(len))?;
             self.target.read_once(at, &mut buffer)?;
             if !self.elements(at, &buffer, visit) {
@@ -148,11 +146,11 @@ impl<'a> RequestPool<'a> {
         Ok(true)
     }
 
-    /// Elements in a row, from the last.
+    /// Elements in a row.
     fn elements(&self, at: TargetAddr, bytes: &[u8], visit: &mut impl FnMut(Record<'_>) -> bool) -> bool {
         let abi = self.target.abi();
         let word = abi.pointer_width.bytes() as usize;
-        for (index, element) in bytes.chunks(self.stride as usize).enumerate().rev() {
+        for (index, element) in bytes.chunks(self.stride as usize).enumerate() {
             let (Some(front), Some(held)) = (element.get(..word), element.get(word..word + self.held)) else {
                 continue;
             };

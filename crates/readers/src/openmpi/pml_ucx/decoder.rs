@@ -140,14 +140,12 @@ impl<'a> Decoder<'a> {
             self.lost(fits && tag::open(mask).is_some(), word);
             return None;
         };
-        let mut operation = Operation {
-            any_source: open.any_source,
-            tag_wild: open.any_tag,
-            desired_local_rank: (!open.any_source).then(|| tag::rank(word)),
-            desired_tag: (!open.any_tag).then(|| tag::tag(word)),
-            evidence: Some(OF_RECEIVE.into()),
-            ..Operation::default()
-        };
+        // There may be a hundred thousand of these: each is made where it stays.
+        let mut operation = Box::<Operation>::default();
+        (operation.any_source, operation.tag_wild) = (open.any_source, open.any_tag);
+        operation.desired_local_rank = (!open.any_source).then(|| tag::rank(word));
+        operation.desired_tag = (!open.any_tag).then(|| tag::tag(word));
+        operation.evidence = Some(OF_RECEIVE.into());
         let datatype = self.data(more.data, &mut operation);
         if !open.any_tag {
             self.internal(comm, tag::tag(word), &mut operation);
@@ -172,7 +170,7 @@ impl<'a> Decoder<'a> {
             self.lost(true, word);
             return None;
         };
-        let mut operation = Operation { evidence: Some(OF_RECEIVE.into()), ..Operation::default() };
+        let mut operation = Box::new(Operation { evidence: Some(OF_RECEIVE.into()), ..Operation::default() });
         for fact in PEER.into_iter().chain(["desired_length", "buffer", "datatype", "count"]) {
             operation.not_known(fact, ONLY_THE_MESSAGE);
         }
@@ -222,12 +220,12 @@ impl<'a> Decoder<'a> {
             (true, Some(_)) => OF_SEND,
             (true, None) => OF_SEND_ALONE,
         };
-        let mut operation = Operation {
+        let mut operation = Box::new(Operation {
             desired_local_rank: peer,
             desired_tag: Some(tag::tag(word)),
             evidence: Some(evidence.into()),
             ..Operation::default()
-        };
+        });
         if peer.is_none() {
             let reason =
                 format!("UCX sends it over the connection {}, which no process of the group has any more", more.owner);
@@ -291,14 +289,21 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn decoded(&self, comm: usize, native: &Native, more: More, operation: Operation, datatype: TargetAddr) -> Decoded {
+    fn decoded(
+        &self,
+        comm: usize,
+        native: &Native,
+        more: More,
+        operation: Box<Operation>,
+        datatype: TargetAddr,
+    ) -> Decoded {
         let (order, link) = (native.sequence, Some(more.link));
         let sender = match native.sample {
             Sample::Receive(word, mask) if (more.sender.0 ^ word) & mask == 0 => Some(more.sender),
             _ => None,
         };
         let sends = !matches!(native.sample, Sample::Receive(..));
-        Decoded { comm, order, link, sender, operation: Box::new(operation), sends, mode: None, datatype }
+        Decoded { comm, order, link, sender, operation, sends, mode: None, datatype }
     }
 
     /// Counts a request that is of no communicator: one that was freed, where all else fits.

@@ -2,7 +2,7 @@
 
 use super::decoder::{Decoded, matched_with};
 use crate::openmpi::communicators::Communicators;
-use crate::openmpi::queues::named;
+use crate::openmpi::queues::fill_in_world_ranks;
 use model::{Operation, OperationStatus};
 
 /// What a receive is matched by, and its length.
@@ -34,10 +34,11 @@ impl Receives {
 
     /// Adds one, with world ranks. `None` where its communicator is not there.
     pub fn push(&mut self, decoded: Decoded, communicators: &Communicators) -> Option<Standing> {
-        let Decoded { comm, order, sender, operation, .. } = decoded;
+        let Decoded { comm, order, sender, mut operation, .. } = decoded;
         let (row, found) = (self.0.get_mut(comm)?, communicators.found.get(comm)?);
         let index = row.operations.len();
-        row.operations.push(named(*operation, found));
+        fill_in_world_ranks(&mut operation, found);
+        row.operations.push(*operation);
         row.orders.push(order);
         Some(Standing { comm, index, sender })
     }
@@ -48,7 +49,7 @@ impl Receives {
         let operation = self.0.get_mut(comm).and_then(|row| row.operations.get_mut(index));
         if let (Some(operation), Some(found)) = (operation, communicators.found.get(comm)) {
             matched(operation, sender);
-            *operation = named(std::mem::take(operation), found);
+            fill_in_world_ranks(operation, found);
         }
     }
 
@@ -68,7 +69,7 @@ impl Receives {
 
 impl Row {
     fn sorted(mut self) -> Vec<Operation> {
-        // The pool is read from its newest chunk, so that mostly the last comes first.
+        // The pool mostly gives them from the newest to the oldest.
         if self.orders.is_sorted_by(|one, next| one > next) {
             self.operations.reverse();
             return self.operations;
