@@ -43,7 +43,7 @@ impl Diagnosis {
         snapshot: Arc<model::Snapshot>,
         earlier: Option<&Arc<model::Snapshot>>,
         interval_ms: Option<u64>,
-        moving: &[i64],
+        moving: &model::Which,
     ) -> Self {
         let (findings, verdict) = py.detach(|| {
             let earlier = earlier.map(|earlier| diagnose::Earlier { snapshot: earlier, interval_ms, moving });

@@ -29,6 +29,24 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: &impl serde::Serialize) -> 
 /// A world of a job: number, name, size, first place, parent, and its processes on this machine.
 type WorldOfJob = (i64, Option<String>, Option<i64>, Option<i64>, Option<i64>, Vec<i64>);
 
+/// A process id, or a host and a process id.
+#[derive(FromPyObject)]
+pub enum Pid {
+    /// On any host.
+    Anywhere(i64),
+    /// On that host.
+    On(String, i64),
+}
+
+/// As a set.
+fn which(pids: Vec<Pid>) -> model::Which {
+    let pairs = pids.into_iter().map(|pid| match pid {
+        Pid::Anywhere(pid) => (None, pid),
+        Pid::On(host, pid) => (Some(host), pid),
+    });
+    pairs.collect()
+}
+
 /// All that was read at one time.
 #[pyclass(frozen, module = "mpi_queues")]
 pub struct Snapshot(pub(super) Arc<model::Snapshot>);
@@ -129,8 +147,8 @@ impl Snapshot {
     }
 
     /// Only the processes with these process ids, without a diagnosis.
-    fn only(&self, pids: Vec<i64>) -> Self {
-        Self(Arc::new(self.0.only(&pids)))
+    fn only(&self, pids: Vec<Pid>) -> Self {
+        Self(Arc::new(self.0.only(&which(pids))))
     }
 
     /// Why it is stuck. `earlier`: another snapshot of the same job, which ran on for `interval_ms` milliseconds after it.
@@ -141,9 +159,15 @@ impl Snapshot {
         py: Python<'_>,
         earlier: Option<Bound<'_, Self>>,
         interval_ms: Option<u64>,
-        moving: Vec<i64>,
+        moving: Vec<Pid>,
     ) -> Diagnosis {
-        Diagnosis::of(py, Arc::clone(&self.0), earlier.as_ref().map(|earlier| &earlier.get().0), interval_ms, &moving)
+        Diagnosis::of(
+            py,
+            Arc::clone(&self.0),
+            earlier.as_ref().map(|earlier| &earlier.get().0),
+            interval_ms,
+            &which(moving),
+        )
     }
 
     /// The stacks of its processes as one tree: of main threads, or of all; with `internal` all frames; of one rank only.

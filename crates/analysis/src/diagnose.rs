@@ -10,7 +10,7 @@ use super::matching::Matching;
 use super::stuck::{Reading, Stuck};
 use super::waits::Waits;
 use super::{advice, cause, movement, told, verdict};
-use model::{Finding, Snapshot, Verdict};
+use model::{Finding, Snapshot, Verdict, Which};
 
 /// An earlier look at the same job.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +19,8 @@ pub struct Earlier<'a> {
     pub snapshot: &'a Snapshot,
     /// Time between the two, in milliseconds, during which the job ran.
     pub interval_ms: Option<u64>,
-    /// Process ids of those through whose shared memory messages were seen to go in between.
-    pub moving: &'a [i64],
+    /// Those through whose shared memory messages were seen to go in between.
+    pub moving: &'a Which,
 }
 
 /// Finds what is wrong; the findings that explain most come first.

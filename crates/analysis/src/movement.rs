@@ -1,6 +1,6 @@
 //! How ranks moved between two looks at the same job.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::diagnose::Earlier;
 use super::stuck::Seen;
@@ -9,20 +9,26 @@ use model::{Call, Communicator, Motion, Operation, Outside, Process, RankMovemen
 
 /// How each process of the later look moved, and what that tells of it; in the order of the later snapshot.
 pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, Seen)> {
-    let mut before: HashMap<(Option<i64>, Option<i64>), &Process> = HashMap::new();
+    let mut before: HashMap<Who<'_>, &Process> = HashMap::new();
     for process in &earlier.snapshot.processes {
-        before.entry((earlier.snapshot.rank_of(process), process.pid)).or_insert(process);
+        before.entry(who(earlier.snapshot, process)).or_insert(process);
     }
-    let moving: HashSet<i64> = earlier.moving.iter().copied().collect();
     let movement = later.processes.iter().map(|process| {
         let rank = later.rank_of(process);
-        let (state, seen, how) = match before.get(&(rank, process.pid)) {
-            Some(before) => of(before, process, process.pid.is_some_and(|pid| moving.contains(&pid))),
+        let (state, seen, how) = match before.get(&who(later, process)) {
+            Some(before) => of(before, process, earlier.moving.has(process)),
             None => (Motion::Unknown, Seen::Once, vec!["the other look has no such process".to_owned()]),
         };
         (RankMovement { rank, state, how }, seen)
     });
     movement.collect()
+}
+
+/// A process at both looks: its rank, its number, and the host that it is on.
+type Who<'a> = (Option<i64>, Option<i64>, Option<&'a str>);
+
+fn who<'a>(snapshot: &Snapshot, process: &'a Process) -> Who<'a> {
+    (snapshot.rank_of(process), process.pid, process.host.as_deref())
 }
 
 /// `moving`: messages were seen to go through its shared memory.

@@ -26,6 +26,7 @@ mod source_call;
 mod stack;
 mod stack_tree;
 mod unknown;
+mod which;
 mod window;
 mod world;
 
@@ -52,5 +53,9 @@ pub use source_call::{
 pub use stack::{Frame, FrameLanguage, Stack};
 pub use stack_tree::{Members, Repeats, StackNode, StackTree, ThreadMembers};
 pub use unknown::Unknown;
+pub use which::Which;
 pub use window::Window;
 pub use world::{Elsewhere, World};
+
+/// The version of what agents of nodes are asked and answer; both ends must have the same.
+pub const AGENT_PROTOCOL: u32 = 1;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Communicator, Finding, Group, Process, Queue, StackTree, Verdict, World};
+use super::{Communicator, Finding, Group, Process, Queue, StackTree, Verdict, Which, World};
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "mpi-queues/1";
@@ -139,13 +139,11 @@ impl Snapshot {
         out
     }
 
-    /// Only the processes with these process ids, without a diagnosis and merged stacks.
+    /// Only these processes, without a diagnosis and merged stacks.
     #[must_use]
-    pub fn only(&self, pids: &[i64]) -> Self {
-        let pids: std::collections::HashSet<i64> = pids.iter().copied().collect();
-        let wanted = |process: &&Process| process.pid.is_some_and(|pid| pids.contains(&pid));
+    pub fn only(&self, which: &Which) -> Self {
         Self {
-            processes: self.processes.iter().filter(wanted).cloned().collect(),
+            processes: self.processes.iter().filter(|process| which.has(process)).cloned().collect(),
             diagnosis: None,
             verdict: None,
             stacks: None,

@@ -4,7 +4,7 @@ use analysis::diagnose::{Earlier, diagnose};
 use analysis::named::complete;
 use model::{
     Argument, Call, CallRequest, Communicator, Group, Mpi, Operation, OperationStatus, Outside, Process, Queue,
-    QueueState, RequestState, Snapshot, Stage, Traffic,
+    QueueState, RequestState, Snapshot, Stage, Traffic, Which,
 };
 use proptest::option;
 use proptest::prelude::*;
@@ -230,7 +230,7 @@ proptest! {
         read.share_groups();
         prop_assert_eq!(&diagnose(&read, None), &alone);
         for other in [&earlier, &later] {
-            let (findings, verdict) = diagnose(&later, Some(Earlier { snapshot: other, interval_ms: Some(u64::MAX), moving: &[] }));
+            let (findings, verdict) = diagnose(&later, Some(Earlier { snapshot: other, interval_ms: Some(u64::MAX), moving: &Which::default() }));
             prop_assert!(!verdict.headline.is_empty());
             prop_assert!(findings.iter().all(|finding| !finding.summary.is_empty()));
         }

@@ -1,7 +1,7 @@
 //! What threads wait for and what is told of it, on snapshots built by hand.
 
 use analysis::diagnose::{Earlier, diagnose};
-use model::{Argument, FindingKind, Motion, Snapshot, Stage, State, Traffic, Window};
+use model::{Argument, FindingKind, Motion, Snapshot, Stage, State, Traffic, Which, Window};
 
 use super::made::{call, counted, in_transit, job, of_kind, outside, receive, send, twice};
 
@@ -91,7 +91,8 @@ fn a_rank_that_moved_is_in_no_deadlock() {
     }
     let mut earlier = snapshot.clone();
     earlier.processes[1].calls[0].fingerprint = Some("other".to_owned());
-    let (findings, verdict) = diagnose(&snapshot, Some(Earlier { snapshot: &earlier, interval_ms: None, moving: &[] }));
+    let (findings, verdict) =
+        diagnose(&snapshot, Some(Earlier { snapshot: &earlier, interval_ms: None, moving: &Which::default() }));
     assert_eq!((findings.len(), verdict.state), (0, State::Running), "{findings:?}");
     let states: Vec<Motion> = verdict.movement.iter().map(|movement| movement.state).collect();
     assert_eq!(states, [Motion::Stuck, Motion::Moved]);
@@ -107,6 +108,7 @@ fn ranks_whose_messages_were_seen_to_move_are_in_no_deadlock() {
     }
     let pids: Vec<i64> = snapshot.processes.iter().filter_map(|process| process.pid).collect();
     let looked = |moving: &[i64]| {
+        let moving = &moving.iter().copied().collect::<Which>();
         let (findings, verdict) = diagnose(&snapshot, Some(Earlier { snapshot: &snapshot, interval_ms: None, moving }));
         let states: Vec<Motion> = verdict.movement.iter().map(|movement| movement.state).collect();
         (findings.len(), verdict.state, states)
