@@ -36,6 +36,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VDSO", ::target::libraries::VDSO)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("AGENT_PROTOCOL", model::AGENT_PROTOCOL)?;
     module.add("NativeError", module.py().get_type::<session::NativeError>())?;
     module.add_class::<session::Session>()?;
     module.add_class::<recording::Recording>()?;

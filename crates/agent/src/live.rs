@@ -20,33 +20,49 @@ pub type Answers = BTreeMap<u32, Result<Told, Failure>>;
 
 /// Reads processes; those of a job stand together.
 pub fn read(pids: &[u32], question: &Question, timeout: Duration) -> Answers {
-    let mut answers = Answers::new();
-    let mut ready = Vec::new();
-    // What is read stands meanwhile.
-    let states: BTreeMap<u32, &str> = pids.iter().map(|pid| (*pid, refused::state_word(*pid))).collect();
-    for pid in pids {
-        match refused::check(*pid) {
-            Ok(()) => ready.push(*pid),
-            Err(failure) => _ = answers.insert(*pid, Err(failure)),
-        }
-    }
-    // One that does not stop before its device has answered would hold up all others.
-    let waits = |pid: &u32| status(*pid).is_some_and(|status| status.state == 'D');
-    let (waiting, together): (Vec<u32>, Vec<u32>) = ready.into_iter().partition(waits);
-    let groups = [together].into_iter().chain(waiting.into_iter().map(|pid| vec![pid]));
-    for group in groups.filter(|group| !group.is_empty()) {
-        Group::new(question, timeout).read(&group, &mut answers);
-    }
-    for (pid, answer) in &mut answers {
-        if let Ok(Told::Snapshot(snapshot)) = answer {
-            let state = states.get(pid).map(|state| (*state).to_owned());
-            snapshot.place(i64::from(*pid), None, None, None, state);
-        }
-    }
-    answers
+    Reader::default().read(pids, question, timeout)
 }
 
 type LiveSession = Session<Native<Live>>;
+
+/// Reads processes as often as is wanted: what was found out about one is kept.
+#[derive(Default)]
+pub struct Reader {
+    known: BTreeMap<u32, LiveSession>,
+    messages: Rc<Messages>,
+}
+
+impl Reader {
+    /// Reads processes; those of a job stand together.
+    pub fn read(&mut self, pids: &[u32], question: &Question, timeout: Duration) -> Answers {
+        let mut answers = Answers::new();
+        let mut ready = Vec::new();
+        // What is read stands meanwhile.
+        let states: BTreeMap<u32, &str> = pids.iter().map(|pid| (*pid, refused::state_word(*pid))).collect();
+        for pid in pids {
+            match refused::check(*pid) {
+                Ok(()) => ready.push(*pid),
+                Err(failure) => _ = answers.insert(*pid, Err(failure)),
+            }
+        }
+        // One that does not stop before its device has answered would hold up all others.
+        let waits = |pid: &u32| status(*pid).is_some_and(|status| status.state == 'D');
+        let (waiting, together): (Vec<u32>, Vec<u32>) = ready.into_iter().partition(waits);
+        let groups = [together].into_iter().chain(waiting.into_iter().map(|pid| vec![pid]));
+        for group in groups.filter(|group| !group.is_empty()) {
+            let until = Instant::now() + timeout;
+            let messages = Rc::clone(&self.messages);
+            Group { question, timeout, until, messages, known: &mut self.known }.read(&group, &mut answers);
+        }
+        for (pid, answer) in &mut answers {
+            if let Ok(Told::Snapshot(snapshot)) = answer {
+                let state = states.get(pid).map(|state| (*state).to_owned());
+                snapshot.place(i64::from(*pid), None, None, None, state);
+            }
+        }
+        answers
+    }
+}
 
 /// Processes that stand together.
 struct Group<'a> {
@@ -54,69 +70,75 @@ struct Group<'a> {
     timeout: Duration,
     until: Instant,
     messages: Rc<Messages>,
+    known: &'a mut BTreeMap<u32, LiveSession>,
 }
 
-impl<'a> Group<'a> {
-    fn new(question: &'a Question, timeout: Duration) -> Self {
-        Self { question, timeout, until: Instant::now() + timeout, messages: Rc::default() }
-    }
-
+impl Group<'_> {
     fn stop(&self, pids: &[u32]) -> (Stopped, Vec<(u32, native::StopError)>) {
         self.messages.forget();
         Stopped::all(pids, STOP_LIMIT.min(self.timeout))
     }
 
-    fn read(&self, pids: &[u32], answers: &mut Answers) {
+    fn read(&mut self, pids: &[u32], answers: &mut Answers) {
         let mut rest = pids.to_vec();
         if self.question.command != Command::Record {
-            let known = self.rehearse(pids);
-            rest = self.read_copies(pids, known, answers);
+            self.rehearse(pids);
+            rest = self.read_copies(pids, answers);
         }
         if !rest.is_empty() {
             self.read_standing(&rest, answers);
         }
     }
 
-    /// Reads all once while they run: then files are known, and which memory is wanted. So the processes stand only as long as
-    /// it takes to copy that. Nothing that was found so is told.
-    fn rehearse(&self, pids: &[u32]) -> BTreeMap<u32, LiveSession> {
-        let (stopped, _) = self.stop(pids);
+    /// Reads those that were not read before once while they run: then files are known, and which memory is wanted. So the
+    /// processes stand only as long as it takes to copy that. Nothing that was found so is told.
+    fn rehearse(&mut self, pids: &[u32]) {
+        let fresh: Vec<u32> = pids.iter().copied().filter(|pid| !self.known.contains_key(pid)).collect();
+        if fresh.is_empty() {
+            return;
+        }
+        let (stopped, _) = self.stop(&fresh);
         // What is wrong is told where it counts.
         let session = |pid: &u32| Some((*pid, self.session(*pid, stopped.get(*pid)?, &self.deadline()).ok()?));
-        let sessions: BTreeMap<u32, LiveSession> = pids.iter().filter_map(session).collect();
+        let sessions: BTreeMap<u32, LiveSession> = fresh.iter().filter_map(session).collect();
         drop(stopped);
         for session in sessions.values() {
             let _ = self.question.ask(session, MoreMemory::default());
         }
-        sessions
+        self.known.extend(sessions);
     }
 
-    /// Copies what was asked for in the rehearsal, and reads the copies; returns those of which a copy lacks something.
-    fn read_copies(&self, pids: &[u32], mut known: BTreeMap<u32, LiveSession>, answers: &mut Answers) -> Vec<u32> {
+    /// Copies what was asked for before, and reads the copies; returns those of which a copy lacks something.
+    fn read_copies(&mut self, pids: &[u32], answers: &mut Answers) -> Vec<u32> {
         let (stopped, failures) = self.stop(pids);
         let mut rest = Vec::new();
         let mut copied = Vec::new();
         for pid in pids {
             let Some(standing) = stopped.get(*pid) else { continue };
             let deadline = self.deadline();
-            match known.remove(pid) {
+            match self.known.get(pid) {
                 Some(session) if session.target().stands_again(&standing.threads, deadline.ending()) => {
                     session.resumed();
                     session.target().is_copied();
-                    copied.push((*pid, session, deadline));
+                    copied.push((*pid, deadline));
                 }
-                _ => rest.push(*pid),
+                _ => {
+                    self.known.remove(pid);
+                    rest.push(*pid);
+                }
             }
         }
         drop(stopped);
         tell(failures, answers);
-        for (pid, session, deadline) in copied {
-            match self.question.ask(&session, MoreMemory::default()) {
+        for (pid, deadline) in copied {
+            let Some(session) = self.known.get(&pid) else { continue };
+            match self.question.ask(session, MoreMemory::default()) {
                 Ok(told) if !deadline.is_over() && !session.target().has_missed() => {
                     answers.insert(pid, Ok(told));
                 }
                 _ => rest.push(pid),
             }
+            session.target().goes_on();
         }
         rest
     }

@@ -4,6 +4,7 @@ mod answer;
 mod arguments;
 mod failure;
 mod live;
+mod node;
 mod output;
 mod process;
 mod reading;
@@ -16,6 +17,9 @@ use std::process::ExitCode;
 use arguments::Asked;
 
 fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq(["node"]) {
+        return node::serve();
+    }
     ExitCode::from(match arguments::parse(std::env::args_os().skip(1)) {
         Ok(Asked::Reading(request)) => answer::give(&request),
         Ok(Asked::Help) => print(arguments::HELP),

@@ -4,6 +4,7 @@
 //! ptrace(2): `PTRACE_SEIZE` and `PTRACE_INTERRUPT` send no signal, so that nothing of ours stays behind, whatever happens to
 //! us: the kernel lets a process go on whose tracer has ended.
 
+mod between;
 mod connections;
 mod core;
 mod ending;
@@ -18,6 +19,7 @@ mod stop;
 mod types;
 
 pub use crate::core::Core;
+pub use between::Between;
 pub use ending::Ending;
 pub use images::{Image, Images};
 pub use live::Live;

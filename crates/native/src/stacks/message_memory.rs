@@ -22,7 +22,7 @@ const NO_DEVICES: [&[u8]; 2] = [b"/dev/shm/", b"/dev/zero"];
 
 /// A part of the memory of a process that it shares.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     address: u64,
     /// In bytes.
     length: u64,
@@ -30,7 +30,22 @@ pub(super) struct Piece {
 }
 
 /// Device, inode, and offset within it: equal for all who share it.
-type Shared = (String, u64, u64);
+pub(crate) type Shared = (String, u64, u64);
+
+impl Piece {
+    /// Which memory it is, whoever shares it.
+    pub(crate) fn what(&self) -> &Shared {
+        &self.what
+    }
+
+    /// A digest of what `read` gives of it, by its address and its length; `None` where it gives nothing.
+    pub(crate) fn digest<'a>(&self, read: impl FnOnce(u64, usize) -> Option<&'a [u8]>) -> Option<u64> {
+        let bytes = read(self.address, usize::try_from(self.length).ok()?)?;
+        let mut word = DefaultHasher::new();
+        bytes.hash(&mut word);
+        Some(word.finish())
+    }
+}
 
 /// What there is in memory that processes share, read once for all of them while they stand.
 #[derive(Debug, Default)]
@@ -46,12 +61,11 @@ impl Messages {
         if let Some(known) = self.digests.borrow().get(&key) {
             return *known;
         }
-        let mut bytes = zeroed(usize::try_from(piece.length).ok()?).ok()?;
-        let read = process.read(TargetAddr::new(piece.address), &mut bytes).is_ok();
-        let digest = read.then(|| {
-            let mut word = DefaultHasher::new();
-            bytes.hash(&mut word);
-            word.finish()
+        let mut bytes = Vec::new();
+        let digest = piece.digest(|at, len| {
+            bytes = zeroed(len).ok()?;
+            process.read(TargetAddr::new(at), &mut bytes).ok()?;
+            Some(&bytes)
         });
         self.digests.borrow_mut().insert(key, digest);
         digest
@@ -64,7 +78,7 @@ impl Messages {
 }
 
 /// By size. Segments that are known to be other processes' own are left out.
-pub(super) fn message_memory(pid: u32, mappings: &[Mapping]) -> Vec<Piece> {
+pub(crate) fn message_memory(pid: u32, mappings: &[Mapping]) -> Vec<Piece> {
     let makers = makers();
     let mut found: Vec<Piece> = Vec::new();
     for one in mappings.iter().filter(|one| one.shared && one.writable) {

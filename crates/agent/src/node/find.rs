@@ -1,0 +1,153 @@
+//! The ranks of a job on this node, by the environment of processes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use super::question::{Asked, Family};
+
+/// A process of which so much is its environment is none that a launcher has started (bytes).
+const MAX_ENVIRONMENT: u64 = 4 << 20;
+
+/// So many processes of a job that may not be looked at are named.
+const MAX_NAMED: usize = 5;
+
+/// One rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rank {
+    /// Its process.
+    pub pid: u32,
+    /// In its world.
+    pub rank: i64,
+    /// Of its world, where the launcher tells.
+    pub size: Option<i64>,
+}
+
+/// A process that a launcher has started as a rank, or what that has started.
+struct Candidate {
+    rank: Rank,
+    /// The rank's variable, and the world's name.
+    world: (String, Option<String>),
+    parent: u32,
+}
+
+type Environment = HashMap<String, String>;
+
+/// The ranks, and what is to be told of how they were found.
+pub fn ranks(asked: &Asked) -> (Vec<Rank>, Vec<String>) {
+    let own: Environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let user = fs::metadata("/proc/self").map(|found| found.uid()).ok();
+    let mut found = Vec::new();
+    let mut denied = Vec::new();
+    for pid in pids() {
+        let owner = fs::metadata(format!("/proc/{pid}")).map(|found| found.uid()).ok();
+        // Root looks at the processes of all; a user at his own.
+        if owner.is_none() || (user != Some(0) && owner != user) || pid == std::process::id() {
+            continue;
+        }
+        match environment(pid) {
+            Some(environment) => found.extend(candidate(pid, &environment, &own, asked)),
+            None if status(pid).is_some_and(|(state, _)| !matches!(state, 'Z' | 'X')) => denied.push(pid),
+            None => {}
+        }
+    }
+    let ranks = chosen(found, asked.ranks.as_deref());
+    let mut problems = Vec::new();
+    // Where ranks were found, what may not be looked at is something else of the user's.
+    if ranks.is_empty() && !denied.is_empty() {
+        let named: Vec<String> = denied.iter().take(MAX_NAMED).map(u32::to_string).collect();
+        problems.push(format!(
+            "the environment of {} processes may not be read, among them {}",
+            denied.len(),
+            named.join(", ")
+        ));
+    }
+    (ranks, problems)
+}
+
+fn pids() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    pids.sort_unstable();
+    pids
+}
+
+/// The environment with which a process was started. `None`: it may not be read.
+fn environment(pid: u32) -> Option<Environment> {
+    use std::io::Read as _;
+    let file = fs::File::open(format!("/proc/{pid}/environ")).ok()?;
+    let mut text = Vec::new();
+    file.take(MAX_ENVIRONMENT).read_to_end(&mut text).ok()?;
+    let pair = |entry: &[u8]| {
+        let (name, value) = std::str::from_utf8(entry).ok()?.split_once('=')?;
+        Some((name.to_owned(), value.to_owned()))
+    };
+    Some(text.split(|byte| *byte == 0).filter_map(pair).collect())
+}
+
+/// State and parent.
+fn status(pid: u32) -> Option<(char, u32)> {
+    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    // The name in parentheses may contain anything.
+    let mut words = text.rsplit_once(')')?.1.split_whitespace();
+    Some((words.next()?.chars().next()?, words.next()?.parse().ok()?))
+}
+
+fn candidate(pid: u32, environment: &Environment, own: &Environment, asked: &Asked) -> Option<Candidate> {
+    let (state, parent) = status(pid)?;
+    let of_job = asked.job.iter().all(|(name, value)| environment.get(name) == Some(value));
+    let here = asked.same.iter().all(|name| own.get(name).is_none_or(|value| environment.get(name) == Some(value)));
+    let with_us = |name: &String| own.contains_key(name) && environment.get(name) == own.get(name);
+    let ours = !asked.other.is_empty() && asked.other.iter().all(with_us);
+    if matches!(state, 'Z' | 'X') || !of_job || !here || ours {
+        return None;
+    }
+    let (family, rank, size) = asked.families.iter().find_map(|family| identity(family, environment))?;
+    let names: Option<Vec<&str>> = family.world.iter().map(|name| environment.get(name).map(String::as_str)).collect();
+    let world = names.filter(|names| !names.is_empty()).map(|names| names.join("."));
+    Some(Candidate { rank: Rank { pid, rank, size }, world: (family.rank.clone(), world), parent })
+}
+
+fn identity<'a>(family: &'a Family, environment: &Environment) -> Option<(&'a Family, i64, Option<i64>)> {
+    let number =
+        |name: &String| environment.get(name)?.parse::<i64>().ok().filter(|number| (0..1 << 31).contains(number));
+    let rank = number(&family.rank)?;
+    if !family.world.iter().all(|name| environment.contains_key(name)) {
+        return None;
+    }
+    let size = family.size.iter().find_map(number);
+    size.is_none_or(|size| rank < size).then_some((family, rank, size))
+}
+
+/// One process for each rank: a script, a debugger or `sh -c` may stand above it, and what it has started below.
+fn chosen(candidates: Vec<Candidate>, wanted: Option<&[i64]>) -> Vec<Rank> {
+    let mut by_rank: BTreeMap<(String, Option<String>, i64), Vec<Candidate>> = BTreeMap::new();
+    for one in candidates {
+        if wanted.is_none_or(|wanted| wanted.contains(&one.rank.rank)) {
+            let (variable, world) = one.world.clone();
+            by_rank.entry((variable, world, one.rank.rank)).or_default().push(one);
+        }
+    }
+    let mut ranks = Vec::new();
+    for several in by_rank.into_values() {
+        let with_mpi: Vec<&Candidate> = several.iter().filter(|one| has_mpi(one.rank.pid)).collect();
+        // The topmost of those that use MPI.
+        let pids: Vec<u32> = with_mpi.iter().map(|one| one.rank.pid).collect();
+        let top = with_mpi.iter().find(|one| !pids.contains(&one.parent));
+        // A batch system calls everything that it starts a rank.
+        let launched = |one: &&Candidate| one.world.0 != "SLURM_PROCID";
+        ranks.extend(top.copied().or_else(|| several.last().filter(launched)).map(|one| one.rank.clone()));
+    }
+    ranks.sort_by_key(|rank| (rank.rank, rank.pid));
+    ranks
+}
+
+/// Whether an MPI library is among what a process has mapped.
+fn has_mpi(pid: u32) -> bool {
+    let Ok(maps) = fs::read(format!("/proc/{pid}/maps")) else { return false };
+    let name = |line: &[u8]| line.rsplit(|byte| *byte == b'/').next().is_some_and(|name| name.starts_with(b"libmpi"));
+    maps.split(|byte| *byte == b'\n').filter(|line| line.contains(&b'/')).any(name)
+}

@@ -1,0 +1,151 @@
+//! `mpi-queues-agent node`: one of many agents, one on each node, which a front asks through standard input.
+//!
+//! The front writes one line of JSON for each question (`question.rs`); what is answered goes to standard output in frames
+//! (`frame.rs`), which survive whatever else the cluster's engine prints. The agent ends where its standard input does: nobody
+//! is there any more.
+
+mod find;
+mod frame;
+mod question;
+
+use std::io::{self, BufRead as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use model::Snapshot;
+use native::Between;
+use serde_json::json;
+use session::Wrappers;
+
+use super::arguments::Command;
+use super::failure::Failure;
+use super::live::Reader;
+use super::process::{Question, Told};
+use find::Rank;
+use question::Asked;
+
+/// For how long it is waited that all that want a processor had one between two looks.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Questions are shorter than this, in bytes.
+const MAX_QUESTION: u64 = 1 << 20;
+
+/// Answers questions until there are no more.
+pub fn serve() -> ExitCode {
+    match answer_all() {
+        Ok(()) => ExitCode::SUCCESS,
+        // The front has gone, or the engine has.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            super::failure::say(&format!("cannot answer: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn answer_all() -> io::Result<()> {
+    let hello = json!({
+        "agent": env!("CARGO_PKG_VERSION"), "protocol": model::AGENT_PROTOCOL, "host": host(), "node": node(), "pid": std::process::id(),
+    });
+    frame::write("hello", 0, hello.to_string().as_bytes())?;
+    let gone = Arc::new(AtomicBool::new(false));
+    let questions = listen(Arc::clone(&gone));
+    let mut reader = Reader::default();
+    for line in questions {
+        // An engine may hand on an empty line at the end.
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match Asked::of(&line) {
+            Ok(asked) => answer(&asked, &mut reader, &gone)?,
+            Err(reason) => frame::write("refused", 0, json!({ "text": reason.to_string() }).to_string().as_bytes())?,
+        }
+    }
+    Ok(())
+}
+
+/// The lines of standard input, read by a thread of its own; `gone` says when there are no more: nothing is waited for then.
+fn listen(gone: Arc<AtomicBool>) -> Receiver<Vec<u8>> {
+    let (sender, questions) = sync_channel(1);
+    std::thread::spawn(move || {
+        let mut input = io::stdin().lock();
+        loop {
+            let mut line = Vec::new();
+            let read = io::Read::take(&mut input, MAX_QUESTION).read_until(b'\n', &mut line);
+            if read.is_err() || line.is_empty() || sender.send(line).is_err() {
+                break;
+            }
+        }
+        gone.store(true, Ordering::Relaxed);
+    });
+    questions
+}
+
+/// One look at the ranks of this node.
+fn answer(asked: &Asked, reader: &mut Reader, gone: &AtomicBool) -> io::Result<()> {
+    let (begun, clock) = (Instant::now(), since_1970());
+    let (ranks, mut problems) = find::ranks(asked);
+    let pids: Vec<u32> = ranks.iter().map(|rank| rank.pid).collect();
+    let long = asked.between.map(Duration::from_secs_f64);
+    let between =
+        long.map(|long| Between::wait(&pids, long, PATIENCE, || gone.load(Ordering::Relaxed))).unwrap_or_default();
+    let question = Question {
+        command: if asked.stacks { Command::Stacks } else { Command::Diagnose },
+        wrappers: Wrappers::named(asked.wrappers.iter().cloned()),
+        profile: None,
+    };
+    let mut answers = reader.read(&pids, &question, asked.timeout());
+    let mut parts = Vec::new();
+    for rank in &ranks {
+        match answers.remove(&rank.pid) {
+            Some(Ok(Told::Snapshot(mut snapshot))) => {
+                snapshot.place(i64::from(rank.pid), Some(rank.rank), rank.size, None, None);
+                parts.push(*snapshot);
+            }
+            Some(Err(failure)) => parts.push(unread(rank, &failure)),
+            // It was not asked to record anything.
+            Some(Ok(Told::Recorded(..))) | None => {}
+        }
+    }
+    let mut snapshot = Snapshot::merged(parts.iter());
+    drop(parts);
+    snapshot.problems.append(&mut problems);
+    let told = json!({
+        "asked_at": clock, "seconds": begun.elapsed().as_secs_f64(), "ranks": ranks.len(),
+        "moving": between.moving, "hungry": between.hungry, "ran_ms": u64::try_from(between.ran.as_millis()).ok(),
+    });
+    frame::write("told", asked.look, told.to_string().as_bytes())?;
+    let mut text = Vec::new();
+    session::write_json(&snapshot, &mut text, None).map_err(io::Error::from)?;
+    frame::write("snapshot", asked.look, &text)
+}
+
+/// A rank of which nothing is known but its place.
+fn unread(rank: &Rank, failure: &Failure) -> Snapshot {
+    let process = model::Process {
+        rank: Some(rank.rank),
+        world_size: rank.size,
+        pid: Some(i64::from(rank.pid)),
+        host: host(),
+        problems: vec![failure.in_a_line()],
+        ..model::Process::default()
+    };
+    Snapshot { processes: vec![process], ..Snapshot::default() }
+}
+
+fn since_1970() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+fn host() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(target::printable(name.trim().as_bytes()))
+}
+
+/// What the cluster calls this node, where it tells.
+fn node() -> Option<String> {
+    std::env::var("SLURMD_NODENAME").ok()
+}

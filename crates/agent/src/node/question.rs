@@ -1,0 +1,105 @@
+//! What the front asks, as one line of JSON.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+use target::Reason;
+
+/// How long reading may take at most, in seconds.
+const MAX_TIMEOUT: f64 = 86_400.0;
+
+/// Between two looks at most so many seconds go by.
+const MAX_BETWEEN: f64 = 3_600.0;
+
+/// One look at the ranks of a job.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// Its number, which the answers have, too.
+    pub look: u64,
+    /// Which processes are of the job: variables of their environment, with their values; all ranks where there are none.
+    pub job: BTreeMap<String, String>,
+    /// Variables of the environment that must be as they are here, where they are set here: of nodes that share one /proc.
+    #[serde(default)]
+    pub same: Vec<String>,
+    /// Variables that must not be as they are here: what was started with this agent is no rank.
+    #[serde(default)]
+    pub other: Vec<String>,
+    /// By which variables launchers tell ranks, in the order in which they count.
+    pub families: Vec<Family>,
+    /// Only these ranks; all where there are none.
+    #[serde(default)]
+    pub ranks: Option<Vec<i64>>,
+    /// Seconds for which the processes run on first, while it is watched whether they move.
+    #[serde(default)]
+    pub between: Option<f64>,
+    /// Whether only stacks are wanted.
+    #[serde(default)]
+    pub stacks: bool,
+    /// What wraps MPI.
+    #[serde(default)]
+    pub wrappers: Vec<String>,
+    /// How long reading may take, in seconds.
+    pub timeout: f64,
+}
+
+/// The variables of one kind of launcher.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Family {
+    /// That of the rank.
+    pub rank: String,
+    /// Of the number of ranks; the first that is set counts.
+    #[serde(default)]
+    pub size: Vec<String>,
+    /// What together names the world.
+    #[serde(default)]
+    pub world: Vec<String>,
+}
+
+impl Asked {
+    /// The question of a line.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of(line: &[u8]) -> Result<Self, Reason> {
+        let asked: Self =
+            serde_json::from_slice(line).map_err(|error| Reason::new(format!("not a question: {error}")))?;
+        if !(asked.timeout > 0.0 && asked.timeout <= MAX_TIMEOUT) {
+            return Err(Reason::new("not a question: its timeout is no number of seconds between 0 and 86400"));
+        }
+        if asked.between.is_some_and(|seconds| !(0.0..=MAX_BETWEEN).contains(&seconds)) {
+            return Err(Reason::new("not a question: the time between two looks is at most 3600 seconds"));
+        }
+        Ok(asked)
+    }
+
+    /// How long reading may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.timeout)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_question_is_refused() {
+        let good = r#"{"look":1,"job":{"SLURM_JOB_ID":"7"},"families":[{"rank":"PMI_RANK"}],"timeout":5}"#;
+        assert_eq!(Asked::of(good.as_bytes()).unwrap().look, 1);
+        for (line, said) in [
+            ("", "EOF"),
+            ("look", "expected value"),
+            (&good.replace("\"7\"", "7"), "invalid type"),
+            (&good.replace(":5", ":0"), "between 0 and 86400"),
+            (&good.replace(":5", ":5,\"between\":-1"), "3600"),
+            (&good.replace(":5", ":5,\"run\":\"ls\""), "unknown field"),
+        ] {
+            let reason = Asked::of(line.as_bytes()).unwrap_err().to_string();
+            assert!(reason.starts_with("not a question: ") && reason.contains(said), "{line}: {reason}");
+        }
+    }
+}

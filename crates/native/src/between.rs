@@ -1,0 +1,131 @@
+//! Between two looks: processes run on, and it is watched which of them move and which get no processor.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
+use std::time::{Duration, Instant};
+
+use target::LiveProcess;
+
+use crate::stacks::{MessagePiece, SharedMemory, message_memory};
+
+/// A process that wants a processor must have had one for so long: else it could not move.
+const RAN: Duration = Duration::from_millis(5);
+
+/// So often shared memory is looked at: MPICH's rings of cells have no counter, and may look the same by chance.
+const LOOKS: u32 = 10;
+
+/// Between two questions whether to go on.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What was seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Between {
+    /// Processes through whose shared memory messages went.
+    pub moving: Vec<u32>,
+    /// Those that wanted a processor and had none.
+    pub hungry: Vec<u32>,
+    /// For how long all ran on.
+    pub ran: Duration,
+}
+
+impl Between {
+    /// Lets processes run on for so long, and for at most `patience` more until all that want a processor had one. `over` is
+    /// asked now and then whether to end now.
+    pub fn wait(pids: &[u32], long: Duration, patience: Duration, mut over: impl FnMut() -> bool) -> Self {
+        let begun = Instant::now();
+        let used: BTreeMap<u32, u64> = pids.iter().filter_map(|pid| Some((*pid, run_time(*pid)?))).collect();
+        let moving = moving(pids, begun + long, &mut over);
+        let until = begun + long + patience;
+        let mut hungry = starved(&used);
+        while !hungry.is_empty() && Instant::now() < until && !over() {
+            std::thread::sleep(PAUSE);
+            hungry = starved(&used);
+        }
+        Self { moving, hungry, ran: begun.elapsed() }
+    }
+}
+
+/// For how long threads of a process have had a processor, in nanoseconds (Linux, Documentation/scheduler/sched-stats.rst).
+/// `None` where the kernel does not tell.
+fn run_time(pid: u32) -> Option<u64> {
+    let mut total = 0_u64;
+    for task in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
+        let text = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+        total = total.saturating_add(text.split_whitespace().next()?.parse().ok()?);
+    }
+    Some(total)
+}
+
+/// Whether a thread of a process has a processor or waits for one.
+fn wants_processor(pid: u32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let runs = |stat: Vec<u8>| {
+        // The name in parentheses may hold anything, also a closing parenthesis.
+        let end = stat.iter().rposition(|byte| *byte == b')')?;
+        stat.get(end + 1..)?.trim_ascii_start().first().map(|state| *state == b'R')
+    };
+    tasks.filter_map(|task| runs(fs::read(task.path().join("stat")).ok()?)).any(|runs| runs)
+}
+
+fn starved(used: &BTreeMap<u32, u64>) -> Vec<u32> {
+    let enough = |before: u64, now: u64| Duration::from_nanos(now.saturating_sub(before)) >= RAN;
+    let hungry =
+        |(pid, before): (&u32, &u64)| run_time(*pid).is_some_and(|now| !enough(*before, now)) && wants_processor(*pid);
+    used.iter().filter(|one| hungry(*one)).map(|(pid, _)| *pid).collect()
+}
+
+/// Those through whose shared memory messages go until then. What is shared is read once for all of them; a process whose memory
+/// may not be read is not among them.
+fn moving(pids: &[u32], until: Instant, over: &mut impl FnMut() -> bool) -> Vec<u32> {
+    let shared: Vec<Sharing> = pids.iter().filter_map(|pid| Sharing::of(*pid)).collect();
+    let pause = until.saturating_duration_since(Instant::now()) / LOOKS;
+    let first = contents(&shared, &HashSet::new());
+    let mut found: HashSet<u32> = HashSet::new();
+    while found.len() < shared.len() && Instant::now() + pause <= until && !over() {
+        std::thread::sleep(pause);
+        let now = contents(&shared, &found);
+        let changed = |piece: &MessagePiece| matches!((first.get(piece.what()), now.get(piece.what())), (Some(Some(before)), Some(Some(now))) if before != now);
+        found.extend(shared.iter().filter(|one| one.pieces.iter().any(changed)).map(|one| one.pid));
+    }
+    while Instant::now() < until && !over() {
+        std::thread::sleep(until.saturating_duration_since(Instant::now()).min(PAUSE));
+    }
+    let mut found: Vec<u32> = found.into_iter().collect();
+    found.sort_unstable();
+    found
+}
+
+/// A process, and what it shares with others.
+struct Sharing {
+    pid: u32,
+    memory: File,
+    pieces: Vec<MessagePiece>,
+}
+
+impl Sharing {
+    fn of(pid: u32) -> Option<Self> {
+        let mappings = LiveProcess::open(pid).ok()?.mappings().ok()?;
+        let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
+        Some(Self { pid, memory, pieces: message_memory(pid, &mappings) })
+    }
+}
+
+/// A digest of each piece, `None` where it cannot be read; without those of processes that were seen to move.
+fn contents(shared: &[Sharing], but: &HashSet<u32>) -> HashMap<SharedMemory, Option<u64>> {
+    let mut contents: HashMap<SharedMemory, Option<u64>> = HashMap::new();
+    let mut bytes = Vec::new();
+    for one in shared.iter().filter(|one| !but.contains(&one.pid)) {
+        for piece in &one.pieces {
+            let known = contents.entry(piece.what().clone()).or_default();
+            if known.is_none() {
+                *known = piece.digest(|at, len| {
+                    target::fit(&mut bytes, len).ok()?;
+                    one.memory.read_exact_at(&mut bytes, at).ok()?;
+                    Some(&bytes)
+                });
+            }
+        }
+    }
+    contents
+}
