@@ -24,9 +24,12 @@ from .launchers.table_types import ProcessTableDict
 from .mpi2dd.types import Mpi2ddDict
 
 __version__: str
+#: The version of what agents of nodes are asked and answer.
+AGENT_PROTOCOL: int
 #: What stands for the file of the kernel's own page of code.
 VDSO: str
 __all__ = [
+    "AGENT_PROTOCOL",
     "VDSO",
     "Communicator",
     "CoreFile",
@@ -833,11 +836,15 @@ class Snapshot:
     def filtered(self, *, comm: Optional[str] = None, rank: Optional[int] = None, internal: bool = True) -> Snapshot:
         """Only the communicators of that name, the process of that rank; without internal operations if asked."""
 
-    def only(self, pids: Sequence[int]) -> Snapshot:
-        """Only the processes with these process ids, without a diagnosis."""
+    def only(self, pids: Sequence[Union[int, Tuple[str, int]]]) -> Snapshot:
+        """Only the processes with these process ids, or hosts and process ids, without a diagnosis."""
 
     def diagnose(
-        self, earlier: Optional[Snapshot] = None, *, interval_ms: Optional[int] = None, moving: Sequence[int] = ...
+        self,
+        earlier: Optional[Snapshot] = None,
+        *,
+        interval_ms: Optional[int] = None,
+        moving: Sequence[Union[int, Tuple[str, int]]] = ...,
     ) -> Diagnosis:
         """Why it is stuck: who waits for whom, and what does not fit.
 
@@ -845,7 +852,7 @@ class Snapshot:
             earlier: another snapshot of the same job, read before this one. With it is told what moved, and a deadlock is
                 certain where one look leaves open whether messages are on their way.
             interval_ms: for how long the job ran between the two, in milliseconds; None where that is not known.
-            moving: process ids of those through whose shared memory messages were seen to go meanwhile: they have moved,
+            moving: process ids, or hosts and process ids, of those through whose shared memory messages were seen to go meanwhile: they have moved,
                 also where both snapshots are equal.
 
         Other Python threads run meanwhile. Never fails on account of what was read: what is not known limits it.

@@ -12,15 +12,16 @@ from . import recordings
 from ._native import NativeError, Session, Snapshot
 from .debuggers import invocation, via_debugger
 from .debuggers.asked import Answer, DebuggedTarget, Progress, Unreadable
-from .errors import UserError, as_user_error
+from .errors import UsageError, UserError, as_user_error
 from .launchers.model import JobWorld
 from .native import reading
+from .nodes import reading as nodes
 from .report.progress import CLEAR
 from .report.words import size
 from .request import AUTO, NATIVE, Request
 from .system import processes
 from .system.output import ours
-from .targets import CoreTarget, LeftOutTarget, LostTarget, PidTarget, Place, RecordingTarget, Target
+from .targets import CoreTarget, LeftOutTarget, LostTarget, NodesTarget, PidTarget, Place, RecordingTarget, Target
 
 #: Where nothing could be read, so many reasons are told.
 _MOST_TOLD = 50
@@ -67,6 +68,11 @@ def snapshots(
         found.append(Snapshot.merged([], notes=notes))
     replayed, more = _replayed(wanted, read)
     found += [snapshot for _, snapshot in replayed]
+    for target in wanted:
+        if isinstance(target, NodesTarget):
+            of_nodes, reasons = _of_nodes(target, request, quiet=quiet)
+            found += of_nodes
+            more += reasons
     found += outlines if found else []
     for target, reason in refused:
         place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
@@ -75,6 +81,24 @@ def snapshots(
         else:
             failures.append(reason)
     return found, failures + more
+
+
+def _of_nodes(target: NodesTarget, request: Request, *, quiet: bool) -> Tuple[List[Snapshot], List[UserError]]:
+    """The ranks of a job on all its nodes, and of which nodes nothing came."""
+    try:
+        looks, missing, failures = nodes.read(target.job, request, _nodes_progress(quiet))
+    except UsageError:
+        raise
+    except UserError as error:
+        return [], [error]
+    if not looks:
+        return [], failures
+    times = [look.told["asked_at"] for look in looks if isinstance(look.told.get("asked_at"), (int, float))]
+    spread = f", asked within {max(times) - min(times):.2f} s by their clocks" if len(times) > 1 else ""
+    silent = f"; {len(failures)} did not answer" if failures else ""
+    ranks = sum(len(look.snapshot.processes) for look in looks)
+    note = f"{ranks} ranks were read on {len(looks)} nodes{spread}{silent}"
+    return [*(look.snapshot for look in looks), *missing, Snapshot.merged([], notes=[note])], failures
 
 
 def read_as_root(answers: Sequence[Answer]) -> List[str]:
@@ -281,6 +305,20 @@ def raise_all(failures: List[UserError]) -> None:
     if len(messages) > _MOST_TOLD:
         messages[_MOST_TOLD:] = [f"and {len(messages) - _MOST_TOLD:,} more like these"]
     raise UserError("\n".join(messages), help="\n".join(helps), kind=failures[0].kind)
+
+
+def _nodes_progress(quiet: bool) -> Callable[[int, int, Sequence[str]], None]:
+    """Tells on a terminal how many nodes have answered, and which are late; silent elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        return lambda done, total, late: None
+
+    def tell(done: int, total: int, late: Sequence[str]) -> None:
+        named = ", ".join(late[:_MAX_LABELS]) + (" …" if len(late) > _MAX_LABELS else "")
+        line = "" if done == total else f"{done} of {total} nodes have answered; waiting for {named}"
+        sys.stderr.write(ours(CLEAR) + line)
+        sys.stderr.flush()
+
+    return tell
 
 
 def _progress(quiet: bool) -> Callable[[int, int, int], None]:

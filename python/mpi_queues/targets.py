@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 from .errors import UsageError, UserError
 from .launchers import job as acquisition
 from .launchers.model import Job, RankEntry, World, numbered_through
+from .nodes.engines import PREFIXES
 from .request import AUTO, VIA
 from .system.deadline import within
 from .system.paths import shown
@@ -101,7 +102,19 @@ class JobTarget:
     job: str
 
 
-Target = Union[PidTarget, CoreTarget, RecordingTarget, LostTarget, LeftOutTarget]
+@dataclass(frozen=True)
+class NodesTarget:
+    """All ranks of a job on all its nodes, as the cluster's engine names it."""
+
+    job: str
+
+    @property
+    def label(self) -> str:
+        """How messages name it."""
+        return shown(self.job)
+
+
+Target = Union[PidTarget, CoreTarget, RecordingTarget, LostTarget, LeftOutTarget, NodesTarget]
 
 
 def of_job(job: Job, *, several: Optional[bool] = None) -> List[Target]:
@@ -161,7 +174,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--job",
         action=_Append,
         metavar="JOB",
-        help="all ranks of a job on this machine: process id or name of its launcher (see: mpi-queues ranks)",
+        help="all ranks of a job on this machine: process id or name of its launcher (see: mpi-queues ranks); or on "
+        "all its nodes: slurm:JOBID, slurm:JOBID.STEP, flux:JOBID, hosts:NODESET",
     )
     group.add_argument(
         "--via",
@@ -202,7 +216,12 @@ def requested(options: argparse.Namespace) -> List[Target]:
             "no target is named", help="name some: --job JOB, --pid PID, --core CORE --exe EXE, --recording FILE"
         )
     wanted: Dict[Tuple[str, Any], Target] = {}
-    jobs = _jobs([target.job for target in options.targets if isinstance(target, JobTarget)], options.timeout)
+    names = [target.job for target in options.targets if isinstance(target, JobTarget)]
+    many = {name: [NodesTarget(name)] for name in names if name.startswith(PREFIXES)}
+    jobs: Dict[str, List[Target]] = {
+        **_jobs([name for name in names if name not in many], options.timeout),
+        **{name: [*found] for name, found in many.items()},
+    }
     for target in options.targets:
         for one in jobs.pop(target.job, []) if isinstance(target, JobTarget) else [target]:
             # A process that is named alone, too, is read as the rank that it is.

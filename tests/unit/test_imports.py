@@ -114,7 +114,7 @@ LEVELS = (
     ("errors", "handle_types"),
     ("system",),
     ("launchers", "mpi2dd.directories", "mpi2dd.types", "request"),
-    ("report",),
+    ("report", "nodes"),
     ("printers", "recordings", "targets"),
     ("debuggers", "cores"),
     ("native",),

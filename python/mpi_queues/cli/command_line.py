@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Optional, Sequence
 
 from .. import __version__, starting, targets
 from ..errors import UsageError, UserError
+from ..nodes import reading as nodes
 from ..report.words import WIDTH, fitted
 from ..system.output import OutputError, Stream, clean_streams
 from . import demo, diagnose, handles, init, layouts, ranks, record, show, stacks
@@ -66,6 +67,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             print("\nmpi-queues: interrupted; the processes were left as they were", file=sys.stderr)
             return _TERMINATED if error.args else starting.INTERRUPTED
         finally:
+            nodes.close_all()
             starting.guard()
             signal.signal(signal.SIGTERM, previous)
 

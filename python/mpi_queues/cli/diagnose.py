@@ -9,12 +9,13 @@ import shutil
 import sys
 import time
 from dataclasses import dataclass, replace
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from .. import asking, targets
 from .._native import Diagnosis, Snapshot
 from ..debuggers import shared_memory
 from ..errors import UsageError, UserError
+from ..nodes import reading as nodes
 from ..report import diagnosis as report
 from ..report.words import WIDTH
 from ..request import Request
@@ -70,7 +71,8 @@ def run(options: argparse.Namespace) -> int:
     wanted = targets.requested(options)
     request = replace(requested(options, options.source), stacks=True)
     running = _running(wanted)
-    if options.twice is not None and not running:
+    lives = bool(running) or any(isinstance(target, targets.NodesTarget) for target in wanted)
+    if options.twice is not None and not lives:
         raise UsageError(
             "--twice needs live processes that run: nothing of what is named runs on between two looks",
             help="leave out --twice",
@@ -78,10 +80,12 @@ def run(options: argparse.Namespace) -> int:
     first, failures = show.merged(wanted, request, options, lambda unread: _write_json(unread.diagnose()))
     diagnosis = first.diagnose()
     interval = options.twice
-    if interval is None and running and not options.once and _asks_for_more(diagnosis):
+    if interval is None and lives and not options.once and _asks_for_more(diagnosis):
         interval = AGAIN_AFTER
     if interval is not None:
-        diagnosis, failures = _again(_Look(first, time.monotonic(), running), options, wanted, request, interval)
+        diagnosis, failures = _again(
+            _Look(first, time.monotonic(), running, _of_nodes(wanted)), options, wanted, request, interval
+        )
     _show(diagnosis, options)
     return show.finish(diagnosis.snapshot, failures, options, told=False)
 
@@ -98,6 +102,8 @@ class _Look:
     snapshot: Snapshot
     ended: float
     running: Dict[int, int]
+    #: Those of other nodes.
+    of_nodes: List[nodes.Place]
 
 
 def _running(wanted: Sequence[targets.Target]) -> Dict[int, int]:
@@ -117,6 +123,9 @@ def _again(
     interval: float,
 ) -> Tuple[Diagnosis, List[UserError]]:
     """Lets the processes run on and reads them again: the diagnosis of both looks, and what could not be read."""
+    for target in wanted:
+        if isinstance(target, targets.NodesTarget):
+            nodes.begin(target.job, request, interval)
     used = {pid: processes.run_time(pid) for pid in first.running}
     moving = shared_memory.moving(first.running, first.ended + interval)
     hungry = starved(used, PATIENCE)
@@ -127,6 +136,7 @@ def _again(
     still = _running(wanted)
     same = [pid for pid, started in first.running.items() if still.get(pid) == started and pid not in hungry]
     snapshots, failures = asking.snapshots(wanted, request)
+    more_moving, more_hungry = _between(wanted)
     problems = [str(failure).replace("\n", "; ") for failure in failures]
     if not snapshots and not still:
         problems.append("all processes have ended between the two looks: they were not stuck")
@@ -134,11 +144,30 @@ def _again(
     problems += [
         f"pid {pid}: it had no processor between the two looks, so that it did not move tells nothing: "
         "look again with --twice 30"
-        for pid in hungry
+        for pid in [*hungry, *(pid for _, pid in more_hungry)]
     ]
     second = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
-    earlier = first.snapshot.only(same)
-    return second.diagnose(earlier, interval_ms=int(ran * 1000), moving=sorted(moving)), failures
+    earlier = first.snapshot.only([*same, *(place for place in first.of_nodes if place not in more_hungry)])
+    moved: List[Union[int, nodes.Place]] = [*sorted(moving), *more_moving]
+    return second.diagnose(earlier, interval_ms=int(ran * 1000), moving=moved), failures
+
+
+def _of_nodes(wanted: Sequence[targets.Target]) -> List[nodes.Place]:
+    return [
+        place for target in wanted if isinstance(target, targets.NodesTarget) for place in nodes.processes(target.job)
+    ]
+
+
+def _between(wanted: Sequence[targets.Target]) -> Tuple[List[nodes.Place], List[nodes.Place]]:
+    """Those of other nodes that moved between the two looks, and those that had no processor."""
+    moving: List[nodes.Place] = []
+    hungry: List[nodes.Place] = []
+    for target in wanted:
+        if isinstance(target, targets.NodesTarget):
+            found = nodes.between(target.job)
+            moving += found[0]
+            hungry += found[1]
+    return moving, hungry
 
 
 def starved(used: Dict[int, Optional[float]], patience: float) -> List[int]:
@@ -195,7 +224,7 @@ def _named(options: argparse.Namespace) -> str:
             words += ["--core", target.core, *(["--exe", target.exe] if target.exe else [])]
         elif isinstance(target, targets.RecordingTarget):
             words += ["--recording", target.path]
-        elif isinstance(target, targets.JobTarget):
+        elif isinstance(target, (targets.JobTarget, targets.NodesTarget)):
             words += ["--job", target.job]
     if len(words) > 12:
         return "TARGET..."

@@ -1,0 +1,214 @@
+"""The agents of some nodes, all started by one process of the engine.
+
+Its standard input goes to every agent, and when that is closed, by us or because we have ended, the agents end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from typing import IO, Any, Dict, List, Optional, Sequence, Set, Tuple
+
+from .._native import AGENT_PROTOCOL, Snapshot, __version__
+from ..errors import UserError
+from ..system.paths import shown
+from .engines import Engine
+from .frames import BadFrame, Frames, Message
+
+#: How long an engine may take to end once its agents have, in seconds, each time that it is asked more firmly.
+_ENDING = 3.0
+
+#: A longer line is nobody's, in bytes; and so many lines of errors are kept.
+_MAX_LINE = 64 << 10
+_MAX_ERRORS = 20
+
+#: Engines put a node's name, or the number of a task, in front of each line.
+_LABEL = re.compile(rb"\s*([^\s:]{1,255}): ?(.*)", re.DOTALL)
+
+#: Which stream of which agents has something to read.
+Selected = Tuple["Agents", str]
+
+
+@dataclass
+class Look:
+    """What the agent of one node has said at one look."""
+
+    node: str
+    snapshot: Snapshot
+    #: What it told besides.
+    told: Dict[str, Any]
+
+
+@dataclass
+class _Sender:
+    """One agent, by the label of its lines."""
+
+    frames: Frames = field(default_factory=Frames)
+    #: The node that it says to be on.
+    node: Optional[str] = None
+    told: Dict[int, Dict[str, Any]] = field(default_factory=dict)
+    #: Why nothing more of it is believed.
+    problem: Optional[str] = None
+
+
+class Agents:
+    """One agent on each of some nodes."""
+
+    def __init__(self, engine: Engine, nodes: Sequence[str], agent: Sequence[str]) -> None:
+        """Has the engine start them.
+
+        Raises:
+            UserError: where there is no such engine here.
+        """
+        self.nodes = list(nodes)
+        #: What they have answered: by the number of the look, then by node.
+        self.answers: Dict[int, Dict[str, Look]] = {}
+        self._senders: Dict[bytes, _Sender] = {}
+        self._rest = {"out": b"", "error": b""}
+        self._errors: List[str] = []
+        self._open: Set[str] = {"out", "error"}
+        command = engine.command(self.nodes, [*agent, "node"])
+        self._name = command[0]
+        try:
+            # A session of its own: Ctrl-C is ours, and ends the agents by closing their input.
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            reason = f"{engine.name}: {command[0]} cannot be started: {error.strerror}"
+            raise UserError(reason, kind="no_engine") from error
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._streams: Dict[str, IO[bytes]] = {"out": self._process.stdout, "error": self._process.stderr}
+
+    def register(self, selector: selectors.BaseSelector) -> None:
+        """Has a selector watch what they write; its keys have these agents and the name of the stream."""
+        for name, stream in self._streams.items():
+            os.set_blocking(stream.fileno(), False)
+            selector.register(stream, selectors.EVENT_READ, (self, name))
+
+    def ask(self, question: Dict[str, Any]) -> None:
+        """Asks all of them. Where that cannot be written they have ended, which their silence tells."""
+        self.answers = {question["look"]: {}}
+        with contextlib.suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.write(json.dumps(question).encode() + b"\n")
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the engine has ended and all that it wrote was read."""
+        return not self._open and self._process.poll() is not None
+
+    @property
+    def greeted(self) -> List[str]:
+        """The nodes whose agents have begun."""
+        return [one.node for one in self._senders.values() if one.node is not None and one.problem is None]
+
+    def reason(self, node: str) -> str:
+        """Why there is no answer of a node."""
+        sender = next((one for one in self._senders.values() if one.node == node), None)
+        if sender is not None and sender.problem is not None:
+            return sender.problem
+        named = re.compile(rf"(?<![\w.-]){re.escape(node)}(?![\w-])")
+        said = [line for line in self._errors if named.search(line)] or self._errors
+        said += [shown(line) for one in self._senders.values() if one.node is None for line in one.frames.others]
+        why = f": {said[0]}" if said else ""
+        if self.has_ended:
+            return f"{self._name} ended there (status {self._process.returncode}){why}"
+        return f"no agent has begun there{why}" if sender is None else "its agent did not answer in time"
+
+    def read(self, name: str) -> bool:
+        """Takes what has come in a stream; false where that is its end."""
+        try:
+            data = os.read(self._streams[name].fileno(), 1 << 18)
+        except BlockingIOError:
+            return True
+        if not data:
+            self._open.discard(name)
+            return False
+        *lines, rest = (self._rest[name] + data).split(b"\n")
+        self._rest[name] = rest[:_MAX_LINE]
+        for line in lines:
+            if name == "out":
+                self._take(line)
+            elif len(self._errors) < _MAX_ERRORS and line.strip():
+                self._errors.append(shown(line[:300].decode("utf-8", "replace").strip()))
+        return True
+
+    def _take(self, line: bytes) -> None:
+        match = _LABEL.fullmatch(line)
+        if match is None or (match[1] not in self._senders and len(self._senders) > 2 * len(self.nodes)):
+            return
+        sender = self._senders.setdefault(match[1], _Sender())
+        if sender.problem is not None:
+            return
+        try:
+            message = sender.frames.feed(match[2])
+            if message is not None:
+                self._hear(sender, message)
+        except BadFrame as error:
+            sender.problem = f"what its agent writes makes no sense: {error}"
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            sender.problem = "what its agent writes makes no sense"
+
+    def _hear(self, sender: _Sender, message: Message) -> None:
+        if message.kind == "snapshot":
+            if sender.node is None or message.look not in self.answers or message.look not in sender.told:
+                raise BadFrame("an answer that nobody has asked for")
+            snapshot = Snapshot.from_json(message.body.decode("utf-8"))
+            self.answers[message.look][sender.node] = Look(sender.node, snapshot, sender.told.pop(message.look))
+            return
+        content = json.loads(message.body)
+        if message.kind == "hello":
+            self._greet(sender, content)
+        elif message.kind == "told":
+            sender.told = {message.look: dict(content)}
+        else:
+            sender.problem = f"its agent refuses: {shown(str(content['text'])[:200])}"
+
+    def _greet(self, sender: _Sender, content: Dict[str, Any]) -> None:
+        names = [str(content[name]).split(".")[0] for name in ("node", "host") if content.get(name)]
+        taken = {one.node for one in self._senders.values()}
+        known = [node for name in names for node in self.nodes if node.split(".")[0] == name]
+        sender.node = next((node for node in known if node not in taken), None)
+        if sender.node is None:
+            raise BadFrame("an agent of another node")
+        if content["protocol"] != AGENT_PROTOCOL:
+            version = shown(str(content["agent"])[:40])
+            sender.problem = f"its agent is of version {version}, which does not fit {__version__} here"
+
+    def end(self) -> None:
+        """Ends them, and waits until the engine has ended."""
+        with contextlib.suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+        for number in (None, signal.SIGTERM, signal.SIGKILL):
+            if number is not None:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, number)
+            if self._ended_within(_ENDING):
+                break
+        for stream in self._streams.values():
+            stream.close()
+
+    def _ended_within(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while self._process.poll() is None:
+            if time.monotonic() > deadline:
+                return False
+            # What is still written is read: a full pipe would hold up the engine.
+            for name in tuple(self._open):
+                self.read(name)
+            time.sleep(0.01)
+        return True

@@ -1,0 +1,105 @@
+"""What agents write, among whatever else comes through an engine; ``crates/agent/src/node/frame.rs`` says how it looks.
+
+It is what a stranger wrote: nothing of it is believed that does not fit, and nothing grows without bound.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from dataclasses import dataclass, field
+from typing import List, Optional
+
+#: A message is not longer than this, packed and unpacked, in bytes.
+MAX_PACKED = 64 << 20
+MAX_MESSAGE = 512 << 20
+
+#: So many lines that are none of an agent's are kept, each cut after so many bytes: they may say what is wrong.
+_MAX_OTHERS = 5
+_MAX_OTHER = 200
+
+_KINDS = (b"hello", b"told", b"snapshot", b"refused")
+
+
+class BadFrame(Exception):
+    """A line that begins as an agent's do, and is none."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One whole message."""
+
+    kind: str
+    #: The number of the look that it belongs to.
+    look: int
+    body: bytes
+
+
+@dataclass
+class Frames:
+    """The lines of one agent."""
+
+    #: The parts of the message that is coming.
+    _parts: List[bytes] = field(default_factory=list)
+    _head: Optional[List[bytes]] = None
+    _size: int = 0
+    #: Lines that are none of an agent's.
+    others: List[str] = field(default_factory=list)
+
+    def feed(self, line: bytes) -> Optional[Message]:
+        """Takes a line without its label; a message where it is whole now.
+
+        Raises:
+            BadFrame: where it is damaged, or not the next one.
+        """
+        if not line.startswith(b"mq1 "):
+            if line.strip() and len(self.others) < _MAX_OTHERS:
+                self.others.append(line[:_MAX_OTHER].decode("utf-8", "replace").strip())
+            return None
+        words = line.split()
+        if len(words) != 7 or words[1] not in _KINDS:
+            raise BadFrame("a line of an agent is damaged")
+        number, of = _number(words[3]), _number(words[4])
+        piece = _decoded(words[6], words[5])
+        head = [words[1], words[2], words[4]]
+        if number == 1 and not self._parts:
+            self._head = head
+        if self._head != head or number != len(self._parts) + 1 or number > of:
+            raise BadFrame("lines of an agent are missing")
+        self._size += len(piece)
+        if self._size > MAX_PACKED:
+            raise BadFrame(f"a message of an agent has more than {MAX_PACKED >> 20} MiB")
+        self._parts.append(piece)
+        if number < of:
+            return None
+        packed, look = b"".join(self._parts), _number(words[2])
+        self._parts, self._head, self._size = [], None, 0
+        return Message(words[1].decode("ascii"), look, _unpacked(packed))
+
+
+def _number(word: bytes) -> int:
+    if not word.isdigit() or len(word) > 12:
+        raise BadFrame("a line of an agent is damaged")
+    return int(word)
+
+
+def _decoded(text: bytes, crc: bytes) -> bytes:
+    try:
+        piece = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        piece = None
+    if piece is None or b"%08x" % zlib.crc32(piece) != crc:
+        raise BadFrame("a line of an agent is damaged")
+    return piece
+
+
+def _unpacked(packed: bytes) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        body = unpacker.decompress(packed, MAX_MESSAGE)
+    except zlib.error as error:
+        raise BadFrame("a message of an agent is damaged") from error
+    if not unpacker.eof:
+        raise BadFrame(f"a message of an agent is damaged, or has more than {MAX_MESSAGE >> 20} MiB")
+    return body

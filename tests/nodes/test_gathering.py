@@ -1,0 +1,144 @@
+"""Nodes that fail cost their own ranks, and nothing else: by made-up agents."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Dict, List, Sequence, Tuple
+
+import pytest
+from mpi_queues import UserError
+from mpi_queues._native import AGENT_PROTOCOL
+from mpi_queues.nodes import gathering, reading
+from mpi_queues.nodes.agents import Look
+from mpi_queues.nodes.engines import Engine
+from mpi_queues.nodes.gathering import Gathering
+from mpi_queues.request import Request
+from support import processes
+from support.paths import PROGRAMS
+
+MADE_UP = PROGRAMS / "made_up_nodes.py"
+
+
+@dataclass
+class MadeUp(Engine):
+    """Runs the made-up agents."""
+
+    names: Sequence[str]
+    started: List[List[str]] = field(default_factory=list)
+
+    name = "made-up"
+    same = ()
+    other = ()
+
+    @property
+    def job_variables(self) -> Dict[str, str]:
+        return {"JOB": "1"}
+
+    def nodes(self) -> List[str]:
+        return list(self.names)
+
+    def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
+        self.started.append(list(nodes))
+        return [sys.executable, str(MADE_UP), str(AGENT_PROTOCOL), *nodes]
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits long for made-up nodes."""
+    monkeypatch.setattr(gathering, "START", 1.0)
+
+
+def asked(engine: MadeUp, timeout: float = 1.0) -> Tuple[List[Look], Dict[str, str]]:
+    with Gathering(engine, ["agent"]) as agents:
+        agents.ask(timeout=timeout)
+        return agents.gather(lambda done, total, late: None)
+
+
+def ranks(looks: Sequence[Look]) -> List[int]:
+    return sorted(one.rank for look in looks for one in look.snapshot.processes if one.rank is not None)
+
+
+def test_all_nodes_answer_as_often_as_they_are_asked() -> None:
+    told: List[Tuple[int, int]] = []
+    with Gathering(MadeUp(["good0", "good1", "good2"]), ["agent"]) as agents:
+        for _ in range(3):
+            agents.ask(timeout=20)
+            looks, silent = agents.gather(lambda done, total, late: told.append((done, total)))
+            assert (ranks(looks), silent) == (list(range(6)), {})
+    assert told[-1] == (3, 3) and all(total == 3 for _, total in told)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("silent", "no agent has begun there"),
+        ("slow", "its agent did not answer in time"),
+        ("old", r"its agent is of version 0\.0\.9, which does not fit"),
+        ("garbage", "what its agent writes makes no sense"),
+        ("damaged", "what its agent writes makes no sense"),
+        ("nonsense", "what its agent writes makes no sense"),
+        ("stranger", "an answer that nobody has asked for"),
+        ("refused", r"Permission denied \(publickey\)"),
+    ],
+)
+def test_a_node_that_fails_costs_its_own_ranks(kind: str, said: str) -> None:
+    looks, silent = asked(MadeUp(["good0", f"{kind}1", "good2"]))
+    assert ranks(looks) == [0, 1, 4, 5]
+    assert list(silent) == [f"{kind}1"]
+    with pytest.raises(UserError, match=said):
+        raise UserError(silent[f"{kind}1"])
+    assert all(character.isprintable() for character in silent[f"{kind}1"])
+
+
+@pytest.mark.parametrize("kind", ["dies", "unreachable"])
+def test_an_engine_that_ends_for_all_is_started_again_without_the_one_that_failed(kind: str) -> None:
+    engine = MadeUp(["good0", f"{kind}1", "good2"])
+    looks, silent = asked(engine, timeout=20)
+    # By their number in the new process of the engine.
+    assert {look.node for look in looks} == {"good0", "good2"} or kind == "dies"
+    assert f"{kind}1" in silent
+    assert engine.started[0] == ["good0", f"{kind}1", "good2"] and len(engine.started) > 1
+
+
+def test_one_in_a_hundred_of_a_thousand_nodes_is_silent() -> None:
+    names = [f"silent{number}" if number % 100 == 7 else f"good{number}" for number in range(1000)]
+    begun = time.monotonic()
+    looks, silent = asked(MadeUp(names), timeout=5.0)
+    assert len(looks) == 990 and len(ranks(looks)) == 1980
+    assert sorted(silent) == sorted(name for name in names if name.startswith("silent"))
+    assert time.monotonic() - begun < 60
+
+
+def test_what_a_node_says_is_text() -> None:
+    looks, silent = asked(MadeUp(["good0", "escape1"]), timeout=20)
+    assert not silent
+    text = "".join(look.snapshot.to_json() for look in looks)
+    assert "gone" in text and all(character.isprintable() for character in text)
+
+
+def test_missing_ranks_are_processes_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "engine_of", lambda job: MadeUp(["good0", "silent1"]))
+    monkeypatch.setattr(reading.agent, "path", lambda: Path("agent"))
+    try:
+        looks, missing, failures = reading.read("made-up", Request(timeout=1.0), lambda done, total, late: None)
+        assert ranks(looks) == [0, 1]
+        assert [(one.rank, one.problems) for snapshot in missing for one in snapshot.processes] == [
+            (rank, ["not read: node silent1: no agent has begun there"]) for rank in (2, 3)
+        ]
+        assert [str(failure.args[0]) for failure in failures] == ["node silent1: no agent has begun there"]
+        for wrong in (Request(action="handles"), Request(source="plugin"), Request(via="gdb")):
+            with pytest.raises(UserError, match="made-up: "):
+                reading.read("made-up", wrong, lambda done, total, late: None)
+    finally:
+        reading.close_all()
+
+
+def test_nothing_is_left_running() -> None:
+    agents = Gathering(MadeUp(["good0", "slow1"]), ["agent"])
+    agents.ask(timeout=0.1)
+    pids = [part._process.pid for part in agents._parts]
+    agents.close()
+    assert all(processes.state(pid) is None for pid in pids)

@@ -1,0 +1,144 @@
+"""Jobs of Slurm on several nodes: virtual ones of a real Slurm, which the tests start and end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+import pytest
+from mpi_queues.cli import demo
+from support import processes
+from support.builds import MpiBuild
+from support.slurm import Slurm
+
+#: The pml that the demo's own job has as well.
+JOB = {"OMPI_MCA_pml": "ob1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[Slurm]:
+    with Slurm(4) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def program(debian_mpi: MpiBuild, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("demo")
+    demo.compile_demo(place)
+    return place / "demo"
+
+
+@pytest.fixture(scope="module")
+def job(slurm: Slurm, program: Path) -> str:
+    """The number of a deadlocked job of three ranks on three nodes."""
+    return slurm.run(program, demo.RANKS, JOB)
+
+
+def command(*words: str) -> List[str]:
+    return [sys.executable, "-m", "mpi_queues.cli", *words]
+
+
+def told(slurm: Slurm, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*words), env=slurm.environment, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def agents() -> List[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[0].endswith(b"mpi-queues-agent"):
+                found.append(int(entry.name))
+    return found
+
+
+def pids_of(snapshot: Dict[str, Any]) -> List[int]:
+    return [process["pid"] for process in snapshot["processes"]]
+
+
+def reasons(diagnosis: Dict[str, Any]) -> List[Any]:
+    return [
+        diagnosis["verdict"]["state"],
+        *[(one["kind"], one["ranks"], one["summary"]) for one in diagnosis["diagnosis"]],
+    ]
+
+
+def test_nodes_together_say_what_one_machine_says(slurm: Slurm, job: str) -> None:
+    over_nodes = told(slurm, "diagnose", "--job", f"slurm:{job}", "--format", "json")
+    assert over_nodes.returncode == 0, over_nodes.stderr
+    found = json.loads(over_nodes.stdout)
+    assert [process["rank"] for process in found["processes"]] == list(range(demo.RANKS))
+    assert found["verdict"]["state"] == "deadlock"
+    assert [one["state"] for one in found["verdict"]["movement"]] == ["stuck"] * demo.RANKS
+    # The virtual nodes share one /proc: the same ranks can be read here.
+    named = [word for pid in pids_of(found) for word in ("--pid", str(pid))]
+    here = told(slurm, "diagnose", *named, "--format", "json")
+    assert reasons(json.loads(here.stdout)) == reasons(found)
+    assert not agents()
+    for pid in pids_of(found):
+        processes.assert_running(pid)
+
+
+def test_queues_and_stacks_of_all_nodes(slurm: Slurm, job: str) -> None:
+    shown = told(slurm, "show", "--job", f"slurm:{job}.0", "--rank", "1")
+    assert shown.returncode == 0, shown.stderr
+    assert "pending receives: 1" in shown.stdout and "unexpected messages: 1" in shown.stdout
+    stacks = told(slurm, "stacks", "--job", f"slurm:{job}")
+    assert stacks.returncode == 0 and "receive_halo" in stacks.stdout, stacks.stderr
+
+
+def test_what_is_not_there_is_told(slurm: Slurm, job: str) -> None:
+    for name, status, said in (
+        ("slurm:4000000", 3, "slurm:4000000: "),
+        ("slurm:x;reboot", 2, "not a job of Slurm"),
+        (f"slurm:{job}.7", 3, "on none of its 3 nodes runs a rank of it"),
+        ("hosts:--help", 2, "not a set of nodes"),
+        ("flux:-f", 2, "not a job of flux"),
+    ):
+        found = told(slurm, "show", "--job", name)
+        assert (found.returncode, found.stdout) == (status, ""), (name, found.stderr)
+        assert said in found.stderr, found.stderr
+    handles = told(slurm, "handles", "--job", f"slurm:{job}", "comm")
+    assert handles.returncode == 3 and "of many nodes" in handles.stderr, handles.stderr
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_whoever_is_interrupted_leaves_nothing_behind(slurm: Slurm, job: str, end: signal.Signals) -> None:
+    running = subprocess.Popen(
+        command("diagnose", "--job", f"slurm:{job}", "--twice", "60"),
+        env=slurm.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    processes.wait_until(lambda: len(agents()) >= demo.RANKS, "the agents to begin")
+    time.sleep(1)
+    running.send_signal(end)
+    running.communicate(timeout=60)
+    # An agent that watches processes looks for the end of its input afterwards.
+    processes.wait_until(lambda: not agents(), "the agents to end", timeout=30)
+
+
+def test_a_node_that_cannot_be_reached_costs_its_own_rank(slurm: Slurm, job: str) -> None:
+    slurm.kill_node("n2")
+    try:
+        found = told(slurm, "diagnose", "--job", f"slurm:{job}", "--timeout", "10", "--format", "json")
+        assert found.returncode == 1 and "node n2: " in found.stderr, found.stderr
+        content = json.loads(found.stdout)
+        unread = [one for one in content["processes"] if one["mpi"] is None]
+        assert len(content["processes"]) == demo.RANKS and len(unread) == 1
+        assert "node n2" in unread[0]["problems"][0]
+        # Whether it is a deadlock hangs on the rank that was not read.
+        assert content["verdict"]["state"] != "deadlock"
+        assert not any(one["certain"] and unread[0]["rank"] in one["ranks"] for one in content["diagnosis"])
+    finally:
+        slurm.start_node("n2")

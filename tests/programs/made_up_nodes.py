@@ -1,0 +1,102 @@
+"""Stands for an engine and the agents of many nodes: ``made_up_nodes.py PROTOCOL NODE...``.
+
+Each line of its input is a question for all of them; what each node does is said by its name, ``good7``, ``silent3``.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+import zlib
+from typing import Any, Dict, List
+
+PIECE = 648
+
+
+def say(node: str, line: bytes) -> None:
+    sys.stdout.buffer.write(node.encode() + b": " + line + b"\n")
+
+
+def frames(kind: str, look: int, body: Any) -> List[bytes]:
+    packed = zlib.compress(json.dumps(body).encode())
+    pieces = [packed[at : at + PIECE] for at in range(0, len(packed), PIECE)]
+    return [
+        b"mq1 %s %d %d %d %08x %s"
+        % (kind.encode(), look, number, len(pieces), zlib.crc32(piece), base64.b64encode(piece))
+        for number, piece in enumerate(pieces, 1)
+    ]
+
+
+def hello(node: str, protocol: int, **more: Any) -> None:
+    content = {"agent": "0.1.0", "protocol": protocol, "host": node, "node": None, "pid": 1, **more}
+    for line in frames("hello", 0, content):
+        say(node, line)
+
+
+def process(rank: int, size: int, node: str) -> Dict[str, Any]:
+    return {"rank": rank, "world_size": size, "pid": 1000 + rank % 4, "host": node, "problems": []}
+
+
+def answer(node: str, look: int, ranks: List[int], size: int) -> List[bytes]:
+    snapshot = {
+        "schema": "mpi-queues/1",
+        "captured_at": None,
+        "processes": [process(rank, size, node) for rank in ranks],
+        "problems": [],
+    }
+    told = {"asked_at": 1.0, "seconds": 0.1, "ranks": len(ranks), "moving": [], "hungry": [], "ran_ms": 0}
+    return frames("told", look, told) + frames("snapshot", look, snapshot)
+
+
+def main() -> int:
+    protocol, nodes = int(sys.argv[1]), sys.argv[2:]
+    kinds = {node: re.sub(r"\d+$", "", node) for node in nodes}
+    size = 2 * len(nodes)
+    for node, kind in kinds.items():
+        if kind in ("good", "garbage", "damaged", "slow", "dies", "stranger", "nonsense", "escape"):
+            hello(node, protocol)
+        elif kind == "old":
+            hello(node, protocol - 1, agent="0.0.9")
+        elif kind == "refused":
+            say(node, b"\x1b[31mPermission denied (publickey).\x1b]0;owned\x07")
+    sys.stdout.flush()
+    if "unreachable" in kinds.values():
+        sys.stderr.write("engine: error: one node cannot be reached\n")
+        return 9
+    for line in sys.stdin:
+        if not line.strip():
+            continue
+        look = json.loads(line)["look"]
+        for index, (node, kind) in enumerate(kinds.items()):
+            lines = answer(node, look, [2 * index, 2 * index + 1], size)
+            if kind == "garbage":
+                for _ in range(100):
+                    say(node, b"\xff\x00mq1 " + bytes(range(1, 10)) * 50 + b"\x1b[2J")
+                say(node, b"mq1 snapshot 1 1 1 zz zz")
+            elif kind == "damaged":
+                say(node, lines[0])
+                say(node, lines[1][:-8] + b"AAAAAAA=")
+            elif kind == "nonsense":
+                for one in frames("told", look, [1, 2]) + frames("snapshot", look, {"schema": "another/1"}):
+                    say(node, one)
+            elif kind == "stranger":
+                for one in answer(node, look + 5, [0, 1], size):
+                    say(node, one)
+            elif kind == "dies":
+                return 1
+            elif kind == "escape":
+                escaped = json.loads(zlib.decompress(base64.b64decode(lines[-1].split()[-1])))
+                escaped["processes"][0]["problems"] = ["\x1b[2Jgone\nmpi-queues: all is well"]
+                for one in [lines[0], *frames("snapshot", look, escaped)]:
+                    say(node, one)
+            elif kind == "good":
+                for one in lines:
+                    say(node, one)
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
