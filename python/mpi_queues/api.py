@@ -35,7 +35,8 @@ def attach(
         pid: a process id, or several.
         job: all ranks of a job on this machine, by the process id of its launcher (or of anything of the job), or by
             the launcher's name. They are stopped together, so that what their queues say fits together; a rank that
-            cannot be read is a process with its ``problems``.
+            cannot be read is a process with its ``problems``. Or its ranks on all its nodes: ``"slurm:1234"``,
+            ``"flux:ID"``, ``"hosts:NODESET"``.
         via: what reads: ``native`` (no debugger), ``gdb``, ``lldb``; ``auto``: a debugger only where it must be one.
         source: who reads: ``auto`` and ``builtin`` are the built-in reader, ``plugin`` the MPI vendor's plug-in.
         plugin: the path of that plug-in; it is searched for where it is None.
@@ -68,12 +69,15 @@ def attach(
 
 def _job_targets(pid: object, job: object) -> Sequence[Target]:
     from .launchers import job as acquisition
-    from .targets import of_job
+    from .nodes.engines import PREFIXES
+    from .targets import NodesTarget, of_job
 
     if pid is not None:
         raise UsageError("both a job and processes are named", help="such as attach(job=4242), or attach(pid=4242)")
     if isinstance(job, bool) or not isinstance(job, (int, str)) or (isinstance(job, int) and not 0 < job < 1 << 31):
         raise UsageError(f"{job!r} is neither a process id nor a name", help="such as attach(job=4242)")
+    if isinstance(job, str) and job.startswith(PREFIXES):
+        return [NodesTarget(job)]
     return of_job(acquisition.find(str(job)))
 
 
@@ -169,6 +173,7 @@ def _read(
     targets: Sequence[Target], via: str, source: str, plugin: Optional[Path], timeout: float, handles: Sequence[str]
 ) -> Snapshot:
     from . import asking
+    from .nodes import reading as nodes
     from .request import VIA
 
     if via not in VIA:
@@ -176,7 +181,11 @@ def _read(
     if not 0 < timeout <= 86400:
         raise UsageError(f"timeout={timeout!r}: not a number of seconds between 0 and 86400")
     request = replace(_request(source, plugin, timeout, handles), via=via)
-    snapshots, failures = asking.snapshots(targets, request, quiet=True)
+    try:
+        snapshots, failures = asking.snapshots(targets, request, quiet=True)
+    finally:
+        # Only the command line looks twice by itself.
+        nodes.close_all()
     if not snapshots:
         asking.raise_all(failures)
     problems = [str(failure).replace("\n", "; ") for failure in failures]

@@ -10,7 +10,9 @@ import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
+import mpi_queues
 import pytest
+from mpi_queues import UsageError, UserError
 from mpi_queues.cli import demo
 from support import processes
 from support.builds import MpiBuild
@@ -95,6 +97,17 @@ def test_queues_and_stacks_of_all_nodes(slurm: Slurm, job: str) -> None:
     assert "pending receives: 1" in shown.stdout and "unexpected messages: 1" in shown.stdout
     stacks = told(slurm, "stacks", "--job", f"slurm:{job}")
     assert stacks.returncode == 0 and "receive_halo" in stacks.stdout, stacks.stderr
+
+
+def test_python_reads_all_nodes(slurm: Slurm, job: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
+    snapshot = mpi_queues.attach(job=f"slurm:{job}")
+    assert [process.rank for process in snapshot.processes] == list(range(demo.RANKS))
+    assert snapshot.diagnose().findings[0].ranks == [1, 2] and not agents()
+    with pytest.raises(UserError, match="of many nodes"):
+        mpi_queues.attach(job=f"slurm:{job}", handles=["comm"])
+    with pytest.raises(UsageError, match="not a job of Slurm"):
+        mpi_queues.attach(job="slurm:")
 
 
 def test_what_is_not_there_is_told(slurm: Slurm, job: str) -> None:

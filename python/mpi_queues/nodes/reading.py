@@ -104,7 +104,7 @@ def read(job: str, request: Request, progress: Progress) -> Tuple[List[Look], Li
 
 
 def _check(job: str, request: Request) -> None:
-    if request.action not in ("read", "stacks"):
+    if request.action not in ("read", "stacks") or request.wanted:
         raise UserError(
             f"{job}: handles, layouts and recordings are not asked of many nodes",
             help="type on a node of the job: mpi-queues handles --pid PID KIND, or mpi-queues record --pid PID -o FILE",
