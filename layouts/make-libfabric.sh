@@ -10,39 +10,12 @@
 #                   (HewlettPackard/shs-cassini-headers), uapi/misc/cxi.h (HewlettPackard/shs-cxi-driver) and json-c/json.h;
 #                   several times, if they are not in one; without it the profile has nothing of that provider
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-mpi_queues=${MPI_QUEUES:-$here/../.venv/bin/mpi-queues}
-cc=${CC:-gcc}
-
-fail() {
-    echo "make-libfabric.sh: $*" >&2
-    exit 1
+library=libfabric needed=include/ofi_util.h own_switches=''
+cxi=''
+own_option() {
+    [ "$1" = --cxi ] && cxi="$cxi-I$2$newline"
 }
-
-source='' version='' output='' cxi='' fits='' arguments=$*
-command=''
-newline='
-'
-while [ $# -gt 0 ]; do
-    case $1 in
-        -h | --help) sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    esac
-    [ $# -gt 1 ] || fail "$1 needs a value; see layouts/make-libfabric.sh --help"
-    case $1 in
-        --source) source=$2 ;;
-        --version) version=$2 ;;
-        --cxi) cxi="$cxi-I$2$newline" ;;
-        --command) command=$2 ;;
-        --fits) fits="$fits--fits$newline$2$newline" ;;
-        -o | --output) output=$2 ;;
-        *) fail "unknown option $1; see layouts/make-libfabric.sh --help" ;;
-    esac
-    shift 2
-done
-[ -n "$source" ] && [ -n "$version" ] && [ -n "$output" ] || fail "--source, --version and -o are needed"
-[ -f "$source/include/ofi_util.h" ] || fail "$source is no source of libfabric: include/ofi_util.h is missing"
-series=${version%.*}
-[ -n "$fits" ] || fits="--fits$newline$series$newline"
+. "$(dirname "$0")/source_arguments.sh"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -73,7 +46,6 @@ for header in rxm/src/rxm.h tcp/src/xnet.h net/src/xnet.h shm/src/smr.h sm2/src/
     objects="$objects$work/$provider.o$newline"
 done
 
-[ -n "$command" ] || command="layouts/make-libfabric.sh $arguments"
 # shellcheck disable=SC2086
 "$mpi_queues" layouts make $objects --name "libfabric-$series" --implementation libfabric --mpi-version "$version" $fits \
     --source "libfabric $version" --source layouts/libfabric.c --command "$command" -o "$output"

@@ -8,39 +8,12 @@
 #   --version V     the release
 #   --assertions    as UCX is built without contrib/configure-release (Debian's): structures have members for them
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-mpi_queues=${MPI_QUEUES:-$here/../.venv/bin/mpi-queues}
-cc=${CC:-gcc}
-
-fail() {
-    echo "make-ucx.sh: $*" >&2
-    exit 1
+library=UCX needed=src/ucp/core/ucp_request.h own_switches=--assertions
+assertions=''
+own_option() {
+    [ "$1" = --assertions ] && assertions=1
 }
-
-source='' version='' output='' assertions='' fits='' arguments=$*
-command=''
-newline='
-'
-while [ $# -gt 0 ]; do
-    case $1 in
-        --assertions) assertions=1 && shift && continue ;;
-        -h | --help) sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    esac
-    [ $# -gt 1 ] || fail "$1 needs a value; see layouts/make-ucx.sh --help"
-    case $1 in
-        --source) source=$2 ;;
-        --version) version=$2 ;;
-        --command) command=$2 ;;
-        --fits) fits="$fits--fits$newline$2$newline" ;;
-        -o | --output) output=$2 ;;
-        *) fail "unknown option $1; see layouts/make-ucx.sh --help" ;;
-    esac
-    shift 2
-done
-[ -n "$source" ] && [ -n "$version" ] && [ -n "$output" ] || fail "--source, --version and -o are needed"
-[ -f "$source/src/ucp/core/ucp_request.h" ] || fail "$source is no source of UCX: src/ucp/core/ucp_request.h is missing"
-series=${version%.*}
-[ -n "$fits" ] || fits="--fits$newline$series$newline"
+. "$(dirname "$0")/source_arguments.sh"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -63,7 +36,6 @@ done
     -c "$here/ucx.c" -o "$work/layout.o"
 
 name=ucx-$series${assertions:+-assertions}
-[ -n "$command" ] || command="layouts/make-ucx.sh $arguments"
 # Lists of arguments, one a line.
 IFS=$newline
 # shellcheck disable=SC2086

@@ -365,6 +365,7 @@ fn over_cm(types: &mut Types) {
         ("status", Struct("ompi_status_public_t")),
         ("match_state", I(4)),
         ("comm", Ptr),
+        ("buffer", Ptr),
         ("length", Size),
         ("convertor", Ptr),
         ("match_bits", U(8)),

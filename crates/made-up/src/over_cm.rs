@@ -27,6 +27,9 @@ const ANSWER: u64 = 2 << 32;
 pub const ANY_TAG: u64 = 0x7fff_ffff;
 const SYNCHRONOUS: u64 = 1 << 32;
 
+/// Sends of one process.
+const MOST_SENDS: u64 = 16;
+
 /// What libfabric matches by: communicator (by its number) and tag.
 pub const fn word(context: u64, tag: i64) -> u64 {
     context << 34 | (tag as u64 & 0xffff_ffff)
@@ -46,6 +49,9 @@ pub struct OverCm {
     queue: TargetAddr,
     last_receive: TargetAddr,
     last_message: TargetAddr,
+    pool: TargetAddr,
+    table: TargetAddr,
+    sent: u64,
 }
 
 fn put(memory: &mut Memory, at: TargetAddr, slot: Slot, value: u64) {
@@ -107,7 +113,57 @@ impl OverCm {
         let (shape, ..) = layout.rxm_queue.as_ref().unwrap();
         let head = |slot: Slot| queue.wrapping_add(slot.offset as u64);
         let (last_receive, last_message) = (head(shape.receives), head(shape.messages));
-        Self { process, layout, queue, last_receive, last_message }
+        let (pool, table) = Self::sends(&mut process.mem, &layout, endpoint);
+        Self { process, layout, queue, last_receive, last_message, pool, table, sent: 0 }
+    }
+
+    /// No sends yet: an empty pool, which grows by one object; and a connection to process 3. The pool and its table.
+    fn sends(memory: &mut Memory, layout: &Layout, endpoint: TargetAddr) -> (TargetAddr, TargetAddr) {
+        let shapes = layout.rxm_sends.as_ref().unwrap();
+        let (shape, pool) = (&shapes.pool, memory.alloc(shapes.pool.pool.size as u64, 16));
+        let table = memory.alloc(8 * MOST_SENDS, 16);
+        put(memory, endpoint, shapes.endpoint.pool, pool.get());
+        put(memory, pool, shape.pool.stride, 4096);
+        put(memory, pool, shape.pool.regions, table.get());
+        put(memory, pool, shape.pool.in_region, 1);
+        let (connection, peer) =
+            (memory.alloc(shapes.connection.size as u64, 16), memory.alloc(shapes.peer.size as u64, 16));
+        put(memory, connection, shapes.connection.owner, endpoint.get());
+        put(memory, connection, shapes.connection.peer, peer.get());
+        put(memory, connection, shapes.connection.target, 1);
+        put(memory, peer, shapes.peer.address, address(3));
+        let deferred = connection.wrapping_add(shapes.connection.deferred.offset as u64);
+        memory.put_pointer(deferred, deferred);
+        let (map, chunk) = (endpoint.wrapping_add(shapes.endpoint.connections.offset as u64), memory.alloc(8192, 64));
+        memory.put_pointer(map.wrapping_add(shapes.map.chunk.offset as u64), chunk);
+        memory.put_int(map.wrapping_add(shapes.map.count.offset as u64), 4, 1);
+        memory.put_pointer(chunk, connection);
+        (pool, table)
+    }
+
+    /// libfabric's entry of a send to process 3.
+    fn goes(&mut self, mtl: TargetAddr, word: u64) {
+        let context = self.process.field(mtl, REQUEST, "ctx");
+        let shapes = self.layout.rxm_sends.as_ref().unwrap();
+        let (shape, memory) = (&shapes.pool, &mut self.process.mem);
+        let (region, object) = (memory.alloc(shape.region.size as u64, 16), memory.alloc(1024, 16));
+        put(memory, region, shape.region.first, object.get());
+        put(memory, region, shape.region.pool, self.pool.get());
+        memory.put_pointer(self.table.wrapping_add(8 * self.sent), region);
+        self.sent += 1;
+        put(memory, self.pool, shape.pool.region_count, self.sent);
+        let shape = &shapes.send;
+        for (slot, value) in [
+            (shape.packet, 2),
+            (shape.operation, 1),
+            (shape.target, 1),
+            (shape.tag, word),
+            (shape.length, 60),
+            (shape.number, 70 + self.sent),
+            (shape.context, context.get()),
+        ] {
+            put(memory, object, slot, value);
+        }
     }
 
     /// The endpoint with its domain and provider, and empty lists; the queue.
@@ -253,6 +309,21 @@ impl OverCm {
         self.waits(answer, word | ANSWER, 0, address(to));
     }
 
+    /// A standard send to process 3 that waits in libfabric.
+    pub fn waiting_send(&mut self, comm: TargetAddr, word: u64) {
+        let (at, mtl) = self.request(THIN_SEND, "SEND_THIN", comm);
+        let mode = self.process.constant("MCA_PML_BASE_SEND_STANDARD");
+        self.process.set(at, "cm_send", "req_send_mode", mode);
+        self.goes(mtl, word);
+    }
+
+    /// A blocking standard send to process 3, whose request lies on a stack.
+    pub fn blocking_standard_send(&mut self, word: u64) {
+        let mtl = self.process.object(REQUEST);
+        self.process.set(mtl, REQUEST, "length", 60);
+        self.goes(mtl, word);
+    }
+
     /// A blocking synchronous send, whose request lies on a stack.
     pub fn blocking_send(&mut self, word: u64, to: u64) {
         let mtl = self.process.object(REQUEST);
@@ -321,10 +392,12 @@ impl OverCm {
         made.send(comm, word(world, 20), 3, false);
         made.send(comm, word(world, 21), 3, true);
         made.blocking_send(word(other, 22), 2);
+        made.waiting_send(comm, word(world, 23));
+        made.blocking_standard_send(word(other, 24));
         made.persistent(comm, 30);
         made.unexpected(word(world, 40), 3);
         made.unexpected(word(other, 41), 0);
         made.held(comm, word(world, 50), 2);
-        (made, [2 + usize::from(Self::numbers_are_shared(seed)), 8, 2])
+        (made, [3 + 2 * usize::from(Self::numbers_are_shared(seed)), 8, 2])
     }
 }

@@ -1,5 +1,5 @@
-//! What the readers need to know of libfabric (ofiwg/libfabric, releases 1.17 to 2.6): what its providers keep of receives and
-//! messages.
+//! What the readers need to know of libfabric (ofiwg/libfabric, releases 1.17 to 2.6): what its providers keep of receives, sends
+//! and messages.
 
 use super::{Shipped, Wanted, shipped};
 
@@ -22,7 +22,13 @@ const TYPES: &[&str] = &[
     "util_ep",
     "util_domain",
     "util_peer_addr",
+    "rxm_peer_addr",
     "ofi_dyn_arr",
+    "index_map",
+    "ofi_idx_entry",
+    "ofi_bufpool",
+    "ofi_bufpool_region",
+    "ofi_bufpool_hdr",
     "fi_peer_rx_entry",
     "util_rx_entry",
     "util_srx_ctx",
@@ -31,22 +37,37 @@ const TYPES: &[&str] = &[
     "rxm_recv_queue",
     "rxm_recv_entry",
     "rxm_rx_buf",
+    "rxm_tx_buf",
+    "rxm_rndv_hdr",
+    "rxm_conn",
+    "rxm_deferred_tx_entry",
     "xnet_rdm",
     "xnet_srx",
     "xnet_domain",
     "xnet_ep",
+    "xnet_conn",
     "xnet_saved_msg",
     "xnet_xfer_entry",
     "smr_ep",
     "smr_srx_ctx",
     "smr_rx_entry",
     "smr_cmd_ctx",
+    "smr_cmd",
+    "smr_pend_entry",
+    "smr_map",
+    "smr_peer",
     "sm2_ep",
     "sock_ep",
     "sock_ep_attr",
     "sock_rx_ctx",
     "sock_rx_entry",
+    "sock_tx_ctx",
+    "sock_pe_entry",
+    "sock_tx_iov",
+    "sock_conn",
     "rxd_ep",
+    "rxd_peer",
+    "rxd_av",
     "rxd_x_entry",
     "rxd_unexp_msg",
     "cxip_ep",
@@ -56,7 +77,15 @@ const TYPES: &[&str] = &[
     "cxip_ux_send",
 ];
 
-const CONSTANTS: &[&str] = &["FI_CLASS_EP", "FI_CLASS_RX_CTX", "FI_CLASS_SRX_CTX", "CXIP_REQ_RECV"];
+const CONSTANTS: &[&str] = &[
+    "FI_CLASS_EP",
+    "FI_CLASS_RX_CTX",
+    "FI_CLASS_SRX_CTX",
+    "CXIP_REQ_RECV",
+    "RXD_TAGGED",
+    "RXM_DEFERRED_TX_SAR_SEG",
+    "SMR_TX_ENTRY",
+];
 
 /// The fields of each that are read. No release has all of them.
 const FIELDS: &[(&str, &[&str])] = &[
@@ -66,7 +95,15 @@ const FIELDS: &[(&str, &[&str])] = &[
     ("util_ep", &["domain"]),
     ("util_domain", &["prov"]),
     ("util_peer_addr", &["fi_addr"]),
+    // its name until 1.15
+    ("rxm_peer_addr", &["fi_addr"]),
     ("ofi_dyn_arr", &["chunk", "item_size"]),
+    ("index_map", &["chunk", "array", "count"]),
+    ("ofi_idx_entry", &["item", "next"]),
+    // pools of objects (include/ofi_mem.h)
+    ("ofi_bufpool", &["free_list.entries", "entry_size", "region_table", "region_cnt", "attr.chunk_cnt"]),
+    ("ofi_bufpool_region", &["mem_region", "pool"]),
+    ("ofi_bufpool_hdr", &["entry.slist.next", "region"]),
     // receives and messages that prov/util keeps for several providers
     (
         "fi_peer_rx_entry",
@@ -76,22 +113,76 @@ const FIELDS: &[(&str, &[&str])] = &[
     ("util_srx_ctx", &["tag_queue", "src_trecv_queues", "unspec_unexp_tag_queue", "unexp_peers"]),
     ("util_unexp_peer", &["entry", "tag_queue"]),
     // prov/rxm; the queue and its entries until 1.18
-    ("rxm_ep", &["srx", "trecv_queue"]),
+    ("rxm_ep", &["srx", "trecv_queue", "tx_pool", "conn_idx_map"]),
     ("rxm_recv_queue", &["rxm_ep", "recv_list", "unexp_msg_list"]),
     ("rxm_recv_entry", &["entry", "rxm_iov.iov", "rxm_iov.count", "addr", "context", "tag", "ignore"]),
     (
         "rxm_rx_buf",
-        &["unexp_msg.entry", "unexp_msg.addr", "unexp_msg.tag", "pkt.hdr.flags", "pkt.hdr.size", "pkt.hdr.data"],
+        &[
+            "unexp_msg.entry",
+            "unexp_msg.addr",
+            "unexp_msg.tag",
+            "pkt.ctrl_hdr.type",
+            "pkt.ctrl_hdr.msg_id",
+            "pkt.hdr.flags",
+            "pkt.hdr.size",
+            "pkt.hdr.data",
+        ],
+    ),
+    (
+        "rxm_tx_buf",
+        &[
+            "app_context",
+            "write_rndv.conn",
+            "pkt.ctrl_hdr.type",
+            "pkt.ctrl_hdr.seg_no",
+            "pkt.ctrl_hdr.conn_id",
+            "pkt.ctrl_hdr.msg_id",
+            "pkt.hdr.op",
+            "pkt.hdr.size",
+            "pkt.hdr.tag",
+            "pkt.data",
+        ],
+    ),
+    ("rxm_rndv_hdr", &["iov", "count"]),
+    ("rxm_conn", &["peer", "ep", "remote_index", "deferred_tx_queue"]),
+    (
+        "rxm_deferred_tx_entry",
+        &[
+            "entry",
+            "type",
+            "sar_seg.payload.iov",
+            "sar_seg.payload.count",
+            "sar_seg.payload.tag",
+            "sar_seg.op",
+            "sar_seg.total_len",
+            "sar_seg.app_context",
+        ],
     ),
     // prov/tcp
-    ("xnet_rdm", &["srx"]),
+    ("xnet_rdm", &["srx", "conn_idx_map", "rx_loopback"]),
+    ("xnet_conn", &["ep", "rdm", "peer"]),
     ("xnet_srx", &["domain", "rdm", "tag_queue", "src_tag_queues"]),
     ("xnet_domain", &["progress.unexp_tag_list", "progress.saved_tag_list"]),
-    ("xnet_ep", &["unexp_entry", "peer", "cur_rx.hdr", "cur_rx.claim_ctx"]),
+    (
+        "xnet_ep",
+        &[
+            "unexp_entry",
+            "peer",
+            "cur_rx.hdr",
+            "cur_rx.claim_ctx",
+            "cur_tx.entry",
+            "tx_queue",
+            "need_ack_queue",
+            "async_queue",
+            "rts_queue",
+        ],
+    ),
     ("xnet_saved_msg", &["entry", "queue"]),
     (
         "xnet_xfer_entry",
         &[
+            "user_buf",
             "iov",
             "iov_cnt",
             "tag_seq_no",
@@ -102,6 +193,7 @@ const FIELDS: &[(&str, &[&str])] = &[
             "hdr",
             "hdr.base_hdr.op",
             "hdr.base_hdr.flags",
+            "hdr.base_hdr.op_data",
             "hdr.base_hdr.hdr_size",
             "hdr.base_hdr.size",
             "hdr.tag_hdr.tag",
@@ -113,15 +205,20 @@ const FIELDS: &[(&str, &[&str])] = &[
         ],
     ),
     // prov/shm; the queues until 1.18
-    ("smr_ep", &["srx"]),
+    ("smr_ep", &["srx", "pend_pool", "map"]),
     ("smr_srx_ctx", &["trecv_queue.list", "unexp_tagged_queue.list"]),
     ("smr_rx_entry", &["peer_entry", "ignore"]),
-    ("smr_cmd_ctx", &["cmd.msg.hdr.op_flags", "cmd.msg.hdr.size", "cmd.msg.hdr.data"]),
+    ("smr_cmd_ctx", &["cmd", "cmd.msg.hdr.op_flags", "cmd.msg.hdr.size", "cmd.msg.hdr.data"]),
+    // its sends, since 2.5
+    ("smr_cmd", &["hdr.tx_ctx", "hdr.size", "hdr.tag", "hdr.tx_id", "hdr.op"]),
+    ("smr_pend_entry", &["type", "cmd", "iov", "iov_count", "comp_ctx"]),
+    ("smr_map", &["peers"]),
+    ("smr_peer", &["fiaddr"]),
     // prov/sm2
     ("sm2_ep", &["srx"]),
     // prov/sockets
     ("sock_ep", &["attr"]),
-    ("sock_ep_attr", &["fclass", "rx_ctx"]),
+    ("sock_ep_attr", &["fclass", "rx_ctx", "tx_ctx"]),
     ("sock_rx_ctx", &["ep_attr", "rx_entry_list", "rx_buffered_list"]),
     (
         "sock_rx_entry",
@@ -142,9 +239,32 @@ const FIELDS: &[(&str, &[&str])] = &[
             "rx_ctx",
         ],
     ),
+    ("sock_tx_ctx", &["ep_attr", "rb.rcnt", "rb.wcnt", "pe_entry_list"]),
+    (
+        "sock_pe_entry",
+        &[
+            "ctx_entry",
+            "pe.tx.tx_op.op",
+            "pe.tx.tx_op.src_iov_len",
+            "pe.tx.tx_iov",
+            "pe.tx.tx_ctx",
+            "completion_reported",
+            "flags",
+            "context",
+            "tag",
+            "conn",
+        ],
+    ),
+    ("sock_tx_iov", &["src.iov.addr", "src.iov.len"]),
+    ("sock_conn", &["av_index"]),
     // prov/rxd
-    ("rxd_ep", &["rx_tag_list", "unexp_tag_list"]),
-    ("rxd_x_entry", &["entry", "peer", "ignore", "iov_count", "iov", "cq_entry.op_context", "cq_entry.tag"]),
+    ("rxd_ep", &["rx_tag_list", "unexp_tag_list", "util_ep.av", "active_peers", "rts_sent_list"]),
+    ("rxd_peer", &["entry", "tx_list"]),
+    ("rxd_av", &["rxdaddr_fi_idm"]),
+    (
+        "rxd_x_entry",
+        &["entry", "peer", "op", "ignore", "iov_count", "iov", "cq_entry.op_context", "cq_entry.len", "cq_entry.tag"],
+    ),
     ("rxd_unexp_msg", &["entry", "sar_hdr", "tag_hdr", "data_hdr", "msg_size"]),
     // prov/cxi
     ("cxip_ep", &["ep_obj"]),

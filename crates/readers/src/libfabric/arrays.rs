@@ -1,6 +1,7 @@
-//! libfabric's arrays that grow (`struct ofi_dyn_arr`, include/ofi_indexer.h): one item for each process that was talked to.
+//! libfabric's arrays that grow (`struct ofi_dyn_arr`, include/ofi_indexer.h), and its tables of objects (`struct index_map`): one
+//! item for each process that was talked to.
 
-use super::layout::ArrayShape;
+use super::layout::{ArrayShape, MapShape};
 use crate::record::Record;
 use target::address::TargetAddr;
 use target::{Reason, Target, TargetAbi};
@@ -45,4 +46,33 @@ pub fn items(
         }
     }
     Ok(())
+}
+
+/// The objects of a table, with their numbers.
+///
+/// # Errors
+/// A sentence, where the table cannot be read or has more than it says.
+pub fn objects(target: &dyn Target, shape: &MapShape, at: TargetAddr) -> Result<Vec<(u64, TargetAddr)>, Reason> {
+    let abi: TargetAbi = target.abi();
+    let width = usize::try_from(abi.pointer_width.bytes()).unwrap_or(8);
+    let mut buffer = Vec::new();
+    let head = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let chunks = head.bytes(shape.chunk).chunks_exact(width).take(CHUNKS).map(|bytes| abi.uint(bytes));
+    // As often as an object was put there: some may have been taken out since (`ofi_idm_set`, src/indexer.c).
+    let counts = head.bytes(shape.count).chunks_exact(4).map(|bytes| abi.uint(bytes));
+    let mut found = Vec::new();
+    for ((number, chunk), most) in (0..).zip(chunks).zip(counts).filter(|((_, chunk), _)| *chunk != 0) {
+        let bytes = target.read_bytes(TargetAddr::new(chunk), usize::try_from(ITEMS).unwrap_or(0) * width);
+        let bytes = bytes.map_err(Reason::of)?;
+        let before = found.len();
+        for (index, item) in (0..).zip(bytes.chunks_exact(width).map(|bytes| abi.uint(bytes))) {
+            if item != 0 {
+                found.push((number * ITEMS + index, TargetAddr::new(item)));
+            }
+        }
+        if (found.len() - before) as u64 > most {
+            return Err(Reason::new(format!("libfabric's table at {at} has more objects than it says")));
+        }
+    }
+    Ok(found)
 }

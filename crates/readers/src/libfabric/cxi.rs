@@ -85,5 +85,6 @@ fn message(target: &dyn Target, shape: &CxiMessageShape, link: TargetAddr) -> Re
         data: (bits & WITH_DATA != 0).then(|| record.uint(shape.data)),
         length: record.uint(shape.length),
         claimed: (record.uint(shape.claimed) != 0).then_some(TargetAddr::NULL),
+        number: None,
     }))
 }

@@ -1,7 +1,7 @@
 //! Which provider an endpoint belongs to, of which release, and what it keeps.
 
 use super::layout::Layout;
-use super::{Listed, Message, Receive, cxi, rxd, rxm, shared, sockets, tcp};
+use super::{Listed, Message, Receive, Send, cxi, rxd, rxm, rxm_sends, shared, shm_sends, sockets, tcp, tcp_sends};
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
@@ -14,6 +14,8 @@ pub struct Queues {
     pub receives: Listed<Receive>,
     /// Messages with a tag that nobody has asked for.
     pub messages: Listed<Message>,
+    /// Sends with a tag that are not done.
+    pub sends: Listed<Send>,
 }
 
 /// libfabric in one process.
@@ -95,16 +97,23 @@ impl<'a> Fabric<'a> {
 
     fn of_provider(&self, layout: &Layout, at: TargetAddr, provider: String) -> Result<Queues, Reason> {
         let target = self.target;
-        let (receives, messages) = match provider.as_str() {
-            "ofi_rxm" => rxm::read(target, layout, at)?,
-            "tcp" | "net" => tcp::read(target, layout, at)?,
-            "shm" | "sm2" => shared::read(target, layout, at, &provider)?,
-            "ofi_rxd" => rxd::read(target, layout, at)?,
-            "cxi" => cxi::read(target, layout, at)?,
+        let ((receives, messages), sends) = match provider.as_str() {
+            "ofi_rxm" => (rxm::read(target, layout, at)?, rxm_sends::read(target, layout, at)),
+            "tcp" | "net" => (tcp::read(target, layout, at)?, tcp_sends::read(target, layout, at)),
+            "shm" => (shared::read(target, layout, at, &provider)?, shm_sends::read(target, layout, at)),
+            "sm2" => (shared::read(target, layout, at, &provider)?, not_read(&provider)),
+            "ofi_rxd" => (rxd::read(target, layout, at)?, rxd::sends(target, layout, at)),
+            "cxi" => (cxi::read(target, layout, at)?, not_read(&provider)),
             other => return Err(Reason::new(format!("the lists of libfabric's provider {other} are not read"))),
         };
-        Ok(Queues { provider, receives, messages })
+        Ok(Queues { provider, receives, messages, sends })
     }
+}
+
+/// Sends of a provider whose own are not read.
+pub fn not_read(provider: &str) -> Listed<Send> {
+    let reason = Reason::new(format!("the sends of libfabric's provider {provider} are not read"));
+    Listed { found: Vec::new(), problem: Some(reason) }
 }
 
 /// The word at an offset behind an address.

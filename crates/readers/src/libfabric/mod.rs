@@ -1,5 +1,5 @@
-//! What libfabric's providers keep of receives that wait and of messages that nobody has asked for (ofiwg/libfabric, releases 1.17
-//! to 2.6).
+//! What libfabric's providers keep of receives that wait, of messages that nobody has asked for, and of sends that are not done
+//! (ofiwg/libfabric, releases 1.17 to 2.6).
 //!
 //! An MPI hands libfabric what a receive is matched by, and keeps little of it itself. Each provider has lists of its own; which
 //! one it is, and of which release, says the domain of the endpoint. A profile of that release says where its fields lie, and is
@@ -9,11 +9,15 @@ mod arrays;
 mod cxi;
 mod endpoint;
 mod layout;
+mod pools;
 mod rxd;
 mod rxm;
+mod rxm_sends;
 mod shared;
+mod shm_sends;
 mod sockets;
 mod tcp;
+mod tcp_sends;
 #[cfg(test)]
 mod tests;
 
@@ -74,6 +78,51 @@ pub struct Message {
     pub length: u64,
     /// A matching probe has taken it: what the MPI gave for that.
     pub claimed: Option<TargetAddr>,
+    /// By what it names its send, which waits with it.
+    pub number: Option<Number>,
+}
+
+/// A send with a tag that is not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Send {
+    /// To which process (`fi_addr_t`); `None` where the provider does not keep it.
+    pub destination: Option<u64>,
+    /// What it is matched by.
+    pub tag: u64,
+    /// What the MPI will be told of when it is done: a place in its own request.
+    pub context: TargetAddr,
+    /// Where the data lies; `None` where it lies in several pieces, or was copied.
+    pub buffer: Option<TargetAddr>,
+    /// Its bytes.
+    pub length: u64,
+    /// By what its message names it at the receiver.
+    pub number: Option<Number>,
+    /// Whether it is listed behind all that were posted before it to the same process, and are listed.
+    pub in_order: bool,
+}
+
+/// By what a message names its send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Number {
+    /// Among all sends of the process.
+    OfProcess(u64),
+    /// Among those to one process.
+    OfPair(u64),
+}
+
+impl Number {
+    /// The same among all sends of the process. `receiver`: the receiver's rank in MPI_COMM_WORLD.
+    pub fn request(self, receiver: Option<i64>) -> Option<u64> {
+        /// Bits of a number of a pair.
+        const PAIR: u32 = 32;
+        match self {
+            Self::OfProcess(number) => Some(number),
+            Self::OfPair(number) => {
+                let receiver = u64::try_from(receiver?).ok().filter(|receiver| receiver >> (63 - PAIR) == 0)?;
+                Some((receiver + 1) << PAIR | number & ((1 << PAIR) - 1))
+            }
+        }
+    }
 }
 
 /// What was found in a list, and why there may be more.

@@ -1,10 +1,14 @@
 //! ofi_rxd: reliable messages over datagrams (prov/rxd/src).
 //!
-//! It numbers the processes in a way of its own, so which one a receive is from is not told; messages say so with their data.
+//! It numbers the processes in a way of its own; its table of addresses says which one each is. Of messages only the data tell it.
 
-use super::layout::{Layout, RxdMessageShape, RxdReceiveShape};
+use std::collections::HashMap;
+
+use super::arrays;
+use super::endpoint::behind;
+use super::layout::{Layout, RxdMessageShape, RxdReceiveShape, RxdSends};
 use super::shared::Both;
-use super::{ANY_ADDRESS, Listed, MAX_LIST, Message, Receive, Source, given, pieces};
+use super::{ANY_ADDRESS, Listed, MAX_LIST, Message, Receive, Send, Source, given, pieces};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use target::address::TargetAddr;
@@ -19,19 +23,38 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Resul
         return Err(Reason::new(format!("the layout {} has nothing of rxd", layout.name)));
     };
     let list = |slot: Slot| circular_list(target, endpoint.wrapping_add(slot.offset as u64), 0, MAX_LIST);
-    let receives = Listed::of(list(shape.receives), "a receive", |link| receive(target, receive_shape, link));
+    let addresses = layout.rxd_sends.as_ref().map(|shapes| addresses(target, shapes, endpoint)).unwrap_or_default();
+    let receives =
+        Listed::of(list(shape.receives), "a receive", |link| receive(target, receive_shape, &addresses, link));
     let messages = Listed::of(list(shape.messages), "a message", |link| message(target, message_shape, link));
     Ok((receives, messages))
 }
 
-fn receive(target: &dyn Target, shape: &RxdReceiveShape, link: TargetAddr) -> Result<Receive, Reason> {
+/// libfabric's numbers of processes, by those of rxd. Empty where they cannot be read.
+fn addresses(target: &dyn Target, shapes: &RxdSends, endpoint: TargetAddr) -> HashMap<u64, u64> {
+    let table = behind(target, endpoint, shapes.endpoint.addresses.offset, "addresses");
+    let table = table.map(|at| at.wrapping_add(shapes.addresses.numbers.offset as u64));
+    let objects = table.and_then(|at| arrays::objects(target, &shapes.map, at)).unwrap_or_default();
+    // Those of libfabric begin at 1 there (`RXD_IDX_OFFSET`).
+    objects.into_iter().map(|(own, number)| (own, number.get() - 1)).collect()
+}
+
+fn receive(
+    target: &dyn Target,
+    shape: &RxdReceiveShape,
+    addresses: &HashMap<u64, u64>,
+    link: TargetAddr,
+) -> Result<Receive, Reason> {
     let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let (buffer, length) = pieces(target, record.address_of(shape.pieces), record.uint(shape.count))?;
-    let any = record.uint(shape.peer) == ANY_ADDRESS;
+    let source = match record.uint(shape.peer) {
+        ANY_ADDRESS => Source::Any,
+        peer => addresses.get(&peer).map_or(Source::NotKept, |address| Source::Address(*address)),
+    };
     Ok(Receive {
-        source: if any { Source::Any } else { Source::NotKept },
+        source,
         tag: record.uint(shape.tag),
         ignore: record.uint(shape.ignore),
         context: given(record.pointer(shape.context))?,
@@ -56,5 +79,65 @@ fn message(target: &dyn Target, shape: &RxdMessageShape, link: TargetAddr) -> Re
         data: word(shape.data)?,
         length: word(shape.parts)?.unwrap_or(record.uint(shape.length)),
         claimed: None,
+        number: None,
     })
+}
+
+/// Most processes that are talked to.
+const MAX_PEERS: usize = 1 << 20;
+
+/// Sends of an endpoint: each process that it talks to has them in their order (`rxd_tx_entry_init_common`,
+/// prov/rxd/src/rxd_ep.c).
+pub fn sends(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
+    let mut all = Listed::default();
+    let Some(shapes) = &layout.rxd_sends else {
+        all.fail(format!("the layout {} has nothing of rxd's sends", layout.name));
+        return all;
+    };
+    let addresses = addresses(target, shapes, endpoint);
+    for head in [shapes.endpoint.active, shapes.endpoint.asked] {
+        let peers = circular_list(target, endpoint.wrapping_add(head.offset as u64), 0, MAX_PEERS);
+        for link in peers.elements {
+            let peer = TargetAddr::new(link.get().wrapping_sub(shapes.peer.link.offset as u64));
+            let head = peer.wrapping_add(shapes.peer.sends.offset as u64);
+            let walk = circular_list(target, head, 0, MAX_LIST);
+            let listed = Listed::of(walk, "a send", |link| send(target, shapes, &addresses, link));
+            let found = listed.found.into_iter().flatten().collect();
+            all.append(Listed { found, problem: listed.problem });
+            if all.found.len() >= MAX_LIST {
+                break;
+            }
+        }
+        if let Some(stopped) = peers.stopped {
+            all.fail(Reason::of(stopped));
+        }
+    }
+    all
+}
+
+fn send(
+    target: &dyn Target,
+    shapes: &RxdSends,
+    addresses: &HashMap<u64, u64>,
+    link: TargetAddr,
+) -> Result<Option<Send>, Reason> {
+    let shape = &shapes.send;
+    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let context = record.pointer(shape.context);
+    // What was copied is done for the MPI, which is told of nothing.
+    if record.uint(shape.operation) != shapes.tagged || context.is_null() {
+        return Ok(None);
+    }
+    let (buffer, _) = pieces(target, record.address_of(shape.pieces), record.uint(shape.count))?;
+    Ok(Some(Send {
+        destination: addresses.get(&record.uint(shape.peer)).copied(),
+        tag: record.uint(shape.tag),
+        context: given(context)?,
+        buffer,
+        length: record.uint(shape.length),
+        number: None,
+        in_order: true,
+    }))
 }

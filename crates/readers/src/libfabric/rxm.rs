@@ -3,7 +3,7 @@
 use super::endpoint::behind;
 use super::layout::{Layout, RxmMessageShape, RxmReceiveShape};
 use super::shared::{self, Both};
-use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given, pieces};
+use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given, pieces, rxm_sends};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use target::address::TargetAddr;
@@ -17,7 +17,8 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Resul
     let not_known = || Reason::new(format!("the layout {} has nothing of rxm", layout.name));
     let rxm = layout.rxm.as_ref().ok_or_else(not_known)?;
     if let Some(shared) = rxm.shared {
-        return shared::of_context(target, layout, behind(target, endpoint, shared.offset, "receives")?);
+        let number = |context| rxm_sends::number(target, layout, context);
+        return shared::of_context(target, layout, behind(target, endpoint, shared.offset, "receives")?, &number);
     }
     let (Some(queue), Some((shape, receive_shape, message_shape))) = (rxm.queue, &layout.rxm_queue) else {
         return Err(not_known());
@@ -29,7 +30,10 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Resul
     }
     let list = |slot: Slot| circular_list(target, queue.wrapping_add(slot.offset as u64), 0, MAX_LIST);
     let receives = Listed::of(list(shape.receives), "a receive", |link| receive(target, receive_shape, link));
-    let messages = Listed::of(list(shape.messages), "a message", |link| message(target, message_shape, link));
+    let messages = Listed::of(list(shape.messages), "a message", |link| {
+        let at = TargetAddr::new(link.get().wrapping_sub(message_shape.link.offset as u64));
+        Ok(Message { number: rxm_sends::number(target, layout, at), ..message(target, message_shape, at)? })
+    });
     Ok((receives, messages))
 }
 
@@ -48,8 +52,7 @@ fn receive(target: &dyn Target, shape: &RxmReceiveShape, link: TargetAddr) -> Re
     })
 }
 
-fn message(target: &dyn Target, shape: &RxmMessageShape, link: TargetAddr) -> Result<Message, Reason> {
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+fn message(target: &dyn Target, shape: &RxmMessageShape, at: TargetAddr) -> Result<Message, Reason> {
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let with_data = record.uint(shape.flags) & REMOTE_CQ_DATA != 0;
@@ -59,5 +62,6 @@ fn message(target: &dyn Target, shape: &RxmMessageShape, link: TargetAddr) -> Re
         data: with_data.then(|| record.uint(shape.data)),
         length: record.uint(shape.length),
         claimed: None,
+        number: None,
     })
 }

@@ -4,7 +4,7 @@
 use super::arrays;
 use super::endpoint::{behind, field};
 use super::layout::{EntryShape, Layout, Shared, Shm};
-use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given, pieces};
+use super::{Listed, MAX_LIST, Message, Number, REMOTE_CQ_DATA, Receive, Source, given, pieces, shm_sends};
 use crate::record::{Record, Slot};
 use crate::walk::{circular_list, linear_list};
 use target::address::TargetAddr;
@@ -12,6 +12,9 @@ use target::{Reason, Target};
 
 /// Both lists of an endpoint.
 pub type Both = (Listed<Receive>, Listed<Message>);
+
+/// By what a message names its send; of what the provider itself has of the message.
+pub type Names<'a> = &'a dyn Fn(TargetAddr) -> Option<Number>;
 
 /// Most processes that have messages.
 const MAX_PEERS: usize = 1 << 20;
@@ -21,33 +24,34 @@ const MAX_PEERS: usize = 1 << 20;
 /// # Errors
 /// A sentence, where the endpoint does not lead to them.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr, provider: &str) -> Result<Both, Reason> {
+    let number = |context| shm_sends::number(target, layout.shm_sends.as_ref().filter(|_| provider == "shm")?, context);
     let not_known = || Reason::new(format!("the layout {} has nothing of {provider}", layout.name));
     let slot = match provider {
         "sm2" => layout.sm2.as_ref().map(|shape| shape.shared),
         _ => layout.shm.as_ref().map(|shape| shape.shared),
     };
     let at = behind(target, endpoint, slot.ok_or_else(not_known)?.offset, "receives")?;
-    of_context(target, layout, at)
+    of_context(target, layout, at, &number)
 }
 
 /// Those behind a receive context (`struct fid_peer_srx`), whose own context is the object that has them.
 ///
 /// # Errors
 /// A sentence, where it is none.
-pub fn of_context(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both, Reason> {
+pub fn of_context(target: &dyn Target, layout: &Layout, at: TargetAddr, number: Names<'_>) -> Result<Both, Reason> {
     let class = field(target, at, layout.endpoint.class.offset);
     let object = field(target, at, layout.endpoint.context.offset).map(TargetAddr::new);
     let (Some(object), true) = (object, class == Some(layout.classes.shared)) else {
         return Err(Reason::new(format!("what libfabric's endpoint has at {at} is no receive context")));
     };
     match (&layout.shared, &layout.shm_queue) {
-        (Some(_), _) => of_util(target, layout, object),
+        (Some(_), _) => of_util(target, layout, object, number),
         (None, Some(_)) => of_shm(target, layout, object),
         (None, None) => Err(Reason::new(format!("the layout {} has no receive context", layout.name))),
     }
 }
 
-fn of_util(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both, Reason> {
+fn of_util(target: &dyn Target, layout: &Layout, at: TargetAddr, number: Names<'_>) -> Result<Both, Reason> {
     let Some(shared) = &layout.shared else {
         return Err(Reason::new(format!("the layout {} has no receive context", layout.name)));
     };
@@ -73,13 +77,13 @@ fn of_util(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both,
     receives.found.sort_by_key(|(sequence, _)| *sequence);
     let receives =
         Listed { found: receives.found.into_iter().map(|(_, receive)| receive).collect(), problem: receives.problem };
-    Ok((receives, messages(target, shared, at)))
+    Ok((receives, messages(target, shared, at, number)))
 }
 
 /// Messages whose sender is not known yet, or that are in one list, and those of each process.
-fn messages(target: &dyn Target, shared: &Shared, at: TargetAddr) -> Listed<Message> {
+fn messages(target: &dyn Target, shared: &Shared, at: TargetAddr, number: Names<'_>) -> Listed<Message> {
     let Shared { lists, whole, entry, peer } = shared;
-    let one = |link: TargetAddr| message(target, entry, link.wrapping_add(whole.entry.offset as u64));
+    let one = |link: TargetAddr| message(target, entry, link.wrapping_add(whole.entry.offset as u64), number);
     let head = at.wrapping_add(lists.messages.offset as u64);
     let mut all = Listed::of(circular_list(target, head, 0, MAX_LIST), "a message", one);
     let peers = circular_list(target, at.wrapping_add(lists.peers.offset as u64), 0, MAX_PEERS);
@@ -128,7 +132,7 @@ fn of_entry(
 }
 
 /// The message whose shared part stands at `at`.
-fn message(target: &dyn Target, shape: &EntryShape, at: TargetAddr) -> Result<Message, Reason> {
+fn message(target: &dyn Target, shape: &EntryShape, at: TargetAddr, number: Names<'_>) -> Result<Message, Reason> {
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let with_data = record.uint(shape.flags) & REMOTE_CQ_DATA != 0;
@@ -138,6 +142,7 @@ fn message(target: &dyn Target, shape: &EntryShape, at: TargetAddr) -> Result<Me
         data: shape.data.filter(|_| with_data).map(|slot| record.uint(slot)),
         length: record.uint(shape.length),
         claimed: None,
+        number: number(record.pointer(shape.peer_context)),
     })
 }
 
@@ -155,7 +160,7 @@ fn of_shm(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both, 
         of_entry(target, entry, &record, whole.entry.offset, record.uint(whole.ignore))
     });
     let messages = Listed::of(list(lists.messages), "a message", |at| {
-        let mut found = message(target, entry, at.wrapping_add(whole.entry.offset as u64))?;
+        let mut found = message(target, entry, at.wrapping_add(whole.entry.offset as u64), &|_| None)?;
         // This release keeps length and data in what the message came as.
         let came = at.wrapping_add((whole.entry.offset + entry.peer_context.offset) as u64);
         let came = target.read_pointer(came).map_err(Reason::of)?;

@@ -1,8 +1,8 @@
 //! sockets: one process of libfabric's own over TCP (prov/sockets/src). Its objects name no provider; they lead to each other.
 
 use super::endpoint::{Queues, field};
-use super::layout::{Layout, SocketsEntryShape};
-use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given};
+use super::layout::{Layout, SocketsEntryShape, SocketsSends};
+use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Send, Source, given};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use layouts::FieldKind;
@@ -14,17 +14,17 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Optio
     let sockets = layout.sockets.as_ref()?;
     let pointer = |at: TargetAddr, slot: Slot| field(target, at, slot.offset).map(TargetAddr::new);
     let class = |at: TargetAddr| field(target, at, layout.endpoint.class.offset);
-    let context = match class(endpoint)? {
+    let (attributes, context) = match class(endpoint)? {
         class if class == layout.classes.endpoint => {
             let attributes = pointer(endpoint, sockets.endpoint.attributes)?;
             let same = field(target, attributes, sockets.attributes.class.offset)? == layout.classes.endpoint;
             let context = pointer(attributes, sockets.attributes.context).filter(|_| same)?;
-            (pointer(context, sockets.receives.attributes)? == attributes).then_some(context)?
+            (attributes, (pointer(context, sockets.receives.attributes)? == attributes).then_some(context)?)
         }
         class if class == layout.classes.receives => {
             let attributes = pointer(endpoint, sockets.receives.attributes)?;
             field(target, attributes, sockets.attributes.class.offset)?;
-            endpoint
+            (attributes, endpoint)
         }
         _ => return None,
     };
@@ -45,7 +45,85 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Optio
         Listed::of(list(sockets.receives.receives), "a receive", |link| receive(target, &sockets.entry, context, link));
     let messages =
         Listed::of(list(sockets.receives.messages), "a message", |link| message(target, &sockets.entry, context, link));
-    Some(Queues { provider: "sockets".to_owned(), receives: present(receives), messages: present(messages) })
+    let sends = sends(target, layout, attributes);
+    Some(Queues { provider: "sockets".to_owned(), receives: present(receives), messages: present(messages), sends })
+}
+
+/// Sends of an endpoint (prov/sockets/src/sock_progress.c): the receiver's library takes all of them in, so that they wait only
+/// for room on their way.
+fn sends(target: &dyn Target, layout: &Layout, attributes: TargetAddr) -> Listed<Send> {
+    let Some(shapes) = &layout.sockets_sends else {
+        let mut none = Listed::default();
+        none.fail(format!("the layout {} has nothing of the sends of sockets", layout.name));
+        return none;
+    };
+    let shape = &shapes.sends;
+    let mut buffer = Vec::new();
+    let context = field(target, attributes, shapes.owner.sends.offset).map(TargetAddr::new).unwrap_or(TargetAddr::NULL);
+    let record = match Record::read(target, context, shape.size, &mut buffer) {
+        Ok(record) if record.pointer(shape.attributes) == attributes => record,
+        _ => {
+            let mut none = Listed::default();
+            none.fail(format!("what libfabric's endpoint has at {context} are no sends of its own"));
+            return none;
+        }
+    };
+    let walk = circular_list(target, record.address_of(shape.going), 0, MAX_LIST);
+    let mut all = present(Listed::of(walk, "a send", |link| send(target, shapes, context, link)));
+    if record.uint(shape.read) != record.uint(shape.written) {
+        all.fail("sends that libfabric has not begun with are not read");
+    }
+    all
+}
+
+fn send(
+    target: &dyn Target,
+    shapes: &SocketsSends,
+    owner: TargetAddr,
+    link: TargetAddr,
+) -> Result<Option<Send>, Reason> {
+    /// `SOCK_OP_TSEND` (prov/sockets/include/sock.h).
+    const TAGGED: u64 = 1;
+    /// `FI_INJECT` (include/rdma/fabric.h): what was copied is done for the MPI.
+    const COPIED: u64 = 1 << 25;
+    let (shape, piece) = (&shapes.send, &shapes.piece);
+    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    if record.pointer(shape.owner) != owner {
+        return Err(Reason::new("it belongs to another endpoint"));
+    }
+    let done = record.uint(shape.told) != 0 || record.uint(shape.flags) & COPIED != 0;
+    if done || record.uint(shape.operation) != TAGGED {
+        return Ok(None);
+    }
+    let count = record.uint(shape.count);
+    if count > MOST_PIECES {
+        return Err(Reason::new(format!("it has {count} pieces")));
+    }
+    let pieces = record.bytes(shape.pieces).chunks_exact(piece.size).take(usize::try_from(count).unwrap_or(0));
+    let pieces: Vec<_> = pieces.map(|bytes| Record::new(TargetAddr::NULL, bytes, target.abi())).collect();
+    let connection = record.pointer(shape.connection);
+    let address = shapes.connection.address;
+    let destination = match connection.is_null() {
+        true => None,
+        false => {
+            let value = target.read_uint(connection.wrapping_add(address.offset as u64), address.size as u64);
+            Source::of(value.map_err(Reason::of)?).address()
+        }
+    };
+    Ok(Some(Send {
+        destination,
+        tag: record.uint(shape.tag),
+        context: given(record.pointer(shape.context))?,
+        buffer: match pieces.as_slice() {
+            [one] => Some(one.pointer(piece.address)),
+            _ => None,
+        },
+        length: pieces.iter().fold(0_u64, |sum, one| sum.saturating_add(one.uint(piece.length))),
+        number: None,
+        in_order: true,
+    }))
 }
 
 /// Leaves out what is none of a tag.
@@ -123,5 +201,6 @@ fn message(
         data: with_data.then(|| record.uint(shape.data)),
         length: record.uint(shape.length),
         claimed: claimed.then(|| record.pointer(shape.context)),
+        number: None,
     }))
 }

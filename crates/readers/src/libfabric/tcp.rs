@@ -7,7 +7,7 @@ use super::arrays;
 use super::endpoint::behind;
 use super::layout::{ArrayShape, Layout, Tcp, TcpEntryShape};
 use super::shared::Both;
-use super::{Listed, MAX_LIST, Message, Receive, Source, given, pieces};
+use super::{Listed, MAX_LIST, Message, Number, Receive, Source, given, pieces};
 use crate::record::{Record, Slot};
 use crate::walk::{circular_list, linear_list};
 use layouts::FieldKind;
@@ -17,8 +17,11 @@ use target::{Reason, Target};
 /// `XNET_REMOTE_CQ_DATA` (prov/tcp/src/xnet_proto.h).
 const WITH_DATA: u64 = 1 << 0;
 
+/// `xnet_op_tag`: with a tag (`ofi_op_tagged` in 1.17).
+pub(super) const TAGGED: u64 = 1;
+
 /// `xnet_op_tag_rts`: only announced (1.18 and later).
-const ANNOUNCED: u64 = 5;
+pub(super) const ANNOUNCED: u64 = 5;
 
 /// Most connections with messages.
 const MAX_PEERS: usize = 1 << 20;
@@ -149,10 +152,11 @@ fn of_connection(target: &dyn Target, tcp: &Tcp, at: TargetAddr) -> Result<Messa
 }
 
 /// What a header says, which begins `shift` bytes further on in an entry than in this record.
-fn of_header(shape: &TcpEntryShape, record: &Record<'_>, shift: usize) -> Message {
+pub(super) fn of_header(shape: &TcpEntryShape, record: &Record<'_>, shift: usize) -> Message {
     let word = |slot: Slot| record.uint(Slot { offset: slot.offset.wrapping_sub(shift), ..slot });
     let with_data = word(shape.flags) & WITH_DATA != 0;
-    let length = match (word(shape.kind) == ANNOUNCED, with_data) {
+    let announced = word(shape.kind) == ANNOUNCED;
+    let length = match (announced, with_data) {
         (true, true) => shape.data_announced.map(word),
         (true, false) => shape.announced.map(word),
         (false, _) => None,
@@ -164,5 +168,6 @@ fn of_header(shape: &TcpEntryShape, record: &Record<'_>, shift: usize) -> Messag
         data: with_data.then(|| word(shape.data)),
         length,
         claimed: None,
+        number: shape.number.filter(|_| announced).map(|slot| Number::OfPair(word(slot))),
     }
 }

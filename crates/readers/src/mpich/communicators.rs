@@ -130,6 +130,11 @@ impl Communicators {
         self.found.iter().position(owner).unwrap_or(0)
     }
 
+    /// This process's rank in MPI_COMM_WORLD, which is the first.
+    pub fn own_rank(&self) -> Option<i64> {
+        self.found.first()?.facts.local_rank
+    }
+
     /// The communicator that receives messages of a context, and whether they are those of its collectives.
     pub fn receiving(&self, context: u64) -> Option<(usize, bool)> {
         let plain = self.by_context.get(&context).map(|index| (*index, false));

@@ -168,10 +168,13 @@ impl Rows {
                     row.decoded.order = entry.age;
                 }
             } else if send && !row.listed && row.decoded.operation.status != OperationStatus::Complete {
-                *unordered.entry(row.decoded.comm).or_default() += 1;
+                let (waiting, known): &mut (u64, bool) = unordered.entry(row.decoded.comm).or_insert((0, true));
+                *waiting += 1;
+                // Only the network gives an order of its own.
+                *known &= row.decoded.order != u64::MAX;
             }
         }
-        unordered
+        unordered.into_iter().filter(|(_, (_, known))| !known).map(|(comm, (waiting, _))| (comm, waiting)).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::addresses::Addresses;
 use super::bits::Bits;
-use crate::libfabric::{Fabric, Listed, Message, Receive};
+use crate::libfabric::{Fabric, Listed, Message, Receive, Send};
 use crate::mpich::communicators::Communicators;
 use crate::mpich::variables;
 use crate::record::{Record, Slot, shape};
@@ -64,6 +64,10 @@ pub struct Network {
     pub receives: HashMap<TargetAddr, (u64, Receive)>,
     /// Why there may be more.
     pub receives_problem: Option<Reason>,
+    /// Sends that are not done, by what MPICH gave for them, with their place among all.
+    pub sends: HashMap<TargetAddr, (u64, Send)>,
+    /// Why there may be more.
+    pub sends_problem: Option<Reason>,
     /// Messages that nobody has asked for.
     pub messages: Vec<Message>,
     /// Why there may be more.
@@ -95,28 +99,34 @@ impl Network {
         };
         let Some((endpoints, bits)) = found else {
             let reason = Reason::new("MPICH's variable for libfabric was not found");
-            (network.receives_problem, network.messages_problem) = (Some(reason.clone()), Some(reason));
+            (network.receives_problem, network.messages_problem) = (Some(reason.clone()), Some(reason.clone()));
+            network.sends_problem = Some(reason);
             return Ok(network);
         };
         network.bits = Some(bits);
         let fabric = Fabric::new(target);
         let mut receives = Listed::default();
         let mut messages = Listed::default();
+        let mut sends = Listed::default();
         for endpoint in endpoints {
             match fabric.queues(endpoint) {
                 Ok(queues) => {
                     receives.append(queues.receives);
                     messages.append(queues.messages);
+                    sends.append(queues.sends);
                 }
                 Err(reason) => {
                     receives.fail(reason.clone());
-                    messages.fail(reason);
+                    messages.fail(reason.clone());
+                    sends.fail(reason);
                 }
             }
         }
         network.receives =
             (0..).zip(receives.found).map(|(order, receive)| (receive.context, (order, receive))).collect();
         network.receives_problem = receives.problem;
+        network.sends = (0..).zip(sends.found).map(|(order, send)| (send.context, (order, send))).collect();
+        network.sends_problem = sends.problem;
         (network.messages, network.messages_problem) = (messages.found, messages.problem);
         let world = communicators.found.first().and_then(|world| u64::try_from(world.facts.size?).ok());
         network.addresses = Addresses::find(target, layouts, ranges, world.unwrap_or(0))?;

@@ -67,6 +67,11 @@ impl Bits {
         if self.source == 0 { data.and_then(|data| i64::try_from(data).ok()) } else { self.source(word, 0).flatten() }
     }
 
+    /// Whether a word is that of a synchronous send (`ompi_mtl_ofi_set_bits`: the protocol's other bit).
+    pub fn is_synchronous(&self, word: u64) -> bool {
+        word & self.protocol == self.protocol ^ self.answer
+    }
+
     /// Whether a word is that of an answer to a synchronous send.
     pub fn is_answer(&self, word: u64) -> bool {
         word & self.protocol == self.answer

@@ -1,7 +1,7 @@
 //! Requests of the pml cm and matched messages that a program holds.
 
 use super::network::Network;
-use super::requests::{Decoder, give_rank};
+use super::requests::{Decoder, with_rank};
 use super::shapes::CmShapes;
 use crate::ReaderError;
 use crate::openmpi::communicators::Found;
@@ -76,15 +76,12 @@ impl Opened {
             false => decoder.receive(&record, &mut |_| {}),
         });
         let shape = &self.cm.request;
-        Ok(decoded.map(|mut decoded| {
-            give_rank(self.network.as_ref().ok(), found, decoded.peer, sends, &mut decoded.operation);
-            Held {
-                operation: decoded.operation,
-                datatype: record.pointer(shape.datatype),
-                mode: decoder.mode(&record).filter(|_| sends),
-                data_complete: record.uint(shape.pml_complete) != 0,
-                freed: record.uint(shape.free_called) != 0,
-            }
+        Ok(decoded.map(|decoded| Held {
+            operation: with_rank(self.network.as_ref().ok(), found, decoded, sends),
+            datatype: record.pointer(shape.datatype),
+            mode: decoder.mode(&record).filter(|_| sends),
+            data_complete: record.uint(shape.pml_complete) != 0,
+            freed: record.uint(shape.free_called) != 0,
         }))
     }
 

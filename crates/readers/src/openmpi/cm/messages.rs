@@ -74,7 +74,14 @@ pub fn read(
             evidence: Some(EVIDENCE.into()),
             ..Operation::default()
         };
-        found.push(Decoded { comm: record.pointer(shape.comm), order: 0, peer: None, operation });
+        found.push(Decoded {
+            comm: record.pointer(shape.comm),
+            order: 0,
+            peer: None,
+            number: None,
+            in_order: true,
+            operation,
+        });
         found.len() < super::MAX_OPERATIONS
     })?;
     if let (count, Some(reason)) = unsure {

@@ -4,17 +4,21 @@
 //! what the mtl ofi and libfabric have of them. A blocking receive has its request on a thread's stack, and is found by
 //! libfabric's entry alone.
 
+mod arrived;
 mod bits;
 pub mod held;
 mod messages;
 mod network;
+mod receives;
 mod requests;
+mod sends;
 pub mod shapes;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use self::arrived::arrived;
 use self::network::Network;
-use self::requests::{Decoded, Decoder, give_rank};
+use self::requests::{Decoded, Decoder, with_rank};
 use self::shapes::{CmShapes, OfiShapes};
 use super::communicators::{Communicators, Found};
 use super::detect::required;
@@ -28,8 +32,6 @@ use layouts::Layouts;
 use model::{Operation, OperationStatus, Queue, QueueState};
 use target::address::TargetAddr;
 use target::{Reason, Target};
-
-const OF_MESSAGE: &str = "on libfabric's list of messages that no receive has matched; its tag names the communicator";
 
 /// Reads all queues into the communicators.
 ///
@@ -96,24 +98,26 @@ pub fn read_all(
 
     let numbers = numbers(communicators);
     if let Ok(network) = &network {
-        let blocking = network.answers.iter().filter(|(at, _)| !seen.contains(at));
+        let words = network.answers.iter().map(|(at, answer)| (*at, answer.word));
+        let words = words.chain(network.sends.iter().map(|(at, sent)| (*at, sent.send.tag)));
+        let blocking: BTreeMap<TargetAddr, u64> = words.filter(|(at, _)| !seen.contains(at)).collect();
         let mut unknown = 0;
-        for (at, answer) in blocking {
+        for (at, word) in blocking {
             // Since 5.0 the number is the receiver's, and only where all members have agreed on it that of the sender, too.
-            let number = network.bits.communicator(answer.word);
-            let comm = numbers.get(&number).filter(|(_, agreed)| *agreed);
+            let comm = numbers.get(&network.bits.communicator(word)).filter(|(_, agreed)| *agreed);
             match comm {
                 Some((comm, _)) => {
-                    let send = decoder.blocking_send(network, *at, answer, *comm);
-                    keep(Some(send), &mut room, |send| of(&mut by_comm, &send).sends.push(send));
+                    let known = (network.answers.get(&at), network.sends.get(&at));
+                    let send = decoder.blocking_send(network, at, known, *comm);
+                    keep(send, &mut room, |send| of(&mut by_comm, &send).sends.push(send));
                 }
                 None => unknown += 1,
             }
         }
         if unknown > 0 {
-            communicators.notes.push(format!(
-                "blocking synchronous sends on communicators whose numbers are not known here: {unknown}"
-            ));
+            communicators
+                .notes
+                .push(format!("blocking sends on communicators whose numbers are not known here: {unknown}"));
         }
     }
     match messages::read(target, layouts, shapes, pools, &network) {
@@ -130,18 +134,15 @@ pub fn read_all(
     }
 
     adopt_strangers(target, shapes, groups, communicators, by_comm.keys().copied());
-    let mut messages = arrived(&network, &decoder, communicators, &mut room);
-    let mut unknown_sends = 0;
+    let mut messages = arrived(&network, &decoder, communicators, &mut room, own_rank(communicators));
     for found in &mut communicators.found {
-        let Operations { sends, mut receives, inactive } = by_comm.remove(&found.addr).unwrap_or_default();
+        let Operations { mut sends, mut receives, inactive } = by_comm.remove(&found.addr).unwrap_or_default();
         // What libfabric has matched, or is done, was there before what waits; libfabric says in which order that will be matched.
         receives.sort_by_key(|receive| receive.order);
-        unknown_sends += sends.iter().filter(|send| waits_for(send)).count();
+        sends.sort_by_key(|send| send.order);
+        found.facts.pending_sends.unordered = unordered(&sends);
         let finish = |all: Vec<Decoded>, found: &Found, is_send: bool| -> Vec<Operation> {
-            let one = |Decoded { peer, mut operation, .. }: Decoded| {
-                give_rank(network.as_ref().ok(), found, peer, is_send, &mut operation);
-                operation
-            };
+            let one = |decoded: Decoded| with_rank(network.as_ref().ok(), found, decoded, is_send);
             all.into_iter().map(one).map(|operation| named(operation, found)).collect()
         };
         found.facts.pending_sends.operations = finish(sends, found, true);
@@ -164,8 +165,15 @@ pub fn read_all(
             Some(reason) => incomplete(&mut found.facts.unexpected_messages, reason),
             None => {}
         }
-        if let Some(reason) = missing_receives(&network) {
-            incomplete(&mut found.facts.pending_receives, &reason);
+        let facts = &mut found.facts;
+        for (queue, what, problem) in [
+            (&mut facts.pending_receives, "receives", network.as_ref().map(|network| &network.receives_problem)),
+            (&mut facts.pending_sends, "sends", network.as_ref().map(|network| &network.sends_problem)),
+        ] {
+            // Only libfabric has those of blocking calls.
+            if let Some(reason) = problem.map_or_else(Some, Option::as_ref) {
+                incomplete(queue, &format!("{what} that only the network's library knows are not all read: {reason}"));
+            }
         }
     }
     let lost: usize = by_comm.values().map(|lost| lost.sends.len() + lost.receives.len()).sum();
@@ -178,9 +186,6 @@ pub fn read_all(
         add_problem(&mut communicators.problems, sentence);
     }
     communicators.notes.extend(messages.notes);
-    if unknown_sends > 1 {
-        communicators.notes.push(ORDER_OF_SENDS.to_owned());
-    }
     communicators.notes.push(BLOCKING_SENDS.to_owned());
     if forgotten > 0 {
         communicators.notes.push(format!(
@@ -195,12 +200,14 @@ pub fn read_all(
     Ok(())
 }
 
-/// Of sends that are on no list.
-const ORDER_OF_SENDS: &str = "pending sends are listed as they lie in Open MPI's pool of requests: in which order they were posted is not \
-                              known";
-
 const BLOCKING_SENDS: &str =
-    "blocking sends over the pml cm have no request that is found: the calls that threads are in tell them";
+    "a blocking send that libfabric does not take yet is on no list: the calls that threads are in tell it";
+
+/// This process's rank in MPI_COMM_WORLD.
+fn own_rank(communicators: &Communicators) -> Option<i64> {
+    let own = |found: &Found| found.world_rank(found.facts.local_rank?).filter(|_| found.facts.remote_group.is_none());
+    communicators.found.iter().find_map(own)
+}
 
 /// Communicators by their numbers, and whether all members have the same one.
 fn numbers(communicators: &Communicators) -> HashMap<u64, (TargetAddr, bool)> {
@@ -208,9 +215,10 @@ fn numbers(communicators: &Communicators) -> HashMap<u64, (TargetAddr, bool)> {
     communicators.found.iter().map(|found| (found.facts.unique_id, (found.addr, agreed(found)))).collect()
 }
 
-/// Whether a send is still to be done.
-fn waits_for(send: &Decoded) -> bool {
-    send.operation.status == OperationStatus::Pending
+/// How many sends that are not done stand in no known order: all of a communicator, where that of one is not known.
+fn unordered(sends: &[Decoded]) -> u64 {
+    let waiting = || sends.iter().filter(|send| send.operation.status == OperationStatus::Pending);
+    if waiting().all(|send| send.in_order) { 0 } else { waiting().count() as u64 }
 }
 
 /// What goes on in one communicator.
@@ -230,82 +238,9 @@ fn network(target: &dyn Target, layouts: &Layouts, groups: &Groups<'_>) -> Resul
     Network::read(target, OfiShapes::resolve(layouts).map_err(Reason::of)?, groups)
 }
 
-/// Why receives that wait may be missing: only libfabric has those of blocking calls.
-fn missing_receives(network: &Result<Network, Reason>) -> Option<String> {
-    let reason = match network {
-        Ok(network) => network.receives_problem.as_ref()?,
-        Err(reason) => reason,
-    };
-    Some(format!("receives that only the network's library knows are not all read: {reason}"))
-}
-
 fn incomplete(queue: &mut Queue, reason: &str) {
     if queue.state == QueueState::Ok {
         queue.state = if queue.operations.is_empty() { QueueState::NoInformation } else { QueueState::Error };
         queue.detail = Some(reason.to_owned());
     }
-}
-
-/// Messages that nobody has asked for.
-#[derive(Default)]
-struct Arrived {
-    by_comm: HashMap<TargetAddr, Vec<Operation>>,
-    /// Why there may be more.
-    missing: Option<String>,
-    notes: Vec<String>,
-}
-
-fn arrived(
-    network: &Result<Network, Reason>,
-    decoder: &Decoder<'_>,
-    communicators: &Communicators,
-    room: &mut usize,
-) -> Arrived {
-    let network = match network {
-        Ok(network) => network,
-        Err(reason) => return Arrived { missing: Some(reason.to_string()), ..Arrived::default() },
-    };
-    let mut all = Arrived { missing: network.messages_problem.as_ref().map(ToString::to_string), ..Arrived::default() };
-    let numbers: HashMap<u64, &Found> =
-        communicators.found.iter().map(|found| (found.facts.unique_id, found)).collect();
-    let mut elsewhere = 0_u64;
-    let bits = network.bits;
-    for message in network.messages.iter().filter(|message| !bits.is_answer(message.tag) && message.claimed.is_none()) {
-        let Some(found) = numbers.get(&bits.communicator(message.tag)) else {
-            elsewhere += 1;
-            continue;
-        };
-        if *room == 0 {
-            break;
-        }
-        *room -= 1;
-        let by_address = || found.local_rank(network.rank(message.source?)?);
-        let rank = bits.sender(message.tag, message.data).or_else(by_address);
-        let tag = bits.tag(message.tag);
-        let (internal, extra_text) = decoder.of_tag(tag);
-        let mut operation = Operation {
-            desired_local_rank: rank,
-            desired_tag: Some(tag),
-            desired_length: Some(message.length),
-            actual_local_rank: rank,
-            actual_tag: Some(tag),
-            actual_length: Some(message.length),
-            system_buffer: true,
-            internal,
-            extra_text,
-            evidence: Some(OF_MESSAGE.into()),
-            ..Operation::default()
-        };
-        operation.not_known("buffer", "it is in libfabric's own memory, perhaps not whole");
-        if rank.is_none() {
-            for fact in ["desired_local_rank", "desired_global_rank"] {
-                operation.not_known(fact, "libfabric does not say which process sent it");
-            }
-        }
-        all.by_comm.entry(found.addr).or_default().push(operation);
-    }
-    if elsewhere > 0 {
-        all.notes.push(format!("messages for communicators that this process has not created yet: {elsewhere}"));
-    }
-    all
 }

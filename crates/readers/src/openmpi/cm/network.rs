@@ -1,11 +1,11 @@
-//! What the mtl ofi and libfabric have: receives that wait, answers that synchronous sends wait for, messages that nobody has
-//! asked for, and who is who.
+//! What the mtl ofi and libfabric have: receives that wait, sends that are not done, answers that synchronous ones wait for,
+//! messages that nobody has asked for, and who is who.
 
 use std::collections::HashMap;
 
 use super::bits::Bits;
 use super::shapes::OfiShapes;
-use crate::libfabric::{Fabric, Listed, Message, Receive, Source};
+use crate::libfabric::{Fabric, Listed, Message, Receive, Send, Source};
 use crate::openmpi::groups::Groups;
 use crate::record::{Record, Slot};
 use target::address::TargetAddr;
@@ -32,6 +32,15 @@ pub struct Answer {
     pub word: u64,
 }
 
+/// A send that is not done, with the mtl's request that it was handed over for.
+#[derive(Debug, Clone, Copy)]
+pub struct Sent {
+    /// Its place among all.
+    pub order: u64,
+    /// What libfabric has of it.
+    pub send: Send,
+}
+
 /// `OMPI_MTL_OFI_PROBE` (ompi/mca/mtl/ofi/mtl_ofi_request.h, v4.1.4 and v5.0.10).
 const PROBE: u64 = 3;
 
@@ -44,6 +53,8 @@ pub struct Kept {
     pub comm: TargetAddr,
     /// Bytes.
     pub length: u64,
+    /// The data, where it had to be copied.
+    pub copy: TargetAddr,
     /// What describes the data.
     pub convertor: TargetAddr,
     /// What a receive is matched by, but for what may differ.
@@ -71,6 +82,10 @@ pub struct Network {
     pub receives_problem: Option<Reason>,
     /// Answers by the mtl's requests of the sends.
     pub answers: HashMap<TargetAddr, Answer>,
+    /// Sends by the mtl's requests.
+    pub sends: HashMap<TargetAddr, Sent>,
+    /// Why there may be more.
+    pub sends_problem: Option<Reason>,
     /// Messages that nobody has asked for, in matching order.
     pub messages: Vec<Message>,
     /// Why there may be more.
@@ -95,6 +110,7 @@ impl Network {
         let bits = Bits::new(shape, &module).ok_or("how the mtl ofi packs tags is not as its releases do")?;
         let mut receives = Listed::default();
         let mut messages = Listed::default();
+        let mut sends = Listed::default();
         let (contexts, count) = (module.pointer(shape.contexts), module.uint(shape.used));
         if !(1..=MAX_ENDPOINTS).contains(&count) {
             return Err(Reason::new(format!("the mtl ofi has {count} contexts")));
@@ -107,15 +123,18 @@ impl Network {
                 Ok(queues) => {
                     receives.append(queues.receives);
                     messages.append(queues.messages);
+                    sends.append(queues.sends);
                 }
                 Err(reason) => {
                     receives.fail(reason.clone());
-                    messages.fail(reason);
+                    messages.fail(reason.clone());
+                    sends.fail(reason);
                 }
             }
         }
         let any = module.uint(shape.any);
         let context_bits = u32::try_from(module.uint(shape.context_bits)).unwrap_or(0).min(16);
+        let given = shapes.request.given.offset as u64;
         let mut network = Self {
             shapes,
             bits,
@@ -125,12 +144,16 @@ impl Network {
             receives: HashMap::new(),
             receives_problem: receives.problem,
             answers: HashMap::new(),
+            sends: HashMap::new(),
+            sends_problem: sends.problem,
             messages: messages.found,
             messages_problem: messages.problem,
         };
         for (order, receive) in (0..).zip(receives.found) {
             network.sort_in(target, order, receive);
         }
+        let request = |send: &Send| TargetAddr::new(send.context.get().wrapping_sub(given));
+        network.sends = (0..).zip(sends.found).map(|(order, send)| (request(&send), Sent { order, send })).collect();
         network.ranks = network.learn(target, at, groups);
         Ok(network)
     }
@@ -199,6 +222,7 @@ impl Network {
             request: record.pointer(shape.request),
             comm: record.pointer(shape.comm),
             length: record.uint(shape.length),
+            copy: record.pointer(shape.copy),
             convertor: record.pointer(shape.convertor),
             bits: record.uint(shape.bits),
             address: record.uint(shape.address),

@@ -68,6 +68,7 @@ shape!(
         given: "ctx",
         comm: "comm",
         length: "length",
+        copy: "buffer",
         convertor: "convertor",
         bits: "match_bits",
         address: "remote_addr",

@@ -1,0 +1,122 @@
+//! sockets (prov/sockets/include/sock.h).
+
+use crate::ReaderError;
+use crate::record::shape;
+use layouts::Layouts;
+
+shape!(
+    /// The endpoint of sockets (prov/sockets/include/sock.h).
+    SocketsShape = ["sock_ep"] { attributes: "attr" }
+);
+shape!(
+    /// What belongs to it.
+    SocketsAttributesShape = ["sock_ep_attr"] { class: "fclass", context: "rx_ctx" }
+);
+shape!(
+    /// Its receives and messages.
+    SocketsReceivesShape = ["sock_rx_ctx"] {
+        attributes: "ep_attr",
+        receives: "rx_entry_list",
+        messages: "rx_buffered_list",
+    }
+);
+shape!(
+    /// An entry of them.
+    SocketsEntryShape = ["sock_rx_entry"] {
+        link: "entry",
+        count: "rx_op.dest_iov_len",
+        busy: "is_busy",
+        claimed: "is_claimed",
+        tagged: "is_tagged",
+        length: "total_len",
+        flags: "flags",
+        context: "context",
+        address: "addr",
+        data: "data",
+        tag: "tag",
+        ignore: "ignore",
+        pieces: "iov",
+        owner: "rx_ctx",
+    }
+);
+
+shape!(
+    /// Where the endpoint has its sends.
+    SocketsOwnerShape = ["sock_ep_attr"] { sends: "tx_ctx" }
+);
+shape!(
+    /// The sends: those that are going, and those in front of them in a ring of bytes.
+    SocketsSendsShape = ["sock_tx_ctx"] {
+        attributes: "ep_attr",
+        read: "rb.rcnt",
+        written: "rb.wcnt",
+        going: "pe_entry_list",
+    }
+);
+shape!(
+    /// One that is going.
+    SocketsSendShape = ["sock_pe_entry"] {
+        link: "ctx_entry",
+        operation: "pe.tx.tx_op.op",
+        count: "pe.tx.tx_op.src_iov_len",
+        pieces: "pe.tx.tx_iov",
+        owner: "pe.tx.tx_ctx",
+        told: "completion_reported",
+        flags: "flags",
+        context: "context",
+        tag: "tag",
+        connection: "conn",
+    }
+);
+shape!(
+    /// A piece of it.
+    SocketsPieceShape = ["sock_tx_iov"] { address: "src.iov.addr", length: "src.iov.len" }
+);
+shape!(
+    /// A connection.
+    SocketsConnectionShape = ["sock_conn"] { address: "av_index" }
+);
+
+/// The structures of sends.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct SocketsSends {
+    pub owner: SocketsOwnerShape,
+    pub sends: SocketsSendsShape,
+    pub send: SocketsSendShape,
+    pub piece: SocketsPieceShape,
+    pub connection: SocketsConnectionShape,
+}
+
+impl SocketsSends {
+    pub(super) fn resolve(layouts: &Layouts) -> Result<Self, ReaderError> {
+        Ok(Self {
+            owner: SocketsOwnerShape::resolve(layouts)?,
+            sends: SocketsSendsShape::resolve(layouts)?,
+            send: SocketsSendShape::resolve(layouts)?,
+            piece: SocketsPieceShape::resolve(layouts)?,
+            connection: SocketsConnectionShape::resolve(layouts)?,
+        })
+    }
+}
+
+/// The structures of sockets.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct Sockets {
+    pub endpoint: SocketsShape,
+    pub attributes: SocketsAttributesShape,
+    pub receives: SocketsReceivesShape,
+    pub entry: SocketsEntryShape,
+}
+
+impl Sockets {
+    pub(super) fn resolve(layouts: &Layouts) -> Result<Self, ReaderError> {
+        Ok(Self {
+            endpoint: SocketsShape::resolve(layouts)?,
+            attributes: SocketsAttributesShape::resolve(layouts)?,
+            receives: SocketsReceivesShape::resolve(layouts)?,
+            entry: SocketsEntryShape::resolve(layouts)?,
+        })
+    }
+}

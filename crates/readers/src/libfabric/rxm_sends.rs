@@ -1,0 +1,173 @@
+//! Sends of rxm (prov/rxm/src/rxm_{msg,cq}.c, 1.17 to 2.6): in a pool, without an order.
+//!
+//! Short messages are there until they have gone, long ones until the receiver has fetched them. To which process a send goes is
+//! kept only where the sender writes (`FI_OFI_RXM_USE_RNDV_WRITE`); else a header says under which number the receiver has the
+//! connection, which two receivers can have in common.
+
+use std::collections::{HashMap, HashSet};
+
+use super::layout::{Layout, RxmSends};
+use super::{Listed, MAX_LIST, Number, Send, Source, arrays, given, pieces, pools};
+use crate::record::{Record, Slot};
+use crate::walk::circular_list;
+use layouts::FieldKind;
+use target::address::TargetAddr;
+use target::{Reason, Target};
+
+/// `ofi_op_tagged` (include/ofi_proto.h).
+const TAGGED: u64 = 1;
+
+// `rxm_ctrl_*` (prov/rxm/src/rxm.h): a message, a part of one, the announcement of one.
+const MESSAGE: u64 = 0;
+const PART: u64 = 1;
+const ANNOUNCED: u64 = 2;
+
+/// The connections of an endpoint, with the processes that they lead to.
+struct Connections {
+    processes: HashMap<TargetAddr, Option<u64>>,
+    /// By the receivers' numbers; `None` where several have it.
+    numbers: HashMap<u64, Option<TargetAddr>>,
+}
+
+/// Those of an endpoint.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
+    let mut all = Listed::default();
+    let Some(shapes) = &layout.rxm_sends else {
+        all.fail(format!("the layout {} has nothing of rxm's sends", layout.name));
+        return all;
+    };
+    let mut contexts = HashSet::new();
+    let connections = match connections(target, shapes, endpoint, &mut all, &mut contexts) {
+        Ok(connections) => connections,
+        Err(reason) => {
+            all.fail(reason);
+            return all;
+        }
+    };
+    let pool = target.read_pointer(endpoint.wrapping_add(shapes.endpoint.pool.offset as u64)).map_err(Reason::of);
+    match pool.and_then(|pool| pools::in_use(target, &shapes.pool, pool)) {
+        Ok(objects) => {
+            for at in objects {
+                match send(target, shapes, &connections, at) {
+                    // A message can have several parts.
+                    Ok(found) => all.found.extend(found.filter(|send| contexts.insert(send.context))),
+                    Err(reason) => all.fail(format!("a send of libfabric at {at}: {reason}")),
+                }
+            }
+        }
+        Err(reason) => all.fail(reason),
+    }
+    all
+}
+
+/// The connections. Adds messages of which parts could not be sent at once.
+fn connections(
+    target: &dyn Target,
+    shapes: &RxmSends,
+    endpoint: TargetAddr,
+    all: &mut Listed<Send>,
+    contexts: &mut HashSet<TargetAddr>,
+) -> Result<Connections, Reason> {
+    let shape = &shapes.connection;
+    let mut found = Connections { processes: HashMap::new(), numbers: HashMap::new() };
+    let table = endpoint.wrapping_add(shapes.endpoint.connections.offset as u64);
+    for (_, at) in arrays::objects(target, &shapes.map, table)? {
+        let mut buffer = Vec::new();
+        let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+        if record.pointer(shape.owner) != endpoint {
+            return Err(Reason::new(format!("a connection of libfabric's endpoint at {endpoint} is not its own")));
+        }
+        let (peer, address) = (record.pointer(shape.peer), shapes.peer.address);
+        let value = target.read_uint(peer.wrapping_add(address.offset as u64), address.size as u64);
+        let process = value.ok().and_then(|address| Source::of(address).address());
+        if found.processes.insert(at, process).is_some() {
+            return Err(Reason::new(format!("libfabric's endpoint at {endpoint} has a connection twice")));
+        }
+        found.numbers.entry(record.uint(shape.target)).and_modify(|one| *one = None).or_insert(Some(at));
+        let deferred = circular_list(target, record.address_of(shape.deferred), 0, MAX_LIST);
+        let deferred = Listed::of(deferred, "a send", |link| in_parts(target, shapes, process, link));
+        let problem = deferred.problem;
+        all.found.extend(deferred.found.into_iter().flatten().filter(|send| contexts.insert(send.context)));
+        if let Some(reason) = problem {
+            all.fail(reason);
+        }
+    }
+    Ok(found)
+}
+
+/// A message of which parts could not be sent at once.
+fn in_parts(
+    target: &dyn Target,
+    shapes: &RxmSends,
+    destination: Option<u64>,
+    link: TargetAddr,
+) -> Result<Option<Send>, Reason> {
+    let shape = &shapes.deferred;
+    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let context = record.pointer(shape.context);
+    if record.uint(shape.kind) != shapes.parts || record.uint(shape.operation) != TAGGED || context.is_null() {
+        return Ok(None);
+    }
+    let (buffer, _) = pieces(target, record.address_of(shape.pieces), record.uint(shape.count))?;
+    Ok(Some(Send {
+        destination,
+        tag: record.uint(shape.tag),
+        context: given(context)?,
+        buffer,
+        length: record.uint(shape.length),
+        number: None,
+        in_order: false,
+    }))
+}
+
+fn send(
+    target: &dyn Target,
+    shapes: &RxmSends,
+    connections: &Connections,
+    at: TargetAddr,
+) -> Result<Option<Send>, Reason> {
+    let shape = &shapes.send;
+    let mut buffer = Vec::new();
+    let size = shape.size.max(shape.data.offset) + shapes.pieces.size;
+    let record = Record::read(target, at, size, &mut buffer).map_err(Reason::of)?;
+    let (packet, context) = (record.uint(shape.packet), record.pointer(shape.context));
+    // What was copied is done for the MPI, which is told of nothing.
+    let of_message = matches!(packet, MESSAGE | PART | ANNOUNCED) && record.uint(shape.operation) == TAGGED;
+    if !of_message || context.is_null() {
+        return Ok(None);
+    }
+    let known = record.pointer(shape.connection);
+    let by_number = || connections.numbers.get(&record.uint(shape.target)).copied().flatten();
+    let connection = if connections.processes.contains_key(&known) { Some(known) } else { by_number() };
+    Ok(Some(Send {
+        destination: connection.and_then(|at| connections.processes.get(&at).copied().flatten()),
+        tag: record.uint(shape.tag),
+        context: given(context)?,
+        buffer: if packet == ANNOUNCED { announced(shapes, &record) } else { None },
+        length: record.uint(shape.length),
+        number: (packet == ANNOUNCED).then(|| Number::OfProcess(record.uint(shape.number))),
+        in_order: false,
+    }))
+}
+
+/// Where the data of an announced message lies, if in one piece (`struct ofi_rma_iov`: address, length, key). Zero where the
+/// receiver names it by an offset (`FI_MR_VIRT_ADDR` is not asked for).
+fn announced(shapes: &RxmSends, record: &Record<'_>) -> Option<TargetAddr> {
+    let shift = shapes.send.data.offset;
+    let count = Slot { offset: shift + shapes.pieces.count.offset, ..shapes.pieces.count };
+    let first = Slot { offset: shift + shapes.pieces.pieces.offset, size: 8, kind: FieldKind::Unsigned };
+    let address = TargetAddr::new(record.uint(first));
+    (record.uint(count) == 1 && !address.is_null()).then_some(address)
+}
+
+/// By what a message names its send. `at`: the packet that it came as.
+pub fn number(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Option<Number> {
+    let shape = &layout.rxm_sends.as_ref()?.packet;
+    let word = |slot: Slot| target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).ok();
+    if at.is_null() || word(shape.kind)? != ANNOUNCED {
+        return None;
+    }
+    Some(Number::OfProcess(word(shape.number)?))
+}

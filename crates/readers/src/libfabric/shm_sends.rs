@@ -1,0 +1,89 @@
+//! Sends of shm (prov/shm/src/smr_{msg,ep}.c, 2.5 and 2.6): in a pool, without an order. Each announcement leads back to its send.
+
+use super::endpoint::behind;
+use super::layout::{Layout, ShmSends};
+use super::{Listed, Number, Send, Source, given, pieces, pools};
+use crate::record::Record;
+use layouts::FieldKind;
+use target::address::TargetAddr;
+use target::{Reason, Target};
+
+/// `ofi_op_tagged` (include/ofi_proto.h).
+const TAGGED: u64 = 1;
+
+/// Processes that shm can talk to (`SMR_MAX_PEERS`).
+const MAX_PROCESSES: u64 = 256;
+
+/// Those of an endpoint.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
+    let mut all = Listed::default();
+    let Some(shapes) = &layout.shm_sends else {
+        all.fail(format!("the layout {} has nothing of shm's sends", layout.name));
+        return all;
+    };
+    let pool = behind(target, endpoint, shapes.endpoint.pool.offset, "pool of what is not done");
+    let processes = behind(target, endpoint, shapes.endpoint.processes.offset, "processes");
+    match pool.and_then(|pool| pools::in_use(target, &shapes.pool, pool)).and_then(|objects| Ok((objects, processes?)))
+    {
+        Ok((objects, processes)) => {
+            for at in objects {
+                match send(target, shapes, processes, at) {
+                    Ok(found) => all.found.extend(found),
+                    Err(reason) => all.fail(format!("a send of libfabric at {at}: {reason}")),
+                }
+            }
+        }
+        Err(reason) => all.fail(reason),
+    }
+    all
+}
+
+fn send(target: &dyn Target, shapes: &ShmSends, processes: TargetAddr, at: TargetAddr) -> Result<Option<Send>, Reason> {
+    let (pending, header) = (&shapes.pending, &shapes.header);
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, pending.size, &mut buffer).map_err(Reason::of)?;
+    if record.uint(pending.kind) != shapes.send {
+        return Ok(None);
+    }
+    let mut buffer = Vec::new();
+    let command =
+        Record::read(target, record.pointer(pending.command), header.size, &mut buffer).map_err(Reason::of)?;
+    let context = record.pointer(pending.context);
+    if command.uint(header.operation) != TAGGED || context.is_null() {
+        return Ok(None);
+    }
+    if command.pointer(header.sender) != at {
+        return Err(Reason::new("its announcement leads to another one"));
+    }
+    let (buffer, _) = pieces(target, record.address_of(pending.pieces), record.uint(pending.count))?;
+    let process = command.uint(header.process);
+    let destination = match process < MAX_PROCESSES {
+        true => {
+            let slot = shapes.process.address;
+            let here = processes.wrapping_add((shapes.processes.first.offset + slot.offset) as u64);
+            let here = here.wrapping_add(process * shapes.process.size as u64);
+            Source::of(target.read_uint(here, slot.size as u64).map_err(Reason::of)?).address()
+        }
+        false => None,
+    };
+    Ok(Some(Send {
+        destination,
+        tag: command.uint(header.tag),
+        context: given(context)?,
+        buffer,
+        length: command.uint(header.length),
+        number: Some(Number::OfProcess(at.get())),
+        in_order: false,
+    }))
+}
+
+/// By what a message names its send. `context`: what shm has of the message.
+pub fn number(target: &dyn Target, shapes: &ShmSends, context: TargetAddr) -> Option<Number> {
+    let slot = shapes.arrived.command;
+    if context.is_null() || slot.kind != FieldKind::Pointer {
+        return None;
+    }
+    let command = target.read_pointer(context.wrapping_add(slot.offset as u64)).ok()?;
+    let sender = target.read_pointer(command.wrapping_add(shapes.header.sender.offset as u64)).ok()?;
+    (!sender.is_null()).then_some(Number::OfProcess(sender.get()))
+}
