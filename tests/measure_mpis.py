@@ -17,7 +17,9 @@ def main(arguments: Sequence[str]) -> int:
     table = known.read_table()
     for name in arguments or builds.BUILDS:
         build = builds.BUILDS[name]()
-        table[build.id] = measure(build)
+        # What is known of a rank that is read alone is written by hand.
+        kept = {member: value for member, value in table.get(build.id, {}).items() if member == "alone"}
+        table[build.id] = {**measure(build), **kept}
         print(f"measured: {name}", flush=True)
     # Open MPI before MPICH, and of either Debian's before the others.
     ordered = dict(sorted(table.items(), key=lambda row: (row[0].startswith("mpich-"), "debian" not in row[0])))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, List, Tuple
 
 from .builds import MpiBuild
 from .cli import show
@@ -20,13 +20,21 @@ PROGRAMS: Tuple[Tuple[str, int, Tuple[str, ...]], ...] = (
     # Sends are done, and none waits.
     ("truth_tvtest", 2, ("posted",)),
 )
+#: Over libfabric, whose providers have the sends: standard ones that wait, too.
+OVER_LIBFABRIC = ("truth_waiting", 3, ("10", "1048576"))
+
+
+def programs_for(build: MpiBuild) -> List[Tuple[str, int, Tuple[str, ...]]]:
+    """The programs that a build is measured by."""
+    over_libfabric = build.transport is not None and build.transport.name.startswith("ofi-")
+    return [*PROGRAMS, *([OVER_LIBFABRIC] if over_libfabric else [])]
 
 
 def measure(build: MpiBuild) -> Dict[str, Any]:
     """An entry of the table."""
     measured = Measured()
     device = ""
-    for program, ranks, arguments in PROGRAMS:
+    for program, ranks, arguments in programs_for(build):
         with Job(build, program, *arguments, ranks=ranks) as job:
             shown = show(job.pids)
             for rank, truth in job.truth.items():

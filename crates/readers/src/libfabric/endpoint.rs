@@ -39,6 +39,14 @@ impl<'a> Fabric<'a> {
         Self { target, layouts: Layout::shipped(target.abi()) }
     }
 
+    /// The provider of the endpoint at `at` (`struct fid_ep`); `None` where it is not known, or its release is not.
+    pub fn provider_of(&self, at: TargetAddr) -> Option<String> {
+        let named = |layout: &Layout| self.owner(layout, at).filter(|owner| layout.fits(&owner.release));
+        let named = self.layouts.iter().find_map(named).map(|owner| owner.name);
+        let sockets = || self.layouts.iter().find_map(|layout| sockets::context(self.target, layout, at));
+        named.or_else(|| sockets().map(|_| sockets::NAME.to_owned()))
+    }
+
     /// What the endpoint at `at` (`struct fid_ep`) has.
     ///
     /// # Errors

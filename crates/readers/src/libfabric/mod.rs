@@ -101,6 +101,11 @@ pub struct Send {
     pub in_order: bool,
 }
 
+/// Whether a provider keeps of every send to which process it goes.
+pub fn keeps_destinations(provider: &str) -> bool {
+    matches!(provider, "tcp" | "net" | "shm" | "sockets" | "ofi_rxd")
+}
+
 /// By what a message names its send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Number {

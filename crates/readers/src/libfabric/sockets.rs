@@ -9,8 +9,12 @@ use layouts::FieldKind;
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
-/// The lists of an endpoint, or of one of its receive contexts; `None` where it is none of this provider.
-pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Option<Queues> {
+/// The provider's name.
+pub const NAME: &str = "sockets";
+
+/// What an endpoint, or one of its receive contexts, leads to: what belongs to it, and the receive context; `None` where it is none
+/// of this provider.
+pub fn context(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Option<(TargetAddr, TargetAddr)> {
     let sockets = layout.sockets.as_ref()?;
     let pointer = |at: TargetAddr, slot: Slot| field(target, at, slot.offset).map(TargetAddr::new);
     let class = |at: TargetAddr| field(target, at, layout.endpoint.class.offset);
@@ -40,13 +44,21 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Optio
     if !is_list(head(sockets.receives.receives))? || !is_list(head(sockets.receives.messages))? {
         return None;
     }
+    Some((attributes, context))
+}
+
+/// The lists of an endpoint; `None` where it is none of this provider.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Option<Queues> {
+    let sockets = layout.sockets.as_ref()?;
+    let (attributes, context) = context(target, layout, endpoint)?;
+    let head = |slot: Slot| context.wrapping_add(slot.offset as u64);
     let list = |slot: Slot| circular_list(target, head(slot), 0, MAX_LIST);
     let receives =
         Listed::of(list(sockets.receives.receives), "a receive", |link| receive(target, &sockets.entry, context, link));
     let messages =
         Listed::of(list(sockets.receives.messages), "a message", |link| message(target, &sockets.entry, context, link));
     let sends = sends(target, layout, attributes);
-    Some(Queues { provider: "sockets".to_owned(), receives: present(receives), messages: present(messages), sends })
+    Some(Queues { provider: NAME.to_owned(), receives: present(receives), messages: present(messages), sends })
 }
 
 /// Sends of an endpoint (prov/sockets/src/sock_progress.c): the receiver's library takes all of them in, so that they wait only

@@ -20,6 +20,8 @@ mod requests;
 pub mod shapes;
 mod tags;
 
+pub use self::cm::provider;
+
 use self::pml::Pml;
 use crate::ReaderError;
 use layouts::Layouts;

@@ -294,7 +294,7 @@ impl Transport for Ucx<'_> {
             operation.actual_tag = operation.desired_tag;
             operation.actual_length = operation.desired_length;
         }
-        let order = if queue == QueueKind::PendingReceives { native.sequence } else { 0 };
+        let order = if queue == QueueKind::PendingReceives { native.sequence } else { u64::MAX };
         Some(Decoded { comm, queue, order, operation })
     }
 

@@ -14,6 +14,8 @@ mod requests;
 mod sends;
 pub mod shapes;
 
+pub use self::network::provider;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use self::arrived::arrived;

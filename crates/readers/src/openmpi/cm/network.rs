@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 
 use super::bits::Bits;
-use super::shapes::OfiShapes;
+use super::shapes::{Context, Module, OfiShapes};
 use crate::libfabric::{Fabric, Listed, Message, Receive, Send, Source};
 use crate::openmpi::groups::Groups;
 use crate::record::{Record, Slot};
+use layouts::Layouts;
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
@@ -65,6 +66,23 @@ pub struct Kept {
     pub message: Option<(i64, u64)>,
 }
 
+/// The mtl ofi, where it is the one in use: its address.
+fn module(target: &dyn Target) -> Result<TargetAddr, Reason> {
+    let symbol = |name: &str| target.symbol(name).ok().flatten().map(|symbol| symbol.addr);
+    let at = symbol("ompi_mtl_ofi").ok_or("the mtl is another one than ofi")?;
+    let used = symbol("ompi_mtl").and_then(|mtl| target.read_pointer(mtl).ok());
+    if used == Some(at) { Ok(at) } else { Err("the mtl in use is another one than ofi".into()) }
+}
+
+/// libfabric's provider; `None` where there is none, or it is not known.
+pub fn provider(target: &dyn Target, layouts: &Layouts) -> Option<String> {
+    let (module_shape, context) = (Module::resolve(layouts).ok()?, Context::resolve(layouts).ok()?);
+    let at = module(target).ok()?;
+    let contexts = target.read_pointer(at.wrapping_add(module_shape.contexts.offset as u64)).ok()?;
+    let endpoint = target.read_pointer(contexts.wrapping_add(context.receives.offset as u64)).ok()?;
+    Fabric::new(target).provider_of(endpoint)
+}
+
 /// The mtl ofi in a process.
 pub struct Network {
     shapes: OfiShapes,
@@ -98,12 +116,7 @@ impl Network {
     /// # Errors
     /// A sentence, where the mtl in use is another one, or it was not set up.
     pub fn read(target: &dyn Target, shapes: OfiShapes, groups: &Groups<'_>) -> Result<Self, Reason> {
-        let symbol = |name: &str| target.symbol(name).ok().flatten().map(|symbol| symbol.addr);
-        let at = symbol("ompi_mtl_ofi").ok_or("the mtl is another one than ofi")?;
-        let used = symbol("ompi_mtl").and_then(|mtl| target.read_pointer(mtl).ok());
-        if used != Some(at) {
-            return Err("the mtl in use is another one than ofi".into());
-        }
+        let at = module(target)?;
         let shape = &shapes.module;
         let mut buffer = Vec::new();
         let module = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;

@@ -3,10 +3,11 @@
 use crate::detection::QUEUES;
 use layouts::Layouts;
 use model::Capability;
+use readers::libfabric::keeps_destinations;
 use readers::openmpi::pml::Pml;
 
-/// What can be known, fact by fact.
-pub(super) fn of(pml: &Pml, layouts: &Layouts, version: Option<&str>) -> Vec<Capability> {
+/// What can be known, fact by fact. `provider`: libfabric's, where that is known.
+pub(super) fn of(pml: &Pml, provider: Option<&str>, layouts: &Layouts, version: Option<&str>) -> Vec<Capability> {
     let mut all = vec![Capability::exact("communicators")];
     match pml {
         Pml::Ob1 => {
@@ -19,7 +20,7 @@ pub(super) fn of(pml: &Pml, layouts: &Layouts, version: Option<&str>) -> Vec<Cap
             return all;
         }
         Pml::Cm if layouts.has_field("ompi_mtl_ofi_request_t", "match_bits") => {
-            all.extend(cm());
+            all.extend(cm(provider));
             return all;
         }
         Pml::Ucx | Pml::Cm | Pml::Other(_) => all.extend(QUEUES.map(|fact| {
@@ -66,16 +67,22 @@ fn ucx(connects_anew: bool) -> Vec<Capability> {
     ]
 }
 
-/// Over the pml cm, with the mtl ofi: messages are matched by libfabric.
-fn cm() -> Vec<Capability> {
+/// Over the pml cm, with the mtl ofi: messages are matched by libfabric, whose provider keeps more of sends or less.
+fn cm(provider: Option<&str>) -> Vec<Capability> {
     const FABRIC: &str =
         "of libfabric's providers tcp, ofi_rxm, shm, sm2, sockets and ofi_rxd, where its release is known";
+    const SENDS: &str = "of libfabric's providers tcp, ofi_rxm, shm, sockets and ofi_rxd, where its release is known";
+    const DONE: &str = "of a receive that is done it is not kept whether any source or any tag would have done";
+    let keeps = provider.is_some_and(keeps_destinations);
     vec![
         Capability::exact("receives"),
-        Capability::partial(
-            "receives.complete",
-            "of a receive that is done it is not kept whether any source or any tag would have done",
-        ),
+        Capability::partial("receives.complete", DONE),
+        // A thread of this provider completes them while the application does not look.
+        if provider == Some("sockets") {
+            Capability::partial("receives.peer", DONE)
+        } else {
+            Capability::exact("receives.peer")
+        },
         Capability::partial("receives.network", FABRIC),
         Capability::not_available(
             "receives.probes",
@@ -85,11 +92,24 @@ fn cm() -> Vec<Capability> {
         Capability::partial("unexpected.network", FABRIC),
         Capability::exact("sends"),
         Capability::partial("sends.complete", "destination and tag are kept of persistent and buffered sends alone"),
-        Capability::partial("sends.datatype", "blocking synchronous sends do not keep it"),
-        Capability::partial("sends.order", "sends are listed as they lie in Open MPI's pool of requests"),
-        Capability::partial("sends.peer", NOT_KEPT),
-        Capability::partial("sends.tag", NOT_KEPT),
-        Capability::not_available("sends.blocking", "blocking standard sends have no request that is found"),
+        Capability::partial(
+            "sends.blocking",
+            "datatype and count are not kept, nor the buffer where the message has gone",
+        ),
+        Capability::partial("sends.datatype", "blocking sends do not keep it"),
+        Capability::partial("sends.network", SENDS),
+        Capability::partial(
+            "sends.order",
+            "no list has those that wait for an answer, and the provider need not keep an order",
+        ),
+        if keeps {
+            Capability::exact("sends.peer")
+        } else {
+            Capability::partial(
+                "sends.peer",
+                "libfabric's provider need not keep to which process a standard send goes; its receiver tells it",
+            )
+        },
         Capability::not_available("traffic", "libfabric does not count messages by sender"),
         Capability::partial(
             "handles",
@@ -97,5 +117,3 @@ fn cm() -> Vec<Capability> {
         ),
     ]
 }
-
-const NOT_KEPT: &str = "kept of synchronous, persistent and buffered sends, whose other end tells those of the others";
