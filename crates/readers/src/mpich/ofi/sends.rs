@@ -108,12 +108,17 @@ impl Ofi<'_> {
         };
         let places = around.communicators.senders(bits.context(word));
         let named = |place: &&(usize, bool)| request.comm.is_none_or(|comm| comm == place.0);
-        let mut fitting = places.iter().filter(named);
-        let (comm, collective) = *fitting.next()?;
-        // An intercommunicator's context may be that of another communicator here.
-        if fitting.next().is_some() {
+        let fitting: Vec<(usize, bool)> = places.iter().filter(named).copied().collect();
+        // An intercommunicator's context may be that of another communicator here, which need not have the receiver.
+        let has = |place: &&(usize, bool)| {
+            let found = around.communicators.found.get(place.0);
+            found.is_some_and(|found| address.is_some_and(|address| self.rank(found, address).is_some()))
+        };
+        let receivers: Vec<(usize, bool)> = fitting.iter().filter(has).copied().collect();
+        let (([(comm, collective)], _) | (_, [(comm, collective)])) = (fitting.as_slice(), receivers.as_slice()) else {
             return None;
-        }
+        };
+        let (comm, collective) = (*comm, *collective);
         Some(Placed { comm, collective, address, tag: bits.tag(word), evidence })
     }
 }
