@@ -18,8 +18,12 @@ from support.truths import PROGRAMS, Program, name_of
 
 StartJob = Callable[..., Job]
 
-#: The tags of collectives on intracommunicators, ompi/mca/coll/base/coll_tags.h of Open MPI 4.1.4 and 5.0.7.
-COLLECTIVE_TAGS = {"MPI_Barrier": -16, "MPI_Bcast": -17, "MPI_Allreduce": -12}
+#: The tags of collectives on intracommunicators, ompi/mca/coll/base/coll_tags.h of Open MPI 4.1.4 and 5.0.7;
+#: src/include/mpir_tags.h of MPICH 5.0.1.
+COLLECTIVE_TAGS = {
+    "Open MPI": {"MPI_Barrier": -16, "MPI_Bcast": -17, "MPI_Allreduce": -12},
+    "MPICH": {"MPI_Barrier": 1, "MPI_Bcast": 2, "MPI_Allreduce": 14},
+}
 
 
 def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
@@ -90,7 +94,7 @@ def test_internal_operations_name_their_collective(
     blocked = next(c for c in shown[job.pids[0]]["communicators"] if c["name"] == "stuck")
     internal = [op for op in blocked["pending_receives"]["operations"] if op["internal"]]
     assert [op["desired_local_rank"] for op in internal] == [1]
-    assert internal[0]["desired_tag"] == COLLECTIVE_TAGS[call]
+    assert internal[0]["desired_tag"] == COLLECTIVE_TAGS[transport_build.implementation][call]
     assert call in " ".join(internal[0]["extra_text"])
     missing = next(c for c in shown[job.pids[1]]["communicators"] if c["name"] == "stuck")
     assert not [op for op in missing["pending_receives"]["operations"] if op["internal"]]
