@@ -55,13 +55,14 @@ def test_standard_sends_that_wait_are_known(transport_build: MpiBuild, start_job
     job = start_job(transport_build, "truth_waiting", "10", "1048576", *([] if over_sockets else ["blocking"]), ranks=3)
     shown = show(job.pids)[job.pids[0]]
     assert_equal(job.truth[0], shown, known=known_of(transport_build.id))
+    if not known_of(transport_build.id).is_exact("sends.listed"):
+        return
     posted = [op for op in job.truth[0]["sends"] if op["status"] == "pending"]
     sends = [op for comm in shown["communicators"] for op in comm["pending_sends"]["operations"]]
     waiting = [op for op in sends if op["status"] == "pending"]
     assert len(waiting) == len(posted)
-    if known_of(transport_build.id).is_exact("sends.listed"):
-        assert over_sockets or len(posted) > 5
-        assert all(op["desired_tag"] is not None and op["desired_length"] for op in waiting), waiting
+    assert over_sockets or len(posted) > 5
+    assert all(op["desired_tag"] is not None and op["desired_length"] for op in waiting), waiting
 
 
 def test_every_kind_of_target_gives_the_same(transport_build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:

@@ -98,7 +98,12 @@ def rust_files() -> Iterator[Tuple[Path, str]]:
     """The product's files of Rust, without their tests."""
     for path in sorted([*ROOT.glob("crates/*/src/**/*.rs"), *ROOT.glob("src/**/*.rs")]):
         name = str(path.relative_to(ROOT))
-        if "/made-up/" not in name and path.name != "tests.rs" and not name.startswith(SOURCES):
+        if (
+            "/made-up/" not in name
+            and path.name != "tests.rs"
+            and "/src/libfabric/tests/" not in name
+            and not name.startswith(SOURCES)
+        ):
             yield path, path.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
 
 

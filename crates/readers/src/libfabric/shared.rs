@@ -24,7 +24,11 @@ const MAX_PEERS: usize = 1 << 20;
 /// # Errors
 /// A sentence, where the endpoint does not lead to them.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr, provider: &str) -> Result<Both, Reason> {
-    let number = |context| shm_sends::number(target, layout.shm_sends.as_ref().filter(|_| provider == "shm")?, context);
+    let sends = match provider {
+        "shm" => layout.shm_sends.as_ref(),
+        _ => None,
+    };
+    let number = |context| shm_sends::number(target, sends?, context);
     let not_known = || Reason::new(format!("the layout {} has nothing of {provider}", layout.name));
     let slot = match provider {
         "sm2" => layout.sm2.as_ref().map(|shape| shape.shared),
