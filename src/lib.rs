@@ -37,12 +37,16 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VDSO", ::target::libraries::VDSO)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("AGENT_PROTOCOL", model::AGENT_PROTOCOL)?;
+    module.add("RAN", ::native::RAN.as_secs_f64())?;
     module.add("NativeError", module.py().get_type::<session::NativeError>())?;
     module.add_class::<session::Session>()?;
     module.add_class::<recording::Recording>()?;
     module.add_class::<cores::CoreFile>()?;
     module.add_class::<native::LiveProcesses>()?;
     module.add_function(wrap_pyfunction!(native::core_session, module)?)?;
+    module.add_function(wrap_pyfunction!(native::moving, module)?)?;
+    module.add_function(wrap_pyfunction!(native::starved, module)?)?;
+    module.add_function(wrap_pyfunction!(native::wants_processor, module)?)?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<diagnosis::Diagnosis>()?;
     module.add_class::<diagnosis::Finding>()?;

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use native::{Core, Ending, Live, Messages, Native, StopError, Stopped};
+use native::{Core, Ending, Live, Messages, Native, StopError, Stopped, since_1970};
 use session::LayoutChoice;
 use target::TargetError;
 use target::cores::checked;
@@ -189,13 +189,13 @@ fn ending(urgent: &Rc<Urgent>, deadline: Option<f64>) -> Ending {
     let until = deadline.map(|deadline| {
         let left = Python::attach(|py| py.import("time")?.call_method0("monotonic")?.extract::<f64>());
         let left = Duration::try_from_secs_f64(deadline - left.unwrap_or(deadline)).unwrap_or_default();
-        std::time::Instant::now() + left
+        Instant::now() + left
     });
     Box::new(move || {
         if urgent.signalled() {
             return Some(TargetError::Debugger("interrupted".to_owned()));
         }
-        let late = until.is_some_and(|until| std::time::Instant::now() > until);
+        let late = until.is_some_and(|until| Instant::now() > until);
         late.then(|| {
             let text = "it was not read within its time".to_owned();
             let help = "allow more time with --timeout SECONDS";
@@ -210,6 +210,29 @@ fn seconds(timeout: f64) -> PyResult<Duration> {
         .map_err(|_| PyValueError::new_err(format!("a time limit of {timeout} seconds")))
 }
 
-fn since_1970(at: SystemTime) -> f64 {
-    at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+/// Those of the processes, which run on, through whose shared memory messages go within so many seconds. Lasts so long.
+#[pyfunction]
+pub fn moving(py: Python<'_>, pids: Vec<u32>, seconds: f64) -> PyResult<Vec<u32>> {
+    let until = Instant::now() + self::seconds(seconds)?;
+    let mut signalled = Ok(());
+    let mut over = || {
+        signalled = Python::attach(|py| py.check_signals());
+        signalled.is_err()
+    };
+    let found = py.detach(|| native::moving(&pids, until, &mut over));
+    signalled.map(|()| found)
+}
+
+/// Those that want a processor and have had less than `least` seconds of it since they had used so many.
+#[pyfunction]
+pub fn starved(used: HashMap<u32, f64>, least: f64) -> PyResult<Vec<u32>> {
+    let nanoseconds = |used: f64| Duration::try_from_secs_f64(used).map_or(u64::MAX, |used| used.as_nanos() as u64);
+    let used = used.into_iter().map(|(pid, used)| (pid, nanoseconds(used))).collect();
+    Ok(native::starved(&used, seconds(least)?))
+}
+
+/// Whether a thread of a process has a processor or waits for one.
+#[pyfunction]
+pub fn wants_processor(pid: u32) -> bool {
+    native::wants_processor(pid)
 }

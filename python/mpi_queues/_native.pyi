@@ -26,10 +26,13 @@ from .mpi2dd.types import Mpi2ddDict
 __version__: str
 #: The version of what agents of nodes are asked and answer.
 AGENT_PROTOCOL: int
+#: A process that wants a processor must have had one for so many seconds: else it could not move.
+RAN: float
 #: What stands for the file of the kernel's own page of code.
 VDSO: str
 __all__ = [
     "AGENT_PROTOCOL",
+    "RAN",
     "VDSO",
     "Communicator",
     "CoreFile",
@@ -59,6 +62,7 @@ __all__ = [
     "layouts_list",
     "layouts_make",
     "layouts_show",
+    "moving",
     "mpi2dd",
     "mpi_family",
     "mpi_parameters",
@@ -72,10 +76,12 @@ __all__ = [
     "refuse_call",
     "scoped_names",
     "source_names",
+    "starved",
     "symbol_names",
     "system_call_of_proc",
     "system_call_of_registers",
     "value_of_c",
+    "wants_processor",
     "without_parameters",
 ]
 
@@ -135,6 +141,16 @@ class LiveProcesses:
 
     def release_all(self) -> None:
         """Lets all go on; their sessions read nothing any more."""
+
+def moving(pids: Sequence[int], seconds: float) -> List[int]:
+    """Those of the processes, which run on, through whose shared memory messages go within so many seconds. Lasts so
+    long. A process whose memory may not be read is not among them."""
+
+def starved(used: Mapping[int, float], least: float) -> List[int]:
+    """Those that want a processor and have had less than ``least`` seconds of it since they had used so many."""
+
+def wants_processor(pid: int) -> bool:
+    """Whether a thread of a process has a processor or waits for one."""
 
 def core_session(
     core: CoreFile,

@@ -31,11 +31,10 @@ pub fn to_standard_output(parts: &[&[u8]]) -> io::Result<()> {
 }
 
 fn write_recording(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let about = serde_json::json!({
         "tool": concat!("mpi-queues-agent ", env!("CARGO_PKG_VERSION")),
         "recorded_at": clock::seconds(SystemTime::now()),
-        "recorded_on": host.trim_end(),
+        "recorded_on": native::host().unwrap_or_default(),
     });
     write_start(out, &about.to_string())?;
     for part in parts {

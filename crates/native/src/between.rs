@@ -10,7 +10,7 @@ use target::LiveProcess;
 use crate::stacks::{MessagePiece, SharedMemory, message_memory};
 
 /// A process that wants a processor must have had one for so long: else it could not move.
-const RAN: Duration = Duration::from_millis(5);
+pub const RAN: Duration = Duration::from_millis(5);
 
 /// So often shared memory is looked at: MPICH's rings of cells have no counter, and may look the same by chance.
 const LOOKS: u32 = 10;
@@ -37,10 +37,10 @@ impl Between {
         let used: BTreeMap<u32, u64> = pids.iter().filter_map(|pid| Some((*pid, run_time(*pid)?))).collect();
         let moving = moving(pids, begun + long, &mut over);
         let until = begun + long + patience;
-        let mut hungry = starved(&used);
+        let mut hungry = starved(&used, RAN);
         while !hungry.is_empty() && Instant::now() < until && !over() {
             std::thread::sleep(PAUSE);
-            hungry = starved(&used);
+            hungry = starved(&used, RAN);
         }
         Self { moving, hungry, ran: begun.elapsed() }
     }
@@ -58,7 +58,7 @@ fn run_time(pid: u32) -> Option<u64> {
 }
 
 /// Whether a thread of a process has a processor or waits for one.
-fn wants_processor(pid: u32) -> bool {
+pub fn wants_processor(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let runs = |stat: Vec<u8>| {
         // The name in parentheses may hold anything, also a closing parenthesis.
@@ -68,8 +68,10 @@ fn wants_processor(pid: u32) -> bool {
     tasks.filter_map(|task| runs(fs::read(task.path().join("stat")).ok()?)).any(|runs| runs)
 }
 
-fn starved(used: &BTreeMap<u32, u64>) -> Vec<u32> {
-    let enough = |before: u64, now: u64| Duration::from_nanos(now.saturating_sub(before)) >= RAN;
+/// Those that want a processor and have had less than `least` since they had used so many nanoseconds of it; not those of which it is
+/// not known.
+pub fn starved(used: &BTreeMap<u32, u64>, least: Duration) -> Vec<u32> {
+    let enough = |before: u64, now: u64| Duration::from_nanos(now.saturating_sub(before)) >= least;
     let hungry =
         |(pid, before): (&u32, &u64)| run_time(*pid).is_some_and(|now| !enough(*before, now)) && wants_processor(*pid);
     used.iter().filter(|one| hungry(*one)).map(|(pid, _)| *pid).collect()
@@ -77,7 +79,9 @@ fn starved(used: &BTreeMap<u32, u64>) -> Vec<u32> {
 
 /// Those through whose shared memory messages go until then. What is shared is read once for all of them; a process whose memory
 /// may not be read is not among them.
-fn moving(pids: &[u32], until: Instant, over: &mut impl FnMut() -> bool) -> Vec<u32> {
+///
+/// Lasts until then, or until it is `over`, which is asked now and then.
+pub fn moving(pids: &[u32], until: Instant, over: &mut impl FnMut() -> bool) -> Vec<u32> {
     let shared: Vec<Sharing> = pids.iter().filter_map(|pid| Sharing::of(*pid)).collect();
     let pause = until.saturating_duration_since(Instant::now()) / LOOKS;
     let first = contents(&shared, &HashSet::new());

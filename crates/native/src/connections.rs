@@ -1,10 +1,12 @@
 //! What the kernel holds for the TCP connections of a live process: of its sockets (`/proc/PID/fd`, proc(5)) what the tables of its
 //! network say (`/proc/PID/net/tcp` and `tcp6`: Documentation/networking/proc_net_tcp.rst of Linux).
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use model::TcpConnections;
 use target::Reason;
@@ -16,13 +18,37 @@ const MAX_FILES: usize = 1 << 16;
 /// Connections that may still receive: established, and those whose other side has closed (include/net/tcp_states.h).
 const OPEN: [&str; 2] = ["01", "08"];
 
+/// Tables, by the network that they are of: the processes of a job mostly have one, and the kernel takes its time for each.
+#[derive(Debug, Default)]
+pub struct Tables(RefCell<HashMap<(PathBuf, &'static str), Rc<str>>>);
+
+impl Tables {
+    /// That of a process's network.
+    fn of(&self, pid: u32, name: &'static str) -> Result<Rc<str>, Reason> {
+        let network = fs::read_link(format!("/proc/{pid}/ns/net")).ok().map(|network| (network, name));
+        if let Some(known) = network.as_ref().and_then(|network| self.0.borrow().get(network).cloned()) {
+            return Ok(known);
+        }
+        let read: Rc<str> = text(Path::new(&format!("/proc/{pid}/net/{name}")))?.into();
+        if let Some(network) = network {
+            self.0.borrow_mut().insert(network, Rc::clone(&read));
+        }
+        Ok(read)
+    }
+
+    /// Time has passed.
+    pub fn forget(&self) {
+        self.0.borrow_mut().clear();
+    }
+}
+
 /// What the kernel holds for the connections of a process.
-pub fn connections(pid: u32) -> TcpConnections {
+pub fn connections(pid: u32, tables: &Tables) -> TcpConnections {
     let found = sockets(pid).and_then(|sockets| {
         let mut found = Counted::default();
         if !sockets.is_empty() {
             for table in ["tcp", "tcp6"] {
-                found.add(&text(Path::new(&format!("/proc/{pid}/net/{table}")))?, &sockets);
+                found.add(&tables.of(pid, table)?, &sockets);
             }
         }
         Ok(found)
@@ -112,19 +138,20 @@ mod tests {
         let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (receiver, _) = listener.accept().unwrap();
         sender.write_all(&[7; 12_345]).unwrap();
-        let arrived = || connections(std::process::id()).unread_bytes.unwrap() >= 12_345;
+        let now = || connections(std::process::id(), &Tables::default());
+        let arrived = || now().unread_bytes.unwrap() >= 12_345;
         assert!((0..200).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(10));
             arrived()
         }));
-        let found = connections(std::process::id());
+        let found = now();
         assert!(found.open.unwrap() >= 2 && found.reason.is_none());
         drop(receiver);
     }
 
     #[test]
     fn a_process_that_is_not_there_has_a_reason() {
-        let found = connections(u32::MAX);
+        let found = connections(u32::MAX, &Tables::default());
         assert!(found.open.is_none() && found.reason.unwrap().contains("cannot look into"));
     }
 

@@ -1,13 +1,11 @@
 //! What is known of a process besides its memory and its stacks.
 
-use std::fs;
-
 use model::Facts;
 use target::{printable, printable_path};
 
-use crate::connections::connections;
 use crate::core::Core;
-use crate::live::{Live, environment};
+use crate::live::Live;
+use crate::system::{Environment, host};
 
 /// Who reads, for recordings.
 const TOOL: &str = concat!("mpi-queues ", env!("CARGO_PKG_VERSION"));
@@ -20,15 +18,15 @@ impl Live {
     pub(crate) fn told(&self, variables: &[&str]) -> Facts {
         let process = self.process();
         let pid = process.pid();
-        let variable = |name: &&str| Some(((*name).to_owned(), environment(pid, name)?));
+        let environment = Environment::of(pid);
+        let variable = |name: &&str| Some(((*name).to_owned(), environment.as_ref()?.value(name)?));
         Facts {
             pid: Some(i64::from(pid)),
-            host: fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim_end().to_owned()),
+            host: host(),
             executable: Some(process.executable().to_owned()),
             via: "native".to_owned(),
             debugger: TOOL.to_owned(),
             environment: variables.iter().filter_map(variable).collect(),
-            tcp: Some(connections(pid)),
             ..Facts::default()
         }
     }

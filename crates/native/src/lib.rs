@@ -16,10 +16,11 @@ mod native;
 mod process;
 mod stacks;
 mod stop;
+mod system;
 mod types;
 
 pub use crate::core::Core;
-pub use between::Between;
+pub use between::{Between, RAN, moving, starved, wants_processor};
 pub use ending::Ending;
 pub use images::{Image, Images};
 pub use live::Live;
@@ -27,4 +28,5 @@ pub use native::Native;
 pub use process::{Process, Thread};
 pub use stacks::{Messages, Stacks, prefetch_stacks, stacks};
 pub use stop::{Memory, Piece, Standing, Status, StopError, Stopped, status};
+pub use system::{Environment, host, since_1970};
 pub use types::MpiTypes;

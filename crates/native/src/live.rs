@@ -1,8 +1,6 @@
 //! A live process of this machine that stands still.
 
 use std::cell::{Cell, RefCell};
-use std::fs;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -190,14 +188,4 @@ impl Process for Live {
     fn facts(&self, variables: &[&str]) -> Facts {
         self.told(variables)
     }
-}
-
-/// A variable of the environment that a process began with (proc(5), `/proc/PID/environ`).
-pub(crate) fn environment(pid: u32, name: &str) -> Option<String> {
-    /// A larger environment is not searched (bytes).
-    const MOST: u64 = 4 << 20;
-    let mut bytes = Vec::new();
-    fs::File::open(format!("/proc/{pid}/environ")).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
-    let value = bytes.split(|byte| *byte == 0).find_map(|one| one.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
-    Some(target::printable(value))
 }

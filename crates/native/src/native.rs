@@ -43,6 +43,7 @@ impl<P: Process + 'static> Native<P> {
     /// environment.
     pub fn facts(&self, variables: &[&str]) -> Facts {
         let mut facts = self.memory.inner().facts(variables);
+        facts.tcp = self.memory.inner().here().map(|pid| self.messages.connections(pid));
         let executable = facts.executable.clone().unwrap_or_default();
         let known = self.stacks.borrow().clone();
         let found = known.unwrap_or_else(|| {

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from .. import asking, targets
+from .. import _native, asking, targets
 from .._native import Diagnosis, Snapshot
 from ..debuggers import shared_memory
 from ..errors import UsageError, UserError
@@ -27,7 +27,7 @@ from .options import add_format, add_source, add_wrappers, requested
 AGAIN_AFTER = 0.5
 
 #: A process that wants a processor must have had one for so long between two looks, in seconds: else it could not move.
-RAN = 0.005
+RAN = _native.RAN
 
 #: For how long it is waited for that, in seconds.
 PATIENCE = 10.0
@@ -173,17 +173,10 @@ def _between(wanted: Sequence[targets.Target]) -> Tuple[List[nodes.Place], List[
 def starved(used: Dict[int, Optional[float]], patience: float) -> List[int]:
     """Those that want a processor and have had none since they had used so much of it (``processes.run_time``), after
     ``patience`` seconds; not those of which it is not known."""
+    known = {pid: before for pid, before in used.items() if before is not None}
     deadline = time.monotonic() + patience
     while True:
-        now = {pid: processes.run_time(pid) for pid in used}
-        found = [
-            pid
-            for pid, before in used.items()
-            if before is not None
-            and (after := now[pid]) is not None
-            and after - before < RAN
-            and processes.wants_processor(pid)
-        ]
+        found = _native.starved(known, RAN)
         if not found or time.monotonic() > deadline:
             return found
         time.sleep(0.05)

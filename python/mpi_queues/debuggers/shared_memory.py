@@ -8,12 +8,11 @@ to and fro leaves one of about a hundred contents. So two looks may find the sam
 
 from __future__ import annotations
 
-import hashlib
-import os
 import pathlib
 import time
-from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Set, Tuple
 
+from .. import _native
 from ..system import mappings
 
 #: So much of each mapping, and of all together, is looked at (bytes): the queues lie at the beginning, data behind.
@@ -22,10 +21,6 @@ _OF_ALL = 8 << 20
 
 #: Devices are no memory; these are.
 _NO_DEVICES = (b"/dev/shm/", b"/dev/zero")
-
-
-#: So often ``moving`` looks: that a ring of a hundred contents has the same one each time is as good as impossible.
-_LOOKS = 10
 
 
 #: Device, inode, and offset within it: equal for all who share it.
@@ -69,45 +64,7 @@ def moving(pids: Iterable[int], until: float) -> Set[int]:
     Lasts until then. What is shared is read once for all of them. A process whose memory may not be read is not
     among them.
     """
-    shared = {pid: message_memory(pid) for pid in pids}
-    pause = max(0.0, until - time.monotonic()) / _LOOKS
-    first = _contents(shared)
-    found: Set[int] = set()
-    while len(found) < len(shared) and time.monotonic() + pause <= until:
-        time.sleep(pause)
-        now = _contents({pid: pieces for pid, pieces in shared.items() if pid not in found})
-        changed = {
-            what for what, content in now.items() if None not in (content, first[what]) and content != first[what]
-        }
-        found |= {pid for pid, pieces in shared.items() if not changed.isdisjoint(piece.what for piece in pieces)}
-    time.sleep(max(0.0, until - time.monotonic()))
-    return found
-
-
-def _contents(shared: Dict[int, List[Piece]]) -> Dict[Place, Optional[bytes]]:
-    """A digest of each piece, None where it cannot be read."""
-    contents: Dict[Place, Optional[bytes]] = {}
-    for pid, pieces in shared.items():
-        try:
-            memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            # It has ended, or is not ours.
-            contents.update({piece.what: None for piece in pieces if piece.what not in contents})
-            continue
-        try:
-            for piece in pieces:
-                if contents.get(piece.what) is None:
-                    contents[piece.what] = _digest(memory, piece)
-        finally:
-            os.close(memory)
-    return contents
-
-
-def _digest(memory: int, piece: Piece) -> Optional[bytes]:
-    try:
-        return hashlib.blake2b(os.pread(memory, piece.length, piece.address), digest_size=16).digest()
-    except OSError:
-        return None
+    return set(_native.moving(list(pids), max(0.0, until - time.monotonic())))
 
 
 def _makers() -> Dict[int, int]:

@@ -10,6 +10,8 @@ import signal
 import struct
 from typing import AnyStr, Dict, List, Optional, Tuple
 
+from .. import _native
+
 #: The entries of the auxiliary vector that name the program headers (Linux, include/uapi/linux/auxvec.h).
 AT_PHDR = 3
 AT_PHNUM = 5
@@ -134,16 +136,7 @@ def known_without_rights(pid: int) -> str:
 
 def wants_processor(pid: int) -> bool:
     """Whether a thread of a process has a processor or waits for one."""
-    try:
-        tasks = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
-    except OSError:
-        return False
-    for task in tasks:
-        with contextlib.suppress(OSError, IndexError):
-            # The command name in parentheses may hold anything, also a closing parenthesis.
-            if (task / "stat").read_bytes().rpartition(b")")[2].split()[0] == b"R":
-                return True
-    return False
+    return _native.wants_processor(pid)
 
 
 def name_of(pid: int) -> str:

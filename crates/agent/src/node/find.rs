@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
-use super::question::{Asked, Family};
+use native::{Environment, Status, status};
 
-/// A process of which so much is its environment is none that a launcher has started (bytes).
-const MAX_ENVIRONMENT: u64 = 4 << 20;
+use super::question::{Asked, Family};
 
 /// So many processes of a job that may not be looked at are named.
 const MAX_NAMED: usize = 5;
@@ -31,11 +30,11 @@ struct Candidate {
     parent: u32,
 }
 
-type Environment = HashMap<String, String>;
+type Variables = HashMap<String, String>;
 
 /// The ranks, and what is to be told of how they were found.
 pub fn ranks(asked: &Asked) -> (Vec<Rank>, Vec<String>) {
-    let own: Environment = std::env::vars_os()
+    let own: Variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let user = fs::metadata("/proc/self").map(|found| found.uid()).ok();
@@ -49,7 +48,7 @@ pub fn ranks(asked: &Asked) -> (Vec<Rank>, Vec<String>) {
         }
         match environment(pid) {
             Some(environment) => found.extend(candidate(pid, &environment, &own, asked)),
-            None if status(pid).is_some_and(|(state, _)| !matches!(state, 'Z' | 'X')) => denied.push(pid),
+            None if status(pid).is_some_and(|status| !has_ended(&status)) => denied.push(pid),
             None => {}
         }
     }
@@ -75,43 +74,31 @@ fn pids() -> Vec<u32> {
 }
 
 /// The environment with which a process was started. `None`: it may not be read.
-fn environment(pid: u32) -> Option<Environment> {
-    use std::io::Read as _;
-    let file = fs::File::open(format!("/proc/{pid}/environ")).ok()?;
-    let mut text = Vec::new();
-    file.take(MAX_ENVIRONMENT).read_to_end(&mut text).ok()?;
-    let pair = |entry: &[u8]| {
-        let (name, value) = std::str::from_utf8(entry).ok()?.split_once('=')?;
-        Some((name.to_owned(), value.to_owned()))
-    };
-    Some(text.split(|byte| *byte == 0).filter_map(pair).collect())
+fn environment(pid: u32) -> Option<Variables> {
+    let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    Some(Environment::of(pid)?.pairs().map(pair).collect())
 }
 
-/// State and parent.
-fn status(pid: u32) -> Option<(char, u32)> {
-    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    // The name in parentheses may contain anything.
-    let mut words = text.rsplit_once(')')?.1.split_whitespace();
-    Some((words.next()?.chars().next()?, words.next()?.parse().ok()?))
+fn has_ended(status: &Status) -> bool {
+    matches!(status.state, 'Z' | 'X')
 }
 
-fn candidate(pid: u32, environment: &Environment, own: &Environment, asked: &Asked) -> Option<Candidate> {
-    let (state, parent) = status(pid)?;
+fn candidate(pid: u32, environment: &Variables, own: &Variables, asked: &Asked) -> Option<Candidate> {
     let of_job = asked.job.iter().all(|(name, value)| environment.get(name) == Some(value));
     let here = asked.same.iter().all(|name| own.get(name).is_none_or(|value| environment.get(name) == Some(value)));
     let with_us = |name: &String| own.contains_key(name) && environment.get(name) == own.get(name);
     let ours = !asked.other.is_empty() && asked.other.iter().all(with_us);
-    if matches!(state, 'Z' | 'X') || !of_job || !here || ours {
+    if !of_job || !here || ours {
         return None;
     }
+    let status = status(pid).filter(|status| !has_ended(status))?;
     let (family, rank, size) = asked.families.iter().find_map(|family| identity(family, environment))?;
     let names: Option<Vec<&str>> = family.world.iter().map(|name| environment.get(name).map(String::as_str)).collect();
     let world = names.filter(|names| !names.is_empty()).map(|names| names.join("."));
-    Some(Candidate { rank: Rank { pid, rank, size }, world: (family.rank.clone(), world), parent })
+    Some(Candidate { rank: Rank { pid, rank, size }, world: (family.rank.clone(), world), parent: status.parent })
 }
 
-fn identity<'a>(family: &'a Family, environment: &Environment) -> Option<(&'a Family, i64, Option<i64>)> {
+fn identity<'a>(family: &'a Family, environment: &Variables) -> Option<(&'a Family, i64, Option<i64>)> {
     let number =
         |name: &String| environment.get(name)?.parse::<i64>().ok().filter(|number| (0..1 << 31).contains(number));
     let rank = number(&family.rank)?;

@@ -13,10 +13,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use model::Snapshot;
-use native::Between;
+use native::{Between, host, since_1970};
 use serde_json::json;
 use session::Wrappers;
 
@@ -86,7 +86,7 @@ fn listen(gone: Arc<AtomicBool>) -> Receiver<Vec<u8>> {
 
 /// One look at the ranks of this node.
 fn answer(asked: &Asked, reader: &mut Reader, gone: &AtomicBool) -> io::Result<()> {
-    let (begun, clock) = (Instant::now(), since_1970());
+    let (begun, clock) = (Instant::now(), since_1970(SystemTime::now()));
     let (ranks, mut problems) = find::ranks(asked);
     let pids: Vec<u32> = ranks.iter().map(|rank| rank.pid).collect();
     let long = asked.between.map(Duration::from_secs_f64);
@@ -134,15 +134,6 @@ fn unread(rank: &Rank, failure: &Failure) -> Snapshot {
         ..model::Process::default()
     };
     Snapshot { processes: vec![process], ..Snapshot::default() }
-}
-
-fn since_1970() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
-}
-
-fn host() -> Option<String> {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    Some(target::printable(name.trim().as_bytes()))
 }
 
 /// What the cluster calls this node, where it tells.

@@ -10,8 +10,11 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::ffi::OsStrExt;
 
+use model::TcpConnections;
 use target::address::TargetAddr;
 use target::{Mapping, Target, zeroed};
+
+use crate::connections::{Tables, connections};
 
 /// So much of each mapping, and of all together, is looked at (bytes): the queues lie at the beginning, data behind.
 const OF_EACH: u64 = 512 << 10;
@@ -47,11 +50,12 @@ impl Piece {
     }
 }
 
-/// What there is in memory that processes share, read once for all of them while they stand.
+/// What there is in memory that processes share, and in the tables of their network, read once for all of them while they stand.
 #[derive(Debug, Default)]
 pub struct Messages {
     /// By what is shared, and how many bytes of it.
     digests: RefCell<HashMap<(Shared, u64), Option<u64>>>,
+    tables: Tables,
 }
 
 impl Messages {
@@ -71,9 +75,15 @@ impl Messages {
         digest
     }
 
+    /// What the kernel holds for the connections of a process.
+    pub(crate) fn connections(&self, pid: u32) -> TcpConnections {
+        connections(pid, &self.tables)
+    }
+
     /// The processes go on: what they share changes.
     pub fn forget(&self) {
         self.digests.borrow_mut().clear();
+        self.tables.forget();
     }
 }
 

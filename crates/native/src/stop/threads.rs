@@ -13,6 +13,8 @@ pub struct Status {
     pub state: char,
     /// The process that the thread belongs to.
     pub process: u32,
+    /// The process that has started it, or whoever took it over.
+    pub parent: u32,
     /// Who traces it; 0: nobody.
     pub tracer: u32,
     /// Its effective user.
@@ -31,6 +33,7 @@ pub fn status(id: u32) -> Option<Status> {
     Some(Status {
         state: field("State")?.chars().next()?,
         process: number("Tgid", 0)?,
+        parent: number("PPid", 0).unwrap_or(0),
         tracer: number("TracerPid", 0).unwrap_or(0),
         user: number("Uid", 1).unwrap_or(0),
         waits_in: place.filter(|place| !place.is_empty() && place != "0"),
