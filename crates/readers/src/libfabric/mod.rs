@@ -24,6 +24,7 @@ mod tests;
 pub use endpoint::{Fabric, Queues};
 pub use layout::Layout;
 
+use crate::record::Slot;
 use crate::walk::Walk;
 use target::address::TargetAddr;
 use target::{Reason, Target};
@@ -161,6 +162,11 @@ impl<T> Listed<T> {
         listed
     }
 
+    /// Nothing was found, for that reason.
+    fn failed(reason: impl Into<Reason>) -> Self {
+        Self { found: Vec::new(), problem: Some(reason.into()) }
+    }
+
     /// Says why there may be more; the first reason is kept.
     pub fn fail(&mut self, reason: impl Into<Reason>) {
         self.problem.get_or_insert(reason.into());
@@ -198,6 +204,16 @@ fn given(context: TargetAddr) -> Result<TargetAddr, Reason> {
         true => Ok(context),
         false => Err(Reason::new(format!("it leads to no request, but to {context}"))),
     }
+}
+
+/// The number of the process (`fi_addr_t`) that an object at `at` leads to, by its field `address`; `None` where there is no object, or
+/// that says no process.
+fn process_of(target: &dyn Target, at: TargetAddr, address: Slot) -> Result<Option<u64>, Reason> {
+    if at.is_null() {
+        return Ok(None);
+    }
+    let value = target.read_uint(at.wrapping_add(address.offset as u64), address.size as u64).map_err(Reason::of)?;
+    Ok(Source::of(value).address())
 }
 
 /// Buffer and bytes of a receive into `count` pieces, of which the first two words say the first (`struct iovec`).

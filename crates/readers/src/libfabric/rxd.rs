@@ -89,11 +89,10 @@ const MAX_PEERS: usize = 1 << 20;
 /// Sends of an endpoint: each process that it talks to has them in their order (`rxd_tx_entry_init_common`,
 /// prov/rxd/src/rxd_ep.c).
 pub fn sends(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
-    let mut all = Listed::default();
     let Some(shapes) = &layout.rxd_sends else {
-        all.fail(format!("the layout {} has nothing of rxd's sends", layout.name));
-        return all;
+        return Listed::failed(format!("the layout {} has nothing of rxd's sends", layout.name));
     };
+    let mut all = Listed::default();
     let addresses = addresses(target, shapes, endpoint);
     for head in [shapes.endpoint.active, shapes.endpoint.asked] {
         let peers = circular_list(target, endpoint.wrapping_add(head.offset as u64), 0, MAX_PEERS);

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::layout::{Layout, RxmSends};
-use super::{Listed, MAX_LIST, Number, Send, Source, arrays, given, pieces, pools};
+use super::{Listed, MAX_LIST, Number, Send, arrays, given, pieces, pools, process_of};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use layouts::FieldKind;
@@ -31,11 +31,10 @@ struct Connections {
 
 /// Those of an endpoint.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
-    let mut all = Listed::default();
     let Some(shapes) = &layout.rxm_sends else {
-        all.fail(format!("the layout {} has nothing of rxm's sends", layout.name));
-        return all;
+        return Listed::failed(format!("the layout {} has nothing of rxm's sends", layout.name));
     };
+    let mut all = Listed::default();
     let mut contexts = HashSet::new();
     let connections = match connections(target, shapes, endpoint, &mut all, &mut contexts) {
         Ok(connections) => connections,
@@ -77,9 +76,7 @@ fn connections(
         if record.pointer(shape.owner) != endpoint {
             return Err(Reason::new(format!("a connection of libfabric's endpoint at {endpoint} is not its own")));
         }
-        let (peer, address) = (record.pointer(shape.peer), shapes.peer.address);
-        let value = target.read_uint(peer.wrapping_add(address.offset as u64), address.size as u64);
-        let process = value.ok().and_then(|address| Source::of(address).address());
+        let process = process_of(target, record.pointer(shape.peer), shapes.peer.address).ok().flatten();
         if found.processes.insert(at, process).is_some() {
             return Err(Reason::new(format!("libfabric's endpoint at {endpoint} has a connection twice")));
         }

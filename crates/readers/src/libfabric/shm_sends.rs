@@ -16,11 +16,10 @@ const MAX_PROCESSES: u64 = 256;
 
 /// Those of an endpoint.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
-    let mut all = Listed::default();
     let Some(shapes) = &layout.shm_sends else {
-        all.fail(format!("the layout {} has nothing of shm's sends", layout.name));
-        return all;
+        return Listed::failed(format!("the layout {} has nothing of shm's sends", layout.name));
     };
+    let mut all = Listed::default();
     let pool = behind(target, endpoint, shapes.endpoint.pool.offset, "pool of what is not done");
     let processes = behind(target, endpoint, shapes.endpoint.processes.offset, "processes");
     match pool.and_then(|pool| pools::in_use(target, &shapes.pool, pool)).and_then(|objects| Ok((objects, processes?)))

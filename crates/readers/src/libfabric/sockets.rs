@@ -2,7 +2,7 @@
 
 use super::endpoint::{Queues, field};
 use super::layout::{Layout, SocketsEntryShape, SocketsSends};
-use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Send, Source, given};
+use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Send, Source, given, process_of};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use layouts::FieldKind;
@@ -65,9 +65,7 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Optio
 /// for room on their way.
 fn sends(target: &dyn Target, layout: &Layout, attributes: TargetAddr) -> Listed<Send> {
     let Some(shapes) = &layout.sockets_sends else {
-        let mut none = Listed::default();
-        none.fail(format!("the layout {} has nothing of the sends of sockets", layout.name));
-        return none;
+        return Listed::failed(format!("the layout {} has nothing of the sends of sockets", layout.name));
     };
     let shape = &shapes.sends;
     let mut buffer = Vec::new();
@@ -75,9 +73,7 @@ fn sends(target: &dyn Target, layout: &Layout, attributes: TargetAddr) -> Listed
     let record = match Record::read(target, context, shape.size, &mut buffer) {
         Ok(record) if record.pointer(shape.attributes) == attributes => record,
         _ => {
-            let mut none = Listed::default();
-            none.fail(format!("what libfabric's endpoint has at {context} are no sends of its own"));
-            return none;
+            return Listed::failed(format!("what libfabric's endpoint has at {context} are no sends of its own"));
         }
     };
     let walk = circular_list(target, record.address_of(shape.going), 0, MAX_LIST);
@@ -115,15 +111,7 @@ fn send(
     }
     let pieces = record.bytes(shape.pieces).chunks_exact(piece.size).take(usize::try_from(count).unwrap_or(0));
     let pieces: Vec<_> = pieces.map(|bytes| Record::new(TargetAddr::NULL, bytes, target.abi())).collect();
-    let connection = record.pointer(shape.connection);
-    let address = shapes.connection.address;
-    let destination = match connection.is_null() {
-        true => None,
-        false => {
-            let value = target.read_uint(connection.wrapping_add(address.offset as u64), address.size as u64);
-            Source::of(value.map_err(Reason::of)?).address()
-        }
-    };
+    let destination = process_of(target, record.pointer(shape.connection), shapes.connection.address)?;
     Ok(Some(Send {
         destination,
         tag: record.uint(shape.tag),

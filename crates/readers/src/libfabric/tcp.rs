@@ -7,7 +7,7 @@ use super::arrays;
 use super::endpoint::behind;
 use super::layout::{ArrayShape, Layout, Tcp, TcpEntryShape};
 use super::shared::Both;
-use super::{Listed, MAX_LIST, Message, Number, Receive, Source, given, pieces};
+use super::{Listed, MAX_LIST, Message, Number, Receive, Source, given, pieces, process_of};
 use crate::record::{Record, Slot};
 use crate::walk::{circular_list, linear_list};
 use layouts::FieldKind;
@@ -134,14 +134,7 @@ fn of_connection(target: &dyn Target, tcp: &Tcp, at: TargetAddr) -> Result<Messa
     let shape = &tcp.connection;
     let word = |slot: Slot| target.read_pointer(at.wrapping_add(slot.offset as u64)).map_err(Reason::of);
     let peer = word(shape.peer)?;
-    let source = match peer.is_null() {
-        true => None,
-        false => {
-            let address = tcp.peer.address;
-            let value = target.read_uint(peer.wrapping_add(address.offset as u64), address.size as u64);
-            Source::of(value.map_err(Reason::of)?).address()
-        }
-    };
+    let source = process_of(target, peer, tcp.peer.address)?;
     let claimed = word(shape.claimed)?;
     let entry = &tcp.entry;
     let header = at.wrapping_add(shape.header.offset as u64);

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use super::arrays;
 use super::layout::{Layout, Tcp, TcpSends};
 use super::tcp::{ANNOUNCED, TAGGED, of_header};
-use super::{Listed, MAX_LIST, Number, Send, Source, given};
+use super::{Listed, MAX_LIST, Number, Send, given, process_of};
 use crate::record::{Record, Slot};
 use crate::walk::linear_list;
 use target::address::TargetAddr;
@@ -23,11 +23,10 @@ const ANNOUNCEMENTS: usize = 256;
 
 /// Those of an endpoint.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
-    let mut all = Listed::default();
     let (Some(tcp), Some(shapes)) = (&layout.tcp, &layout.tcp_sends) else {
-        all.fail(format!("the layout {} has nothing of tcp's sends", layout.name));
-        return all;
+        return Listed::failed(format!("the layout {} has nothing of tcp's sends", layout.name));
     };
+    let mut all = Listed::default();
     let at = |slot: Slot| endpoint.wrapping_add(slot.offset as u64);
     let mut connections = Vec::new();
     match arrays::objects(target, &shapes.map, at(shapes.endpoint.connections)) {
@@ -70,14 +69,7 @@ fn of_connection(
     if at.is_null() {
         return Ok(());
     }
-    let destination = match peer.is_null() {
-        true => None,
-        false => {
-            let address = tcp.peer.address;
-            let address = target.read_uint(peer.wrapping_add(address.offset as u64), address.size as u64);
-            Source::of(address.map_err(Reason::of)?).address()
-        }
-    };
+    let destination = process_of(target, peer, tcp.peer.address)?;
     let pointer = |slot: Slot| target.read_pointer(at.wrapping_add(slot.offset as u64)).map_err(Reason::of);
     let announced = match shapes.queues.announced {
         Some(slot) => announced(target, shapes, pointer(slot)?)?,

@@ -1,8 +1,8 @@
 //! Messages that lie in cells of shared memory and were not taken out yet.
 
-use model::{Operation, OperationStatus, Remark};
+use model::{OperationStatus, Remark};
 
-use super::{everywhere, on_ch4};
+use super::{everywhere, on_ch4, read, tags};
 use made_up::cells::{Cells, Letter, RELEASES};
 use made_up::mpich::{MPI_BYTE, Mpich, WORLD_CONTEXT};
 use made_up::rng::Rng;
@@ -19,20 +19,6 @@ fn letter(source: i64, tag: i64) -> Letter {
 
 fn send(process: &mut Mpich, cells: &mut Cells, letter: Letter) -> TargetAddr {
     process.queue_cell(cells, letter.source as u64, BEGINS, SEND, letter)
-}
-
-/// What is in transit to MPI_COMM_WORLD, and the notes.
-fn read(process: &Mpich) -> (Vec<Operation>, Vec<String>) {
-    let mut report = process.read();
-    assert_eq!(report.problems, Vec::<String>::new());
-    let all = report.communicators.remove(0).unexpected_messages.operations;
-    (all.into_iter().filter(|one| one.status == OperationStatus::InTransit).collect(), report.notes)
-}
-
-fn tags(process: &Mpich) -> Vec<Option<i64>> {
-    let (found, notes) = read(process);
-    assert_eq!(notes, Vec::<String>::new());
-    found.iter().map(|one| one.desired_tag).collect()
 }
 
 #[test]

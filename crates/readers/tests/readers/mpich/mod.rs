@@ -11,6 +11,7 @@ mod sends;
 
 use made_up::mpich::{Device, Mpich};
 use made_up::process::ABIS;
+use model::{Operation, OperationStatus};
 
 const DEVICES: [Device; 3] = [Device::Ch4, Device::Ch4Status, Device::Ch3];
 
@@ -30,4 +31,19 @@ fn on_ch4(test: impl Fn(Mpich)) {
             test(process);
         }
     });
+}
+
+/// What is in transit to MPI_COMM_WORLD, and the notes.
+fn read(process: &Mpich) -> (Vec<Operation>, Vec<String>) {
+    let mut report = process.read();
+    assert_eq!(report.problems, Vec::<String>::new());
+    let all = report.communicators.remove(0).unexpected_messages.operations;
+    (all.into_iter().filter(|one| one.status == OperationStatus::InTransit).collect(), report.notes)
+}
+
+/// The tags of these.
+fn tags(process: &Mpich) -> Vec<Option<i64>> {
+    let (found, notes) = read(process);
+    assert_eq!(notes, Vec::<String>::new());
+    found.iter().map(|one| one.desired_tag).collect()
 }

@@ -1,8 +1,8 @@
 //! Messages of ch3 that lie in nemesis's cells and were not taken out yet.
 
-use model::{Operation, OperationStatus, Remark};
+use model::{OperationStatus, Remark};
 
-use super::everywhere;
+use super::{everywhere, read, tags};
 use made_up::mpich::{Device, MPI_BYTE, Mpich, WORLD_CONTEXT};
 use made_up::nemesis::{
     ANSWER, EAGER, EAGER_SHORT, EAGER_SYNCHRONOUS, Nemesis, PUT, Packet, READY, RENDEZVOUS, RENDEZVOUS_BY_NEMESIS,
@@ -26,20 +26,6 @@ fn one() -> (Mpich, Nemesis) {
     let mut process = Mpich::new(made_up::process::LITTLE_64, Device::Ch3, 3);
     let made = process.nemesis(false, false);
     (process, made)
-}
-
-/// What is in transit to MPI_COMM_WORLD, and the notes.
-fn read(process: &Mpich) -> (Vec<Operation>, Vec<String>) {
-    let mut report = process.read();
-    assert_eq!(report.problems, Vec::<String>::new());
-    let all = report.communicators.remove(0).unexpected_messages.operations;
-    (all.into_iter().filter(|one| one.status == OperationStatus::InTransit).collect(), report.notes)
-}
-
-fn tags(process: &Mpich) -> Vec<Option<i64>> {
-    let (found, notes) = read(process);
-    assert_eq!(notes, Vec::<String>::new());
-    found.iter().map(|one| one.desired_tag).collect()
 }
 
 #[test]
