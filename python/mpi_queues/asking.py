@@ -308,28 +308,34 @@ def raise_all(failures: List[UserError]) -> None:
 
 
 def _nodes_progress(quiet: bool) -> Callable[[int, int, Sequence[str]], None]:
-    """Tells on a terminal how many nodes have answered, and which are late; silent elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        return lambda done, total, late: None
+    """Tells on a terminal how many nodes have answered, and which are late."""
+    say = _on_terminal(quiet)
 
     def tell(done: int, total: int, late: Sequence[str]) -> None:
         named = ", ".join(late[:_MAX_LABELS]) + (" …" if len(late) > _MAX_LABELS else "")
-        line = "" if done == total else f"{done} of {total} nodes have answered; waiting for {named}"
-        sys.stderr.write(ours(CLEAR) + line)
-        sys.stderr.flush()
+        say("" if done == total else f"{done} of {total} nodes have answered; waiting for {named}")
 
     return tell
 
 
 def _progress(quiet: bool) -> Callable[[int, int, int], None]:
-    """Tells on a terminal how far the reading is; silent elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        return lambda done, total, received: None
+    """Tells on a terminal how far the reading is."""
+    say = _on_terminal(quiet)
 
     def tell(done: int, total: int, received: int) -> None:
         much = f" {size(received)}" if received >= _LARGE else ""
-        line = "" if done == total else f"reading process {done + 1} of {total} …{much}"
+        say("" if done == total else f"reading process {done + 1} of {total} …{much}")
+
+    return tell
+
+
+def _on_terminal(quiet: bool) -> Callable[[str], None]:
+    """Shows a line on a terminal, in place of the last one; silent elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        return lambda line: None
+
+    def say(line: str) -> None:
         sys.stderr.write(ours(CLEAR) + line)
         sys.stderr.flush()
 
-    return tell
+    return say

@@ -117,16 +117,14 @@ class Gathering:
             part.end()
 
     def _replace(self, ended: Agents) -> None:
-        answered = set(self._answers()) | {node for found in ended.answers.values() for node in found}
-        greeted = [node for node in ended.greeted if node not in answered]
-        others = [node for node in ended.nodes if node not in greeted and node not in answered]
+        answered = {node for found in ended.answers.values() for node in found}
+        begun = answered.union(ended.greeted)
         # One whose agent had begun and that was alone has failed itself; where none had begun, the engine has.
-        if len(ended.nodes) == 1 or not (ended.greeted or answered):
-            self._silent.update({node: ended.reason(node) for node in [*greeted, *others]})
+        if len(ended.nodes) == 1 or not begun:
+            self._silent.update({node: ended.reason(node) for node in ended.nodes if node not in answered})
             return
-        if greeted or answered:
-            again = [node for node in ended.nodes if node in answered or node in greeted]
-            self._start(again)
+        self._start([node for node in ended.nodes if node in begun])
+        others = [node for node in ended.nodes if node not in begun]
         for node in others[:_MAX_ALONE]:
             self._start([node])
         self._silent.update({node: ended.reason(node) for node in others[_MAX_ALONE:]})
