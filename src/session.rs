@@ -161,7 +161,7 @@ impl Session {
                 info.set_item("verification", detected.verified())?;
                 info.set_item("checked", detected.verification.checked.clone())?;
                 info.set_item("set_aside", detected.set_aside.clone())?;
-                info.set_item("exactness", to_python(py, &detected.capabilities())?)?;
+                info.set_item("exactness", to_python(py, &self.session.capabilities(&detected))?)?;
                 info.set_item("problem", py.None())?;
                 info.set_item("help", py.None())?;
             }

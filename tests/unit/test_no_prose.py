@@ -61,7 +61,6 @@ OTHERS: Set[Tuple[str, str]] = {
     ("crates/python/src/find.rs", "python"),
     ("crates/python/src/places.rs", "<frozen "),
     ("crates/python/src/places.rs", "<frozen runpy>"),
-    ("crates/readers/src/mpich/capabilities.rs", "ucx"),
     ("crates/readers/src/openmpi/detect.rs", "ompi"),
     # What plug-ins of vendors say of an operation.
     ("crates/plugins/src/mqs/openmpi/texts.rs", "Data: "),

@@ -35,8 +35,8 @@ pub(super) const QUEUES: [&str; 3] = ["receives", "unexpected", "sends"];
 
 impl Detected {
     /// What can be known of the MPI, fact by fact, and why not all. What the tests measure stands in docs/mpis.md.
-    pub fn capabilities(&self) -> Vec<Capability> {
-        self.installed.capabilities(self)
+    pub fn capabilities(&self, target: &dyn Target) -> Vec<Capability> {
+        self.installed.capabilities(target, self)
     }
 
     /// How the layouts were verified, in a sentence.

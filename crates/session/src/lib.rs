@@ -32,7 +32,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use layouts::ProfileError;
-use model::{Process, Source, SourceKind, Stage};
+use model::{Capability, Process, Source, SourceKind, Stage};
 use readers::{Lifetime, ReaderError};
 use target::{Limits, Metered, Target, TargetError};
 
@@ -227,6 +227,12 @@ impl<T: Target> Session<T> {
             *self.failed.borrow_mut() = Some(error.clone());
         }
         detected
+    }
+
+    /// What can be known of the MPI, fact by fact, and why not all. What the tests measure stands in docs/mpis.md.
+    pub fn capabilities(&self, detected: &Detected) -> Vec<Capability> {
+        let _request = self.target.budget().request();
+        detected.capabilities(&self.target)
     }
 
     fn detect(&self) -> Result<Rc<Detected>, SessionError> {

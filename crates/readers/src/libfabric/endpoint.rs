@@ -1,7 +1,9 @@
 //! Which provider an endpoint belongs to, of which release, and what it keeps.
 
 use super::layout::Layout;
-use super::{Listed, Message, Receive, Send, cxi, rxd, rxm, rxm_sends, shared, shm_sends, sockets, tcp, tcp_sends};
+use super::{
+    Listed, Message, Provider, Receive, Send, cxi, rxd, rxm, rxm_sends, shared, shm_sends, sockets, tcp, tcp_sends,
+};
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
@@ -40,11 +42,16 @@ impl<'a> Fabric<'a> {
     }
 
     /// The provider of the endpoint at `at` (`struct fid_ep`); `None` where it is not known, or its release is not.
-    pub fn provider_of(&self, at: TargetAddr) -> Option<String> {
-        let named = |layout: &Layout| self.owner(layout, at).filter(|owner| layout.fits(&owner.release));
-        let named = self.layouts.iter().find_map(named).map(|owner| owner.name);
-        let sockets = || self.layouts.iter().find_map(|layout| sockets::context(self.target, layout, at));
-        named.or_else(|| sockets().map(|_| sockets::NAME.to_owned()))
+    pub fn provider_of(&self, at: TargetAddr) -> Option<Provider> {
+        let named = |layout: &Layout| {
+            let owner = self.owner(layout, at).filter(|owner| layout.fits(&owner.release))?;
+            Some(Provider::new(owner.name, layout))
+        };
+        let sockets = |layout: &Layout| {
+            sockets::context(self.target, layout, at)?;
+            Some(Provider::new(sockets::NAME.to_owned(), layout))
+        };
+        self.layouts.iter().find_map(named).or_else(|| self.layouts.iter().find_map(sockets))
     }
 
     /// What the endpoint at `at` (`struct fid_ep`) has.

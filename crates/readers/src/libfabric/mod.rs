@@ -10,6 +10,7 @@ mod cxi;
 mod endpoint;
 mod layout;
 mod pools;
+mod provider;
 mod rxd;
 mod rxm;
 mod rxm_sends;
@@ -23,6 +24,7 @@ mod tests;
 
 pub use endpoint::{Fabric, Queues};
 pub use layout::Layout;
+pub use provider::Provider;
 
 use crate::record::Slot;
 use crate::walk::Walk;
@@ -100,11 +102,6 @@ pub struct Send {
     pub number: Option<Number>,
     /// Whether it is listed behind all that were posted before it to the same process, and are listed.
     pub in_order: bool,
-}
-
-/// Whether a provider keeps of every send to which process it goes.
-pub fn keeps_destinations(provider: &str) -> bool {
-    matches!(provider, "tcp" | "net" | "shm" | "sockets" | "ofi_rxd")
 }
 
 /// By what a message names its send.

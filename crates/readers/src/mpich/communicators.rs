@@ -120,6 +120,13 @@ impl Communicators {
             || node.is_some_and(|node| node.facts.size == world.facts.size)
     }
 
+    /// Whether no other process that MPI_Init started is on this node, as far as MPICH uses that.
+    pub fn alone_on_node(&self) -> bool {
+        let Some(world) = self.found.first() else { return false };
+        let node = self.at(world.node_comm).and_then(|index| self.found.get(index));
+        world.on_node == Some(1) || node.is_some_and(|node| node.facts.size == Some(1))
+    }
+
     /// The application's communicator of which one is a part: the upper bits of their context ids are the same
     /// (`MPIR_CONTEXT_PREFIX_SHIFT`, src/include/mpir_contextid.h, v3.4 to v5.0). Itself, where it is the application's.
     pub fn owner(&self, index: usize) -> usize {

@@ -54,7 +54,7 @@ pub trait Installed {
     ) -> Result<(), SessionError>;
 
     /// What can be known, fact by fact.
-    fn capabilities(&self, known: &Detected) -> Vec<Capability>;
+    fn capabilities(&self, target: &dyn Target, known: &Detected) -> Vec<Capability>;
 
     /// How the layouts were verified, in a sentence.
     fn verified(&self, known: &Detected) -> String {

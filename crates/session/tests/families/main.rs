@@ -32,7 +32,7 @@ fn a_session_reads_an_mpi_that_only_its_family_knows() {
     assert_eq!(read.source.unwrap().kind, SourceKind::Builtin);
     let handle = session.describe_handle(HandleKind::Comm, &Designator::Handle(1), Depth::Short).unwrap();
     assert_eq!((handle.state, handle.summary.as_str()), (HandleState::Live, "MPI_COMM_WORLD"));
-    assert_eq!(session.detected().unwrap().capabilities().len(), 1);
+    assert_eq!(session.capabilities(&session.detected().unwrap()).len(), 1);
     session.resumed();
     assert_eq!(session.detected().unwrap().mpi.version.as_deref(), Some("after it ran"));
 }

@@ -13,6 +13,8 @@ mod kept;
 mod network;
 mod sends;
 
+pub use self::network::provider;
+
 use std::collections::HashMap;
 
 use self::kept::{Kept, Probe};

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::addresses::Addresses;
 use super::bits::Bits;
-use crate::libfabric::{Fabric, Listed, Message, Receive, Send};
+use crate::libfabric::{Fabric, Listed, Message, Provider, Receive, Send};
 use crate::mpich::communicators::Communicators;
 use crate::mpich::variables;
 use crate::record::{Record, Slot, shape};
@@ -88,16 +88,7 @@ impl Network {
         communicators: &Communicators,
     ) -> Result<Self, TargetError> {
         let mut network = Self::default();
-        let found = match (GlobalShape::resolve(layouts), ContextShape::resolve(layouts)) {
-            (Ok(global), Ok(context)) => {
-                // The variable is large; what tells it stands near its beginning, from the first word on that is never zero.
-                let size = global.contexts.offset.saturating_add(context.size).saturating_sub(global.fabric.offset);
-                let look = |record: &Record<'_>| endpoints(target, layouts, &global, &context, record);
-                variables::find(target, ranges, size, look)?
-            }
-            _ => None,
-        };
-        let Some((endpoints, bits)) = found else {
+        let Some((endpoints, bits)) = find(target, layouts, ranges)? else {
             let reason = Reason::new("MPICH's variable for libfabric was not found");
             (network.receives_problem, network.messages_problem) = (Some(reason.clone()), Some(reason.clone()));
             network.sends_problem = Some(reason);
@@ -132,6 +123,27 @@ impl Network {
         network.addresses = Addresses::find(target, layouts, ranges, world.unwrap_or(0))?;
         Ok(network)
     }
+}
+
+/// libfabric's provider, or why it is not known; `None` where MPI_Init has not started libfabric.
+pub fn provider(target: &dyn Target, layouts: &Layouts, ranges: &[Range]) -> Option<Result<Provider, Reason>> {
+    let (endpoints, _) = find(target, layouts, ranges).ok()??;
+    let provider = endpoints.first().and_then(|endpoint| Fabric::new(target).provider_of(*endpoint));
+    Some(provider.ok_or_else(|| "libfabric's provider was not recognised, or its release is not known".into()))
+}
+
+/// The endpoints and how words are packed.
+fn find(
+    target: &dyn Target,
+    layouts: &Layouts,
+    ranges: &[Range],
+) -> Result<Option<(Vec<TargetAddr>, Bits)>, TargetError> {
+    let (Ok(global), Ok(context)) = (GlobalShape::resolve(layouts), ContextShape::resolve(layouts)) else {
+        return Ok(None);
+    };
+    // The variable is large; what tells it stands near its beginning, from the first word on that is never zero.
+    let size = global.contexts.offset.saturating_add(context.size).saturating_sub(global.fabric.offset);
+    variables::find(target, ranges, size, |record| endpoints(target, layouts, &global, &context, record))
 }
 
 /// The endpoints and how words are packed, if a record is a part of the variable, from `fabric` on.

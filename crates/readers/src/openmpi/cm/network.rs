@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::bits::Bits;
 use super::shapes::{Context, Module, OfiShapes};
-use crate::libfabric::{Fabric, Listed, Message, Receive, Send, Source};
+use crate::libfabric::{Fabric, Listed, Message, Provider, Receive, Send, Source};
 use crate::openmpi::groups::Groups;
 use crate::record::{Record, Slot};
 use layouts::Layouts;
@@ -75,7 +75,7 @@ fn module(target: &dyn Target) -> Result<TargetAddr, Reason> {
 }
 
 /// libfabric's provider; `None` where there is none, or it is not known.
-pub fn provider(target: &dyn Target, layouts: &Layouts) -> Option<String> {
+pub fn provider(target: &dyn Target, layouts: &Layouts) -> Option<Provider> {
     let (module_shape, context) = (Module::resolve(layouts).ok()?, Context::resolve(layouts).ok()?);
     let at = module(target).ok()?;
     let contexts = target.read_pointer(at.wrapping_add(module_shape.contexts.offset as u64)).ok()?;

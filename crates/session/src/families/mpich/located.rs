@@ -87,7 +87,7 @@ impl Installed for Located {
         Err(SessionError::NoLayout(format!("handles are not read: {}", self.reason())))
     }
 
-    fn capabilities(&self, _: &Detected) -> Vec<Capability> {
+    fn capabilities(&self, _: &dyn Target, _: &Detected) -> Vec<Capability> {
         let reason = self.reason();
         let mut all = vec![
             Capability::exact("communicators.name"),

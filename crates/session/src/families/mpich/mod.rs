@@ -76,8 +76,8 @@ impl Installed for InProcess {
         Ok(())
     }
 
-    fn capabilities(&self, known: &Detected) -> Vec<Capability> {
-        capabilities::of(&self.process, &known.layouts)
+    fn capabilities(&self, target: &dyn Target, known: &Detected) -> Vec<Capability> {
+        capabilities::of(target, &self.process, &known.layouts)
     }
 
     fn handle_bytes(&self, abi: TargetAbi) -> u64 {

@@ -3,11 +3,11 @@
 use crate::detection::QUEUES;
 use layouts::Layouts;
 use model::Capability;
-use readers::libfabric::keeps_destinations;
+use readers::libfabric::Provider;
 use readers::openmpi::pml::Pml;
 
 /// What can be known, fact by fact. `provider`: libfabric's, where that is known.
-pub(super) fn of(pml: &Pml, provider: Option<&str>, layouts: &Layouts, version: Option<&str>) -> Vec<Capability> {
+pub(super) fn of(pml: &Pml, provider: Option<&Provider>, layouts: &Layouts, version: Option<&str>) -> Vec<Capability> {
     let mut all = vec![Capability::exact("communicators")];
     match pml {
         Pml::Ob1 => {
@@ -68,17 +68,17 @@ fn ucx(connects_anew: bool) -> Vec<Capability> {
 }
 
 /// Over the pml cm, with the mtl ofi: messages are matched by libfabric, whose provider keeps more of sends or less.
-fn cm(provider: Option<&str>) -> Vec<Capability> {
+fn cm(provider: Option<&Provider>) -> Vec<Capability> {
     const FABRIC: &str =
         "of libfabric's providers tcp, ofi_rxm, shm, sm2, sockets and ofi_rxd, where its release is known";
     const SENDS: &str = "of libfabric's providers tcp, ofi_rxm, shm, sockets and ofi_rxd, where its release is known";
     const DONE: &str = "of a receive that is done it is not kept whether any source or any tag would have done";
-    let keeps = provider.is_some_and(keeps_destinations);
+    let keeps = provider.is_some_and(Provider::keeps_destinations);
     vec![
         Capability::exact("receives"),
         Capability::partial("receives.complete", DONE),
         // A thread of this provider completes them while the application does not look.
-        if provider == Some("sockets") {
+        if provider.is_some_and(Provider::has_own_thread) {
             Capability::partial("receives.peer", DONE)
         } else {
             Capability::exact("receives.peer")
@@ -98,6 +98,14 @@ fn cm(provider: Option<&str>) -> Vec<Capability> {
         ),
         Capability::partial("sends.datatype", "blocking sends do not keep it"),
         Capability::partial("sends.network", SENDS),
+        if provider.is_some_and(|provider| provider.sends) {
+            Capability::exact("sends.tag")
+        } else {
+            Capability::partial(
+                "sends.tag",
+                format!("read {SENDS}; else of synchronous, persistent and buffered sends"),
+            )
+        },
         Capability::partial(
             "sends.order",
             "no list has those that wait for an answer, and the provider need not keep an order",

@@ -43,7 +43,7 @@ impl Family for OpenMpi {
             transport: selected.transport(),
         };
         let layouts = Rc::new(layouts);
-        let installed = Rc::new(Process::new(target, &layouts, selected.pml));
+        let installed = Rc::new(Process { pml: selected.pml });
         Ok(Some(Detected { mpi, image, lifetime, layouts, layouts_name, verification, set_aside, installed }))
     }
 }
@@ -51,15 +51,6 @@ impl Family for OpenMpi {
 /// An Open MPI in a process. What moves its messages is all that there is to know besides the layouts.
 struct Process {
     pml: Pml,
-    /// libfabric's provider under the pml cm, where that is known.
-    provider: Option<String>,
-}
-
-impl Process {
-    fn new(target: &dyn Target, layouts: &Layouts, pml: Pml) -> Self {
-        let provider = if pml == Pml::Cm { readers::openmpi::provider(target, layouts) } else { None };
-        Self { pml, provider }
-    }
 }
 
 impl Installed for Process {
@@ -72,7 +63,7 @@ impl Installed for Process {
         let selected = detect::selected_pml(target, &known.layouts)?;
         let mut detected = Detected { lifetime, ..known.clone() };
         detected.mpi.transport = selected.transport();
-        detected.installed = Rc::new(Self::new(target, &known.layouts, selected.pml));
+        detected.installed = Rc::new(Self { pml: selected.pml });
         Ok(detected)
     }
 
@@ -93,9 +84,10 @@ impl Installed for Process {
         Ok(())
     }
 
-    fn capabilities(&self, known: &Detected) -> Vec<Capability> {
+    fn capabilities(&self, target: &dyn Target, known: &Detected) -> Vec<Capability> {
         let version = known.mpi.version.as_deref();
-        capabilities::of(&self.pml, self.provider.as_deref(), &known.layouts, version)
+        let provider = if self.pml == Pml::Cm { readers::openmpi::provider(target, &known.layouts) } else { None };
+        capabilities::of(&self.pml, provider.as_ref(), &known.layouts, version)
     }
 
     fn tells_modes(&self) -> bool {

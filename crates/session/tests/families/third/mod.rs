@@ -67,7 +67,7 @@ impl Installed for Third {
         Ok(())
     }
 
-    fn capabilities(&self, _: &Detected) -> Vec<Capability> {
+    fn capabilities(&self, _: &dyn Target, _: &Detected) -> Vec<Capability> {
         vec![Capability::exact("communicators")]
     }
 }

@@ -1,11 +1,15 @@
 //! What can be known of an MPICH, fact by fact, by its device and what its layouts have. docs/mpis.md has the same as measured,
 //! all processes on one node; what differs where messages go over a network stands under `network`.
 
+mod over_network;
+mod ways;
+
 use super::MpichProcess;
 use super::active_messages::OVERWRITTEN;
 use super::active_sends::NO_TAG;
 use layouts::Layouts;
 use model::Capability;
+use target::Target;
 
 /// What is said of handles: every kind is read, and each handle says for itself what is not known of it.
 const HANDLES: &str = "each handle says which of its facts are not known, and why";
@@ -16,23 +20,22 @@ const AT_ONCE: &str = "MPICH does not write it into the request of a message wit
 const OWN: &str = "within a communicator of one process MPICH does not keep whether any source was asked for";
 
 /// What can be known of a process with these layouts, fact by fact.
-pub fn of(process: &MpichProcess, layouts: &Layouts) -> Vec<Capability> {
+pub fn of(target: &dyn Target, process: &MpichProcess, layouts: &Layouts) -> Vec<Capability> {
     let device = process.library.device.as_deref().unwrap_or("an unknown device");
     let mut all = vec![
         Capability::exact("communicators"),
         Capability::not_available("communicators.empty_name", "MPICH has an empty name for communicators without one"),
     ];
     let has = |field: &str| layouts.has_field("MPIR_Request", field);
-    let networks = || device.split([':', ',']).skip(1);
+    let networks: Vec<&str> = device.split([':', ',']).skip(1).collect();
     if device.starts_with("ch3") {
         all.extend(ch3());
     } else if has("dev.is_local") {
-        all.extend(within_a_node(layouts, process.library.debug_lists));
-        all.extend(between_nodes(networks()));
-    } else if networks().any(|network| network == "ucx") {
-        all.extend(ucx(has("dev.type")));
+        let near = within_a_node(layouts, process.library.debug_lists);
+        all.extend(ways::of(target, process, layouts, &networks, near));
+        all.extend(between_nodes(&networks));
     } else {
-        all.extend(network_only());
+        all.extend(ways::over(target, process, layouts, &networks));
     }
     all.push(Capability::partial("handles", HANDLES));
     all
@@ -85,46 +88,13 @@ fn within_a_node(layouts: &Layouts, debug_lists: bool) -> Vec<Capability> {
 }
 
 /// What a network has of messages to and from other nodes.
-fn between_nodes<'a>(networks: impl Iterator<Item = &'a str> + Clone) -> Vec<Capability> {
-    let names = networks.clone().map(str::to_uppercase).collect::<Vec<_>>().join(" or ");
+fn between_nodes(networks: &[&str]) -> Vec<Capability> {
+    let names = networks.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>().join(" or ");
     let each =
         |what: &str| format!("of {what} over {names} each operation says what the network's library does not tell");
     vec![
         Capability::partial("network.receives", each("receives")),
         Capability::partial("network.unexpected", each("messages")),
         Capability::partial("network.sends", each("sends")),
-    ]
-}
-
-/// ch4 without shared memory of its own, over UCX. `newer`: a release whose requests have a type, 4.1 or later.
-fn ucx(newer: bool) -> Vec<Capability> {
-    const BYTES: &str = "UCX keeps bytes, not datatypes";
-    vec![
-        Capability::exact("receives"),
-        Capability::partial("receives.complete", "UCX forgets a request that is complete"),
-        Capability::partial("receives.datatype", BYTES),
-        Capability::partial("receives.peer", OWN),
-        Capability::exact("unexpected"),
-        Capability::exact("sends"),
-        match newer {
-            true => Capability::not_available("sends.complete", "nothing is left of a send that is done"),
-            false => Capability::partial("sends.complete", GONE),
-        },
-        Capability::partial("sends.datatype", BYTES),
-        Capability::partial("sends.order", ORDER_OF_SENDS),
-        Capability::partial(
-            "network",
-            "where the release of UCX is not known, each operation says what is not told of it",
-        ),
-    ]
-}
-
-/// ch4 without shared memory of its own, over a network whose library is not read.
-fn network_only() -> Vec<Capability> {
-    let not_read = "MPICH hands it to the network's library, which is not read";
-    vec![
-        Capability::partial("receives", not_read),
-        Capability::partial("unexpected", "only messages of a process to itself are read"),
-        Capability::partial("sends", not_read),
     ]
 }
