@@ -215,8 +215,11 @@ fn seconds(timeout: f64) -> PyResult<Duration> {
 pub fn moving(py: Python<'_>, pids: Vec<u32>, seconds: f64) -> PyResult<Vec<u32>> {
     let until = Instant::now() + self::seconds(seconds)?;
     let mut signalled = Ok(());
+    // Asked again after Ctrl-C it still is over: Python tells of a signal once.
     let mut over = || {
-        signalled = Python::attach(|py| py.check_signals());
+        if signalled.is_ok() {
+            signalled = Python::attach(|py| py.check_signals());
+        }
         signalled.is_err()
     };
     let found = py.detach(|| native::moving(&pids, until, &mut over));

@@ -319,7 +319,9 @@ def test_json_tells_why_nothing_could_be_read() -> None:
     assert "no such process" in snapshot["problems"][0]
 
 
-def test_the_demo_is_interrupted(debian_mpi: object, tmp_path: pathlib.Path) -> None:
+# While it reads, and while it waits for its second look.
+@pytest.mark.parametrize("seconds", [0.05, 0.3])
+def test_the_demo_is_interrupted(debian_mpi: object, tmp_path: pathlib.Path, seconds: float) -> None:
     command = start({**os.environ, "TMPDIR": str(tmp_path)}, "demo")
     assert command.stdout is not None
     pids: List[int] = []
@@ -327,7 +329,7 @@ def test_the_demo_is_interrupted(debian_mpi: object, tmp_path: pathlib.Path) -> 
         pids = [int(pid) for pid in re.findall(r"--pid (\d+)", line)]
         if pids:
             break
-    time.sleep(0.2)
+    time.sleep(seconds)
     command.send_signal(signal.SIGINT)
     _, err = command.communicate(timeout=60)
     assert command.returncode == 130

@@ -31,7 +31,7 @@ pub struct Between {
 
 impl Between {
     /// Lets processes run on for so long, and for at most `patience` more until all that want a processor had one. `over` is
-    /// asked now and then whether to end now.
+    /// asked now and then whether to end now, and says so again once it has said so.
     pub fn wait(pids: &[u32], long: Duration, patience: Duration, mut over: impl FnMut() -> bool) -> Self {
         let begun = Instant::now();
         let used: BTreeMap<u32, u64> = pids.iter().filter_map(|pid| Some((*pid, run_time(*pid)?))).collect();
@@ -80,24 +80,29 @@ pub fn starved(used: &BTreeMap<u32, u64>, least: Duration) -> Vec<u32> {
 /// Those through whose shared memory messages go until then. What is shared is read once for all of them; a process whose memory
 /// may not be read is not among them.
 ///
-/// Lasts until then, or until it is `over`, which is asked now and then.
+/// Lasts until then, or until it is `over`, which is asked now and then, and says so again once it has said so.
 pub fn moving(pids: &[u32], until: Instant, over: &mut impl FnMut() -> bool) -> Vec<u32> {
     let shared: Vec<Sharing> = pids.iter().filter_map(|pid| Sharing::of(*pid)).collect();
     let pause = until.saturating_duration_since(Instant::now()) / LOOKS;
     let first = contents(&shared, &HashSet::new());
     let mut found: HashSet<u32> = HashSet::new();
     while found.len() < shared.len() && Instant::now() + pause <= until && !over() {
-        std::thread::sleep(pause);
+        sleep(Instant::now() + pause, over);
         let now = contents(&shared, &found);
         let changed = |piece: &MessagePiece| matches!((first.get(piece.what()), now.get(piece.what())), (Some(Some(before)), Some(Some(now))) if before != now);
         found.extend(shared.iter().filter(|one| one.pieces.iter().any(changed)).map(|one| one.pid));
     }
-    while Instant::now() < until && !over() {
-        std::thread::sleep(until.saturating_duration_since(Instant::now()).min(PAUSE));
-    }
+    sleep(until, over);
     let mut found: Vec<u32> = found.into_iter().collect();
     found.sort_unstable();
     found
+}
+
+/// Until then, or until it is `over`.
+fn sleep(until: Instant, over: &mut impl FnMut() -> bool) {
+    while Instant::now() < until && !over() {
+        std::thread::sleep(until.saturating_duration_since(Instant::now()).min(PAUSE));
+    }
 }
 
 /// A process, and what it shares with others.
