@@ -7,7 +7,6 @@ import signal
 import time
 
 import pytest
-
 from mpi_queues import _native
 
 
