@@ -5,6 +5,7 @@ mod asked;
 mod calls;
 mod cores;
 mod diagnosis;
+mod digests;
 mod expressions;
 mod facts;
 mod failure;
@@ -42,6 +43,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<session::Session>()?;
     module.add_class::<recording::Recording>()?;
     module.add_class::<cores::CoreFile>()?;
+    module.add_class::<digests::Digests>()?;
     module.add_class::<native::LiveProcesses>()?;
     module.add_function(wrap_pyfunction!(native::core_session, module)?)?;
     module.add_function(wrap_pyfunction!(native::moving, module)?)?;

@@ -37,6 +37,7 @@ __all__ = [
     "Communicator",
     "CoreFile",
     "Diagnosis",
+    "Digests",
     "Finding",
     "LiveProcesses",
     "NativeError",
@@ -778,6 +779,18 @@ class Process:
         """The communicator of that name; KeyError where there is none, or more than one."""
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class Digests:
+    """Reads what the agents of a job say of their nodes; what is equal on several is kept once."""
+
+    def __new__(cls) -> Digests: ...
+    def read(self, body: bytes) -> Snapshot:
+        """The snapshot of one node's ranks.
+
+        Raises:
+            ValueError: where that makes no sense, or is of another version.
+        """
 
 @final
 class Snapshot:

@@ -16,6 +16,7 @@ from .errors import UsageError, UserError, as_user_error
 from .launchers.model import JobWorld
 from .native import reading
 from .nodes import reading as nodes
+from .nodes.agents import Look
 from .report.progress import CLEAR
 from .report.words import size
 from .request import AUTO, NATIVE, Request
@@ -86,19 +87,29 @@ def snapshots(
 def _of_nodes(target: NodesTarget, request: Request, *, quiet: bool) -> Tuple[List[Snapshot], List[UserError]]:
     """The ranks of a job on all its nodes, and of which nodes nothing came."""
     try:
-        looks, missing, failures = nodes.read(target.job, request, _nodes_progress(quiet))
+        looks, missing, failures = nodes.read(target.job, request, nodes_progress(quiet))
     except UsageError:
         raise
     except UserError as error:
         return [], [error]
     if not looks:
         return [], failures
-    times = [look.told["asked_at"] for look in looks if isinstance(look.told.get("asked_at"), (int, float))]
-    spread = f", asked within {max(times) - min(times):.2f} s by their clocks" if len(times) > 1 else ""
     silent = f"; {len(failures)} did not answer" if failures else ""
     ranks = sum(len(look.snapshot.processes) for look in looks)
-    note = f"{ranks} ranks were read on {len(looks)} nodes{spread}{silent}"
+    note = f"{ranks} ranks were read on {len(looks)} nodes{_spread(looks)}{silent}"
     return [*(look.snapshot for look in looks), *missing, Snapshot.merged([], notes=[note])], failures
+
+
+def _spread(looks: Sequence[Look]) -> str:
+    """How far apart in time nodes were asked and their ranks stopped, by the nodes' own clocks."""
+    asked = [look.asked_at for look in looks if look.asked_at is not None]
+    stood = [look.stood for look in looks if look.stood is not None]
+    told = f", asked within {max(asked) - min(asked):.2f} s" if len(asked) > 1 else ""
+    if stood:
+        begun = [begin for begin, _ in stood]
+        longest = max(end - begin for begin, end in stood)
+        told += f", stopped within {max(begun) - min(begun):.2f} s for at most {longest:.2f} s each"
+    return f"{told}, by the nodes' clocks" if told else ""
 
 
 def read_as_root(answers: Sequence[Answer]) -> List[str]:
@@ -307,13 +318,13 @@ def raise_all(failures: List[UserError]) -> None:
     raise UserError("\n".join(messages), help="\n".join(helps), kind=failures[0].kind)
 
 
-def _nodes_progress(quiet: bool) -> Callable[[int, int, Sequence[str]], None]:
+def nodes_progress(quiet: bool = False) -> Callable[[int, int, int, Sequence[str]], None]:
     """Tells on a terminal how many nodes have answered, and which are late."""
     say = _on_terminal(quiet)
 
-    def tell(done: int, total: int, late: Sequence[str]) -> None:
+    def tell(done: int, total: int, ranks: int, late: Sequence[str]) -> None:
         named = ", ".join(late[:_MAX_LABELS]) + (" …" if len(late) > _MAX_LABELS else "")
-        say("" if done == total else f"{done} of {total} nodes have answered; waiting for {named}")
+        say("" if done == total else f"{done} of {total} nodes have answered, {ranks} ranks; waiting for {named}")
 
     return tell
 

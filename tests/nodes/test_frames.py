@@ -37,13 +37,13 @@ BODY = random.Random(7).randbytes(5000)
 
 
 def test_a_message_comes_whole_among_other_lines() -> None:
-    lines = lines_of("snapshot", 3, BODY)
+    lines = lines_of("digest", 3, BODY)
     assert len(lines) > 5
-    noise = [b"Last login: never", b"", b"\x1b[31mmq2 snapshot", b"module: not found"]
+    noise = [b"Last login: never", b"", b"\x1b[31mmq2 digest", b"module: not found"]
     mixed = [line for pair in zip(lines, noise * len(lines)) for line in pair]
     assembler = Frames()
     found = [message for message in map(assembler.feed, [*mixed, *lines_of("told", 4, b"{}")]) if message]
-    assert found == [Message("snapshot", 3, BODY), Message("told", 4, b"{}")]
+    assert found == [Message("digest", 3, BODY), Message("told", 4, b"{}")]
     assert 0 < len(assembler.others) <= 5
 
 
@@ -51,7 +51,7 @@ def test_a_message_comes_whole_among_other_lines() -> None:
 def test_a_damaged_message_is_none(seed: int) -> None:
     """One byte of one line is another one: the line is no frame at all, or its damage is seen."""
     chance = random.Random(seed)
-    lines = lines_of("snapshot", 3, BODY)
+    lines = lines_of("digest", 3, BODY)
     at = chance.randrange(len(lines))
     place = chance.randrange(len(lines[at]))
     damaged = bytearray(lines[at])
@@ -74,23 +74,23 @@ def test_a_damaged_message_is_none(seed: int) -> None:
         lambda lines: list(reversed(lines)),
         lambda lines: lines[:-1] + lines_of("told", 3, b"{}"),
         lambda lines: [b"mq1 shell 1 1 1 00000000 AAAA"],
-        lambda lines: [b"mq1 snapshot 1 1 1"],
-        lambda lines: [b"mq1 snapshot -1 1 1 00000000 "],
-        lambda lines: [b"mq1 snapshot 1 2 1 " + lines[0].split(b" ", 5)[5]],
-        lambda lines: [b"mq1 snapshot 1 1 1 %08x %s" % (zlib.crc32(b"no zlib"), base64.b64encode(b"no zlib"))],
+        lambda lines: [b"mq1 digest 1 1 1"],
+        lambda lines: [b"mq1 digest -1 1 1 00000000 "],
+        lambda lines: [b"mq1 digest 1 2 1 " + lines[0].split(b" ", 5)[5]],
+        lambda lines: [b"mq1 digest 1 1 1 %08x %s" % (zlib.crc32(b"no zlib"), base64.b64encode(b"no zlib"))],
     ],
 )
 def test_missing_doubled_and_made_up_lines_are_refused(change: object) -> None:
     assert callable(change)
     with pytest.raises(BadFrame):
-        fed(change(lines_of("snapshot", 3, BODY)))
+        fed(change(lines_of("digest", 3, BODY)))
 
 
 def test_a_message_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "MAX_MESSAGE", 1 << 20)
-    assert fed(lines_of("snapshot", 1, bytes(1 << 19))) is not None
+    assert fed(lines_of("digest", 1, bytes(1 << 19))) is not None
     with pytest.raises(BadFrame, match="more than 1 MiB"):
-        fed(lines_of("snapshot", 1, bytes(1 << 21)))
+        fed(lines_of("digest", 1, bytes(1 << 21)))
     monkeypatch.setattr(frames, "MAX_PACKED", 2000)
     with pytest.raises(BadFrame, match="has more than"):
-        fed(lines_of("snapshot", 1, BODY))
+        fed(lines_of("digest", 1, BODY))

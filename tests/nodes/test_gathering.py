@@ -54,7 +54,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 def asked(engine: MadeUp, timeout: float = 1.0) -> Tuple[List[Look], Dict[str, str]]:
     with Gathering(engine, ["agent"]) as agents:
         agents.ask(timeout=timeout)
-        return agents.gather(lambda done, total, late: None)
+        return agents.gather(lambda *_: None)
 
 
 def ranks(looks: Sequence[Look]) -> List[int]:
@@ -66,7 +66,7 @@ def test_all_nodes_answer_as_often_as_they_are_asked() -> None:
     with Gathering(MadeUp(["good0", "good1", "good2"]), ["agent"]) as agents:
         for _ in range(3):
             agents.ask(timeout=20)
-            looks, silent = agents.gather(lambda done, total, late: told.append((done, total)))
+            looks, silent = agents.gather(lambda done, total, *_: told.append((done, total)))
             assert (ranks(looks), silent) == (list(range(6)), {})
     assert told[-1] == (3, 3) and all(total == 3 for _, total in told)
 
@@ -123,7 +123,7 @@ def test_missing_ranks_are_processes_with_the_reason(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(reading, "engine_of", lambda job: MadeUp(["good0", "silent1"]))
     monkeypatch.setattr(reading.agent, "path", lambda: Path("agent"))
     try:
-        looks, missing, failures = reading.read("made-up", Request(timeout=1.0), lambda done, total, late: None)
+        looks, missing, failures = reading.read("made-up", Request(timeout=1.0), lambda *_: None)
         assert ranks(looks) == [0, 1]
         assert [(one.rank, one.problems) for snapshot in missing for one in snapshot.processes] == [
             (rank, ["not read: node silent1: no agent has begun there"]) for rank in (2, 3)
@@ -131,7 +131,7 @@ def test_missing_ranks_are_processes_with_the_reason(monkeypatch: pytest.MonkeyP
         assert [str(failure.args[0]) for failure in failures] == ["node silent1: no agent has begun there"]
         for wrong in (Request(action="handles"), Request(source="plugin"), Request(via="gdb")):
             with pytest.raises(UserError, match="made-up: "):
-                reading.read("made-up", wrong, lambda done, total, late: None)
+                reading.read("made-up", wrong, lambda *_: None)
     finally:
         reading.close_all()
 

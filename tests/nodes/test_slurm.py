@@ -16,10 +16,7 @@ from mpi_queues import UsageError, UserError
 from mpi_queues.cli import demo
 from support import processes
 from support.builds import MpiBuild
-from support.slurm import Slurm
-
-#: The pml that the demo's own job has as well.
-JOB = {"OMPI_MCA_pml": "ob1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+from support.slurm import JOB, Slurm
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +94,40 @@ def test_queues_and_stacks_of_all_nodes(slurm: Slurm, job: str) -> None:
     assert "pending receives: 1" in shown.stdout and "unexpected messages: 1" in shown.stdout
     stacks = told(slurm, "stacks", "--job", f"slurm:{job}")
     assert stacks.returncode == 0 and "receive_halo" in stacks.stdout, stacks.stderr
+
+
+def test_the_ranks_of_all_nodes_are_listed(slurm: Slurm, job: str) -> None:
+    listed = told(slurm, "ranks", f"slurm:{job}", "--format", "json")
+    assert listed.returncode == 0, listed.stderr
+    found = json.loads(listed.stdout)
+    assert [one["rank"] for one in found["processes"]] == list(range(demo.RANKS))
+    assert all(one["executable"].endswith("/demo") for one in found["processes"])
+    assert (found["job"]["pid"], found["job"]["launcher"]) == (None, f"slurm:{job}")
+    shown = told(slurm, "ranks", "--job", f"slurm:{job}.0")
+    assert shown.returncode == 0 and f"slurm:{job}.0 on " in shown.stdout, shown.stderr
+    twice = told(slurm, "ranks", "1", "--job", f"slurm:{job}")
+    assert twice.returncode == 2 and "two jobs are named" in twice.stderr
+
+
+def test_each_node_records_its_ranks(slurm: Slurm, job: str, tmp_path: Path) -> None:
+    place = tmp_path / "hang"
+    recorded = told(slurm, "record", "--job", f"slurm:{job}", "-o", str(place))
+    assert recorded.returncode == 0, recorded.stderr
+    files = sorted(place.iterdir())
+    assert [file.name for file in files] == ["n1.mpirec", "n2.mpirec", "n3.mpirec"]
+    assert place.stat().st_mode & 0o777 == 0o700
+    assert all(str(file) in recorded.stdout for file in files)
+    options = [word for file in files for word in ("--recording", str(file))]
+    found = json.loads(told(slurm, "diagnose", *options, "--format", "json").stdout)
+    assert [one["rank"] for one in found["processes"]] == list(range(demo.RANKS))
+    assert 'rank 2 sends tag 21 on "halo"' in json.dumps(found["diagnosis"])
+    # What is there and is no recording is left as it is.
+    files[0].write_text("mine")
+    again = told(slurm, "record", "--job", f"slurm:{job}", "-o", str(place))
+    assert again.returncode == 1 and "node n1: " in again.stderr, again.stderr
+    assert files[0].read_text() == "mine"
+    full = told(slurm, "record", "--job", f"slurm:{job}", "-o", str(place), "--full")
+    assert full.returncode == 2 and "without --full" in full.stderr
 
 
 def test_python_reads_all_nodes(slurm: Slurm, job: str, monkeypatch: pytest.MonkeyPatch) -> None:

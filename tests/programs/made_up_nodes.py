@@ -39,6 +39,10 @@ def process(rank: int, size: int, node: str) -> Dict[str, Any]:
     return {"rank": rank, "world_size": size, "pid": 1000 + rank % 4, "host": node, "problems": []}
 
 
+def digest(snapshot: Dict[str, Any]) -> Dict[str, Any]:
+    return {"groups": [], "places": [], "snapshot": snapshot}
+
+
 def answer(node: str, look: int, ranks: List[int], size: int) -> List[bytes]:
     snapshot = {
         "schema": "mpi-queues/1",
@@ -47,7 +51,7 @@ def answer(node: str, look: int, ranks: List[int], size: int) -> List[bytes]:
         "problems": [],
     }
     told = {"asked_at": 1.0, "seconds": 0.1, "ranks": len(ranks), "moving": [], "hungry": [], "ran_ms": 0}
-    return frames("told", look, told) + frames("snapshot", look, snapshot)
+    return frames("told", look, told) + frames("digest", look, digest(snapshot))
 
 
 def main() -> int:
@@ -74,12 +78,12 @@ def main() -> int:
             if kind == "garbage":
                 for _ in range(100):
                     say(node, b"\xff\x00mq1 " + bytes(range(1, 10)) * 50 + b"\x1b[2J")
-                say(node, b"mq1 snapshot 1 1 1 zz zz")
+                say(node, b"mq1 digest 1 1 1 zz zz")
             elif kind == "damaged":
                 say(node, lines[0])
                 say(node, lines[1][:-8] + b"AAAAAAA=")
             elif kind == "nonsense":
-                for one in frames("told", look, [1, 2]) + frames("snapshot", look, {"schema": "another/1"}):
+                for one in frames("told", look, [1, 2]) + frames("digest", look, digest({"schema": "another/1"})):
                     say(node, one)
             elif kind == "stranger":
                 for one in answer(node, look + 5, [0, 1], size):
@@ -88,8 +92,8 @@ def main() -> int:
                 return 1
             elif kind == "escape":
                 escaped = json.loads(zlib.decompress(base64.b64decode(lines[-1].split()[-1])))
-                escaped["processes"][0]["problems"] = ["\x1b[2Jgone\nmpi-queues: all is well"]
-                for one in [lines[0], *frames("snapshot", look, escaped)]:
+                escaped["snapshot"]["processes"][0]["problems"] = ["\x1b[2Jgone\nmpi-queues: all is well"]
+                for one in [lines[0], *frames("digest", look, escaped)]:
                     say(node, one)
             elif kind == "good":
                 for one in lines:

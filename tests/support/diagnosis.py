@@ -123,16 +123,19 @@ class Program:
     flags: Tuple[str, ...] = ()
     cause: Optional[Cause] = None
 
-    def start(self, build: MpiBuild, *flags_of_compiler: str) -> jobs.Job:
-        """Starts it, without optimisation unless flags say other, and waits until all ranks have come to the place."""
+    def compiled(self, build: MpiBuild, *flags_of_compiler: str) -> Path:
+        """Compiles it, without optimisation unless flags say other."""
         compiler, language = LANGUAGES[self.path.suffix]
         command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
         # mpif.h of MPICH has extensions of its own, and its module mpi knows no buffers of any type.
         flags = [*language, *C_FLAGS] if self.path.suffix == ".c" else ["-g", "-fallow-argument-mismatch"]
         flags += ["-O0", *self.flags, *flags_of_compiler]
-        program = compile_with([str(command)], build.id, [self.path], ["-lpthread"], language=flags)
+        return compile_with([str(command)], build.id, [self.path], ["-lpthread"], language=flags)
+
+    def start(self, build: MpiBuild, *flags_of_compiler: str) -> jobs.Job:
+        """Compiles and starts it, and waits until all ranks have come to the place."""
         return priority.Job(
-            program,
+            self.compiled(build, *flags_of_compiler),
             ranks=self.ranks,
             launcher=build.mpirun,
             timeout=READY_TIMEOUT,

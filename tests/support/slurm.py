@@ -44,6 +44,10 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
+#: The environment of Open MPI's jobs: the pml whose queues are read whole, as the tests' other jobs have it.
+JOB = {"OMPI_MCA_pml": "ob1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
 def _free_ports(count: int) -> List[int]:
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
@@ -166,6 +170,12 @@ class Slurm:
             check=True,
         )
         return told.stdout.strip()
+
+    def cancel(self, number: str) -> None:
+        """Ends a job, and waits until its nodes are free."""
+        busy = len(self.nodes) - self.idle()
+        subprocess.run(["scancel", number], env=self.environment, check=True)
+        processes.wait_until(lambda: len(self.nodes) - self.idle() < max(1, busy), f"job {number} to end", timeout=60)
 
     def __exit__(
         self,

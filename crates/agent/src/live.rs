@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use model::Groups;
 use native::{Live, Messages, Native, Standing, Stopped, prefetch_stacks, status};
 use session::{LayoutChoice, MoreMemory, Session};
 
@@ -30,12 +31,25 @@ type LiveSession = Session<Native<Live>>;
 pub struct Reader {
     known: BTreeMap<u32, LiveSession>,
     messages: Rc<Messages>,
+    /// Of a world of 100,000 ranks each rank would have its own list.
+    groups: Groups,
+    stood: Option<Stood>,
+}
+
+/// When processes stood.
+#[derive(Debug, Clone, Copy)]
+pub struct Stood {
+    /// When the first of them stood whole.
+    pub from: SystemTime,
+    /// When the last of them went on.
+    pub to: SystemTime,
 }
 
 impl Reader {
     /// Reads processes; those of a job stand together.
     pub fn read(&mut self, pids: &[u32], question: &Question, timeout: Duration) -> Answers {
         let mut answers = Answers::new();
+        self.stood = None;
         let mut ready = Vec::new();
         // What is read stands meanwhile.
         let states: BTreeMap<u32, &str> = pids.iter().map(|pid| (*pid, refused::state_word(*pid))).collect();
@@ -52,7 +66,8 @@ impl Reader {
         for group in groups.filter(|group| !group.is_empty()) {
             let until = Instant::now() + timeout;
             let messages = Rc::clone(&self.messages);
-            Group { question, timeout, until, messages, known: &mut self.known }.read(&group, &mut answers);
+            let (known, groups, stood) = (&mut self.known, &mut self.groups, &mut self.stood);
+            Group { question, timeout, until, messages, known, groups, stood }.read(&group, &mut answers);
         }
         for (pid, answer) in &mut answers {
             if let Ok(Told::Snapshot(snapshot)) = answer {
@@ -61,6 +76,11 @@ impl Reader {
             }
         }
         answers
+    }
+
+    /// When those that were read last stood, for that.
+    pub fn stood(&self) -> Option<Stood> {
+        self.stood
     }
 }
 
@@ -71,6 +91,8 @@ struct Group<'a> {
     until: Instant,
     messages: Rc<Messages>,
     known: &'a mut BTreeMap<u32, LiveSession>,
+    groups: &'a mut Groups,
+    stood: &'a mut Option<Stood>,
 }
 
 impl Group<'_> {
@@ -128,12 +150,13 @@ impl Group<'_> {
                 }
             }
         }
-        drop(stopped);
+        self.go_on(stopped, pids);
         tell(failures, answers);
         for (pid, deadline) in copied {
             let Some(session) = self.known.get(&pid) else { continue };
             match self.question.ask(session, MoreMemory::default()) {
-                Ok(told) if !deadline.is_over() && !session.target().has_missed() => {
+                Ok(mut told) if !deadline.is_over() && !session.target().has_missed() => {
+                    share(self.groups, &mut told);
                     answers.insert(pid, Ok(told));
                 }
                 _ => rest.push(pid),
@@ -144,7 +167,7 @@ impl Group<'_> {
     }
 
     /// Reads processes while they stand.
-    fn read_standing(&self, pids: &[u32], answers: &mut Answers) {
+    fn read_standing(&mut self, pids: &[u32], answers: &mut Answers) {
         let (stopped, failures) = self.stop(pids);
         tell(failures, answers);
         for pid in pids {
@@ -155,8 +178,22 @@ impl Group<'_> {
                 answer.map_err(|error| Refused::of(&error))
             });
             let label = format!("pid {pid}");
-            let answer = in_time(answer, &label, &deadline, self.timeout, "; it is as it was before");
+            let mut answer = in_time(answer, &label, &deadline, self.timeout, "; it is as it was before");
+            if let Ok(told) = &mut answer {
+                share(self.groups, told);
+            }
             answers.insert(*pid, answer.map_err(|failure| if has_ended(*pid) { refused::gone(*pid) } else { failure }));
+        }
+        self.go_on(stopped, pids);
+    }
+
+    /// Lets processes go on, and notes when they stood.
+    fn go_on(&mut self, stopped: Stopped, pids: &[u32]) {
+        let first = pids.iter().filter_map(|pid| stopped.get(*pid)).map(|standing| standing.at).min();
+        drop(stopped);
+        if let Some(from) = first {
+            let before = self.stood.map_or(from, |known| known.from);
+            *self.stood = Some(Stood { from: from.min(before), to: SystemTime::now() });
         }
     }
 
@@ -170,6 +207,12 @@ impl Group<'_> {
         prefetch_stacks(native.memory());
         let choice = LayoutChoice::of_native(&native, self.question.profile.clone());
         Ok(Session::new(native, choice))
+    }
+}
+
+fn share(groups: &mut Groups, told: &mut Told) {
+    if let Told::Snapshot(snapshot) = told {
+        groups.share(snapshot);
     }
 }
 

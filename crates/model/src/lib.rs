@@ -8,9 +8,11 @@
 mod call;
 mod capabilities;
 mod connections;
+mod digest;
 mod exception;
 mod facts;
 mod finding;
+mod groups;
 pub mod handle;
 mod odd_rank;
 mod operation;
@@ -33,13 +35,15 @@ mod world;
 pub use call::{Argument, Call, CallRequest, Outside, RequestState, SystemCall};
 pub use capabilities::{Capability, Level};
 pub use connections::TcpConnections;
+pub use digest::{Digest, Digests};
 pub use exception::{ExceptionState, PythonException, RankException};
 pub use facts::Facts;
 pub use finding::{Blamed, Finding, FindingKind, Limit, LimitKind, Motion, RankCall, RankMovement, State, Verdict};
+pub use groups::{Group, Groups};
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Known, Progress, RequestFacts, RequestSort, Typed};
 pub use odd_rank::{OddReason, Standing};
 pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState, Unwritten};
-pub use process::{Communicator, Group, Mpi, Process, Spawned, Stage, Traffic};
+pub use process::{Communicator, Mpi, Process, Spawned, Stage, Traffic};
 pub use rank_set::{RankRuns, RankSet, RankSetError};
 pub use remark::Remark;
 pub use schedule::{PlannedMessages, PossibleFunction, Schedule};
@@ -58,4 +62,4 @@ pub use window::Window;
 pub use world::{Elsewhere, World};
 
 /// The version of what agents of nodes are asked and answer; both ends must have the same.
-pub const AGENT_PROTOCOL: u32 = 1;
+pub const AGENT_PROTOCOL: u32 = 2;

@@ -1,11 +1,9 @@
 //! One process of a job: its MPI, its communicators and where it stands.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Call, EarlierCollective, Elsewhere, HandleList, Operation, Outside, PythonException, Queue, Sender, Source,
+    Call, EarlierCollective, Elsewhere, Group, HandleList, Operation, Outside, PythonException, Queue, Sender, Source,
     SourceCall, Stack, TcpConnections, Window,
 };
 
@@ -212,10 +210,6 @@ pub struct Traffic {
     /// What the library counts by, such as 65536.
     pub modulus: u64,
 }
-
-/// The members of a group in rank order. Every process of a job has those of MPI_COMM_WORLD: where snapshots are merged, equal
-/// ones are kept once (`Snapshot::share_groups`).
-pub type Group = Arc<[Option<i64>]>;
 
 /// A communicator with its queues.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -1,11 +1,8 @@
 //! All that was read at one time.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
-use super::{Communicator, Finding, Group, Process, Queue, StackTree, Verdict, Which, World};
+use super::{Communicator, Finding, Groups, Process, Queue, StackTree, Verdict, Which, World};
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "mpi-queues/1";
@@ -76,14 +73,7 @@ impl Snapshot {
 
     /// Keeps equal groups of its communicators once: each of n processes has the n members of MPI_COMM_WORLD.
     pub fn share_groups(&mut self) {
-        let mut known: HashSet<Group> = HashSet::new();
-        let communicators = self.processes.iter_mut().flat_map(|process| &mut process.communicators);
-        for group in communicators.flat_map(|found| [&mut found.group, &mut found.remote_group]).flatten() {
-            match known.get(&*group) {
-                Some(same) => *group = Arc::clone(same),
-                None => _ = known.insert(Arc::clone(group)),
-            }
-        }
+        Groups::default().share(self);
     }
 
     /// Adds what is known of a process from outside: its rank and the size of its world where the process did not tell

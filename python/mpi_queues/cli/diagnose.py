@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 from dataclasses import dataclass, replace
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Tuple, Union
 
 from .. import _native, asking, targets
 from .._native import Diagnosis, Snapshot
@@ -80,11 +80,12 @@ def run(options: argparse.Namespace) -> int:
     first, failures = show.merged(wanted, request, options, lambda unread: _write_json(unread.diagnose()))
     diagnosis = first.diagnose()
     interval = options.twice
+    suspects: Optional[FrozenSet[int]] = None
     if interval is None and lives and not options.once and _asks_for_more(diagnosis):
-        interval = AGAIN_AFTER
+        interval, suspects = AGAIN_AFTER, _suspects(diagnosis)
     if interval is not None:
         diagnosis, failures = _again(
-            _Look(first, time.monotonic(), running, _of_nodes(wanted)), options, wanted, request, interval
+            _Look(first, time.monotonic(), running, suspects), options, wanted, request, interval
         )
     _show(diagnosis, options)
     return show.finish(diagnosis.snapshot, failures, options, told=False)
@@ -95,6 +96,13 @@ def _asks_for_more(diagnosis: Diagnosis) -> bool:
     return diagnosis.state in ("deadlock", "suspect") or any(one.odd for one in diagnosis.findings)
 
 
+def _suspects(diagnosis: Diagnosis) -> Optional[FrozenSet[int]]:
+    """The ranks that something is said of; None where ranks of several worlds have the same numbers."""
+    if len({one.world_key for one in diagnosis.snapshot.processes if one.world_key is not None}) > 1:
+        return None
+    return frozenset(rank for finding in diagnosis.findings for rank in [*finding.ranks, *finding.waiting])
+
+
 @dataclass(frozen=True)
 class _Look:
     """What was read, when the processes went on, and those that did, with when they were started."""
@@ -102,8 +110,8 @@ class _Look:
     snapshot: Snapshot
     ended: float
     running: Dict[int, int]
-    #: Those of other nodes.
-    of_nodes: List[nodes.Place]
+    #: The ranks that nodes are asked for again; None for all.
+    suspects: Optional[FrozenSet[int]]
 
 
 def _running(wanted: Sequence[targets.Target]) -> Dict[int, int]:
@@ -125,7 +133,7 @@ def _again(
     """Lets the processes run on and reads them again: the diagnosis of both looks, and what could not be read."""
     for target in wanted:
         if isinstance(target, targets.NodesTarget):
-            nodes.begin(target.job, request, interval)
+            nodes.begin(target.job, request, interval, first.suspects)
     used = {pid: processes.run_time(pid) for pid in first.running}
     moving = shared_memory.moving(first.running, first.ended + interval)
     hungry = starved(used, PATIENCE)
@@ -147,14 +155,15 @@ def _again(
         for pid in [*hungry, *(pid for _, pid in more_hungry)]
     ]
     second = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
-    earlier = first.snapshot.only([*same, *(place for place in first.of_nodes if place not in more_hungry)])
+    earlier = first.snapshot.only([*same, *(place for place in _looked_at(wanted) if place not in more_hungry)])
     moved: List[Union[int, nodes.Place]] = [*sorted(moving), *more_moving]
     return second.diagnose(earlier, interval_ms=int(ran * 1000), moving=moved), failures
 
 
-def _of_nodes(wanted: Sequence[targets.Target]) -> List[nodes.Place]:
+def _looked_at(wanted: Sequence[targets.Target]) -> List[nodes.Place]:
+    """Those that nodes were asked for again and told of."""
     return [
-        place for target in wanted if isinstance(target, targets.NodesTarget) for place in nodes.processes(target.job)
+        place for target in wanted if isinstance(target, targets.NodesTarget) for place in nodes.looked_at(target.job)
     ]
 
 

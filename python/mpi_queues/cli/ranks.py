@@ -6,8 +6,11 @@ import argparse
 import sys
 from typing import Any, List
 
-from .. import targets
+from .. import asking, targets
+from ..errors import UsageError
 from ..launchers.model import Job
+from ..nodes import ranks as nodes
+from ..nodes.engines import PREFIXES
 from ..report.ranks import job_json, write_job
 from ..system.output import json_text
 from . import show
@@ -25,11 +28,16 @@ def add_command(commands: Any) -> None:
         "  mpi-queues ranks              the only job of this machine\n"
         "  mpi-queues ranks 4242         by the process id of its launcher, or of anything of the job\n"
         "  mpi-queues ranks mpirun       by the launcher's name\n"
+        "  mpi-queues ranks slurm:1234   on all nodes of a job, by the cluster's engine\n"
         "  mpi-queues ranks 4242 --format json | jq '.processes[] | [.rank, .host, .pid]'",
     )
     parser.add_argument(
-        "job", metavar="JOB", nargs="?", help="process id or name of the launcher (default: the only one)"
+        "job",
+        metavar="JOB",
+        nargs="?",
+        help="process id or name of the launcher (default: the only one); or slurm:JOBID, flux:JOBID, hosts:NODESET",
     )
+    parser.add_argument("--job", dest="named", metavar="JOB", help="the same, as other commands name it")
     add_format(parser)
     targets.add_timeout(parser, "limit for finding them (default: 60)")
     parser.set_defaults(run=run)
@@ -37,7 +45,13 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Finds and shows them; returns the exit status."""
-    job = targets.found_job(options.job, options.timeout)
+    if options.job is not None and options.named is not None:
+        raise UsageError("two jobs are named", help=f"type: mpi-queues ranks {options.job}")
+    name = options.job if options.named is None else options.named
+    if name is not None and name.startswith(PREFIXES):
+        job = nodes.of_job(name, options.timeout, asking.nodes_progress())
+    else:
+        job = targets.found_job(name, options.timeout)
     if options.format == "json":
         sys.stdout.write(json_text(job_json(job)))
     else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
 import sys
 from dataclasses import replace
 from typing import Any, Callable, Dict, List, Optional, Tuple
@@ -12,9 +14,10 @@ from .. import asking, recordings, targets
 from .._native import NativeError
 from ..debuggers.kept_answer import MAX_HEAD, KeptAnswer
 from ..debuggers.recorded import TRAILER_SIZE
-from ..errors import UserError, as_user_error
+from ..errors import UsageError, UserError, as_user_error
+from ..nodes import reading as nodes
 from ..report.recording import write_info
-from ..report.words import size
+from ..report.words import counted, size
 from ..system import written
 from ..system.output import json_text
 from ..system.paths import shown
@@ -30,10 +33,17 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
         "layouts and stacks. The contents of messages are not in it. What reads processes reads such files.",
         epilog="examples:\n"
         "  mpi-queues record $(pgrep -f my_solver | sed s/^/--pid=/) -o hang.mpirec\n"
-        "  mpi-queues show --recording hang.mpirec",
+        "  mpi-queues show --recording hang.mpirec\n"
+        "  mpi-queues record --job slurm:1234 -o DIR    one file a node, in DIR on the node",
     )
     add_target(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
+        help="the file to write; for a job on many nodes the directory on each node where its file is written",
+    )
     parser.add_argument(
         "--full",
         action="store_true",
@@ -60,6 +70,14 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
 
 def _record(options: argparse.Namespace) -> int:
     wanted = targets.requested(options)
+    of_nodes = [target for target in wanted if isinstance(target, targets.NodesTarget)]
+    if of_nodes:
+        if len(wanted) > 1 or options.full:
+            raise UsageError(
+                f"{of_nodes[0].label}: nodes record their ranks alone, each in a file of its own, without --full",
+                help=f"type: mpi-queues record --job {of_nodes[0].label} -o DIR",
+            )
+        return _record_on_nodes(of_nodes[0], options)
     spool = written.directory_of(options.output, "the recording")
     request = replace(requested(options), action="record", full=options.full, spool=spool)
     told: List[str] = []
@@ -93,6 +111,28 @@ def _record(options: argparse.Namespace) -> int:
     for problem in [*asking.read_as_root(answers), *told, *map(str, failures)]:
         print(f"mpi-queues: {problem}", file=sys.stderr)
     return 1 if told or failures else 0
+
+
+def _record_on_nodes(target: targets.NodesTarget, options: argparse.Namespace) -> int:
+    """Each node keeps its file: what a hung job of a thousand nodes has goes through no login node."""
+    directory = os.path.abspath(options.output)
+    files, problems, failures = nodes.record(target.job, directory, options.timeout, asking.nodes_progress())
+    if not files:
+        asking.raise_all(failures)
+    for file in files:
+        count = counted(file.processes, "process")
+        print(f"{file.node}: {shown(file.path)}: {count}, {size(file.size)}")
+    missing = [file for file in files if not os.path.exists(file.path)]
+    named = missing or files
+    if missing:
+        print(f"\nThey are on their nodes. To fetch one, type:\n  {nodes.fetching(target.job, missing[0])}")
+    read = " ".join(
+        shlex.join(["--recording", os.path.basename(one.path) if missing else one.path]) for one in named[:2]
+    )
+    print(f"\nTo read them, type:\n  mpi-queues diagnose {read}" + (" …" if len(named) > 2 else ""), flush=True)
+    for problem in [*problems, *map(str, failures)]:
+        print(f"mpi-queues: {problem}", file=sys.stderr)
+    return 1 if problems or failures else 0
 
 
 def _trailer(label: str, part: KeptAnswer) -> Tuple[Optional[str], int]:

@@ -75,11 +75,11 @@ class World:
 class Job:
     """A launcher with all processes that it started."""
 
-    #: Process id of the launcher.
+    #: Process id of the launcher; 0 of a job on many nodes, which a cluster's engine has named.
     pid: int
-    #: Its short name, such as ``mpirun``.
+    #: Its short name, such as ``mpirun``, or the engine's for the job, such as ``slurm:1234``.
     launcher: str
-    #: The host it runs on.
+    #: The host it runs on, or how many nodes the job has.
     host: str
     worlds: List[World] = field(default_factory=list)
     #: By world, then by rank.

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from typing import IO, Any, Dict, List, Optional, Sequence, Set, Tuple
 
-from .._native import AGENT_PROTOCOL, Snapshot, __version__
+from .._native import AGENT_PROTOCOL, Digests, Snapshot, __version__
 from ..errors import UserError
 from ..system.paths import shown
 from .engines import Engine
@@ -28,6 +28,9 @@ _ENDING = 3.0
 #: A longer line is nobody's, in bytes; and so many lines of errors are kept.
 _MAX_LINE = 64 << 10
 _MAX_ERRORS = 20
+
+#: Clocks tell times before this, in seconds since 1970.
+_LATEST = 1e11
 
 #: Engines put a node's name, or the number of a task, in front of each line.
 _LABEL = re.compile(rb"\s*([^\s:]{1,255}): ?(.*)", re.DOTALL)
@@ -45,6 +48,31 @@ class Look:
     #: What it told besides.
     told: Dict[str, Any]
 
+    @property
+    def asked_at(self) -> Optional[float]:
+        """When it was asked, in seconds since 1970 by its clock."""
+        return _time(self.told.get("asked_at"))
+
+    @property
+    def stood(self) -> Optional[Tuple[float, float]]:
+        """When the first of its ranks stood, and when the last went on, by its clock."""
+        told = self.told.get("stood")
+        if not isinstance(told, list) or len(told) != 2:
+            return None
+        begin, end = _time(told[0]), _time(told[1])
+        return None if begin is None or end is None else (begin, end)
+
+    def pids(self, name: str) -> Set[int]:
+        """The processes that it told under a name."""
+        told = self.told.get(name)
+        return {pid for pid in told if isinstance(pid, int)} if isinstance(told, list) else set()
+
+
+def _time(told: object) -> Optional[float]:
+    """Another node may say anything."""
+    known = isinstance(told, (int, float)) and not isinstance(told, bool) and 0 <= told < _LATEST
+    return float(told) if known and isinstance(told, (int, float)) else None
+
 
 @dataclass
 class _Sender:
@@ -61,13 +89,14 @@ class _Sender:
 class Agents:
     """One agent on each of some nodes."""
 
-    def __init__(self, engine: Engine, nodes: Sequence[str], agent: Sequence[str]) -> None:
-        """Has the engine start them.
+    def __init__(self, engine: Engine, nodes: Sequence[str], agent: Sequence[str], digests: Digests) -> None:
+        """Has the engine start them; ``digests`` are those of all nodes of the job.
 
         Raises:
             UserError: where there is no such engine here.
         """
         self.nodes = list(nodes)
+        self._digests = digests
         #: What they have answered: by the number of the look, then by node.
         self.answers: Dict[int, Dict[str, Look]] = {}
         self._senders: Dict[bytes, _Sender] = {}
@@ -163,10 +192,10 @@ class Agents:
             sender.problem = "what its agent writes makes no sense"
 
     def _hear(self, sender: _Sender, message: Message) -> None:
-        if message.kind == "snapshot":
+        if message.kind == "digest":
             if sender.node is None or message.look not in self.answers or message.look not in sender.told:
                 raise BadFrame("an answer that nobody has asked for")
-            snapshot = Snapshot.from_json(message.body.decode("utf-8"))
+            snapshot = self._digests.read(message.body)
             self.answers[message.look][sender.node] = Look(sender.node, snapshot, sender.told.pop(message.look))
             return
         content = json.loads(message.body)

@@ -5,6 +5,7 @@ Nothing here connects machines: what an engine lets the user do is what is done.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -46,6 +47,9 @@ class Engine(Protocol):
 
     def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
         """What runs the agent once on each node, hands its input to each, and labels each line of its output."""
+
+    def fetching(self, node: str, path: str) -> str:
+        """What a person types to copy a file from a node."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,11 @@ class Slurm(Engine):
             *agent,
         ]
 
+    def fetching(self, node: str, path: str) -> str:
+        """Copies a file from a node."""
+        step = ["srun", f"--jobid={self.job}", "--overlap", f"--nodelist={node}", "--nodes=1", "--ntasks=1"]
+        return f"{shlex.join([*step, 'cat', path])} > {shlex.quote(os.path.basename(path))}"
+
     @property
     def job_variables(self) -> Dict[str, str]:
         """By which its processes are known."""
@@ -133,6 +142,10 @@ class Hosts(Engine):
     def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
         """Runs the agent once on each node."""
         return ["clush", "-S", "-w", ",".join(nodes), shlex.join(agent)]
+
+    def fetching(self, node: str, path: str) -> str:
+        """Copies a file from a node."""
+        return shlex.join(["clush", "-w", node, "--rcopy", path, "--dest", "."])
 
     @property
     def job_variables(self) -> Dict[str, str]:
@@ -168,6 +181,11 @@ class Flux(Engine):
     def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
         """Runs the agent once on each node."""
         return ["flux", "exec", "--label-io", f"--jobid={self.job}", *agent]
+
+    def fetching(self, node: str, path: str) -> str:
+        """Copies a file from a node."""
+        rank = shlex.join(["flux", "exec", f"--jobid={self.job}", "cat", path])
+        return f"{rank} > {shlex.quote(os.path.basename(path))}   # on {node}"
 
     @property
     def job_variables(self) -> Dict[str, str]:

@@ -19,7 +19,7 @@ MAX_MESSAGE = 512 << 20
 _MAX_OTHERS = 5
 _MAX_OTHER = 200
 
-_KINDS = (b"hello", b"told", b"snapshot", b"refused")
+_KINDS = (b"hello", b"told", b"digest", b"refused")
 
 
 class BadFrame(Exception):

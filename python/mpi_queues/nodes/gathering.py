@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import selectors
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
+from .._native import Digests
 from ..launchers.environment import FAMILIES
 from .agents import Agents, Look
 from .engines import Engine
@@ -20,8 +21,17 @@ START = 30.0
 #: So many nodes are tried one by one after an engine has ended for all.
 _MAX_ALONE = 64
 
-#: Told how many nodes have answered, of how many, and which are late.
-Progress = Callable[[int, int, Sequence[str]], None]
+#: Told how many nodes have answered, of how many, how many ranks these have, and which nodes are late.
+Progress = Callable[[int, int, int, Sequence[str]], None]
+
+#: What an agent is to do with the ranks of its node (crates/agent/src/node/question.rs, ``Action``).
+Action = Union[str, Dict[str, Dict[str, str]]]
+READ, STACKS, LIST = "read", "stacks", "list"
+
+
+def record_in(directory: str) -> Action:
+    """Has each agent write its ranks to a file in a directory of its node."""
+    return {"record": {"directory": directory}}
 
 
 class Gathering:
@@ -36,11 +46,14 @@ class Gathering:
         self.engine = engine
         self.nodes = engine.nodes()
         self._agent = agent
+        self._digests = Digests()
         self._looks = 0
         self._pending: Optional[Dict[str, Any]] = None
         self._deadline = 0.0
         self._selector = selectors.DefaultSelector()
         self._parts: List[Agents] = []
+        #: What those said to the last question whose engine has ended since.
+        self._kept: Dict[str, Look] = {}
         self._silent: Dict[str, str] = {}
         self._start(self.nodes)
 
@@ -51,16 +64,28 @@ class Gathering:
         self.close()
 
     def _start(self, nodes: Sequence[str]) -> None:
-        part = Agents(self.engine, nodes, self._agent)
+        part = Agents(self.engine, nodes, self._agent, self._digests)
         part.register(self._selector)
         self._parts.append(part)
         if self._pending is not None:
             part.ask(self._pending)
 
     def ask(
-        self, *, timeout: float, between: Optional[float] = None, stacks: bool = False, wrappers: Sequence[str] = ()
+        self,
+        *,
+        timeout: float,
+        action: Action = READ,
+        between: Optional[float] = None,
+        ranks: Optional[str] = None,
+        wrappers: Sequence[str] = (),
     ) -> None:
-        """Has all agents look at their ranks now; ``between``: after these have run on for so many seconds."""
+        """Has all agents look at their ranks now.
+
+        Args:
+            timeout: seconds that reading may take.
+            between: the ranks run on for so many seconds first.
+            ranks: only these of MPI_COMM_WORLD, such as ``0-3,7``.
+        """
         self._looks += 1
         self._pending = {
             "look": self._looks,
@@ -69,13 +94,20 @@ class Gathering:
             "other": self.engine.other,
             "families": [{"rank": one.rank, "size": one.size, "world": one.world} for one in FAMILIES],
             "between": between,
-            "stacks": stacks,
+            "action": action,
+            "ranks": ranks,
             "wrappers": list(wrappers),
             "timeout": timeout,
         }
         self._deadline = time.monotonic() + timeout + START + (between or 0.0)
+        self._kept.clear()
         for part in self._parts:
             part.ask(self._pending)
+        # Those whose engine has ended since they answered.
+        served = {node for part in self._parts for node in part.nodes}.union(self._silent)
+        lost = [node for node in self.nodes if node not in served]
+        if lost:
+            self._start(lost)
 
     @property
     def is_asked(self) -> bool:
@@ -88,11 +120,13 @@ class Gathering:
         while time.monotonic() < self._deadline:
             answers = self._answers()
             late = [node for node in self.nodes if node not in answers and node not in self._silent]
-            progress(len(self.nodes) - len(late), len(self.nodes), late)
+            ranks = sum(len(look.snapshot.processes) for look in answers.values())
+            progress(len(self.nodes) - len(late), len(self.nodes), ranks, late)
             if not late:
                 break
             self._wait(min(0.25, max(0.0, self._deadline - time.monotonic())))
-        progress(len(self.nodes), len(self.nodes), ())
+        progress(len(self.nodes), len(self.nodes), 0, ())
+        answers = self._answers()
         silent = dict(self._silent)
         for part in self._parts:
             silent.update({node: part.reason(node) for node in part.nodes if node not in answers})
@@ -100,7 +134,8 @@ class Gathering:
         return [answers[node] for node in self.nodes if node in answers], silent
 
     def _answers(self) -> Dict[str, Look]:
-        return {node: look for part in self._parts for found in part.answers.values() for node, look in found.items()}
+        said = [found for part in self._parts for found in part.answers.values()]
+        return {node: look for found in [self._kept, *said] for node, look in found.items()}
 
     def _wait(self, seconds: float) -> None:
         """Takes what has come, and sees to it that those are asked again whom another node's failure has ended."""
@@ -117,14 +152,19 @@ class Gathering:
             part.end()
 
     def _replace(self, ended: Agents) -> None:
-        answered = {node for found in ended.answers.values() for node in found}
-        begun = answered.union(ended.greeted)
+        if self._pending is not None:
+            for found in ended.answers.values():
+                self._kept.update(found)
+        begun = set(ended.greeted)
+        left = [node for node in ended.nodes if node not in self._kept]
         # One whose agent had begun and that was alone has failed itself; where none had begun, the engine has.
         if len(ended.nodes) == 1 or not begun:
-            self._silent.update({node: ended.reason(node) for node in ended.nodes if node not in answered})
+            self._silent.update({node: ended.reason(node) for node in left})
             return
-        self._start([node for node in ended.nodes if node in begun])
-        others = [node for node in ended.nodes if node not in begun]
+        again = [node for node in left if node in begun]
+        if again:
+            self._start(again)
+        others = [node for node in left if node not in begun]
         for node in others[:_MAX_ALONE]:
             self._start([node])
         self._silent.update({node: ended.reason(node) for node in others[_MAX_ALONE:]})

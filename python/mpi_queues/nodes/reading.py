@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, Dict, List, Sequence, Tuple
+from dataclasses import dataclass, field, replace
+from typing import Dict, FrozenSet, Iterable, List, Optional, Tuple
 
-from .._native import Snapshot
+from .._native import Process, Snapshot
 from ..errors import UserError
 from ..request import AUTO, NATIVE, Request
 from ..system import agent
+from ..system.paths import shown
 from .agents import Look
 from .engines import engine_of
-from .gathering import Gathering, Progress
-
-#: So many nodes are named in one sentence.
-_MAX_NAMED = 8
+from .gathering import LIST, READ, STACKS, Gathering, Progress, record_in
+from .missing import unread
 
 #: A process by its host and its number.
 Place = Tuple[str, int]
 
-#: The agents that are asked, by the job as it was named: they are kept for a second look.
-_OPEN: Dict[str, Gathering] = {}
 
-#: What they said last.
-_LAST: Dict[str, List[Look]] = {}
+@dataclass
+class _Open:
+    """A job whose agents are asked: they are kept for a second look."""
+
+    gathering: Gathering
+    #: What is known of each node now, by its name: of ranks that were not asked again what was read before.
+    known: Dict[str, Look] = field(default_factory=dict)
+    #: The answers to the last question alone.
+    last: List[Look] = field(default_factory=list)
+    #: Of which ranks a second look is asked, where not of all.
+    ranks: Optional[FrozenSet[int]] = None
 
 
-def open_job(job: str) -> Gathering:
+#: By the job as it was named.
+_OPEN: Dict[str, _Open] = {}
+
+
+def _open(job: str) -> _Open:
     """The agents of a job, started where they were not yet.
 
     Raises:
@@ -34,28 +44,50 @@ def open_job(job: str) -> Gathering:
         UserError: where there is no such job, or no engine to reach its nodes.
     """
     if job not in _OPEN:
-        _OPEN[job] = Gathering(engine_of(job), [str(agent.path())])
+        _OPEN[job] = _Open(Gathering(engine_of(job), [str(agent.path())]))
     return _OPEN[job]
 
 
 def close_all() -> None:
     """Ends all agents."""
-    _LAST.clear()
     while _OPEN:
-        _OPEN.popitem()[1].close()
+        _OPEN.popitem()[1].gathering.close()
 
 
-def begin(job: str, request: Request, between: float) -> None:
-    """Lets the ranks of a job run on for so many seconds, and has them read again then; ``read`` gives that."""
-    gathering = open_job(job)
-    gathering.ask(
-        timeout=request.timeout, between=between, stacks=request.action == "stacks", wrappers=request.wrappers
+def begin(job: str, request: Request, between: float, ranks: Optional[Iterable[int]] = None) -> None:
+    """Lets the ranks of a job run on for so many seconds, and has them read again then; ``read`` gives that.
+
+    ``ranks``: only these are read again.
+    """
+    opened = _open(job)
+    opened.ranks = None if ranks is None else frozenset(ranks)
+    opened.gathering.ask(
+        timeout=request.timeout,
+        between=between,
+        action=_action(request),
+        ranks=None if opened.ranks is None else node_set(opened.ranks),
+        wrappers=request.wrappers,
     )
 
 
-def processes(job: str) -> List[Place]:
+def _action(request: Request) -> str:
+    return STACKS if request.action == "stacks" else READ
+
+
+def node_set(numbers: Iterable[int]) -> str:
+    """Numbers in the notation of node sets: ``0-3,7``."""
+    runs: List[List[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def looked_at(job: str) -> List[Place]:
     """The live processes that were read last."""
-    return [place for look in _LAST.get(job, []) for place in _places(look)]
+    return [place for look in _OPEN[job].last for place in _places(look)] if job in _OPEN else []
 
 
 def between(job: str) -> Tuple[List[Place], List[Place]]:
@@ -63,10 +95,9 @@ def between(job: str) -> Tuple[List[Place], List[Place]]:
     processor and had none."""
     moving: List[Place] = []
     hungry: List[Place] = []
-    for look in _LAST.get(job, []):
+    for look in _OPEN[job].last if job in _OPEN else []:
         for found, name in ((moving, "moving"), (hungry, "hungry")):
-            named = look.told.get(name)
-            pids = set(named) if isinstance(named, list) and all(isinstance(pid, int) for pid in named) else set()
+            pids = look.pids(name)
             found += [place for place in _places(look) if place[1] in pids]
     return moving, hungry
 
@@ -82,25 +113,112 @@ def read(job: str, request: Request, progress: Progress) -> Tuple[List[Look], Li
         UserError: where the job or its nodes are not to be reached, or this cannot be asked of agents.
     """
     _check(job, request)
-    gathering = open_job(job)
-    if not gathering.is_asked:
-        gathering.ask(timeout=request.timeout, stacks=request.action == "stacks", wrappers=request.wrappers)
-    looks, silent = gathering.gather(progress)
-    _LAST[job] = looks
-    failures = [
-        UserError(f"node {node}: {reason}", help=f"to see its state, type: sinfo -N -l -n {node}", kind="silent_node")
-        if job.startswith("slurm:")
-        else UserError(f"node {node}: {reason}", kind="silent_node")
-        for node, reason in silent.items()
-    ]
-    found = [look for look in looks if look.snapshot.processes]
+    opened = _open(job)
+    if not opened.gathering.is_asked:
+        opened.ranks = None
+        opened.gathering.ask(timeout=request.timeout, action=_action(request), wrappers=request.wrappers)
+    opened.last, silent = opened.gathering.gather(progress)
+    before = opened.known
+    opened.known = {look.node: _with_the_rest(look, before.get(look.node), opened.ranks) for look in opened.last}
+    failures = [_silent(job, node, reason) for node, reason in silent.items()]
+    # What a node told once is not lost where it does not answer again.
+    for node in silent:
+        if node in before:
+            opened.known[node] = before[node]
+    found = [opened.known[node] for node in opened.gathering.nodes if node in opened.known]
+    found = [look for look in found if look.snapshot.processes]
     if not found:
         if not failures:
-            failures.append(
-                UserError(f"{job}: on none of its {len(gathering.nodes)} nodes runs a rank of it", kind="gone")
-            )
+            failures.append(no_ranks(job, len(opened.gathering.nodes)))
         return [], [], failures
-    return found, _missing(found, silent), failures
+    gone = {node: reason for node, reason in silent.items() if node not in opened.known}
+    return found, [unread([one for look in found for one in look.snapshot.processes], gone)], failures
+
+
+def _with_the_rest(look: Look, before: Optional[Look], asked: Optional[FrozenSet[int]]) -> Look:
+    """A second look, with what the first told of those that were not asked again."""
+    if asked is None or before is None:
+        return look
+    rest = [(one.host, one.pid) for one in before.snapshot.processes if one.rank not in asked and one.host and one.pid]
+    return replace(look, snapshot=Snapshot.merged([before.snapshot.only(rest), look.snapshot]))
+
+
+def _silent(job: str, node: str, reason: str) -> UserError:
+    help_text = f"to see its state, type: sinfo -N -l -n {node}" if job.startswith("slurm:") else ""
+    return UserError(f"node {node}: {reason}", help=help_text, kind="silent_node")
+
+
+def no_ranks(job: str, nodes: int) -> UserError:
+    """That there is nothing to look at."""
+    return UserError(f"{job}: on none of its {nodes} nodes runs a rank of it", kind="gone")
+
+
+def listed(job: str, timeout: float, progress: Progress) -> Tuple[List[Process], Dict[str, str]]:
+    """The ranks of a job, which are left alone, and why there is nothing of some nodes.
+
+    Raises:
+        UserError: where the job or its nodes are not to be reached.
+    """
+    gathering = _open(job).gathering
+    gathering.ask(timeout=timeout, action=LIST)
+    looks, silent = gathering.gather(progress)
+    return [one for look in looks for one in look.snapshot.processes], silent
+
+
+@dataclass(frozen=True)
+class NodeRecording:
+    """What one node has recorded of its ranks."""
+
+    node: str
+    #: On that node.
+    path: str
+    #: In bytes.
+    size: int
+    processes: int
+
+
+def record(
+    job: str, directory: str, timeout: float, progress: Progress
+) -> Tuple[List[NodeRecording], List[str], List[UserError]]:
+    """Has each node write its ranks to a file in a directory there.
+
+    Returns:
+        the files; what is wrong with single ranks, in sentences; and which nodes have written nothing.
+
+    Raises:
+        UserError: where the job or its nodes are not to be reached.
+    """
+    gathering = _open(job).gathering
+    gathering.ask(timeout=timeout, action=record_in(directory))
+    looks, silent = gathering.gather(progress)
+    failures = [_silent(job, node, reason) for node, reason in silent.items()]
+    files: List[NodeRecording] = []
+    problems: List[str] = []
+    for look in looks:
+        told = look.told.get("file")
+        file = told if isinstance(told, dict) else {}
+        path, size, count = file.get("path"), file.get("bytes"), file.get("processes")
+        problems += [
+            f"rank {one.rank} on {look.node}: {text}" for one in look.snapshot.processes for text in one.problems
+        ]
+        problems += [f"{look.node}: {text}" for text in look.snapshot.problems]
+        if isinstance(path, str) and isinstance(size, int) and isinstance(count, int):
+            files.append(NodeRecording(look.node, path, size, count))
+        elif look.snapshot.processes:
+            failures.append(
+                UserError(
+                    f"node {look.node}: {shown(str(file.get('problem', 'nothing was recorded'))[:300])}",
+                    kind="not_written",
+                )
+            )
+    if not files and not failures:
+        failures.append(no_ranks(job, len(gathering.nodes)))
+    return files, problems, failures
+
+
+def fetching(job: str, file: NodeRecording) -> str:
+    """What to type to fetch a file from its node."""
+    return _open(job).gathering.engine.fetching(file.node, file.path)
 
 
 def _check(job: str, request: Request) -> None:
@@ -116,32 +234,3 @@ def _check(job: str, request: Request) -> None:
             help="leave out --source and --via",
             kind="not_over_nodes",
         )
-
-
-def _missing(looks: Sequence[Look], silent: Dict[str, str]) -> List[Snapshot]:
-    """The ranks of MPI_COMM_WORLD that no node has told of, as processes with the reason."""
-    processes = [process for look in looks for process in look.snapshot.processes]
-    # With several worlds nobody knows whose rank is missing.
-    if len({process.world_key for process in processes if process.world_key is not None}) > 1:
-        return []
-    size = max((process.world_size or 0 for process in processes), default=0)
-    seen = {process.rank for process in processes}
-    missing = [rank for rank in range(size) if rank not in seen]
-    if not missing:
-        return []
-    names = list(silent)
-    named = ", ".join(names[:_MAX_NAMED]) + (f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else "")
-    if len(names) == 1:
-        reason = f"not read: node {named}: {silent[names[0]]}"
-    elif names:
-        reason = f"not read: it is on one of the nodes {named}, which did not answer"
-    else:
-        reason = "not read: no node has a process of it"
-    content: Dict[str, Any] = {
-        "schema": "mpi-queues/1",
-        "captured_at": None,
-        "processes": [
-            {"rank": rank, "world_size": size, "mpi": None, "source": None, "problems": [reason]} for rank in missing
-        ],
-    }
-    return [Snapshot.from_json(json.dumps(content))]

@@ -26,7 +26,8 @@ def write_job(
     ``held`` adds a column: its title, and what has each process by its id.
     """
     worlds = f" in {len(job.worlds)} worlds" if len(job.worlds) > 1 else ""
-    title = f"{clean(job.launcher)}, pid {job.pid} on {clean(job.host)}: {counted(len(job.ranks), 'rank')}{worlds}"
+    pid = f", pid {job.pid}" if job.pid else ""
+    title = f"{clean(job.launcher)}{pid} on {clean(job.host)}: {counted(len(job.ranks), 'rank')}{worlds}"
     write(style("process", shorten(title, WIDTH)) + "\n\n")
     several = len(job.worlds) > 1
     shown = [_cells(entry) for entry in job.ranks]
@@ -124,7 +125,7 @@ def job_json(job: Job) -> Dict[str, Any]:
         "schema": "mpi-queues/1",
         "captured_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "job": {
-            "pid": job.pid,
+            "pid": job.pid or None,
             "launcher": job.launcher,
             "host": job.host,
             "worlds": [

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
+use model::RankSet;
 use native::{Environment, Status, status};
 
 use super::question::{Asked, Family};
@@ -20,13 +21,15 @@ pub struct Rank {
     pub rank: i64,
     /// Of its world, where the launcher tells.
     pub size: Option<i64>,
+    /// What the launcher calls its world, where it does.
+    pub world: Option<String>,
 }
 
 /// A process that a launcher has started as a rank, or what that has started.
 struct Candidate {
     rank: Rank,
-    /// The rank's variable, and the world's name.
-    world: (String, Option<String>),
+    /// The variable that tells the rank.
+    variable: String,
     parent: u32,
 }
 
@@ -52,7 +55,7 @@ pub fn ranks(asked: &Asked) -> (Vec<Rank>, Vec<String>) {
             None => {}
         }
     }
-    let ranks = chosen(found, asked.ranks.as_deref());
+    let ranks = chosen(found, asked.ranks.as_ref());
     let mut problems = Vec::new();
     // Where ranks were found, what may not be looked at is something else of the user's.
     if ranks.is_empty() && !denied.is_empty() {
@@ -95,7 +98,7 @@ fn candidate(pid: u32, environment: &Variables, own: &Variables, asked: &Asked) 
     let (family, rank, size) = asked.families.iter().find_map(|family| identity(family, environment))?;
     let names: Option<Vec<&str>> = family.world.iter().map(|name| environment.get(name).map(String::as_str)).collect();
     let world = names.filter(|names| !names.is_empty()).map(|names| names.join("."));
-    Some(Candidate { rank: Rank { pid, rank, size }, world: (family.rank.clone(), world), parent: status.parent })
+    Some(Candidate { rank: Rank { pid, rank, size, world }, variable: family.rank.clone(), parent: status.parent })
 }
 
 fn identity<'a>(family: &'a Family, environment: &Variables) -> Option<(&'a Family, i64, Option<i64>)> {
@@ -110,12 +113,12 @@ fn identity<'a>(family: &'a Family, environment: &Variables) -> Option<(&'a Fami
 }
 
 /// One process for each rank: a script, a debugger or `sh -c` may stand above it, and what it has started below.
-fn chosen(candidates: Vec<Candidate>, wanted: Option<&[i64]>) -> Vec<Rank> {
+fn chosen(candidates: Vec<Candidate>, wanted: Option<&RankSet>) -> Vec<Rank> {
     let mut by_rank: BTreeMap<(String, Option<String>, i64), Vec<Candidate>> = BTreeMap::new();
     for one in candidates {
-        if wanted.is_none_or(|wanted| wanted.contains(&one.rank.rank)) {
-            let (variable, world) = one.world.clone();
-            by_rank.entry((variable, world, one.rank.rank)).or_default().push(one);
+        if wanted.is_none_or(|wanted| wanted.contains(one.rank.rank)) {
+            let key = (one.variable.clone(), one.rank.world.clone(), one.rank.rank);
+            by_rank.entry(key).or_default().push(one);
         }
     }
     let mut ranks = Vec::new();
@@ -125,7 +128,7 @@ fn chosen(candidates: Vec<Candidate>, wanted: Option<&[i64]>) -> Vec<Rank> {
         let pids: Vec<u32> = with_mpi.iter().map(|one| one.rank.pid).collect();
         let top = with_mpi.iter().find(|one| !pids.contains(&one.parent));
         // A batch system calls everything that it starts a rank.
-        let launched = |one: &&Candidate| one.world.0 != "SLURM_PROCID";
+        let launched = |one: &&Candidate| one.variable != "SLURM_PROCID";
         ranks.extend(top.copied().or_else(|| several.last().filter(launched)).map(|one| one.rank.clone()));
     }
     ranks.sort_by_key(|rank| (rank.rank, rank.pid));

@@ -48,13 +48,13 @@ mod tests {
     fn a_message_comes_whole_in_short_lines() {
         // What does not compress.
         let message: Vec<u8> = (0..10_000_u32).flat_map(|one| one.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
-        let lines = lines("snapshot", u64::MAX, &message).unwrap();
+        let lines = lines("digest", u64::MAX, &message).unwrap();
         let mut packed = Vec::new();
         for (part, line) in (1..).zip(&lines) {
             assert!(line.len() <= 960 && line.ends_with('\n'), "{}", line.len());
             let words: Vec<&str> = line.split_whitespace().collect();
             let piece = STANDARD.decode(words[6]).unwrap();
-            assert_eq!(words[..3], ["mq1", "snapshot", &u64::MAX.to_string()]);
+            assert_eq!(words[..3], ["mq1", "digest", &u64::MAX.to_string()]);
             assert_eq!([words[3], words[4]].map(|word| word.parse()), [Ok(part), Ok(lines.len())]);
             assert_eq!(words[5], format!("{:08x}", crc32fast::hash(&piece)));
             packed.extend(piece);

@@ -6,6 +6,7 @@
 
 mod find;
 mod frame;
+mod look;
 mod question;
 
 use std::io::{self, BufRead as _};
@@ -15,17 +16,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
-use model::Snapshot;
+use model::{Digest, Snapshot};
 use native::{Between, host, since_1970};
 use serde_json::json;
-use session::Wrappers;
 
-use super::arguments::Command;
-use super::failure::Failure;
 use super::live::Reader;
-use super::process::{Question, Told};
-use find::Rank;
-use question::Asked;
+use look::Found;
+use question::{Action, Asked};
 
 /// For how long it is waited that all that want a processor had one between two looks.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -87,53 +84,33 @@ fn listen(gone: Arc<AtomicBool>) -> Receiver<Vec<u8>> {
 /// One look at the ranks of this node.
 fn answer(asked: &Asked, reader: &mut Reader, gone: &AtomicBool) -> io::Result<()> {
     let (begun, clock) = (Instant::now(), since_1970(SystemTime::now()));
-    let (ranks, mut problems) = find::ranks(asked);
+    let (ranks, problems) = find::ranks(asked);
     let pids: Vec<u32> = ranks.iter().map(|rank| rank.pid).collect();
     let long = asked.between.map(Duration::from_secs_f64);
     let between =
         long.map(|long| Between::wait(&pids, long, PATIENCE, || gone.load(Ordering::Relaxed))).unwrap_or_default();
-    let question = Question {
-        command: if asked.stacks { Command::Stacks } else { Command::Diagnose },
-        wrappers: Wrappers::named(asked.wrappers.iter().cloned()),
-        profile: None,
-    };
-    let mut answers = reader.read(&pids, &question, asked.timeout());
-    let mut parts = Vec::new();
-    for rank in &ranks {
-        match answers.remove(&rank.pid) {
-            Some(Ok(Told::Snapshot(mut snapshot))) => {
-                snapshot.place(i64::from(rank.pid), Some(rank.rank), rank.size, None, None);
-                parts.push(*snapshot);
-            }
-            Some(Err(failure)) => parts.push(unread(rank, &failure)),
-            // It was not asked to record anything.
-            Some(Ok(Told::Recorded(..))) | None => {}
-        }
+    let mut found = Found::default();
+    if asked.action == Action::List {
+        found.parts = ranks.iter().map(look::listed).collect();
+    } else {
+        found.read(&ranks, asked, reader);
     }
-    let mut snapshot = Snapshot::merged(parts.iter());
-    drop(parts);
-    snapshot.problems.append(&mut problems);
+    let mut snapshot = Snapshot::merged(found.parts.iter());
+    found.parts.clear();
+    snapshot.problems.extend(problems);
+    let file = match &asked.action {
+        Action::Record { directory } => Some(look::record(directory, &found.recorded)),
+        _ => None,
+    };
+    let stood = reader.stood().filter(|_| asked.action != Action::List);
     let told = json!({
         "asked_at": clock, "seconds": begun.elapsed().as_secs_f64(), "ranks": ranks.len(),
         "moving": between.moving, "hungry": between.hungry, "ran_ms": u64::try_from(between.ran.as_millis()).ok(),
+        "stood": stood.map(|stood| [since_1970(stood.from), since_1970(stood.to)]), "file": file,
     });
     frame::write("told", asked.look, told.to_string().as_bytes())?;
-    let mut text = Vec::new();
-    session::write_json(&snapshot, &mut text, None).map_err(io::Error::from)?;
-    frame::write("snapshot", asked.look, &text)
-}
-
-/// A rank of which nothing is known but its place.
-fn unread(rank: &Rank, failure: &Failure) -> Snapshot {
-    let process = model::Process {
-        rank: Some(rank.rank),
-        world_size: rank.size,
-        pid: Some(i64::from(rank.pid)),
-        host: host(),
-        problems: vec![failure.in_a_line()],
-        ..model::Process::default()
-    };
-    Snapshot { processes: vec![process], ..Snapshot::default() }
+    let text = serde_json::to_vec(&Digest::of(snapshot)).map_err(io::Error::from)?;
+    frame::write("digest", asked.look, &text)
 }
 
 /// What the cluster calls this node, where it tells.

@@ -1,8 +1,10 @@
 //! What the front asks, as one line of JSON.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use model::RankSet;
 use serde::Deserialize;
 use target::Reason;
 
@@ -30,18 +32,36 @@ pub struct Asked {
     pub families: Vec<Family>,
     /// Only these ranks; all where there are none.
     #[serde(default)]
-    pub ranks: Option<Vec<i64>>,
+    pub ranks: Option<RankSet>,
     /// Seconds for which the processes run on first, while it is watched whether they move.
     #[serde(default)]
     pub between: Option<f64>,
-    /// Whether only stacks are wanted.
+    /// What is to be done with them.
     #[serde(default)]
-    pub stacks: bool,
+    pub action: Action,
     /// What wraps MPI.
     #[serde(default)]
     pub wrappers: Vec<String>,
     /// How long reading may take, in seconds.
     pub timeout: f64,
+}
+
+/// What is to be done with ranks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Action {
+    /// Their queues, calls and stacks are read.
+    #[default]
+    Read,
+    /// Only their stacks are.
+    Stacks,
+    /// They are found, and left alone.
+    List,
+    /// They are written to one file on this node.
+    Record {
+        /// The directory of the file, which is made where it is not there.
+        directory: PathBuf,
+    },
 }
 
 /// The variables of one kind of launcher.
@@ -90,6 +110,10 @@ mod tests {
     fn what_is_no_question_is_refused() {
         let good = r#"{"look":1,"job":{"SLURM_JOB_ID":"7"},"families":[{"rank":"PMI_RANK"}],"timeout":5}"#;
         assert_eq!(Asked::of(good.as_bytes()).unwrap().look, 1);
+        let more = good.replace(":5", r#":5,"action":{"record":{"directory":"/d"}},"ranks":"0-3,7""#);
+        let asked = Asked::of(more.as_bytes()).unwrap();
+        assert_eq!(asked.action, Action::Record { directory: "/d".into() });
+        assert!(asked.ranks.is_some_and(|ranks| ranks.contains(7) && !ranks.contains(4)));
         for (line, said) in [
             ("", "EOF"),
             ("look", "expected value"),
@@ -97,6 +121,9 @@ mod tests {
             (&good.replace(":5", ":0"), "between 0 and 86400"),
             (&good.replace(":5", ":5,\"between\":-1"), "3600"),
             (&good.replace(":5", ":5,\"run\":\"ls\""), "unknown field"),
+            (&good.replace(":5", ":5,\"ranks\":\"all\""), "not a set of ranks"),
+            (&good.replace(":5", ":5,\"action\":\"run\""), "unknown variant"),
+            (&good.replace(":5", ":5,\"action\":{\"record\":{}}"), "missing field"),
         ] {
             let reason = Asked::of(line.as_bytes()).unwrap_err().to_string();
             assert!(reason.starts_with("not a question: ") && reason.contains(said), "{line}: {reason}");

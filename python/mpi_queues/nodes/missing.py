@@ -1,0 +1,54 @@
+"""The ranks of a job of which no node has told."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any, Dict, List, Sequence, Tuple
+
+from .._native import Process, Snapshot
+
+#: A larger world is not believed: what nodes say is not ours.
+MAX_RANKS = 1 << 20
+
+#: So many nodes are named in one sentence.
+_MAX_NAMED = 8
+
+
+def missing(processes: Sequence[Process]) -> Tuple[List[int], int]:
+    """The ranks of MPI_COMM_WORLD of which no node has told, and how many there are in all."""
+    # With several worlds nobody knows whose rank is missing.
+    if len({process.world_key for process in processes if process.world_key is not None}) > 1:
+        return [], 0
+    told = Counter(process.world_size for process in processes if process.world_size is not None)
+    if not told:
+        return [], 0
+    # What most say: one node may say anything.
+    size = told.most_common(1)[0][0]
+    seen = {process.rank for process in processes}
+    return [rank for rank in range(size) if rank not in seen] if size <= MAX_RANKS else [], size
+
+
+def why_missing(silent: Dict[str, str]) -> str:
+    """The reason, from which nodes did not answer."""
+    names = list(silent)
+    named = ", ".join(names[:_MAX_NAMED]) + (f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else "")
+    if len(names) == 1:
+        return f"not read: node {named}: {silent[names[0]]}"
+    if names:
+        return f"not read: it is on one of the nodes {named}, which did not answer"
+    return "not read: no node has a process of it"
+
+
+def unread(processes: Sequence[Process], silent: Dict[str, str]) -> Snapshot:
+    """Missing ranks, as processes with the reason."""
+    ranks, size = missing(processes)
+    reason = why_missing(silent)
+    content: Dict[str, Any] = {
+        "schema": "mpi-queues/1",
+        "captured_at": None,
+        "processes": [
+            {"rank": rank, "world_size": size, "mpi": None, "source": None, "problems": [reason]} for rank in ranks
+        ],
+    }
+    return Snapshot.from_json(json.dumps(content))

@@ -1,0 +1,85 @@
+"""What many nodes say together is what one machine says: virtual nodes share one /proc, so both can be asked."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Dict, Iterator, List
+
+import pytest
+from support import builds, diagnosis
+from support.cli import mpi_queues
+from support.paths import PROGRAMS
+from support.slurm import JOB, Slurm
+
+#: Of every kind of bug some, and programs without one.
+BUGS = (
+    "head_to_head_recv.c",
+    "head_to_head_ssend.c",
+    "wrong_tag.c",
+    "ring_ssend.c",
+    "ring_recv.c",
+    "missing_in_barrier.c",
+    "two_communicators.c",
+    "order_of_messages.c",
+    "order_of_communicators.c",
+    "bcast_against_reduce.c",
+    "different_roots.c",
+    "count_mismatch.c",
+    "chain_to_cycle.c",
+    "intercomm_tags.c",
+    "iallreduce_missed.c",
+    "ibcast_roots.c",
+    "persistent_wrong_tag.c",
+    "waitall_before_sends.c",
+    "finalize_while_others_wait.c",
+    "probe_wrong_tag.c",
+    "sendrecv_partner.c",
+    "split_not_by_all.c",
+    "f_ring.f90",
+    "stuck_in_mutex.c",
+    "endless_loop.c",
+)
+#: In every run of the tests.
+USUAL = ("wrong_tag.c", "missing_in_barrier.c", "endless_loop.c")
+
+#: Ranks that have said that they are ready come to the place within this; only keeps a failing test from taking long.
+REST_TIMEOUT = 60.0
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[Slurm]:
+    with Slurm(4) as cluster:
+        yield cluster
+
+
+def said(slurm: Slurm, *target: str) -> Dict[str, Any]:
+    result = mpi_queues("diagnose", *target, "--format", "json", environment=slurm.environment)
+    assert result.status == 0, str(result)
+    found: Dict[str, Any] = json.loads(result.out)
+    return found
+
+
+def told(found: Dict[str, Any]) -> List[Any]:
+    """All that is concluded, without process ids and times."""
+    findings = [{name: value for name, value in one.items() if name != "evidence"} for one in found["diagnosis"]]
+    return [found["verdict"]["state"], found["verdict"].get("finding"), findings]
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in USUAL else (pytest.mark.thorough,)) for name in BUGS]
+)
+def test_nodes_say_what_one_machine_says(slurm: Slurm, name: str) -> None:
+    program = diagnosis.load(PROGRAMS / "bugs" / name, build_is_mpich=False)
+    assert program is not None
+    number = slurm.run(program.compiled(builds.debian()), program.ranks, JOB, nodes=min(4, program.ranks))
+    try:
+        deadline = time.monotonic() + REST_TIMEOUT
+        while program.missing(over := said(slurm, "--job", f"slurm:{number}")):
+            assert time.monotonic() < deadline, program.missing(over)
+        pids = [one["pid"] for one in over["processes"]]
+        here = said(slurm, *(word for pid in pids for word in ("--pid", str(pid))))
+        assert told(over) == told(here)
+        assert [one["rank"] for one in over["processes"]] == list(range(program.ranks))
+    finally:
+        slurm.cancel(number)
