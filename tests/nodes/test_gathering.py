@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from dataclasses import dataclass, field
@@ -10,8 +11,8 @@ from typing import Dict, List, Sequence, Tuple
 
 import pytest
 from mpi_queues import UserError
-from mpi_queues._native import AGENT_PROTOCOL
-from mpi_queues.nodes import gathering, reading
+from mpi_queues._native import AGENT_PROTOCOL, Snapshot
+from mpi_queues.nodes import gathering, missing, reading
 from mpi_queues.nodes.agents import Look
 from mpi_queues.nodes.engines import Engine
 from mpi_queues.nodes.gathering import Gathering
@@ -32,6 +33,7 @@ class MadeUp(Engine):
     name = "made-up"
     same = ()
     other = ()
+    knows_all_nodes = True
 
     @property
     def job_variables(self) -> Dict[str, str]:
@@ -132,6 +134,32 @@ def test_missing_ranks_are_processes_with_the_reason(monkeypatch: pytest.MonkeyP
         for wrong in (Request(action="handles"), Request(source="plugin"), Request(via="gdb")):
             with pytest.raises(UserError, match="made-up: "):
                 reading.read("made-up", wrong, lambda *_: None)
+    finally:
+        reading.close_all()
+
+
+def test_a_rank_that_no_node_has_has_ended() -> None:
+    content = {"schema": "mpi-queues/1", "processes": [{"rank": 0, "world_size": 2, "pid": 7, "problems": []}]}
+    processes = Snapshot.from_json(json.dumps(content)).processes
+    for silent, all_seen, stage in (({}, True, "ended"), ({}, False, None), ({"n2": "it is down"}, True, None)):
+        (lost,) = missing.unread(processes, silent, all_seen=all_seen).processes
+        assert (lost.rank, lost.stage) == (1, stage), lost.problems
+        assert ("has ended" in lost.problems[0]) == (stage == "ended")
+
+
+def test_what_was_not_asked_again_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "engine_of", lambda job: MadeUp(["good0", "once1", "good2"]))
+    monkeypatch.setattr(reading.agent, "path", lambda: Path("agent"))
+    request = Request(timeout=1.0)
+    try:
+        reading.read("made-up", request, lambda *_: None)
+        assert len(reading.looked_at("made-up")) == 6
+        reading.begin("made-up", request, 0.1, [0, 3])
+        looks, _, failures = reading.read("made-up", request, lambda *_: None)
+        # The third of them tells of its ranks once.
+        assert ranks(looks) == list(range(6))
+        assert [str(failure.args[0]) for failure in failures] == ["node once1: its agent did not answer in time"]
+        assert reading.looked_at("made-up") == [("good0", 1000)]
     finally:
         reading.close_all()
 

@@ -50,7 +50,7 @@ def answer(node: str, look: int, ranks: List[int], size: int) -> List[bytes]:
         "processes": [process(rank, size, node) for rank in ranks],
         "problems": [],
     }
-    told = {"asked_at": 1.0, "seconds": 0.1, "ranks": len(ranks), "moving": [], "hungry": [], "ran_ms": 0}
+    told = {"asked_at": 1.0, "seconds": 0.1, "ranks": len(ranks), "moving": [], "hungry": [], "denied": 0}
     return frames("told", look, told) + frames("digest", look, digest(snapshot))
 
 
@@ -59,7 +59,7 @@ def main() -> int:
     kinds = {node: re.sub(r"\d+$", "", node) for node in nodes}
     size = 2 * len(nodes)
     for node, kind in kinds.items():
-        if kind in ("good", "garbage", "damaged", "slow", "dies", "stranger", "nonsense", "escape"):
+        if kind in ("good", "garbage", "damaged", "slow", "dies", "stranger", "nonsense", "escape", "once"):
             hello(node, protocol)
         elif kind == "old":
             hello(node, protocol - 1, agent="0.0.9")
@@ -72,9 +72,12 @@ def main() -> int:
     for line in sys.stdin:
         if not line.strip():
             continue
-        look = json.loads(line)["look"]
+        question = json.loads(line)
+        look = question["look"]
+        wanted = question["ranks"]
         for index, (node, kind) in enumerate(kinds.items()):
-            lines = answer(node, look, [2 * index, 2 * index + 1], size)
+            own = [2 * index, 2 * index + 1]
+            lines = answer(node, look, own if wanted is None else [one for one in own if str(one) in wanted], size)
             if kind == "garbage":
                 for _ in range(100):
                     say(node, b"\xff\x00mq1 " + bytes(range(1, 10)) * 50 + b"\x1b[2J")
@@ -95,7 +98,7 @@ def main() -> int:
                 escaped["snapshot"]["processes"][0]["problems"] = ["\x1b[2Jgone\nmpi-queues: all is well"]
                 for one in [lines[0], *frames("digest", look, escaped)]:
                     say(node, one)
-            elif kind == "good":
+            elif kind == "good" or (kind == "once" and look == 1):
                 for one in lines:
                     say(node, one)
         sys.stdout.flush()

@@ -81,12 +81,15 @@ impl Stuck {
         let goes_on = |proc: ProcIndex| {
             // A thread that was not seen may do what the others wait for.
             let hidden = reading == Reading::Hopeful && job.procs[proc.0].has_hidden_threads();
-            ignored(proc) || seen(proc) == Seen::Moved || hidden
+            seen(proc) == Seen::Moved || hidden
         };
+        // Others may wait for one that has finished, of which nothing is told by itself.
+        let has_finished = |proc: ProcIndex| matches!(waits.states.get(proc.0), Some(ProcState::Finished(_)));
+        let told = |proc: ProcIndex| ignored(proc) && !has_finished(proc);
         let mut own = Vec::with_capacity(waits.states.len());
         for (index, state) in waits.states.iter().enumerate() {
             let proc = ProcIndex(index);
-            let free = goes_on(proc);
+            let free = goes_on(proc) || told(proc);
             let polls = reading == Reading::Polling && waits.polling.contains_key(&proc);
             let node = builder.node(
                 if free || (matches!(state, ProcState::Free(_)) && !polls) { Gate::All } else { Gate::Any },
@@ -95,7 +98,7 @@ impl Stuck {
             own.push(node);
             let finalizing = matches!(state, ProcState::Blocked(threads) if threads.iter().any(|thread| thread.wait_kind == WaitKind::Finalize));
             // A process in MPI_Finalize may go on, but sends and receives nothing more.
-            let help = if finalizing && !free { builder.node(Gate::Any, Some(proc)) } else { node };
+            let help = if finalizing && !goes_on(proc) { builder.node(Gate::Any, Some(proc)) } else { node };
             builder.help.push(help);
         }
         for (index, state) in waits.states.iter().enumerate() {
@@ -105,7 +108,7 @@ impl Stuck {
                 _ if reading == Reading::Polling => waits.polling.get(&proc).map_or(&[][..], std::slice::from_ref),
                 _ => continue,
             };
-            if goes_on(proc) {
+            if goes_on(proc) || told(proc) {
                 continue;
             }
             for thread in threads {

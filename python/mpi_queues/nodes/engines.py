@@ -29,6 +29,8 @@ class Engine(Protocol):
     #: Variables of the environment that must be as the agent's own, and those that must not.
     same: Sequence[str]
     other: Sequence[str]
+    #: Whether a job has no other nodes than those that it names.
+    knows_all_nodes: bool
 
     @property
     def name(self) -> str:
@@ -118,6 +120,7 @@ class Slurm(Engine):
     same = ("SLURMD_NODENAME",)
     #: What the agent's own step has started is no rank.
     other = ("SLURM_JOB_ID", "SLURM_STEP_ID")
+    knows_all_nodes = True
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ class Hosts(Engine):
 
     same = ()
     other = ()
+    knows_all_nodes = False
 
 
 @dataclass(frozen=True)
@@ -194,6 +198,7 @@ class Flux(Engine):
 
     same = ()
     other = ()
+    knows_all_nodes = True
 
 
 #: How a job of many nodes is named.

@@ -40,15 +40,19 @@ def why_missing(silent: Dict[str, str]) -> str:
     return "not read: no node has a process of it"
 
 
-def unread(processes: Sequence[Process], silent: Dict[str, str]) -> Snapshot:
-    """Missing ranks, as processes with the reason."""
+def unread(processes: Sequence[Process], silent: Dict[str, str], *, all_seen: bool = False) -> Snapshot:
+    """Missing ranks, as processes with the reason.
+
+    ``all_seen``: every process that may be a rank was looked at, on every node of the job. One that is not there has
+    ended.
+    """
     ranks, size = missing(processes)
-    reason = why_missing(silent)
+    ended = all_seen and not silent
+    reason = "no node of the job has a process of it: it has ended" if ended else why_missing(silent)
+    process = {"world_size": size, "mpi": None, "source": None, "problems": [reason]}
     content: Dict[str, Any] = {
         "schema": "mpi-queues/1",
         "captured_at": None,
-        "processes": [
-            {"rank": rank, "world_size": size, "mpi": None, "source": None, "problems": [reason]} for rank in ranks
-        ],
+        "processes": [{"rank": rank, **process, **({"stage": "ended"} if ended else {})} for rank in ranks],
     }
     return Snapshot.from_json(json.dumps(content))

@@ -132,7 +132,10 @@ def read(job: str, request: Request, progress: Progress) -> Tuple[List[Look], Li
             failures.append(no_ranks(job, len(opened.gathering.nodes)))
         return [], [], failures
     gone = {node: reason for node, reason in silent.items() if node not in opened.known}
-    return found, [unread([one for look in found for one in look.snapshot.processes], gone)], failures
+    engine = opened.gathering.engine
+    all_seen = engine.knows_all_nodes and all(look.told.get("denied") == 0 for look in opened.last)
+    processes = [one for look in found for one in look.snapshot.processes]
+    return found, [unread(processes, gone, all_seen=all_seen)], failures
 
 
 def _with_the_rest(look: Look, before: Optional[Look], asked: Optional[FrozenSet[int]]) -> Look:

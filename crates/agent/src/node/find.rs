@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 
 use model::RankSet;
@@ -11,6 +12,9 @@ use super::question::{Asked, Family};
 
 /// So many processes of a job that may not be looked at are named.
 const MAX_NAMED: usize = 5;
+
+/// What the system began with is no rank.
+const INIT: u32 = 1;
 
 /// One rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,38 +39,62 @@ struct Candidate {
 
 type Variables = HashMap<String, String>;
 
-/// The ranks, and what is to be told of how they were found.
-pub fn ranks(asked: &Asked) -> (Vec<Rank>, Vec<String>) {
+/// What there is of a job on this node.
+pub struct Found {
+    /// Its ranks.
+    pub ranks: Vec<Rank>,
+    /// Processes of the user that may be ranks: their environment may not be read.
+    pub denied: Vec<u32>,
+}
+
+impl Found {
+    /// What is to be told of how they were found, in a sentence.
+    pub fn problem(&self) -> Option<String> {
+        // Where ranks were found, what may not be looked at is something else of the user's.
+        if !self.ranks.is_empty() || self.denied.is_empty() {
+            return None;
+        }
+        let named: Vec<String> = self.denied.iter().take(MAX_NAMED).map(u32::to_string).collect();
+        let (count, named) = (self.denied.len(), named.join(", "));
+        Some(format!("the environment of {count} processes may not be read, among them {named}"))
+    }
+}
+
+/// The ranks of a job.
+pub fn ranks(asked: &Asked) -> Found {
     let own: Variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let user = fs::metadata("/proc/self").map(|found| found.uid()).ok();
+    let user = owner(std::process::id());
     let mut found = Vec::new();
     let mut denied = Vec::new();
     for pid in pids() {
-        let owner = fs::metadata(format!("/proc/{pid}")).map(|found| found.uid()).ok();
+        let owner = owner(pid);
         // Root looks at the processes of all; a user at his own.
-        if owner.is_none() || (user != Some(0) && owner != user) || pid == std::process::id() {
+        if owner.is_none() || (user != Some(0) && owner != user) || [std::process::id(), INIT].contains(&pid) {
             continue;
         }
         match environment(pid) {
             Some(environment) => found.extend(candidate(pid, &environment, &own, asked)),
-            None if status(pid).is_some_and(|status| !has_ended(&status)) => denied.push(pid),
+            None if status(pid).is_some_and(|status| !has_ended(&status)) && has_program(pid) => {
+                denied.push((pid, owner))
+            }
             None => {}
         }
     }
     let ranks = chosen(found, asked.ranks.as_ref());
-    let mut problems = Vec::new();
-    // Where ranks were found, what may not be looked at is something else of the user's.
-    if ranks.is_empty() && !denied.is_empty() {
-        let named: Vec<String> = denied.iter().take(MAX_NAMED).map(u32::to_string).collect();
-        problems.push(format!(
-            "the environment of {} processes may not be read, among them {}",
-            denied.len(),
-            named.join(", ")
-        ));
-    }
-    (ranks, problems)
+    let owners: Vec<Option<u32>> = ranks.iter().map(|rank| owner(rank.pid)).collect();
+    let may_be = |other: &Option<u32>| owners.is_empty() || owners.contains(other);
+    Found { ranks, denied: denied.into_iter().filter(|(_, owner)| may_be(owner)).map(|(pid, _)| pid).collect() }
+}
+
+fn owner(pid: u32) -> Option<u32> {
+    fs::metadata(format!("/proc/{pid}")).map(|found| found.uid()).ok()
+}
+
+/// Threads of the kernel run none.
+fn has_program(pid: u32) -> bool {
+    fs::read_link(format!("/proc/{pid}/exe")).err().is_none_or(|error| error.kind() != ErrorKind::NotFound)
 }
 
 fn pids() -> Vec<u32> {

@@ -84,7 +84,8 @@ fn listen(gone: Arc<AtomicBool>) -> Receiver<Vec<u8>> {
 /// One look at the ranks of this node.
 fn answer(asked: &Asked, reader: &mut Reader, gone: &AtomicBool) -> io::Result<()> {
     let (begun, clock) = (Instant::now(), since_1970(SystemTime::now()));
-    let (ranks, problems) = find::ranks(asked);
+    let here = find::ranks(asked);
+    let ranks = &here.ranks;
     let pids: Vec<u32> = ranks.iter().map(|rank| rank.pid).collect();
     let long = asked.between.map(Duration::from_secs_f64);
     let between =
@@ -93,18 +94,18 @@ fn answer(asked: &Asked, reader: &mut Reader, gone: &AtomicBool) -> io::Result<(
     if asked.action == Action::List {
         found.parts = ranks.iter().map(look::listed).collect();
     } else {
-        found.read(&ranks, asked, reader);
+        found.read(ranks, asked, reader);
     }
     let mut snapshot = Snapshot::merged(found.parts.iter());
     found.parts.clear();
-    snapshot.problems.extend(problems);
+    snapshot.problems.extend(here.problem());
     let file = match &asked.action {
         Action::Record { directory } => Some(look::record(directory, &found.recorded)),
         _ => None,
     };
     let stood = reader.stood().filter(|_| asked.action != Action::List);
     let told = json!({
-        "asked_at": clock, "seconds": begun.elapsed().as_secs_f64(), "ranks": ranks.len(),
+        "asked_at": clock, "seconds": begun.elapsed().as_secs_f64(), "ranks": ranks.len(), "denied": here.denied.len(),
         "moving": between.moving, "hungry": between.hungry, "ran_ms": u64::try_from(between.ran.as_millis()).ok(),
         "stood": stood.map(|stood| [since_1970(stood.from), since_1970(stood.to)]), "file": file,
     });

@@ -182,6 +182,11 @@ fn a_rank_that_has_finished_sends_nothing() {
         snapshot.processes[1].stage = Some(stage);
         call(&mut snapshot, 2, "MPI_Recv", 10);
         receive(&mut snapshot, 2, Some(0), 17);
+        // Where nothing counts messages, one may be on its way: a second look tells.
+        let (findings, verdict) = diagnose(&snapshot, None);
+        let perhaps = of_kind(&findings, FindingKind::FinishedRank);
+        assert!(perhaps.iter().all(|finding| !finding.certain && finding.ranks == [0, 1]), "{findings:?}");
+        assert_eq!((perhaps.len(), verdict.state), (1, State::Suspect), "{stage:?}");
         let (findings, verdict) = twice(&snapshot);
         let [finished, ..] = findings.as_slice() else { panic!("{findings:?}") };
         assert!(of_kind(&findings, FindingKind::Deadlock).is_empty(), "{findings:?}");
