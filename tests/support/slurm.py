@@ -158,10 +158,14 @@ class Slurm:
                 env={**self.environment, **environment},
             )
         self.jobs.append(job)
-        processes.wait_until(
-            lambda: output.read_bytes().count(b"ready") == ranks or job.poll() is not None, "all ranks"
-        )
-        assert job.poll() is None, output.read_text(errors="replace")
+        try:
+            processes.wait_until(
+                lambda: output.read_bytes().count(b"ready") == ranks or job.poll() is not None, "all ranks", timeout=120
+            )
+            assert job.poll() is None, output.read_text(errors="replace")
+        except BaseException:
+            subprocess.run(["scancel", f"--name={name}"], env=self.environment, check=False)
+            raise
         told = subprocess.run(
             ["squeue", "--noheader", f"--name={name}", "--format=%A"],
             env=self.environment,
