@@ -46,9 +46,10 @@ def from_source(flavour: str) -> Path:
     return Path(_run(str(PROJECT / "tools" / "build-mpich"), flavour).strip()) / "bin"
 
 
-#: Compiles with the headers of an MPICH below another root, for the loader and the libraries there.
+#: Compiles with the headers of an MPICH below another root, for the loader and the libraries there, wherever they were
+#: moved to.
 _MPICC = """#!/bin/sh
-libraries={libraries}
+libraries=$(dirname "$(readlink -f "$0")")/{libraries}
 for argument; do
     [ "$argument" != -c ] || exec gcc -I"$libraries/mpich/include" "$@"
 done
@@ -65,9 +66,8 @@ def other_debian_mpich(suite: str) -> Path:
     with locked(place.name):
         if not mpicc.exists():
             _run(str(PROJECT / "tools" / "unpack-debian"), suite, str(place), "libmpich12", "libucx0", "libmpich-dev")
-            libraries = place / "root" / "usr" / "lib" / "x86_64-linux-gnu"
             fresh = mpicc.with_suffix(".new")
-            fresh.write_text(_MPICC.format(libraries=libraries))
+            fresh.write_text(_MPICC.format(libraries=Path("root") / "usr" / "lib" / "x86_64-linux-gnu"))
             fresh.chmod(0o755)
             fresh.rename(mpicc)
     return mpicc
