@@ -33,6 +33,15 @@ _LARGE = 1 << 20
 _MAX_LABELS = 4
 
 
+def uncounted(snapshot: Snapshot) -> List[int]:
+    """The processes whose MPI does not count all messages: that some went is not in its memory."""
+    return [
+        one.pid
+        for one in snapshot.processes
+        if one.pid is not None and not all(comm.traffic_complete for comm in one.communicators)
+    ]
+
+
 def snapshots(
     wanted: Sequence[Target], request: Request, *, quiet: bool = False
 ) -> Tuple[List[Snapshot], List[UserError]]:

@@ -58,7 +58,7 @@ fn of(before: &Process, after: &Process, moving: bool) -> (Motion, Seen, Vec<Str
         how.push("the program's own variables changed".to_owned());
     }
     if moving {
-        how.push("messages went through the memory that it shares with others".to_owned());
+        how.push("messages went through the memory or the connections that it shares with others".to_owned());
     }
     let polls = |process: &Process| {
         process.calls.iter().any(|call| wait_kind(&call.c_name()) == WaitKind::Poll)

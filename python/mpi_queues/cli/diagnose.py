@@ -19,7 +19,7 @@ from ..nodes import reading as nodes
 from ..report import diagnosis as report
 from ..report.words import WIDTH
 from ..request import Request
-from ..system import processes
+from ..system import connections, processes
 from . import show
 from .options import add_format, add_source, add_wrappers, requested
 
@@ -135,8 +135,11 @@ def _again(
         if isinstance(target, targets.NodesTarget):
             nodes.begin(target.job, request, interval, first.suspects)
     used = {pid: processes.run_time(pid) for pid in first.running}
+    watched = [pid for pid in asking.uncounted(first.snapshot) if pid in first.running]
+    sent = connections.counted(watched)
     moving = shared_memory.moving(first.running, first.ended + interval)
     hungry = starved(used, PATIENCE)
+    moving |= connections.moved(sent, connections.counted(watched))
     ran = time.monotonic() - first.ended
     # The ranks of a job as they are now: some may have ended. Where all of it has, those that there were.
     with contextlib.suppress(UserError):

@@ -28,11 +28,11 @@ import tempfile
 import time
 from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence, Union
 
-from .. import api
+from .. import api, asking
 from .._native import Diagnosis, Snapshot
 from ..debuggers import shared_memory
 from ..errors import UsageError, UserError
-from ..system import advice, processes
+from ..system import advice, connections, processes
 from . import environment, keeper
 from .output import Lines, end_of
 from .programs import Path, executable
@@ -264,7 +264,10 @@ class Job:
         first = self.snapshot(via, source=source, timeout=timeout)
         # A rank that somebody has stopped does not move, whatever it waits for.
         running = [pid for pid in self._pids if processes.state(pid) not in ("T", "t")]
+        watched = [pid for pid in asking.uncounted(first) if pid in running]
+        sent = connections.counted(watched)
         moving = shared_memory.moving(running, time.monotonic() + interval)
+        moving |= connections.moved(sent, connections.counted(watched))
         second = self.snapshot(via, source=source, timeout=timeout)
         return second.diagnose(first.only(running), interval_ms=int(interval * 1000), moving=sorted(moving))
 
