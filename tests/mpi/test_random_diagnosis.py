@@ -37,6 +37,13 @@ def _build(mpi: str) -> MpiBuild:
         pytest.fail(str(missing))
 
 
+def _possible(build: MpiBuild, scripts: List[Script]) -> List[Script]:
+    """Over the mtl ofi of Open MPI 4.1 a synchronous send never ends whose message MPI_Mrecv takes: it acknowledges
+    none (ompi_mtl_ofi_mrecv_callback, ompi/mca/mtl/ofi/mtl_ofi.h, v4.1.4; v5.0.10 does)."""
+    over_ofi = build.transport is not None and build.transport.told == "cm" and build.series == "4.1"
+    return script_maker.without_matched_probes(scripts) if over_ofi else scripts
+
+
 def _shown(scripts: Sequence[Script], *more: object) -> str:
     return "\n".join([*(" ".join(map(str, script)) for script in scripts), *map(str, more)])
 
@@ -45,8 +52,9 @@ def _shown(scripts: Sequence[Script], *more: object) -> str:
 @pytest.mark.parametrize("seed", _seeds(6))
 def test_what_is_said_of_ranks_at_rest_is_so(seed: int, mpi: str, preflight: None, tmp_path: Path) -> None:
     # Ranks of every second one are at times outside MPI for a moment, and looked at on their way too.
-    scripts = script_maker.stuck_scripts(seed, naps=seed % 2 == 0)
-    with scripted.ScriptedJob(_build(mpi), scripts, tmp_path) as job:
+    build = _build(mpi)
+    scripts = _possible(build, script_maker.stuck_scripts(seed, naps=seed % 2 == 0))
+    with scripted.ScriptedJob(build, scripts, tmp_path) as job:
         early = job.diagnose_all() if seed % 2 == 0 else None
         end = scripted.rest(job, scripts, seed)
         places = [job.last(rank) for rank in range(len(scripts))]
@@ -61,8 +69,9 @@ def test_what_is_said_of_ranks_at_rest_is_so(seed: int, mpi: str, preflight: Non
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("seed", _seeds(2))
 def test_nobody_who_goes_on_is_told_to_be_stuck(seed: int, mpi: str, preflight: None, tmp_path: Path) -> None:
-    scripts = script_maker.endless_scripts(seed)
-    with scripted.ScriptedJob(_build(mpi), scripts, tmp_path) as job:
+    build = _build(mpi)
+    scripts = _possible(build, script_maker.endless_scripts(seed))
+    with scripted.ScriptedJob(build, scripts, tmp_path) as job:
         for _ in range(LOOKS):
             said = job.diagnose_all()
             told = [one for one in said["diagnosis"] if one["kind"] != "slow rank"]

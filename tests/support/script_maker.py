@@ -311,6 +311,11 @@ def endless_scripts(seed: int) -> List[Script]:
         return scripts
 
 
+def without_matched_probes(scripts: List[Script]) -> List[Script]:
+    """The same, where a message is received at once instead."""
+    return [[one._replace(name="recv") if one.name == "mprobe" else one for one in script] for script in scripts]
+
+
 def all_end(scripts: List[Script], seed: int) -> bool:
     end = outcome(scripts, seed)
     return end is not None and all(end.step(rank) is None for rank in range(end.size))
