@@ -74,6 +74,8 @@ def _cases(folder: str) -> List[Any]:
             path: program
             for path in diagnosis.programs(folder)
             if name in (*MPIS, *builds.USUAL_OVER) or path.name in ON_OTHERS[folder]
+            # Wheels have no compiler of Fortran.
+            if not (path.suffix == ".f90" and "wheel" in name)
             if (program := _loaded(path, name)) is not None
         }
         few = _few(programs) if name in MPIS else []
