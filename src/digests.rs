@@ -1,30 +1,29 @@
-//! What agents of nodes say, as snapshots.
-
-use std::sync::{Mutex, PoisonError};
+//! Digests of the agents of many nodes, in Python.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use target::text::in_a_line;
 
 use super::snapshot::Snapshot;
+use target::text::in_a_line;
 
-/// Reads what the agents of a job say of their nodes; what is equal on several is kept once.
+/// What the agents of a job have sent.
 #[pyclass(frozen, module = "mpi_queues")]
-#[derive(Default)]
-pub struct Digests(Mutex<model::Digests>);
+pub struct Digests(model::digest::Digests);
 
 #[pymethods]
 impl Digests {
     #[new]
     fn new() -> Self {
-        Self::default()
+        Self(model::digest::Digests::default())
     }
 
-    /// The snapshot of one node's ranks; ValueError where that makes no sense.
-    fn read(&self, py: Python<'_>, body: &[u8]) -> PyResult<Snapshot> {
-        let read = || self.0.lock().unwrap_or_else(PoisonError::into_inner).read(body);
-        let found =
-            py.detach(read).map_err(|reason| PyValueError::new_err(in_a_line(&reason.to_string()).into_owned()))?;
-        Ok(Snapshot(found.into()))
+    /// The snapshot of the next digest of a sender. Other Python threads run meanwhile, and may read those of other senders.
+    fn read(&self, py: Python<'_>, sender: &str, digest: &[u8]) -> PyResult<Snapshot> {
+        let read = || {
+            let text = std::str::from_utf8(digest).map_err(|error| error.to_string())?;
+            self.0.read(sender, text).map_err(|error| error.to_string())
+        };
+        let snapshot = py.detach(read).map_err(|error| PyValueError::new_err(in_a_line(&error).into_owned()))?;
+        Ok(Snapshot(snapshot.into()))
     }
 }

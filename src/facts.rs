@@ -124,13 +124,13 @@ fn arguments(stack: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
     for argument in found.try_iter()? {
         let argument = argument?;
         arguments.push(Argument {
-            name: argument.get_item("name")?.extract()?,
-            expression: words(&argument, "expression")?,
+            name: argument.get_item("name")?.extract::<String>()?.into(),
+            expression: words(&argument, "expression")?.map(Into::into),
             value: optional(&argument, "value")?,
             values: optional(&argument, "values")?,
-            meaning: words(&argument, "meaning")?,
-            unknown: words(&argument, "unknown")?,
-            origin: optional(&argument, "origin")?,
+            meaning: words(&argument, "meaning")?.map(Into::into),
+            unknown: words(&argument, "unknown")?.map(Into::into),
+            origin: optional::<String>(&argument, "origin")?.map(Into::into),
             fixed: false,
         });
     }

@@ -13,6 +13,7 @@ mod files;
 
 mod handles;
 mod layouts;
+mod many;
 mod mpi2dd;
 mod native;
 mod origin;
@@ -50,6 +51,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(native::starved, module)?)?;
     module.add_function(wrap_pyfunction!(native::wants_processor, module)?)?;
     module.add_class::<snapshot::Snapshot>()?;
+    module.add_class::<digests::Digests>()?;
     module.add_class::<diagnosis::Diagnosis>()?;
     module.add_class::<diagnosis::Finding>()?;
     module.add_class::<stacks::StackTree>()?;

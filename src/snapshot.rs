@@ -148,7 +148,13 @@ impl Snapshot {
 
     /// Only the processes with these process ids, without a diagnosis.
     fn only(&self, pids: Vec<Pid>) -> Self {
-        Self(Arc::new(self.0.only(&which(pids))))
+        let (pids, snapshot) = (which(pids), self.data());
+        // A large snapshot is not copied where nothing is left out of it.
+        let told = snapshot.diagnosis.is_some() || snapshot.verdict.is_some() || snapshot.stacks.is_some();
+        if !told && snapshot.processes.iter().all(|process| pids.has(process)) {
+            return Self(Arc::clone(&self.0));
+        }
+        Self(Arc::new(snapshot.only(&pids)))
     }
 
     /// Why it is stuck. `earlier`: another snapshot of the same job, which ran on for `interval_ms` milliseconds after it.

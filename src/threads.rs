@@ -122,12 +122,12 @@ impl calls::Thread for PythonThread {
 
 fn dictionary<'py>(py: Python<'py>, argument: &Argument) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
-    found.set_item("name", &argument.name)?;
-    found.set_item("expression", &argument.expression)?;
+    found.set_item("name", argument.name.as_str())?;
+    found.set_item("expression", argument.expression.as_deref())?;
     found.set_item("value", argument.value)?;
     for (key, text) in [("origin", &argument.origin), ("meaning", &argument.meaning), ("unknown", &argument.unknown)] {
         if let Some(text) = text {
-            found.set_item(key, text)?;
+            found.set_item(key, text.as_str())?;
         }
     }
     if let Some(values) = &argument.values {

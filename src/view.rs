@@ -37,7 +37,7 @@ macro_rules! text {
         })*
     };
 }
-text!(String, Arc<str>, Cow<'static, str>);
+text!(String, Arc<str>, Cow<'static, str>, model::Text);
 
 /// Words and structures, as the JSON has them.
 macro_rules! as_json {
@@ -58,6 +58,7 @@ as_json!(
     Limit,
     FrameLanguage,
     Members,
+    Motion,
     Mpi,
     OddReason,
     Operation,
@@ -90,6 +91,12 @@ as_json!(
 impl<T: View> View for Option<T> {
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.as_ref().map_or_else(|| Ok(py.None().into_bound(py)), |known| known.view(py))
+    }
+}
+
+impl<T: View + model::Usual> View for model::Common<T> {
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        (**self).view(py)
     }
 }
 

@@ -2,6 +2,7 @@
 
 import os
 from typing import (
+    AbstractSet,
     Any,
     Callable,
     ClassVar,
@@ -782,14 +783,14 @@ class Process:
 
 @final
 class Digests:
-    """Reads what the agents of a job say of their nodes; what is equal on several is kept once."""
+    """What the agents of a job's nodes have sent."""
 
     def __new__(cls) -> Digests: ...
-    def read(self, body: bytes) -> Snapshot:
-        """The snapshot of one node's ranks.
+    def read(self, sender: str, digest: bytes) -> Snapshot:
+        """The snapshot of the next digest of a sender.
 
-        Raises:
-            ValueError: where that makes no sense, or is of another version.
+        Other Python threads run meanwhile, and may read those of other senders. Raises ValueError where it is none, is
+        damaged, or one before it is missing: nothing more can be read of this sender then.
         """
 
 @final
@@ -848,6 +849,23 @@ class Snapshot:
             worlds: those of a job: number, name, size, place of its rank 0, number of its parent, pids of its processes
                 here. Worlds that are not among them, or all without any, are told apart by what the MPI calls them.
             notes: what to know of the whole, in sentences.
+        """
+
+    def identities(self) -> List[Tuple[Optional[int], Optional[int], Optional[str], Optional[str], Optional[int]]]:
+        """Of each process its rank in MPI_COMM_WORLD, the size of that, what the MPI library calls it, host, process id."""
+
+    def with_problems(self) -> List[Process]:
+        """The processes of which something could not be read, or whose handles may say so."""
+
+    def with_exceptions(self) -> List[Process]:
+        """The processes that have exceptions of Python."""
+
+    def alike(self, ranks: AbstractSet[int], *, others: bool, arguments: bool) -> List[Tuple[Process, List[int], int]]:
+        """Processes at the same place together: the first of them, their ranks as findings have them, how many have none.
+
+        Args:
+            ranks: of whom; with ``others`` of all but these.
+            arguments: whether their calls were given the same, too.
         """
 
     def placed(
@@ -1013,6 +1031,9 @@ class Diagnosis:
     @property
     def headline_finding(self) -> Optional[int]:
         """The place of the finding whose claim the headline tells; None where it tells none."""
+
+    def moved_alike(self) -> List[Tuple[str, List[str], List[int]]]:
+        """``movement``, those that moved alike together: how far, how, their ranks."""
 
     @property
     def snapshot(self) -> Snapshot:

@@ -104,7 +104,7 @@ def _of_nodes(target: NodesTarget, request: Request, *, quiet: bool) -> Tuple[Li
     if not looks:
         return [], failures
     silent = f"; {len(failures)} did not answer" if failures else ""
-    ranks = sum(len(look.snapshot.processes) for look in looks)
+    ranks = sum(len(look.snapshot.identities()) for look in looks)
     note = f"{ranks} ranks were read on {len(looks)} nodes{_spread(looks)}{silent}"
     return [*(look.snapshot for look in looks), *missing, Snapshot.merged([], notes=[note])], failures
 

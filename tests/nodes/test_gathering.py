@@ -140,9 +140,9 @@ def test_missing_ranks_are_processes_with_the_reason(monkeypatch: pytest.MonkeyP
 
 def test_a_rank_that_no_node_has_has_ended() -> None:
     content = {"schema": "mpi-queues/1", "processes": [{"rank": 0, "world_size": 2, "pid": 7, "problems": []}]}
-    processes = Snapshot.from_json(json.dumps(content)).processes
+    identities = Snapshot.from_json(json.dumps(content)).identities()
     for silent, all_seen, stage in (({}, True, "ended"), ({}, False, None), ({"n2": "it is down"}, True, None)):
-        (lost,) = missing.unread(processes, silent, all_seen=all_seen).processes
+        (lost,) = missing.unread(identities, silent, all_seen=all_seen).processes
         assert (lost.rank, lost.stage) == (1, stage), lost.problems
         assert ("has ended" in lost.problems[0]) == (stage == "ended")
 

@@ -67,10 +67,10 @@ fn communicators(rank: i64, ranks: i64, operations: i64, world: &Group, row: &Gr
     };
     let queue = |operations: Vec<Operation>| Queue { operations, ..Queue::default() };
     let shared = |name: &str, unique_id: u64, local_rank: i64, group: &Group| Communicator {
-        name: name.to_owned(),
+        name: name.into(),
         name_set: Some(true),
         unique_id,
-        context_id: Some(unique_id.to_string()),
+        context_id: Some(unique_id.to_string().into()),
         local_rank: Some(local_rank),
         size: i64::try_from(group.len()).ok(),
         group: Some(group.clone()),
@@ -79,19 +79,18 @@ fn communicators(rank: i64, ranks: i64, operations: i64, world: &Group, row: &Gr
     };
     vec![
         Communicator {
-            pending_receives: queue(receives),
-            unexpected_messages: queue(messages),
-            pending_sends: queue(sends),
-            traffic: vec![count((rank + 1) % ranks)],
+            pending_receives: queue(receives).into(),
+            unexpected_messages: queue(messages).into(),
+            pending_sends: queue(sends).into(),
+            traffic: vec![count((rank + 1) % ranks)].into(),
             ..shared("MPI_COMM_WORLD", 0, rank, world)
         },
-        Communicator { pending_receives: queue(any), ..shared("row", 3, rank - first, row) },
+        Communicator { pending_receives: queue(any).into(), ..shared("row", 3, rank - first, row) },
     ]
 }
 
 fn call(scene: &str, rank: i64, ranks: i64) -> Option<Call> {
-    let argument =
-        |name: &str, value: i64| Argument { name: name.to_owned(), value: Some(value), ..Argument::default() };
+    let argument = |name: &str, value: i64| Argument { name: name.into(), value: Some(value), ..Argument::default() };
     let (function, communicator, arguments) = match (scene, rank % 4) {
         ("ring", _) | ("mixed", 0) => ("MPI_Recv", 0, vec![argument("source", (rank + 1) % ranks), argument("tag", 0)]),
         ("any", _) | ("mixed", 1) => ("MPI_Recv", 3, vec![argument("source", -1), argument("tag", 1)]),
@@ -103,9 +102,9 @@ fn call(scene: &str, rank: i64, ranks: i64) -> Option<Call> {
     let function = function.to_owned();
     Some(Call {
         thread: 1,
-        function,
-        file,
-        caller,
+        function: function.into(),
+        file: file.map(Into::into),
+        caller: caller.map(Into::into),
         line: Some(7),
         communicator: Some(communicator),
         arguments,
@@ -130,12 +129,12 @@ fn snapshot(scene: &str, ranks: i64, operations: i64) -> Snapshot {
             rank: Some(rank),
             world_size: Some(ranks),
             pid: Some(rank + 1000),
-            mpi: Some(Mpi { implementation: "Open MPI".to_owned(), ..Mpi::default() }),
+            mpi: Some(Mpi { implementation: "Open MPI".to_owned(), ..Mpi::default() }.into()),
             stage: Some(Stage::Initialized),
-            outside: if call.is_none() { vec![work] } else { Vec::new() },
+            outside: if call.is_none() { vec![work].into() } else { Vec::new().into() },
             calls: call.into_iter().collect(),
             all_threads: Some(true),
-            communicators: communicators(rank, ranks, operations, &world, row),
+            communicators: communicators(rank, ranks, operations, &world, row).into(),
             ..Process::default()
         }
     };

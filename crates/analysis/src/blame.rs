@@ -46,7 +46,12 @@ impl Blame {
     /// The call in which a rank stands.
     pub fn standing(&mut self, rank: Option<i64>, call: &Call) {
         let function = if call.function.is_empty() { String::new() } else { call.c_name() };
-        self.add(rank, (function, call.file.clone(), call.line), call.caller.clone(), true);
+        self.add(
+            rank,
+            (function, call.file.clone().map(|text| text.to_string()), call.line),
+            call.caller.clone().map(|text| text.to_string()),
+            true,
+        );
     }
 
     /// A call that started something, or sent it.
@@ -150,7 +155,7 @@ mod tests {
     use super::*;
 
     fn call(function: &str, line: i64) -> Call {
-        Call { function: function.to_owned(), file: Some("/src/a.c".to_owned()), line: Some(line), ..Call::default() }
+        Call { function: function.into(), file: Some("/src/a.c".into()), line: Some(line), ..Call::default() }
     }
 
     #[test]
@@ -179,9 +184,9 @@ mod tests {
         };
         let request = |state, by| model::CallRequest { state, started_by: by, ..model::CallRequest::default() };
         let mut waits = call("MPI_Waitall", 9);
-        waits.requests.push(request(RequestState::Complete, vec![started(1, true)]));
-        waits.requests.push(request(RequestState::Open, vec![started(2, true)]));
-        waits.requests.push(request(RequestState::Open, vec![started(3, false), started(4, false)]));
+        waits.requests.push(request(RequestState::Complete, vec![started(1, true)].into()));
+        waits.requests.push(request(RequestState::Open, vec![started(2, true)].into()));
+        waits.requests.push(request(RequestState::Open, vec![started(3, false), started(4, false)].into()));
         let mut blame = Blame::default();
         blame.call(Some(0), &waits);
         let told = listed(&blame.places(), "and");

@@ -236,8 +236,9 @@ mod tests {
 
     fn process(receives: Vec<Operation>) -> Process {
         let pending_receives = Queue { operations: receives, ..Queue::default() };
-        let communicator = Communicator { name: "w".to_owned(), pending_receives, ..Communicator::default() };
-        Process { communicators: vec![communicator], ..Process::default() }
+        let communicator =
+            Communicator { name: "w".into(), pending_receives: pending_receives.into(), ..Communicator::default() };
+        Process { communicators: vec![communicator].into(), ..Process::default() }
     }
 
     #[test]
@@ -265,10 +266,10 @@ mod tests {
     #[test]
     fn what_a_plug_in_cannot_tell_is_said_once() {
         let mut ours = process(vec![receive(Some(1), 5)]);
-        ours.communicators.push(Communicator { name: "x".to_owned(), unique_id: 1, ..Communicator::default() });
+        ours.communicators.push(Communicator { name: "x".into(), unique_id: 1, ..Communicator::default() });
         let mut theirs = ours.clone();
         for communicator in &mut theirs.communicators {
-            communicator.pending_receives = Queue::no_information("never");
+            communicator.pending_receives = Queue::no_information("never").into();
         }
         let told = differences(&ours, &theirs);
         assert_eq!(

@@ -8,6 +8,7 @@
 //! [`movement`]. [`named`] completes sends by what their receivers have of them, [`stacks`] merges where all stand into one tree.
 
 pub mod advice;
+pub mod alike;
 pub mod blame;
 pub mod cause;
 pub mod compare;

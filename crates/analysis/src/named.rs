@@ -192,6 +192,10 @@ fn fill(snapshot: &mut Snapshot, (process, comm, index): Place, name: &Name) {
 /// Puts the sends to each peer in the order of their messages there, where there is one of each.
 fn order(snapshot: &mut Snapshot, named: &HashMap<Place, Name>) {
     for (process, read) in snapshot.processes.iter_mut().enumerate() {
+        // What is only looked at is not copied.
+        if read.communicators.iter().all(|found| found.pending_sends.unordered == 0) {
+            continue;
+        }
         for (comm, found) in read.communicators.iter_mut().enumerate() {
             let queue = &mut found.pending_sends;
             if queue.unordered == 0 {

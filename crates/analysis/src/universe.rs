@@ -78,7 +78,7 @@ fn worlds_of(snapshot: &mut Snapshot, job: &[JobWorld]) -> Vec<World> {
         process.world = process.pid.and_then(|pid| by_pid.get(&pid).copied()).or(told);
         let world = worlds.iter_mut().find(|world| Some(world.number) == process.world);
         if let Some(world) = world.filter(|world| world.key.is_none()) {
-            world.key.clone_from(&process.world_key);
+            world.key = process.world_key.as_deref().map(str::to_owned);
         }
     }
     // Worlds that the job does not have: all, where none is known.
@@ -194,7 +194,7 @@ fn translate(communicator: &mut Communicator, own: &World, by_key: &HashMap<&str
         }
     }
     let queues = [pending_sends, pending_receives, unexpected_messages].map(|queue| &mut queue.operations);
-    for operations in queues.into_iter().chain([inactive]) {
+    for operations in queues.into_iter().chain([&mut **inactive]) {
         for operation in operations {
             let local = operation.has(&Remark::WithinLocalGroup);
             let peers = if local { &*group } else { remote_group.as_ref().map_or(&*group, |_| &*remote_group) };

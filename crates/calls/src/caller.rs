@@ -127,7 +127,7 @@ pub(crate) fn add_elements<C: Caller>(
     argument.values = Some(if read == 0 { Vec::new() } else { integers(caller, address as u64, read, width)? });
     if count > MAX_ELEMENTS {
         let (count, most) = (grouped(count.unsigned_abs()), grouped(MAX_ELEMENTS.unsigned_abs()));
-        argument.unknown = Some(format!("of {count} elements the first {most} were read"));
+        argument.unknown = Some(format!("of {count} elements the first {most} were read").into());
     }
     Ok(())
 }

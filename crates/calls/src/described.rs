@@ -83,17 +83,17 @@ impl<'c, C: Caller> Described<'c, C> {
 
     /// One argument; `before` are those that come before it.
     pub(crate) fn argument(&self, parameter: &Parameter, before: &[Argument]) -> Argument {
-        let mut argument = Argument { name: parameter.name.to_owned(), ..Argument::default() };
+        let mut argument = Argument { name: parameter.name.into(), ..Argument::default() };
         let number = self.parameters.iter().position(|one| one.name == parameter.name);
         let filled = match number.and_then(|number| self.values.get(&number)) {
             Some(value) => {
-                argument.origin = Some(ORIGIN.to_owned());
+                argument.origin = Some(ORIGIN.into());
                 self.fill(&mut argument, parameter, *value, before)
             }
             None => Err(Unknown::new("the debug information of the call does not tell it")),
         };
         if let Err(unknown) = filled {
-            argument.unknown = Some(unknown.to_string());
+            argument.unknown = Some(unknown.to_string().into());
         }
         argument
     }
@@ -111,7 +111,7 @@ impl<'c, C: Caller> Described<'c, C> {
             let number = if self.fortran { self.one(value, width)? } else { narrow(value, width) };
             argument.value = Some(number);
             let meaning = self.family.and_then(|family| family.meaning(parameter.name, number.into()));
-            argument.meaning = meaning.map(str::to_owned);
+            argument.meaning = meaning.map(str::to_owned).map(Into::into);
             return Ok(());
         }
         if self.descriptors && BUFFERS.iter().any(|word| parameter.name.contains(word)) {

@@ -58,11 +58,11 @@ impl<'c, C: Caller> Standing<'c, C> {
 
     /// An argument of a call that is written there; `before` are those before it.
     pub(crate) fn argument(&mut self, parameter: &Parameter, text: String, before: &[Argument]) -> Argument {
-        let mut argument = Argument { name: parameter.name.to_owned(), ..Argument::default() };
+        let mut argument = Argument { name: parameter.name.into(), ..Argument::default() };
         if let Err(unknown) = self.fill(&mut argument, parameter, &text, before) {
-            argument.unknown = Some(unknown.to_string());
+            argument.unknown = Some(unknown.to_string().into());
         }
-        Argument { expression: Some(text), ..argument }
+        Argument { expression: Some(text.into()), ..argument }
     }
 
     fn fill(
@@ -84,7 +84,7 @@ impl<'c, C: Caller> Standing<'c, C> {
         }
         if argument.meaning.is_none() && !parameter.address {
             let meaning = self.family.and_then(|family| family.meaning(parameter.name, value.into()));
-            argument.meaning = meaning.map(str::to_owned);
+            argument.meaning = meaning.map(str::to_owned).map(Into::into);
         }
         Ok(())
     }
@@ -94,7 +94,7 @@ impl<'c, C: Caller> Standing<'c, C> {
             Meant::Constant(constant) => {
                 let number = if parameter.address { None } else { self.constant(&constant)? };
                 argument.value = number.map(signed);
-                argument.meaning = Some(constant);
+                argument.meaning = Some(constant.into());
                 return Ok(());
             }
             Meant::Value(evaluated) => evaluated,

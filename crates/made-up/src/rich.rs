@@ -59,7 +59,7 @@ pub fn queues(report: &QueueReport) -> impl Iterator<Item = &Queue> {
     report
         .communicators
         .iter()
-        .flat_map(|found| [&found.pending_sends, &found.pending_receives, &found.unexpected_messages])
+        .flat_map(|found| [&*found.pending_sends, &*found.pending_receives, &*found.unexpected_messages])
 }
 
 /// How many requests and messages a report has, notes of unplaced ones included.

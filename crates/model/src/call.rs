@@ -1,6 +1,6 @@
 //! Where a thread stands: the MPI function it is in, what the application gave it, and where it is outside MPI.
 
-use super::{RequestSort, Schedule, StartedBy};
+use super::{Common, RequestSort, Schedule, StartedBy, Text};
 use functions::c_name;
 use serde::{Deserialize, Serialize};
 
@@ -13,15 +13,15 @@ pub struct Call {
     pub thread: i64,
     /// The outermost MPI function on the stack, such as `MPI_Recv`, as its language spells it (`mpi_recv_`); of a library
     /// that waits by testing again and again its own function (`boost::mpi::wait_all`).
-    pub function: String,
+    pub function: Text,
     /// Source file of the application's call, where debug information says it.
-    pub file: Option<String>,
+    pub file: Option<Text>,
     /// Line of that call.
     pub line: Option<i64>,
     /// The application's function that called MPI.
-    pub caller: Option<String>,
+    pub caller: Option<Text>,
     /// What the application gave the function, in the order of its parameters; empty where that is not known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::common::trimmed")]
     pub arguments: Vec<Argument>,
     /// Why `arguments` is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub struct Call {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
     /// The requests that it waits for or tests, in the order of the array that was given.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::common::trimmed")]
     pub requests: Vec<CallRequest>,
     /// Differs where the application has moved on between two looks at the same thread: what the caller's registers, its
     /// stack and the program's own variables hold, as one word; null where it could not be taken.
@@ -61,9 +61,9 @@ impl Call {
 #[serde(default)]
 pub struct Argument {
     /// The parameter's name in the MPI standard: `comm`, `source`, `tag`, `array_of_requests`.
-    pub name: String,
+    pub name: Text,
     /// As the source has it, such as `(rank + 1) % size`.
-    pub expression: Option<String>,
+    pub expression: Option<Text>,
     /// Its value: an integer, or a handle as its language has it (C: pointer or int; Fortran: INTEGER). Of an array its address.
     pub value: Option<i64>,
     /// The elements of an array of handles or integers, as far as they were read.
@@ -71,17 +71,17 @@ pub struct Argument {
     pub values: Option<Vec<i64>>,
     /// What the value is called: `MPI_ANY_SOURCE`, `MPI_COMM_WORLD`, `halo`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub meaning: Option<String>,
+    pub meaning: Option<Text>,
     /// Why the value is null, or why there are fewer elements than the call has.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unknown: Option<String>,
+    pub unknown: Option<Text>,
     /// Whether it has this value whenever the call is made: a number or a constant in the source.
     #[serde(skip_serializing_if = "super::process::is_false")]
     pub fixed: bool,
     /// What tells the value where no expression of the source does: `call site` is what an optimising compiler wrote down of
     /// the call; `queue`, of a call that Python code made, what the library keeps of the operation that is the call's.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<String>,
+    pub origin: Option<Text>,
 }
 
 /// How far a request of a call is.
@@ -137,8 +137,8 @@ pub struct CallRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
     /// The call that started it, the likeliest first: of several none is certain. Empty where that is not known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub started_by: Vec<StartedBy>,
+    #[serde(skip_serializing_if = "super::process::is_none")]
+    pub started_by: Common<Vec<StartedBy>>,
 }
 
 /// A thread that is not inside MPI.

@@ -7,8 +7,9 @@
 
 mod call;
 mod capabilities;
+mod common;
 mod connections;
-mod digest;
+pub mod digest;
 mod exception;
 mod facts;
 mod finding;
@@ -27,6 +28,7 @@ mod source;
 mod source_call;
 mod stack;
 mod stack_tree;
+mod text;
 mod unknown;
 mod which;
 mod window;
@@ -34,8 +36,8 @@ mod world;
 
 pub use call::{Argument, Call, CallRequest, Outside, RequestState, SystemCall};
 pub use capabilities::{Capability, Level};
+pub use common::{Common, Usual};
 pub use connections::TcpConnections;
-pub use digest::{Digest, Digests};
 pub use exception::{ExceptionState, PythonException, RankException};
 pub use facts::Facts;
 pub use finding::{Blamed, Finding, FindingKind, Limit, LimitKind, Motion, RankCall, RankMovement, State, Verdict};
@@ -56,6 +58,7 @@ pub use source_call::{
 };
 pub use stack::{Frame, FrameLanguage, Stack};
 pub use stack_tree::{Members, Repeats, StackNode, StackTree, ThreadMembers};
+pub use text::Text;
 pub use unknown::Unknown;
 pub use which::Which;
 pub use window::Window;

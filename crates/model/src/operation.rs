@@ -1,13 +1,14 @@
 //! One operation in a message queue, and the queue.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::common::{Common, Usual};
 use crate::process::Communicator;
 use crate::remark::Remark;
 use crate::source_call::StartedBy;
+use crate::text::Text;
 use crate::unknown::Unknown;
 
 /// How far an operation is.
@@ -65,7 +66,7 @@ impl QueueKind {
     }
 
     /// The queue of a communicator.
-    pub const fn of(self, communicator: &Communicator) -> &Queue {
+    pub fn of(self, communicator: &Communicator) -> &Queue {
         match self {
             Self::PendingSends => &communicator.pending_sends,
             Self::PendingReceives => &communicator.pending_receives,
@@ -74,7 +75,7 @@ impl QueueKind {
     }
 
     /// The same, to be changed.
-    pub const fn of_mut(self, communicator: &mut Communicator) -> &mut Queue {
+    pub fn of_mut(self, communicator: &mut Communicator) -> &mut Queue {
         match self {
             Self::PendingSends => &mut communicator.pending_sends,
             Self::PendingReceives => &mut communicator.pending_receives,
@@ -135,7 +136,7 @@ pub struct Operation {
     /// The MPI function that made it, such as `MPI_Irecv`, where that is known.
     pub call: Option<Cow<'static, str>>,
     /// Name of the datatype, where it has one.
-    pub datatype: Option<Arc<str>>,
+    pub datatype: Option<Text>,
     /// What the MPI library itself calls the datatype, for readers of its handles; not written down.
     #[serde(skip)]
     pub datatype_value: Unwritten<Option<u32>>,
@@ -156,10 +157,10 @@ pub struct Operation {
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub sender_request: Option<u64>,
     /// As `CallRequest::started_by`; of an operation of a blocking call empty.
-    #[serde(skip_serializing_if = "is_none_told")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<StartedBy>"))]
-    pub started_by: Arc<[StartedBy]>,
+    #[serde(skip_serializing_if = "crate::process::is_none")]
+    pub started_by: Common<Vec<StartedBy>>,
     /// Further facts; in words in the JSON.
+    #[serde(deserialize_with = "crate::common::trimmed")]
     pub extra_text: Vec<Remark>,
     /// Why facts are None that this MPI or its transport does not keep, by their names.
     #[serde(skip_serializing_if = "Unknown::is_empty")]
@@ -168,10 +169,6 @@ pub struct Operation {
     /// How the facts were found and checked, where they do not stand in a list of the library's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Cow<'static, str>>,
-}
-
-fn is_none_told(started_by: &Arc<[StartedBy]>) -> bool {
-    started_by.is_empty()
 }
 
 impl Operation {
@@ -218,6 +215,7 @@ pub struct Queue {
     /// A sentence for any other state than ok.
     pub detail: Option<String>,
     /// What was read.
+    #[serde(deserialize_with = "crate::common::trimmed")]
     pub operations: Vec<Operation>,
     /// How many of the operations stand in no known order among those of the same peer.
     #[serde(skip_serializing_if = "is_none_dropped")]
@@ -231,6 +229,11 @@ pub struct Queue {
 /// For members of the JSON that are left out where they are zero.
 fn is_none_dropped(number: &u64) -> bool {
     *number == 0
+}
+
+impl Usual for Queue {
+    const USUAL: &'static Self =
+        &Self { state: QueueState::Ok, detail: None, operations: Vec::new(), unordered: 0, dropped: 0 };
 }
 
 impl Queue {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Call, EarlierCollective, Elsewhere, Group, HandleList, Operation, Outside, PythonException, Queue, Sender, Source,
-    SourceCall, Stack, TcpConnections, Window,
+    Call, Common, EarlierCollective, Elsewhere, Group, HandleList, Operation, Outside, PythonException, Queue, Sender,
+    Source, SourceCall, Stack, TcpConnections, Text, Usual, Window,
 };
 
 /// One process.
@@ -18,7 +18,7 @@ pub struct Process {
     pub world_size: Option<i64>,
     /// What the MPI library calls its world; None where nothing tells it from others.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub world_key: Option<String>,
+    pub world_key: Option<Text>,
     /// What the MPI library calls the world that spawned it; None where none did, or it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_world_key: Option<String>,
@@ -34,13 +34,13 @@ pub struct Process {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captured_at: Option<String>,
     /// Name of the host; None where the target cannot tell.
-    pub host: Option<String>,
+    pub host: Option<Text>,
     /// Path of the executable.
-    pub executable: Option<String>,
+    pub executable: Option<Text>,
     /// The MPI library; None where none was found.
-    pub mpi: Option<Mpi>,
+    pub mpi: Option<Common<Mpi>>,
     /// How the facts were obtained.
-    pub source: Option<Source>,
+    pub source: Option<Common<Source>>,
     /// How far it is with MPI; None where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<Stage>,
@@ -52,13 +52,13 @@ pub struct Process {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpConnections>,
     /// The threads that are inside MPI.
-    pub calls: Vec<Call>,
+    pub calls: Common<Vec<Call>>,
     /// Where the other threads stand.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub outside: Vec<Outside>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub outside: Common<Vec<Outside>>,
     /// The stacks of its threads, where they were asked for: of each only the thread and its frames.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub stacks: Vec<Stack>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub stacks: Common<Vec<Stack>>,
     /// Exceptions of a Python program: those that threads handle just now, and the one that ended it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<PythonException>,
@@ -69,14 +69,14 @@ pub struct Process {
     #[serde(skip)]
     pub source_calls: Vec<SourceCall>,
     /// Calls in the source of the functions on its stacks that may have sent messages before.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub senders: Vec<Sender>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub senders: Common<Vec<Sender>>,
     /// Calls in the source of the functions on its stack that may have started non-blocking collectives before.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub earlier_collectives: Vec<EarlierCollective>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub earlier_collectives: Common<Vec<EarlierCollective>>,
     /// Calls in the source of the functions on its stacks that may send messages yet.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub later_sends: Vec<Sender>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub later_sends: Common<Vec<Sender>>,
     /// Functions of collectives that its thread may come to yet, by the source of the functions on its stack, MPI_Finalize among
     /// them; null: not known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ pub struct Process {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all_threads: Option<bool>,
     /// The communicators.
-    pub communicators: Vec<Communicator>,
+    pub communicators: Common<Vec<Communicator>>,
     /// The windows that its calls are on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<Window>,
@@ -128,7 +128,7 @@ impl Process {
             earlier_collectives: self.earlier_collectives.clone(),
             later_sends: self.later_sends.clone(),
             later_collectives: self.later_collectives.clone(),
-            communicators: Vec::new(),
+            communicators: Common::default(),
             windows: self.windows.clone(),
             handles: self.handles.clone(),
             spawned: self.spawned.clone(),
@@ -218,13 +218,13 @@ pub struct Traffic {
 pub struct Communicator {
     /// Its name as the MPI library holds it, which the program may have set or the library generated; a text of ours in
     /// angle brackets where it has none.
-    pub name: String,
+    pub name: Text,
     /// Whether the program or the standard set the name, not the library; None where that is not known.
     pub name_set: Option<bool>,
     /// A number that names the communicator within its process.
     pub unique_id: u64,
     /// The MPI library's own number of it, as text: the same on all members where the library has such a thing.
-    pub context_id: Option<String>,
+    pub context_id: Option<Text>,
     /// The MPI_Comm handle as the program has it, in hex: for Open MPI the address of the communicator object.
     pub handle: Option<String>,
     /// Rank of this process in the communicator.
@@ -232,15 +232,19 @@ pub struct Communicator {
     /// Size of the (local) group.
     pub size: Option<i64>,
     /// World ranks of the local group in rank order; an element is None where that process's world rank is not known.
+    #[serde(with = "crate::digest::groups")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<Option<i64>>>"))]
     pub group: Option<Group>,
     /// World ranks of the remote group of an intercommunicator; None for an intracommunicator.
+    #[serde(with = "crate::digest::groups")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<Option<i64>>>"))]
     pub remote_group: Option<Group>,
     /// Members of the groups that are of other worlds, by group and rank.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub elsewhere: Vec<Elsewhere>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub elsewhere: Common<Vec<Elsewhere>>,
     /// How many messages went to and came from members, where the library counts them; members without any are left out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub traffic: Vec<Traffic>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub traffic: Common<Vec<Traffic>>,
     /// Whether `traffic` tells of all members: one that it lacks was sent nothing, and nothing came from it.
     #[serde(skip_serializing_if = "is_false")]
     pub traffic_complete: bool,
@@ -249,15 +253,15 @@ pub struct Communicator {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_sequence: Option<i64>,
     /// Sends that are not complete, or complete and not waited for.
-    pub pending_sends: Queue,
+    pub pending_sends: Common<Queue>,
     /// Receives that are not complete, or complete and not waited for.
-    pub pending_receives: Queue,
+    pub pending_receives: Common<Queue>,
     /// Messages that have arrived and that no receive has taken.
-    pub unexpected_messages: Queue,
+    pub unexpected_messages: Common<Queue>,
     /// Persistent requests that are not started, or whose last run was completed, as they would start: what they send and
     /// receive nobody will, unless they are started.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inactive: Vec<Operation>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub inactive: Common<Vec<Operation>>,
 }
 
 impl Communicator {
@@ -265,6 +269,16 @@ impl Communicator {
     pub fn queues_mut(&mut self) -> [&mut Queue; 3] {
         [&mut self.pending_sends, &mut self.pending_receives, &mut self.unexpected_messages]
     }
+}
+
+impl Usual for Mpi {
+    const USUAL: &'static Self =
+        &Self { implementation: String::new(), version: None, library: String::new(), build_id: None, transport: None };
+}
+
+/// For members of the JSON that are left out where there are none.
+pub(super) fn is_none<T: 'static>(list: &Common<Vec<T>>) -> bool {
+    list.is_empty()
 }
 
 /// For members of the JSON that are left out where they are false.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Communicator, Finding, Groups, Process, Queue, StackTree, Verdict, Which, World};
+use super::{Common, Communicator, Finding, Groups, Process, Queue, StackTree, Verdict, Which, World};
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "mpi-queues/1";
@@ -165,12 +165,12 @@ impl Snapshot {
 }
 
 fn shown(communicator: &Communicator, internal: bool) -> Communicator {
-    let queue = |queue: &Queue| Queue {
-        state: queue.state,
-        detail: queue.detail.clone(),
-        operations: queue.operations.iter().filter(|operation| internal || !operation.internal).cloned().collect(),
-        unordered: queue.unordered,
-        dropped: queue.dropped,
+    let queue = |queue: &Common<Queue>| {
+        if internal || queue.operations.iter().all(|operation| !operation.internal) {
+            return queue.clone();
+        }
+        let operations = queue.operations.iter().filter(|operation| !operation.internal).cloned().collect();
+        Common::from(Queue { operations, detail: queue.detail.clone(), ..**queue })
     };
     Communicator {
         name: communicator.name.clone(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Communicator;
+use super::{Communicator, Usual};
 
 /// Who read the queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -29,6 +29,10 @@ pub struct Source {
     pub layouts: Option<String>,
     /// How memory was read: `gdb`, `lldb`, `native`, `core`, `recording`.
     pub via: String,
+}
+
+impl Usual for Source {
+    const USUAL: &'static Self = &Self { kind: SourceKind::Builtin, plugin: None, layouts: None, via: String::new() };
 }
 
 /// What a queue source says of one process.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Argument;
+use super::{Argument, Text};
 
 /// A call of MPI in the source of a function that is on a stack. Nobody has seen it run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -128,14 +128,14 @@ pub enum StartedHow {
 #[serde(default)]
 pub struct Sender {
     /// The function's name in C.
-    pub function: String,
+    pub function: Text,
     /// Source file of the call, as `Call::file` has it.
-    pub file: Option<String>,
+    pub file: Option<Text>,
     /// Line at which it begins.
     pub line: i64,
     /// The application's function that it stands in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub caller: Option<String>,
+    pub caller: Option<Text>,
     /// The destination that it would be given now: a rank in the communicator; null: not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dest: Option<i64>,

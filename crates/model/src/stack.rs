@@ -4,7 +4,7 @@ use functions::wrapping::waits_around;
 use functions::{c_name, mpi_function};
 use serde::{Deserialize, Serialize};
 
-use super::{Argument, Call, Outside, SourceCall, SystemCall};
+use super::{Argument, Call, Outside, SourceCall, SystemCall, Text};
 
 /// One frame of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -105,10 +105,10 @@ impl Stack {
         let caller = self.caller_of(index);
         Call {
             thread: self.thread,
-            function,
-            file: caller.and_then(|frame| frame.file.clone()),
+            function: function.into(),
+            file: caller.and_then(|frame| frame.file.as_deref()).map(Text::from),
             line: caller.and_then(|frame| frame.line),
-            caller: caller.and_then(|frame| frame.function.clone()),
+            caller: caller.and_then(|frame| frame.function.as_deref()).map(Text::from),
             ..Call::default()
         }
     }

@@ -1,18 +1,22 @@
 //! Processes, by their numbers; where several hosts are read, by these, too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::process::Process;
 
 /// Some of the processes of a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Which(HashMap<i64, Vec<Option<String>>>);
+pub struct Which {
+    anywhere: HashSet<i64>,
+    by_host: HashMap<String, HashSet<i64>>,
+}
 
 impl Which {
     /// Whether a process is one of them.
     pub fn has(&self, process: &Process) -> bool {
-        let hosts = process.pid.and_then(|pid| self.0.get(&pid));
-        hosts.is_some_and(|hosts| hosts.iter().any(|host| host.is_none() || *host == process.host))
+        let Some(pid) = process.pid else { return false };
+        let there = process.host.as_deref().and_then(|host| self.by_host.get(host));
+        self.anywhere.contains(&pid) || there.is_some_and(|pids| pids.contains(&pid))
     }
 }
 
@@ -21,7 +25,10 @@ impl FromIterator<(Option<String>, i64)> for Which {
     fn from_iter<I: IntoIterator<Item = (Option<String>, i64)>>(named: I) -> Self {
         let mut which = Self::default();
         for (host, pid) in named {
-            which.0.entry(pid).or_default().push(host);
+            match host {
+                Some(host) => which.by_host.entry(host).or_default().insert(pid),
+                None => which.anywhere.insert(pid),
+            };
         }
         which
     }
@@ -40,7 +47,7 @@ mod tests {
 
     #[test]
     fn the_same_number_on_another_host_is_another_process() {
-        let process = |host: &str, pid| Process { host: Some(host.to_owned()), pid: Some(pid), ..Process::default() };
+        let process = |host: &str, pid| Process { host: Some(host.into()), pid: Some(pid), ..Process::default() };
         let which: Which = [(Some("n1".to_owned()), 7), (None, 8)].into_iter().collect();
         assert!(which.has(&process("n1", 7)) && !which.has(&process("n2", 7)));
         assert!(which.has(&process("n2", 8)) && !which.has(&process("n1", 9)));

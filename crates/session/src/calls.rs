@@ -6,7 +6,7 @@ use super::{Session, refine, started, windows};
 use functions::{Chapter, Direction, WaitKind};
 use model::{
     Argument, Call, CallRequest, Communicator, Handle, HandleKind, HandleState, Operation, OperationStatus, Process,
-    Progress, Remark, RequestSort, RequestState, SourceCall, Window,
+    Progress, Remark, RequestSort, RequestState, SourceCall, Text, Window,
 };
 use readers::{Depth, HandleSource};
 use target::Target;
@@ -102,10 +102,10 @@ fn resolve(call: &mut Call, communicators: &[Communicator], form: Form, reader: 
             }
             called
         } else {
-            handle_in(argument).and_then(|value| called(&describe(kind, value, Depth::Short)?))
+            handle_in(argument).and_then(|value| called(&describe(kind, value, Depth::Short)?)).map(Into::into)
         };
         if argument.meaning.is_none() {
-            argument.meaning = found;
+            argument.meaning = found.map(Into::into);
         }
     }
     call.communicator = call.communicator.or(communicator);
@@ -184,7 +184,7 @@ fn communicator_of<'c>(
     form: Form,
     fortran: bool,
     describe: &dyn Fn(HandleKind, i64, Depth) -> Option<Handle>,
-) -> (Option<&'c Communicator>, Option<String>) {
+) -> (Option<&'c Communicator>, Option<Text>) {
     let by_handle = |handle: &str| communicators.iter().find(|found| found.handle.as_deref() == Some(handle));
     let known = |found: &'c Communicator| (Some(found), Some(found.name.clone()).filter(|name| !name.is_empty()));
     let Some(value) = handle_in(argument) else {
@@ -199,7 +199,7 @@ fn communicator_of<'c>(
     let Some(handle) = describe(HandleKind::Comm, value, Depth::Short) else { return (None, None) };
     match handle.handle.as_deref().filter(|_| handle.state == HandleState::Live).and_then(by_handle) {
         Some(found) => known(found),
-        None => (None, called(&handle)),
+        None => (None, called(&handle).map(Into::into)),
     }
 }
 

@@ -88,7 +88,13 @@ fn tag(function: &Function, names: &[&str], operation: &Operation) -> Option<Arg
 }
 
 fn argument(name: &str, value: Option<i64>, meaning: Option<String>) -> Argument {
-    Argument { name: name.to_owned(), value, meaning, origin: Some(ORIGIN.to_owned()), ..Argument::default() }
+    Argument {
+        name: name.into(),
+        value,
+        meaning: meaning.map(Into::into),
+        origin: Some(ORIGIN.into()),
+        ..Argument::default()
+    }
 }
 
 #[cfg(test)]
@@ -118,12 +124,13 @@ mod tests {
 
     fn told(receives: Vec<Operation>, stack: &Stack, function: &str) -> (Vec<(String, Option<i64>)>, Option<u64>) {
         let queue = Queue { operations: receives, ..Queue::default() };
-        let communicator = Communicator { unique_id: 3, pending_receives: queue, ..Communicator::default() };
-        let call = Call { thread: 1, function: function.to_owned(), ..Call::default() };
-        let mut process = Process { calls: vec![call], communicators: vec![communicator], ..Process::default() };
+        let communicator = Communicator { unique_id: 3, pending_receives: queue.into(), ..Communicator::default() };
+        let call = Call { thread: 1, function: function.into(), ..Call::default() };
+        let mut process =
+            Process { calls: vec![call].into(), communicators: vec![communicator].into(), ..Process::default() };
         tell(&mut process, std::slice::from_ref(stack));
         let call = process.calls.remove(0);
-        (call.arguments.into_iter().map(|one| (one.name, one.value)).collect(), call.communicator)
+        (call.arguments.into_iter().map(|one| (one.name.to_string(), one.value)).collect(), call.communicator)
     }
 
     #[test]

@@ -256,15 +256,14 @@ impl<T: Target> Session<T> {
         let detected = self.detected()?;
         let report = detected.installed.queues(&self.target, &detected, with_queues)?;
         let mut process = Process {
-            mpi: Some(detected.mpi.clone()),
-            source: Some(Source {
-                kind: SourceKind::Builtin,
-                layouts: Some(detected.layouts_name.clone()),
-                ..Source::default()
-            }),
-            world_key: report.world,
+            mpi: Some(detected.mpi.clone().into()),
+            source: Some(
+                Source { kind: SourceKind::Builtin, layouts: Some(detected.layouts_name.clone()), ..Source::default() }
+                    .into(),
+            ),
+            world_key: report.world.map(Into::into),
             parent_world_key: report.parent_world,
-            communicators: report.communicators,
+            communicators: report.communicators.into(),
             notes: report.notes,
             problems: report.problems,
             ..Process::default()

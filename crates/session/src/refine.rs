@@ -22,8 +22,8 @@ pub const RANK_VARIABLES: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_
 /// Fills in what the debugger knows and memory does not tell.
 pub fn add_facts(process: &mut Process, facts: &Facts) {
     process.pid = facts.pid;
-    process.host.clone_from(&facts.host);
-    process.executable.clone_from(&facts.executable);
+    process.host = facts.host.as_deref().map(Into::into);
+    process.executable = facts.executable.as_deref().map(Into::into);
     if let Some(source) = &mut process.source {
         source.via.clone_from(&facts.via);
     }
@@ -235,19 +235,21 @@ mod tests {
     }
 
     fn waiting(receives: Vec<Operation>, arguments: &[(&str, i64)]) -> Process {
-        let argument = |(name, value): &(&str, i64)| Argument {
-            name: (*name).to_owned(),
-            value: Some(*value),
-            ..Argument::default()
-        };
+        let argument =
+            |(name, value): &(&str, i64)| Argument { name: (*name).into(), value: Some(*value), ..Argument::default() };
         let arguments = arguments.iter().map(argument).collect();
-        let call = Call { function: "MPI_Recv".to_owned(), arguments, communicator: Some(3), ..Call::default() };
+        let call = Call { function: "MPI_Recv".into(), arguments, communicator: Some(3), ..Call::default() };
         let queue = Queue { operations: receives, ..Queue::default() };
         Process {
             all_threads: Some(true),
-            source: Some(Source { kind: SourceKind::Builtin, ..Source::default() }),
-            calls: vec![call],
-            communicators: vec![Communicator { unique_id: 3, pending_receives: queue, ..Communicator::default() }],
+            source: Some(Source { kind: SourceKind::Builtin, ..Source::default() }.into()),
+            calls: vec![call].into(),
+            communicators: vec![Communicator {
+                unique_id: 3,
+                pending_receives: queue.into(),
+                ..Communicator::default()
+            }]
+            .into(),
             ..Process::default()
         }
     }

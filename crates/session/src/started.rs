@@ -6,13 +6,12 @@ mod others;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use candidates::{Candidate, Fitting, Known, fitting, given, order};
 use functions::{Started, find};
 use model::{
-    CallRequest, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort, RequestState, SameObject,
-    SourceCall, StartedBy, StartedHow,
+    CallRequest, Common, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort, RequestState,
+    SameObject, SourceCall, StartedBy, StartedHow,
 };
 
 /// Of more calls that come into question none is told.
@@ -91,7 +90,7 @@ fn tell_calls(process: &mut Process, candidates: &[Candidate<'_>]) {
     }
     for call in &mut calls {
         for request in &mut call.requests {
-            request.started_by = of_request(call.thread, request, &posted, candidates);
+            request.started_by = of_request(call.thread, request, &posted, candidates).into();
         }
     }
     drop(posted);
@@ -99,11 +98,11 @@ fn tell_calls(process: &mut Process, candidates: &[Candidate<'_>]) {
 }
 
 /// Who started the requests that calls wait for, by their handles.
-fn waited(process: &Process) -> HashMap<u64, Arc<[StartedBy]>> {
+fn waited(process: &Process) -> HashMap<u64, Common<Vec<StartedBy>>> {
     let mut found = HashMap::new();
     for request in process.calls.iter().flat_map(|call| &call.requests) {
         if let Some(handle) = request.handle.as_deref().and_then(hexadecimal) {
-            found.entry(handle).or_insert_with(|| request.started_by.as_slice().into());
+            found.entry(handle).or_insert_with(|| request.started_by.clone());
         }
     }
     found
@@ -115,7 +114,7 @@ fn starting(name: &str) -> Option<&str> {
 }
 
 /// Adds it to the requests among handles that were asked for, as a fact of theirs.
-fn tell_handles(process: &mut Process, waited: &HashMap<u64, Arc<[StartedBy]>>, candidates: &[Candidate<'_>]) {
+fn tell_handles(process: &mut Process, waited: &HashMap<u64, Common<Vec<StartedBy>>>, candidates: &[Candidate<'_>]) {
     for handle in process.handles.iter_mut().flat_map(|list| &mut list.handles) {
         let Some(facts) = handle.request().filter(|facts| facts.progress != Progress::Complete) else { continue };
         let number = handle.handle.as_deref().and_then(hexadecimal);
@@ -164,18 +163,18 @@ fn of_request(thread: i64, request: &CallRequest, posted: &Posted<'_>, candidate
 struct Last<'a> {
     of: Vec<&'a SourceCall>,
     how: StartedHow,
-    told: Arc<[StartedBy]>,
+    told: Common<Vec<StartedBy>>,
 }
 
 impl<'a> Last<'a> {
     /// As [`several`].
-    fn several(&mut self, fitting: &Fitting<'a>, how: StartedHow) -> Arc<[StartedBy]> {
+    fn several(&mut self, fitting: &Fitting<'a>, how: StartedHow) -> Common<Vec<StartedBy>> {
         let of = fitting.iter().map(|(call, _)| *call);
         let same = self.how == how && self.of.len() == fitting.len();
         if !(same && self.of.iter().zip(of.clone()).all(|(last, one)| std::ptr::eq(*last, one))) {
             *self = Self { of: of.collect(), how, told: several(fitting, how).into() };
         }
-        Arc::clone(&self.told)
+        self.told.clone()
     }
 }
 
@@ -186,10 +185,10 @@ fn of_operation<'a>(
     starts: Option<bool>,
     candidates: &'a [Candidate<'a>],
     last: &mut Last<'a>,
-) -> Arc<[StartedBy]> {
+) -> Common<Vec<StartedBy>> {
     // What a blocking call has posted.
     if starts == Some(false) {
-        return Arc::default();
+        return Common::default();
     }
     let call = operation.call.as_deref().filter(|_| starts == Some(true));
     let known = Known {
@@ -203,7 +202,7 @@ fn of_operation<'a>(
     };
     let (fitting, how) = elsewhere(candidates, &known, operation.request);
     // Who posted what has no function may be a blocking call, too.
-    if operation.call.is_none() && how == StartedHow::Facts { Arc::default() } else { last.several(&fitting, how) }
+    if operation.call.is_none() && how == StartedHow::Facts { Common::default() } else { last.several(&fitting, how) }
 }
 
 /// Calls whose variable has the request now, else those that fit what is known of it.

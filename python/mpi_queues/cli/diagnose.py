@@ -148,6 +148,9 @@ def _again(
     same = [pid for pid, started in first.running.items() if still.get(pid) == started and pid not in hungry]
     snapshots, failures = asking.snapshots(wanted, request)
     more_moving, more_hungry = _between(wanted)
+    again = _looked_at(wanted)
+    # That was the last look.
+    nodes.close_all()
     problems = [str(failure).replace("\n", "; ") for failure in failures]
     if not snapshots and not still:
         problems.append("all processes have ended between the two looks: they were not stuck")
@@ -158,7 +161,8 @@ def _again(
         for pid in [*hungry, *(pid for _, pid in more_hungry)]
     ]
     second = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
-    earlier = first.snapshot.only([*same, *(place for place in _looked_at(wanted) if place not in more_hungry)])
+    without = set(more_hungry)
+    earlier = first.snapshot.only([*same, *(place for place in again if place not in without)])
     moved: List[Union[int, nodes.Place]] = [*sorted(moving), *more_moving]
     return second.diagnose(earlier, interval_ms=int(ran * 1000), moving=moved), failures
 

@@ -150,7 +150,7 @@ def finish(
     """Tells on standard error what could not be read, unless the report has just said so on the same terminal (``told``
     says whether it did, where that is not what reports do)."""
     problems = [f"{failure}" for failure in failures]
-    for process in snapshot.processes:
+    for process in snapshot.with_problems():
         who = worlds.who(process)
         problems += [f"{who}: {problem}" for problem in process.problems]
         problems += [f"{who}: {problem}" for found in process.handles for problem in handles.problems_of(found)]

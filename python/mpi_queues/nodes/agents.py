@@ -6,6 +6,7 @@ Its standard input goes to every agent, and when that is closed, by us or becaus
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import selectors
 import signal
 import subprocess
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import IO, Any, Dict, List, Optional, Sequence, Set, Tuple
 
@@ -29,11 +31,25 @@ _ENDING = 3.0
 _MAX_LINE = 64 << 10
 _MAX_ERRORS = 20
 
+#: No node has more ranks.
+_MOST_RANKS = 1 << 20
+
 #: Clocks tell times before this, in seconds since 1970.
 _LATEST = 1e11
 
+#: So much of what an engine writes is read at once, and lies in its pipe where Linux lets us (fcntl(2),
+#: F_SETPIPE_SZ), in bytes.
+_PIECE = 1 << 20
+_F_SETPIPE_SZ = 1031
+
+#: Digests are read by so many threads, none of which is Python's meanwhile.
+_READERS = 2
+
 #: Engines put a node's name, or the number of a task, in front of each line.
 _LABEL = re.compile(rb"\s*([^\s:]{1,255}): ?(.*)", re.DOTALL)
+
+#: What is said of an agent that is not understood.
+_NONSENSE = "what its agent writes makes no sense"
 
 #: Which stream of which agents has something to read.
 Selected = Tuple["Agents", str]
@@ -47,6 +63,12 @@ class Look:
     snapshot: Snapshot
     #: What it told besides.
     told: Dict[str, Any]
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks it has, as it says."""
+        told = self.told.get("ranks")
+        return told if isinstance(told, int) and 0 <= told < _MOST_RANKS else 0
 
     @property
     def asked_at(self) -> Optional[float]:
@@ -89,17 +111,19 @@ class _Sender:
 class Agents:
     """One agent on each of some nodes."""
 
-    def __init__(self, engine: Engine, nodes: Sequence[str], agent: Sequence[str], digests: Digests) -> None:
-        """Has the engine start them; ``digests`` are those of all nodes of the job.
+    def __init__(self, engine: Engine, nodes: Sequence[str], agent: Sequence[str]) -> None:
+        """Has the engine start them.
 
         Raises:
             UserError: where there is no such engine here.
         """
         self.nodes = list(nodes)
-        self._digests = digests
-        #: What they have answered: by the number of the look, then by node.
-        self.answers: Dict[int, Dict[str, Look]] = {}
+        self._answers: Dict[int, Dict[str, Look]] = {}
+        self._readers = ThreadPoolExecutor(_READERS)
+        #: Digests that are being read, with who sent them, at which look, and what else it told.
+        self._coming: List[Tuple[_Sender, int, Dict[str, Any], Future[Snapshot]]] = []
         self._senders: Dict[bytes, _Sender] = {}
+        self._digests = Digests()
         self._rest = {"out": b"", "error": b""}
         self._errors: List[str] = []
         self._open: Set[str] = {"out", "error"}
@@ -125,19 +149,44 @@ class Agents:
         """Has a selector watch what they write; its keys have these agents and the name of the stream."""
         for name, stream in self._streams.items():
             os.set_blocking(stream.fileno(), False)
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(stream, _F_SETPIPE_SZ, _PIECE)
             selector.register(stream, selectors.EVENT_READ, (self, name))
 
     def ask(self, question: Dict[str, Any]) -> None:
         """Asks all of them. Where that cannot be written they have ended, which their silence tells."""
-        self.answers = {question["look"]: {}}
+        self._answers = {question["look"]: {}}
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.write(json.dumps(question).encode() + b"\n")
 
     @property
+    def answers(self) -> Dict[int, Dict[str, Look]]:
+        """What they have answered: by the number of the look, then by node."""
+        coming, self._coming = self._coming, []
+        for one in coming:
+            sender, look, told, snapshot = one
+            if not snapshot.done():
+                self._coming.append(one)
+            elif snapshot.exception() is not None:
+                sender.problem = _NONSENSE
+            elif look in self._answers and sender.node is not None:
+                self._answers[look][sender.node] = Look(sender.node, snapshot.result(), told)
+        return self._answers
+
+    def forget(self) -> None:
+        """What they have answered is not kept any more."""
+        self._answers = {look: {} for look in self._answers}
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether there is more that they have answered, and that is not read yet."""
+        return bool(self._coming)
+
+    @property
     def has_ended(self) -> bool:
         """Whether the engine has ended and all that it wrote was read."""
-        return not self._open and self._process.poll() is not None
+        return not self._open and not self._coming and self._process.poll() is not None
 
     @property
     def greeted(self) -> List[str]:
@@ -160,7 +209,7 @@ class Agents:
     def read(self, name: str) -> bool:
         """Takes what has come in a stream; false where that is its end."""
         try:
-            data = os.read(self._streams[name].fileno(), 1 << 18)
+            data = os.read(self._streams[name].fileno(), _PIECE)
         except BlockingIOError:
             return True
         if not data:
@@ -189,14 +238,14 @@ class Agents:
         except BadFrame as error:
             sender.problem = f"what its agent writes makes no sense: {error}"
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            sender.problem = "what its agent writes makes no sense"
+            sender.problem = _NONSENSE
 
     def _hear(self, sender: _Sender, message: Message) -> None:
         if message.kind == "digest":
-            if sender.node is None or message.look not in self.answers or message.look not in sender.told:
+            if sender.node is None or message.look not in self._answers or message.look not in sender.told:
                 raise BadFrame("an answer that nobody has asked for")
-            snapshot = self._digests.read(message.body)
-            self.answers[message.look][sender.node] = Look(sender.node, snapshot, sender.told.pop(message.look))
+            snapshot = self._readers.submit(self._digests.read, sender.node, message.body)
+            self._coming.append((sender, message.look, sender.told.pop(message.look), snapshot))
             return
         content = json.loads(message.body)
         if message.kind == "hello":
@@ -222,14 +271,18 @@ class Agents:
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()
-        for number in (None, signal.SIGTERM, signal.SIGKILL):
-            if number is not None:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._process.pid, number)
-            if self._ended_within(_ENDING):
-                break
-        for stream in self._streams.values():
-            stream.close()
+        try:
+            for number in (None, signal.SIGTERM, signal.SIGKILL):
+                if number is not None:
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.killpg(self._process.pid, number)
+                if self._ended_within(_ENDING):
+                    break
+        finally:
+            # Also where Ctrl-C comes here.
+            for stream in self._streams.values():
+                stream.close()
+            self._readers.shutdown()
 
     def _ended_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds

@@ -10,7 +10,6 @@ import selectors
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from .._native import Digests
 from ..launchers.environment import FAMILIES
 from .agents import Agents, Look
 from .engines import Engine
@@ -46,7 +45,6 @@ class Gathering:
         self.engine = engine
         self.nodes = engine.nodes()
         self._agent = agent
-        self._digests = Digests()
         self._looks = 0
         self._pending: Optional[Dict[str, Any]] = None
         self._deadline = 0.0
@@ -64,7 +62,7 @@ class Gathering:
         self.close()
 
     def _start(self, nodes: Sequence[str]) -> None:
-        part = Agents(self.engine, nodes, self._agent, self._digests)
+        part = Agents(self.engine, nodes, self._agent)
         part.register(self._selector)
         self._parts.append(part)
         if self._pending is not None:
@@ -120,16 +118,18 @@ class Gathering:
         while time.monotonic() < self._deadline:
             answers = self._answers()
             late = [node for node in self.nodes if node not in answers and node not in self._silent]
-            ranks = sum(len(look.snapshot.processes) for look in answers.values())
+            ranks = sum(look.ranks for look in answers.values())
             progress(len(self.nodes) - len(late), len(self.nodes), ranks, late)
             if not late:
                 break
-            self._wait(min(0.25, max(0.0, self._deadline - time.monotonic())))
+            at_most = 0.01 if any(part.is_reading for part in self._parts) else 0.25
+            self._wait(min(at_most, max(0.0, self._deadline - time.monotonic())))
         progress(len(self.nodes), len(self.nodes), 0, ())
         answers = self._answers()
         silent = dict(self._silent)
         for part in self._parts:
             silent.update({node: part.reason(node) for node in part.nodes if node not in answers})
+            part.forget()
         self._pending = None
         return [answers[node] for node in self.nodes if node in answers], silent
 
@@ -148,8 +148,10 @@ class Gathering:
             time.sleep(seconds)
         for part in [part for part in self._parts if part.has_ended]:
             self._parts.remove(part)
-            self._replace(part)
-            part.end()
+            try:
+                self._replace(part)
+            finally:
+                part.end()
 
     def _replace(self, ended: Agents) -> None:
         if self._pending is not None:

@@ -98,12 +98,13 @@ def between(job: str) -> Tuple[List[Place], List[Place]]:
     for look in _OPEN[job].last if job in _OPEN else []:
         for found, name in ((moving, "moving"), (hungry, "hungry")):
             pids = look.pids(name)
-            found += [place for place in _places(look) if place[1] in pids]
+            found += [place for place in _places(look) if place[1] in pids] if pids else []
     return moving, hungry
 
 
 def _places(look: Look) -> List[Place]:
-    return [(one.host, one.pid) for one in look.snapshot.processes if one.host is not None and one.pid is not None]
+    identities = look.snapshot.identities()
+    return [(host, pid) for *_, host, pid in identities if host is not None and pid is not None]
 
 
 def read(job: str, request: Request, progress: Progress) -> Tuple[List[Look], List[Snapshot], List[UserError]]:
@@ -126,7 +127,7 @@ def read(job: str, request: Request, progress: Progress) -> Tuple[List[Look], Li
         if node in before:
             opened.known[node] = before[node]
     found = [opened.known[node] for node in opened.gathering.nodes if node in opened.known]
-    found = [look for look in found if look.snapshot.processes]
+    found = [look for look in found if look.snapshot.identities()]
     if not found:
         if not failures:
             failures.append(no_ranks(job, len(opened.gathering.nodes)))
@@ -134,15 +135,18 @@ def read(job: str, request: Request, progress: Progress) -> Tuple[List[Look], Li
     gone = {node: reason for node, reason in silent.items() if node not in opened.known}
     engine = opened.gathering.engine
     all_seen = engine.knows_all_nodes and all(look.told.get("denied") == 0 for look in opened.last)
-    processes = [one for look in found for one in look.snapshot.processes]
-    return found, [unread(processes, gone, all_seen=all_seen)], failures
+    identities = [one for look in found for one in look.snapshot.identities()]
+    return found, [unread(identities, gone, all_seen=all_seen)], failures
 
 
 def _with_the_rest(look: Look, before: Optional[Look], asked: Optional[FrozenSet[int]]) -> Look:
     """A second look, with what the first told of those that were not asked again."""
     if asked is None or before is None:
         return look
-    rest = [(one.host, one.pid) for one in before.snapshot.processes if one.rank not in asked and one.host and one.pid]
+    others = [(host, pid) for rank, *_, host, pid in before.snapshot.identities() if rank not in asked]
+    rest = [(host, pid) for host, pid in others if host is not None and pid is not None]
+    if not rest:
+        return look
     return replace(look, snapshot=Snapshot.merged([before.snapshot.only(rest), look.snapshot]))
 
 

@@ -19,17 +19,15 @@ _MOVED = {
 
 def write_movement(diagnosis: Diagnosis, write: Write, options: Options) -> None:
     """How ranks moved between two looks, those that moved alike together."""
-    movement = diagnosis.movement
+    movement = diagnosis.moved_alike()
     if not movement:
         return
     interval = diagnosis.interval_ms
     between = options.since or ("between the two looks" + (f", {seconds(interval)} apart" if interval else ""))
     groups: Dict[Tuple[str, str], List[int]] = {}
-    for entry in movement:
-        how = "; ".join(str(sentence) for sentence in (entry.get("how") or [])[: 20 if options.verbose else 1])
-        state = str(entry.get("state") or "unknown")
-        rank = entry.get("rank")
-        groups.setdefault((state, how), []).extend([] if rank is None else [rank])
+    for state, sentences, ranks in movement:
+        how = "; ".join(sentences[: 20 if options.verbose else 1])
+        groups.setdefault((state, how), []).extend(ranks)
     write("\n")
     write(wrapped(f"{between[:1].upper()}{between[1:]}:", "", "  ", width=options.width))
     rows = list(groups.items())
@@ -89,12 +87,12 @@ def write_next(diagnosis: Diagnosis, write: Write, options: Options) -> None:
         lines.append(f"The queues of rank {concerned[0]}: {options.queues_of(concerned[0])}")
     if findings and options.more and not options.verbose:
         lines.append(f"The evidence: {options.more}")
-    one_look = diagnosis.interval_ms is None and not diagnosis.movement
+    one_look = diagnosis.interval_ms is None and not diagnosis.moved_alike()
     if options.again and one_look and not all(finding.certain for finding in findings):
         lines.append(f"A second look may tell more: {options.again}")
-    processes = diagnosis.snapshot.processes
-    size = max((process.world_size or 0 for process in processes), default=0)
-    if options.others and len(processes) < size:
+    processes = diagnosis.snapshot.identities() if options.others else []
+    size = max((size or 0 for _, size, *_ in processes), default=0)
+    if len(processes) < size:
         lines.append(f"{len(processes)} of {size:,} ranks were read; to read all: {options.others}")
     if lines:
         write("\n")

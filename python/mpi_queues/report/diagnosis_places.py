@@ -10,45 +10,46 @@ from .diagnosis_rows import Row, write_rows
 from .places import Place, of_process
 from .started import started, starting_places
 from .words import clean, counted
-from .worlds import rank_in
+
+#: One of some processes at the same place, and their ranks.
+_Group = Tuple[Process, List[int]]
 
 
 def write_waiting(snapshot: Snapshot, waiting: AbstractSet[int], write: Write, options: Options) -> None:
     """Those that wait because of the finding above: a line for each place of the program, and for each that started
     what they wait for."""
-    processes = [process for process in snapshot.processes if rank_in(process, snapshot) in waiting]
-    if not processes:
+    if not waiting:
         return
-    groups: Dict[Tuple[Any, ...], List[Process]] = {}
-    for process in processes:
+    groups: Dict[Tuple[Any, ...], _Group] = {}
+    for process, ranks, _ in snapshot.alike(waiting, others=False, arguments=False):
         place = of_process(process, full=options.verbose)
         function = clean(str(process.calls[0].get("function") or "")) if process.calls else place.call
-        groups.setdefault((function, place.where, *_starting(process)), []).append(process)
-    others = "1 other waits" if len(processes) == 1 else f"{counted(len(processes), 'other')} wait"
+        groups.setdefault((function, place.where, *_starting(process)), (process, []))[1].extend(ranks)
+    count = sum(len(ranks) for _, ranks in groups.values())
+    if not count:
+        return
+    others = "1 other waits" if count == 1 else f"{counted(count, 'other')} wait"
     write(f"\n{others} because of it:\n")
     rows = [
-        Row(ranks_named(_ranks(members, snapshot)), function, where, "", "", _started(members[0], options))
-        for (function, where, *_), members in groups.items()
+        Row(ranks_named(ranks), function, where, "", "", _started(first, options))
+        for (function, where, *_), (first, ranks) in groups.items()
     ]
     _write(rows, options.of(ROWS), write, options)
 
 
 def write_others(snapshot: Snapshot, told: AbstractSet[int], write: Write, options: Options) -> None:
     """The ranks that nothing has told, those at one place together."""
-    groups: Dict[Tuple[Any, ...], List[Process]] = {}
+    groups: Dict[Tuple[Any, ...], _Group] = {}
     nameless: Dict[Place, int] = {}
-    for process in snapshot.processes:
-        rank = rank_in(process, snapshot)
-        if rank in told:
-            continue
+    for process, ranks, without in snapshot.alike(told, others=True, arguments=True):
         place = of_process(process, full=options.verbose)
-        if rank is None:
-            nameless[place] = nameless.get(place, 0) + 1
-        else:
-            groups.setdefault((place, *_starting(process)), []).append(process)
+        if without:
+            nameless[place] = nameless.get(place, 0) + without
+        if ranks:
+            groups.setdefault((place, *_starting(process)), (process, []))[1].extend(ranks)
     rows = [
-        Row(ranks_named(_ranks(members, snapshot)), place.call, place.where, "", "", _started(members[0], options))
-        for (place, *_), members in groups.items()
+        Row(ranks_named(ranks), place.call, place.where, "", "", _started(first, options))
+        for (place, *_), (first, ranks) in groups.items()
     ]
     rows += [Row(counted(count, "process"), place.call, place.where, "") for place, count in nameless.items()]
     if not rows:
@@ -69,10 +70,6 @@ def _write(rows: Sequence[Row], limit: int, write: Write, options: Options) -> N
     write_rows(rows[:limit], write, options)
     if len(rows) > limit:
         write_more(f"  … and {counted(len(rows) - limit, 'more place')}", write, options)
-
-
-def _ranks(processes: Sequence[Process], snapshot: Snapshot) -> List[int]:
-    return [rank for process in processes if (rank := rank_in(process, snapshot)) is not None]
 
 
 def _starting(process: Process) -> Tuple[Tuple[Any, ...], ...]:

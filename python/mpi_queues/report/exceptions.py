@@ -17,7 +17,7 @@ _STATES = {"handled": "handling", "unhandled": "ended by"}
 def write_exceptions(snapshot: Snapshot, write: Write, options: Options) -> None:
     """A line for each place at which ranks have raised one; nothing where none has."""
     groups: Dict[Tuple[str, str, str], List[int]] = {}
-    for process in snapshot.processes:
+    for process in snapshot.with_exceptions():
         rank = rank_in(process, snapshot)
         if rank is not None:
             for exception in process.exceptions:

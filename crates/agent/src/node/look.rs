@@ -80,9 +80,10 @@ pub fn record(directory: &Path, recorded: &[Vec<u8>]) -> Value {
 pub fn listed(rank: &Rank) -> Snapshot {
     let mut snapshot = placed(rank, None);
     for process in &mut snapshot.processes {
-        process.executable = fs::read_link(format!("/proc/{}/exe", rank.pid)).ok().map(|path| printable_path(&path));
+        process.executable =
+            fs::read_link(format!("/proc/{}/exe", rank.pid)).ok().map(|path| printable_path(&path).into());
         process.state = Some(refused::state_word(rank.pid).to_owned());
-        process.world_key.clone_from(&rank.world);
+        process.world_key = rank.world.clone().map(Into::into);
     }
     snapshot
 }
@@ -93,7 +94,7 @@ fn placed(rank: &Rank, problem: Option<String>) -> Snapshot {
         rank: Some(rank.rank),
         world_size: rank.size,
         pid: Some(i64::from(rank.pid)),
-        host: host(),
+        host: host().map(Into::into),
         problems: problem.into_iter().collect(),
         ..model::Process::default()
     };

@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
-use model::{Digest, Snapshot};
+use model::Snapshot;
+use model::digest::Digester;
 use native::{Between, host, since_1970};
 use serde_json::json;
 
@@ -51,13 +52,14 @@ fn answer_all() -> io::Result<()> {
     let gone = Arc::new(AtomicBool::new(false));
     let questions = listen(Arc::clone(&gone));
     let mut reader = Reader::default();
+    let mut digester = Digester::default();
     for line in questions {
         // An engine may hand on an empty line at the end.
         if line.trim_ascii().is_empty() {
             continue;
         }
         match Asked::of(&line) {
-            Ok(asked) => answer(&asked, &mut reader, &gone)?,
+            Ok(asked) => answer(&asked, (&mut reader, &mut digester), &gone)?,
             Err(reason) => frame::write("refused", 0, json!({ "text": reason.to_string() }).to_string().as_bytes())?,
         }
     }
@@ -82,7 +84,7 @@ fn listen(gone: Arc<AtomicBool>) -> Receiver<Vec<u8>> {
 }
 
 /// One look at the ranks of this node.
-fn answer(asked: &Asked, reader: &mut Reader, gone: &AtomicBool) -> io::Result<()> {
+fn answer(asked: &Asked, (reader, digester): (&mut Reader, &mut Digester), gone: &AtomicBool) -> io::Result<()> {
     let (begun, clock) = (Instant::now(), since_1970(SystemTime::now()));
     let here = find::ranks(asked);
     let ranks = &here.ranks;
@@ -110,8 +112,8 @@ fn answer(asked: &Asked, reader: &mut Reader, gone: &AtomicBool) -> io::Result<(
         "stood": stood.map(|stood| [since_1970(stood.from), since_1970(stood.to)]), "file": file,
     });
     frame::write("told", asked.look, told.to_string().as_bytes())?;
-    let text = serde_json::to_vec(&Digest::of(snapshot)).map_err(io::Error::from)?;
-    frame::write("digest", asked.look, &text)
+    let digest = digester.write(&snapshot).map_err(io::Error::from)?;
+    frame::write("digest", asked.look, digest.as_bytes())
 }
 
 /// What the cluster calls this node, where it tells.

@@ -121,7 +121,13 @@ impl<'a> Context<'a> {
     fn places(&self, proc: ProcIndex, rank: Option<i64>) -> Vec<RankCall> {
         let outside = |thread: &Outside| {
             let (file, line, caller) = (thread.file.clone(), thread.line, thread.caller.clone());
-            let call = Call { thread: thread.thread, file, line, caller, ..Call::default() };
+            let call = Call {
+                thread: thread.thread,
+                file: file.map(Into::into),
+                line,
+                caller: caller.map(Into::into),
+                ..Call::default()
+            };
             RankCall { rank, call, waits_for: None }
         };
         match self.waits.states.get(proc.0) {

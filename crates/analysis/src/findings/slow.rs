@@ -63,9 +63,15 @@ fn place(free: &Free<'_>) -> Option<Place> {
         Free::Outside(thread) if in_lock(thread) => Some(Place::Lock(spot(thread))),
         Free::Outside(thread) if reads_input(thread) => Some(Place::Input(spot(thread))),
         Free::Outside(thread) => Some(Place::Work(spot(thread))),
-        Free::Polling(call) | Free::Local(call) => {
-            Some(Place::Call(call.c_name(), (None, call.caller.clone(), call.file.clone(), call.line)))
-        }
+        Free::Polling(call) | Free::Local(call) => Some(Place::Call(
+            call.c_name(),
+            (
+                None,
+                call.caller.clone().map(|text| text.to_string()),
+                call.file.clone().map(|text| text.to_string()),
+                call.line,
+            ),
+        )),
         Free::Unknown | Free::NotRead => None,
     }
 }

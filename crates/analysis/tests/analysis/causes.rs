@@ -13,10 +13,10 @@ fn second(snapshot: &mut Snapshot, members: &[i64]) {
     for (rank, process) in snapshot.processes.iter_mut().enumerate() {
         let own = members.iter().position(|member| *member == rank as i64).map(|at| at as i64);
         process.communicators.push(Communicator {
-            name: "halo".to_owned(),
+            name: "halo".into(),
             name_set: Some(true),
             unique_id: 3,
-            context_id: Some("3".to_owned()),
+            context_id: Some("3".into()),
             local_rank: own,
             size: Some(members.len() as i64),
             group: Some(members.iter().map(|member| Some(*member)).collect()),
@@ -48,7 +48,7 @@ fn waits_for(snapshot: &mut Snapshot, rank: usize, from: i64, function: &str, ro
         state: RequestState::Open,
         communicator: Some(0),
         sequence: Some(32),
-        started_by: vec![started],
+        started_by: vec![started].into(),
         ..CallRequest::default()
     });
     receive(snapshot, rank, Some(from), -32);
@@ -188,7 +188,7 @@ fn other_number(senders: Vec<Sender>) -> Vec<Finding> {
     };
     snapshot.processes[1].communicators[0].unexpected_messages.operations.push(message);
     call(&mut snapshot, 0, "MPI_Finalize", 30);
-    snapshot.processes[0].senders = senders;
+    snapshot.processes[0].senders = senders.into();
     told(snapshot).0
 }
 
@@ -202,8 +202,8 @@ fn the_same_number_on_another_communicator() {
 #[test]
 fn who_may_have_sent_a_message_that_has_arrived() {
     let sender = |line, dest, tag, communicator| Sender {
-        function: "MPI_Send".to_owned(),
-        file: Some("a.c".to_owned()),
+        function: "MPI_Send".into(),
+        file: Some("a.c".into()),
         line,
         dest,
         tag,
@@ -240,14 +240,14 @@ fn with_a_message_left(later: Vec<Sender>) -> Finding {
         ..Operation::default()
     };
     snapshot.processes[0].communicators[0].unexpected_messages.operations.push(message);
-    snapshot.processes[1].later_sends = later;
+    snapshot.processes[1].later_sends = later.into();
     twice(&snapshot).0.swap_remove(0)
 }
 
 #[test]
 fn what_is_sent_later_has_no_wrong_tag() {
     let sender = |dest, tag, communicator| Sender {
-        function: "MPI_Send".to_owned(),
+        function: "MPI_Send".into(),
         line: 30,
         dest: Some(dest),
         tag: Some(tag),
@@ -289,7 +289,7 @@ fn a_possible_reason_of_ranks_that_wait_for_one_that_finished() {
     call(&mut snapshot, 0, "MPI_Finalize", 40);
     for (rank, root, from) in [(1, 0, 2), (2, 2, 0)] {
         collective(&mut snapshot, rank, "MPI_Bcast", 20, 0);
-        let argument = model::Argument { name: "root".to_owned(), value: Some(root), ..model::Argument::default() };
+        let argument = model::Argument { name: "root".into(), value: Some(root), ..model::Argument::default() };
         snapshot.processes[rank].calls[0].arguments.push(argument);
         receive(&mut snapshot, rank, Some(from), -17);
         let posted = snapshot.processes[rank].communicators[0].pending_receives.operations.last_mut().unwrap();

@@ -8,10 +8,10 @@ use super::made::{call, job, of_kind, twice};
 fn communicator(snapshot: &mut Snapshot, name: &str, id: u64, members: &[i64]) {
     for rank in members {
         snapshot.processes[*rank as usize].communicators.push(Communicator {
-            name: name.to_owned(),
+            name: name.into(),
             name_set: Some(true),
             unique_id: id,
-            context_id: Some(id.to_string()),
+            context_id: Some(id.to_string().into()),
             local_rank: members.iter().position(|one| one == rank).map(|at| at as i64),
             size: Some(members.len() as i64),
             group: Some(members.iter().map(|member| Some(*member)).collect()),

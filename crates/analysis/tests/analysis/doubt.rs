@@ -19,7 +19,7 @@ fn damaged(arguments: &[(&str, i64)]) -> Snapshot {
         process.communicators[0].handle = Some("0x1000".to_owned());
     }
     let given =
-        |(name, value): &(&str, i64)| Argument { name: (*name).to_owned(), value: Some(*value), ..Argument::default() };
+        |(name, value): &(&str, i64)| Argument { name: (*name).into(), value: Some(*value), ..Argument::default() };
     snapshot.processes[1].calls[0].arguments = arguments.iter().map(given).collect();
     counted(&mut snapshot);
     // Rank 0 is not what this is about.
@@ -86,12 +86,12 @@ fn a_queue_that_was_not_read_whole_is_certain_only_with_the_arguments() {
 fn constants_are_those_of_the_mpi() {
     let process = |implementation: &str, world: &str| {
         let mut process = job(1).processes.remove(0);
-        process.mpi = Some(Mpi { implementation: implementation.to_owned(), ..Mpi::default() });
+        process.mpi = Some(Mpi { implementation: implementation.to_owned(), ..Mpi::default() }.into());
         process.communicators[0].handle = Some(world.to_owned());
         process
     };
     let named = |process: &Process, value: i64| {
-        peer(process, Some(&Argument { name: "source".to_owned(), value: Some(value), ..Argument::default() }))
+        peer(process, Some(&Argument { name: "source".into(), value: Some(value), ..Argument::default() }))
     };
     // MPI_ANY_SOURCE and MPI_PROC_NULL: of Open MPI, of MPICH, of the ABI of MPI 5, and of nobody knows what.
     for (implementation, world, any, null) in

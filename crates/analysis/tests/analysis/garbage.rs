@@ -116,19 +116,19 @@ fn communicator() -> impl Strategy<Value = Communicator> {
     let numbers = (option::of(number()), option::of(number()), any::<bool>());
     (names, numbers, group(), group(), prop::collection::vec(traffic, 0..3), (queue(), queue(), queue())).prop_map(
         |(names, numbers, group, remote_group, traffic, queues)| Communicator {
-            name: names.0,
+            name: names.0.into(),
             name_set: names.1,
             unique_id: names.2,
-            context_id: names.3,
+            context_id: names.3.map(Into::into),
             local_rank: numbers.0,
             size: numbers.1,
             traffic_complete: numbers.2,
             group,
             remote_group,
-            traffic,
-            pending_sends: queues.0,
-            pending_receives: queues.1,
-            unexpected_messages: queues.2,
+            traffic: traffic.into(),
+            pending_sends: queues.0.into(),
+            pending_receives: queues.1.into(),
+            unexpected_messages: queues.2.into(),
             ..Communicator::default()
         },
     )
@@ -137,9 +137,9 @@ fn communicator() -> impl Strategy<Value = Communicator> {
 fn call() -> impl Strategy<Value = Call> {
     let names = prop::sample::select(vec!["source", "dest", "tag", "root", "comm", "count", "outcount"]);
     let argument = (names, option::of(number()), option::of(word())).prop_map(|(name, value, meaning)| Argument {
-        name: name.to_owned(),
+        name: name.into(),
         value,
-        meaning,
+        meaning: meaning.map(Into::into),
         ..Argument::default()
     });
     let states = prop::sample::select(vec![
@@ -160,7 +160,7 @@ fn call() -> impl Strategy<Value = Call> {
     (number(), word(), option::of(number()), option::of(0..3_u64), lists, option::of(word())).prop_map(
         |(thread, function, line, communicator, lists, fingerprint)| Call {
             thread,
-            function,
+            function: function.into(),
             line,
             communicator,
             arguments: lists.0,
@@ -198,13 +198,13 @@ fn process() -> impl Strategy<Value = Process> {
             world_size: numbers.1,
             pid: numbers.2,
             world: numbers.3,
-            mpi: implementation.map(|name| Mpi { implementation: name.to_owned(), ..Mpi::default() }),
+            mpi: implementation.map(|name| Mpi { implementation: name.to_owned(), ..Mpi::default() }).map(Into::into),
             stage,
             state,
             all_threads,
-            calls: lists.0,
-            outside: lists.1,
-            communicators: lists.2,
+            calls: lists.0.into(),
+            outside: lists.1.into(),
+            communicators: lists.2.into(),
             ..Process::default()
         },
     )
@@ -240,18 +240,18 @@ proptest! {
 /// Processes with many threads, communicators and operations that all look the same.
 #[test]
 fn many_threads_that_look_the_same_are_diagnosed() {
-    let waits = |thread: i64| Call { thread, function: "MPI_Recv".to_owned(), ..Call::default() };
+    let waits = |thread: i64| Call { thread, function: "MPI_Recv".into(), ..Call::default() };
     let receive = Operation { any_source: true, call: Some("MPI_Recv".into()), ..Operation::default() };
     let communicator = Communicator {
         size: Some(i64::MAX),
         group: Some([Some(0), Some(0), None, Some(-7)].into()),
-        pending_receives: Queue { operations: vec![receive; 20], ..Queue::default() },
+        pending_receives: Queue { operations: vec![receive; 20], ..Queue::default() }.into(),
         ..Communicator::default()
     };
     let process = Process {
         rank: Some(0),
         calls: (0..200).map(waits).collect(),
-        communicators: vec![communicator; 10],
+        communicators: vec![communicator; 10].into(),
         ..Process::default()
     };
     let (_, verdict) = diagnose(&Snapshot { processes: vec![process; 2], ..Snapshot::default() }, None);

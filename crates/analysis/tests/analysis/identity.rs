@@ -103,7 +103,7 @@ fn without_ids_one_of_equal_members_is_certain_and_several_are_not() {
 fn names_that_differ_are_a_doubt() {
     let mut snapshot = world(2);
     add(&mut snapshot, "a", "", &[0, 1]);
-    snapshot.processes[1].communicators[1].name = "b".to_owned();
+    snapshot.processes[1].communicators[1].name = "b".into();
     assert_eq!(identities(&snapshot), [[0, 1], [0, 2]]);
     assert_eq!(doubts(&snapshot), [false, true, true]);
 }
@@ -214,7 +214,7 @@ proptest! {
             let communicators = communicators
                 .into_iter()
                 .map(|(context, group, remote, local_rank, size)| Communicator {
-                    context_id: context.map(|id| format!("{id}/{}", 2 - id)),
+                    context_id: context.map(|id| format!("{id}/{}", 2 - id)).map(Into::into),
                     group: group.map(Into::into),
                     remote_group: remote.map(Into::into),
                     local_rank,

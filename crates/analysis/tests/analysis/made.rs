@@ -9,9 +9,9 @@ use model::{
 /// A job of `size` ranks that stand nowhere yet, with MPI_COMM_WORLD.
 pub fn job(size: i64) -> Snapshot {
     let world = |rank| Communicator {
-        name: "MPI_COMM_WORLD".to_owned(),
+        name: "MPI_COMM_WORLD".into(),
         name_set: Some(true),
-        context_id: Some("0".to_owned()),
+        context_id: Some("0".into()),
         local_rank: Some(rank),
         size: Some(size),
         group: Some((0..size).map(Some).collect()),
@@ -23,7 +23,7 @@ pub fn job(size: i64) -> Snapshot {
         pid: Some(1000 + rank),
         stage: Some(Stage::Initialized),
         all_threads: Some(true),
-        communicators: vec![world(rank)],
+        communicators: vec![world(rank)].into(),
         ..Process::default()
     };
     Snapshot { processes: (0..size).map(process).collect(), ..Snapshot::default() }
@@ -33,10 +33,10 @@ pub fn job(size: i64) -> Snapshot {
 pub fn call(snapshot: &mut Snapshot, rank: usize, function: &str, line: i64) {
     snapshot.processes[rank].calls.push(Call {
         thread: 1,
-        function: function.to_owned(),
-        file: Some("a.c".to_owned()),
+        function: function.into(),
+        file: Some("a.c".into()),
         line: Some(line),
-        caller: Some("main".to_owned()),
+        caller: Some("main".into()),
         fingerprint: Some("f".to_owned()),
         ..Call::default()
     });

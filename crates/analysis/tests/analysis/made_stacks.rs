@@ -67,7 +67,8 @@ pub fn in_mpi(function: &str, chance: &mut Chance) -> Vec<Frame> {
 /// A job of `size` ranks whose queues are not known.
 pub fn dark_job(size: usize) -> Snapshot {
     let mut snapshot = job(size as i64);
-    let none = || Queue { state: QueueState::NoInformation, detail: Some("withheld".to_owned()), ..Queue::default() };
+    let detail = || Some("withheld".to_owned());
+    let none = || Queue { state: QueueState::NoInformation, detail: detail(), ..Queue::default() }.into();
     for process in &mut snapshot.processes {
         let world = &mut process.communicators[0];
         (world.pending_sends, world.pending_receives, world.unexpected_messages) = (none(), none(), none());
@@ -81,5 +82,5 @@ pub fn stand(snapshot: &mut Snapshot, rank: usize, stack: Stack) {
     process.calls = stack.call().map(|call| Call { fingerprint: Some("f".to_owned()), ..call }).into_iter().collect();
     process.outside = stack.outside().into_iter().collect();
     process.outside.iter_mut().for_each(|thread| thread.fingerprint = Some("f".to_owned()));
-    process.stacks = vec![stack];
+    process.stacks = vec![stack].into();
 }

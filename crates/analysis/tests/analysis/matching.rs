@@ -172,14 +172,14 @@ fn what_was_not_read_is_told() {
         matching.blind(&job, matching.at(place).unwrap())
     };
     assert_eq!([specific, any, send].map(|place| blind(&snapshot, place)), [None, None, None]);
-    snapshot.processes[2].communicators[0].pending_sends = Queue::no_information("not kept");
+    snapshot.processes[2].communicators[0].pending_sends = Queue::no_information("not kept").into();
     assert_eq!(blind(&snapshot, specific), None);
     assert_eq!(blind(&snapshot, any).unwrap(), "pending sends of rank 2: not kept");
-    snapshot.processes[2].communicators[0].pending_receives = Queue::no_information("not kept");
+    snapshot.processes[2].communicators[0].pending_receives = Queue::no_information("not kept").into();
     assert_eq!(blind(&snapshot, send).unwrap(), "pending receives of rank 2: not kept");
     snapshot.processes.truncate(1);
     assert_eq!(blind(&snapshot, specific).unwrap(), "rank 1 was not read");
-    snapshot.processes[0].communicators[0].unexpected_messages = Queue::no_information("in the network");
+    snapshot.processes[0].communicators[0].unexpected_messages = Queue::no_information("in the network").into();
     assert_eq!(blind(&snapshot, specific).unwrap(), "unexpected messages at rank 0: in the network");
 }
 
@@ -200,10 +200,10 @@ fn messages_that_are_seen_nowhere_are_counted() {
         Matching::new(&job).unseen(&job, world, job.proc(1).unwrap(), job.proc(0).unwrap())
     };
     assert_eq!(unseen(&snapshot), None);
-    snapshot.processes[0].communicators[0].traffic = vec![count(1, 0, 65534)];
+    snapshot.processes[0].communicators[0].traffic = vec![count(1, 0, 65534)].into();
     // Of as many as have arrived the pending one is one.
     for (sent, expected) in [(65534, Some(0)), (65535, Some(0)), (1, Some(2)), (65536, None)] {
-        snapshot.processes[1].communicators[0].traffic = vec![count(0, sent, 0)];
+        snapshot.processes[1].communicators[0].traffic = vec![count(0, sent, 0)].into();
         assert_eq!(unseen(&snapshot), expected, "{sent}");
     }
 }
@@ -227,15 +227,15 @@ fn a_send_that_was_received_is_no_message_for_others() {
     };
     let pairs = |outcomes: &[Outcome]| outcomes.iter().all(|one| matches!(one, Outcome::Pair(_)));
     assert!(pairs(&outcomes(&snapshot)));
-    snapshot.processes[0].communicators[0].traffic = vec![count(1, 0, 7)];
-    snapshot.processes[1].communicators[0].traffic = vec![count(0, 7, 0)];
+    snapshot.processes[0].communicators[0].traffic = vec![count(1, 0, 7)].into();
+    snapshot.processes[1].communicators[0].traffic = vec![count(0, 7, 0)].into();
     assert_eq!(outcomes(&snapshot), [Outcome::Unmatched, Outcome::Moving]);
     // It may lie where it was not read.
     snapshot.processes[0].communicators[0].unexpected_messages.state = QueueState::Error;
     assert!(!outcomes(&snapshot).contains(&Outcome::Moving));
     snapshot.processes[0].communicators[0].unexpected_messages.state = QueueState::Ok;
     // One is on its way.
-    snapshot.processes[1].communicators[0].traffic = vec![count(0, 8, 0)];
+    snapshot.processes[1].communicators[0].traffic = vec![count(0, 8, 0)].into();
     assert!(pairs(&outcomes(&snapshot)));
 }
 

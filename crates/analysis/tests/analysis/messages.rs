@@ -37,7 +37,7 @@ fn what_is_not_certain_says_why() {
     let suspect = findings(&snapshot, &[Fate::Suspect, Fate::Suspect], &[wait]);
     assert!(!suspect[0].certain);
     assert!(suspect[0].evidence.iter().any(|text| text.contains("not certain")), "{suspect:?}");
-    snapshot.processes[1].communicators[0].pending_sends = Queue::no_information("no lists");
+    snapshot.processes[1].communicators[0].pending_sends = Queue::no_information("no lists").into();
     let blind = findings(&snapshot, &[Fate::Stuck, Fate::Stuck], &[wait]);
     assert!(!blind[0].certain);
     assert!(blind[0].evidence.contains(&"not all was read: pending sends of rank 1: no lists".to_owned()), "{blind:?}");
@@ -136,7 +136,8 @@ fn lengths(bytes: u64, room: u64, traffic: Option<(u64, u64)>) -> String {
                 arrived: Some(arrived),
                 modulus: 65536,
                 ..Traffic::default()
-            }];
+            }]
+            .into();
         }
     }
     told(&findings(&snapshot, &[Fate::Open, Fate::Open], &[]))

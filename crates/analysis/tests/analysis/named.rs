@@ -112,7 +112,7 @@ fn what_contradicts_or_is_ambiguous_tells_nothing() {
     assert!(!told(&|job| job.processes[1].rank = Some(0)));
     assert!(!told(&|job| job.processes[1].rank = Some(2)));
     // Another communicator: another id, another size, other members, another rank of the sender.
-    assert!(!told(&|job| job.processes[0].communicators[0].context_id = Some("1".to_owned())));
+    assert!(!told(&|job| job.processes[0].communicators[0].context_id = Some("1".into())));
     assert!(!told(&|job| job.processes[0].communicators[0].size = Some(4)));
     assert!(!told(&|job| job.processes[0].communicators[0].group = Some([Some(0), Some(1), Some(5)].into())));
     assert!(!told(&|job| job.processes[0].communicators[0].group = Some([Some(0), Some(1)].into())));

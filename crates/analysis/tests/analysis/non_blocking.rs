@@ -92,7 +92,7 @@ fn all_have_begun_but_not_the_same_one() {
 #[test]
 fn a_rank_that_finished_has_not_begun_it() {
     let mut snapshot = missed(Some(32));
-    snapshot.processes[2].calls[0].function = "MPI_Finalize".to_owned();
+    snapshot.processes[2].calls[0].function = "MPI_Finalize".into();
     snapshot.processes[2].communicators[0].pending_receives.operations.clear();
     let (findings, _) = diagnose(&snapshot, None);
     let [missing] = about_collectives(&findings)[..] else { panic!("{findings:?}") };

@@ -128,7 +128,7 @@ fn plant(
             for thread in &mut earlier.processes[rank].calls {
                 thread.fingerprint = Some("earlier".to_owned());
                 // A loop that polls is seen to go on where it is another one.
-                thread.caller = Some("before".to_owned());
+                thread.caller = Some("before".into());
             }
             return Some(earlier);
         }

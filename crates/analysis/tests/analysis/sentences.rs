@@ -85,7 +85,7 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
             call(&mut snapshot, rank, function, 20);
             if root {
                 let value = Some((rank == 1).into());
-                let argument = Argument { name: "root".to_owned(), value, ..Argument::default() };
+                let argument = Argument { name: "root".into(), value, ..Argument::default() };
                 snapshot.processes[rank].calls[0].arguments.push(argument);
             }
         }
@@ -137,7 +137,7 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
         }
         FindingKind::Polling => {
             let mut snapshot = in_receives();
-            snapshot.processes[0].calls[0].function = "MPI_Test".to_owned();
+            snapshot.processes[0].calls[0].function = "MPI_Test".into();
             vec![snapshot]
         }
         FindingKind::TagMismatch => unfit(operation(Some(1), Some(17)), operation(Some(1), Some(18))),
@@ -197,7 +197,7 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
         }
         FindingKind::UnmatchedSend => {
             let mut snapshot = in_receives();
-            snapshot.processes[2].calls[0].function = "MPI_Ssend".to_owned();
+            snapshot.processes[2].calls[0].function = "MPI_Ssend".into();
             snapshot.processes[2].communicators[0].pending_receives.operations.clear();
             send(&mut snapshot, 2, 0, 3, true);
             vec![snapshot]
@@ -209,7 +209,7 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
         }
         FindingKind::NeverStarted => {
             let mut snapshot = in_receives();
-            snapshot.processes[0].calls[0].function = "MPI_Waitall".to_owned();
+            snapshot.processes[0].calls[0].function = "MPI_Waitall".into();
             let idle = |index| CallRequest {
                 index,
                 state: RequestState::Inactive,
@@ -276,7 +276,7 @@ const PARTS: &[Part] = &[
     |snapshot| threads(snapshot, |thread| (thread.file, thread.line) = (None, None)),
     |snapshot| {
         for process in &mut snapshot.processes {
-            process.communicators.iter_mut().for_each(|one| one.name.clear());
+            process.communicators.iter_mut().for_each(|one| one.name = model::Text::default());
         }
     },
     |snapshot| operations(snapshot, |one| (one.desired_tag, one.actual_tag) = (None, None)),

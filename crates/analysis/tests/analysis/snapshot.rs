@@ -44,14 +44,13 @@ pub fn snapshot(state: &State, programs: &[Vec<Call>], seen: Seen) -> Snapshot {
             rank: Some(rank as i64),
             world_size: Some(size as i64),
             pid: Some(100 + rank as i64),
-            mpi: Some(Mpi {
-                implementation: "Open MPI".to_owned(),
-                transport: Some("ob1".to_owned()),
-                ..Mpi::default()
-            }),
+            mpi: Some(
+                Mpi { implementation: "Open MPI".to_owned(), transport: Some("ob1".to_owned()), ..Mpi::default() }
+                    .into(),
+            ),
             stage: Some(if finalizing { Stage::Finalizing } else { Stage::Initialized }),
             calls: call.map(|call| self::call(state, rank, call, seen)).into_iter().collect(),
-            outside: if call.is_none() { vec![outside] } else { Vec::new() },
+            outside: if call.is_none() { vec![outside].into() } else { Vec::new().into() },
             all_threads: Some(true),
             communicators: (0..COMMS).map(|comm| communicator(state, programs, rank, comm, &group, seen)).collect(),
             ..Process::default()
@@ -72,9 +71,9 @@ fn handle(request: usize) -> u64 {
 fn call(state: &State, rank: usize, call: &Call, seen: Seen) -> ModelCall {
     let own = &state.ranks[rank];
     let argument = |name: &str, value: i64, meaning: Option<&str>| Argument {
-        name: name.to_owned(),
+        name: name.into(),
         value: Some(value),
-        meaning: meaning.map(str::to_owned),
+        meaning: meaning.map(str::to_owned).map(Into::into),
         ..Argument::default()
     };
     let source = |from: Option<usize>| match from {
@@ -123,10 +122,10 @@ fn call(state: &State, rank: usize, call: &Call, seen: Seen) -> ModelCall {
     let known = seen.arguments;
     ModelCall {
         thread: 1,
-        function: call.function().to_owned(),
-        file: Some("program.c".to_owned()),
+        function: call.function().into(),
+        file: Some("program.c".into()),
         line: Some(own.call as i64 + 10),
-        caller: Some("main".to_owned()),
+        caller: Some("main".into()),
         arguments: if known { arguments } else { Vec::new() },
         communicator: comm.filter(|_| known).map(|comm| UNIQUE[comm]),
         requests: if known { requests.iter().enumerate().map(request).collect() } else { Vec::new() },
@@ -212,23 +211,24 @@ fn communicator(
         ..Traffic::default()
     };
     Communicator {
-        name: ["MPI_COMM_WORLD", "dup"][comm].to_owned(),
+        name: ["MPI_COMM_WORLD", "dup"][comm].into(),
         name_set: Some(true),
         unique_id: UNIQUE[comm],
-        context_id: Some(UNIQUE[comm].to_string()),
+        context_id: Some(UNIQUE[comm].to_string().into()),
         handle: Some(format!("{:#x}", 0x5000 + comm)),
         local_rank: Some(rank as i64),
         size: Some(size as i64),
         group: Some(group.clone()),
-        traffic: if seen.counters { (0..size).map(count).collect() } else { Vec::new() },
+        traffic: if seen.counters { (0..size).map(count).collect() } else { Vec::new().into() },
         traffic_complete: seen.counters,
         next_sequence: seen.numbers.then(|| sequence(own.started[comm])),
-        pending_sends: posted(false),
-        pending_receives: posted(true),
+        pending_sends: posted(false).into(),
+        pending_receives: posted(true).into(),
         unexpected_messages: Queue {
             operations: state.unexpected.iter().filter(arrived).map(message).collect(),
             ..Queue::default()
-        },
+        }
+        .into(),
         ..Communicator::default()
     }
 }

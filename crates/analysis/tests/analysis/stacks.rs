@@ -33,7 +33,7 @@ fn lines(tree: &StackTree) -> Vec<String> {
 fn snapshot(stacks: Vec<Vec<Stack>>) -> Snapshot {
     let mut snapshot = dark_job(stacks.len());
     for (process, stacks) in snapshot.processes.iter_mut().zip(stacks) {
-        process.stacks = stacks;
+        process.stacks = stacks.into();
     }
     snapshot
 }
@@ -223,7 +223,7 @@ fn any_snapshot() -> impl Strategy<Value = Snapshot> {
         rank,
         pid,
         world_size,
-        stacks,
+        stacks: stacks.into(),
         ..Process::default()
     });
     prop::collection::vec(process, 0..8).prop_map(|processes| Snapshot { processes, ..Snapshot::default() })

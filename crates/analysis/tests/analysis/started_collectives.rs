@@ -33,7 +33,7 @@ fn waits(snapshot: &mut Snapshot, rank: usize, sequence: i64, from: i64) -> &mut
 
 fn started(request: &mut CallRequest, function: &str, line: i64) {
     let (function, file, line) = (function.to_owned(), Some("a.c".to_owned()), Some(line));
-    request.started_by = vec![StartedBy { function, file, line, certain: true, ..StartedBy::default() }];
+    request.started_by = vec![StartedBy { function, file, line, certain: true, ..StartedBy::default() }].into();
 }
 
 /// What is planned by one of these functions, with these roots.

@@ -14,7 +14,11 @@ pub fn world(size: i64) -> Snapshot {
     for rank in 0..size {
         let world = communicator("MPI_COMM_WORLD", "0", rank, &(0..size).collect::<Vec<_>>());
         let communicators = vec![world];
-        snapshot.processes.push(Process { rank: Some(rank), communicators, ..Process::default() });
+        snapshot.processes.push(Process {
+            rank: Some(rank),
+            communicators: communicators.into(),
+            ..Process::default()
+        });
     }
     snapshot
 }
@@ -22,9 +26,9 @@ pub fn world(size: i64) -> Snapshot {
 /// What a member has of an intracommunicator.
 pub fn communicator(name: &str, context: &str, rank: i64, members: &[i64]) -> Communicator {
     Communicator {
-        name: name.to_owned(),
+        name: name.into(),
         name_set: Some(true),
-        context_id: (!context.is_empty()).then(|| context.to_owned()),
+        context_id: (!context.is_empty()).then(|| context.to_owned()).map(Into::into),
         local_rank: members.iter().position(|member| *member == rank).map(|at| at as i64),
         size: Some(members.len() as i64),
         group: Some(members.iter().map(|member| Some(*member)).collect()),
@@ -82,8 +86,8 @@ pub fn post(
 pub fn stands(snapshot: &mut Snapshot, rank: usize, function: &str, line: i64) {
     snapshot.processes[rank].calls.push(Call {
         thread: 1,
-        function: function.to_owned(),
-        file: Some("a.c".to_owned()),
+        function: function.into(),
+        file: Some("a.c".into()),
         line: Some(line),
         ..Call::default()
     });

@@ -12,7 +12,7 @@ fn given(snapshot: &mut Snapshot, rank: usize, arguments: &[(&str, i64)]) {
     call.communicator = communicator;
     let argument = |(name, value): &(&str, i64)| {
         let (name, value) = ((*name).to_owned(), Some(*value));
-        Argument { name, value, ..Argument::default() }
+        Argument { name: name.into(), value, ..Argument::default() }
     };
     call.arguments = arguments.iter().map(argument).collect();
 }
@@ -115,9 +115,9 @@ fn halves(tags: [i64; 2]) -> Snapshot {
         let process = &mut snapshot.processes[rank];
         process.communicators[0].handle = Some("0x44000000".to_owned());
         process.communicators.push(Communicator {
-            name: "half".to_owned(),
+            name: "half".into(),
             unique_id: 7,
-            context_id: Some(format!("half {half}")),
+            context_id: Some(format!("half {half}").into()),
             local_rank: Some(rank as i64 % 2),
             size: Some(2),
             group: Some([0, 1].map(|member| Some(2 * half as i64 + member)).into_iter().collect()),

@@ -217,7 +217,7 @@ fn arguments_say_which_receive_a_call_waits_for() {
     call(&mut snapshot, 0, "MPI_Recv", 10);
     receive(&mut snapshot, 0, Some(1), 1);
     receive(&mut snapshot, 0, Some(0), 2);
-    let argument = |name: &str, value| Argument { name: name.to_owned(), value: Some(value), ..Argument::default() };
+    let argument = |name: &str, value| Argument { name: name.into(), value: Some(value), ..Argument::default() };
     snapshot.processes[0].calls[0].arguments = vec![argument("source", 0), argument("tag", 2)];
     outside(&mut snapshot, 1, "compute");
     counted(&mut snapshot);
@@ -400,7 +400,7 @@ fn damaged_numbers_end_in_an_answer() {
         communicator.size = Some(value);
         communicator.group = Some(vec![None, Some(value), Some(value), Some(0)].into());
         communicator.traffic =
-            vec![Traffic { local_rank: value, sent: Some(u64::MAX), modulus: 0, ..Traffic::default() }];
+            vec![Traffic { local_rank: value, sent: Some(u64::MAX), modulus: 0, ..Traffic::default() }].into();
     }
     snapshot.processes[2].rank = Some(0);
     let (_, verdict) = twice(&snapshot);

@@ -70,7 +70,7 @@ fn constants(call: &CodeCall, site: &CallSite) -> Vec<Argument> {
     let known = parameters(&c_name(&call.function), false).filter(|_| !is_fortran(call)).unwrap_or_default();
     let constant = |(number, parameter): (usize, &Parameter)| {
         let value = narrow(site.constant(number)?, parameter.bytes?);
-        Some(Argument { name: parameter.name.to_owned(), value: Some(value), fixed: true, ..Argument::default() })
+        Some(Argument { name: parameter.name.into(), value: Some(value), fixed: true, ..Argument::default() })
     };
     known.iter().enumerate().filter(|(_, one)| !one.address).filter_map(constant).collect()
 }

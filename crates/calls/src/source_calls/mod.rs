@@ -343,7 +343,7 @@ impl<'a, C: Caller> Around<'_, 'a, C> {
                 let expanded = if source.fortran { None } else { self.standing.expanded(text).ok().flatten() };
                 named = object(expanded.as_deref().unwrap_or(text), source);
                 address = argument.value;
-                call.request.expression.clone_from(&argument.expression);
+                call.request.expression = argument.expression.as_deref().map(str::to_owned);
                 call.request.handle = argument.values.as_ref().and_then(|values| values.first().copied());
             } else {
                 call.arguments.push(argument);

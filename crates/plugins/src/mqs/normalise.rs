@@ -59,7 +59,7 @@ fn queues(communicator: &mut Communicator) -> [&mut Vec<Operation>; 3] {
 
 fn correct(communicator: &mut Communicator, known: &Communicator, problems: &mut Vec<String>) {
     // A plug-in has room for 64 bytes.
-    let cut = communicator.name.len() >= 60 && known.name.starts_with(&communicator.name);
+    let cut = communicator.name.len() >= 60 && known.name.starts_with(communicator.name.as_str());
     if communicator.name.is_empty() || cut {
         communicator.name.clone_from(&known.name);
     }
@@ -102,7 +102,7 @@ mod tests {
     fn comm(name: &str, unique_id: u64, group: &[i64], remote: Option<&[i64]>) -> Communicator {
         let ranks = |ranks: &[i64]| ranks.iter().copied().map(Some).collect();
         Communicator {
-            name: name.to_owned(),
+            name: name.into(),
             unique_id,
             local_rank: Some(0),
             size: Some(group.len() as i64),

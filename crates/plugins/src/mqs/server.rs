@@ -142,7 +142,7 @@ impl<'a> PluginServer<'a> {
                 let name = foreign::until_nul(name);
                 self.groups.push(None);
                 self.report.communicators.push(Communicator {
-                    name: printable(&name[..name.len().min(super::abi::TEXT)]),
+                    name: printable(&name[..name.len().min(super::abi::TEXT)]).into(),
                     unique_id,
                     local_rank: convert::rank(local_rank),
                     size: convert::rank(size),

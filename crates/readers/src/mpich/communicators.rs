@@ -250,9 +250,9 @@ fn describe(
     let context = if inter { format!("{send_context}/{receive_context}") } else { receive_context.to_string() };
     let facts = Communicator {
         name_set: Some(!name.is_empty()),
-        name,
+        name: name.into(),
         unique_id: u64::from(value.0),
-        context_id: Some(context),
+        context_id: Some(context.into()),
         handle: Some(format!("{:#x}", c_handle(value, record.addr, abi))),
         local_rank: Some(record.int(shape.rank)),
         size: Some(size),
@@ -263,7 +263,7 @@ fn describe(
             None
         },
         group,
-        elsewhere,
+        elsewhere: elsewhere.into(),
         // The tags of non-blocking collectives (`MPIDU_Sched_next_tag`, src/mpid/common/sched/mpidu_sched.c, v3.2 to v5.0).
         next_sequence: shape.next_tag.map(|slot| record.int(slot)),
         ..Communicator::default()

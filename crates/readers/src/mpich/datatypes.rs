@@ -24,7 +24,7 @@ pub struct KnownDatatype {
 impl KnownDatatype {
     /// Makes it the datatype of an operation.
     pub fn put_into(self, operation: &mut Operation) {
-        operation.datatype = self.name;
+        operation.datatype = self.name.map(Into::into);
         operation.datatype_value = Unwritten(self.value);
     }
 }

@@ -256,7 +256,7 @@ pub fn read(
         let name = printable(object.name(offsets.name));
         let mut facts = Communicator {
             name_set: Some(!name.is_empty()),
-            name,
+            name: name.into(),
             unique_id: u64::from(object.value.0),
             handle: Some(format!("{:#x}", c_handle(object.value, object.at, abi_handles))),
             local_rank: object.int(offsets.numbers.rank, abi),

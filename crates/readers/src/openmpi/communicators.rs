@@ -200,17 +200,17 @@ pub fn read_one(
     let facts = model::Communicator {
         name_set: Some(flags & constants.comm_name_is_set != 0),
         unique_id,
-        context_id,
+        context_id: context_id.map(Into::into),
         handle: Some(addr.to_string()),
         local_rank: (my_rank >= 0).then_some(my_rank),
         size: local.as_ref().map(|ranks| ranks.len() as i64),
         group: local.clone(),
         remote_group: remote.clone(),
-        elsewhere,
+        elsewhere: elsewhere.into(),
         // libnbc and adapt count the tags of a communicator down (`ompi_coll_base_nbc_reserve_tags`,
         // ompi/mca/coll/base/coll_base_util.h, v4.1.4 and v5.0.8).
         next_sequence: shape.next_tag.map(|slot| record.int(slot).wrapping_neg()),
-        name,
+        name: name.into(),
         ..model::Communicator::default()
     };
     let peers = if inter { remote } else { local };

@@ -40,9 +40,9 @@ pub fn cut(communicators: &mut Communicators) {
 pub fn append_all_internal(communicators: &mut Communicators) {
     for (index, internal) in communicators.take_internal() {
         let (facts, own) = (internal.facts, &mut communicators.found[index].facts);
-        append_internal(&mut own.pending_sends, facts.pending_sends);
-        append_internal(&mut own.pending_receives, facts.pending_receives);
-        append_internal(&mut own.unexpected_messages, facts.unexpected_messages);
+        append_internal(&mut own.pending_sends, facts.pending_sends.into_owned());
+        append_internal(&mut own.pending_receives, facts.pending_receives.into_owned());
+        append_internal(&mut own.unexpected_messages, facts.unexpected_messages.into_owned());
         own.traffic_complete &= facts.traffic_complete;
         own.traffic.extend(facts.traffic.into_iter().map(|traffic| Traffic { within_local_group: true, ..traffic }));
     }

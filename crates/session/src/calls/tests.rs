@@ -60,7 +60,7 @@ impl HandleSource for Library {
 }
 
 fn communicator(unique_id: u64, name: &str, handle: &str) -> Communicator {
-    Communicator { unique_id, name: name.to_owned(), handle: Some(handle.to_owned()), ..Communicator::default() }
+    Communicator { unique_id, name: name.into(), handle: Some(handle.to_owned()), ..Communicator::default() }
 }
 
 fn two() -> Vec<Communicator> {
@@ -68,15 +68,15 @@ fn two() -> Vec<Communicator> {
 }
 
 fn argument(name: &str, value: i64) -> Argument {
-    Argument { name: name.to_owned(), value: Some(value), ..Argument::default() }
+    Argument { name: name.into(), value: Some(value), ..Argument::default() }
 }
 
 fn call(function: &str, arguments: Vec<Argument>) -> Call {
-    Call { function: function.to_owned(), arguments, ..Call::default() }
+    Call { function: function.into(), arguments, ..Call::default() }
 }
 
 fn requests(values: &[i64]) -> Argument {
-    Argument { name: "array_of_requests".to_owned(), values: Some(values.to_vec()), ..Argument::default() }
+    Argument { name: "array_of_requests".into(), values: Some(values.to_vec()), ..Argument::default() }
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_fortran_integer_goes_through_the_library() {
 
 #[test]
 fn a_name_of_the_standard_where_the_value_is_not_known() {
-    let named = |meaning: &str| Argument { value: None, meaning: Some(meaning.to_owned()), ..argument("comm", 0) };
+    let named = |meaning: &str| Argument { value: None, meaning: Some(meaning.into()), ..argument("comm", 0) };
     let mut recv = call("MPI_Recv", vec![named("MPI_COMM_WORLD")]);
     resolve(&mut recv, &two(), POINTERS, None);
     assert_eq!(recv.communicator, Some(3));
@@ -125,8 +125,7 @@ fn a_name_of_the_standard_where_the_value_is_not_known() {
 
 #[test]
 fn what_was_known_before_stays() {
-    let mut recv =
-        call("MPI_Recv", vec![Argument { meaning: Some("mine".to_owned()), ..argument("comm", 0x4400_0000) }]);
+    let mut recv = call("MPI_Recv", vec![Argument { meaning: Some("mine".into()), ..argument("comm", 0x4400_0000) }]);
     recv.communicator = Some(9);
     resolve(&mut recv, &two(), POINTERS, None);
     assert_eq!((recv.communicator, recv.arguments[0].meaning.as_deref()), (Some(9), Some("mine")));
@@ -169,7 +168,7 @@ fn a_handle_that_is_given_by_its_address_is_the_one_that_stands_there() {
     let mut wait = call("MPI_Wait", vec![there]);
     resolve(&mut wait, &two(), POINTERS, Some(&library));
     assert_eq!(wait.requests.iter().map(|one| one.state).collect::<Vec<_>>(), [RequestState::Open]);
-    let unread = Argument { unknown: Some("it cannot be read".to_owned()), ..argument("request", 17) };
+    let unread = Argument { unknown: Some("it cannot be read".into()), ..argument("request", 17) };
     let mut wait = call("MPI_Wait", vec![unread]);
     resolve(&mut wait, &two(), POINTERS, Some(&library));
     assert!(wait.requests.is_empty());
@@ -184,7 +183,7 @@ fn a_request_that_a_call_makes_is_none_that_it_waits_for() {
 
 fn with_internal(mut found: Communicator, text: &'static str, status: OperationStatus) -> Communicator {
     let part = Operation { internal: true, status, extra_text: vec![text.into()], ..Operation::default() };
-    found.pending_receives = Queue { operations: vec![part], ..Queue::default() };
+    found.pending_receives = Queue { operations: vec![part], ..Queue::default() }.into();
     found
 }
 

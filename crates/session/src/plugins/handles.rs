@@ -92,7 +92,7 @@ impl<T: Target> Session<T> {
         let path = self.plugin_path(settings)?;
         let plugin = Some(path.display().to_string());
         let layouts = Some(detected.layouts_name.clone());
-        process.source = Some(Source { kind: SourceKind::Plugin, plugin, layouts, ..Source::default() });
+        process.source = Some(Source { kind: SourceKind::Plugin, plugin, layouts, ..Source::default() }.into());
         for (kind, designator) in wanted {
             let kind = *kind;
             let list = match designator {

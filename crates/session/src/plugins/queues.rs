@@ -151,16 +151,20 @@ impl<T: Target> Session<T> {
                 for queue in communicators.iter_mut().flat_map(|communicator| communicator.queues_mut()) {
                     *queue = Queue::no_information(refused.as_str());
                 }
-                QueueReport { communicators, notes: vec![refused], ..QueueReport::default() }
+                QueueReport {
+                    communicators: communicators.into_owned(),
+                    notes: vec![refused],
+                    ..QueueReport::default()
+                }
             }
         };
         report.notes.extend(ours.notes.iter().cloned());
         let plugin = Some(path.display().to_string());
         let layouts = Some(detected.layouts_name.clone());
         Ok(Process {
-            mpi: Some(detected.mpi.clone()),
-            source: Some(Source { kind: SourceKind::Plugin, plugin, layouts, ..Source::default() }),
-            communicators: report.communicators,
+            mpi: Some(detected.mpi.clone().into()),
+            source: Some(Source { kind: SourceKind::Plugin, plugin, layouts, ..Source::default() }.into()),
+            communicators: report.communicators.into(),
             notes: report.notes,
             problems: ours.problems.into_iter().chain(report.problems).collect(),
             spawned: told.spawned,

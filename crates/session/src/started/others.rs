@@ -12,9 +12,9 @@ pub(super) fn take(process: &mut Process) {
     let (later, calls): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| call.later);
     let (sent, calls): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| call.sent);
     let (sends, later): (Vec<_>, Vec<_>) = later.into_iter().partition(|call| call.sent);
-    process.senders = senders(sent);
-    process.earlier_collectives = earlier_collectives(earlier);
-    process.later_sends = senders(sends);
+    process.senders = senders(sent).into();
+    process.earlier_collectives = earlier_collectives(earlier).into();
+    process.later_sends = senders(sends).into();
     process.later_collectives = later_collectives(later);
     process.source_calls = calls;
 }
@@ -24,7 +24,16 @@ fn senders(calls: Vec<SourceCall>) -> Vec<Sender> {
         let value = |names: &[&str]| given(&call, names).and_then(|argument| argument.value);
         let (dest, tag) = (value(&["dest"]), value(&["sendtag", "tag"]));
         let SourceCall { function, file, line, caller, communicator, elsewhere, .. } = call;
-        Sender { function, file, line, caller, dest, tag, communicator, elsewhere }
+        Sender {
+            function: function.into(),
+            file: file.map(Into::into),
+            line,
+            caller: caller.map(Into::into),
+            dest,
+            tag,
+            communicator,
+            elsewhere,
+        }
     };
     calls.into_iter().map(sender).collect()
 }

@@ -18,7 +18,7 @@ fn at(line: i64, function: &str) -> SourceCall {
 
 fn with(mut call: SourceCall, arguments: &[(&str, i64, bool)]) -> SourceCall {
     let argument = |(name, value, fixed): &(&str, i64, bool)| Argument {
-        name: (*name).to_owned(),
+        name: (*name).into(),
         value: Some(*value),
         fixed: *fixed,
         ..Argument::default()
@@ -50,9 +50,9 @@ fn process(source_calls: Vec<SourceCall>) -> Process {
         sort: Some(RequestSort::PointToPoint),
         ..CallRequest::default()
     };
-    let call = Call { function: "MPI_Wait".to_owned(), thread: 1, requests: vec![request], ..Call::default() };
-    let communicator = Communicator { unique_id: 3, pending_receives: queue, ..Communicator::default() };
-    Process { calls: vec![call], communicators: vec![communicator], source_calls, ..Process::default() }
+    let call = Call { function: "MPI_Wait".into(), thread: 1, requests: vec![request], ..Call::default() };
+    let communicator = Communicator { unique_id: 3, pending_receives: queue.into(), ..Communicator::default() };
+    Process { calls: vec![call].into(), communicators: vec![communicator].into(), source_calls, ..Process::default() }
 }
 
 /// What is told of the request: lines, each with whether it is certain.

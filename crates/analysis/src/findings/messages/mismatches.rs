@@ -14,7 +14,7 @@ use crate::advice::{self, Change};
 use crate::blame::Blame;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::matching::{Entry, OperationId, Outcome, Place, name};
-use model::{Finding, FindingKind, QueueKind, Sender};
+use model::{Finding, FindingKind, QueueKind, Sender, Text};
 
 /// Near misses, and the operations that they tell of.
 pub(super) struct Near {
@@ -201,7 +201,7 @@ struct Miss<'e> {
 }
 
 /// What is equal in near misses that are told once.
-type Alike = (FindingKind, String, Option<i64>, Option<i64>, Option<(String, i64)>);
+type Alike = (FindingKind, String, Option<i64>, Option<i64>, Option<(Text, i64)>);
 
 pub(super) fn find(context: &Context<'_, '_>) -> Near {
     let mut misses: Vec<Miss<'_>> = Vec::new();

@@ -112,10 +112,10 @@ pub(super) fn starts(context: &Context<'_, '_>, entry: &Entry<'_>) -> Vec<RankSt
         here && may_be(one.tag, entry.operation.desired_tag) && may_be(one.dest, to)
     };
     let started = |one: &Sender| StartedBy {
-        function: one.function.clone(),
-        file: one.file.clone(),
+        function: one.function.clone().to_string(),
+        file: one.file.clone().map(|text| text.to_string()),
         line: Some(one.line),
-        caller: one.caller.clone(),
+        caller: one.caller.clone().map(|text| text.to_string()),
         ..StartedBy::default()
     };
     let all = |elsewhere: bool| {
@@ -193,9 +193,9 @@ pub(super) fn place(context: &Context<'_, '_>, finding: &mut Finding, procs: &[T
             let outside = process.outside.iter().find(|outside| outside.file.is_some()).or(process.outside.first())?;
             Some(Call {
                 thread: outside.thread,
-                file: outside.file.clone(),
+                file: outside.file.clone().map(Into::into),
                 line: outside.line,
-                caller: outside.caller.clone().or_else(|| outside.function.clone()),
+                caller: outside.caller.clone().or_else(|| outside.function.clone()).map(Into::into),
                 ..Call::default()
             })
         });

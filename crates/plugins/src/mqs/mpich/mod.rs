@@ -14,7 +14,7 @@ mod requests;
 
 use super::dialect::{Dialect, Evidence};
 use communicators::Object;
-use model::{Communicator, Queue, QueueReport, QueueState};
+use model::{Communicator, Queue, QueueReport, QueueState, Text};
 use target::Reason;
 
 /// MPICH's plug-in.
@@ -66,7 +66,7 @@ impl Dialect for Mpich {
 /// Gives a communicator what its object says.
 fn describe(communicator: &mut Communicator, object: Option<&Object>) {
     if communicator.name == UNNAMED {
-        communicator.name.clear();
+        communicator.name = Text::default();
         communicator.name_set = Some(false);
     }
     let Some(object) = object else { return };

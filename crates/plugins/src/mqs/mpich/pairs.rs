@@ -168,7 +168,7 @@ impl Corrector<'_> {
             return;
         }
         operation.count = count;
-        operation.datatype.clone_from(&datatype.name);
+        operation.datatype = datatype.name.clone().map(Into::into);
         operation.desired_length = bytes(count);
         let unknown = match (count, facts.datatype) {
             (None, _) => Some(NOT_KEPT.to_owned()),

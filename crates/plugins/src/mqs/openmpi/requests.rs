@@ -91,7 +91,7 @@ impl Reader<'_> {
         let datatype = self.datatype(datatype);
         operation.persistent = persistent;
         operation.count = Some(count);
-        operation.datatype = datatype.name;
+        operation.datatype = datatype.name.map(Into::into);
         if receive {
             let bytes = datatype.bytes.and_then(|bytes| bytes.checked_mul(count));
             operation.desired_length = bytes.or(operation.desired_length);

@@ -128,7 +128,7 @@ fn inspection_tells_what_a_plugin_is() {
 fn a_source_of_queues_translates_by_known_communicators() {
     let (path, target, layouts, image) = (plugin("good"), toy::target(TargetAbi::LITTLE_64), layouts(), image());
     let known = [model::Communicator {
-        name: "halo".to_owned(),
+        name: "halo".into(),
         unique_id: 5,
         local_rank: Some(1),
         size: Some(3),

@@ -58,7 +58,7 @@ fn world_ranks_and_names_are_those_of_our_own_communicators() {
     process.near(comm);
     process.note("MPIR_Sendq_head", Op { kind: 1, context: 16, ..OP }, comm);
     let known = [Communicator {
-        name: "unnamed".to_owned(),
+        name: "unnamed".into(),
         unique_id: 0x8400_0004,
         handle: Some("0x84000004".to_owned()),
         size: Some(2),

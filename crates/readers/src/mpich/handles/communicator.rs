@@ -70,7 +70,7 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         topology: attributes.as_ref().map_err(Clone::clone).and_then(topology),
         errhandler: Some(reader.errhandler(record.pointer(shape.errhandler))),
         context_id: facts.clone().and_then(|facts| match facts {
-            Some(facts) => Ok(facts.context_id.clone()),
+            Some(facts) => Ok(facts.context_id.as_deref().map(str::to_owned)),
             None => Err("it is not among the library's communicators that are in use".into()),
         }),
         info: Err(NO_HINTS.into()),

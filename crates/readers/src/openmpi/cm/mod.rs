@@ -149,7 +149,7 @@ pub fn read_all(
         };
         found.facts.pending_sends.operations = finish(sends, found, true);
         found.facts.pending_receives.operations = finish(receives, found, false);
-        found.facts.inactive = finish(inactive, found, false);
+        found.facts.inactive = finish(inactive, found, false).into();
         found.facts.unexpected_messages.operations = messages
             .by_comm
             .remove(&found.addr)
@@ -162,7 +162,7 @@ pub fn read_all(
         fail(&mut found.facts.pending_receives, receives_problem.as_deref());
         match &messages.missing {
             Some(reason) if found.facts.unexpected_messages.operations.is_empty() => {
-                found.facts.unexpected_messages = Queue::no_information(reason.as_str());
+                found.facts.unexpected_messages = Queue::no_information(reason.as_str()).into();
             }
             Some(reason) => incomplete(&mut found.facts.unexpected_messages, reason),
             None => {}

@@ -183,7 +183,7 @@ impl Decoder<'_> {
             Ok((datatype, buffer, count)) => {
                 let datatype = self.datatypes.of(datatype);
                 operation.desired_length = datatype.bytes.and_then(|bytes| bytes.checked_mul(count));
-                (operation.datatype, operation.count) = (datatype.name, Some(count));
+                (operation.datatype, operation.count) = (datatype.name.map(Into::into), Some(count));
                 operation.buffer = Some(buffer.get());
             }
             Err(reason) => {

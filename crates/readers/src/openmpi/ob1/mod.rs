@@ -121,7 +121,7 @@ pub fn read_all(
         };
         found.facts.pending_sends.operations = finish(sends, found);
         found.facts.pending_receives.operations = finish(receives, found);
-        found.facts.inactive = finish(inactive, found);
+        found.facts.inactive = finish(inactive, found).into();
         (found.facts.pending_sends.dropped, found.facts.pending_receives.dropped) = (dropped_sends, dropped_receives);
         fail(&mut found.facts.pending_sends, sends_problem.as_deref());
         fail(&mut found.facts.pending_receives, receives_problem.as_deref());

@@ -253,7 +253,7 @@ impl<'a> Decoder<'a> {
             buffer: Some(record.uint(shape.buffer)),
             count: Some(count),
             desired_length: datatype.bytes.and_then(|bytes| bytes.checked_mul(count)),
-            datatype: datatype.name,
+            datatype: datatype.name.map(Into::into),
             request: Some(record.addr.get()),
             extra_text: if internal { vec![self.tags.describe(tag)] } else { Vec::new() },
             ..Operation::default()

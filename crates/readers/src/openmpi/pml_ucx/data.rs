@@ -49,7 +49,7 @@ impl Decoder<'_> {
         operation.count = packed.count.or_else(|| of_convertor(shape.count));
         operation.buffer = operation.buffer.or_else(|| of_convertor(shape.buffer));
         let known = datatype.map(|datatype| self.datatypes.of(datatype));
-        operation.datatype = known.and_then(|known| known.name);
+        operation.datatype = known.and_then(|known| known.name).map(Into::into);
         for (fact, missing) in [
             ("count", operation.count.is_none()),
             ("buffer", operation.buffer.is_none()),

@@ -39,7 +39,7 @@ impl Persistent {
         operation.request = Some(self.request.get());
         operation.call = Some(decoder::init(self.mode));
         (operation.buffer, operation.count) = (Some(self.buffer), Some(self.count));
-        operation.datatype.clone_from(&self.name);
+        operation.datatype = self.name.clone().map(Into::into);
         if let Some(bytes) = self.bytes.and_then(|bytes| bytes.checked_mul(self.count)) {
             operation.desired_length = Some(bytes);
         }

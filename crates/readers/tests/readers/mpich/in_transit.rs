@@ -35,7 +35,7 @@ fn what_is_queued_follows_what_has_arrived_in_every_release() {
         send(&mut process, &mut cells, Letter { bytes: 1 << 20, flags: 2 << 8, request: 0x7000, ..letter(3, 3) });
         send(&mut process, &mut cells, Letter { context: WORLD_CONTEXT + 1, ..letter(0, 1) });
         let all = process.read_world().unexpected_messages;
-        let found = all.operations;
+        let found = all.into_owned().operations;
         let told: Vec<_> = found.iter().map(|one| (one.desired_local_rank, one.desired_tag)).collect();
         assert_eq!(told, [(3, 55), (3, 1), (0, 2), (3, 3), (0, 1)].map(|(from, tag)| (Some(from), Some(tag))));
         let lengths: Vec<_> = found.iter().map(|one| one.actual_length).collect();

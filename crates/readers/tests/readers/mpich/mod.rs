@@ -37,7 +37,7 @@ fn on_ch4(test: impl Fn(Mpich)) {
 fn read(process: &Mpich) -> (Vec<Operation>, Vec<String>) {
     let mut report = process.read();
     assert_eq!(report.problems, Vec::<String>::new());
-    let all = report.communicators.remove(0).unexpected_messages.operations;
+    let all = report.communicators.remove(0).unexpected_messages.into_owned().operations;
     (all.into_iter().filter(|one| one.status == OperationStatus::InTransit).collect(), report.notes)
 }
 

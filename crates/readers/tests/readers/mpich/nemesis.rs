@@ -50,7 +50,7 @@ fn every_kind_of_message_wherever_things_lie() {
             for one in sent {
                 process.queue_packet(&mut made, 0, one);
             }
-            let all = process.read_world().unexpected_messages.operations;
+            let all = process.read_world().unexpected_messages.into_owned().operations;
             let told: Vec<_> = all.iter().map(|one| (one.desired_local_rank, one.desired_tag)).collect();
             let expected: Vec<_> = (1..9).map(|tag| (Some(0), Some(tag))).collect();
             assert_eq!(told, [&[(Some(3), Some(55))][..], &expected].concat());

@@ -44,7 +44,7 @@ fn requests_that_were_taken_off_a_list_keep_their_links() {
         // The tail of the list is a variable, too.
         process.variable(1, posted[2]);
         let queue = process.read_world().pending_receives;
-        assert_eq!((queue.state, queue.detail), (QueueState::Ok, None), "{:?}", process.device);
+        assert_eq!((queue.state, queue.detail.as_deref()), (QueueState::Ok, None), "{:?}", process.device);
         let tags: Vec<_> = queue.operations.iter().filter_map(|found| found.desired_tag).collect();
         assert_eq!(tags[..3], [0, 1, 2]);
     });
@@ -96,7 +96,7 @@ fn a_message_names_the_request_that_its_sender_waits_with() {
             at
         });
         process.list(3, &messages);
-        let found = process.read_world().unexpected_messages.operations;
+        let found = process.read_world().unexpected_messages.into_owned().operations;
         let width = process.target().abi().pointer_width.bytes();
         let named = if process.device == Device::Ch3 || width == 4 { named as u64 & 0xffff_ffff } else { named as u64 };
         let names: Vec<_> = found.iter().map(|message| message.sender_request).collect();
@@ -118,7 +118,7 @@ fn a_message_that_has_arrived_whole_is_still_unexpected() {
         // Without their list the two look the same: that is not an empty queue.
         let found = process.read_world().unexpected_messages;
         assert_eq!((found.state, found.operations.len()), (QueueState::NoInformation, 0));
-        assert!(found.detail.unwrap().starts_with("2 requests may be messages"));
+        assert!(found.detail.as_deref().unwrap().starts_with("2 requests may be messages"));
         process.list(0, &[arrived]);
         let found = process.read_world().unexpected_messages;
         assert_eq!((found.state, found.operations.len()), (QueueState::Ok, 1));
@@ -192,7 +192,7 @@ fn a_matched_probe_is_a_message_that_waits_for_its_receive() {
         let world = process.world();
         let taken = process.receive(world, [3, 17, WORLD_CONTEXT], 9, MPI_BYTE);
         process.set(taken, REQUEST, "kind", MATCHED_PROBE);
-        let found = process.read_world().pending_receives.operations;
+        let found = process.read_world().pending_receives.into_owned().operations;
         assert_eq!(
             (found[0].status, found[0].actual_tag, found[0].actual_length),
             (OperationStatus::Matched, Some(17), Some(9))

@@ -89,7 +89,7 @@ fn a_persistent_request_knows_what_its_send_does_not() {
                 ("dev.ch4.preq.datatype", MPI_INT),
             ],
         );
-        let found = &process.read_world().pending_sends.operations;
+        let found = &process.read_world().pending_sends.into_owned().operations;
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].desired_tag, found[0].desired_length), (Some(321), Some(24)));
         assert_eq!((found[0].call.as_deref(), found[0].persistent), (Some("MPI_Ssend_init"), true));
@@ -141,7 +141,7 @@ fn the_lists_for_debuggers_have_the_tag() {
             process.mem.put_pointer(head, entry);
         }
         process.symbols.push(("MPIR_Sendq_head", head));
-        let found = process.read_world().pending_sends.operations;
+        let found = process.read_world().pending_sends.into_owned().operations;
         let tags: Vec<_> = found.iter().map(|found| (found.desired_tag, found.desired_local_rank)).collect();
         assert_eq!(tags, [(Some(50), Some(3)), (Some(51), Some(3))]);
         assert!(found[0].evidence.as_deref().unwrap().contains("debuggers"));
@@ -155,7 +155,7 @@ fn what_only_the_network_knows_is_no_information() {
         process.request(SEND, 1, null, &[("dev.is_local", 0), ("dev.ch4.am.req", 0)]);
         let world = process.read_world();
         assert_eq!(world.pending_sends.state, QueueState::NoInformation);
-        assert!(world.pending_sends.detail.unwrap().contains("network"));
+        assert!(world.pending_sends.detail.as_deref().unwrap().contains("network"));
         // It is a send: the other queues are as well known as before.
         assert_eq!(world.pending_receives.state, QueueState::Ok);
     });

@@ -216,7 +216,7 @@ fn names_behind_pointers() {
         process.comm(&long, group, 0);
         let none = process.comm("none", group, 0);
         process.set_pointer(process.addr(none), COMM, "c_name", TargetAddr::NULL);
-        let names: Vec<String> = process.read().communicators.into_iter().map(|found| found.name).collect();
+        let names: Vec<_> = process.read().communicators.into_iter().map(|found| found.name).collect();
         assert_eq!(names, ["MPI_COMM_WORLD", &long[..256], ""]);
     }
 }

@@ -49,7 +49,7 @@ impl Installed for Third {
         let Some(symbol) = target.symbol("third_mpi_world")? else { return Ok(QueueReport::default()) };
         let number = |at: u64| target.read_uint(symbol.addr.wrapping_add(at), 8).map(|value| value as i64);
         let world = Communicator {
-            name: "MPI_COMM_WORLD".to_owned(),
+            name: "MPI_COMM_WORLD".into(),
             local_rank: Some(number(0)?),
             size: Some(number(8)?),
             ..Communicator::default()

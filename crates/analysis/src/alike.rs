@@ -1,0 +1,120 @@
+//! Which processes stand at the same place, for reports: of a hundred thousand that wait only a few places are told.
+
+use std::collections::hash_map::{Entry, HashMap};
+use std::mem::{Discriminant, discriminant};
+
+use model::{Argument, Call, Outside, Process, RequestState, Snapshot, Stage};
+
+/// Processes that stand at the same place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alike {
+    /// The place of the first one in `Snapshot::processes`.
+    pub first: usize,
+    /// Their ranks (`Snapshot::rank_of`).
+    pub ranks: Vec<i64>,
+    /// How many have none.
+    pub nameless: u64,
+}
+
+/// What reports tell of the arguments of a call.
+const TELLING: &[&str] = &["source", "dest", "root", "tag", "sendtag", "recvtag", "comm", "win", "rank"];
+
+/// The processes that `chosen` takes by their rank, those at the same place together, in the order in which they come. Equal: the
+/// first call with what started its requests, all threads outside MPI, how far they are; with `arguments` also what the call was
+/// given of what is told.
+pub fn alike(snapshot: &Snapshot, chosen: impl Fn(Option<i64>) -> bool, arguments: bool) -> Vec<Alike> {
+    let mut places: HashMap<Place<'_>, usize> = HashMap::new();
+    let mut found: Vec<Alike> = Vec::new();
+    for (first, process) in snapshot.processes.iter().enumerate() {
+        let rank = snapshot.rank_of(process);
+        if !chosen(rank) {
+            continue;
+        }
+        let at = match places.entry(Place::of(process, arguments)) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                found.push(Alike { first, ranks: Vec::new(), nameless: 0 });
+                *entry.insert(found.len() - 1)
+            }
+        };
+        if let Some(alike) = found.get_mut(at) {
+            alike.ranks.extend(rank);
+            alike.nameless += u64::from(rank.is_none());
+        }
+    }
+    found
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Place<'a> {
+    call: Option<CallPlace<'a>>,
+    outside: Vec<Thread<'a>>,
+    stage: Option<Discriminant<Stage>>,
+    state: Option<&'a str>,
+    failed: bool,
+}
+
+/// Function, file, line, caller.
+type Spot<'a> = (Option<&'a str>, Option<&'a str>, Option<i64>, Option<&'a str>);
+
+/// A thread outside MPI, and whether its stack was seen whole.
+type Thread<'a> = (i64, Spot<'a>, Option<bool>);
+
+/// A request that a call waits for, by what started it.
+type Started<'a> = Vec<(Spot<'a>, bool)>;
+
+#[derive(PartialEq, Eq, Hash)]
+struct CallPlace<'a> {
+    spot: Spot<'a>,
+    arguments: Vec<(&'a str, Option<&'a str>, Option<i64>)>,
+    communicator: Option<&'a str>,
+    requests: Vec<Started<'a>>,
+}
+
+impl<'a> Place<'a> {
+    fn of(process: &'a Process, arguments: bool) -> Self {
+        Self {
+            call: process.calls.first().map(|call| CallPlace::of(call, process, arguments)),
+            outside: process.outside.iter().map(thread).collect(),
+            stage: process.stage.as_ref().map(discriminant),
+            state: process.state.as_deref(),
+            failed: !process.problems.is_empty(),
+        }
+    }
+}
+
+impl<'a> CallPlace<'a> {
+    fn of(call: &'a Call, process: &'a Process, arguments: bool) -> Self {
+        let given = |argument: &'a Argument| {
+            let meaning = argument.meaning.as_deref();
+            (argument.name.as_str(), meaning, argument.value.filter(|_| meaning.is_none()))
+        };
+        let named = || process.communicators.iter().find(|found| Some(found.unique_id) == call.communicator);
+        let waits = |state| matches!(state, RequestState::Open | RequestState::Inactive | RequestState::Unknown);
+        let requests = call.requests.iter().filter(|request| waits(request.state) && !request.started_by.is_empty());
+        let started = requests.map(|request| {
+            let by = request.started_by.iter();
+            by.map(|one| {
+                ((Some(one.function.as_str()), one.file.as_deref(), one.line, one.caller.as_deref()), one.certain)
+            })
+            .collect()
+        });
+        Self {
+            spot: (Some(call.function.as_str()), call.file.as_deref(), call.line, call.caller.as_deref()),
+            arguments: call
+                .arguments
+                .iter()
+                .filter(|one| arguments && TELLING.contains(&one.name.as_str()))
+                .map(given)
+                .collect(),
+            communicator: if arguments { named().map(|found| found.name.as_str()) } else { None },
+            requests: started.collect(),
+        }
+    }
+}
+
+fn thread(outside: &Outside) -> Thread<'_> {
+    let Outside { function, file, line, caller, .. } = outside;
+    let spot = (function.as_deref(), file.as_deref(), *line, caller.as_deref());
+    (outside.thread, spot, outside.complete)
+}

@@ -1,0 +1,122 @@
+//! Groups in digests: runs of world ranks. Each rank of a job has the group of MPI_COMM_WORLD.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::parts;
+use crate::Group;
+
+/// Members that follow one another: the first one's world rank, how far each is from the one before, and how many they are.
+/// Without a rank: members whose world ranks are not known.
+type Run = (Option<i64>, i64, usize);
+
+/// For `#[serde(with)]`: in JSON the list of the members, in a digest the number of a part.
+pub fn serialize<S: Serializer>(group: &Option<Group>, serializer: S) -> Result<S::Ok, S::Error> {
+    match group {
+        Some(members) if super::is_written() => {
+            let text = serde_json::to_string(&runs(members)).map_err(serde::ser::Error::custom)?;
+            serializer.serialize_some(&parts::put_text::<Group>(text))
+        }
+        _ => group.serialize(serializer),
+    }
+}
+
+/// The same way back.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Group>, D::Error> {
+    if !super::is_read() {
+        return Option::deserialize(deserializer);
+    }
+    let number = Option::<usize>::deserialize(deserializer)?;
+    let make = |text: &str| parts::group(text).map(Arc::new).ok_or_else(|| serde::de::Error::custom("no group"));
+    let group = |number| parts::take_by(number, make);
+    Ok(number.map(group).transpose()?.map(|group: Arc<Group>| Group::clone(&group)))
+}
+
+fn runs(members: &[Option<i64>]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for member in members {
+        if let Some((first, step, count)) = runs.last_mut() {
+            let next = match (*first, *member) {
+                (None, None) => Some(0),
+                (Some(first), Some(rank)) if *count == 1 => rank.checked_sub(first),
+                (Some(first), Some(rank)) => {
+                    let distance = i64::try_from(*count).ok().and_then(|count| step.checked_mul(count));
+                    (distance.and_then(|distance| first.checked_add(distance)) == Some(rank)).then_some(*step)
+                }
+                _ => None,
+            };
+            if let Some(next) = next {
+                (*step, *count) = (next, *count + 1);
+                continue;
+            }
+        }
+        runs.push((*member, 0, 1));
+    }
+    runs
+}
+
+/// The groups of all senders have at most this many members in all, each group once.
+const MAX_MEMBERS: usize = 1 << 26;
+
+/// The groups of all senders, each once: all ranks of a job have that of MPI_COMM_WORLD.
+#[derive(Debug, Default)]
+pub struct Groups {
+    by_text: HashMap<Box<str>, Group>,
+    members: usize,
+}
+
+impl Groups {
+    /// The group of that text; `None` where it is none, or there are too many.
+    pub fn of(&mut self, text: &str) -> Option<Group> {
+        if let Some(known) = self.by_text.get(text) {
+            return Some(Group::clone(known));
+        }
+        let group = members(text, MAX_MEMBERS.saturating_sub(self.members))?;
+        self.members = self.members.saturating_add(group.len());
+        self.by_text.insert(text.into(), Group::clone(&group));
+        Some(group)
+    }
+}
+
+/// The members of a group, at most `most`; `None`: there are more, or a rank is beyond all numbers.
+fn members(text: &str, most: usize) -> Option<Group> {
+    let runs: Vec<Run> = serde_json::from_str(text).ok()?;
+    let count = runs.iter().try_fold(0_usize, |sum, run| sum.checked_add(run.2)).filter(|count| *count <= most)?;
+    let mut members = Vec::with_capacity(count);
+    for (first, step, count) in runs {
+        let mut rank = first;
+        for left in (0..count).rev() {
+            members.push(rank);
+            rank = match rank {
+                Some(rank) if left > 0 => Some(rank.checked_add(step)?),
+                other => other,
+            };
+        }
+    }
+    Some(members.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_come_back_as_they_were() {
+        for group in [
+            vec![],
+            vec![None, None, Some(3)],
+            vec![Some(0), Some(1), Some(2), Some(3)],
+            vec![Some(8), Some(4), Some(0), Some(1), None, Some(i64::MAX), Some(i64::MIN)],
+            vec![Some(7), Some(7), Some(7)],
+        ] {
+            let text = serde_json::to_string(&runs(&group)).unwrap_or_default();
+            assert_eq!(members(&text, 100).as_deref(), Some(group.as_slice()), "{text}");
+        }
+        assert_eq!(runs(&(0..131_072).map(Some).collect::<Vec<_>>()), [(Some(0), 1, 131_072)]);
+        for wrong in ["[[0,1,1000]]", "[[9223372036854775807,1,2]]", "[[0,1,18446744073709551615],[0,1,9]]", "3", ""] {
+            assert_eq!(members(wrong, 100), None, "{wrong}");
+        }
+    }
+}
