@@ -8,7 +8,7 @@ use super::findings::{
 use super::job::{Job, ProcIndex};
 use super::matching::Matching;
 use super::stuck::{Reading, Stuck};
-use super::waits::Waits;
+use super::waits::{Traffic, Waits};
 use super::{advice, cause, movement, told, verdict};
 use model::{Finding, Snapshot, Verdict, Which};
 
@@ -27,9 +27,9 @@ pub struct Earlier<'a> {
 pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Finding>, Verdict) {
     let complete = told::completed(snapshot);
     let job = Job::new(&complete);
-    let matching = Matching::new(&job);
-    let waits = Waits::new(&job, &matching);
-    let movement = earlier.map(|earlier| movement::compare(earlier, snapshot)).unwrap_or_default();
+    let compared = || earlier.map(|earlier| movement::compare(earlier, snapshot)).unwrap_or_default();
+    let (matching, (traffic, movement)) = both(snapshot, || Matching::new(&job), || (Traffic::new(&job), compared()));
+    let waits = Waits::new(&job, &matching, traffic);
     let seen: Vec<_> = movement.iter().map(|(_, seen)| *seen).collect();
     let sure = Stuck::new(&job, &waits, Reading::Hopeful, &seen, |_| false);
     let possible = Stuck::new(&job, &waits, Reading::Strict, &seen, |proc: ProcIndex| sure.is_stuck(proc));
@@ -37,15 +37,8 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let polling = Stuck::new(&job, &waits, Reading::Polling, &seen, ignored);
     let (job, waits, matching, seen) = (&job, &waits, &matching, seen.as_slice());
     let context = Context { job, matching, waits, sure: &sure, possible: &possible, polling: &polling, seen };
-    let mut findings = deadlock::find(&context);
-    findings.extend(finished::find(&context));
-    let pending = non_blocking::pending(&context);
-    let groups = collectives::groups(&context);
-    let circles = circles::find(&context, groups.values().flatten(), &pending);
-    findings.extend(circles.findings.iter().cloned());
-    findings.extend(collectives::find(&context, &groups, &pending, &circles));
-    findings.extend(non_blocking::find(&context, &pending, &circles));
-    findings.extend(messages_of(&context));
+    let (mut findings, of_messages) = both(snapshot, || findings_but_messages(&context), || messages_of(&context));
+    findings.extend(of_messages);
     let in_epochs = epochs::find(&context, &findings);
     findings.extend(in_epochs);
     findings.extend(findings::polling::find(&context));
@@ -64,6 +57,36 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     verdict.interval_ms = earlier.and_then(|earlier| earlier.interval_ms);
     verdict.movement = movement.into_iter().map(|(movement, _)| movement).collect();
     (findings, verdict)
+}
+
+/// From so many processes on a job is worth a second processor.
+const LARGE: usize = 4096;
+
+/// Does both, of a large job at the same time.
+fn both<A, B: Send>(snapshot: &Snapshot, first: impl FnOnce() -> A, second: impl Fn() -> B + Sync) -> (A, B) {
+    if snapshot.processes.len() < LARGE {
+        return (first(), second());
+    }
+    std::thread::scope(|threads| {
+        let thread = std::thread::Builder::new().spawn_scoped(threads, &second);
+        let first = first();
+        let told = thread.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        // Where there may be no further thread, this one does it.
+        (first, told.unwrap_or_else(|_| second()))
+    })
+}
+
+/// Findings about who waits for whom and in which collective.
+fn findings_but_messages(context: &Context<'_>) -> Vec<Finding> {
+    let mut findings = deadlock::find(context);
+    findings.extend(finished::find(context));
+    let pending = non_blocking::pending(context);
+    let groups = collectives::groups(context);
+    let circles = circles::find(context, groups.values().flatten(), &pending);
+    findings.extend(circles.findings.iter().cloned());
+    findings.extend(collectives::find(context, &groups, &pending, &circles));
+    findings.extend(non_blocking::find(context, &pending, &circles));
+    findings
 }
 
 /// Findings about messages, which ask who is stuck and for which operations.

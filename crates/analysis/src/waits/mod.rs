@@ -101,8 +101,7 @@ pub struct Waits<'a> {
 
 impl<'a> Waits<'a> {
     /// Works out what each thread of each process waits for.
-    pub fn new(job: &Job<'a>, matching: &Matching<'a>) -> Self {
-        let traffic = Traffic::new(job);
+    pub fn new(job: &Job<'a>, matching: &Matching<'a>, traffic: Traffic) -> Self {
         let mut states: Vec<ProcState<'a>> = job.procs.iter().map(states::of).collect();
         let open: Vec<Open<'a>> = (job.procs.iter().enumerate())
             .map(|(index, proc)| match proc.process {
