@@ -21,6 +21,7 @@ from of_diagnosis import figure_diagnosis
 from of_jobs import figure_jobs
 from of_mpich import figure_mpich
 from of_native import figure_native
+from of_nodes import figure_nodes
 from of_recordings import figure_recordings
 from of_start import figure_start
 from of_transports import figure_transports
@@ -210,6 +211,7 @@ FIGURES = {
     "start": figure_start,
     "jobs": figure_jobs,
     "native": figure_native,
+    "nodes": figure_nodes,
     "mpich": figure_mpich,
     "transports": figure_transports,
     "diagnosis": figure_diagnosis,
