@@ -22,6 +22,7 @@ class Replay(Engine):
     count: int
 
     name = "replayed"
+    knows_all_nodes = True
     same = ()
     other = ()
 

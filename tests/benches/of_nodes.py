@@ -85,7 +85,9 @@ def _answer(directory: Path, node: int, look: int) -> Iterable[bytes]:
         hello = told(agent="0.1.0", protocol=AGENT_PROTOCOL, host=f"node{node}", node=None, pid=1)
         yield from frames("hello", 0, hello)
         return
-    took = told(asked_at=1e9 + node / 1e4, seconds=0.1, ranks=_RANKS, moving=[], hungry=[], ran_ms=500 * (look - 1))
+    took = told(
+        asked_at=1e9 + node / 1e4, seconds=0.1, ranks=_RANKS, moving=[], hungry=[], denied=0, ran_ms=500 * (look - 1)
+    )
     yield from frames("told", look, took)
     digest = directory / f"{node}.{look}"
     yield from frames("snapshot", look, digest.read_bytes())

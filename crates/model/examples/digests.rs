@@ -2,8 +2,9 @@
 //!
 //! `digests NODES RANKS DIRECTORY <snapshot.json`: RANKS on each of NODES nodes, the digests of two looks of node N as
 //! DIRECTORY/N.1 and DIRECTORY/N.2. The job that was read has 8 ranks, of which rank 5 is odd; in the large one the rank in the
-//! middle stands for it, those beside it for 3, 4, 6 and 7, rank 0 for 0, and all others for 2. Peers are as far away as they were,
-//! addresses are others in each rank, and at the second look a third of the ranks stands elsewhere in MPI.
+//! middle stands for it, those beside it for 3, 4, 6 and 7, ranks 0 and 1 for these, the others before it for 2, behind it
+//! for 7. Peers are as far away as they were, addresses are others in each rank, and at the second look a third of the ranks
+//! stands elsewhere in MPI.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::HashMap;
@@ -33,7 +34,8 @@ impl Job {
     fn template(&self, rank: i64) -> i64 {
         match rank - self.odd + 5 {
             near @ 3..=7 => near,
-            _ if rank == 0 => 0,
+            _ if rank < 2 => rank,
+            _ if rank > self.odd => 7,
             _ => 2,
         }
     }

@@ -138,10 +138,7 @@ impl<T: Usual + Serialize> Serialize for Common<T> {
         if !digest::is_written() {
             return (**self).serialize(serializer);
         }
-        match &self.0 {
-            None => serializer.serialize_none(),
-            Some(shared) => serializer.serialize_some(&digest::put::<T, _>(shared)?),
-        }
+        digest::put::<T, _>(&**self)?.serialize(serializer)
     }
 }
 
@@ -150,10 +147,10 @@ impl<'de, T: Usual + DeserializeOwned + PartialEq + Send + Sync> Deserialize<'de
         if !digest::is_read() {
             return T::deserialize(deserializer).map(Self::from);
         }
-        let number = Option::<usize>::deserialize(deserializer)?;
+        let number = usize::deserialize(deserializer)?;
         let make = |text: &str| serde_json::from_str(text).map(|value: T| Arc::new(value.trimmed()));
         let make = |text: &str| make(text).map_err(D::Error::custom);
-        Ok(Self(number.map(|number| digest::take_by(number, make)).transpose()?))
+        digest::take_by(number, make).map(|part| Self(Some(part)))
     }
 }
 

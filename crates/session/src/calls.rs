@@ -105,7 +105,7 @@ fn resolve(call: &mut Call, communicators: &[Communicator], form: Form, reader: 
             handle_in(argument).and_then(|value| called(&describe(kind, value, Depth::Short)?)).map(Into::into)
         };
         if argument.meaning.is_none() {
-            argument.meaning = found.map(Into::into);
+            argument.meaning = found;
         }
     }
     call.communicator = call.communicator.or(communicator);

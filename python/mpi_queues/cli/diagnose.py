@@ -98,7 +98,7 @@ def _asks_for_more(diagnosis: Diagnosis) -> bool:
 
 def _suspects(diagnosis: Diagnosis) -> Optional[FrozenSet[int]]:
     """The ranks that something is said of; None where ranks of several worlds have the same numbers."""
-    if len({one.world_key for one in diagnosis.snapshot.processes if one.world_key is not None}) > 1:
+    if len({key for _, _, key, *_ in diagnosis.snapshot.identities() if key is not None}) > 1:
         return None
     return frozenset(rank for finding in diagnosis.findings for rank in [*finding.ranks, *finding.waiting])
 
