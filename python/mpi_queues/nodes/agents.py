@@ -122,6 +122,9 @@ class Agents:
         self._readers = ThreadPoolExecutor(_READERS)
         #: Digests that are being read, with who sent them, at which look, and what else it told.
         self._coming: List[Tuple[_Sender, int, Dict[str, Any], Future[Snapshot]]] = []
+        self._engine = engine
+        #: Nodes on which nothing runs any more, as the engine says.
+        self.failed: Set[str] = set()
         self._senders: Dict[bytes, _Sender] = {}
         self._digests = Digests()
         self._rest = {"out": b"", "error": b""}
@@ -138,6 +141,7 @@ class Agents:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
                 bufsize=0,
+                env={**os.environ, **engine.environment},
             )
         except OSError as error:
             reason = f"{engine.name}: {command[0]} cannot be started: {error.strerror}"
@@ -202,8 +206,9 @@ class Agents:
         said = [line for line in self._errors if named.search(line)] or self._errors
         said += [shown(line) for one in self._senders.values() if one.node is None for line in one.frames.others]
         why = f": {said[0]}" if said else ""
-        if self.has_ended:
-            return f"{self._name} ended there (status {self._process.returncode}){why}"
+        status = "" if self._process.returncode is None else f" (status {self._process.returncode})"
+        if self.has_ended or node in self.failed:
+            return f"{self._name} ended there{status}{why}"
         return f"no agent has begun there{why}" if sender is None else "its agent did not answer in time"
 
     def read(self, name: str) -> bool:
@@ -220,7 +225,11 @@ class Agents:
         for line in lines:
             if name == "out":
                 self._take(line)
-            elif len(self._errors) < _MAX_ERRORS and line.strip():
+                continue
+            node = self._engine.failed(line.decode("utf-8", "replace").strip())
+            if node in self.nodes:
+                self.failed.add(node)
+            if len(self._errors) < _MAX_ERRORS and line.strip():
                 self._errors.append(shown(line[:300].decode("utf-8", "replace").strip()))
         return True
 
@@ -234,13 +243,13 @@ class Agents:
         try:
             message = sender.frames.feed(match[2])
             if message is not None:
-                self._hear(sender, message)
+                self._hear(sender, message, match[1])
         except BadFrame as error:
             sender.problem = f"what its agent writes makes no sense: {error}"
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             sender.problem = _NONSENSE
 
-    def _hear(self, sender: _Sender, message: Message) -> None:
+    def _hear(self, sender: _Sender, message: Message, label: bytes) -> None:
         if message.kind == "digest":
             if sender.node is None or message.look not in self._answers or message.look not in sender.told:
                 raise BadFrame("an answer that nobody has asked for")
@@ -249,16 +258,19 @@ class Agents:
             return
         content = json.loads(message.body)
         if message.kind == "hello":
-            self._greet(sender, content)
+            self._greet(sender, content, label.decode("utf-8", "replace"))
         elif message.kind == "told":
             sender.told = {message.look: dict(content)}
         else:
             sender.problem = f"its agent refuses: {shown(str(content['text'])[:200])}"
 
-    def _greet(self, sender: _Sender, content: Dict[str, Any]) -> None:
+    def _greet(self, sender: _Sender, content: Dict[str, Any], label: str) -> None:
         names = [str(content[name]).split(".")[0] for name in ("node", "host") if content.get(name)]
         taken = {one.node for one in self._senders.values()}
         known = [node for name in names for node in self.nodes if node.split(".")[0] == name]
+        if label in self.nodes and not label.isdecimal():
+            # The engine calls it so; what the node calls itself may be another name.
+            known = [label]
         sender.node = next((node for node in known if node not in taken), None)
         if sender.node is None:
             raise BadFrame("an agent of another node")

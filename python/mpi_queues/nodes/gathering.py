@@ -146,6 +146,9 @@ class Gathering:
                     self._selector.unregister(key.fileobj)
         else:
             time.sleep(seconds)
+        answered = self._answers()
+        for part in self._parts:
+            self._silent.update({node: part.reason(node) for node in part.failed if node not in answered})
         for part in [part for part in self._parts if part.has_ended]:
             self._parts.remove(part)
             try:

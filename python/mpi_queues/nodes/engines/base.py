@@ -1,0 +1,194 @@
+"""What every engine of a cluster does for us: names the nodes of a job, and runs one program on each."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import Dict, List, Mapping, Optional, Protocol, Sequence
+
+from ...errors import UserError
+from ...system.paths import shown
+
+#: How long an engine may take to say which nodes there are, in seconds.
+_ASKING = 30.0
+
+#: At most so many nodes are taken from what an engine says.
+MAX_NODES = 100_000
+
+
+class Engine(Protocol):
+    """A job of many nodes, and what starts agents on these."""
+
+    #: Variables of the environment that must be as the agent's own, and those that must not.
+    same: Sequence[str]
+    other: Sequence[str]
+    #: Whether a job has no other nodes than those that it names.
+    knows_all_nodes: bool
+
+    @property
+    def name(self) -> str:
+        """How the user names the job."""
+
+    @property
+    def job_variables(self) -> Dict[str, str]:
+        """Variables of the environment by which the job's processes are known."""
+
+    def nodes(self) -> List[str]:
+        """The nodes of the job.
+
+        Raises:
+            UserError: where there is no such job, or the engine does not say.
+        """
+
+    def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
+        """What runs the agent once on each node, hands its input to each, and labels each line of its output."""
+
+    def fetching(self, node: str, path: str) -> str:
+        """What a person types to copy a file from a node."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables with which that is started, beside ours."""
+        return {}
+
+    def failed(self, line: str) -> Optional[str]:
+        """The node on which nothing runs any more, as a line of the engine's errors says."""
+        return None
+
+
+class Nodes(Protocol):
+    """The nodes of a job, as whoever has started it knows them."""
+
+    #: As in ``Engine``.
+    same: Sequence[str]
+    other: Sequence[str]
+    knows_all_nodes: bool
+
+    @property
+    def name(self) -> str:
+        """How the user names the job."""
+
+    @property
+    def job_variables(self) -> Dict[str, str]:
+        """As in ``Engine``."""
+
+    def nodes(self) -> List[str]:
+        """As in ``Engine``."""
+
+
+class Starter(Protocol):
+    """What runs a program on nodes."""
+
+    def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
+        """As in ``Engine``."""
+
+    def fetching(self, node: str, path: str) -> str:
+        """As in ``Engine``."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """As in ``Engine``."""
+        return {}
+
+    def failed(self, line: str) -> Optional[str]:
+        """As in ``Engine``."""
+        return None
+
+
+@dataclass(frozen=True)
+class Reached(Engine):
+    """The nodes that one engine knows, reached by the same or by another one."""
+
+    of: Nodes
+    by: Starter
+
+    @property
+    def name(self) -> str:
+        """How the user names the job."""
+        return self.of.name
+
+    @property
+    def job_variables(self) -> Dict[str, str]:
+        """By which its processes are known."""
+        return self.of.job_variables
+
+    @property
+    def same(self) -> Sequence[str]:  # type: ignore[override]
+        """Variables that must be as the agent's own."""
+        return self.of.same
+
+    @property
+    def other(self) -> Sequence[str]:  # type: ignore[override]
+        """Variables that must not be as the agent's own."""
+        return self.of.other
+
+    @property
+    def knows_all_nodes(self) -> bool:  # type: ignore[override]
+        """Whether there are no others."""
+        return self.of.knows_all_nodes
+
+    def nodes(self) -> List[str]:
+        """Its nodes.
+
+        Raises:
+            UserError: where there is no such job, or the engine does not say.
+        """
+        return self.of.nodes()
+
+    def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
+        """Runs the agent once on each node."""
+        return self.by.command(nodes, agent)
+
+    def fetching(self, node: str, path: str) -> str:
+        """Copies a file from a node."""
+        return self.by.fetching(node, path)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables with which that is started."""
+        return self.by.environment
+
+    def failed(self, line: str) -> Optional[str]:
+        """The node on which nothing runs any more."""
+        return self.by.failed(line)
+
+
+def said(command: Sequence[str], package: str, name: str, given: str = "") -> str:
+    """What an engine's command says, given some text.
+
+    Raises:
+        UserError: where it is not here, fails, or takes too long.
+    """
+    if shutil.which(command[0]) is None:
+        raise UserError(
+            f"{name}: {command[0]} is not here",
+            help=f"type this where {command[0]} is: on a login node, or install {package}",
+            kind="no_engine",
+        )
+    try:
+        told = subprocess.run(command, input=given, capture_output=True, timeout=_ASKING, check=False, errors="replace")
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{name}: {command[0]} did not answer within {_ASKING:g} seconds", kind="timeout") from None
+    if told.returncode != 0:
+        reason = " ".join(told.stderr.split())[:300] or f"it ended with status {told.returncode}"
+        raise UserError(f"{name}: {shown(reason)}", help=f"what was asked: {shlex.join(command)}", kind="no_engine")
+    return told.stdout
+
+
+def checked(nodes: Sequence[str], name: str) -> List[str]:
+    """Names that can be put into a command line: what an engine says is not ours.
+
+    Raises:
+        UserError: where they are none, or too many.
+    """
+    found = list(dict.fromkeys(nodes))
+    if (
+        not found
+        or len(found) > MAX_NODES
+        or not all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}", one) for one in found)
+    ):
+        raise UserError(f"{name}: these are no nodes: {shown(' '.join(nodes)[:200])}", kind="no_engine")
+    return found

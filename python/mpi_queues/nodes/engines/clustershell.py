@@ -1,0 +1,66 @@
+"""ClusterShell: sets of nodes, and clush, which reaches them by ssh or whatever else it is configured for."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import Dict, List, Mapping, Optional, Sequence
+
+from .base import Nodes, Starter, checked, said
+
+#: What clush says where a command has ended badly (cea-hpc/clustershell, lib/ClusterShell/CLI/Clush.py,
+#: ``DirectOutputHandler.ev_hup``, 1.9).
+_ENDED = re.compile(r"clush: (\S+): (?:exited with exit code \d+|command timeout)")
+
+
+@dataclass(frozen=True)
+class NodeSet(Nodes):
+    """Nodes by their names."""
+
+    nodeset: str
+
+    @property
+    def name(self) -> str:
+        """How the user names it."""
+        return f"hosts:{self.nodeset}"
+
+    def nodes(self) -> List[str]:
+        """All of them.
+
+        Raises:
+            UserError: where ClusterShell does not understand the name.
+        """
+        return checked(said(["nodeset", "--expand", self.nodeset], "clustershell", self.name).split(), self.name)
+
+    @property
+    def job_variables(self) -> Dict[str, str]:
+        """None: every rank of the user that runs there is looked at."""
+        return {}
+
+    same = ()
+    other = ()
+    knows_all_nodes = False
+
+
+@dataclass(frozen=True)
+class Clush(Starter):
+    """Reaches nodes as ClusterShell is configured."""
+
+    def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
+        """Runs the agent once on each node, on all of them at one time: each waits for what it is asked."""
+        return ["clush", "-S", "--color=never", f"--fanout={len(nodes)}", "-w", ",".join(nodes), shlex.join(agent)]
+
+    def fetching(self, node: str, path: str) -> str:
+        """Copies a file from a node."""
+        return shlex.join(["clush", "-w", node, "--rcopy", path, "--dest", "."])
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """It is a Python program, which would keep what nodes say until that is much."""
+        return {"PYTHONUNBUFFERED": "1"}
+
+    def failed(self, line: str) -> Optional[str]:
+        """The node on which nothing runs any more."""
+        match = _ENDED.fullmatch(line)
+        return match[1] if match else None

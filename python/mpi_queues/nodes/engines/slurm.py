@@ -1,0 +1,92 @@
+"""Slurm: jobs, and srun, which runs agents beside them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from typing import Dict, List, Sequence
+
+from ...errors import UserError
+from ...system.paths import shown
+from .base import Nodes, Starter, checked, said
+
+_PACKAGE = "slurm-client"
+
+
+@dataclass(frozen=True)
+class Slurm(Nodes):
+    """A job of Slurm, or one step of it."""
+
+    job: str
+    step: str = ""
+
+    @property
+    def name(self) -> str:
+        """How the user names it."""
+        return f"slurm:{self.job}" + (f".{self.step}" if self.step else "")
+
+    def nodes(self) -> List[str]:
+        """The nodes that it has.
+
+        Raises:
+            UserError: where there is no such job, or Slurm does not say.
+        """
+        listed = said(["squeue", "--noheader", f"--jobs={self.job}", "--format=%T %N"], _PACKAGE, self.name)
+        words = listed.split()
+        if len(words) != 2 or words[0] not in ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED"):
+            state = f"it is {words[0].lower()}" if words else "Slurm has none of that number that runs"
+            raise UserError(
+                f"{self.name}: no job to look at: {shown(state)}",
+                help="to see your jobs, type: squeue --me",
+                kind="gone",
+            )
+        return checked(said(["scontrol", "show", "hostnames", words[1]], _PACKAGE, self.name).split(), self.name)
+
+    @property
+    def job_variables(self) -> Dict[str, str]:
+        """By which its processes are known."""
+        return {"SLURM_JOB_ID": self.job, **({"SLURM_STEP_ID": self.step} if self.step else {})}
+
+    #: On virtual nodes, which share one /proc, only the processes of the agent's own node count.
+    same = ("SLURMD_NODENAME",)
+    #: What the agent's own step has started is no rank.
+    other = ("SLURM_JOB_ID", "SLURM_STEP_ID")
+
+    @property
+    def knows_all_nodes(self) -> bool:  # type: ignore[override]
+        """Of a step it does not: mpirun has one start its daemons, and ranks beside itself without them."""
+        return not self.step
+
+
+@dataclass(frozen=True)
+class Srun(Starter):
+    """Runs agents beside a job, without resources of their own."""
+
+    job: str
+
+    def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
+        """Runs the agent once on each node."""
+        return [
+            "srun",
+            f"--jobid={self.job}",
+            "--overlap",
+            f"--nodes={len(nodes)}",
+            f"--ntasks={len(nodes)}",
+            "--ntasks-per-node=1",
+            f"--nodelist={','.join(nodes)}",
+            "--gres=none",
+            "--mem-bind=no",
+            "--cpu-bind=no",
+            "--mpi=none",
+            "--no-kill",
+            "--kill-on-bad-exit=0",
+            "--quiet",
+            "--label",
+            *agent,
+        ]
+
+    def fetching(self, node: str, path: str) -> str:
+        """Copies a file from a node."""
+        step = ["srun", f"--jobid={self.job}", "--overlap", f"--nodelist={node}", "--nodes=1", "--ntasks=1"]
+        return f"{shlex.join([*step, 'cat', path])} > {shlex.quote(os.path.basename(path))}"

@@ -1,0 +1,140 @@
+"""Jobs on hosts that ClusterShell reaches by ssh: namespaces of this machine, each with a real sshd."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+import pytest
+from mpi_queues.cli import demo
+from support import hosts, processes
+from support.builds import MpiBuild
+from support.hosts import Hosts
+
+pytestmark = pytest.mark.skipif(hosts.why_not() is not None, reason=str(hosts.why_not()))
+
+JOB = {"OMPI_MCA_pml": "ob1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+AGENT = "mpi-queues-agent"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Hosts]:
+    with Hosts() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def program(debian_mpi: MpiBuild, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("demo")
+    demo.compile_demo(place)
+    return place / "demo"
+
+
+@pytest.fixture(scope="module")
+def job(cluster: Hosts, program: Path) -> List[int]:
+    """The ranks of a deadlocked job of three ranks on three of the four hosts, as this machine numbers them."""
+    cluster.run(program, demo.RANKS, JOB)
+    return cluster.running("demo")
+
+
+def reasons(diagnosis: Dict[str, Any]) -> List[Any]:
+    return [
+        diagnosis["verdict"]["state"],
+        *[(one["kind"], one["ranks"], one["summary"]) for one in diagnosis["diagnosis"]],
+    ]
+
+
+def here(pids: List[int]) -> Any:
+    named = [word for pid in pids for word in ("--pid", str(pid))]
+    told = subprocess.run(
+        [sys.executable, "-m", "mpi_queues.cli", "diagnose", *named, "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return json.loads(told.stdout)
+
+
+def test_hosts_together_say_what_one_machine_says(cluster: Hosts, job: List[int]) -> None:
+    told = cluster.mpi_queues("diagnose", "--job", "hosts:h[1-4]", "--format", "json")
+    assert told.returncode == 0, told.stderr
+    found = json.loads(told.stdout)
+    ranks = [(process["rank"], process["host"]) for process in found["processes"]]
+    assert ranks == [(rank, f"h{rank + 1}") for rank in range(demo.RANKS)]
+    assert found["verdict"]["state"] == "deadlock"
+    assert [one["state"] for one in found["verdict"]["movement"]] == ["stuck"] * demo.RANKS
+    # This machine sees all processes of its namespaces.
+    assert reasons(here(job)) == reasons(found)
+    assert not cluster.running(AGENT)
+    for pid in job:
+        processes.assert_running(pid)
+
+
+def test_queues_and_stacks_of_all_hosts(cluster: Hosts, job: List[int]) -> None:
+    shown = cluster.mpi_queues("show", "--job", "hosts:h2", "--rank", "1")
+    assert "pending receives: 1" in shown.stdout and "unexpected messages: 1" in shown.stdout, shown.stderr
+    stacks = cluster.mpi_queues("stacks", "--job", "hosts:h[1-3]")
+    assert stacks.returncode == 0 and "receive_halo" in stacks.stdout, stacks.stderr
+
+
+def test_a_host_without_sshd_costs_its_own_rank(cluster: Hosts, job: List[int]) -> None:
+    cluster.stop_sshd("h3")
+    try:
+        begun = time.monotonic()
+        told = cluster.mpi_queues("diagnose", "--job", "hosts:h[1-4]", "--format", "json")
+        assert told.returncode == 1, told.stderr
+        assert "node h3: clush ended there" in told.stderr and "Connection refused" in told.stderr, told.stderr
+        # That it has failed is known at once.
+        assert time.monotonic() - begun < 30
+        found = json.loads(told.stdout)
+        (unread,) = [one for one in found["processes"] if one["mpi"] is None]
+        assert unread["rank"] == 2 and "node h3" in unread["problems"][0]
+        assert found["verdict"]["state"] != "deadlock"
+    finally:
+        cluster.start_sshd("h3")
+
+
+def test_gateways_hand_on_what_is_asked(cluster: Hosts, job: List[int]) -> None:
+    """ClusterShell's tree: h1 is the gateway to the others."""
+    topology = cluster.directory / "topology.conf"
+    topology.write_text(f"[routes]\n{hosts.LOGIN}: h1\nh1: h[2-4]\n")
+    try:
+        told = cluster.mpi_queues("diagnose", "--job", "hosts:h[1-4]", "--format", "json")
+        assert told.returncode == 0, told.stderr
+        found = json.loads(told.stdout)
+        assert [process["rank"] for process in found["processes"]] == [0, 1, 2]
+        assert found["verdict"]["state"] == "deadlock"
+    finally:
+        topology.unlink()
+    processes.wait_until(lambda: not cluster.running(AGENT), "the agents to end", timeout=30)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_whoever_is_interrupted_leaves_nothing_behind(cluster: Hosts, job: List[int], end: signal.Signals) -> None:
+    command = [sys.executable, "-m", "mpi_queues.cli", "diagnose", "--job", "hosts:h[1-4]", "--twice", "60"]
+    running = subprocess.Popen(
+        cluster.command(*command), env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    processes.wait_until(lambda: len(cluster.running(AGENT)) == 4, "the agents to begin")
+    time.sleep(1)
+    (front,) = processes.children(running.pid)
+    os.kill(front, end)
+    running.communicate(timeout=60)
+    processes.wait_until(lambda: not cluster.running(AGENT), "the agents to end", timeout=30)
+    for pid in job:
+        processes.assert_running(pid)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-x", "h1 h2", "h1\x1b[31m", "--help", "h1;reboot", "h1,$(reboot)", "@none", "h[1-"]
+)
+def test_what_is_no_set_of_nodes_is_refused(cluster: Hosts, name: str) -> None:
+    told = cluster.mpi_queues("show", "--job", f"hosts:{name}")
+    assert told.returncode in (2, 3) and told.stdout == "", told.stderr
+    assert "\x1b" not in told.stderr and "Traceback" not in told.stderr
