@@ -54,7 +54,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asked(engine: MadeUp, timeout: float = 1.0) -> Tuple[List[Look], Dict[str, str]]:
-    with Gathering(engine, ["agent"]) as agents:
+    with Gathering(engine, "agent") as agents:
         agents.ask(timeout=timeout)
         return agents.gather(lambda *_: None)
 
@@ -65,7 +65,7 @@ def ranks(looks: Sequence[Look]) -> List[int]:
 
 def test_all_nodes_answer_as_often_as_they_are_asked() -> None:
     told: List[Tuple[int, int]] = []
-    with Gathering(MadeUp(["good0", "good1", "good2"]), ["agent"]) as agents:
+    with Gathering(MadeUp(["good0", "good1", "good2"]), "agent") as agents:
         for _ in range(3):
             agents.ask(timeout=20)
             looks, silent = agents.gather(lambda done, total, *_: told.append((done, total)))
@@ -165,7 +165,7 @@ def test_what_was_not_asked_again_stays_as_it_was(monkeypatch: pytest.MonkeyPatc
 
 
 def test_nothing_is_left_running() -> None:
-    agents = Gathering(MadeUp(["good0", "slow1"]), ["agent"])
+    agents = Gathering(MadeUp(["good0", "slow1"]), "agent")
     agents.ask(timeout=0.1)
     pids = [part._process.pid for part in agents._parts]
     agents.close()

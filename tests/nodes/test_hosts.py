@@ -16,6 +16,7 @@ from mpi_queues.cli import demo
 from support import hosts, processes
 from support.builds import MpiBuild
 from support.hosts import Hosts
+from support.paths import PACKAGE
 
 pytestmark = pytest.mark.skipif(hosts.why_not() is not None, reason=str(hosts.why_not()))
 
@@ -113,6 +114,43 @@ def test_gateways_hand_on_what_is_asked(cluster: Hosts, job: List[int]) -> None:
     finally:
         topology.unlink()
     processes.wait_until(lambda: not cluster.running(AGENT), "the agents to end", timeout=30)
+
+
+def left_behind(cluster: Hosts) -> List[Path]:
+    """Directories that were made for an agent."""
+    return list(cluster.directory.glob("mpi-queues.*"))
+
+
+@pytest.fixture
+def without_agent(cluster: Hosts) -> Iterator[None]:
+    """The hosts do not have the package's agent: it has to be sent."""
+    cluster.hide(PACKAGE / "bin")
+    yield
+    cluster.unhide(PACKAGE / "bin")
+
+
+def test_an_agent_that_hosts_do_not_have_is_sent(cluster: Hosts, job: List[int], without_agent: None) -> None:
+    told = cluster.mpi_queues("diagnose", "--job", "hosts:h[1-4]", "--format", "json")
+    assert told.returncode == 0, told.stderr
+    found = json.loads(told.stdout)
+    assert [process["rank"] for process in found["processes"]] == [0, 1, 2]
+    assert found["verdict"]["state"] == "deadlock" and reasons(here(job)) == reasons(found)
+    assert not cluster.running(AGENT) and not left_behind(cluster)
+
+
+@pytest.mark.parametrize("seconds", [0.3, 0.6, 1.0, 1.5])
+def test_nothing_of_a_sent_agent_is_left(cluster: Hosts, job: List[int], without_agent: None, seconds: float) -> None:
+    """Whenever the one that sends it is killed."""
+    command = [sys.executable, "-m", "mpi_queues.cli", "diagnose", "--job", "hosts:h[1-4]", "--twice", "60"]
+    running = subprocess.Popen(
+        cluster.command(*command), env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(seconds)
+    (front,) = processes.children(running.pid)
+    os.kill(front, signal.SIGKILL)
+    running.communicate(timeout=60)
+    processes.wait_until(lambda: not cluster.running(AGENT), "the agents to end", timeout=30)
+    processes.wait_until(lambda: not left_behind(cluster), "their directories to go", timeout=30)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])

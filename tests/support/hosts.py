@@ -42,6 +42,7 @@ PermitRootLogin prohibit-password
 PasswordAuthentication no
 MaxStartups 200
 PidFile /run/sshd.pid
+SetEnv TMPDIR={directory}
 """
 
 SSH = """\
@@ -225,12 +226,12 @@ class Hosts:
     def hide(self, directory: Path) -> None:
         """What is in a directory is not there any more on the hosts, but still where commands are typed."""
         for name in self.names:
-            subprocess.run([*self._inside(name, "--mount"), "mount", "-t", "tmpfs", "none", directory], check=True)
+            subprocess.run([*self._inside(name), "mount", "-t", "tmpfs", "none", directory], check=True)
 
     def unhide(self, directory: Path) -> None:
         """It is there again."""
         for name in self.names:
-            subprocess.run([*self._inside(name, "--mount"), "umount", "--lazy", directory], check=True)
+            subprocess.run([*self._inside(name), "umount", "--lazy", directory], check=True)
 
     def stop_sshd(self, name: str) -> None:
         """Nobody comes to a host any more; what runs there runs on."""

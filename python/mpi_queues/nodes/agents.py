@@ -16,13 +16,15 @@ import subprocess
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import IO, Any, Dict, List, Optional, Sequence, Set, Tuple
+from typing import IO, Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .._native import AGENT_PROTOCOL, Digests, Snapshot, __version__
 from ..errors import UserError
 from ..system.paths import shown
 from .engines import Engine
 from .frames import BadFrame, Frames, Message
+from .sending import absent
+from .writing import Writer
 
 #: How long an engine may take to end once its agents have, in seconds, each time that it is asked more firmly.
 _ENDING = 3.0
@@ -111,8 +113,8 @@ class _Sender:
 class Agents:
     """One agent on each of some nodes."""
 
-    def __init__(self, engine: Engine, nodes: Sequence[str], agent: Sequence[str]) -> None:
-        """Has the engine start them.
+    def __init__(self, engine: Engine, nodes: Sequence[str], agent: Sequence[str], first: bytes = b"") -> None:
+        """Has the engine start them, and writes something to each.
 
         Raises:
             UserError: where there is no such engine here.
@@ -130,7 +132,8 @@ class Agents:
         self._rest = {"out": b"", "error": b""}
         self._errors: List[str] = []
         self._open: Set[str] = {"out", "error"}
-        command = engine.command(self.nodes, [*agent, "node"])
+        self._absent: List[str] = []
+        command = engine.command(self.nodes, agent)
         self._name = command[0]
         try:
             # A session of its own: Ctrl-C is ours, and ends the agents by closing their input.
@@ -147,6 +150,9 @@ class Agents:
             reason = f"{engine.name}: {command[0]} cannot be started: {error.strerror}"
             raise UserError(reason, kind="no_engine") from error
         assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._writer = Writer(self._process.stdin)
+        if first:
+            self._writer.write(first)
         self._streams: Dict[str, IO[bytes]] = {"out": self._process.stdout, "error": self._process.stderr}
 
     def register(self, selector: selectors.BaseSelector) -> None:
@@ -158,11 +164,9 @@ class Agents:
             selector.register(stream, selectors.EVENT_READ, (self, name))
 
     def ask(self, question: Dict[str, Any]) -> None:
-        """Asks all of them. Where that cannot be written they have ended, which their silence tells."""
+        """Asks all of them."""
         self._answers = {question["look"]: {}}
-        with contextlib.suppress(OSError):
-            assert self._process.stdin is not None
-            self._process.stdin.write(json.dumps(question).encode() + b"\n")
+        self._writer.write(json.dumps(question).encode() + b"\n")
 
     @property
     def answers(self) -> Dict[int, Dict[str, Look]]:
@@ -237,6 +241,10 @@ class Agents:
         match = _LABEL.fullmatch(line)
         if match is None or (match[1] not in self._senders and len(self._senders) > 2 * len(self.nodes)):
             return
+        names = absent(match[2])
+        if names is not None:
+            self._absent += self._known(names, match[1])[:1]
+            return
         sender = self._senders.setdefault(match[1], _Sender())
         if sender.problem is not None:
             return
@@ -258,19 +266,30 @@ class Agents:
             return
         content = json.loads(message.body)
         if message.kind == "hello":
-            self._greet(sender, content, label.decode("utf-8", "replace"))
+            self._greet(sender, content, label)
         elif message.kind == "told":
             sender.told = {message.look: dict(content)}
         else:
             sender.problem = f"its agent refuses: {shown(str(content['text'])[:200])}"
 
-    def _greet(self, sender: _Sender, content: Dict[str, Any], label: str) -> None:
-        names = [str(content[name]).split(".")[0] for name in ("node", "host") if content.get(name)]
+    def _known(self, names: Iterable[str], label: bytes) -> List[str]:
+        """The nodes that are meant by how the engine and the node itself call one."""
+        called = label.decode("utf-8", "replace")
+        if called in self.nodes and not called.isdecimal():
+            # What the node calls itself may be another name.
+            return [called]
+        short = [name.split(".")[0] for name in names]
+        return [node for name in short for node in self.nodes if node.split(".")[0] == name]
+
+    def take_absent(self) -> List[str]:
+        """The nodes that have said to have no agent: nothing more comes from them, and they are forgotten here."""
+        found, self._absent = list(dict.fromkeys(self._absent)), []
+        self.nodes = [node for node in self.nodes if node not in found]
+        return found
+
+    def _greet(self, sender: _Sender, content: Dict[str, Any], label: bytes) -> None:
         taken = {one.node for one in self._senders.values()}
-        known = [node for name in names for node in self.nodes if node.split(".")[0] == name]
-        if label in self.nodes and not label.isdecimal():
-            # The engine calls it so; what the node calls itself may be another name.
-            known = [label]
+        known = self._known([str(content[name]) for name in ("node", "host") if content.get(name)], label)
         sender.node = next((node for node in known if node not in taken), None)
         if sender.node is None:
             raise BadFrame("an agent of another node")
@@ -280,9 +299,7 @@ class Agents:
 
     def end(self) -> None:
         """Ends them, and waits until the engine has ended."""
-        with contextlib.suppress(OSError):
-            assert self._process.stdin is not None
-            self._process.stdin.close()
+        self._writer.close()
         try:
             for number in (None, signal.SIGTERM, signal.SIGKILL):
                 if number is not None:

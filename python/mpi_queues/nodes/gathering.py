@@ -8,14 +8,26 @@ from __future__ import annotations
 
 import selectors
 import time
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from ..launchers.environment import FAMILIES
+from ..system.paths import shown
+from . import sending
 from .agents import Agents, Look
 from .engines import Engine
 
 #: How long an engine may take to start the agents, in seconds, beside what reading may take.
 START = 30.0
+
+#: How long it may take to send the agent, in seconds.
+SENDING = 60.0
+
+#: It is sent to a node at most so often.
+_MAX_SENT = 3
+
+#: For so long, in seconds, it is waited for more nodes that have no agent, so that it is sent to all together.
+_TOGETHER = 1.0
 
 #: So many nodes are tried one by one after an engine has ended for all.
 _MAX_ALONE = 64
@@ -36,8 +48,10 @@ def record_in(directory: str) -> Action:
 class Gathering:
     """The agents of a job's nodes. A context manager."""
 
-    def __init__(self, engine: Engine, agent: Sequence[str]) -> None:
-        """Finds the nodes, and has the engine start an agent on each.
+    def __init__(self, engine: Engine, agent: str, program: Optional[Path] = None) -> None:
+        """Finds the nodes, and has the engine start an agent on each: that of the path ``agent``.
+
+        To nodes that do not have that, ``program`` is sent.
 
         Raises:
             UserError: where there is no such job, or no such engine here.
@@ -45,6 +59,12 @@ class Gathering:
         self.engine = engine
         self.nodes = engine.nodes()
         self._agent = agent
+        self._program = program
+        #: The nodes that have no agent, and since when such are known.
+        self._without: List[str] = []
+        self._without_since = 0.0
+        #: How often it was sent to a node.
+        self._sent: Dict[str, int] = {}
         self._looks = 0
         self._pending: Optional[Dict[str, Any]] = None
         self._deadline = 0.0
@@ -61,8 +81,9 @@ class Gathering:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _start(self, nodes: Sequence[str]) -> None:
-        part = Agents(self.engine, nodes, self._agent)
+    def _start(self, nodes: Sequence[str], sent: bytes = b"") -> None:
+        command = sending.received(sent) if sent else sending.started(self._agent)
+        part = Agents(self.engine, nodes, command, sent)
         part.register(self._selector)
         self._parts.append(part)
         if self._pending is not None:
@@ -102,7 +123,7 @@ class Gathering:
         for part in self._parts:
             part.ask(self._pending)
         # Those whose engine has ended since they answered.
-        served = {node for part in self._parts for node in part.nodes}.union(self._silent)
+        served = {node for part in self._parts for node in part.nodes}.union(self._silent, self._without)
         lost = [node for node in self.nodes if node not in served]
         if lost:
             self._start(lost)
@@ -146,6 +167,7 @@ class Gathering:
                     self._selector.unregister(key.fileobj)
         else:
             time.sleep(seconds)
+        self._send()
         answered = self._answers()
         for part in self._parts:
             self._silent.update({node: part.reason(node) for node in part.failed if node not in answered})
@@ -155,6 +177,31 @@ class Gathering:
                 self._replace(part)
             finally:
                 part.end()
+
+    def _send(self) -> None:
+        """Starts the agent on those nodes that have none, many at a time."""
+        for part in self._parts:
+            self._without += part.take_absent()
+        if not self._without:
+            self._without_since = time.monotonic()
+            return
+        undecided = any(set(part.nodes) - set(part.greeted) - part.failed for part in self._parts)
+        if undecided and time.monotonic() < self._without_since + _TOGETHER:
+            return
+        without, self._without = self._without, []
+        try:
+            sent = sending.packed(self._program) if self._program is not None else b""
+        except OSError as error:
+            self._silent.update(dict.fromkeys(without, f"the agent cannot be read: {error.strerror}"))
+            return
+        # After another node has ended an engine for all, a node may rightly say so again.
+        often = [node for node in without if not sent or self._sent.get(node, 0) >= _MAX_SENT]
+        self._silent.update(dict.fromkeys(often, f"there is no {shown(self._agent)}"))
+        wanting = [node for node in without if node not in often]
+        if wanting:
+            self._sent.update({node: self._sent.get(node, 0) + 1 for node in wanting})
+            self._deadline += SENDING
+            self._start(wanting, sent)
 
     def _replace(self, ended: Agents) -> None:
         if self._pending is not None:

@@ -44,7 +44,7 @@ def _open(job: str) -> _Open:
         UserError: where there is no such job, or no engine to reach its nodes.
     """
     if job not in _OPEN:
-        _OPEN[job] = _Open(Gathering(engine_of(job), [str(agent.path())]))
+        _OPEN[job] = _Open(Gathering(engine_of(job), str(agent.path()), agent.path()))
     return _OPEN[job]
 
 
