@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -14,6 +15,9 @@ import mpi_queues
 import pytest
 from mpi_queues import UsageError, UserError
 from mpi_queues.cli import demo
+from mpi_queues.nodes.engines import engine_of
+from mpi_queues.nodes.gathering import Gathering
+from mpi_queues.system import agent
 from support import processes
 from support.builds import MpiBuild
 from support.slurm import JOB, Slurm
@@ -48,16 +52,16 @@ def told(slurm: Slurm, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def agents() -> List[int]:
+def agents(slurm: Slurm) -> List[int]:
+    """Those of this cluster: other tests have their own."""
     found = []
+    mine = f"SLURM_CONF={slurm.environment['SLURM_CONF']}".encode()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if words[0].endswith(b"mpi-queues-agent"):
-                found.append(int(entry.name))
+            with contextlib.suppress(OSError):
+                name, environment = (entry / "comm").read_bytes(), (entry / "environ").read_bytes()
+                if name.strip() == b"mpi-queues-agent"[:15] and mine in environment.split(b"\0"):
+                    found.append(int(entry.name))
     return found
 
 
@@ -83,7 +87,7 @@ def test_nodes_together_say_what_one_machine_says(slurm: Slurm, job: str) -> Non
     named = [word for pid in pids_of(found) for word in ("--pid", str(pid))]
     here = told(slurm, "diagnose", *named, "--format", "json")
     assert reasons(json.loads(here.stdout)) == reasons(found)
-    assert not agents()
+    assert not agents(slurm)
     for pid in pids_of(found):
         processes.assert_running(pid)
 
@@ -134,11 +138,43 @@ def test_python_reads_all_nodes(slurm: Slurm, job: str, monkeypatch: pytest.Monk
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
     snapshot = mpi_queues.attach(job=f"slurm:{job}")
     assert [process.rank for process in snapshot.processes] == list(range(demo.RANKS))
-    assert snapshot.diagnose().findings[0].ranks == [1, 2] and not agents()
+    assert snapshot.diagnose().findings[0].ranks == [1, 2] and not agents(slurm)
     with pytest.raises(UserError, match="of many nodes"):
         mpi_queues.attach(job=f"slurm:{job}", handles=["comm"])
     with pytest.raises(UsageError, match="not a job of Slurm"):
         mpi_queues.attach(job="slurm:")
+
+
+@pytest.mark.parametrize("allocates", ["salloc", "sbatch"])
+def test_a_job_that_mpirun_has_started_in_an_allocation(slurm: Slurm, program: Path, allocates: str) -> None:
+    """Open MPI has srun start its daemons, and these the ranks: Slurm does not know how many there are."""
+    number = slurm.run_by_mpirun(program, demo.RANKS, JOB, allocates)
+    try:
+        told_of = told(slurm, "diagnose", "--job", f"slurm:{number}", "--format", "json")
+        assert told_of.returncode == 0, told_of.stderr
+        found = json.loads(told_of.stdout)
+        assert [process["rank"] for process in found["processes"]] == list(range(demo.RANKS))
+        assert found["verdict"]["state"] == "deadlock"
+        named = [word for pid in pids_of(found) for word in ("--pid", str(pid))]
+        assert reasons(json.loads(told(slurm, "diagnose", *named, "--format", "json").stdout)) == reasons(found)
+    finally:
+        subprocess.run(["scancel", number], env=slurm.environment, check=True)
+
+
+def test_an_agent_that_nodes_do_not_have_is_sent(
+    slurm: Slurm, job: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with Gathering(engine_of(f"slurm:{job}"), "/nowhere/mpi-queues-agent", agent.path()) as asked:
+        asked.ask(timeout=30)
+        looks, silent = asked.gather(lambda done, total, late: None)
+    assert not silent and sorted(one.rank or 0 for look in looks for one in look.snapshot.processes) == [0, 1, 2]
+    assert not list(tmp_path.iterdir()) and not agents(slurm)
+    with Gathering(engine_of(f"slurm:{job}"), "/nowhere/mpi-queues-agent") as asked:
+        asked.ask(timeout=30)
+        looks, silent = asked.gather(lambda done, total, late: None)
+    assert not looks and set(silent.values()) == {"there is no /nowhere/mpi-queues-agent"}
 
 
 def test_what_is_not_there_is_told(slurm: Slurm, job: str) -> None:
@@ -164,12 +200,12 @@ def test_whoever_is_interrupted_leaves_nothing_behind(slurm: Slurm, job: str, en
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    processes.wait_until(lambda: len(agents()) >= demo.RANKS, "the agents to begin")
+    processes.wait_until(lambda: len(agents(slurm)) >= demo.RANKS, "the agents to begin")
     time.sleep(1)
     running.send_signal(end)
     running.communicate(timeout=60)
     # An agent that watches processes looks for the end of its input afterwards.
-    processes.wait_until(lambda: not agents(), "the agents to end", timeout=30)
+    processes.wait_until(lambda: not agents(slurm), "the agents to end", timeout=30)
 
 
 def test_a_node_that_cannot_be_reached_costs_its_own_rank(slurm: Slurm, job: str) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import pwd
 import secrets
+import shlex
 import signal
 import socket
 import subprocess
@@ -146,12 +147,27 @@ class Slurm:
     def run(self, program: Path, ranks: int, environment: Mapping[str, str], nodes: Optional[int] = None) -> str:
         """Starts an MPI program on so many nodes (default: one rank each); the number of its job, once all ranks have
         printed ``ready``."""
+        return self._run(["srun", "--mpi=pmix"], [str(program)], ranks, environment, nodes or ranks)
+
+    def run_by_mpirun(self, program: Path, ranks: int, environment: Mapping[str, str], allocates: str) -> str:
+        """The same by Open MPI's mpirun in an allocation: of ``salloc``, or of a script that ``sbatch`` starts."""
+        command = ["mpirun.openmpi", str(program)]
+        if allocates == "salloc":
+            return self._run(["salloc"], command, ranks, environment, ranks)
+        script = self.directory / f"script{len(self.jobs)}"
+        script.write_text(f"#!/bin/sh\nexec {shlex.join(command)}\n")
+        output = self.directory / f"job{len(self.jobs)}.output"
+        return self._run(["sbatch", "--wait", f"--output={output}"], [str(script)], ranks, environment, ranks)
+
+    def _run(
+        self, starter: Sequence[str], command: Sequence[str], ranks: int, environment: Mapping[str, str], nodes: int
+    ) -> str:
         output = self.directory / f"job{len(self.jobs)}.output"
         name = f"job{len(self.jobs)}"
-        options = [f"--nodes={nodes or ranks}", f"--ntasks={ranks}", f"--job-name={name}", "--mpi=pmix"]
-        with open(output, "wb") as file:
+        options = [f"--nodes={nodes}", f"--ntasks={ranks}", f"--job-name={name}"]
+        with open(output, "ab") as file:
             job = subprocess.Popen(
-                ["srun", *options, str(program)],
+                [*starter, *options, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=file,
