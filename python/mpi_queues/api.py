@@ -69,16 +69,17 @@ def attach(
 
 def _job_targets(pid: object, job: object) -> Sequence[Target]:
     from .launchers import job as acquisition
-    from .nodes.engines import PREFIXES
-    from .targets import NodesTarget, of_job
+    from .nodes.engines import PREFIXES, engine_of
+    from .targets import NodesTarget, of_job, reaching_out
 
     if pid is not None:
         raise UsageError("both a job and processes are named", help="such as attach(job=4242), or attach(pid=4242)")
     if isinstance(job, bool) or not isinstance(job, (int, str)) or (isinstance(job, int) and not 0 < job < 1 << 31):
         raise UsageError(f"{job!r} is neither a process id nor a name", help="such as attach(job=4242)")
     if isinstance(job, str) and job.startswith(PREFIXES):
-        return [NodesTarget(job)]
-    return of_job(acquisition.find(str(job)))
+        return [NodesTarget(job, engine_of(job))]
+    found = acquisition.find(str(job))
+    return reaching_out(found, of_job(found))
 
 
 def open_core(

@@ -12,6 +12,7 @@ from . import recordings
 from ._native import NativeError, Session, Snapshot
 from .debuggers import invocation, via_debugger
 from .debuggers.asked import Answer, DebuggedTarget, Progress, Unreadable
+from .elsewhere import of_places, with_why
 from .errors import UsageError, UserError, as_user_error
 from .launchers.model import JobWorld
 from .native import reading
@@ -51,7 +52,7 @@ def snapshots(
     """
     # What is read stands meanwhile.
     states = {target.pid: processes.state_word(target.pid) for target in wanted if isinstance(target, PidTarget)}
-    answers, refused = _asked(wanted, request, quiet=quiet)
+    answers, refused = _asked([one for one in wanted if not isinstance(one, NodesTarget)], request, quiet=quiet)
     failures: List[UserError] = []
     found: List[Snapshot] = []
     for answer in answers:
@@ -80,9 +81,10 @@ def snapshots(
     found += [snapshot for _, snapshot in replayed]
     for target in wanted:
         if isinstance(target, NodesTarget):
-            of_nodes, reasons = _of_nodes(target, request, quiet=quiet)
+            of_nodes, reasons, unread = _of_nodes(target, request, quiet=quiet)
             found += of_nodes
             more += reasons
+            refused += unread
     found += outlines if found else []
     for target, reason in refused:
         place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
@@ -93,20 +95,33 @@ def snapshots(
     return found, failures + more
 
 
-def _of_nodes(target: NodesTarget, request: Request, *, quiet: bool) -> Tuple[List[Snapshot], List[UserError]]:
-    """The ranks of a job on all its nodes, and of which nodes nothing came."""
+def _of_nodes(
+    target: NodesTarget, request: Request, *, quiet: bool
+) -> Tuple[List[Snapshot], List[UserError], List[Tuple[Target, UserError]]]:
+    """The ranks of a job on all its nodes, of which nodes nothing came, and which ranks are known and were not read."""
     try:
-        looks, missing, failures = nodes.read(target.job, request, nodes_progress(quiet))
+        looks, missing, failures = nodes.read(target.job, request, nodes_progress(quiet), target.engine)
     except UsageError:
         raise
     except UserError as error:
-        return [], [error]
+        reason = str(error.args[0])
+        return (
+            [],
+            [] if target.elsewhere else [error],
+            [(one, with_why(one.reason, reason)) for one in target.elsewhere],
+        )
+    refused: List[Tuple[Target, UserError]] = []
+    if target.elsewhere:
+        looks, unread = of_places(looks, target.elsewhere)
+        silent = nodes.silent(target.job)
+        failures, missing = [], []
+        refused = [(one, with_why(one.reason, silent.get(one.place.entry.host or ""))) for one in unread]
     if not looks:
-        return [], failures
-    silent = f"; {len(failures)} did not answer" if failures else ""
+        return [], failures, refused
+    unanswered = f"; {len(failures)} did not answer" if failures else ""
     ranks = sum(len(look.snapshot.identities()) for look in looks)
-    note = f"{ranks} ranks were read on {len(looks)} nodes{_spread(looks)}{silent}"
-    return [*(look.snapshot for look in looks), *missing, Snapshot.merged([], notes=[note])], failures
+    note = f"{ranks} ranks were read on {len(looks)} nodes{_spread(looks)}{unanswered}"
+    return [*(look.snapshot for look in looks), *missing, Snapshot.merged([], notes=[note])], failures, refused
 
 
 def _spread(looks: Sequence[Look]) -> str:
@@ -256,6 +271,7 @@ def _asked(
     refused: List[Tuple[Target, UserError]] = [
         (target, target.reason) for target in wanted if isinstance(target, (LostTarget, LeftOutTarget))
     ]
+    refused += [(one, one.reason) for target in wanted if isinstance(target, NodesTarget) for one in target.elsewhere]
     debugged = [target for target in wanted if isinstance(target, (PidTarget, CoreTarget))]
     if not debugged:
         return [], refused

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from .errors import UsageError, UserError
 from .launchers import job as acquisition
 from .launchers.model import Job, RankEntry, World, numbered_through
-from .nodes.engines import PREFIXES
+from .launchers.tree import ProcessTree
+from .nodes.engines import AUTO as ANY_ENGINE
+from .nodes.engines import ENGINES, PREFIXES, Engine, engine_of, engine_of_launcher
 from .request import AUTO, VIA
 from .system.deadline import within
 from .system.paths import shown
@@ -104,9 +106,13 @@ class JobTarget:
 
 @dataclass(frozen=True)
 class NodesTarget:
-    """All ranks of a job on all its nodes, as the cluster's engine names it."""
+    """All ranks of a job on all its nodes, as the cluster's engine names it; or those on other hosts of a job whose
+    launcher is here."""
 
     job: str
+    engine: Engine = field(compare=False)
+    #: The ranks that are on other hosts, as they are told of where these are not reached.
+    elsewhere: Tuple[LostTarget, ...] = field(default=(), compare=False)
 
     @property
     def label(self) -> str:
@@ -135,6 +141,31 @@ def of_job(job: Job, *, several: Optional[bool] = None) -> List[Target]:
             found.append(LostTarget(place, _lost(job, entry)))
     found += [LeftOutTarget(UserError(reason, kind="other_user")) for reason in job.left_out]
     return found
+
+
+def reaching_out(job: Job, found: Sequence[Target], engine: str = ANY_ENGINE) -> List[Target]:
+    """The same where an engine reaches the other hosts of a job, by what there is: as one target of many nodes.
+
+    Raises:
+        UserError: where ``engine`` is named, and does not.
+    """
+    away = [one for one in found if isinstance(one, LostTarget) and one.reason.kind == "out_of_reach"]
+    # Of several worlds it is not known which one a process of another host is in.
+    if not away or len(job.worlds) > 1:
+        return list(found)
+    places = [(str(one.place.entry.host), one.place.entry.pid or 0) for one in away]
+    environment = ProcessTree().environment(job.pid) or {}
+    name = f"{job.launcher} (pid {job.pid})"
+    chosen = engine_of_launcher(name, environment, places, engine)
+    if chosen is None:
+        if engine == ANY_ENGINE:
+            return list(found)
+        raise UserError(
+            f"{name}: {engine} does not reach the other hosts of it from here",
+            help="leave out --engine, or name the nodes: --job hosts:NODESET",
+            kind="no_engine",
+        )
+    return [*(one for one in found if one not in away), NodesTarget(name, chosen, tuple(away))]
 
 
 def _lost(job: Job, entry: RankEntry) -> UserError:
@@ -177,6 +208,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="all ranks of a job on this machine: process id or name of its launcher (see: mpi-queues ranks); or on "
         "all its nodes: slurm:JOBID, slurm:JOBID.STEP, flux:JOBID, hosts:NODESET",
     )
+    add_engine(group)
     group.add_argument(
         "--via",
         choices=VIA,
@@ -191,6 +223,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a layout profile for processes and cores, instead of the shipped ones (see: mpi-queues layouts make)",
     )
     add_timeout(group, "limit for each process, and for the whole time that ranks of a job are stopped (default: 60)")
+
+
+def add_engine(parser: Any) -> None:
+    """Adds ``--engine``."""
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=ANY_ENGINE,
+        help="what starts agents on other nodes: srun, flux or ClusterShell's clush (default: what the job is of)",
+    )
 
 
 def add_timeout(parser: Any, help_text: str) -> None:
@@ -217,9 +259,9 @@ def requested(options: argparse.Namespace) -> List[Target]:
         )
     wanted: Dict[Tuple[str, Any], Target] = {}
     names = [target.job for target in options.targets if isinstance(target, JobTarget)]
-    many = {name: [NodesTarget(name)] for name in names if name.startswith(PREFIXES)}
+    many = {name: [NodesTarget(name, engine_of(name, options.engine))] for name in names if name.startswith(PREFIXES)}
     jobs: Dict[str, List[Target]] = {
-        **_jobs([name for name in names if name not in many], options.timeout),
+        **_jobs([name for name in names if name not in many], options.timeout, options.engine),
         **{name: [*found] for name, found in many.items()},
     }
     for target in options.targets:
@@ -242,7 +284,7 @@ def found_job(name: Optional[str], timeout: float) -> Job:
     return within(timeout, what, lambda: acquisition.find(name))
 
 
-def _jobs(names: Sequence[str], timeout: float) -> Dict[str, List[Target]]:
+def _jobs(names: Sequence[str], timeout: float, engine: str) -> Dict[str, List[Target]]:
     """The ranks of each job, by what it was called; of one that has several names by the first of these.
 
     The worlds of several jobs are numbered through, those of the first job first: they may have connected.
@@ -254,7 +296,11 @@ def _jobs(names: Sequence[str], timeout: float) -> Dict[str, List[Target]]:
             found[name] = job
     numbered = numbered_through(list(found.values()))
     several = sum(len(job.worlds) for job in numbered) > 1
-    return {name: of_job(job, several=several) for name, job in zip(found, numbered)}
+    return {
+        name: ranks if several else reaching_out(job, ranks, engine)
+        for name, job in zip(found, numbered)
+        for ranks in [of_job(job, several=several)]
+    }
 
 
 @dataclass(frozen=True)

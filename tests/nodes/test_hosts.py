@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -167,6 +168,57 @@ def test_whoever_is_interrupted_leaves_nothing_behind(cluster: Hosts, job: List[
     processes.wait_until(lambda: not cluster.running(AGENT), "the agents to end", timeout=30)
     for pid in job:
         processes.assert_running(pid)
+
+
+def test_a_launcher_here_leads_to_its_ranks_elsewhere(cluster: Hosts, job: List[int]) -> None:
+    """By the process ids of its table: on h1 and h2 they may be equal."""
+    told = cluster.mpi_queues("diagnose", "--job", "mpirun.openmpi", "--format", "json")
+    assert told.returncode == 0, told.stderr
+    found = json.loads(told.stdout)
+    assert [(one["rank"], one["host"]) for one in found["processes"]] == [(0, "h1"), (1, "h2"), (2, "h3")]
+    assert found["verdict"]["state"] == "deadlock" and reasons(here(job)) == reasons(found)
+    chosen = cluster.mpi_queues("stacks", "--job", "mpirun.openmpi", "--engine", "clush")
+    assert chosen.returncode == 0 and "receive_halo" in chosen.stdout, chosen.stderr
+    refused = cluster.mpi_queues("show", "--job", "mpirun.openmpi", "--engine", "srun")
+    assert refused.returncode == 3 and "srun does not reach the other hosts" in refused.stderr
+    # What is not asked over nodes is told as before.
+    record = cluster.mpi_queues("record", "--job", "mpirun.openmpi", "-o", str(cluster.directory / "none"))
+    assert record.returncode == 3 and "on host h1, out of reach from here" in record.stderr
+
+
+def test_of_a_launchers_ranks_elsewhere_those_that_are_not_reached_are_named(cluster: Hosts, job: List[int]) -> None:
+    cluster.stop_sshd("h3")
+    try:
+        told = cluster.mpi_queues("diagnose", "--job", "mpirun.openmpi", "--format", "json")
+        assert told.returncode == 1, told.stderr
+        found = json.loads(told.stdout)
+        (unread,) = [one for one in found["processes"] if one["mpi"] is None]
+        assert (unread["rank"], unread["host"]) == (2, "h3")
+        assert "out of reach from here" in unread["problems"][0] and "Connection refused" in unread["problems"][0]
+        assert found["verdict"]["state"] != "deadlock"
+    finally:
+        cluster.start_sshd("h3")
+
+
+def test_ranks_here_and_elsewhere_are_read_together(cluster: Hosts, job: List[int], program: Path) -> None:
+    launcher = cluster.run(program, demo.RANKS, JOB, launcher="h1")
+    try:
+        told = cluster.mpi_queues("diagnose", "--job", "mpirun.openmpi", "--format", "json", host="h1")
+        assert told.returncode == 0, told.stderr
+        found = json.loads(told.stdout)
+        assert [(one["rank"], one["host"]) for one in found["processes"]] == [(0, "h1"), (1, "h2"), (2, "h3")]
+        assert found["verdict"]["state"] == "deadlock"
+        assert [one["state"] for one in found["verdict"]["movement"]] == ["stuck"] * demo.RANKS
+        # The other job of these hosts is none of it.
+        both = cluster.mpi_queues("show", "--job", "hosts:h[1-3]", "--format", "json")
+        pids = [(one["host"], one["pid"]) for one in json.loads(both.stdout)["processes"]]
+        assert len(pids) == 2 * demo.RANKS
+        assert {(one["host"], one["pid"]) for one in found["processes"]} < set(pids)
+    finally:
+        for one in processes.descendants(launcher.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one.pid, signal.SIGTERM)
+        launcher.wait(30)
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,33 @@ def test_an_agent_that_nodes_do_not_have_is_sent(
     assert not looks and set(silent.values()) == {"there is no /nowhere/mpi-queues-agent"}
 
 
+#: Runs a command on a virtual node, as ssh would: it is on this machine, and called as Slurm does.
+SSH = """\
+#!/bin/sh
+while [ $# -gt 2 ]; do shift; done
+SLURMD_NODENAME=$1 exec sh -c "$2"
+"""
+
+
+def test_nodes_of_slurm_are_reached_by_another_engine(slurm: Slurm, job: str, tmp_path: Path) -> None:
+    (tmp_path / "ssh").write_text(SSH)
+    (tmp_path / "ssh").chmod(0o755)
+    (tmp_path / "clush.conf").write_text(f"[Main]\nssh_path: {tmp_path}/ssh\n")
+    environment = {**slurm.environment, "CLUSTERSHELL_CFGDIR": str(tmp_path)}
+    found = subprocess.run(
+        command("diagnose", "--job", f"slurm:{job}", "--engine", "clush", "--format", "json"),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    content = json.loads(found.stdout)
+    assert [one["rank"] for one in content["processes"]] == [0, 1, 2] and content["verdict"]["state"] == "deadlock"
+    wrong = told(slurm, "show", "--job", f"slurm:{job}", "--engine", "flux")
+    assert wrong.returncode == 2 and "flux does not reach its nodes" in wrong.stderr
+
+
 def test_what_is_not_there_is_told(slurm: Slurm, job: str) -> None:
     for name, status, said in (
         ("slurm:4000000", 3, "slurm:4000000: "),

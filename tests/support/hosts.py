@@ -174,10 +174,10 @@ class Hosts:
         """What runs a command on a host."""
         return [*self._inside(host), *words]
 
-    def mpi_queues(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def mpi_queues(self, *words: str, host: str = LOGIN) -> subprocess.CompletedProcess[str]:
         """What ``mpi-queues`` says there."""
         return subprocess.run(
-            self.command(sys.executable, "-m", "mpi_queues.cli", *words),
+            self.command(sys.executable, "-m", "mpi_queues.cli", *words, host=host),
             env=self.environment,
             capture_output=True,
             text=True,

@@ -10,7 +10,7 @@ from .. import asking, targets
 from ..errors import UsageError
 from ..launchers.model import Job
 from ..nodes import ranks as nodes
-from ..nodes.engines import PREFIXES
+from ..nodes.engines import PREFIXES, engine_of
 from ..report.ranks import job_json, write_job
 from ..system.output import json_text
 from . import show
@@ -38,6 +38,7 @@ def add_command(commands: Any) -> None:
         help="process id or name of the launcher (default: the only one); or slurm:JOBID, flux:JOBID, hosts:NODESET",
     )
     parser.add_argument("--job", dest="named", metavar="JOB", help="the same, as other commands name it")
+    targets.add_engine(parser)
     add_format(parser)
     targets.add_timeout(parser, "limit for finding them (default: 60)")
     parser.set_defaults(run=run)
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("two jobs are named", help=f"type: mpi-queues ranks {options.job}")
     name = options.job if options.named is None else options.named
     if name is not None and name.startswith(PREFIXES):
-        job = nodes.of_job(name, options.timeout, asking.nodes_progress())
+        job = nodes.of_job(name, options.timeout, asking.nodes_progress(), engine_of(name, options.engine))
     else:
         job = targets.found_job(name, options.timeout)
     if options.format == "json":

@@ -70,7 +70,7 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
 
 def _record(options: argparse.Namespace) -> int:
     wanted = targets.requested(options)
-    of_nodes = [target for target in wanted if isinstance(target, targets.NodesTarget)]
+    of_nodes = [one for one in wanted if isinstance(one, targets.NodesTarget) and not one.elsewhere]
     if of_nodes:
         if len(wanted) > 1 or options.full:
             raise UsageError(
@@ -116,7 +116,9 @@ def _record(options: argparse.Namespace) -> int:
 def _record_on_nodes(target: targets.NodesTarget, options: argparse.Namespace) -> int:
     """Each node keeps its file: what a hung job of a thousand nodes has goes through no login node."""
     directory = os.path.abspath(options.output)
-    files, problems, failures = nodes.record(target.job, directory, options.timeout, asking.nodes_progress())
+    files, problems, failures = nodes.record(
+        target.job, directory, options.timeout, asking.nodes_progress(), target.engine
+    )
     if not files:
         asking.raise_all(failures)
     for file in files:

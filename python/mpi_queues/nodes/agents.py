@@ -125,7 +125,7 @@ class Agents:
         #: Digests that are being read, with who sent them, at which look, and what else it told.
         self._coming: List[Tuple[_Sender, int, Dict[str, Any], Future[Snapshot]]] = []
         self._engine = engine
-        #: Nodes on which nothing runs any more, as the engine says.
+        #: Nodes from which nothing more is to come.
         self.failed: Set[str] = set()
         self._senders: Dict[bytes, _Sender] = {}
         self._digests = Digests()
@@ -178,6 +178,7 @@ class Agents:
                 self._coming.append(one)
             elif snapshot.exception() is not None:
                 sender.problem = _NONSENSE
+                self.failed.update([sender.node] if sender.node is not None else [])
             elif look in self._answers and sender.node is not None:
                 self._answers[look][sender.node] = Look(sender.node, snapshot.result(), told)
         return self._answers
@@ -256,6 +257,8 @@ class Agents:
             sender.problem = f"what its agent writes makes no sense: {error}"
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             sender.problem = _NONSENSE
+        if sender.problem is not None and sender.node is not None:
+            self.failed.add(sender.node)
 
     def _hear(self, sender: _Sender, message: Message, label: bytes) -> None:
         if message.kind == "digest":

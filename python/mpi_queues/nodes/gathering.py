@@ -118,6 +118,8 @@ class Gathering:
             "wrappers": list(wrappers),
             "timeout": timeout,
         }
+        if self.engine.pids is not None:
+            self._pending["pids"] = sorted(self.engine.pids)
         self._deadline = time.monotonic() + timeout + START + (between or 0.0)
         self._kept.clear()
         for part in self._parts:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Dict, List
+from typing import Dict, List, Optional
 
 from .._native import Process
 from ..launchers.model import Job, RankEntry, World
+from .engines import Engine
 from .gathering import Progress
 from .missing import missing, why_missing
 from .reading import listed
 
 
-def of_job(job: str, timeout: float, progress: Progress) -> Job:
+def of_job(job: str, timeout: float, progress: Progress, engine: Optional[Engine] = None) -> Job:
     """The ranks of a job on all its nodes; nothing of it is stopped.
 
     Raises:
         UserError: where the job or its nodes are not to be reached.
     """
-    processes, silent = listed(job, timeout, progress)
+    processes, silent = listed(job, timeout, progress, engine)
     keys = list(dict.fromkeys(process.world_key for process in processes))
     worlds: Dict[int, World] = {}
     entries: List[RankEntry] = []

@@ -11,7 +11,7 @@ from ..request import AUTO, NATIVE, Request
 from ..system import agent
 from ..system.paths import shown
 from .agents import Look
-from .engines import engine_of
+from .engines import Engine, engine_of
 from .gathering import LIST, READ, STACKS, Gathering, Progress, record_in
 from .missing import unread
 
@@ -28,6 +28,8 @@ class _Open:
     known: Dict[str, Look] = field(default_factory=dict)
     #: The answers to the last question alone.
     last: List[Look] = field(default_factory=list)
+    #: Why nothing came of other nodes then, by their names.
+    silent: Dict[str, str] = field(default_factory=dict)
     #: Of which ranks a second look is asked, where not of all.
     ranks: Optional[FrozenSet[int]] = None
 
@@ -36,15 +38,15 @@ class _Open:
 _OPEN: Dict[str, _Open] = {}
 
 
-def _open(job: str) -> _Open:
-    """The agents of a job, started where they were not yet.
+def _open(job: str, engine: Optional[Engine] = None) -> _Open:
+    """The agents of a job, started where they were not yet: by an engine, or by that of the job.
 
     Raises:
         UsageError: where nothing is named so.
         UserError: where there is no such job, or no engine to reach its nodes.
     """
     if job not in _OPEN:
-        _OPEN[job] = _Open(Gathering(engine_of(job), str(agent.path()), agent.path()))
+        _OPEN[job] = _Open(Gathering(engine or engine_of(job), str(agent.path()), agent.path()))
     return _OPEN[job]
 
 
@@ -102,23 +104,31 @@ def between(job: str) -> Tuple[List[Place], List[Place]]:
     return moving, hungry
 
 
+def silent(job: str) -> Dict[str, str]:
+    """Why nothing came of nodes when it was read last, by their names."""
+    return _OPEN[job].silent if job in _OPEN else {}
+
+
 def _places(look: Look) -> List[Place]:
     identities = look.snapshot.identities()
     return [(host, pid) for *_, host, pid in identities if host is not None and pid is not None]
 
 
-def read(job: str, request: Request, progress: Progress) -> Tuple[List[Look], List[Snapshot], List[UserError]]:
+def read(
+    job: str, request: Request, progress: Progress, engine: Optional[Engine] = None
+) -> Tuple[List[Look], List[Snapshot], List[UserError]]:
     """What the agents of a job say; the ranks that are missing, as processes with the reason; and why nothing was read.
 
     Raises:
         UserError: where the job or its nodes are not to be reached, or this cannot be asked of agents.
     """
     _check(job, request)
-    opened = _open(job)
+    opened = _open(job, engine)
     if not opened.gathering.is_asked:
         opened.ranks = None
         opened.gathering.ask(timeout=request.timeout, action=_action(request), wrappers=request.wrappers)
     opened.last, silent = opened.gathering.gather(progress)
+    opened.silent = silent
     before = opened.known
     opened.known = {look.node: _with_the_rest(look, before.get(look.node), opened.ranks) for look in opened.last}
     failures = [_silent(job, node, reason) for node, reason in silent.items()]
@@ -160,13 +170,15 @@ def no_ranks(job: str, nodes: int) -> UserError:
     return UserError(f"{job}: on none of its {nodes} nodes runs a rank of it", kind="gone")
 
 
-def listed(job: str, timeout: float, progress: Progress) -> Tuple[List[Process], Dict[str, str]]:
+def listed(
+    job: str, timeout: float, progress: Progress, engine: Optional[Engine] = None
+) -> Tuple[List[Process], Dict[str, str]]:
     """The ranks of a job, which are left alone, and why there is nothing of some nodes.
 
     Raises:
         UserError: where the job or its nodes are not to be reached.
     """
-    gathering = _open(job).gathering
+    gathering = _open(job, engine).gathering
     gathering.ask(timeout=timeout, action=LIST)
     looks, silent = gathering.gather(progress)
     return [one for look in looks for one in look.snapshot.processes], silent
@@ -185,7 +197,7 @@ class NodeRecording:
 
 
 def record(
-    job: str, directory: str, timeout: float, progress: Progress
+    job: str, directory: str, timeout: float, progress: Progress, engine: Optional[Engine] = None
 ) -> Tuple[List[NodeRecording], List[str], List[UserError]]:
     """Has each node write its ranks to a file in a directory there.
 
@@ -195,7 +207,7 @@ def record(
     Raises:
         UserError: where the job or its nodes are not to be reached.
     """
-    gathering = _open(job).gathering
+    gathering = _open(job, engine).gathering
     gathering.ask(timeout=timeout, action=record_in(directory))
     looks, silent = gathering.gather(progress)
     failures = [_silent(job, node, reason) for node, reason in silent.items()]

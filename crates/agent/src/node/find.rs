@@ -1,6 +1,6 @@
 //! The ranks of a job on this node, by the environment of processes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
@@ -15,6 +15,9 @@ const MAX_NAMED: usize = 5;
 
 /// What the system began with is no rank.
 const INIT: u32 = 1;
+
+/// So many processes above one are looked at.
+const MAX_DEPTH: usize = 64;
 
 /// One rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +77,9 @@ pub fn ranks(asked: &Asked) -> Found {
         if owner.is_none() || (user != Some(0) && owner != user) || [std::process::id(), INIT].contains(&pid) {
             continue;
         }
+        if asked.pids.as_ref().is_some_and(|named| !is_below(pid, named)) {
+            continue;
+        }
         match environment(pid) {
             Some(environment) => found.extend(candidate(pid, &environment, &own, asked)),
             None if status(pid).is_some_and(|status| !has_ended(&status)) && has_program(pid) => {
@@ -110,12 +116,21 @@ fn environment(pid: u32) -> Option<Variables> {
     Some(Environment::of(pid)?.pairs().map(pair).collect())
 }
 
+/// Whether a process is one of those that are named, or has been started by one.
+fn is_below(pid: u32, named: &HashSet<u32>) -> bool {
+    let above = |pid: &u32| status(*pid).map(|status| status.parent);
+    std::iter::successors(Some(pid), above).take(MAX_DEPTH).any(|one| named.contains(&one))
+}
+
 fn has_ended(status: &Status) -> bool {
     matches!(status.state, 'Z' | 'X')
 }
 
 fn candidate(pid: u32, environment: &Variables, own: &Variables, asked: &Asked) -> Option<Candidate> {
-    let of_job = asked.job.iter().all(|(name, value)| environment.get(name) == Some(value));
+    let written =
+        |(name, values): (&String, &Vec<String>)| environment.get(name).is_some_and(|one| values.contains(one));
+    let of_job =
+        asked.job.iter().all(|(name, value)| environment.get(name) == Some(value)) && asked.one_of.iter().all(written);
     let here = asked.same.iter().all(|name| own.get(name).is_none_or(|value| environment.get(name) == Some(value)));
     let with_us = |name: &String| own.contains_key(name) && environment.get(name) == own.get(name);
     let ours = !asked.other.is_empty() && asked.other.iter().all(with_us);

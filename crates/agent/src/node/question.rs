@@ -1,6 +1,6 @@
 //! What the front asks, as one line of JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,12 +22,18 @@ pub struct Asked {
     pub look: u64,
     /// Which processes are of the job: variables of their environment, with their values; all ranks where there are none.
     pub job: BTreeMap<String, String>,
+    /// The same with several values each: an engine may write one name in several ways.
+    #[serde(default)]
+    pub one_of: BTreeMap<String, Vec<String>>,
     /// Variables of the environment that must be as they are here, where they are set here: of nodes that share one /proc.
     #[serde(default)]
     pub same: Vec<String>,
     /// Variables that must not be as they are here: what was started with this agent is no rank.
     #[serde(default)]
     pub other: Vec<String>,
+    /// Only these processes and what they have started, as a launcher has written them down; all where there are none.
+    #[serde(default)]
+    pub pids: Option<HashSet<u32>>,
     /// By which variables launchers tell ranks, in the order in which they count.
     pub families: Vec<Family>,
     /// Only these ranks; all where there are none.

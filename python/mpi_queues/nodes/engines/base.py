@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
-from typing import Dict, List, Mapping, Optional, Protocol, Sequence
+from typing import Dict, FrozenSet, List, Mapping, Optional, Protocol, Sequence
 
 from ...errors import UserError
 from ...system.paths import shown
@@ -50,6 +50,11 @@ class Engine(Protocol):
         """What a person types to copy a file from a node."""
 
     @property
+    def pids(self) -> Optional[FrozenSet[int]]:
+        """Only these processes and what they have started, on whatever node; None: all of the job."""
+        return None
+
+    @property
     def environment(self) -> Mapping[str, str]:
         """Variables with which that is started, beside ours."""
         return {}
@@ -74,6 +79,11 @@ class Nodes(Protocol):
     @property
     def job_variables(self) -> Dict[str, str]:
         """As in ``Engine``."""
+
+    @property
+    def pids(self) -> Optional[FrozenSet[int]]:
+        """As in ``Engine``."""
+        return None
 
     def nodes(self) -> List[str]:
         """As in ``Engine``."""
@@ -129,6 +139,11 @@ class Reached(Engine):
     def knows_all_nodes(self) -> bool:  # type: ignore[override]
         """Whether there are no others."""
         return self.of.knows_all_nodes
+
+    @property
+    def pids(self) -> Optional[FrozenSet[int]]:
+        """Only these processes."""
+        return self.of.pids
 
     def nodes(self) -> List[str]:
         """Its nodes.

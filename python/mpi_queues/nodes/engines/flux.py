@@ -60,7 +60,7 @@ class Flux(Nodes):
 class FluxExec(Starter):
     """Runs agents beside a job."""
 
-    of: Flux
+    job: str
 
     def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
         """Runs the agent once on each node.
@@ -68,7 +68,7 @@ class FluxExec(Starter):
         flux exec keeps what the nodes say until that is much (it writes with C's buffers), but for ``stdbuf``.
         """
         where: List[str] = []
-        known = self.of.nodes()
+        known = Flux(self.job).nodes()
         if len(nodes) < len(known):
             at = {node: index for index, node in enumerate(known)}
             where = ["--rank=" + ",".join(str(at[node]) for node in nodes if node in at)]
@@ -79,7 +79,7 @@ class FluxExec(Starter):
             "exec",
             "--label-io",
             "--dir=/",
-            f"--jobid={self.of.job}",
+            f"--jobid={self.job}",
             *where,
             *agent,
         ]

@@ -1,0 +1,88 @@
+"""Which engine is taken, and what it is asked for."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from typing import Dict, Optional, Tuple
+
+import pytest
+from mpi_queues import UsageError, UserError
+from mpi_queues.nodes.engines import AUTO, engine_of, engine_of_launcher
+from mpi_queues.nodes.engines.table import Table
+
+
+@pytest.mark.parametrize(
+    ("job", "engine", "first"),
+    [
+        ("slurm:12", AUTO, "srun"),
+        ("slurm:12.0", "srun", "srun"),
+        ("slurm:12", "clush", "clush"),
+        ("hosts:n[1-4]", AUTO, "clush"),
+        ("flux:f123", "clush", "clush"),
+    ],
+)
+def test_the_engine_is_that_of_the_job_unless_another_is_named(job: str, engine: str, first: str) -> None:
+    chosen = engine_of(job, engine)
+    assert chosen.command(["n1"], ["agent"])[0] == first
+    assert chosen.name == job
+
+
+@pytest.mark.parametrize(
+    ("job", "engine"), [("slurm:12", "flux"), ("flux:f123", "srun"), ("hosts:n1", "flux"), ("hosts:n1", "srun")]
+)
+def test_an_engine_that_does_not_reach_a_job_is_refused(job: str, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    with pytest.raises(UsageError, match=f"{engine} does not reach its nodes"):
+        engine_of(job, engine)
+
+
+def test_in_an_allocation_srun_reaches_nodes_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "77")
+    assert "--jobid=77" in engine_of("hosts:n[1-2]", "srun").command(["n1", "n2"], ["agent"])
+    monkeypatch.setenv("SLURM_JOB_ID", "77;reboot")
+    with pytest.raises(UsageError, match="outside an allocation"):
+        engine_of("hosts:n1", "srun")
+
+
+PLACES = (("n1", 70), ("n2", 70), ("n2", 71))
+
+
+@pytest.mark.parametrize(
+    ("installed", "environment", "engine", "first"),
+    [
+        (("srun", "clush"), {"SLURM_JOB_ID": "5"}, AUTO, "srun"),
+        (("srun", "clush"), {}, AUTO, "clush"),
+        (("clush",), {"SLURM_JOB_ID": "5"}, AUTO, "clush"),
+        (("srun", "clush"), {"SLURM_JOB_ID": "5"}, "clush", "clush"),
+        (("srun",), {}, AUTO, None),
+        ((), {"SLURM_JOB_ID": "5"}, AUTO, None),
+        (("srun", "clush"), {"SLURM_JOB_ID": "-x"}, "srun", None),
+    ],
+)
+def test_a_launchers_other_hosts_are_reached_by_what_there_is(
+    installed: Tuple[str, ...],
+    environment: Dict[str, str],
+    engine: str,
+    first: Optional[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if name in installed else None)
+    chosen = engine_of_launcher("mpirun (pid 4)", environment, PLACES, engine)
+    if first is None:
+        assert chosen is None
+        return
+    assert chosen is not None and chosen.command(["n1"], ["agent"])[0] == first
+    assert chosen.nodes() == ["n1", "n2"] and chosen.pids == {70, 71}
+
+
+@pytest.mark.parametrize("host", ["-oProxyCommand=x", "n 1", "n1;reboot", "n1\x1b[2J", "", "n" * 300, "../n1"])
+def test_names_that_a_launcher_has_written_down_are_not_believed(host: str) -> None:
+    with pytest.raises(UserError, match="these are no nodes") as refused:
+        Table("mpirun (pid 4)", (("n1", 1), (host, 2))).nodes()
+    assert str(refused.value.args[0]).isprintable()
+
+
+def test_words_reach_a_shell_as_they_are() -> None:
+    words = ["sh", "-c", 'echo "$0 a"; b', "/a b/agent"]
+    assert shlex.split(engine_of("hosts:n1").command(["n1"], words)[-1]) == words
