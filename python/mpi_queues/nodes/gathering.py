@@ -106,6 +106,8 @@ class Gathering:
             ranks: only these of MPI_COMM_WORLD, such as ``0-3,7``.
         """
         self._looks += 1
+        if self._looks == 1:
+            self._one_of = self.engine.one_of
         self._pending = {
             "look": self._looks,
             "job": self.engine.job_variables,
@@ -118,6 +120,8 @@ class Gathering:
             "wrappers": list(wrappers),
             "timeout": timeout,
         }
+        if self._one_of:
+            self._pending["one_of"] = self._one_of
         if self.engine.pids is not None:
             self._pending["pids"] = sorted(self.engine.pids)
         self._deadline = time.monotonic() + timeout + START + (between or 0.0)

@@ -48,7 +48,7 @@ def packed(path: Path) -> bytes:
     Raises:
         OSError: where it cannot be read.
     """
-    return gzip.compress(path.read_bytes())
+    return gzip.compress(path.read_bytes(), 3)
 
 
 def absent(line: bytes) -> Optional[Tuple[str, ...]]:

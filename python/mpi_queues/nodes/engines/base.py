@@ -36,6 +36,11 @@ class Engine(Protocol):
     def job_variables(self) -> Dict[str, str]:
         """Variables of the environment by which the job's processes are known."""
 
+    @property
+    def one_of(self) -> Mapping[str, Sequence[str]]:
+        """The same with several values each, one of which it must be."""
+        return {}
+
     def nodes(self) -> List[str]:
         """The nodes of the job.
 
@@ -79,6 +84,11 @@ class Nodes(Protocol):
     @property
     def job_variables(self) -> Dict[str, str]:
         """As in ``Engine``."""
+
+    @property
+    def one_of(self) -> Mapping[str, Sequence[str]]:
+        """As in ``Engine``."""
+        return {}
 
     @property
     def pids(self) -> Optional[FrozenSet[int]]:
@@ -139,6 +149,11 @@ class Reached(Engine):
     def knows_all_nodes(self) -> bool:  # type: ignore[override]
         """Whether there are no others."""
         return self.of.knows_all_nodes
+
+    @property
+    def one_of(self) -> Mapping[str, Sequence[str]]:
+        """The same with several values each."""
+        return self.of.one_of
 
     @property
     def pids(self) -> Optional[FrozenSet[int]]:

@@ -6,16 +6,21 @@ import os
 import re
 import shlex
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Dict, List, Mapping, Optional, Sequence
 
 from ...errors import UserError
-from .base import Nodes, Starter, checked, said
+from .base import MAX_NODES, Nodes, Starter, checked, said
 
 _PACKAGE = "flux-core"
 
 #: What flux exec says where a program could not be started or has been lost (flux-framework/flux-core,
 #: src/cmd/flux-exec.c, ``state_cb``, 0.88): with the broker's rank, whatever the job.
 _LOST = re.compile(r"flux-exec: Error: rank (\d{1,9}): .*")
+
+
+#: A part of a set of numbers (flux-framework/rfc, spec 22: ``0-3,7``).
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,21 @@ class Flux(Nodes):
 
     @property
     def job_variables(self) -> Dict[str, str]:
-        """By which its processes are known."""
-        return {"FLUX_JOB_ID": self.job}
+        """None: see ``one_of``."""
+        return {}
+
+    @property
+    def one_of(self) -> Mapping[str, Sequence[str]]:
+        """Its number in base 58, however the user has written it.
+
+        Which f it begins with hangs on where it is written (flux-framework/flux-core 0.88: src/shell/shell.c sets
+        FLUX_JOB_ID by ``idf58``; src/common/libutil/fluid.c, ``fluid_f58_encode``).
+
+        Raises:
+            UserError: where flux does not know such a number.
+        """
+        number = said(["flux", "job", "id", "--to=f58", self.job], _PACKAGE, self.name).strip()[1:40]
+        return {"FLUX_JOB_ID": [f"{letter}{number}" for letter in ("f", "\u0192")]}
 
     same = ()
     other = ()
@@ -96,5 +114,21 @@ class FluxExec(Starter):
         return {}
 
     def failed(self, line: str) -> Optional[str]:
-        """No node: lines name ranks of brokers."""
-        return None
+        """The node on which nothing runs any more."""
+        match = _LOST.fullmatch(line)
+        return _brokers(self.job).get(int(match[1])) if match else None
+
+
+@lru_cache(maxsize=8)
+def _brokers(job: str) -> Dict[int, str]:
+    """The nodes of a job by the ranks of their brokers; none where flux does not say."""
+    flux = Flux(job)
+    try:
+        nodes = flux.nodes()
+        ranks = said(["flux", "jobs", "--no-header", "--format={ranks}", job], _PACKAGE, flux.name).strip()
+    except UserError:
+        return {}
+    found: List[int] = []
+    for first, last in _RANGE.findall(ranks):
+        found += range(int(first), min(int(last or first), int(first) + MAX_NODES) + 1)
+    return dict(zip(found, nodes)) if len(found) == len(nodes) else {}
