@@ -146,15 +146,19 @@ def of_job(job: Job, *, several: Optional[bool] = None) -> List[Target]:
 def reaching_out(job: Job, found: Sequence[Target], engine: str = ANY_ENGINE) -> List[Target]:
     """The same where an engine reaches the other hosts of a job, by what there is: as one target of many nodes.
 
+    Where hosts are named by a launcher of another user, nothing is connected to unless ``engine`` is named.
+
     Raises:
         UserError: where ``engine`` is named, and does not.
     """
     away = [one for one in found if isinstance(one, LostTarget) and one.reason.kind == "out_of_reach"]
     # Of several worlds it is not known which one a process of another host is in.
-    if not away or len(job.worlds) > 1:
+    tree = ProcessTree()
+    is_mine = tree.uid(job.pid) == os.geteuid()
+    if not away or len(job.worlds) > 1 or (engine == ANY_ENGINE and not is_mine):
         return list(found)
     places = [(str(one.place.entry.host), one.place.entry.pid or 0) for one in away]
-    environment = ProcessTree().environment(job.pid) or {}
+    environment = tree.environment(job.pid) or {}
     name = f"{job.launcher} (pid {job.pid})"
     chosen = engine_of_launcher(name, environment, places, engine)
     if chosen is None:

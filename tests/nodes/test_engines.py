@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from typing import Dict, Optional, Tuple
 
 import pytest
 from mpi_queues import UsageError, UserError
+from mpi_queues.launchers.model import Job, RankEntry, World
 from mpi_queues.nodes.engines import AUTO, engine_of, engine_of_launcher
 from mpi_queues.nodes.engines.table import Table
+from mpi_queues.targets import LostTarget, NodesTarget, of_job, reaching_out
 
 
 @pytest.mark.parametrize(
@@ -81,6 +84,19 @@ def test_names_that_a_launcher_has_written_down_are_not_believed(host: str) -> N
     with pytest.raises(UserError, match="these are no nodes") as refused:
         Table("mpirun (pid 4)", (("n1", 1), (host, 2))).nodes()
     assert str(refused.value.args[0]).isprintable()
+
+
+def test_another_users_launcher_leads_to_no_host_unless_the_engine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
+    entry = RankEntry(0, 0, 70, "n1", None, "unknown", False, "its table")
+    job = Job(os.getpid(), "mpirun", "login", [World(0, None, 1, 0)], [entry])
+    ranks = of_job(job)
+    assert [type(one) for one in ranks] == [LostTarget]
+    assert [type(one) for one in reaching_out(job, ranks)] == [NodesTarget]
+    mine = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: mine + 1)
+    assert reaching_out(job, ranks) == ranks
+    assert [type(one) for one in reaching_out(job, ranks, "clush")] == [NodesTarget]
 
 
 def test_words_reach_a_shell_as_they_are() -> None:

@@ -92,7 +92,7 @@ def job_id(words: List[str]) -> int:
 
 
 def hostlist(words: List[str]) -> int:
-    assert words == ["--expand"], words
+    assert words == ["--expand", "-"], words
     found: List[str] = []
     for word in sys.stdin.read().split():
         match = re.fullmatch(r"(\w+)\[(\d+)-(\d+)\]", word)

@@ -112,7 +112,8 @@ def job_of(tree: ProcessTree, launcher: int, table_of: _Tables = _table) -> Job:
         said = f"{programs.described(tree, launcher)}: no rank of it was found on this machine"
         raise UserError(
             "\n".join([said, *job.problems, *job.notes]),
-            help="it may just be starting, or its ranks run on other hosts: type the same there",
+            help="it may just be starting, or its ranks run on other hosts: type the same there, or name these: "
+            "mpi-queues diagnose --job hosts:NODESET",
             kind="no_ranks",
         )
     return job

@@ -49,7 +49,9 @@ class Flux(Nodes):
                 kind="gone",
             )
         # From its input: a name in the command line may be taken for that of a job.
-        return checked(said(["flux", "hostlist", "--expand"], _PACKAGE, self.name, f"{nodes}\n").split(), self.name)
+        return checked(
+            said(["flux", "hostlist", "--expand", "-"], _PACKAGE, self.name, f"{nodes}\n").split(), self.name
+        )
 
     @property
     def job_variables(self) -> Dict[str, str]:
@@ -104,8 +106,8 @@ class FluxExec(Starter):
 
     def fetching(self, node: str, path: str) -> str:
         """Copies a file from a node."""
-        where = [f"--rank={at}" for at, one in enumerate(self.of.nodes()) if one == node]
-        copied = shlex.join(["flux", "exec", f"--jobid={self.of.job}", *where, "cat", path])
+        where = [f"--rank={at}" for at, one in enumerate(Flux(self.job).nodes()) if one == node]
+        copied = shlex.join(["flux", "exec", f"--jobid={self.job}", *where, "cat", path])
         return f"{copied} > {shlex.quote(os.path.basename(path))}"
 
     @property
