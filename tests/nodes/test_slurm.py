@@ -168,12 +168,12 @@ def test_an_agent_that_nodes_do_not_have_is_sent(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with Gathering(engine_of(f"slurm:{job}"), "/nowhere/mpi-queues-agent", agent.path()) as asked:
         asked.ask(timeout=30)
-        looks, silent = asked.gather(lambda done, total, late: None)
+        looks, silent = asked.gather(lambda *_: None)
     assert not silent and sorted(one.rank or 0 for look in looks for one in look.snapshot.processes) == [0, 1, 2]
     assert not list(tmp_path.iterdir()) and not agents(slurm)
     with Gathering(engine_of(f"slurm:{job}"), "/nowhere/mpi-queues-agent") as asked:
         asked.ask(timeout=30)
-        looks, silent = asked.gather(lambda done, total, late: None)
+        looks, silent = asked.gather(lambda *_: None)
     assert not looks and set(silent.values()) == {"there is no /nowhere/mpi-queues-agent"}
 
 

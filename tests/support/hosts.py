@@ -189,7 +189,6 @@ class Hosts:
         self, program: Path, ranks: int, environment: Mapping[str, str], *options: str, launcher: str = LOGIN
     ) -> subprocess.Popen[bytes]:
         """Starts an MPI program, one rank on each of the first hosts, once all its ranks have printed ``ready``."""
-        output = self.directory / f"job{len(self._jobs)}.output"
         words = [
             *("mpirun.openmpi", "--host", ",".join(f"{name}:8" for name in self.names[:ranks]), "-n", str(ranks)),
             *("--map-by", "node", "--mca", "plm_rsh_agent", self.ssh),
@@ -197,6 +196,23 @@ class Hosts:
             *options,
             str(program),
         ]
+        return self._ready(words, ranks, environment, launcher)
+
+    def run_by_hydra(self, program: Path, ranks: int, launcher: str) -> subprocess.Popen[bytes]:
+        """The same by MPICH's mpiexec.hydra."""
+        rsh = self.directory / "rsh"
+        rsh.write_text(f'#!/bin/sh\nexec {self.ssh} "$@"\n')
+        rsh.chmod(0o755)
+        words = [
+            *("mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", str(rsh), "-iface", "eth0"),
+            *("-hosts", ",".join(self.names[:ranks]), "-ppn", "1", "-n", str(ranks), str(program)),
+        ]
+        return self._ready(words, ranks, {}, launcher)
+
+    def _ready(
+        self, words: Sequence[str], ranks: int, environment: Mapping[str, str], launcher: str
+    ) -> subprocess.Popen[bytes]:
+        output = self.directory / f"job{len(self._jobs)}.output"
         with open(output, "wb") as file:
             job = subprocess.Popen(
                 self.command(*words, host=launcher),
