@@ -16,6 +16,7 @@ from .._native import Diagnosis, Snapshot
 from ..debuggers import shared_memory
 from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
+from ..nodes.engines import AUTO as ANY_ENGINE
 from ..report import diagnosis as report
 from ..report.words import WIDTH
 from ..request import Request
@@ -235,6 +236,8 @@ def _named(options: argparse.Namespace) -> str:
             words += ["--recording", target.path]
         elif isinstance(target, (targets.JobTarget, targets.NodesTarget)):
             words += ["--job", target.job]
+    if options.engine != ANY_ENGINE:
+        words += ["--engine", options.engine]
     if len(words) > 12:
         return "TARGET..."
     return " ".join(shlex.quote(word) for word in words)

@@ -166,7 +166,7 @@ class Agents:
     def ask(self, question: Dict[str, Any]) -> None:
         """Asks all of them."""
         self._answers = {question["look"]: {}}
-        self._writer.write(json.dumps(question).encode() + b"\n")
+        self._writer.write(json.dumps(question, separators=(",", ":")).encode() + b"\n")
 
     @property
     def answers(self) -> Dict[int, Dict[str, Look]]:

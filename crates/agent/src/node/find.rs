@@ -184,3 +184,17 @@ fn has_mpi(pid: u32) -> bool {
     let name = |line: &[u8]| line.rsplit(|byte| *byte == b'/').next().is_some_and(|name| name.starts_with(b"libmpi"));
     maps.split(|byte| *byte == b'\n').filter(|line| line.contains(&b'/')).any(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_below_itself_and_those_above_it() {
+        let own = std::process::id();
+        assert!(is_below(own, &HashSet::from([own])));
+        assert!(is_below(own, &status(own).map(|status| status.parent).into_iter().collect()));
+        assert!(!is_below(own, &HashSet::from([u32::MAX])) && !is_below(own, &HashSet::new()));
+        assert!(!is_below(u32::MAX, &HashSet::from([own])));
+    }
+}

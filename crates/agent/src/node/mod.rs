@@ -28,8 +28,8 @@ use question::{Action, Asked};
 /// For how long it is waited that all that want a processor had one between two looks.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Questions are shorter than this, in bytes.
-const MAX_QUESTION: u64 = 1 << 20;
+/// Questions are shorter than this, in bytes: one may name the processes of a job of 100,000 ranks.
+const MAX_QUESTION: u64 = 4 << 20;
 
 /// Answers questions until there are no more.
 pub fn serve() -> ExitCode {

@@ -120,6 +120,9 @@ mod tests {
         let asked = Asked::of(more.as_bytes()).unwrap();
         assert_eq!(asked.action, Action::Record { directory: "/d".into() });
         assert!(asked.ranks.is_some_and(|ranks| ranks.contains(7) && !ranks.contains(4)));
+        let more = good.replace(":5", r#":5,"pids":[7,8,7],"one_of":{"FLUX_JOB_ID":["f1"]}"#);
+        let asked = Asked::of(more.as_bytes()).unwrap();
+        assert_eq!((asked.pids.map(|pids| pids.len()), asked.one_of.len()), (Some(2), 1));
         for (line, said) in [
             ("", "EOF"),
             ("look", "expected value"),
@@ -128,6 +131,7 @@ mod tests {
             (&good.replace(":5", ":5,\"between\":-1"), "3600"),
             (&good.replace(":5", ":5,\"run\":\"ls\""), "unknown field"),
             (&good.replace(":5", ":5,\"ranks\":\"all\""), "not a set of ranks"),
+            (&good.replace(":5", ":5,\"pids\":[-1]"), "invalid value"),
             (&good.replace(":5", ":5,\"action\":\"run\""), "unknown variant"),
             (&good.replace(":5", ":5,\"action\":{\"record\":{}}"), "missing field"),
         ] {
