@@ -47,6 +47,7 @@ BOUNDED: Dict[Tuple[str, str], str] = {
     ("analysis/graph/mod.rs", "vec![NodeId(0); starts[nodes]]"): "as many as the graph has edges",
     ("analysis/graph/knots.rs", "; nodes]"): "as many as the graph has nodes",
     ("analysis/graph/knots.rs", "(0..nodes).map(NodeId)"): "as many as the graph has nodes",
+    ("model/digest/groups.rs", "Vec::with_capacity(count)"): "MAX_MEMBERS, in the line before",
     ("readers/mpich/groups.rs", "repeat_n(None, usize::try_from(size)"): "taken one by one by budget::collect",
     ("readers/openmpi/groups.rs", "ranks.extend((0..len)"): "`len` is at most what is left of the parent's members",
     ("readers/openmpi/groups.rs", "(0..len * 8).filter"): "the bytes that were read: `bytes`",

@@ -58,7 +58,7 @@ fn runs(members: &[Option<i64>]) -> Vec<Run> {
 }
 
 /// The groups of all senders have at most this many members in all, each group once.
-const MAX_MEMBERS: usize = 1 << 26;
+const MAX_MEMBERS: usize = 1 << 24;
 
 /// The groups of all senders, each once: all ranks of a job have that of MPI_COMM_WORLD.
 #[derive(Debug, Default)]
