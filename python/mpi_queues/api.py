@@ -28,6 +28,7 @@ def attach(
     plugin: Optional[Path] = None,
     timeout: float = 60.0,
     handles: Sequence[str] = (),
+    engine: str = "auto",
 ) -> Snapshot:
     """Reads live processes of this machine. They are stopped while they are read, and go on.
 
@@ -43,6 +44,7 @@ def attach(
         timeout: seconds that the reading of one process may take.
         handles: kinds of handles whose objects are read as well, such as ``comm`` or ``datatype``; ``Process.handles``
             has them.
+        engine: what starts agents on other nodes: ``srun``, ``flux``, ``clush``; ``auto``: what the job is of.
 
     Returns:
         The snapshot; its ``problems`` say which of several processes could not be read.
@@ -57,7 +59,7 @@ def attach(
     from .targets import PidTarget
 
     if job is not None:
-        return _read(_job_targets(pid, job), via, source, plugin, timeout, handles)
+        return _read(_job_targets(pid, job, engine), via, source, plugin, timeout, handles)
     pids = [pid] if isinstance(pid, int) else list(pid or [])
     for one in pids:
         if not isinstance(one, int) or isinstance(one, bool) or not 0 < one < 1 << 31:
@@ -67,19 +69,21 @@ def attach(
     return _read([PidTarget(one) for one in dict.fromkeys(pids)], via, source, plugin, timeout, handles)
 
 
-def _job_targets(pid: object, job: object) -> Sequence[Target]:
+def _job_targets(pid: object, job: object, engine: str) -> Sequence[Target]:
     from .launchers import job as acquisition
-    from .nodes.engines import PREFIXES, engine_of
+    from .nodes.engines import ENGINES, PREFIXES, engine_of
     from .targets import NodesTarget, of_job, reaching_out
 
     if pid is not None:
         raise UsageError("both a job and processes are named", help="such as attach(job=4242), or attach(pid=4242)")
     if isinstance(job, bool) or not isinstance(job, (int, str)) or (isinstance(job, int) and not 0 < job < 1 << 31):
         raise UsageError(f"{job!r} is neither a process id nor a name", help="such as attach(job=4242)")
+    if engine not in ENGINES:
+        raise UsageError(f"engine={engine!r}: not one of {', '.join(ENGINES)}")
     if isinstance(job, str) and job.startswith(PREFIXES):
-        return [NodesTarget(job, engine_of(job))]
+        return [NodesTarget(job, engine_of(job, engine))]
     found = acquisition.find(str(job))
-    return reaching_out(found, of_job(found))
+    return reaching_out(found, of_job(found), engine)
 
 
 def open_core(

@@ -8,28 +8,21 @@ import time
 from dataclasses import replace
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from . import recordings
+from . import many_nodes, recordings
 from ._native import NativeError, Session, Snapshot
 from .debuggers import invocation, via_debugger
 from .debuggers.asked import Answer, DebuggedTarget, Progress, Unreadable
-from .elsewhere import of_places, with_why
-from .errors import UsageError, UserError, as_user_error
+from .errors import UserError, as_user_error
 from .launchers.model import JobWorld
 from .native import reading
-from .nodes import reading as nodes
-from .nodes.agents import Look
-from .report.progress import CLEAR
-from .report.words import size
+from .report import progress
 from .request import AUTO, NATIVE, Request
 from .system import processes
-from .system.output import ours
 from .targets import CoreTarget, LeftOutTarget, LostTarget, NodesTarget, PidTarget, Place, RecordingTarget, Target
 
 #: Where nothing could be read, so many reasons are told.
 _MOST_TOLD = 50
 
-#: Bytes of an answer from which on a terminal is told how many have come.
-_LARGE = 1 << 20
 #: Targets that are named in one note.
 _MAX_LABELS = 4
 
@@ -81,7 +74,7 @@ def snapshots(
     found += [snapshot for _, snapshot in replayed]
     for target in wanted:
         if isinstance(target, NodesTarget):
-            of_nodes, reasons, unread = _of_nodes(target, request, quiet=quiet)
+            of_nodes, reasons, unread = many_nodes.read(target, request, progress.of_nodes(quiet))
             found += of_nodes
             more += reasons
             refused += unread
@@ -93,47 +86,6 @@ def snapshots(
         else:
             failures.append(reason)
     return found, failures + more
-
-
-def _of_nodes(
-    target: NodesTarget, request: Request, *, quiet: bool
-) -> Tuple[List[Snapshot], List[UserError], List[Tuple[Target, UserError]]]:
-    """The ranks of a job on all its nodes, of which nodes nothing came, and which ranks are known and were not read."""
-    try:
-        looks, missing, failures = nodes.read(target.job, request, nodes_progress(quiet), target.engine)
-    except UsageError:
-        raise
-    except UserError as error:
-        reason = str(error.args[0])
-        return (
-            [],
-            [] if target.elsewhere else [error],
-            [(one, with_why(one.reason, reason)) for one in target.elsewhere],
-        )
-    refused: List[Tuple[Target, UserError]] = []
-    if target.elsewhere:
-        looks, unread = of_places(looks, target.elsewhere)
-        silent = nodes.silent(target.job)
-        failures, missing = [], []
-        refused = [(one, with_why(one.reason, silent.get(one.place.entry.host or ""))) for one in unread]
-    if not looks:
-        return [], failures, refused
-    unanswered = f"; {len(failures)} did not answer" if failures else ""
-    ranks = sum(len(look.snapshot.identities()) for look in looks)
-    note = f"{ranks} ranks were read on {len(looks)} nodes{_spread(looks)}{unanswered}"
-    return [*(look.snapshot for look in looks), *missing, Snapshot.merged([], notes=[note])], failures, refused
-
-
-def _spread(looks: Sequence[Look]) -> str:
-    """How far apart in time nodes were asked and their ranks stopped, by the nodes' own clocks."""
-    asked = [look.asked_at for look in looks if look.asked_at is not None]
-    stood = [look.stood for look in looks if look.stood is not None]
-    told = f", asked within {max(asked) - min(asked):.2f} s" if len(asked) > 1 else ""
-    if stood:
-        begun = [begin for begin, _ in stood]
-        longest = max(end - begin for begin, end in stood)
-        told += f", stopped within {max(begun) - min(begun):.2f} s for at most {longest:.2f} s each"
-    return f"{told}, by the nodes' clocks" if told else ""
 
 
 def read_as_root(answers: Sequence[Answer]) -> List[str]:
@@ -275,24 +227,24 @@ def _asked(
     debugged = [target for target in wanted if isinstance(target, (PidTarget, CoreTarget))]
     if not debugged:
         return [], refused
-    answers = _read(debugged, request, _progress(quiet))
+    answers = _read(debugged, request, progress.of_processes(quiet))
     for sentence in [] if quiet else read_by_debugger(answers):
         print(f"mpi-queues: {sentence}", file=sys.stderr)
     refused = [(answer.target, answer.error) for answer in answers if answer.error] + refused
     return [answer for answer in answers if answer.error is None], refused
 
 
-def _read(targets: Sequence[DebuggedTarget], request: Request, progress: Progress) -> List[Answer]:
+def _read(targets: Sequence[DebuggedTarget], request: Request, told: Progress) -> List[Answer]:
     """Without a debugger; by one where the user wants that, or nothing else serves."""
     if request.via not in (AUTO, NATIVE):
-        return via_debugger.read_all(targets, request, progress)
-    answers, left = reading.read_all(targets, request, progress)
+        return via_debugger.read_all(targets, request, told)
+    answers, left = reading.read_all(targets, request, told)
     debugger = next(iter(invocation.installed()), None) if left else None
     if request.via == NATIVE or debugger is None:
         return answers + [Answer(one.target, error=one.reason) for one in left]
     if left:
         reasons = {one.target: f"{one.reason.args[0]}: {debugger} reads it" for one in left}
-        for answer in via_debugger.read_all(list(reasons), replace(request, via=debugger), progress):
+        for answer in via_debugger.read_all(list(reasons), replace(request, via=debugger), told):
             answer.because = reasons[answer.target]
             answers.append(answer)
     order = {target: at for at, target in enumerate(targets)}
@@ -341,37 +293,3 @@ def raise_all(failures: List[UserError]) -> None:
     if len(messages) > _MOST_TOLD:
         messages[_MOST_TOLD:] = [f"and {len(messages) - _MOST_TOLD:,} more like these"]
     raise UserError("\n".join(messages), help="\n".join(helps), kind=failures[0].kind)
-
-
-def nodes_progress(quiet: bool = False) -> Callable[[int, int, int, Sequence[str]], None]:
-    """Tells on a terminal how many nodes have answered, and which are late."""
-    say = _on_terminal(quiet)
-
-    def tell(done: int, total: int, ranks: int, late: Sequence[str]) -> None:
-        named = ", ".join(late[:_MAX_LABELS]) + (" …" if len(late) > _MAX_LABELS else "")
-        say("" if done == total else f"{done} of {total} nodes have answered, {ranks} ranks; waiting for {named}")
-
-    return tell
-
-
-def _progress(quiet: bool) -> Callable[[int, int, int], None]:
-    """Tells on a terminal how far the reading is."""
-    say = _on_terminal(quiet)
-
-    def tell(done: int, total: int, received: int) -> None:
-        much = f" {size(received)}" if received >= _LARGE else ""
-        say("" if done == total else f"reading process {done + 1} of {total} …{much}")
-
-    return tell
-
-
-def _on_terminal(quiet: bool) -> Callable[[str], None]:
-    """Shows a line on a terminal, in place of the last one; silent elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        return lambda line: None
-
-    def say(line: str) -> None:
-        sys.stderr.write(ours(CLEAR) + line)
-        sys.stderr.flush()
-
-    return say

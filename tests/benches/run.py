@@ -23,6 +23,7 @@ from of_mpich import figure_mpich
 from of_native import figure_native
 from of_nodes import figure_nodes
 from of_recordings import figure_recordings
+from of_slurm import figure_slurm
 from of_start import figure_start
 from of_transports import figure_transports
 from support import builds
@@ -212,6 +213,7 @@ FIGURES = {
     "jobs": figure_jobs,
     "native": figure_native,
     "nodes": figure_nodes,
+    "slurm": figure_slurm,
     "mpich": figure_mpich,
     "transports": figure_transports,
     "diagnosis": figure_diagnosis,

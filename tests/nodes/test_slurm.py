@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from support.slurm import JOB, Slurm
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:
-    with Slurm(4) as cluster:
+    with Slurm(8) as cluster:
         yield cluster
 
 
@@ -141,6 +142,10 @@ def test_python_reads_all_nodes(slurm: Slurm, job: str, monkeypatch: pytest.Monk
     assert snapshot.diagnose().findings[0].ranks == [1, 2] and not agents(slurm)
     with pytest.raises(UserError, match="of many nodes"):
         mpi_queues.attach(job=f"slurm:{job}", handles=["comm"])
+    with pytest.raises(UsageError, match="not one of auto, srun"):
+        mpi_queues.attach(job=f"slurm:{job}", engine="pdsh")
+    with pytest.raises(UsageError, match="flux does not reach its nodes"):
+        mpi_queues.attach(job=f"slurm:{job}", engine="flux")
     with pytest.raises(UsageError, match="not a job of Slurm"):
         mpi_queues.attach(job="slurm:")
 
@@ -249,3 +254,46 @@ def test_a_node_that_cannot_be_reached_costs_its_own_rank(slurm: Slurm, job: str
         assert not any(one["certain"] and unread[0]["rank"] in one["ranks"] for one in content["diagnosis"])
     finally:
         slurm.start_node("n2")
+
+
+def test_ranks_on_a_node_that_is_drained_are_read(slurm: Slurm, job: str) -> None:
+    slurm.state("n2", "drain")
+    try:
+        found = told(slurm, "diagnose", "--job", f"slurm:{job}", "--timeout", "20", "--format", "json")
+        assert found.returncode == 0, found.stderr
+        assert json.loads(found.stdout)["verdict"]["state"] == "deadlock"
+    finally:
+        slurm.state("n2", "resume")
+
+
+def test_an_agent_that_is_stopped_costs_its_own_rank(slurm: Slurm, job: str) -> None:
+    running = subprocess.Popen(
+        command("diagnose", "--job", f"slurm:{job}", "--twice", "3", "--timeout", "2", "--format", "json"),
+        env=slurm.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with running:
+        try:
+            processes.wait_until(lambda: len(agents()) >= demo.RANKS, "the agents to begin")
+            stopped = agents()[0]
+            node = node_of(stopped)
+            # It may have answered the first look; it does not the second.
+            time.sleep(1)
+            os.kill(stopped, signal.SIGSTOP)
+            out, err = running.communicate(timeout=120)
+        finally:
+            running.kill()
+    assert running.returncode == 1 and f"node {node}: its agent did not answer in time" in err, err
+    found = json.loads(out)
+    assert [process["rank"] for process in found["processes"]] == list(range(demo.RANKS))
+    # What it told at the first look is not lost, and says nothing of movement.
+    assert all(process["mpi"] is not None for process in found["processes"])
+    assert [one["state"] for one in found["verdict"]["movement"]].count("stuck") == demo.RANKS - 1
+    processes.wait_until(lambda: not agents(), "the agents to end", timeout=30)
+
+
+def node_of(pid: int) -> str:
+    words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return next(word for word in words if word.startswith(b"SLURMD_NODENAME=")).split(b"=")[1].decode()

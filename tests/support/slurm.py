@@ -127,6 +127,11 @@ class Slurm:
         self.daemons[name].kill()
         self.daemons.pop(name).wait()
 
+    def state(self, node: str, state: str) -> None:
+        """Has the controller take a node for something else, such as ``drain`` or ``resume``."""
+        command = ["scontrol", "update", f"NodeName={node}", f"State={state}", "Reason=test"]
+        subprocess.run(command, env=self.environment, check=True)
+
     def _start(self, name: str, command: Sequence[str]) -> None:
         with open(self.directory / f"{name}.output", "ab") as output:
             self.daemons[name] = subprocess.Popen(
@@ -144,9 +149,16 @@ class Slurm:
         )
         return int(told.stdout) if told.stdout.strip().isdigit() else 0
 
-    def run(self, program: Path, ranks: int, environment: Mapping[str, str], nodes: Optional[int] = None) -> str:
+    def run(
+        self,
+        program: Path,
+        ranks: int,
+        environment: Mapping[str, str],
+        nodes: Optional[int] = None,
+        arguments: Sequence[str] = (),
+    ) -> str:
         """Starts an MPI program on so many nodes (default: one rank each); the number of its job, once all ranks have
-        printed ``ready``."""
+        printed ``ready``. Ranks have the lowest priority: many wait by spinning."""
         return self._run(["srun", "--mpi=pmix"], [str(program)], ranks, environment, nodes or ranks)
 
     def run_by_mpirun(self, program: Path, ranks: int, environment: Mapping[str, str], allocates: str) -> str:

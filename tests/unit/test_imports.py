@@ -117,7 +117,7 @@ LEVELS = (
     ("report", "nodes"),
     ("printers", "recordings", "targets"),
     ("debuggers", "cores"),
-    ("native", "elsewhere"),
+    ("native", "elsewhere", "many_nodes"),
     ("asking",),
     ("commands", "mpi2dd"),
     ("gdb", "lldb", "api"),

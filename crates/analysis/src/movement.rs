@@ -17,7 +17,7 @@ pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, See
         let rank = later.rank_of(process);
         let (state, seen, how) = match before.get(&who(later, process)) {
             Some(before) => of(before, process, earlier.moving.has(process)),
-            None => (Motion::Unknown, Seen::Once, vec!["the other look has no such process".to_owned()]),
+            None => (Motion::Unknown, Seen::Once, vec!["it was not looked at twice".to_owned()]),
         };
         (RankMovement { rank, state, how }, seen)
     });

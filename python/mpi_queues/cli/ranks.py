@@ -6,11 +6,12 @@ import argparse
 import sys
 from typing import Any, List
 
-from .. import asking, targets
+from .. import targets
 from ..errors import UsageError
 from ..launchers.model import Job
 from ..nodes import ranks as nodes
 from ..nodes.engines import PREFIXES, engine_of
+from ..report import progress
 from ..report.ranks import job_json, write_job
 from ..system.output import json_text
 from . import show
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("two jobs are named", help=f"type: mpi-queues ranks {options.job}")
     name = options.job if options.named is None else options.named
     if name is not None and name.startswith(PREFIXES):
-        job = nodes.of_job(name, options.timeout, asking.nodes_progress(), engine_of(name, options.engine))
+        job = nodes.of_job(name, options.timeout, progress.of_nodes(), engine_of(name, options.engine))
     else:
         job = targets.found_job(name, options.timeout)
     if options.format == "json":

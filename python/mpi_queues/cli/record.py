@@ -16,6 +16,7 @@ from ..debuggers.kept_answer import MAX_HEAD, KeptAnswer
 from ..debuggers.recorded import TRAILER_SIZE
 from ..errors import UsageError, UserError, as_user_error
 from ..nodes import reading as nodes
+from ..report import progress
 from ..report.recording import write_info
 from ..report.words import counted, size
 from ..system import written
@@ -116,9 +117,7 @@ def _record(options: argparse.Namespace) -> int:
 def _record_on_nodes(target: targets.NodesTarget, options: argparse.Namespace) -> int:
     """Each node keeps its file: what a hung job of a thousand nodes has goes through no login node."""
     directory = os.path.abspath(options.output)
-    files, problems, failures = nodes.record(
-        target.job, directory, options.timeout, asking.nodes_progress(), target.engine
-    )
+    files, problems, failures = nodes.record(target.job, directory, options.timeout, progress.of_nodes(), target.engine)
     if not files:
         asking.raise_all(failures)
     for file in files:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
+from typing import Callable, Sequence
 
-from .words import clean
+from ..system.output import ours
+from .words import clean, size
 
 #: Return to the start of the line and clear it.
 CLEAR = "\r\x1b[K"
+
+
+#: Bytes of an answer from which on it is told how many have come.
+_LARGE = 1 << 20
+
+#: So many nodes are named.
+_MAX_NAMED = 4
 
 
 class ProgressLine:
@@ -44,3 +54,37 @@ class ProgressLine:
         # A terminal that cannot be written to has nobody who reads.
         with contextlib.suppress(OSError):
             os.write(self._descriptor, text.encode("utf-8", "replace"))
+
+
+def of_nodes(quiet: bool = False) -> Callable[[int, int, int, Sequence[str]], None]:
+    """Tells on a terminal how many nodes have answered, and which are late."""
+    say = _on_terminal(quiet)
+
+    def tell(done: int, total: int, ranks: int, late: Sequence[str]) -> None:
+        named = ", ".join(late[:_MAX_NAMED]) + (" …" if len(late) > _MAX_NAMED else "")
+        say("" if done == total else f"{done} of {total} nodes have answered, {ranks} ranks; waiting for {named}")
+
+    return tell
+
+
+def of_processes(quiet: bool) -> Callable[[int, int, int], None]:
+    """Tells on a terminal how far the reading is."""
+    say = _on_terminal(quiet)
+
+    def tell(done: int, total: int, received: int) -> None:
+        much = f" {size(received)}" if received >= _LARGE else ""
+        say("" if done == total else f"reading process {done + 1} of {total} …{much}")
+
+    return tell
+
+
+def _on_terminal(quiet: bool) -> Callable[[str], None]:
+    """Shows a line on a terminal, in place of the last one; silent elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        return lambda line: None
+
+    def say(line: str) -> None:
+        sys.stderr.write(ours(CLEAR) + line)
+        sys.stderr.flush()
+
+    return say
