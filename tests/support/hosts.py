@@ -194,7 +194,8 @@ class Hosts:
             *("--map-by", "node", "--mca", "plm_rsh_agent", self.ssh),
             *("--mca", "oob_tcp_if_include", "eth0", "--mca", "btl_tcp_if_include", "eth0", "--mca", "btl", "tcp,self"),
             *options,
-            str(program),
+            # They wait by spinning.
+            *("nice", "-n", "19", str(program)),
         ]
         return self._ready(words, ranks, environment, launcher)
 
@@ -205,7 +206,7 @@ class Hosts:
         rsh.chmod(0o755)
         words = [
             *("mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", str(rsh), "-iface", "eth0"),
-            *("-hosts", ",".join(self.names[:ranks]), "-ppn", "1", "-n", str(ranks), str(program)),
+            *("-hosts", ",".join(self.names[:ranks]), "-ppn", "1", "-n", str(ranks), "nice", "-n", "19", str(program)),
         ]
         return self._ready(words, ranks, {}, launcher)
 

@@ -159,11 +159,13 @@ class Slurm:
     ) -> str:
         """Starts an MPI program on so many nodes (default: one rank each); the number of its job, once all ranks have
         printed ``ready``. Ranks have the lowest priority: many wait by spinning."""
-        return self._run(["srun", "--mpi=pmix"], [str(program)], ranks, environment, nodes or ranks)
+        return self._run(
+            ["srun", "--mpi=pmix"], ["nice", "-n", "19", str(program), *arguments], ranks, environment, nodes or ranks
+        )
 
     def run_by_mpirun(self, program: Path, ranks: int, environment: Mapping[str, str], allocates: str) -> str:
         """The same by Open MPI's mpirun in an allocation: of ``salloc``, or of a script that ``sbatch`` starts."""
-        command = ["mpirun.openmpi", str(program)]
+        command = ["mpirun.openmpi", "nice", "-n", "19", str(program)]
         if allocates == "salloc":
             return self._run(["salloc"], command, ranks, environment, ranks)
         script = self.directory / f"script{len(self.jobs)}"
