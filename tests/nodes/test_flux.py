@@ -11,7 +11,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from typing import Any, Dict, Iterator
 
 import pytest
@@ -79,11 +78,10 @@ def test_an_agent_is_sent_through_flux(cluster: Hosts) -> None:
 
 def test_a_node_that_is_down_costs_its_own_rank(cluster: Hosts) -> None:
     settle(cluster, down=["h2"])
-    begun = time.monotonic()
     try:
-        told = cluster.mpi_queues("show", "--job", f"flux:{TYPED}", "--format", "json")
+        # Far from its limit: it is not waited for a node that is down.
+        told = cluster.mpi_queues("show", "--job", f"flux:{TYPED}", "--timeout", "3600", "--format", "json")
         assert told.returncode == 1 and "node h2: " in told.stderr and "No route to host" in told.stderr, told.stderr
-        assert time.monotonic() - begun < 30
         unread = [one["rank"] for one in json.loads(told.stdout)["processes"] if one["mpi"] is None]
         assert unread == [1]
     finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, List, Sequence, Tuple
@@ -107,11 +106,9 @@ def test_an_engine_that_ends_for_all_is_started_again_without_the_one_that_faile
 
 def test_one_in_a_hundred_of_a_thousand_nodes_is_silent() -> None:
     names = [f"silent{number}" if number % 100 == 7 else f"good{number}" for number in range(1000)]
-    begun = time.monotonic()
     looks, silent = asked(MadeUp(names), timeout=5.0)
     assert len(looks) == 990 and len(ranks(looks)) == 1980
     assert sorted(silent) == sorted(name for name in names if name.startswith("silent"))
-    assert time.monotonic() - begun < 60
 
 
 def test_what_a_node_says_is_text() -> None:
