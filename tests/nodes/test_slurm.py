@@ -276,8 +276,8 @@ def test_an_agent_that_is_stopped_costs_its_own_rank(slurm: Slurm, job: str) -> 
     )
     with running:
         try:
-            processes.wait_until(lambda: len(agents()) >= demo.RANKS, "the agents to begin")
-            stopped = agents()[0]
+            processes.wait_until(lambda: len(agents(slurm)) >= demo.RANKS, "the agents to begin")
+            stopped = agents(slurm)[0]
             node = node_of(stopped)
             # It may have answered the first look; it does not the second.
             time.sleep(1)
@@ -291,7 +291,7 @@ def test_an_agent_that_is_stopped_costs_its_own_rank(slurm: Slurm, job: str) -> 
     # What it told at the first look is not lost, and says nothing of movement.
     assert all(process["mpi"] is not None for process in found["processes"])
     assert [one["state"] for one in found["verdict"]["movement"]].count("stuck") == demo.RANKS - 1
-    processes.wait_until(lambda: not agents(), "the agents to end", timeout=30)
+    processes.wait_until(lambda: not agents(slurm), "the agents to end", timeout=30)
 
 
 def node_of(pid: int) -> str:
