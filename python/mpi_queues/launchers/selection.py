@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import List, Optional, Set
+from typing import Iterable, List, Optional, Set
 
 from ..errors import UsageError
 from .model import Job, RankEntry
@@ -47,16 +47,25 @@ def _missing(job: Job, world: int, found: Set[Optional[int]], first: int, last: 
     return f"the job has no rank {which}{of_world}; it has {numbers(there)}"
 
 
-def numbers(ranks: List[int]) -> str:
-    """Ranks for people: ``0-3,7``."""
+def numbers(ranks: Iterable[int]) -> str:
+    """Ranks for people: ``0-3,7``, of very many ranges some."""
+    ranges = _ranges(ranks)
+    return (",".join(ranges[:20]) or "none") + (",…" if len(ranges) > 20 else "")
+
+
+def node_set(ranks: Iterable[int]) -> str:
+    """All of them, in the notation of node sets: ``0-3,7``."""
+    return ",".join(_ranges(ranks))
+
+
+def _ranges(ranks: Iterable[int]) -> List[str]:
     ranges: List[List[int]] = []
     for rank in sorted(set(ranks)):
         if ranges and ranges[-1][1] == rank - 1:
             ranges[-1][1] = rank
         else:
             ranges.append([rank, rank])
-    shown = ",".join(str(one) if one == two else f"{one}-{two}" for one, two in ranges[:20])
-    return (shown or "none") + (",…" if len(ranges) > 20 else "")
+    return [str(one) if one == two else f"{one}-{two}" for one, two in ranges]
 
 
 def _shown(text: str) -> str:

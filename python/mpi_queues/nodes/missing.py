@@ -37,10 +37,10 @@ def why_missing(silent: Dict[str, str]) -> str:
     names = list(silent)
     named = ", ".join(names[:_MAX_NAMED]) + (f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else "")
     if len(names) == 1:
-        return f"not read: node {named}: {silent[names[0]]}"
+        return f"node {named}: {silent[names[0]]}"
     if names:
-        return f"not read: it is on one of the nodes {named}, which did not answer"
-    return "not read: no node has a process of it"
+        return f"it is on one of the nodes {named}, which did not answer"
+    return "no node has a process of it"
 
 
 def unread(identities: Sequence[Identity], silent: Dict[str, str], *, all_seen: bool = False) -> Snapshot:
@@ -51,7 +51,7 @@ def unread(identities: Sequence[Identity], silent: Dict[str, str], *, all_seen: 
     """
     ranks, size = missing(identities)
     ended = all_seen and not silent
-    reason = "no node of the job has a process of it: it has ended" if ended else why_missing(silent)
+    reason = "no node of the job has a process of it: it has ended" if ended else f"not read: {why_missing(silent)}"
     process = {"world_size": size, "mpi": None, "source": None, "problems": [reason]}
     content: Dict[str, Any] = {
         "schema": "mpi-queues/1",

@@ -27,7 +27,7 @@ def of_job(job: str, timeout: float, progress: Progress, engine: Optional[Engine
         worlds.setdefault(number, World(number, process.world_key, process.world_size, first=None))
         entries.append(_entry(process, number))
     lost, _ = missing([(one.rank, one.world_size, one.world_key, one.host, one.pid) for one in processes])
-    reason = why_missing(silent).replace("not read: ", "", 1)
+    reason = why_missing(silent)
     entries += [
         RankEntry(rank, 0, None, None, None, "unknown", False, "the size of MPI_COMM_WORLD", reason) for rank in lost
     ]

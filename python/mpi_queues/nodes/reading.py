@@ -7,6 +7,7 @@ from typing import Dict, FrozenSet, Iterable, List, Optional, Tuple
 
 from .._native import Process, Snapshot
 from ..errors import UserError
+from ..launchers.selection import node_set
 from ..request import AUTO, NATIVE, Request
 from ..system import agent
 from ..system.paths import shown
@@ -76,17 +77,6 @@ def _action(request: Request) -> str:
     return STACKS if request.action == "stacks" else READ
 
 
-def node_set(numbers: Iterable[int]) -> str:
-    """Numbers in the notation of node sets: ``0-3,7``."""
-    runs: List[List[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-
-
 def looked_at(job: str) -> List[Place]:
     """The live processes that were read last."""
     return [place for look in _OPEN[job].last for place in _places(look)] if job in _OPEN else []
@@ -98,9 +88,10 @@ def between(job: str) -> Tuple[List[Place], List[Place]]:
     moving: List[Place] = []
     hungry: List[Place] = []
     for look in _OPEN[job].last if job in _OPEN else []:
-        for found, name in ((moving, "moving"), (hungry, "hungry")):
-            pids = look.pids(name)
-            found += [place for place in _places(look) if place[1] in pids] if pids else []
+        told = [(moving, look.pids("moving")), (hungry, look.pids("hungry"))]
+        for place in _places(look) if any(pids for _, pids in told) else []:
+            for found, pids in told:
+                found += [place] if place[1] in pids else []
     return moving, hungry
 
 

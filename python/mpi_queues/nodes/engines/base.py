@@ -19,8 +19,8 @@ _ASKING = 30.0
 MAX_NODES = 100_000
 
 
-class Engine(Protocol):
-    """A job of many nodes, and what starts agents on these."""
+class Nodes(Protocol):
+    """The nodes of a job, as whoever has started it knows them."""
 
     #: Variables of the environment that must be as the agent's own, and those that must not.
     same: Sequence[str]
@@ -41,6 +41,11 @@ class Engine(Protocol):
         """The same with several values each, one of which it must be."""
         return {}
 
+    @property
+    def pids(self) -> Optional[FrozenSet[int]]:
+        """Only these processes and what they have started, on whatever node; None: all of the job."""
+        return None
+
     def nodes(self) -> List[str]:
         """The nodes of the job.
 
@@ -48,16 +53,15 @@ class Engine(Protocol):
             UserError: where there is no such job, or the engine does not say.
         """
 
+
+class Starter(Protocol):
+    """What runs a program on nodes."""
+
     def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
         """What runs the agent once on each node, hands its input to each, and labels each line of its output."""
 
     def fetching(self, node: str, path: str) -> str:
         """What a person types to copy a file from a node."""
-
-    @property
-    def pids(self) -> Optional[FrozenSet[int]]:
-        """Only these processes and what they have started, on whatever node; None: all of the job."""
-        return None
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -69,53 +73,8 @@ class Engine(Protocol):
         return None
 
 
-class Nodes(Protocol):
-    """The nodes of a job, as whoever has started it knows them."""
-
-    #: As in ``Engine``.
-    same: Sequence[str]
-    other: Sequence[str]
-    knows_all_nodes: bool
-
-    @property
-    def name(self) -> str:
-        """How the user names the job."""
-
-    @property
-    def job_variables(self) -> Dict[str, str]:
-        """As in ``Engine``."""
-
-    @property
-    def one_of(self) -> Mapping[str, Sequence[str]]:
-        """As in ``Engine``."""
-        return {}
-
-    @property
-    def pids(self) -> Optional[FrozenSet[int]]:
-        """As in ``Engine``."""
-        return None
-
-    def nodes(self) -> List[str]:
-        """As in ``Engine``."""
-
-
-class Starter(Protocol):
-    """What runs a program on nodes."""
-
-    def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
-        """As in ``Engine``."""
-
-    def fetching(self, node: str, path: str) -> str:
-        """As in ``Engine``."""
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """As in ``Engine``."""
-        return {}
-
-    def failed(self, line: str) -> Optional[str]:
-        """As in ``Engine``."""
-        return None
+class Engine(Nodes, Starter, Protocol):
+    """A job of many nodes, and what starts agents on these."""
 
 
 @dataclass(frozen=True)
