@@ -19,7 +19,7 @@ type Identity = (Option<i64>, Option<i64>, Option<String>, Option<String>, Optio
 impl Snapshot {
     /// Of each process its rank in MPI_COMM_WORLD, the size of that, what the MPI library calls it, host and process id.
     fn identities(&self) -> Vec<Identity> {
-        let identity = |process: &model::Process| {
+        let identity = |process: &model::Shared<model::Process>| {
             let (key, host) = (process.world_key.as_deref(), process.host.as_deref());
             (process.rank, process.world_size, key.map(str::to_owned), host.map(str::to_owned), process.pid)
         };

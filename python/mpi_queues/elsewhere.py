@@ -21,17 +21,16 @@ def of_places(looks: Sequence[Look], elsewhere: Sequence[LostTarget]) -> Tuple[L
         hosts.setdefault(one.place.entry.pid, set()).add(one.place.entry.host)
     kept: List[Look] = []
     for look in looks:
-        of_job = [
-            process
-            for process in look.snapshot.processes
-            if (look.node, process.rank) in entries and look.node in hosts.get(process.pid, {look.node})
-        ]
-        for process in of_job:
-            entries.pop((look.node, process.rank), None)
-        if len(of_job) < len(look.snapshot.processes):
-            look = replace(look, snapshot=look.snapshot.only([one.pid for one in of_job if one.pid is not None]))
+        of_job: Set[Optional[int]] = set()
+        for part in look.parts:
+            for rank, *_, pid in part.identities():
+                if (look.node, rank) in entries and look.node in hosts.get(pid, {look.node}):
+                    entries.pop((look.node, rank), None)
+                    of_job.add(pid)
         if of_job:
-            kept.append(look)
+            pids = [pid for pid in of_job if pid is not None]
+            earlier = None if look.kept is None else look.kept.only(pids)
+            kept.append(replace(look, snapshot=look.snapshot.only(pids), kept=earlier))
     return kept, list(entries.values())
 
 

@@ -38,9 +38,10 @@ def read(
     if not looks:
         return [], failures, refused
     unanswered = f"; {len(failures)} did not answer" if failures else ""
-    ranks = sum(len(look.snapshot.identities()) for look in looks)
+    parts = [part for look in looks for part in look.parts]
+    ranks = sum(len(part.identities()) for part in parts)
     note = f"{ranks} ranks were read on {len(looks)} nodes{_spread(looks)}{unanswered}"
-    return [*(look.snapshot for look in looks), *missing, Snapshot.merged([], notes=[note])], failures, refused
+    return [*parts, *missing, Snapshot.merged([], notes=[note])], failures, refused
 
 
 def _spread(looks: Sequence[Look]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Sequence
 
+from mpi_queues import targets
 from mpi_queues.cli import main
 from mpi_queues.nodes import reading
 from mpi_queues.nodes.engines import Engine
@@ -39,6 +40,6 @@ class Replay(Engine):
 
 if __name__ == "__main__":
     directory, count, *words = sys.argv[1:]
-    reading.engine_of = lambda job: Replay(directory, int(count))  # type: ignore[assignment]
+    targets.engine_of = lambda job, engine: Replay(directory, int(count))  # type: ignore[assignment]
     reading.agent.path = lambda: Path("agent")  # type: ignore[assignment]
     sys.exit(main(["diagnose", "--job", "hosts:replayed", *words]))

@@ -90,7 +90,7 @@ def _answer(directory: Path, node: int, look: int) -> Iterable[bytes]:
     )
     yield from frames("told", look, took)
     digest = directory / f"{node}.{look}"
-    yield from frames("snapshot", look, digest.read_bytes())
+    yield from frames("digest", look, digest.read_bytes())
     digest.unlink()
 
 
@@ -100,8 +100,9 @@ def measured(directory: Path, nodes: int, *words: str) -> Measured:
     with tempfile.TemporaryFile("w+") as out:
         begun = time.perf_counter()
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-        _, _, used = os.wait4(process.pid, 0)
+        _, status, used = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - begun
+        assert os.waitstatus_to_exitcode(status) == 0, f"{command} ended with {status}"
         out.seek(0)
         return Measured(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, out.read())
 

@@ -59,7 +59,8 @@ def asked(engine: MadeUp, timeout: float = 1.0) -> Tuple[List[Look], Dict[str, s
 
 
 def ranks(looks: Sequence[Look]) -> List[int]:
-    return sorted(one.rank for look in looks for one in look.snapshot.processes if one.rank is not None)
+    processes = [one for look in looks for part in look.parts for one in part.processes]
+    return sorted(one.rank for one in processes if one.rank is not None)
 
 
 def test_all_nodes_answer_as_often_as_they_are_asked() -> None:

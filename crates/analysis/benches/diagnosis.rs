@@ -138,7 +138,7 @@ fn snapshot(scene: &str, ranks: i64, operations: i64) -> Snapshot {
             ..Process::default()
         }
     };
-    Snapshot { processes: (0..ranks).map(process).collect(), ..Snapshot::default() }
+    Snapshot { processes: (0..ranks).map(|rank| process(rank).into()).collect(), ..Snapshot::default() }
 }
 
 fn main() {

@@ -1,6 +1,6 @@
 //! Which processes stand at the same place, for reports: of a hundred thousand that wait only a few places are told.
 
-use std::collections::hash_map::{Entry, HashMap};
+use hashbrown::hash_map::{Entry, HashMap};
 use std::mem::{Discriminant, discriminant};
 
 use model::{Argument, Call, Outside, Process, RequestState, Snapshot, Stage};

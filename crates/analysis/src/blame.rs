@@ -1,6 +1,6 @@
 //! The calls that a finding is about: what a person looks at first, and has to change.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::words;
 use crate::waits::Thread;

@@ -1,6 +1,6 @@
 //! Which finding is the cause, and which only follow from it: what a person must mend comes first.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::findings::Context;
 use super::findings::slow::Waiters;

@@ -1,6 +1,7 @@
 //! Where two readers of the same process differ.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use hashbrown::HashMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use model::{Communicator, Operation, OperationStatus, Process, Queue, QueueState};
 

@@ -1,6 +1,6 @@
 //! Why is it stuck: from one snapshot, or from two looks at the same job.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::findings::{
     self, Context, circles, collectives, deadlock, epochs, finished, messages, non_blocking, requests, slow,

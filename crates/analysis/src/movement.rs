@@ -1,6 +1,6 @@
 //! How ranks moved between two looks at the same job.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::diagnose::Earlier;
 use super::stuck::Seen;

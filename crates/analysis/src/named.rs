@@ -5,7 +5,7 @@
 //! process that it came from, and the messages of one sender at one receiver tell the order of its sends. Only what agrees in
 //! everything that both know is believed.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use model::{Communicator, Operation, OperationStatus, Remark, Snapshot};
 

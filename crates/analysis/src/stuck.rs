@@ -5,7 +5,7 @@ use super::job::{CommunicatorId, Job, ProcIndex, Side};
 use super::waits::{CollectiveId, Need, ProcState, Waits};
 use functions::WaitKind;
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 /// How what is not known is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

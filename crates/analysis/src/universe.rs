@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use model::{Communicator, Elsewhere, Process, Remark, Snapshot, World};
+use model::{Communicator, Elsewhere, Process, Remark, Shared, Snapshot, World};
 
 /// A world of a job that was found otherwise: by its launcher.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +27,13 @@ const UNKNOWN: &str = "which of the worlds this process is in is not known, so i
 pub fn number(snapshot: &mut Snapshot, job: &[JobWorld]) {
     if !snapshot.worlds.is_empty() {
         // It has been numbered.
+        return;
+    }
+    let mut keys = snapshot.processes.iter().filter_map(|process| process.world_key.as_deref());
+    let first = keys.next();
+    // What is only looked at is not copied.
+    if job.is_empty() && keys.all(|key| Some(key) == first) {
+        forget_only_world(snapshot);
         return;
     }
     let mut worlds = worlds_of(snapshot, job);
@@ -58,8 +65,11 @@ pub fn number(snapshot: &mut Snapshot, job: &[JobWorld]) {
 /// Of a single world the name says nothing, unless members of others are named beside it.
 fn forget_only_world(snapshot: &mut Snapshot) {
     for process in &mut snapshot.processes {
-        process.world = None;
-        if process.communicators.iter().all(|communicator| communicator.elsewhere.is_empty()) {
+        if process.world.is_some() {
+            process.world = None;
+        }
+        let alone = || process.communicators.iter().all(|communicator| communicator.elsewhere.is_empty());
+        if process.world_key.is_some() && alone() {
             process.world_key = None;
         }
     }
@@ -123,7 +133,7 @@ struct Order {
 }
 
 /// How many worlds stand above that of a process, as far as processes of them were read.
-fn depth(processes: &[Process], process: &Process) -> usize {
+fn depth(processes: &[Shared<Process>], process: &Process) -> usize {
     let parent_of = |key: &str| {
         let mut own = processes.iter().filter(|process| process.world_key.as_deref() == Some(key));
         own.find_map(|process| process.parent_world_key.as_deref())
@@ -139,7 +149,7 @@ fn depth(processes: &[Process], process: &Process) -> usize {
 }
 
 /// Sizes, and the place of each world's rank 0.
-fn place(worlds: &mut [World], processes: &[Process]) {
+fn place(worlds: &mut [World], processes: &[Shared<Process>]) {
     let mut first = Some(0_i64);
     for world in worlds {
         let mut told = processes.iter().filter(|process| process.world == Some(world.number));

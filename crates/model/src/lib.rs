@@ -23,6 +23,7 @@ mod remark;
 mod schedule;
 #[cfg(feature = "schema")]
 mod schema;
+mod shared;
 mod snapshot;
 mod source;
 mod source_call;
@@ -51,6 +52,7 @@ pub use remark::Remark;
 pub use schedule::{PlannedMessages, PossibleFunction, Schedule};
 #[cfg(feature = "schema")]
 pub use schema::schema;
+pub use shared::Shared;
 pub use snapshot::{SCHEMA, Snapshot};
 pub use source::{QueueReport, QueueSource, Source, SourceKind};
 pub use source_call::{

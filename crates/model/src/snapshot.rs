@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Common, Communicator, Finding, Groups, Process, Queue, StackTree, Verdict, Which, World};
+use super::{Common, Communicator, Finding, Groups, Process, Queue, Shared, StackTree, Verdict, Which, World};
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "mpi-queues/1";
@@ -20,7 +20,7 @@ pub struct Snapshot {
     pub worlds: Vec<World>,
     /// The processes, by rank where known.
     #[serde(default)]
-    pub processes: Vec<Process>,
+    pub processes: Vec<Shared<Process>>,
     /// What to know of the whole, in sentences: how far apart in time its processes were read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -124,7 +124,7 @@ impl Snapshot {
             let wanted = |communicator: &&Communicator| comm.is_none_or(|name| communicator.name == name);
             let communicators =
                 process.communicators.iter().filter(wanted).map(|found| shown(found, internal)).collect();
-            out.processes.push(Process { communicators, ..process.clone_without_communicators() });
+            out.processes.push(Process { communicators, ..process.clone_without_communicators() }.into());
         }
         out
     }

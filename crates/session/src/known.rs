@@ -91,7 +91,7 @@ impl<T: Known> Session<T> {
         if stacks {
             keep_stacks(&mut process, &facts);
         }
-        Snapshot { captured_at: Some(self.captured_at()), processes: vec![process], ..Snapshot::default() }
+        Snapshot { captured_at: Some(self.captured_at()), processes: vec![process.into()], ..Snapshot::default() }
     }
 
     /// The time of what is read, RFC 3339 in UTC.

@@ -136,7 +136,7 @@ def _again(
         if isinstance(target, targets.NodesTarget):
             nodes.begin(target.job, request, interval, first.suspects)
     used = {pid: processes.run_time(pid) for pid in first.running}
-    watched = [pid for pid in asking.uncounted(first.snapshot) if pid in first.running]
+    watched = asking.uncounted(first.snapshot, first.running)
     sent = connections.counted(watched)
     moving = shared_memory.moving(first.running, first.ended + interval)
     hungry = starved(used, PATIENCE)

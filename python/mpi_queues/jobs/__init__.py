@@ -264,7 +264,7 @@ class Job:
         first = self.snapshot(via, source=source, timeout=timeout)
         # A rank that somebody has stopped does not move, whatever it waits for.
         running = [pid for pid in self._pids if processes.state(pid) not in ("T", "t")]
-        watched = [pid for pid in asking.uncounted(first) if pid in running]
+        watched = asking.uncounted(first, running)
         sent = connections.counted(watched)
         moving = shared_memory.moving(running, time.monotonic() + interval)
         moving |= connections.moved(sent, connections.counted(watched))

@@ -65,6 +65,13 @@ class Look:
     snapshot: Snapshot
     #: What it told besides.
     told: Dict[str, Any]
+    #: Of an earlier look: the ranks that were not asked again.
+    kept: Optional[Snapshot] = None
+
+    @property
+    def parts(self) -> List[Snapshot]:
+        """All that is known of its ranks now."""
+        return [self.snapshot] if self.kept is None else [self.kept, self.snapshot]
 
     @property
     def ranks(self) -> int:
@@ -177,7 +184,8 @@ class Agents:
             if not snapshot.done():
                 self._coming.append(one)
             elif snapshot.exception() is not None:
-                sender.problem = _NONSENSE
+                error = snapshot.exception()
+                sender.problem = f"{_NONSENSE}: {error}" if isinstance(error, BadFrame) else _NONSENSE
                 self.failed.update([sender.node] if sender.node is not None else [])
             elif look in self._answers and sender.node is not None:
                 self._answers[look][sender.node] = Look(sender.node, snapshot.result(), told)
@@ -264,16 +272,19 @@ class Agents:
         if message.kind == "digest":
             if sender.node is None or message.look not in self._answers or message.look not in sender.told:
                 raise BadFrame("an answer that nobody has asked for")
-            snapshot = self._readers.submit(self._digests.read, sender.node, message.body)
+            snapshot = self._readers.submit(self._snapshot, sender.node, message)
             self._coming.append((sender, message.look, sender.told.pop(message.look), snapshot))
             return
-        content = json.loads(message.body)
+        content = json.loads(message.body())
         if message.kind == "hello":
             self._greet(sender, content, label)
         elif message.kind == "told":
             sender.told = {message.look: dict(content)}
         else:
             sender.problem = f"its agent refuses: {shown(str(content['text'])[:200])}"
+
+    def _snapshot(self, node: str, message: Message) -> Snapshot:
+        return self._digests.read(node, message.body())
 
     def _known(self, names: Iterable[str], label: bytes) -> List[str]:
         """The nodes that are meant by how the engine and the node itself call one."""

@@ -33,7 +33,23 @@ class Message:
     kind: str
     #: The number of the look that it belongs to.
     look: int
-    body: bytes
+    #: What it says, compressed.
+    packed: bytes
+
+    def body(self) -> bytes:
+        """What it says. Other Python threads run meanwhile.
+
+        Raises:
+            BadFrame: where it is damaged, or longer than any message.
+        """
+        unpacker = zlib.decompressobj()
+        try:
+            body = unpacker.decompress(self.packed, MAX_MESSAGE)
+        except zlib.error as error:
+            raise BadFrame("a message of an agent is damaged") from error
+        if not unpacker.eof:
+            raise BadFrame(f"a message of an agent is damaged, or has more than {MAX_MESSAGE >> 20} MiB")
+        return body
 
 
 @dataclass
@@ -75,7 +91,7 @@ class Frames:
             return None
         packed, look = b"".join(self._parts), _number(words[2])
         self._parts, self._head, self._size = [], None, 0
-        return Message(words[1].decode("ascii"), look, _unpacked(packed))
+        return Message(words[1].decode("ascii"), look, packed)
 
 
 def _number(word: bytes) -> int:
@@ -92,14 +108,3 @@ def _decoded(text: bytes, crc: bytes) -> bytes:
     if piece is None or b"%08x" % zlib.crc32(piece) != crc:
         raise BadFrame("a line of an agent is damaged")
     return piece
-
-
-def _unpacked(packed: bytes) -> bytes:
-    unpacker = zlib.decompressobj()
-    try:
-        body = unpacker.decompress(packed, MAX_MESSAGE)
-    except zlib.error as error:
-        raise BadFrame("a message of an agent is damaged") from error
-    if not unpacker.eof:
-        raise BadFrame(f"a message of an agent is damaged, or has more than {MAX_MESSAGE >> 20} MiB")
-    return body

@@ -101,8 +101,13 @@ def silent(job: str) -> Dict[str, str]:
 
 
 def _places(look: Look) -> List[Place]:
-    identities = look.snapshot.identities()
-    return [(host, pid) for *_, host, pid in identities if host is not None and pid is not None]
+    return [place for _, place in _with_places(look.snapshot)]
+
+
+def _with_places(snapshot: Snapshot) -> List[Tuple[Optional[int], Place]]:
+    """Ranks, and where their processes are."""
+    identities = snapshot.identities()
+    return [(rank, (host, pid)) for rank, *_, host, pid in identities if host is not None and pid is not None]
 
 
 def read(
@@ -128,7 +133,8 @@ def read(
         if node in before:
             opened.known[node] = before[node]
     found = [opened.known[node] for node in opened.gathering.nodes if node in opened.known]
-    found = [look for look in found if look.snapshot.identities()]
+    identities = {look.node: [one for part in look.parts for one in part.identities()] for look in found}
+    found = [look for look in found if identities[look.node]]
     if not found:
         if not failures:
             failures.append(no_ranks(job, len(opened.gathering.nodes)))
@@ -136,19 +142,22 @@ def read(
     gone = {node: reason for node, reason in silent.items() if node not in opened.known}
     engine = opened.gathering.engine
     all_seen = engine.knows_all_nodes and all(look.told.get("denied") == 0 for look in opened.last)
-    identities = [one for look in found for one in look.snapshot.identities()]
-    return found, [unread(identities, gone, all_seen=all_seen)], failures
+    told = [one for of_node in identities.values() for one in of_node]
+    return found, [unread(told, gone, all_seen=all_seen)], failures
 
 
 def _with_the_rest(look: Look, before: Optional[Look], asked: Optional[FrozenSet[int]]) -> Look:
-    """A second look, with what the first told of those that were not asked again."""
+    """A second look, with what earlier ones told of those that were not asked again."""
     if asked is None or before is None:
         return look
-    others = [(host, pid) for rank, *_, host, pid in before.snapshot.identities() if rank not in asked]
-    rest = [(host, pid) for host, pid in others if host is not None and pid is not None]
-    if not rest:
+    again = {place for *_, place in _with_places(look.snapshot)}
+    kept = []
+    for part in before.parts:
+        rest = [place for rank, place in _with_places(part) if rank not in asked and place not in again]
+        kept += [part.only(rest)] if rest else []
+    if not kept:
         return look
-    return replace(look, snapshot=Snapshot.merged([before.snapshot.only(rest), look.snapshot]))
+    return replace(look, kept=kept[0] if len(kept) == 1 else Snapshot.merged(kept))
 
 
 def _silent(job: str, node: str, reason: str) -> UserError:

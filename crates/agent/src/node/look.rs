@@ -98,5 +98,5 @@ fn placed(rank: &Rank, problem: Option<String>) -> Snapshot {
         problems: problem.into_iter().collect(),
         ..model::Process::default()
     };
-    Snapshot { processes: vec![process], ..Snapshot::default() }
+    Snapshot { processes: vec![process.into()], ..Snapshot::default() }
 }

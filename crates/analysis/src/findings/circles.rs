@@ -1,7 +1,7 @@
 //! Collectives of several communicators that ranks have come to in different orders, blocking ones and others: each waits for
 //! ranks that wait in another one.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::Context;
 use super::collectives::{Group, is_are, on};

@@ -3,7 +3,8 @@
 //! Ranks leave a rooted collective at different times, so two ranks in different ones may merely be at different steps. What is
 //! claimed here is of ranks that can never go on, and for certain only where no step explains it.
 
-use std::collections::{BTreeMap, HashSet};
+use hashbrown::HashSet;
+use std::collections::BTreeMap;
 
 use super::Context;
 use super::circles::{Circles, Which, passed_by_words};

@@ -1,6 +1,6 @@
 //! Ranks that wait for one another.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::Context;
 use crate::advice::{self, Change, Circle};

@@ -1,6 +1,6 @@
 //! Epochs of windows in which stuck ranks stand.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::Context;
 use crate::job::ProcIndex;

@@ -3,7 +3,8 @@
 //! That a rank handles an exception is a fact; that the others wait because of it is none. It is told where the rank stands in
 //! the handler itself, and not all others came to where they are through the same one: a program may run in a handler all along.
 
-use std::collections::{BTreeMap, HashSet};
+use hashbrown::HashSet;
+use std::collections::BTreeMap;
 
 use super::Context;
 use super::finished;

@@ -16,7 +16,7 @@ pub mod polling;
 pub mod requests;
 pub mod slow;
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::blame::{self, Blame};
 use super::job::{Job, Proc, ProcIndex};

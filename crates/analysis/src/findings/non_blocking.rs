@@ -2,7 +2,8 @@
 //!
 //! Libraries number those of a communicator, and each process keeps the number that its next one will have.
 
-use std::collections::{BTreeMap, HashSet};
+use hashbrown::HashSet;
+use std::collections::BTreeMap;
 
 use super::Context;
 use super::circles::{Circles, Which, passed_by_words};

@@ -3,7 +3,7 @@
 //! A plan names the functions that make it, and the messages of its process. Where no function makes the plans of two members, they
 //! started different ones. Where one plans a message that the other does not, their calls do not fit, whatever they were.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::Context;
 use crate::job::{ProcIndex, Shared};

@@ -1,6 +1,7 @@
 //! Ranks for which others wait, and which are at work, or stand outside MPI in something that may never end.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use hashbrown::HashSet;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::Context;
 use super::deadlock::capital;

@@ -7,7 +7,7 @@
 //! not known whole, it belongs to the communicator of its id whose known members it is one of. What is found without an id,
 //! or without members, is told as doubtful unless there is no other that it can be.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 use std::fmt;
 
 use super::{Proc, ProcIndex};
@@ -237,6 +237,9 @@ pub(super) fn identify<'a>(
         }
     }
     let members = if partial.is_empty() { HashMap::new() } else { all.by_member() };
+    if !partial.is_empty() {
+        all.joined = all.views().collect();
+    }
     for seen in partial {
         let id = all.place(seen, procs, &members);
         if let Some(slot) = by_place.get_mut(seen.view.proc.0).and_then(|places| places.get_mut(seen.view.place)) {
@@ -263,7 +266,7 @@ const MAX_SAME: usize = 3;
 struct Identities<'a, 'b> {
     found: Vec<Shared<'a>>,
     by_key: HashMap<Key<'a>, Same>,
-    /// Who has a view of which.
+    /// Who has a view of which; empty until somebody asks.
     joined: HashSet<(CommunicatorId, ProcIndex)>,
     groups: Groups<'a>,
     /// Whether what some members say of a group is not against the one that is known.
@@ -327,8 +330,12 @@ impl<'a> Identities<'a, '_> {
         id
     }
 
+    fn views(&self) -> impl Iterator<Item = (CommunicatorId, ProcIndex)> {
+        let all = self.found.iter().enumerate();
+        all.flat_map(|(id, shared)| shared.views.iter().map(move |view| (CommunicatorId(id), view.proc)))
+    }
+
     fn join(&mut self, id: CommunicatorId, view: View<'a>) {
-        self.joined.insert((id, view.proc));
         if let Some(shared) = self.found.get_mut(id.0) {
             shared.views.push(view);
         }
@@ -374,6 +381,7 @@ impl<'a> Identities<'a, '_> {
                 }
             }
             if let [(id, side)] = fitting[..] {
+                self.joined.insert((id, seen.view.proc));
                 self.join(id, View { side, ..seen.view });
                 return id;
             }

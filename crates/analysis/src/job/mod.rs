@@ -6,7 +6,7 @@ mod procs;
 pub use communicators::{CommunicatorId, Doubt, Shared, Side, View};
 pub use procs::{Proc, ProcIndex};
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use model::Snapshot;
 

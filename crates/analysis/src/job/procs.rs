@@ -1,6 +1,6 @@
 //! Who takes part in a job: the processes that were read, and those that others have as members of their groups.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use model::{Process, Snapshot};
 

@@ -1,6 +1,6 @@
 //! What was not read, so that nothing follows from its absence.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::{Entry, Matching};
 use crate::job::{CommunicatorId, Job, ProcIndex, View};

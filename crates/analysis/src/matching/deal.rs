@@ -1,7 +1,8 @@
 //! Deals messages to receives.
 
 use model::QueueKind;
-use std::collections::{HashMap, HashSet, VecDeque};
+use hashbrown::{HashMap, HashSet};
+use std::collections::VecDeque;
 
 use super::gather::Bucket;
 use super::{Entry, OperationId, Outcome};

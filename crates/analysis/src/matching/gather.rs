@@ -1,6 +1,6 @@
 //! All operations of a job in one list, and sorted by who must match them.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::{Entry, OperationId, Outcome, Place, is_over};
 use crate::job::{CommunicatorId, Job, ProcIndex, Shared, Side, View};

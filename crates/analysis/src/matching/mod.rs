@@ -13,7 +13,7 @@ mod same;
 pub use blind::name;
 pub use gather::peer;
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::job::{CommunicatorId, Job, ProcIndex, Side};
 use model::{Operation, OperationStatus, QueueKind, Remark};

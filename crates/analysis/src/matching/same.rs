@@ -1,7 +1,8 @@
 //! A message that has arrived, and the send that waits for it to be received, are one.
 
 use model::Remark;
-use std::collections::{HashMap, VecDeque};
+use hashbrown::HashMap;
+use std::collections::VecDeque;
 
 use super::gather::Bucket;
 use super::{Entry, Matching, OperationId, Outcome};

@@ -1,6 +1,6 @@
 //! Which frames of a stack tell a person something.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use functions::mpi_function;
 use model::{Frame, FrameLanguage, Process, Stack};

@@ -1,6 +1,7 @@
 //! Stacks become one tree: each frame of each stack is looked at once, and nothing recurses.
 
-use std::collections::{BTreeMap, HashMap};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
 
 use model::{Members, RankRuns, Repeats, Stack};
 

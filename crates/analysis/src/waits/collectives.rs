@@ -1,6 +1,6 @@
 //! The collective operations in which processes stand, and what these wait for.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::intercomm;
 use super::point_to_point::NOT_COUNTED;

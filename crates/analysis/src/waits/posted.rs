@@ -1,6 +1,6 @@
 //! The operations of one process that are not complete, and which of them a blocking call waits for.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::job::{CommunicatorId, Job, ProcIndex};
 use crate::matching::Place;

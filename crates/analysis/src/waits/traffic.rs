@@ -1,6 +1,6 @@
 //! Whether messages are on their way, where the MPI library counts what it sends and what arrives.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use crate::job::{CommunicatorId, Job, ProcIndex, Shared};
 use model::{Communicator, OperationStatus, Remark};

@@ -1,6 +1,6 @@
 //! Pairs whose lengths or datatypes do not fit.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::text::{Told, blamed, communicator, counted, length, place, receiver, sender, tag};
 use super::{Context, MAX_FINDINGS};

@@ -3,7 +3,7 @@
 //! That the two were meant for each other nobody can know: what is told is what was sent and what is waited for. It is told
 //! where the receive can never be matched otherwise.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::probed;
 use super::text::{

@@ -8,7 +8,7 @@ mod started;
 mod text;
 mod unmatched;
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use crate::job::{Job, ProcIndex};
 use crate::matching::{Entry, Matching, Place};

@@ -1,6 +1,6 @@
 //! Operations that pile up: messages that nobody receives, requests that nobody completes.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::text::{counted, length, place};
 use super::{Context, Fate, MAX_FINDINGS};

@@ -1,6 +1,6 @@
 //! Persistent requests that were made and are not started, where somebody waits for what they would do.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::text::{blamed, counted, place, receiver, sender, sent, starts, wants};
 use super::{Context, MAX_FINDINGS};

@@ -1,6 +1,6 @@
 //! Sends that nobody receives, and receives to which nobody sends.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::text::{Told, blamed, counted, place, receiver, sender, sent, starts, wants, where_it_is};
 use super::{Context, Fate, MAX_FINDINGS};

@@ -1,6 +1,7 @@
 //! Who has begun fewer non-blocking collectives than the others.
 
-use std::collections::{BTreeMap, HashMap};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
 
 use super::super::Context;
 use super::{few, nearly_all};

@@ -5,7 +5,7 @@ mod behind;
 mod groups;
 mod spots;
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::Context;
 use super::deadlock::capital;

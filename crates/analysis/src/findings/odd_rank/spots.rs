@@ -1,6 +1,6 @@
 //! Where processes stand, so that two of them can be compared: the application's frames, and the function of MPI.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use functions::{Chapter, Reach, WaitKind, c_name, wait_kind};
 use model::{Process, Stack, Standing};
