@@ -97,7 +97,7 @@ fn show(request: &Request, question: &Question) -> u8 {
         return NOTHING;
     }
     let mut problems: Vec<String> = failures.iter().map(Failure::to_string).collect();
-    problems.extend(snapshot.processes.iter().flat_map(problems_of));
+    problems.extend(snapshot.processes.iter().flat_map(|process| problems_of(process)));
     say_once(&problems)
 }
 

@@ -45,7 +45,7 @@ impl Blame {
 
     /// The call in which a rank stands.
     pub fn standing(&mut self, rank: Option<i64>, call: &Call) {
-        let function = if call.function.is_empty() { String::new() } else { call.c_name() };
+        let function = if call.function.is_empty() { String::new() } else { call.c_name().into_owned() };
         self.add(
             rank,
             (function, call.file.clone().map(|text| text.to_string()), call.line),

@@ -7,6 +7,7 @@ use super::findings::{
 };
 use super::job::{Job, ProcIndex};
 use super::matching::Matching;
+use super::parallel::both;
 use super::stuck::{Reading, Stuck};
 use super::waits::{Traffic, Waits};
 use super::{advice, cause, movement, told, verdict};
@@ -26,9 +27,9 @@ pub struct Earlier<'a> {
 /// Finds what is wrong; the findings that explain most come first.
 pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Finding>, Verdict) {
     let complete = told::completed(snapshot);
-    let job = Job::new(&complete);
+    let (job, count) = (Job::new(&complete), snapshot.processes.len());
     let compared = || earlier.map(|earlier| movement::compare(earlier, snapshot)).unwrap_or_default();
-    let (matching, (traffic, movement)) = both(snapshot, || Matching::new(&job), || (Traffic::new(&job), compared()));
+    let (matching, (traffic, movement)) = both(count, || Matching::new(&job), || (Traffic::new(&job), compared()));
     let waits = Waits::new(&job, &matching, traffic);
     let seen: Vec<_> = movement.iter().map(|(_, seen)| *seen).collect();
     let sure = Stuck::new(&job, &waits, Reading::Hopeful, &seen, |_| false);
@@ -37,7 +38,7 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let polling = Stuck::new(&job, &waits, Reading::Polling, &seen, ignored);
     let (job, waits, matching, seen) = (&job, &waits, &matching, seen.as_slice());
     let context = Context { job, matching, waits, sure: &sure, possible: &possible, polling: &polling, seen };
-    let (mut findings, of_messages) = both(snapshot, || findings_but_messages(&context), || messages_of(&context));
+    let (mut findings, of_messages) = both(count, || findings_but_messages(&context), || messages_of(&context));
     findings.extend(of_messages);
     let in_epochs = epochs::find(&context, &findings);
     findings.extend(in_epochs);
@@ -57,23 +58,6 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     verdict.interval_ms = earlier.and_then(|earlier| earlier.interval_ms);
     verdict.movement = movement.into_iter().map(|(movement, _)| movement).collect();
     (findings, verdict)
-}
-
-/// From so many processes on a job is worth a second processor.
-const LARGE: usize = 4096;
-
-/// Does both, of a large job at the same time.
-fn both<A, B: Send>(snapshot: &Snapshot, first: impl FnOnce() -> A, second: impl Fn() -> B + Sync) -> (A, B) {
-    if snapshot.processes.len() < LARGE {
-        return (first(), second());
-    }
-    std::thread::scope(|threads| {
-        let thread = std::thread::Builder::new().spawn_scoped(threads, &second);
-        let first = first();
-        let told = thread.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        // Where there may be no further thread, this one does it.
-        (first, told.unwrap_or_else(|_| second()))
-    })
 }
 
 /// Findings about who waits for whom and in which collective.

@@ -19,6 +19,7 @@ pub mod job;
 pub mod matching;
 pub mod movement;
 pub mod named;
+mod parallel;
 pub mod stacks;
 pub mod stuck;
 pub mod told;

@@ -63,7 +63,7 @@ pub fn thread_call<T: Thread>(frames: &[NamedFrame], thread: &T, kept: &KeptFile
     let names: Vec<Option<String>> = frames.iter().map(|frame| frame.function.clone()).collect();
     let named = outermost_mpi_function(&names).map(|found| (found.index + 1, found.c_name));
     let hidden = if named.is_none() { hidden_function(frames, thread) } else { None };
-    let called = named.or_else(|| Some((hidden.as_ref()?.0, c_name(&mpi_function(&hidden.as_ref()?.1)?))));
+    let called = named.or_else(|| Some((hidden.as_ref()?.0, c_name(&mpi_function(&hidden.as_ref()?.1)?).into_owned())));
     // In a library's loop around a test what it does there changes, but not for whom.
     let mpi = called.as_ref().map(|(at, name)| (at.saturating_sub(1), name.as_str()));
     let loops = waits_around(names.iter().map(Option::as_deref), mpi).map(|(at, _)| at + 1);

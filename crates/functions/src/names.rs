@@ -1,5 +1,7 @@
 //! Names of MPI functions as they stand on stacks.
 
+use std::borrow::Cow;
+
 /// What a stack tells of an MPI function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MpiFrame {
@@ -16,7 +18,7 @@ pub struct MpiFrame {
 pub fn outermost_mpi_function(functions: &[Option<String>]) -> Option<MpiFrame> {
     functions.iter().enumerate().rev().find_map(|(index, name)| {
         let function = mpi_function(name.as_deref()?).filter(|name| !name.contains(':'))?;
-        let c_name = c_name(&function);
+        let c_name = c_name(&function).into_owned();
         Some(MpiFrame { index, function, c_name })
     })
 }
@@ -47,15 +49,16 @@ pub fn mpi_function(name: &str) -> Option<String> {
 }
 
 /// A function's name in C.
-pub fn c_name(function: &str) -> String {
+pub fn c_name(function: &str) -> Cow<'_, str> {
     if let Some(scoped) = function.strip_prefix("MPI::") {
-        return c_name_of_method(scoped);
+        return c_name_of_method(scoped).into();
     }
-    let Some(fortran) = function.strip_prefix("mpi_") else { return function.to_owned() };
+    let Some(fortran) = function.strip_prefix("mpi_") else { return function.into() };
     let word = fortran.trim_end_matches('_');
     let word = ["_f08ts", "_f08", "_fts"].iter().find_map(|suffix| word.strip_suffix(suffix)).unwrap_or(word);
     let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| format!("MPI_{}{}", first.to_ascii_uppercase(), letters.as_str()))
+    let capital = letters.next().map(|first| format!("MPI_{}{}", first.to_ascii_uppercase(), letters.as_str()));
+    capital.unwrap_or_default().into()
 }
 
 /// Of a method of C++ (MPI 2.2, table of chapter 16.1 and the bindings in each chapter).

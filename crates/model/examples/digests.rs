@@ -17,7 +17,7 @@ use model::{Group, Process, QueueKind, Snapshot, Text};
 const ROW: i64 = 64;
 
 struct Job {
-    templates: Vec<Process>,
+    templates: Vec<model::Shared<Process>>,
     nodes: i64,
     ranks: i64,
     odd: i64,
@@ -63,7 +63,7 @@ impl Job {
         (group.clone(), (rank - first) / step)
     }
 
-    fn process(&mut self, rank: i64, look: u32) -> Process {
+    fn process(&mut self, rank: i64, look: u32) -> model::Shared<Process> {
         let of = self.template(rank);
         let mut process = self.templates[usize::try_from(of).expect("a rank")].clone();
         let mut random = Random(u64::try_from(rank).expect("a rank") + 1);

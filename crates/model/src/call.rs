@@ -1,5 +1,7 @@
 //! Where a thread stands: the MPI function it is in, what the application gave it, and where it is outside MPI.
 
+use std::borrow::Cow;
+
 use super::{Common, RequestSort, Schedule, StartedBy, Text};
 use functions::c_name;
 use serde::{Deserialize, Serialize};
@@ -45,7 +47,7 @@ pub struct Call {
 impl Call {
     /// The function's name in C: `MPI_Recv` also for `mpi_recv_`, `mpi_recv_f08_`, `mpi_recv_f08ts_`, `MPI::Comm::Recv`; of a
     /// name with several words only the first letter is a capital (`MPI_Comm_dup`).
-    pub fn c_name(&self) -> String {
+    pub fn c_name(&self) -> Cow<'_, str> {
         c_name(&self.function)
     }
 

@@ -1,6 +1,6 @@
 //! The groups of communicators, kept once.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Snapshot;

@@ -87,8 +87,7 @@ impl Stack {
         let mpi = self.frames.iter().enumerate().rev().find_map(|(index, frame)| Some((index, name(frame)?)));
         let c_name = mpi.as_ref().map(|(index, name)| (*index, c_name(name)));
         let functions = self.frames.iter().map(|frame| frame.function.as_deref());
-        if let Some((index, function)) = waits_around(functions, c_name.as_ref().map(|(at, name)| (*at, name.as_str())))
-        {
+        if let Some((index, function)) = waits_around(functions, c_name.as_ref().map(|(at, name)| (*at, &**name))) {
             return Some(Call { fingerprint: self.fingerprint.clone(), ..self.call_at(index, function.to_owned()) });
         }
         let (index, function) = mpi?;

@@ -51,7 +51,7 @@ fn process(rank: i64, size: i64) -> Process {
 }
 
 fn snapshot(size: i64) -> Snapshot {
-    Snapshot { processes: (0..size).map(|rank| process(rank, size)).collect(), ..Snapshot::default() }
+    Snapshot { processes: (0..size).map(|rank| process(rank, size).into()).collect(), ..Snapshot::default() }
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn name(
         for (index, operation) in queue.of_mut(communicator).operations.iter_mut().enumerate() {
             if open(operation) {
                 operation.call = match call {
-                    Some((call, _)) if Some((place, index)) == own => Some(Cow::Owned(call.c_name())),
+                    Some((call, _)) if Some((place, index)) == own => Some(Cow::Owned(call.c_name().into_owned())),
                     _ => otherwise(operation).map(Cow::Borrowed),
                 };
             }

@@ -79,7 +79,7 @@ fn finding(
     let functions = |procs: &[ProcIndex]| {
         let names = procs.iter().map(|proc| {
             let threads = context.threads(*proc);
-            threads.first().map_or_else(|| "?".to_owned(), |thread| thread.call.c_name())
+            threads.first().map_or_else(|| "?".to_owned(), |thread| thread.call.c_name().into_owned())
         });
         names.collect::<Vec<_>>()
     };

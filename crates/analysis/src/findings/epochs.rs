@@ -39,7 +39,7 @@ fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool, deadlocks:
         let name = thread.call.c_name();
         match functions.iter_mut().find(|(known, _)| *known == name) {
             Some((_, procs)) => procs.push(*proc),
-            None => functions.push((name, vec![*proc])),
+            None => functions.push((name.into_owned(), vec![*proc])),
         }
     }
     let told: Vec<String> = functions

@@ -65,7 +65,7 @@ fn place(free: &Free<'_>) -> Option<Place> {
         Free::Outside(thread) if reads_input(thread) => Some(Place::Input(spot(thread))),
         Free::Outside(thread) => Some(Place::Work(spot(thread))),
         Free::Polling(call) | Free::Local(call) => Some(Place::Call(
-            call.c_name(),
+            call.c_name().into_owned(),
             (
                 None,
                 call.caller.clone().map(|text| text.to_string()),

@@ -56,8 +56,12 @@ pub struct Shared<'a> {
 impl<'a> Shared<'a> {
     /// What a process has of it.
     pub fn view(&self, proc: ProcIndex) -> Option<&View<'a>> {
-        let at = self.views.binary_search_by_key(&proc, |view| view.proc).ok()?;
-        self.views.get(at)
+        // Members mostly lie evenly: of all ranks each, of a row or a column of them every n-th.
+        let (first, last) = (self.views.first()?.proc.0, self.views.last()?.proc.0);
+        let (span, steps) = (last.saturating_sub(first), self.views.len() - 1);
+        let even = proc.0.checked_sub(first).map(|far| far.saturating_mul(steps).checked_div(span).unwrap_or(0));
+        let there = even.and_then(|at| self.views.get(at)).filter(|view| view.proc == proc);
+        there.or_else(|| self.views.get(self.views.binary_search_by_key(&proc, |view| view.proc).ok()?))
     }
 
     /// Whether it is an intercommunicator.
@@ -196,6 +200,8 @@ pub(super) fn identify<'a>(
     let mut all = Identities {
         found: Vec::new(),
         by_key: HashMap::new(),
+        same: Vec::new(),
+        before: Vec::new(),
         joined: HashSet::new(),
         groups: Groups::default(),
         fitting: HashMap::new(),
@@ -265,7 +271,11 @@ const MAX_SAME: usize = 3;
 
 struct Identities<'a, 'b> {
     found: Vec<Shared<'a>>,
-    by_key: HashMap<Key<'a>, Same>,
+    by_key: HashMap<Key<'a>, usize>,
+    /// In the order in which they were found.
+    same: Vec<(Key<'a>, Same)>,
+    /// Which of them the process before has at each place: mostly the next one has them, too.
+    before: Vec<usize>,
     /// Who has a view of which; empty until somebody asks.
     joined: HashSet<(CommunicatorId, ProcIndex)>,
     groups: Groups<'a>,
@@ -304,7 +314,8 @@ impl<'a> Identities<'a, '_> {
     /// Adds a view to the communicator of its key: the first that this process does not have yet.
     fn put(&mut self, seen: Seen<'a>) -> CommunicatorId {
         let proc = seen.view.proc;
-        let same = self.by_key.entry(seen.key).or_insert(Same { ids: Vec::new(), last: (proc, 0) });
+        let at = self.same_as(&seen);
+        let Some((_, same)) = self.same.get_mut(at) else { return CommunicatorId(usize::MAX) };
         let has = if same.last.0 == proc { same.last.1 } else { 0 };
         same.last = (proc, has + 1);
         if let Some(id) = same.ids.get(has).copied() {
@@ -330,6 +341,26 @@ impl<'a> Identities<'a, '_> {
         id
     }
 
+    /// The place of those of its key.
+    fn same_as(&mut self, seen: &Seen<'a>) -> usize {
+        let before = self.before.get(seen.view.place).copied();
+        let known = before.filter(|at| self.same.get(*at).is_some_and(|(key, _)| *key == seen.key));
+        let at = known.unwrap_or_else(|| {
+            let (same, proc) = (&mut self.same, seen.view.proc);
+            *self.by_key.entry(seen.key).or_insert_with(|| {
+                same.push((seen.key, Same { ids: Vec::new(), last: (proc, 0) }));
+                same.len() - 1
+            })
+        });
+        if self.before.len() <= seen.view.place {
+            self.before.resize(seen.view.place + 1, at);
+        }
+        if let Some(before) = self.before.get_mut(seen.view.place) {
+            *before = at;
+        }
+        at
+    }
+
     fn views(&self) -> impl Iterator<Item = (CommunicatorId, ProcIndex)> {
         let all = self.found.iter().enumerate();
         all.flat_map(|(id, shared)| shared.views.iter().map(move |view| (CommunicatorId(id), view.proc)))
@@ -350,7 +381,7 @@ impl<'a> Identities<'a, '_> {
     /// Those that have an id and whose members are known, by id and member.
     fn by_member(&self) -> ByMember<'a> {
         let mut members = ByMember::new();
-        for (key, same) in &self.by_key {
+        for (key, same) in &self.same {
             let Some(context) = key.context else { continue };
             for id in same.ids.iter().take(MAX_SAME) {
                 let groups = self.found.get(id.0).and_then(|shared| shared.groups.as_deref()).unwrap_or_default();
@@ -441,7 +472,7 @@ impl<'a> Identities<'a, '_> {
                     shared.groups = Some(vec![vec![None; size]]);
                 }
             }
-            let mut members = HashSet::new();
+            let mut members = HashSet::with_capacity(shared.views.len());
             for index in 0..shared.views.len() {
                 let Some(View { proc, side, communicator, .. }) = shared.views.get(index).copied() else { break };
                 let Some(rank) = communicator.local_rank.and_then(|rank| usize::try_from(rank).ok()) else { continue };

@@ -1,7 +1,7 @@
 //! Deals messages to receives.
 
-use model::QueueKind;
 use hashbrown::{HashMap, HashSet};
+use model::QueueKind;
 use std::collections::VecDeque;
 
 use super::gather::Bucket;

@@ -33,7 +33,9 @@ type Key = (CommunicatorId, Class, Option<Side>, ProcIndex);
 
 /// Every operation, and where those of each queue begin.
 pub(super) fn entries<'a>(job: &Job<'a>) -> (Vec<Entry<'a>>, Vec<Vec<[usize; 3]>>) {
-    let mut entries = Vec::new();
+    let communicators = job.snapshot.processes.iter().flat_map(|process| &process.communicators);
+    let queues = communicators.flat_map(|found| QueueKind::ALL.map(|queue| queue.of(found).operations.len()));
+    let mut entries = Vec::with_capacity(queues.sum());
     let mut starts = Vec::with_capacity(job.snapshot.processes.len());
     for (index, process) in job.snapshot.processes.iter().enumerate() {
         let proc = ProcIndex(index);

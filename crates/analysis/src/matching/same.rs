@@ -1,7 +1,7 @@
 //! A message that has arrived, and the send that waits for it to be received, are one.
 
-use model::Remark;
 use hashbrown::HashMap;
+use model::Remark;
 use std::collections::VecDeque;
 
 use super::gather::Bucket;

@@ -53,7 +53,7 @@ impl Collectives {
                     _ => continue,
                 };
                 for communicator in places {
-                    let function = thread.call.c_name();
+                    let function = thread.call.c_name().into_owned();
                     let id = *known.entry((small(&function).to_owned(), communicator)).or_insert_with(|| {
                         let (present, missing) = (Vec::new(), Vec::new());
                         found.all.push(Collective { function, communicator, present, missing, whole: true });

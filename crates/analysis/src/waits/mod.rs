@@ -29,6 +29,7 @@ use functions::WaitKind;
 
 use super::job::{CommunicatorId, Job, ProcIndex, Side};
 use super::matching::Matching;
+use super::parallel;
 use model::{Call, Process};
 
 /// What must happen before a thread goes on.
@@ -86,6 +87,15 @@ pub struct Thread<'a> {
     pub collective: Option<CollectiveId>,
 }
 
+impl<'a> Thread<'a> {
+    fn fill(&mut self, found: Found<'a>, proc: ProcIndex, collectives: &Collectives) {
+        self.need = found.need;
+        self.in_flight = found.in_flight;
+        self.operations = found.operations;
+        self.collective = collectives.of(proc, self.call.thread);
+    }
+}
+
 /// What everybody waits for.
 #[derive(Debug)]
 pub struct Waits<'a> {
@@ -103,18 +113,15 @@ impl<'a> Waits<'a> {
     /// Works out what each thread of each process waits for.
     pub fn new(job: &Job<'a>, matching: &Matching<'a>, traffic: Traffic) -> Self {
         let mut states: Vec<ProcState<'a>> = job.procs.iter().map(states::of).collect();
-        let open: Vec<Open<'a>> = (job.procs.iter().enumerate())
-            .map(|(index, proc)| match proc.process {
-                Some(process) => Open::new(job, ProcIndex(index), process),
-                None => Open::default(),
-            })
-            .collect();
+        let open: Vec<Open<'a>> = parallel::map(job.procs.len(), |index| match job.procs[index].process {
+            Some(process) => Open::new(job, ProcIndex(index), process),
+            None => Open::default(),
+        });
         let collectives = Collectives::new(job, &states, &open);
         let inside: Vec<bool> =
             states.iter().map(|state| !matches!(state, ProcState::Free(Free::Outside(_)))).collect();
-        let mut polling = BTreeMap::new();
-        for (index, state) in states.iter_mut().enumerate() {
-            let Some(process) = job.procs[index].process else { continue };
+        let needs = parallel::map(states.len(), |index| {
+            let Some(process) = job.procs[index].process else { return Vec::new() };
             let context = Context {
                 job,
                 matching,
@@ -125,12 +132,27 @@ impl<'a> Waits<'a> {
                 process,
                 open: &open[index],
             };
+            match &states[index] {
+                ProcState::Blocked(threads) => {
+                    threads.iter().map(|thread| context.found(thread.call, thread.wait_kind)).collect()
+                }
+                ProcState::Free(Free::Polling(call)) => vec![context.found(call, WaitKind::Poll)],
+                _ => Vec::new(),
+            }
+        });
+        let mut polling = BTreeMap::new();
+        for (index, (state, needs)) in states.iter_mut().zip(needs).enumerate() {
+            let proc = ProcIndex(index);
             match state {
-                ProcState::Blocked(threads) => threads.iter_mut().for_each(|thread| context.fill(thread)),
+                ProcState::Blocked(threads) => {
+                    threads.iter_mut().zip(needs).for_each(|(thread, found)| thread.fill(found, proc, &collectives));
+                }
                 ProcState::Free(Free::Polling(call)) => {
-                    let mut thread = states::thread(call, WaitKind::Poll);
-                    context.fill(&mut thread);
-                    polling.insert(ProcIndex(index), thread);
+                    for found in needs {
+                        let mut thread = states::thread(call, WaitKind::Poll);
+                        thread.fill(found, proc, &collectives);
+                        polling.insert(proc, thread);
+                    }
                 }
                 _ => {}
             }
@@ -182,7 +204,7 @@ impl<'a> Found<'a> {
 impl<'a> Context<'a, '_> {
     /// What a loop waits for that calls this function until it finds something.
     fn poll(&self, call: &'a Call) -> Found<'a> {
-        match call.c_name().as_str() {
+        match &*call.c_name() {
             "MPI_Iprobe" | "MPI_Improbe" => self.probe(call),
             "MPI_Test" | "MPI_Testall" => self.wait(call, true),
             "MPI_Testany" | "MPI_Testsome" => self.wait(call, false),
@@ -191,9 +213,9 @@ impl<'a> Context<'a, '_> {
         }
     }
 
-    fn fill(&self, thread: &mut Thread<'a>) {
-        let call = thread.call;
-        let found = match thread.wait_kind {
+    /// What a thread needs that stands in a call.
+    fn found(&self, call: &'a Call, wait_kind: WaitKind) -> Found<'a> {
+        match wait_kind {
             WaitKind::Local | WaitKind::Abort => Found::only(Need::Nothing),
             WaitKind::Poll => self.poll(call),
             WaitKind::Receive | WaitKind::MatchedReceive => self.receive(call),
@@ -208,10 +230,6 @@ impl<'a> Context<'a, '_> {
             WaitKind::BufferDetach => self.buffered(),
             WaitKind::Connect => Found::only(Need::Unknown("it waits for processes outside this job")),
             WaitKind::Unknown => Found::only(Need::Unknown("it is not known what this function waits for")),
-        };
-        thread.need = found.need;
-        thread.in_flight = found.in_flight;
-        thread.operations = found.operations;
-        thread.collective = self.collectives.of(self.proc, call.thread);
+        }
     }
 }

@@ -38,7 +38,7 @@ impl<'a> Context<'a, '_> {
     /// post (MPI-4.1, 12.5.2).
     fn partners(&self, call: &Call) -> Option<Need> {
         let window = self.process.windows.iter().find(|known| known.handle.is_some() && known.handle == call.window)?;
-        let exposed = match call.c_name().as_str() {
+        let exposed = match &*call.c_name() {
             "MPI_Win_wait" | "MPI_Win_test" => true,
             "MPI_Win_start" | "MPI_Win_complete" => false,
             _ => return None,

@@ -12,7 +12,7 @@ impl<'a> Context<'a, '_> {
             return Found::only(Need::Nothing);
         }
         let c_name = call.c_name();
-        let posted = self.open.receives.iter().any(|op| op.operation.call.as_deref() == Some(c_name.as_str()));
+        let posted = self.open.receives.iter().any(|op| op.operation.call.as_deref() == Some(&*c_name));
         if posted && let Own::One(op) = self.open.own(self.process, call, Posted::Receives) {
             return self.operation(op);
         }

@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::job::{CommunicatorId, Job, ProcIndex, Shared};
+use crate::job::{CommunicatorId, Job, ProcIndex, Shared, View};
 use model::{Communicator, OperationStatus, Remark};
 
 /// Whether a message is on its way to a receiver.
@@ -73,6 +73,10 @@ impl Sums {
             for entry in &view.communicator.traffic {
                 let side = if entry.within_local_group { view.side } else { shared.peers(view.side) };
                 let Some(peer) = shared.member(side, entry.local_rank) else { continue };
+                // The peer's own entry tells of the same two ways.
+                if peer < view.proc && shared.view(peer).is_some_and(|other| tells_of(shared, other, view)) {
+                    continue;
+                }
                 for (sender, receiver) in [(view.proc, peer), (peer, view.proc)] {
                     match between(shared, letters, sender, receiver) {
                         WaitKind::Coming => sums.coming.insert(receiver),
@@ -115,12 +119,23 @@ fn between(shared: &Shared<'_>, letters: &Letters, sender: ProcIndex, receiver: 
     }
 }
 
-/// What was sent to a member, what arrived from it, and what both are counted by.
-fn count(communicator: &Communicator, within: bool, local_rank: i64) -> Option<(Option<u64>, Option<u64>, u64)> {
+/// Whether a member has an entry of another one.
+fn tells_of(shared: &Shared<'_>, view: &View<'_>, other: &View<'_>) -> bool {
+    let within = shared.is_inter() && view.side == other.side;
+    let rank = other.communicator.local_rank.filter(|rank| shared.member(other.side, *rank) == Some(other.proc));
+    rank.is_some_and(|rank| entry(view.communicator, within, rank).is_some())
+}
+
+fn entry(communicator: &Communicator, within: bool, local_rank: i64) -> Option<&model::Traffic> {
     // Readers give members in ascending order, those of the local group after others.
     let key = (within, local_rank);
     let found = communicator.traffic.binary_search_by_key(&key, |entry| (entry.within_local_group, entry.local_rank));
-    match found.ok().and_then(|at| communicator.traffic.get(at)) {
+    found.ok().and_then(|at| communicator.traffic.get(at))
+}
+
+/// What was sent to a member, what arrived from it, and what both are counted by.
+fn count(communicator: &Communicator, within: bool, local_rank: i64) -> Option<(Option<u64>, Option<u64>, u64)> {
+    match entry(communicator, within, local_rank) {
         Some(entry) => Some((entry.sent, entry.arrived, entry.modulus)),
         None if communicator.traffic_complete => Some((Some(0), Some(0), 0)),
         None => None,

@@ -31,7 +31,7 @@ impl Waits<'_> {
         if thread.wait_kind == WaitKind::Epoch {
             let mut named = Vec::new();
             procs(&thread.need, &mut named);
-            let does = match thread.call.c_name().as_str() {
+            let does = match &*thread.call.c_name() {
                 "MPI_Win_wait" => "complete its access to the window",
                 _ => "post the window",
             };
@@ -84,7 +84,7 @@ fn operation(job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>, op: &Op<'_>) -
         });
         let function = match (within, thread.wait_kind) {
             (Some(name), _) => name.clone().into_owned(),
-            (None, WaitKind::Collective(..)) => thread.call.c_name(),
+            (None, WaitKind::Collective(..)) => thread.call.c_name().into_owned(),
             (None, _) => "a non-blocking collective".to_owned(),
         };
         return format!("{peer} to {verb} its part of {function}{on}");

@@ -211,7 +211,8 @@ fn process() -> impl Strategy<Value = Process> {
 }
 
 fn garbage() -> impl Strategy<Value = Snapshot> {
-    prop::collection::vec(process(), 0..5).prop_map(|processes| Snapshot { processes, ..Snapshot::default() })
+    prop::collection::vec(process(), 0..5)
+        .prop_map(|all| Snapshot { processes: all.into_iter().map(Into::into).collect(), ..Snapshot::default() })
 }
 
 proptest! {
@@ -254,6 +255,6 @@ fn many_threads_that_look_the_same_are_diagnosed() {
         communicators: vec![communicator; 10].into(),
         ..Process::default()
     };
-    let (_, verdict) = diagnose(&Snapshot { processes: vec![process; 2], ..Snapshot::default() }, None);
+    let (_, verdict) = diagnose(&Snapshot { processes: vec![process.into(); 2], ..Snapshot::default() }, None);
     assert!(!verdict.headline.is_empty());
 }

@@ -9,7 +9,7 @@ use super::support::{add, communicator, world};
 /// The communicators of each process, as numbers of what they are.
 fn identities(snapshot: &Snapshot) -> Vec<Vec<usize>> {
     let job = Job::new(snapshot);
-    let of = |(index, process): (usize, &model::Process)| {
+    let of = |(index, process): (usize, &model::Shared<model::Process>)| {
         (0..process.communicators.len()).map(|place| job.communicator(index, place).unwrap().0).collect()
     };
     snapshot.processes.iter().enumerate().map(of).collect()
@@ -222,7 +222,7 @@ proptest! {
                     ..Communicator::default()
                 })
                 .collect();
-            snapshot.processes.push(model::Process { rank, communicators, ..Default::default() });
+            snapshot.processes.push(model::Process { rank, communicators, ..Default::default() }.into());
         }
         let job = Job::new(&snapshot);
         let mut seen = 0;

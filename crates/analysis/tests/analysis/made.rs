@@ -26,7 +26,7 @@ pub fn job(size: i64) -> Snapshot {
         communicators: vec![world(rank)].into(),
         ..Process::default()
     };
-    Snapshot { processes: (0..size).map(process).collect(), ..Snapshot::default() }
+    Snapshot { processes: (0..size).map(|rank| process(rank).into()).collect(), ..Snapshot::default() }
 }
 
 /// Lets a rank stand in an MPI function.

@@ -56,7 +56,7 @@ pub fn snapshot(state: &State, programs: &[Vec<Call>], seen: Seen) -> Snapshot {
             ..Process::default()
         }
     };
-    Snapshot { processes: (0..size).map(process).collect(), ..Snapshot::default() }
+    Snapshot { processes: (0..size).map(|rank| process(rank).into()).collect(), ..Snapshot::default() }
 }
 
 /// The number that the library gives a non-blocking collective.

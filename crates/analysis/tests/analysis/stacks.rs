@@ -76,7 +76,7 @@ fn who_is_where_and_who_is_not() {
 fn ranks_that_were_not_read_at_all() {
     let mut snapshot = snapshot(vec![vec![stack(&own(&[("main", 9)]), vec![])]]);
     snapshot.processes[0].world_size = Some(8);
-    snapshot.processes.push(Process { pid: Some(77), ..Process::default() });
+    snapshot.processes.push(Process { pid: Some(77), ..Process::default() }.into());
     let tree = merge(&snapshot, all());
     assert_eq!((tree.not_read.ranks.to_string().as_str(), tree.not_read.pids.to_string().as_str()), ("1-7", "77"));
 }
@@ -226,7 +226,8 @@ fn any_snapshot() -> impl Strategy<Value = Snapshot> {
         stacks: stacks.into(),
         ..Process::default()
     });
-    prop::collection::vec(process, 0..8).prop_map(|processes| Snapshot { processes, ..Snapshot::default() })
+    prop::collection::vec(process, 0..8)
+        .prop_map(|all| Snapshot { processes: all.into_iter().map(Into::into).collect(), ..Snapshot::default() })
 }
 
 proptest! {

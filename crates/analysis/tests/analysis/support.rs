@@ -1,6 +1,5 @@
 //! Snapshots written by hand.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use analysis::findings::messages::{Context, Fate, find};
@@ -14,11 +13,8 @@ pub fn world(size: i64) -> Snapshot {
     for rank in 0..size {
         let world = communicator("MPI_COMM_WORLD", "0", rank, &(0..size).collect::<Vec<_>>());
         let communicators = vec![world];
-        snapshot.processes.push(Process {
-            rank: Some(rank),
-            communicators: communicators.into(),
-            ..Process::default()
-        });
+        let process = Process { rank: Some(rank), communicators: communicators.into(), ..Process::default() };
+        snapshot.processes.push(process.into());
     }
     snapshot
 }
@@ -97,7 +93,7 @@ pub fn stands(snapshot: &mut Snapshot, rank: usize, function: &str, line: i64) {
 pub fn findings(snapshot: &Snapshot, fates: &[Fate], waited: &[Place]) -> Vec<Finding> {
     let job = Job::new(snapshot);
     let matching = Matching::new(&job);
-    let waited: HashSet<Place> = waited.iter().copied().collect();
+    let waited = waited.iter().copied().collect();
     find(&Context { job: &job, matching: &matching, fates, waited: &waited })
 }
 

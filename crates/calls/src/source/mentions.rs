@@ -81,8 +81,11 @@ fn name(source: &Source, at: usize, range: &Range<usize>) -> Option<(usize, Stri
         return None;
     }
     let word = leading_word(source.code.get(at..range.end)?);
-    let function =
-        if source.fortran { functions::c_name(&format!("{}_", word.to_lowercase())) } else { word.to_owned() };
+    let function = if source.fortran {
+        functions::c_name(&format!("{}_", word.to_lowercase())).into_owned()
+    } else {
+        word.to_owned()
+    };
     functions::find(&function)?;
     Some((start, function, at + word.len()))
 }

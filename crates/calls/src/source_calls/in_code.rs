@@ -59,7 +59,7 @@ pub(super) fn in_code<C: Caller>(
 }
 
 fn bare(call: &CodeCall, name: Option<&str>) -> Option<SourceCall> {
-    let function = c_name(&call.function);
+    let function = c_name(&call.function).into_owned();
     let mut one = SourceCall { function, line: call.line?, caller: name.map(str::to_owned), ..SourceCall::default() };
     one.request.fortran = is_fortran(call);
     Some(one)

@@ -22,7 +22,7 @@ pub(super) fn all(context: &Context<'_, '_>) -> Vec<Probe> {
         let Some(stuck) = context.is_out(ProcIndex(index)).filter(|_| !process.calls.is_empty()) else { continue };
         for call in &process.calls {
             let c_name = call.c_name();
-            if !matches!(c_name.as_str(), "MPI_Probe" | "MPI_Mprobe") || has_posted(process, &c_name) {
+            if !matches!(&*c_name, "MPI_Probe" | "MPI_Mprobe") || has_posted(process, &c_name) {
                 continue;
             }
             let place = call.communicator.and_then(|id| context.job.by_unique_id(index, id)).map(|(_, place)| place);

@@ -139,7 +139,8 @@ fn of_stack<'a>(stack: &'a Stack, number: &mut Number<'a, '_>) -> Option<Spot> {
         return None;
     }
     let frames = shown(stack, false);
-    let call = frames.iter().find(|frame| frame.mpi).and_then(|frame| frame.function).map(c_name);
+    let call =
+        frames.iter().find(|frame| frame.mpi).and_then(|frame| frame.function).map(|name| c_name(name).into_owned());
     // Older recordings do not tell whose a frame is.
     let told = stack.frames.iter().any(|frame| frame.application.is_some());
     let own = |frame: &&Shown<'a>| !frame.mpi && (frame.application == Some(true) || !told);
@@ -159,7 +160,7 @@ fn of_stack<'a>(stack: &'a Stack, number: &mut Number<'a, '_>) -> Option<Spot> {
 fn of_places<'a>(process: &'a Process, number: &mut Number<'a, '_>) -> Option<Spot> {
     if let Some(call) = process.calls.first() {
         let function = number(call.caller.as_deref(), call.file.as_deref());
-        return Some(with_call(vec![Step { function, line: call.line }], Some(call.c_name())));
+        return Some(with_call(vec![Step { function, line: call.line }], Some(call.c_name().into_owned())));
     }
     let outside =
         process.outside.iter().find(|thread| thread.main == Some(true)).or_else(|| process.outside.first())?;
