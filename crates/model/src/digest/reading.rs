@@ -61,6 +61,8 @@ fn next(parts: &mut Vec<Part>, groups: &Arc<Mutex<Groups>>, digest: &str) -> Res
         let start = text.as_ptr().addr() - digest.as_ptr().addr();
         Part::Text(start..start + text.len())
     };
+    // Each has a line of its own.
+    parts.reserve_exact(head.parts.min(digest.len()));
     parts.extend(lines.by_ref().take(head.parts).map(place));
     let last = lines.next().filter(|_| lines.next().is_none());
     let text = last.ok_or_else(|| DigestError("a digest of another length than it says".to_owned()))?;
