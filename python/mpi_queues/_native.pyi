@@ -64,7 +64,6 @@ __all__ = [
     "layouts_list",
     "layouts_make",
     "layouts_show",
-    "moving",
     "mpi2dd",
     "mpi_family",
     "mpi_parameters",
@@ -84,6 +83,7 @@ __all__ = [
     "system_call_of_registers",
     "value_of_c",
     "wants_processor",
+    "watch",
     "without_parameters",
 ]
 
@@ -144,9 +144,17 @@ class LiveProcesses:
     def release_all(self) -> None:
         """Lets all go on; their sessions read nothing any more."""
 
-def moving(pids: Sequence[int], seconds: float) -> List[int]:
-    """Those of the processes, which run on, through whose shared memory messages go within so many seconds. Lasts so
-    long. A process whose memory may not be read is not among them."""
+def watch(pids: Sequence[int], seconds: float) -> Tuple[List[int], List[int]]:
+    """Watches the messages of processes, which run on, for so many seconds.
+
+    Returns:
+        those through whose shared memory, or connections with one another, messages went; and those whose messages may
+        have gone where nobody sees them: they have a device of a network open, or sockets of datagrams, or something
+        went through connections with others, or their memory or files may not be read.
+
+    Raises:
+        ValueError: where ``seconds`` is no time. What a signal's function raises.
+    """
 
 def starved(used: Mapping[int, float], least: float) -> List[int]:
     """Those that want a processor and have had less than ``least`` seconds of it since they had used so many."""
@@ -892,6 +900,7 @@ class Snapshot:
         *,
         interval_ms: Optional[int] = None,
         moving: Sequence[Union[int, Tuple[str, int]]] = ...,
+        unseen: Sequence[Union[int, Tuple[str, int]]] = ...,
     ) -> Diagnosis:
         """Why it is stuck: who waits for whom, and what does not fit.
 
@@ -899,8 +908,10 @@ class Snapshot:
             earlier: another snapshot of the same job, read before this one. With it is told what moved, and a deadlock is
                 certain where one look leaves open whether messages are on their way.
             interval_ms: for how long the job ran between the two, in milliseconds; None where that is not known.
-            moving: process ids, or hosts and process ids, of those through whose shared memory messages were seen to go meanwhile: they have moved,
-                also where both snapshots are equal.
+            moving: process ids, or hosts and process ids, of those whose messages were seen to go meanwhile: they have
+                moved, also where both snapshots are equal.
+            unseen: the same of those whose messages may have gone where nobody saw them: that they look the same proves
+                nothing where their MPI counts no messages.
 
         Other Python threads run meanwhile. Never fails on account of what was read: what is not known limits it.
         """

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from dataclasses import replace
-from typing import Any, Callable, Collection, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from . import many_nodes, recordings
 from ._native import NativeError, Session, Snapshot
@@ -25,15 +25,6 @@ _MOST_TOLD = 50
 
 #: Targets that are named in one note.
 _MAX_LABELS = 4
-
-
-def uncounted(snapshot: Snapshot, pids: Collection[int]) -> List[int]:
-    """Those of some processes whose MPI does not count all messages: that some went is not in its memory."""
-    return [
-        one.pid
-        for one in (snapshot.processes if pids else [])
-        if one.pid is not None and one.pid in pids and not all(comm.traffic_complete for comm in one.communicators)
-    ]
 
 
 def snapshots(

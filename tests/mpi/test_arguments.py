@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Sequence, Tu
 
 import pytest
 from mpi_queues import jobs
-from mpi_queues.debuggers import shared_memory
+from mpi_queues.system.watching import watch
 from support import cli, priority, processes
 from support.builds import LANGUAGES, PROGRAMS, MpiBuild
 
@@ -250,7 +250,7 @@ def check_fingerprints(build: MpiBuild, start_calls: StartCalls, via: str, flags
     first, second = [calls_of(waiting, "--via", via) for _ in range(2)]
     assert first == second
     assert all(call["fingerprint"] for call in first)
-    assert shared_memory.moving(waiting.pids, time.monotonic() + 0.5) == set()
+    assert watch(waiting.pids, time.monotonic() + 0.5).moving == set()
     waiting.end()
     running = start_calls(build, "calls_pingpong.c", flags, ranks=2)
     # MPICH's ch4 has rings of cells, which two looks find with the same content one time in a hundred.
@@ -259,7 +259,7 @@ def check_fingerprints(build: MpiBuild, start_calls: StartCalls, via: str, flags
         looks.append([call["fingerprint"] for call in calls_of(running, "--via", via)])
         go_round(running.pids)
     assert all(None not in words and len(set(words)) > 1 for words in zip(*looks)), looks
-    assert shared_memory.moving(running.pids, time.monotonic() + 0.5) == set(running.pids)
+    assert watch(running.pids, time.monotonic() + 0.5).moving == set(running.pids)
 
 
 def go_round(pids: Sequence[int]) -> None:

@@ -20,8 +20,17 @@ pub struct Earlier<'a> {
     pub snapshot: &'a Snapshot,
     /// Time between the two, in milliseconds, during which the job ran.
     pub interval_ms: Option<u64>,
-    /// Those through whose shared memory messages were seen to go in between.
-    pub moving: &'a Which,
+    /// What was seen of messages in between.
+    pub watched: &'a Watched,
+}
+
+/// What was seen of the messages of processes while they ran on.
+#[derive(Debug, Clone, Default)]
+pub struct Watched {
+    /// Those whose messages were seen to go.
+    pub moving: Which,
+    /// Those whose messages may have gone where nobody saw them.
+    pub unseen: Which,
 }
 
 /// Finds what is wrong; the findings that explain most come first.

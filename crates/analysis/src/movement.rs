@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::diagnose::Earlier;
+use super::diagnose::{Earlier, Watched};
 use super::stuck::Seen;
 use functions::{WaitKind, wait_kind};
 use model::{Call, Communicator, Motion, Operation, Outside, Process, RankMovement, Snapshot};
@@ -16,7 +16,7 @@ pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, See
     let movement = later.processes.iter().map(|process| {
         let rank = later.rank_of(process);
         let (state, seen, how) = match before.get(&who(later, process)) {
-            Some(before) => of(before, process, earlier.moving.has(process)),
+            Some(before) => of(before, process, earlier.watched),
             None => (Motion::Unknown, Seen::Once, vec!["it was not looked at twice".to_owned()]),
         };
         (RankMovement { rank, state, how }, seen)
@@ -31,8 +31,7 @@ fn who<'a>(snapshot: &Snapshot, process: &'a Process) -> Who<'a> {
     (snapshot.rank_of(process), process.pid, process.host.as_deref())
 }
 
-/// `moving`: messages were seen to go through its shared memory.
-fn of(before: &Process, after: &Process, moving: bool) -> (Motion, Seen, Vec<String>) {
+fn of(before: &Process, after: &Process, watched: &Watched) -> (Motion, Seen, Vec<String>) {
     if before.stage != after.stage {
         return (
             Motion::Moved,
@@ -41,6 +40,7 @@ fn of(before: &Process, after: &Process, moving: bool) -> (Motion, Seen, Vec<Str
         );
     }
     let mut how = Vec::new();
+    let (moving, unseen) = (watched.moving.has(after), watched.unseen.has(after));
     let calls = places(before) != places(after);
     if calls {
         how.push(format!("it stood in {}, and stands in {}", where_it_is(before), where_it_is(after)));
@@ -80,7 +80,12 @@ fn of(before: &Process, after: &Process, moving: bool) -> (Motion, Seen, Vec<Str
     if before.calls.is_empty() && before.outside.is_empty() {
         return (Motion::Unknown, Seen::Once, vec!["where its threads stand is not known".to_owned()]);
     }
+    let counts = |process: &Process| process.communicators.iter().all(|found| found.traffic_complete);
     match prints {
+        Some(_) if unseen && !counts(after) => {
+            let why = "its calls and queues are the same, but its messages may go over a network that nobody sees";
+            (Motion::Unknown, Seen::Once, vec![why.to_owned()])
+        }
         Some(_) => (Motion::Stuck, Seen::Still, how),
         None => {
             let why = "its calls and queues are the same, but whether the program went round a loop in between could not be seen";

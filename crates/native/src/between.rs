@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use target::LiveProcess;
 
+use crate::network::Network;
 use crate::stacks::{MessagePiece, SharedMemory, message_memory};
 
 /// A process that wants a processor must have had one for so long: else it could not move.
@@ -18,11 +19,20 @@ const LOOKS: u32 = 10;
 /// Between two questions whether to go on.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// What was seen of messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Processes through whose shared memory, or connections with one another, messages went.
+    pub moving: Vec<u32>,
+    /// Those whose messages may have gone where nobody sees them.
+    pub unseen: Vec<u32>,
+}
+
 /// What was seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Between {
-    /// Processes through whose shared memory messages went.
-    pub moving: Vec<u32>,
+    /// Of messages.
+    pub watched: Watched,
     /// Those that wanted a processor and had none.
     pub hungry: Vec<u32>,
     /// For how long all ran on.
@@ -35,14 +45,14 @@ impl Between {
     pub fn wait(pids: &[u32], long: Duration, patience: Duration, mut over: impl FnMut() -> bool) -> Self {
         let begun = Instant::now();
         let used: BTreeMap<u32, u64> = pids.iter().filter_map(|pid| Some((*pid, run_time(*pid)?))).collect();
-        let moving = moving(pids, begun + long, &mut over);
+        let watched = watch(pids, begun + long, &mut over);
         let until = begun + long + patience;
         let mut hungry = starved(&used, RAN);
         while !hungry.is_empty() && Instant::now() < until && !over() {
             std::thread::sleep(PAUSE);
             hungry = starved(&used, RAN);
         }
-        Self { moving, hungry, ran: begun.elapsed() }
+        Self { watched, hungry, ran: begun.elapsed() }
     }
 }
 
@@ -77,11 +87,11 @@ pub fn starved(used: &BTreeMap<u32, u64>, least: Duration) -> Vec<u32> {
     used.iter().filter(|one| hungry(*one)).map(|(pid, _)| *pid).collect()
 }
 
-/// Those through whose shared memory messages go until then. What is shared is read once for all of them; a process whose memory
-/// may not be read is not among them.
+/// Watches the messages of processes, which run on, until then. What is shared is read once for all of them.
 ///
 /// Lasts until then, or until it is `over`, which is asked now and then, and says so again once it has said so.
-pub fn moving(pids: &[u32], until: Instant, over: &mut impl FnMut() -> bool) -> Vec<u32> {
+pub fn watch(pids: &[u32], until: Instant, over: &mut impl FnMut() -> bool) -> Watched {
+    let before = Network::of(pids);
     let shared: Vec<Sharing> = pids.iter().filter_map(|pid| Sharing::of(*pid)).collect();
     let pause = until.saturating_duration_since(Instant::now()) / LOOKS;
     let first = contents(&shared, &HashSet::new());
@@ -93,9 +103,18 @@ pub fn moving(pids: &[u32], until: Instant, over: &mut impl FnMut() -> bool) -> 
         found.extend(shared.iter().filter(|one| one.pieces.iter().any(changed)).map(|one| one.pid));
     }
     sleep(until, over);
-    let mut found: Vec<u32> = found.into_iter().collect();
-    found.sort_unstable();
-    found
+    let now = Network::of(pids);
+    found.extend(now.moving(&before));
+    // Memory that may not be read.
+    let readable: HashSet<u32> = shared.iter().map(|one| one.pid).collect();
+    let mut unseen: HashSet<u32> = pids.iter().copied().filter(|pid| !readable.contains(pid)).collect();
+    unseen.extend(now.unseen(&before));
+    let sorted = |pids: HashSet<u32>| {
+        let mut pids: Vec<u32> = pids.into_iter().collect();
+        pids.sort_unstable();
+        pids
+    };
+    Watched { moving: sorted(found), unseen: sorted(unseen) }
 }
 
 /// Until then, or until it is `over`.

@@ -8,12 +8,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use super::network::Files;
 use model::TcpConnections;
 use target::Reason;
 
-/// Longer tables (32 MiB, some 200,000 connections) and more open files than these are not gone through.
+/// Longer tables (32 MiB, some 200,000 connections) are not gone through.
 const MAX_TABLE: u64 = 32 << 20;
-const MAX_FILES: usize = 1 << 16;
 
 /// Connections that may still receive: established, and those whose other side has closed (include/net/tcp_states.h).
 const OPEN: [&str; 2] = ["01", "08"];
@@ -44,7 +44,7 @@ impl Tables {
 
 /// What the kernel holds for the connections of a process.
 pub fn connections(pid: u32, tables: &Tables) -> TcpConnections {
-    let found = sockets(pid).and_then(|sockets| {
+    let found = Files::of(pid).map_err(Reason::new).and_then(|Files { sockets, .. }| {
         let mut found = Counted::default();
         if !sockets.is_empty() {
             for table in ["tcp", "tcp6"] {
@@ -64,29 +64,8 @@ pub fn connections(pid: u32, tables: &Tables) -> TcpConnections {
     }
 }
 
-/// The sockets of a process, by their inodes.
-fn sockets(pid: u32) -> Result<HashSet<u64>, Reason> {
-    let place = format!("/proc/{pid}/fd");
-    let files = fs::read_dir(&place).map_err(|error| Reason::new(format!("cannot look into {place}: {error}")))?;
-    let mut found = HashSet::new();
-    for (number, file) in files.enumerate() {
-        if number >= MAX_FILES {
-            return Err(Reason::new(format!("the process has more than {MAX_FILES} open files")));
-        }
-        // A file may be closed meanwhile.
-        let link = file.and_then(|file| fs::read_link(file.path())).ok();
-        found.extend(link.as_deref().and_then(Path::to_str).and_then(socket));
-    }
-    Ok(found)
-}
-
-/// The inode in `socket:[4711]`.
-fn socket(link: &str) -> Option<u64> {
-    link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
-}
-
 /// A table; empty where the kernel has none.
-fn text(path: &Path) -> Result<String, Reason> {
+pub fn text(path: &Path) -> Result<String, Reason> {
     let mut bytes = Vec::new();
     match File::open(path).and_then(|file| file.take(MAX_TABLE + 1).read_to_end(&mut bytes)) {
         Ok(_) if bytes.len() as u64 > MAX_TABLE => Err(Reason::new(format!("{} is too long", path.display()))),
@@ -116,6 +95,11 @@ impl Counted {
             self.unacknowledged = self.unacknowledged.saturating_add(sent);
         }
     }
+}
+
+/// The inodes in a table.
+pub fn inodes(table: &str) -> impl Iterator<Item = u64> {
+    table.lines().filter_map(columns).filter_map(|[.., inode]| inode.parse().ok())
 }
 
 /// State, queues and inode in a line: `sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode`.

@@ -13,6 +13,8 @@ mod images;
 mod kept;
 mod live;
 mod native;
+mod netlink;
+mod network;
 mod process;
 mod stacks;
 mod stop;
@@ -20,7 +22,7 @@ mod system;
 mod types;
 
 pub use crate::core::Core;
-pub use between::{Between, RAN, moving, starved, wants_processor};
+pub use between::{Between, RAN, Watched, starved, wants_processor, watch};
 pub use ending::Ending;
 pub use images::{Image, Images};
 pub use live::Live;

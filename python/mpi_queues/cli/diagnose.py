@@ -13,14 +13,14 @@ from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Tuple, Union
 
 from .. import _native, asking, targets
 from .._native import Diagnosis, Snapshot
-from ..debuggers import shared_memory
 from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
 from ..nodes.engines import AUTO as ANY_ENGINE
 from ..report import diagnosis as report
 from ..report.words import WIDTH
 from ..request import Request
-from ..system import connections, processes
+from ..system import processes
+from ..system.watching import watch
 from . import show
 from .options import add_format, add_source, add_wrappers, requested
 
@@ -136,11 +136,8 @@ def _again(
         if isinstance(target, targets.NodesTarget):
             nodes.begin(target.job, request, interval, first.suspects)
     used = {pid: processes.run_time(pid) for pid in first.running}
-    watched = asking.uncounted(first.snapshot, first.running)
-    sent = connections.counted(watched)
-    moving = shared_memory.moving(first.running, first.ended + interval)
+    watched = watch(first.running, first.ended + interval)
     hungry = starved(used, PATIENCE)
-    moving |= connections.moved(sent, connections.counted(watched))
     ran = time.monotonic() - first.ended
     # The ranks of a job as they are now: some may have ended. Where all of it has, those that there were.
     with contextlib.suppress(UserError):
@@ -148,7 +145,8 @@ def _again(
     still = _running(wanted)
     same = [pid for pid, started in first.running.items() if still.get(pid) == started and pid not in hungry]
     snapshots, failures = asking.snapshots(wanted, request)
-    more_moving, more_hungry = _between(wanted)
+    elsewhere = [nodes.between(target.job) for target in wanted if isinstance(target, targets.NodesTarget)]
+    without = {place for one in elsewhere for place in one.hungry}
     again = _looked_at(wanted)
     # That was the last look.
     nodes.close_all()
@@ -159,13 +157,13 @@ def _again(
     problems += [
         f"pid {pid}: it had no processor between the two looks, so that it did not move tells nothing: "
         "look again with --twice 30"
-        for pid in [*hungry, *(pid for _, pid in more_hungry)]
+        for pid in [*hungry, *(pid for _, pid in sorted(without))]
     ]
     second = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
-    without = set(more_hungry)
     earlier = first.snapshot.only([*same, *(place for place in again if place not in without)])
-    moved: List[Union[int, nodes.Place]] = [*sorted(moving), *more_moving]
-    return second.diagnose(earlier, interval_ms=int(ran * 1000), moving=moved), failures
+    moving: List[Union[int, nodes.Place]] = [*sorted(watched.moving), *(at for one in elsewhere for at in one.moving)]
+    unseen: List[Union[int, nodes.Place]] = [*sorted(watched.unseen), *(at for one in elsewhere for at in one.unseen)]
+    return second.diagnose(earlier, interval_ms=int(ran * 1000), moving=moving, unseen=unseen), failures
 
 
 def _looked_at(wanted: Sequence[targets.Target]) -> List[nodes.Place]:
@@ -173,18 +171,6 @@ def _looked_at(wanted: Sequence[targets.Target]) -> List[nodes.Place]:
     return [
         place for target in wanted if isinstance(target, targets.NodesTarget) for place in nodes.looked_at(target.job)
     ]
-
-
-def _between(wanted: Sequence[targets.Target]) -> Tuple[List[nodes.Place], List[nodes.Place]]:
-    """Those of other nodes that moved between the two looks, and those that had no processor."""
-    moving: List[nodes.Place] = []
-    hungry: List[nodes.Place] = []
-    for target in wanted:
-        if isinstance(target, targets.NodesTarget):
-            found = nodes.between(target.job)
-            moving += found[0]
-            hungry += found[1]
-    return moving, hungry
 
 
 def starved(used: Dict[int, Optional[float]], patience: float) -> List[int]:

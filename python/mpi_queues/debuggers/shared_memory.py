@@ -3,16 +3,14 @@
 MPI libraries write to it where messages move, and leave it alone while they look for some: the counters of queues
 in it tell a loop of calls from one call that lasts, where the program has no counter of its own (as measured with Open
 MPI's vader, MPICH's nemesis and UCX). MPICH's ch4 has rings of cells without a counter: with 5.0.2 a message that goes
-to and fro leaves one of about a hundred contents. So two looks may find the same by chance; ``moving`` looks often.
+to and fro leaves one of about a hundred contents. So two looks may find the same by chance; ``watching`` looks often.
 """
 
 from __future__ import annotations
 
 import pathlib
-import time
-from typing import Dict, Iterable, List, NamedTuple, Set, Tuple
+from typing import Dict, List, NamedTuple, Tuple
 
-from .. import _native
 from ..system import mappings
 
 #: So much of each mapping, and of all together, is looked at (bytes): the queues lie at the beginning, data behind.
@@ -56,15 +54,6 @@ def message_memory(pid: int) -> List[Piece]:
         left -= piece.length
         chosen.append(piece)
     return chosen
-
-
-def moving(pids: Iterable[int], until: float) -> Set[int]:
-    """Those of the processes, which run on, through whose shared memory messages go until then (``time.monotonic``).
-
-    Lasts until then. What is shared is read once for all of them. A process whose memory may not be read is not
-    among them.
-    """
-    return set(_native.moving(list(pids), max(0.0, until - time.monotonic())))
 
 
 def _makers() -> Dict[int, int]:

@@ -28,11 +28,11 @@ import tempfile
 import time
 from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence, Union
 
-from .. import api, asking
+from .. import api
 from .._native import Diagnosis, Snapshot
-from ..debuggers import shared_memory
 from ..errors import UsageError, UserError
-from ..system import advice, connections, processes
+from ..system import advice, processes
+from ..system.watching import watch
 from . import environment, keeper
 from .output import Lines, end_of
 from .programs import Path, executable
@@ -264,12 +264,14 @@ class Job:
         first = self.snapshot(via, source=source, timeout=timeout)
         # A rank that somebody has stopped does not move, whatever it waits for.
         running = [pid for pid in self._pids if processes.state(pid) not in ("T", "t")]
-        watched = asking.uncounted(first, running)
-        sent = connections.counted(watched)
-        moving = shared_memory.moving(running, time.monotonic() + interval)
-        moving |= connections.moved(sent, connections.counted(watched))
+        watched = watch(running, time.monotonic() + interval)
         second = self.snapshot(via, source=source, timeout=timeout)
-        return second.diagnose(first.only(running), interval_ms=int(interval * 1000), moving=sorted(moving))
+        return second.diagnose(
+            first.only(running),
+            interval_ms=int(interval * 1000),
+            moving=sorted(watched.moving),
+            unseen=sorted(watched.unseen),
+        )
 
     def end(self) -> None:
         """Ends every process of the job and removes its directory. What it printed stays in ``output``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Dict, FrozenSet, Iterable, List, Optional, Tuple
+from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
 
 from .._native import Process, Snapshot
 from ..errors import UserError
@@ -82,17 +82,26 @@ def looked_at(job: str) -> List[Place]:
     return [place for look in _OPEN[job].last for place in _places(look)] if job in _OPEN else []
 
 
-def between(job: str) -> Tuple[List[Place], List[Place]]:
-    """Of those that ran on before they were read last: through whose shared memory messages went, and which wanted a
-    processor and had none."""
-    moving: List[Place] = []
-    hungry: List[Place] = []
+class Between(NamedTuple):
+    """What agents saw while ranks ran on, before they read them last."""
+
+    #: Those whose messages were seen to go.
+    moving: List[Place]
+    #: Those whose messages may have gone where nobody saw them.
+    unseen: List[Place]
+    #: Those that wanted a processor and had none.
+    hungry: List[Place]
+
+
+def between(job: str) -> Between:
+    """What was seen of a job before it was read last."""
+    found = Between([], [], [])
     for look in _OPEN[job].last if job in _OPEN else []:
-        told = [(moving, look.pids("moving")), (hungry, look.pids("hungry"))]
+        told = [(places, look.pids(name)) for name, places in zip(Between._fields, found)]
         for place in _places(look) if any(pids for _, pids in told) else []:
-            for found, pids in told:
-                found += [place] if place[1] in pids else []
-    return moving, hungry
+            for places, pids in told:
+                places += [place] if place[1] in pids else []
+    return found
 
 
 def silent(job: str) -> Dict[str, str]:

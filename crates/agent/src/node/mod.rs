@@ -110,7 +110,7 @@ fn answer(asked: &Asked, (reader, digester): (&mut Reader, &mut Digester), gone:
     let stood = reader.stood().filter(|_| asked.action != Action::List);
     let told = json!({
         "asked_at": clock, "seconds": begun.elapsed().as_secs_f64(), "ranks": ranks.len(), "denied": here.denied.len(),
-        "moving": between.moving, "hungry": between.hungry, "ran_ms": u64::try_from(between.ran.as_millis()).ok(),
+        "moving": between.watched.moving, "unseen": between.watched.unseen, "hungry": between.hungry, "ran_ms": u64::try_from(between.ran.as_millis()).ok(),
         "stood": stood.map(|stood| [since_1970(stood.from), since_1970(stood.to)]), "file": file,
     });
     frame::write("told", asked.look, told.to_string().as_bytes())?;

@@ -1,10 +1,10 @@
 //! Snapshots that make no sense: a diagnosis of them ends, whatever numbers stand in them.
 
-use analysis::diagnose::{Earlier, diagnose};
+use analysis::diagnose::{Earlier, Watched, diagnose};
 use analysis::named::complete;
 use model::{
     Argument, Call, CallRequest, Communicator, Group, Mpi, Operation, OperationStatus, Outside, Process, Queue,
-    QueueState, RequestState, Snapshot, Stage, Traffic, Which,
+    QueueState, RequestState, Snapshot, Stage, Traffic,
 };
 use proptest::option;
 use proptest::prelude::*;
@@ -231,7 +231,7 @@ proptest! {
         read.share_groups();
         prop_assert_eq!(&diagnose(&read, None), &alone);
         for other in [&earlier, &later] {
-            let (findings, verdict) = diagnose(&later, Some(Earlier { snapshot: other, interval_ms: Some(u64::MAX), moving: &Which::default() }));
+            let (findings, verdict) = diagnose(&later, Some(Earlier { snapshot: other, interval_ms: Some(u64::MAX), watched: &Watched::default() }));
             prop_assert!(!verdict.headline.is_empty());
             prop_assert!(findings.iter().all(|finding| !finding.summary.is_empty()));
         }

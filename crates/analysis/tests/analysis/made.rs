@@ -1,9 +1,9 @@
 //! Snapshots built by hand.
 
-use analysis::diagnose::{Earlier, diagnose};
+use analysis::diagnose::{Earlier, Watched, diagnose};
 use model::{
     Call, Communicator, Finding, FindingKind, Operation, OperationStatus, Outside, Process, Snapshot, Stage, Traffic,
-    Verdict, Which,
+    Verdict,
 };
 
 /// A job of `size` ranks that stand nowhere yet, with MPI_COMM_WORLD.
@@ -114,5 +114,5 @@ pub fn of_kind(findings: &[Finding], kind: FindingKind) -> Vec<&Finding> {
 
 /// The diagnosis of two looks between which nothing moved.
 pub fn twice(snapshot: &Snapshot) -> (Vec<Finding>, Verdict) {
-    diagnose(snapshot, Some(Earlier { snapshot, interval_ms: Some(500), moving: &Which::default() }))
+    diagnose(snapshot, Some(Earlier { snapshot, interval_ms: Some(500), watched: &Watched::default() }))
 }

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use analysis::diagnose::{Earlier, diagnose};
-use model::{Finding, FindingKind, State as Verdict, Which};
+use analysis::diagnose::{Earlier, Watched, diagnose};
+use model::{Finding, FindingKind, State as Verdict};
 use proptest::prelude::*;
 
 use super::machine::{Call, State};
@@ -26,8 +26,8 @@ fn run(programs: &[Vec<Call>], schedule: &[u8]) -> State {
 /// What a diagnosis says for certain: who is in a deadlock or waits for a finished rank, and whether the verdict is that.
 fn told(state: &State, programs: &[Vec<Call>], seen: Seen, twice: bool) -> (Vec<usize>, Verdict, String) {
     let snapshot = snapshot(state, programs, seen);
-    let moving = Which::default();
-    let earlier = twice.then_some(Earlier { snapshot: &snapshot, interval_ms: Some(200), moving: &moving });
+    let watched = Watched::default();
+    let earlier = twice.then_some(Earlier { snapshot: &snapshot, interval_ms: Some(200), watched: &watched });
     let (findings, verdict) = diagnose(&snapshot, earlier);
     let deadlocks = findings.iter().filter(|finding| finding.certain && finding.kind == FindingKind::Deadlock);
     let ranks = deadlocks.flat_map(|finding| &finding.ranks).map(|rank| usize::try_from(*rank).unwrap()).collect();
@@ -115,7 +115,7 @@ fn who_leaves_out_a_collective_is_stuck() {
                 state.settle(&programs);
                 let seen = Seen { arguments: true, internal: true, counters, numbers: true, fingerprints: !counters };
                 let snapshot = snapshot(&state, &programs, seen);
-                let earlier = Earlier { snapshot: &snapshot, interval_ms: Some(200), moving: &Which::default() };
+                let earlier = Earlier { snapshot: &snapshot, interval_ms: Some(200), watched: &Watched::default() };
                 let (findings, _) = diagnose(&snapshot, (!counters).then_some(earlier));
                 let stuck = state.stuck(&programs);
                 let about = |finding: &&Finding| finding.certain && finding.kind == FindingKind::MissingInCollective;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use analysis::diagnose::{Earlier, diagnose};
-use model::{Finding, FindingKind, Frame, OddReason, PythonException, Snapshot, Stage, State, Which};
+use analysis::diagnose::{Earlier, Watched, diagnose};
+use model::{Finding, FindingKind, Frame, OddReason, PythonException, Snapshot, Stage, State};
 
 use super::made::{call, counted, of_kind, receive, twice};
 use super::made_stacks::{Chance, dark_job, frame, in_mpi, library, stack, stand};
@@ -150,8 +150,8 @@ fn a_planted_rank_is_named_first() {
         let rank = chance.below(64);
         let kind = chance.below(6);
         let earlier = plant(&program, &mut snapshot, rank, kind, &mut chance);
-        let moving = Which::default();
-        let earlier = earlier.as_ref().map(|snapshot| Earlier { snapshot, interval_ms: Some(500), moving: &moving });
+        let watched = Watched::default();
+        let earlier = earlier.as_ref().map(|snapshot| Earlier { snapshot, interval_ms: Some(500), watched: &watched });
         let (findings, verdict) = diagnose(&snapshot, earlier);
         // Where it computes for sure it is told as the one that others wait for.
         let named_first = |finding: &&Finding| {
@@ -299,7 +299,7 @@ fn a_job_that_runs_has_no_odd_rank() {
     let places = with(16, ("step", 50, "MPI_Wait"), &[5], ("write_output", 88, "MPI_Recv"));
     let (earlier, later) = (standing(&with(16, ("step", 20, "MPI_Recv"), &[], ("", 0, ""))), standing(&places));
     let (findings, _) =
-        diagnose(&later, Some(Earlier { snapshot: &earlier, interval_ms: Some(500), moving: &Which::default() }));
+        diagnose(&later, Some(Earlier { snapshot: &earlier, interval_ms: Some(500), watched: &Watched::default() }));
     assert!(odd(&findings).is_empty(), "{findings:?}");
     let (findings, _) = twice(&later);
     assert_eq!(odd(&findings).len(), 1);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use analysis::diagnose::{Earlier, diagnose};
+use analysis::diagnose::{Earlier, Watched, diagnose};
 use analysis::findings::messages::Fate;
 use model::{
     Argument, CallRequest, Finding, FindingKind, Operation, OperationStatus, Outside, QueueKind, RequestState,
-    Snapshot, Stage, State, SystemCall, Which,
+    Snapshot, Stage, State, SystemCall,
 };
 
 use super::made::{call, counted, job, outside, receive, send};
@@ -331,7 +331,7 @@ fn variants(snapshot: &Snapshot) -> Vec<Snapshot> {
 fn all(snapshot: &Snapshot) -> (Vec<Finding>, Vec<String>) {
     let mut found = Vec::new();
     let mut further = Vec::new();
-    for earlier in [None, Some(Earlier { snapshot, interval_ms: Some(500), moving: &Which::default() })] {
+    for earlier in [None, Some(Earlier { snapshot, interval_ms: Some(500), watched: &Watched::default() })] {
         let (findings, verdict) = diagnose(snapshot, earlier);
         found.extend(findings);
         further.extend(verdict.limits.iter().cloned());

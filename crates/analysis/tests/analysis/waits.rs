@@ -1,7 +1,7 @@
 //! What threads wait for and what is told of it, on snapshots built by hand.
 
-use analysis::diagnose::{Earlier, diagnose};
-use model::{Argument, FindingKind, Motion, Snapshot, Stage, State, Traffic, Which, Window};
+use analysis::diagnose::{Earlier, Watched, diagnose};
+use model::{Argument, FindingKind, Motion, Snapshot, Stage, State, Traffic, Window};
 
 use super::made::{call, counted, in_transit, job, of_kind, outside, receive, send, twice};
 
@@ -92,7 +92,7 @@ fn a_rank_that_moved_is_in_no_deadlock() {
     let mut earlier = snapshot.clone();
     earlier.processes[1].calls[0].fingerprint = Some("other".to_owned());
     let (findings, verdict) =
-        diagnose(&snapshot, Some(Earlier { snapshot: &earlier, interval_ms: None, moving: &Which::default() }));
+        diagnose(&snapshot, Some(Earlier { snapshot: &earlier, interval_ms: None, watched: &Watched::default() }));
     assert_eq!((findings.len(), verdict.state), (0, State::Running), "{findings:?}");
     let states: Vec<Motion> = verdict.movement.iter().map(|movement| movement.state).collect();
     assert_eq!(states, [Motion::Stuck, Motion::Moved]);
@@ -108,14 +108,43 @@ fn ranks_whose_messages_were_seen_to_move_are_in_no_deadlock() {
     }
     let pids: Vec<i64> = snapshot.processes.iter().filter_map(|process| process.pid).collect();
     let looked = |moving: &[i64]| {
-        let moving = &moving.iter().copied().collect::<Which>();
-        let (findings, verdict) = diagnose(&snapshot, Some(Earlier { snapshot: &snapshot, interval_ms: None, moving }));
+        let watched = &Watched { moving: moving.iter().copied().collect(), ..Watched::default() };
+        let (findings, verdict) =
+            diagnose(&snapshot, Some(Earlier { snapshot: &snapshot, interval_ms: None, watched }));
         let states: Vec<Motion> = verdict.movement.iter().map(|movement| movement.state).collect();
         (findings.len(), verdict.state, states)
     };
     assert_eq!(looked(&[]), (1, State::Deadlock, vec![Motion::Stuck, Motion::Stuck]));
     assert_eq!(looked(&pids), (0, State::Running, vec![Motion::Moved, Motion::Moved]));
     assert_eq!(looked(&pids[..1]), (0, State::Running, vec![Motion::Moved, Motion::Stuck]));
+}
+
+/// An MPI that counts nothing, over a network that the kernel does not count: an answer may be on its way at both looks.
+#[test]
+fn ranks_whose_messages_nobody_sees_are_in_no_certain_deadlock() {
+    let mut snapshot = job(2);
+    for (rank, from) in [(0, 1), (1, 0)] {
+        call(&mut snapshot, rank, "MPI_Recv", 10);
+        receive(&mut snapshot, rank, Some(from), 17);
+    }
+    let looked = |snapshot: &Snapshot, unseen: &[i64]| {
+        let watched = &Watched { unseen: unseen.iter().copied().collect(), ..Watched::default() };
+        let (findings, verdict) = diagnose(snapshot, Some(Earlier { snapshot, interval_ms: Some(500), watched }));
+        let how = verdict.movement[0].how.join(" ");
+        (findings[0].certain, verdict.movement[0].state, how.contains("nobody sees"))
+    };
+    let pids: Vec<i64> = snapshot.processes.iter().filter_map(|process| process.pid).collect();
+    for process in &mut snapshot.processes {
+        process.communicators[0].traffic_complete = false;
+        process.communicators[0].traffic = Vec::new().into();
+    }
+    assert_eq!(looked(&snapshot, &[]), (true, Motion::Stuck, false));
+    assert_eq!(looked(&snapshot, &pids), (false, Motion::Unknown, true));
+    // Where it counts, as many have arrived as were sent.
+    for process in &mut snapshot.processes {
+        process.communicators[0].traffic_complete = true;
+    }
+    assert_eq!(looked(&snapshot, &pids), (true, Motion::Stuck, false));
 }
 
 #[test]

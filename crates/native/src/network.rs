@@ -1,0 +1,143 @@
+//! What goes over the network of processes while they run on, as the kernel counts it.
+//!
+//! An MPI that counts no messages and sends them over TCP leaves nothing in shared memory where they move. Of TCP the kernel tells
+//! the bytes of each connection by sock_diag(7); the structures are those of Linux, include/uapi/linux/inet_diag.h and tcp.h. What
+//! a process does with others than those that are looked at need be none of MPI's: that tells only that something may have moved.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use super::connections::{inodes, text};
+use super::netlink;
+
+/// More open files than these are not gone through.
+const MAX_FILES: usize = 1 << 16;
+
+/// Devices of networks that processes use without the kernel (what libibverbs, libpsm2, libcxi and the like open).
+const DEVICES: [&str; 5] = ["/dev/infiniband/", "/dev/hfi1", "/dev/ipath", "/dev/cxi", "/dev/psm"];
+
+/// Bytes that were sent and acknowledged, and that have arrived.
+type Counts = (u64, u64);
+
+/// What processes have sent and received until now.
+#[derive(Debug, Default)]
+pub struct Network {
+    by_pid: HashMap<u32, OfProcess>,
+}
+
+#[derive(Debug, Default)]
+struct OfProcess {
+    /// By the socket's inode: connections among these processes, and those with others.
+    among: HashMap<u64, Counts>,
+    others: HashMap<u64, Counts>,
+    /// Something of it is not counted: a device, a datagram, a network that is not ours.
+    is_dark: bool,
+}
+
+/// The files of a process that messages may go through.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// Inodes of sockets.
+    pub sockets: HashSet<u64>,
+    /// Whether there is a device of a network.
+    pub device: bool,
+}
+
+impl Files {
+    /// Those of a live process (proc(5), `/proc/PID/fd`).
+    ///
+    /// # Errors
+    /// A sentence, where it may not be looked into or has too many.
+    pub fn of(pid: u32) -> Result<Self, String> {
+        let place = format!("/proc/{pid}/fd");
+        let files = fs::read_dir(&place).map_err(|error| format!("cannot look into {place}: {error}"))?;
+        let mut found = Self::default();
+        for (number, file) in files.enumerate() {
+            if number >= MAX_FILES {
+                return Err(format!("the process has more than {MAX_FILES} open files"));
+            }
+            // A file may be closed meanwhile.
+            let link = file.and_then(|file| fs::read_link(file.path())).ok();
+            let Some(link) = link.as_deref().and_then(Path::to_str) else { continue };
+            found.sockets.extend(socket(link));
+            found.device |= DEVICES.iter().any(|device| link.starts_with(device));
+        }
+        Ok(found)
+    }
+}
+
+/// The inode in `socket:[4711]`.
+fn socket(link: &str) -> Option<u64> {
+    link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// The sockets of datagrams in this network; `None` where the kernel does not tell them.
+fn datagrams() -> Option<HashSet<u64>> {
+    ["udp", "udp6"].into_iter().try_fold(HashSet::new(), |mut all, table| {
+        all.extend(inodes(&text(Path::new(&format!("/proc/self/net/{table}"))).ok()?));
+        Some(all)
+    })
+}
+
+impl Network {
+    /// That of some processes now.
+    pub fn of(pids: &[u32]) -> Self {
+        let ours = fs::read_link("/proc/self/ns/net").ok();
+        let files: Vec<(u32, Option<Files>)> = pids.iter().map(|pid| (*pid, Files::of(*pid).ok())).collect();
+        let mut owners: HashMap<u64, u32> = HashMap::new();
+        for (pid, files) in &files {
+            owners.extend(files.iter().flat_map(|files| &files.sockets).map(|inode| (*inode, *pid)));
+        }
+        let known = if owners.is_empty() { Some(Vec::new()) } else { netlink::connections() };
+        let datagrams = if owners.is_empty() { Some(HashSet::new()) } else { datagrams() };
+        let is_told = known.is_some() && datagrams.is_some();
+        let (connections, datagrams) = (known.unwrap_or_default(), datagrams.unwrap_or_default());
+        let by_ends: HashMap<_, u32> =
+            connections.iter().filter_map(|one| Some((one.ends, *owners.get(&one.inode)?))).collect();
+        let mut all = Self::default();
+        for (pid, files) in files {
+            let mut one = OfProcess::default();
+            let own = fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+            let elsewhere = own.is_none() || own != ours;
+            one.is_dark = match &files {
+                Some(Files { sockets, device }) => {
+                    *device || !sockets.is_disjoint(&datagrams) || (!sockets.is_empty() && (elsewhere || !is_told))
+                }
+                None => true,
+            };
+            all.by_pid.insert(pid, one);
+        }
+        for connection in &connections {
+            let Some(pid) = owners.get(&connection.inode) else { continue };
+            let other = by_ends.get(&connection.ends.other_way()).filter(|other| *other != pid);
+            if let Some(one) = all.by_pid.get_mut(pid) {
+                let list = if other.is_some() { &mut one.among } else { &mut one.others };
+                one.is_dark |= connection.counts.is_none();
+                list.insert(connection.inode, connection.counts.unwrap_or_default());
+            }
+        }
+        all
+    }
+
+    /// Those through whose connections with one another something went since then.
+    pub fn moving(&self, before: &Self) -> impl Iterator<Item = u32> {
+        let changed = |one: &OfProcess, then: &OfProcess| {
+            one.among.iter().any(|(inode, counts)| then.among.get(inode).is_some_and(|then| then != counts))
+        };
+        self.by_pid
+            .iter()
+            .filter(move |(pid, one)| before.by_pid.get(pid).is_some_and(|then| changed(one, then)))
+            .map(|(pid, _)| *pid)
+    }
+
+    /// Those of which messages may have gone since then that nobody counts.
+    pub fn unseen(&self, before: &Self) -> impl Iterator<Item = u32> {
+        let nothing = OfProcess { is_dark: true, ..OfProcess::default() };
+        let unseen = move |pid: &u32, one: &OfProcess| {
+            let then = before.by_pid.get(pid).unwrap_or(&nothing);
+            one.is_dark || then.is_dark || one.others != then.others
+        };
+        self.by_pid.iter().filter(move |(pid, one)| unseen(pid, one)).map(|(pid, _)| *pid)
+    }
+}
