@@ -43,10 +43,10 @@ impl Diagnosis {
         snapshot: Arc<model::Snapshot>,
         earlier: Option<&Arc<model::Snapshot>>,
         interval_ms: Option<u64>,
-        moving: &model::Which,
+        watched: &diagnose::Watched,
     ) -> Self {
         let (findings, verdict) = py.detach(|| {
-            let earlier = earlier.map(|earlier| diagnose::Earlier { snapshot: earlier, interval_ms, moving });
+            let earlier = earlier.map(|earlier| diagnose::Earlier { snapshot: earlier, interval_ms, watched });
             diagnose::diagnose(&snapshot, earlier)
         });
         Self(Arc::new(Found { snapshot, findings, verdict }))

@@ -210,9 +210,10 @@ fn seconds(timeout: f64) -> PyResult<Duration> {
         .map_err(|_| PyValueError::new_err(format!("a time limit of {timeout} seconds")))
 }
 
-/// Those of the processes, which run on, through whose shared memory messages go within so many seconds. Lasts so long.
+/// Watches the messages of processes, which run on, for so many seconds: those through whose shared memory, or connections with one
+/// another, messages went, and those whose messages may have gone where nobody sees them.
 #[pyfunction]
-pub fn moving(py: Python<'_>, pids: Vec<u32>, seconds: f64) -> PyResult<Vec<u32>> {
+pub fn watch(py: Python<'_>, pids: Vec<u32>, seconds: f64) -> PyResult<(Vec<u32>, Vec<u32>)> {
     let until = Instant::now() + self::seconds(seconds)?;
     let mut signalled = Ok(());
     // Asked again after Ctrl-C it still is over: Python tells of a signal once.
@@ -222,8 +223,8 @@ pub fn moving(py: Python<'_>, pids: Vec<u32>, seconds: f64) -> PyResult<Vec<u32>
         }
         signalled.is_err()
     };
-    let found = py.detach(|| native::moving(&pids, until, &mut over));
-    signalled.map(|()| found)
+    let found = py.detach(|| native::watch(&pids, until, &mut over));
+    signalled.map(|()| (found.moving, found.unseen))
 }
 
 /// Those that want a processor and have had less than `least` seconds of it since they had used so many.

@@ -13,6 +13,7 @@ use super::diagnosis::Diagnosis;
 use super::process::Process;
 use super::queue::counted;
 use super::stacks::StackTree;
+use analysis::diagnose::Watched;
 use analysis::stacks::Options;
 use analysis::{named, universe};
 use target::text::in_a_line;
@@ -158,21 +159,23 @@ impl Snapshot {
     }
 
     /// Why it is stuck. `earlier`: another snapshot of the same job, which ran on for `interval_ms` milliseconds after it.
-    /// `moving`: process ids of those through whose shared memory messages were seen to go meanwhile.
-    #[pyo3(signature = (earlier = None, *, interval_ms = None, moving = Vec::new()))]
+    /// `moving`: process ids of those whose messages were seen to go meanwhile; `unseen`: of those whose messages may have gone where
+    /// nobody saw them, so that it tells nothing that they look the same where their MPI counts no messages.
+    #[pyo3(signature = (earlier = None, *, interval_ms = None, moving = Vec::new(), unseen = Vec::new()))]
     fn diagnose(
         &self,
         py: Python<'_>,
         earlier: Option<Bound<'_, Self>>,
         interval_ms: Option<u64>,
         moving: Vec<Pid>,
+        unseen: Vec<Pid>,
     ) -> Diagnosis {
         Diagnosis::of(
             py,
             Arc::clone(&self.0),
             earlier.as_ref().map(|earlier| &earlier.get().0),
             interval_ms,
-            &which(moving),
+            &Watched { moving: which(moving), unseen: which(unseen) },
         )
     }
 

@@ -37,6 +37,10 @@ BOUNDED: Dict[Tuple[str, str], str] = {
     ("recording/writer.rs", "self.bytes.resize(start + range.bytes()"): "BYTES_AT_ONCE: the function's contract",
     ("target/cores/file.rs", "found.resize(done"): "a PIECE more than what could be read",
     ("analysis/job/communicators.rs", "vec![None; size]"): "MAX_UNKNOWN_MEMBERS: `room`",
+    ("analysis/job/communicators.rs", "self.before.resize(seen"): "as many as the process has communicators",
+    ("analysis/matching/gather.rs", "Vec::with_capacity(queues.sum())"): "as many as there are operations",
+    ("analysis/parallel.rs", "Vec::with_capacity(count)"): "as many as the caller has processes",
+    ("analysis/parallel.rs", "(0..half)"): "as above",
     (
         "analysis/findings/odd_rank/groups.rs",
         "(0..count).collect()",

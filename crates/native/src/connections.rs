@@ -44,7 +44,7 @@ impl Tables {
 
 /// What the kernel holds for the connections of a process.
 pub fn connections(pid: u32, tables: &Tables) -> TcpConnections {
-    let found = Files::of(pid).map_err(Reason::new).and_then(|Files { sockets, .. }| {
+    let found = Files::of(pid).and_then(|Files { sockets, .. }| {
         let mut found = Counted::default();
         if !sockets.is_empty() {
             for table in ["tcp", "tcp6"] {

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::connections::{inodes, text};
 use super::netlink;
+use target::Reason;
 
 /// More open files than these are not gone through.
 const MAX_FILES: usize = 1 << 16;
@@ -49,13 +50,13 @@ impl Files {
     ///
     /// # Errors
     /// A sentence, where it may not be looked into or has too many.
-    pub fn of(pid: u32) -> Result<Self, String> {
+    pub fn of(pid: u32) -> Result<Self, Reason> {
         let place = format!("/proc/{pid}/fd");
-        let files = fs::read_dir(&place).map_err(|error| format!("cannot look into {place}: {error}"))?;
+        let files = fs::read_dir(&place).map_err(|error| Reason::new(format!("cannot look into {place}: {error}")))?;
         let mut found = Self::default();
         for (number, file) in files.enumerate() {
             if number >= MAX_FILES {
-                return Err(format!("the process has more than {MAX_FILES} open files"));
+                return Err(Reason::new(format!("the process has more than {MAX_FILES} open files")));
             }
             // A file may be closed meanwhile.
             let link = file.and_then(|file| fs::read_link(file.path())).ok();
