@@ -6,7 +6,6 @@ Its standard input goes to every agent, and when that is closed, by us or becaus
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import fcntl
 import json
 import os
@@ -47,9 +46,6 @@ _F_SETPIPE_SZ = 1031
 
 #: Digests are read by so many threads, none of which is Python's meanwhile.
 _READERS = 2
-
-#: How many heaps threads of the C library have, as mallopt(3) calls it (malloc.h).
-_M_ARENA_MAX = -8
 
 #: Engines put a node's name, or the number of a task, in front of each line.
 _LABEL = re.compile(rb"\s*([^\s:]{1,255}): ?(.*)", re.DOTALL)
@@ -109,13 +105,6 @@ def _time(told: object) -> Optional[float]:
     return float(told) if known and isinstance(told, (int, float)) else None
 
 
-def _one_heap() -> None:
-    """Lets threads that begin from now on share a heap. Those that read digests would each have their own, and what one
-    frees others could not use: of 128,000 ranks a tenth of all memory."""
-    with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
-
-
 @dataclass
 class _Sender:
     """One agent, by the label of its lines."""
@@ -139,7 +128,6 @@ class Agents:
         """
         self.nodes = list(nodes)
         self._answers: Dict[int, Dict[str, Look]] = {}
-        _one_heap()
         self._readers = ThreadPoolExecutor(_READERS)
         #: Digests that are being read, with who sent them, at which look, and what else it told.
         self._coming: List[Tuple[_Sender, int, Dict[str, Any], Future[Snapshot]]] = []
