@@ -4,9 +4,9 @@
 //! read that libfabric's software has: the card's own list is not in memory.
 
 use super::endpoint::field;
-use super::layout::{Cxi, CxiMessageShape, CxiRequestShape, Layout};
+use super::layout::{Cxi, CxiMessageShape, CxiRequestShape, CxiSends, Layout};
 use super::shared::Both;
-use super::{Listed, MAX_LIST, Message, Receive, Source, given};
+use super::{COPIED, Listed, MAX_LIST, Message, Receive, Send, Source, given};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use target::address::TargetAddr;
@@ -68,6 +68,48 @@ fn receive(
         context: given(record.pointer(shape.context))?,
         buffer: Some(record.pointer(shape.buffer)),
         length: record.uint(shape.length),
+    }))
+}
+
+/// Sends of an endpoint, in the order in which they were posted: a request leaves the list when the card has said that it is done, or
+/// when the MPI is told of nothing (`cxip_evtq_req_alloc`, prov/cxi/src/cxip_evtq.c; `cxip_send_common`, cxip_msg_hpc.c).
+pub fn sends(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
+    let (Some(cxi), Some(shapes)) = (&layout.cxi, &layout.cxi_sends) else {
+        return Listed::failed(format!("the layout {} has nothing of cxi's sends", layout.name));
+    };
+    let pointer = |at: TargetAddr, slot: Slot| field(target, at, slot.offset).map(TargetAddr::new);
+    let object = pointer(endpoint, cxi.endpoint.object);
+    let sends = object.and_then(|object| pointer(object, shapes.owner.sends));
+    let back = sends.and_then(|sends| pointer(sends, shapes.sends.object));
+    let (Some(at), true) = (sends, back.is_some() && back == object) else {
+        return Listed::failed(format!("libfabric's endpoint at {endpoint} has no sends of its own"));
+    };
+    let list = circular_list(target, at.wrapping_add(shapes.sends.requests.offset as u64), 0, MAX_LIST);
+    let requests = Listed::of(list, "a request", |link| send(target, shapes, at, link));
+    Listed { found: requests.found.into_iter().flatten().collect(), problem: requests.problem }
+}
+
+fn send(target: &dyn Target, shapes: &CxiSends, owner: TargetAddr, link: TargetAddr) -> Result<Option<Send>, Reason> {
+    let shape = &shapes.send;
+    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let mut buffer = Vec::new();
+    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let context = record.pointer(shape.context);
+    let copied = record.uint(shape.flags) & COPIED != 0 || context.is_null();
+    if record.int(shape.kind) != shapes.kind || record.uint(shape.tagged) == 0 || copied {
+        return Ok(None);
+    }
+    if record.pointer(shape.owner) != owner {
+        return Err(Reason::new("it belongs to another endpoint"));
+    }
+    Ok(Some(Send {
+        destination: Source::of(record.uint(shape.process)).address(),
+        tag: record.uint(shape.tag),
+        context: given(context)?,
+        buffer: Some(record.pointer(shape.buffer)),
+        length: record.uint(shape.length),
+        number: None,
+        in_order: true,
     }))
 }
 

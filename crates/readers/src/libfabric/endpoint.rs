@@ -2,7 +2,8 @@
 
 use super::layout::Layout;
 use super::{
-    Listed, Message, Provider, Receive, Send, cxi, rxd, rxm, rxm_sends, shared, shm_sends, sockets, tcp, tcp_sends,
+    Listed, Message, Provider, Receive, Send, cxi, rxd, rxm, rxm_sends, shared, shm_sends, sm2_sends, sockets, tcp,
+    tcp_sends,
 };
 use target::address::TargetAddr;
 use target::{Reason, Target};
@@ -18,6 +19,8 @@ pub struct Queues {
     pub messages: Listed<Message>,
     /// Sends with a tag that are not done.
     pub sends: Listed<Send>,
+    /// Whether messages name their sends by what the MPI gave for them ([`Number::given`]), also those that are not listed any more.
+    pub named_by_given: bool,
 }
 
 /// libfabric in one process.
@@ -116,19 +119,14 @@ impl<'a> Fabric<'a> {
             "ofi_rxm" => (rxm::read(target, layout, at)?, rxm_sends::read(target, layout, at)),
             "tcp" | "net" => (tcp::read(target, layout, at)?, tcp_sends::read(target, layout, at)),
             "shm" => (shared::read(target, layout, at, &provider)?, shm_sends::read(target, layout, at)),
-            "sm2" => (shared::read(target, layout, at, &provider)?, not_read(&provider)),
+            "sm2" => (shared::read(target, layout, at, &provider)?, sm2_sends::read(target, layout, at)),
             "ofi_rxd" => (rxd::read(target, layout, at)?, rxd::sends(target, layout, at)),
-            "cxi" => (cxi::read(target, layout, at)?, not_read(&provider)),
+            "cxi" => (cxi::read(target, layout, at)?, cxi::sends(target, layout, at)),
             other => return Err(Reason::new(format!("the lists of libfabric's provider {other} are not read"))),
         };
-        Ok(Queues { provider, receives, messages, sends })
+        let named_by_given = provider == "sm2" && layout.sm2_sends.is_some();
+        Ok(Queues { provider, receives, messages, sends, named_by_given })
     }
-}
-
-/// Sends of a provider whose own are not read.
-pub fn not_read(provider: &str) -> Listed<Send> {
-    let reason = Reason::new(format!("the sends of libfabric's provider {provider} are not read"));
-    Listed { found: Vec::new(), problem: Some(reason) }
 }
 
 /// The word at an offset behind an address.

@@ -15,8 +15,11 @@ mod rxd;
 mod rxm;
 mod rxm_sends;
 mod shared;
+mod shm_answers;
 mod shm_sends;
+mod sm2_sends;
 mod sockets;
+mod sockets_sends;
 mod tcp;
 mod tcp_sends;
 #[cfg(test)]
@@ -39,6 +42,12 @@ pub const ANY_ADDRESS: u64 = u64::MAX;
 
 /// Sent with data of the sender's (`FI_REMOTE_CQ_DATA`, include/rdma/fabric.h).
 const REMOTE_CQ_DATA: u64 = 1 << 17;
+
+/// `FI_INJECT` (include/rdma/fabric.h): what was copied is done for the MPI, which is told of nothing.
+const COPIED: u64 = 1 << 25;
+
+/// A message with a tag, as shm and sm2 say (`ofi_op_tagged`, include/ofi_proto.h).
+const TAGGED: u64 = 1;
 
 /// From which process a receive takes a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +123,11 @@ pub enum Number {
 }
 
 impl Number {
+    /// By what the MPI gave for the send.
+    pub fn given(context: TargetAddr) -> Self {
+        Self::OfProcess(context.get())
+    }
+
     /// The same among all sends of the process. `receiver`: the receiver's rank in MPI_COMM_WORLD.
     pub fn request(self, receiver: Option<i64>) -> Option<u64> {
         /// Bits of a number of a pair.

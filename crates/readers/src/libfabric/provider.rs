@@ -18,8 +18,10 @@ impl Provider {
         let sends = match name.as_str() {
             "ofi_rxm" => layout.rxm_sends.is_some(),
             "tcp" | "net" => layout.tcp_sends.is_some(),
-            "shm" => layout.shm_sends.is_some(),
+            "shm" => layout.shm_sends.is_some() || layout.shm_answers.is_some(),
+            "sm2" => layout.sm2_sends.is_some(),
             "ofi_rxd" => layout.rxd_sends.is_some(),
+            "cxi" => layout.cxi_sends.is_some(),
             sockets::NAME => layout.sockets_sends.is_some(),
             _ => false,
         };
@@ -28,12 +30,23 @@ impl Provider {
 
     /// Whether it keeps of every send to which process it goes.
     pub fn keeps_destinations(&self) -> bool {
-        self.sends && matches!(self.name.as_str(), "tcp" | "net" | "shm" | sockets::NAME | "ofi_rxd")
+        self.sends && matches!(self.name.as_str(), "tcp" | "net" | "shm" | sockets::NAME | "ofi_rxd" | "cxi")
     }
 
     /// Whether all that waits at the sender is found.
     pub fn lists_all_sends(&self) -> bool {
-        self.sends && !self.has_own_thread()
+        self.sends && !self.has_own_thread() && !self.hands_back()
+    }
+
+    /// Whether its sends were read in a process; else only as its published structures say.
+    pub fn is_tried(&self) -> bool {
+        !matches!(self.name.as_str(), "cxi")
+    }
+
+    /// Whether it has nothing of a long send any more as soon as its receiver's library has looked, which then has all of it; its
+    /// message names it by what the MPI gave.
+    pub fn hands_back(&self) -> bool {
+        matches!(self.name.as_str(), "sm2")
     }
 
     /// Whether it has a synchronous send of any length for as long as the answer is waited for, as docs/mpis.md measures.

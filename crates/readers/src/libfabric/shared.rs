@@ -4,7 +4,7 @@
 use super::arrays;
 use super::endpoint::{behind, field};
 use super::layout::{EntryShape, Layout, Shared, Shm};
-use super::{Listed, MAX_LIST, Message, Number, REMOTE_CQ_DATA, Receive, Source, given, pieces, shm_sends};
+use super::{Listed, MAX_LIST, Message, Number, REMOTE_CQ_DATA, Receive, Source, given, pieces, shm_sends, sm2_sends};
 use crate::record::{Record, Slot};
 use crate::walk::{circular_list, linear_list};
 use target::address::TargetAddr;
@@ -24,11 +24,10 @@ const MAX_PEERS: usize = 1 << 20;
 /// # Errors
 /// A sentence, where the endpoint does not lead to them.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr, provider: &str) -> Result<Both, Reason> {
-    let sends = match provider {
-        "shm" => layout.shm_sends.as_ref(),
-        _ => None,
+    let number = |context| match provider {
+        "sm2" => sm2_sends::number(target, layout.sm2_sends.as_ref()?, context),
+        _ => shm_sends::number(target, layout, context),
     };
-    let number = |context| shm_sends::number(target, sends?, context);
     let not_known = || Reason::new(format!("the layout {} has nothing of {provider}", layout.name));
     let slot = match provider {
         "sm2" => layout.sm2.as_ref().map(|shape| shape.shared),
@@ -50,7 +49,7 @@ pub fn of_context(target: &dyn Target, layout: &Layout, at: TargetAddr, number: 
     };
     match (&layout.shared, &layout.shm_queue) {
         (Some(_), _) => of_util(target, layout, object, number),
-        (None, Some(_)) => of_shm(target, layout, object),
+        (None, Some(_)) => of_shm(target, layout, object, number),
         (None, None) => Err(Reason::new(format!("the layout {} has no receive context", layout.name))),
     }
 }
@@ -151,7 +150,7 @@ fn message(target: &dyn Target, shape: &EntryShape, at: TargetAddr, number: Name
 }
 
 /// The lists of shm's own: one of receives in the order in which they were posted, one of messages.
-fn of_shm(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both, Reason> {
+fn of_shm(target: &dyn Target, layout: &Layout, at: TargetAddr, number: Names<'_>) -> Result<Both, Reason> {
     /// `SMR_REMOTE_CQ_DATA` (prov/shm/src/smr.h, 1.17).
     const WITH_DATA: u64 = 1 << 0;
     let Some(Shm { lists, whole, entry, command }) = &layout.shm_queue else {
@@ -164,7 +163,7 @@ fn of_shm(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Result<Both, 
         of_entry(target, entry, &record, whole.entry.offset, record.uint(whole.ignore))
     });
     let messages = Listed::of(list(lists.messages), "a message", |at| {
-        let mut found = message(target, entry, at.wrapping_add(whole.entry.offset as u64), &|_| None)?;
+        let mut found = message(target, entry, at.wrapping_add(whole.entry.offset as u64), number)?;
         // This release keeps length and data in what the message came as.
         let came = at.wrapping_add((whole.entry.offset + entry.peer_context.offset) as u64);
         let came = target.read_pointer(came).map_err(Reason::of)?;

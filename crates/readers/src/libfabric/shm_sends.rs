@@ -1,21 +1,19 @@
 //! Sends of shm (prov/shm/src/smr_{msg,ep}.c, 2.5 and 2.6): in a pool, without an order. Each announcement leads back to its send.
+//! Earlier releases have them elsewhere (`shm_answers`).
 
 use super::endpoint::behind;
 use super::layout::{Layout, ShmSends};
-use super::{Listed, Number, Send, Source, given, pieces, pools};
+use super::{Listed, Number, Send, TAGGED, given, pieces, pools, shm_answers};
 use crate::record::Record;
 use layouts::FieldKind;
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
-/// `ofi_op_tagged` (include/ofi_proto.h).
-const TAGGED: u64 = 1;
-
-/// Processes that shm can talk to (`SMR_MAX_PEERS`).
-const MAX_PROCESSES: u64 = 256;
-
 /// Those of an endpoint.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
+    if let Some(shapes) = &layout.shm_answers {
+        return shm_answers::read(target, shapes, endpoint);
+    }
     let Some(shapes) = &layout.shm_sends else {
         return Listed::failed(format!("the layout {} has nothing of shm's sends", layout.name));
     };
@@ -55,18 +53,14 @@ fn send(target: &dyn Target, shapes: &ShmSends, processes: TargetAddr, at: Targe
         return Err(Reason::new("its announcement leads to another one"));
     }
     let (buffer, _) = pieces(target, record.address_of(pending.pieces), record.uint(pending.count))?;
-    let process = command.uint(header.process);
-    let destination = match process < MAX_PROCESSES {
-        true => {
-            let slot = shapes.process.address;
-            let here = processes.wrapping_add((shapes.processes.first.offset + slot.offset) as u64);
-            let here = here.wrapping_add(process * shapes.process.size as u64);
-            Source::of(target.read_uint(here, slot.size as u64).map_err(Reason::of)?).address()
-        }
-        false => None,
-    };
     Ok(Some(Send {
-        destination,
+        destination: shm_answers::destination(
+            target,
+            &shapes.processes,
+            &shapes.process,
+            processes,
+            command.uint(header.process),
+        )?,
         tag: command.uint(header.tag),
         context: given(context)?,
         buffer,
@@ -77,7 +71,11 @@ fn send(target: &dyn Target, shapes: &ShmSends, processes: TargetAddr, at: Targe
 }
 
 /// By what a message names its send. `context`: what shm has of the message.
-pub fn number(target: &dyn Target, shapes: &ShmSends, context: TargetAddr) -> Option<Number> {
+pub fn number(target: &dyn Target, layout: &Layout, context: TargetAddr) -> Option<Number> {
+    if let Some(shapes) = &layout.shm_answers {
+        return shm_answers::number(target, shapes, context);
+    }
+    let shapes = layout.shm_sends.as_ref()?;
     let slot = shapes.arrived.command;
     if context.is_null() || slot.kind != FieldKind::Pointer {
         return None;

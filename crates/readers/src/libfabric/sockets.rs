@@ -1,8 +1,8 @@
 //! sockets: one process of libfabric's own over TCP (prov/sockets/src). Its objects name no provider; they lead to each other.
 
 use super::endpoint::{Queues, field};
-use super::layout::{Layout, SocketsEntryShape, SocketsSends};
-use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Send, Source, given, process_of};
+use super::layout::{Layout, SocketsEntryShape};
+use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given, sockets_sends};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use layouts::FieldKind;
@@ -57,77 +57,18 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Optio
         Listed::of(list(sockets.receives.receives), "a receive", |link| receive(target, &sockets.entry, context, link));
     let messages =
         Listed::of(list(sockets.receives.messages), "a message", |link| message(target, &sockets.entry, context, link));
-    let sends = sends(target, layout, attributes);
-    Some(Queues { provider: NAME.to_owned(), receives: present(receives), messages: present(messages), sends })
-}
-
-/// Sends of an endpoint (prov/sockets/src/sock_progress.c): the receiver's library takes all of them in, so that they wait only
-/// for room on their way.
-fn sends(target: &dyn Target, layout: &Layout, attributes: TargetAddr) -> Listed<Send> {
-    let Some(shapes) = &layout.sockets_sends else {
-        return Listed::failed(format!("the layout {} has nothing of the sends of sockets", layout.name));
-    };
-    let shape = &shapes.sends;
-    let mut buffer = Vec::new();
-    let context = field(target, attributes, shapes.owner.sends.offset).map(TargetAddr::new).unwrap_or(TargetAddr::NULL);
-    let record = match Record::read(target, context, shape.size, &mut buffer) {
-        Ok(record) if record.pointer(shape.attributes) == attributes => record,
-        _ => {
-            return Listed::failed(format!("what libfabric's endpoint has at {context} are no sends of its own"));
-        }
-    };
-    let walk = circular_list(target, record.address_of(shape.going), 0, MAX_LIST);
-    let mut all = present(Listed::of(walk, "a send", |link| send(target, shapes, context, link)));
-    if record.uint(shape.read) != record.uint(shape.written) {
-        all.fail("sends that libfabric has not begun with are not read");
-    }
-    all
-}
-
-fn send(
-    target: &dyn Target,
-    shapes: &SocketsSends,
-    owner: TargetAddr,
-    link: TargetAddr,
-) -> Result<Option<Send>, Reason> {
-    /// `SOCK_OP_TSEND` (prov/sockets/include/sock.h).
-    const TAGGED: u64 = 1;
-    /// `FI_INJECT` (include/rdma/fabric.h): what was copied is done for the MPI.
-    const COPIED: u64 = 1 << 25;
-    let (shape, piece) = (&shapes.send, &shapes.piece);
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
-    if record.pointer(shape.owner) != owner {
-        return Err(Reason::new("it belongs to another endpoint"));
-    }
-    let done = record.uint(shape.told) != 0 || record.uint(shape.flags) & COPIED != 0;
-    if done || record.uint(shape.operation) != TAGGED {
-        return Ok(None);
-    }
-    let count = record.uint(shape.count);
-    if count > MOST_PIECES {
-        return Err(Reason::new(format!("it has {count} pieces")));
-    }
-    let pieces = record.bytes(shape.pieces).chunks_exact(piece.size).take(usize::try_from(count).unwrap_or(0));
-    let pieces: Vec<_> = pieces.map(|bytes| Record::new(TargetAddr::NULL, bytes, target.abi())).collect();
-    let destination = process_of(target, record.pointer(shape.connection), shapes.connection.address)?;
-    Ok(Some(Send {
-        destination,
-        tag: record.uint(shape.tag),
-        context: given(record.pointer(shape.context))?,
-        buffer: match pieces.as_slice() {
-            [one] => Some(one.pointer(piece.address)),
-            _ => None,
-        },
-        length: pieces.iter().fold(0_u64, |sum, one| sum.saturating_add(one.uint(piece.length))),
-        number: None,
-        in_order: true,
-    }))
+    let sends = sockets_sends::read(target, layout, attributes, context);
+    Some(Queues {
+        provider: NAME.to_owned(),
+        receives: present(receives),
+        messages: present(messages),
+        sends,
+        named_by_given: false,
+    })
 }
 
 /// Leaves out what is none of a tag.
-fn present<T>(listed: Listed<Option<T>>) -> Listed<T> {
+pub fn present<T>(listed: Listed<Option<T>>) -> Listed<T> {
     Listed { found: listed.found.into_iter().flatten().collect(), problem: listed.problem }
 }
 
@@ -180,7 +121,7 @@ fn receive(
 }
 
 /// `SOCK_EP_MAX_IOV_LIMIT` (prov/sockets/include/sock.h).
-const MOST_PIECES: u64 = 8;
+pub const MOST_PIECES: u64 = 8;
 
 fn message(
     target: &dyn Target,

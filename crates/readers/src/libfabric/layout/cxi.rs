@@ -40,6 +40,52 @@ shape!(
     }
 );
 
+shape!(
+    /// Where its sends are.
+    CxiOwnerShape = ["cxip_ep_obj"] { sends: "txc" }
+);
+shape!(
+    /// The sends: requests that are not done.
+    CxiSendsShape = ["cxip_txc"] { object: "ep_obj", requests: "tx_evtq.req_list" }
+);
+shape!(
+    /// One of these requests.
+    CxiSendShape = ["cxip_req"] {
+        link: "evtq_entry",
+        context: "context",
+        kind: "type",
+        owner: "send.txc",
+        buffer: "send.buf",
+        length: "send.len",
+        process: "send.dest_addr",
+        tagged: "send.tagged",
+        tag: "send.tag",
+        flags: "send.flags",
+    }
+);
+
+/// The structures of sends.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct CxiSends {
+    pub owner: CxiOwnerShape,
+    pub sends: CxiSendsShape,
+    pub send: CxiSendShape,
+    /// What says that a request is a send (`CXIP_REQ_SEND`).
+    pub kind: i64,
+}
+
+impl CxiSends {
+    pub(super) fn resolve(layouts: &Layouts) -> Result<Self, ReaderError> {
+        Ok(Self {
+            owner: CxiOwnerShape::resolve(layouts)?,
+            sends: CxiSendsShape::resolve(layouts)?,
+            send: CxiSendShape::resolve(layouts)?,
+            kind: layouts.constant("CXIP_REQ_SEND")?,
+        })
+    }
+}
+
 /// The structures of cxi.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]

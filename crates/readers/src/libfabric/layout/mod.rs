@@ -5,14 +5,16 @@ mod rxd;
 mod rxm;
 mod shared;
 mod shm;
+mod sm2;
 mod sockets;
 mod tcp;
 
-pub use cxi::{Cxi, CxiMessageShape, CxiRequestShape};
+pub use cxi::{Cxi, CxiMessageShape, CxiRequestShape, CxiSends};
 pub use rxd::{RxdMessageShape, RxdReceiveShape, RxdSends, RxdShape};
 pub use rxm::{RxmMessageShape, RxmQueueShape, RxmReceiveShape, RxmSends, RxmShape};
 pub use shared::{ArrayShape, EntryShape, MapShape, Pool, Shared};
-pub use shm::{Shm, ShmSends, ShmShape, Sm2Shape};
+pub use shm::{Shm, ShmAnswers, ShmProcessShape, ShmProcessesShape, ShmSends, ShmShape};
+pub use sm2::{Sm2Sends, Sm2Shape};
 pub use sockets::{Sockets, SocketsEntryShape, SocketsSends};
 pub use tcp::{Tcp, TcpEntryShape, TcpSends};
 
@@ -64,12 +66,15 @@ pub struct Layout {
     pub shm: Option<ShmShape>,
     pub shm_queue: Option<Shm>,
     pub shm_sends: Option<ShmSends>,
+    pub shm_answers: Option<ShmAnswers>,
     pub sm2: Option<Sm2Shape>,
+    pub sm2_sends: Option<Sm2Sends>,
     pub sockets: Option<Sockets>,
     pub sockets_sends: Option<SocketsSends>,
     pub rxd: Option<(RxdShape, RxdReceiveShape, RxdMessageShape)>,
     pub rxd_sends: Option<RxdSends>,
     pub cxi: Option<Cxi>,
+    pub cxi_sends: Option<CxiSends>,
 }
 
 /// What classes objects say that they are of (`FI_CLASS_*`, include/rdma/fabric.h).
@@ -117,7 +122,9 @@ impl Layout {
             shm: ShmShape::resolve(layouts).ok(),
             shm_queue: Shm::resolve(layouts).ok(),
             shm_sends: ShmSends::resolve(layouts).ok(),
+            shm_answers: ShmAnswers::resolve(layouts).ok(),
             sm2: Sm2Shape::resolve(layouts).ok(),
+            sm2_sends: Sm2Sends::resolve(layouts).ok(),
             sockets: Sockets::resolve(layouts).ok(),
             sockets_sends: SocketsSends::resolve(layouts).ok(),
             rxd: three(
@@ -127,6 +134,7 @@ impl Layout {
             ),
             rxd_sends: RxdSends::resolve(layouts).ok(),
             cxi: Cxi::resolve(layouts).ok(),
+            cxi_sends: CxiSends::resolve(layouts).ok(),
         })
     }
 

@@ -1,4 +1,4 @@
-//! shm (prov/shm/src/smr.h) and sm2 (prov/sm2/src/sm2.h).
+//! shm (prov/shm/src/smr.h).
 
 use super::shared::{EntryShape, Pool};
 use crate::ReaderError;
@@ -24,10 +24,6 @@ shape!(
         length: "cmd.msg.hdr.size",
         data: "cmd.msg.hdr.data",
     }
-);
-shape!(
-    /// The endpoint of sm2 (prov/sm2/src/sm2.h).
-    Sm2Shape = ["sm2_ep"] { shared: "srx" }
 );
 shape!(
     /// Where the endpoint of shm has its sends and the processes, since 2.5.
@@ -92,6 +88,79 @@ impl ShmSends {
             arrived: ShmArrivedShape::resolve(layouts)?,
             pool: Pool::resolve(layouts)?,
             send: u64::try_from(layouts.constant("SMR_TX_ENTRY")?).unwrap_or(u64::MAX),
+        })
+    }
+}
+
+shape!(
+    /// Where the endpoint of shm has its part of shared memory, until 2.4.
+    ShmOwnerShape = ["smr_ep"] { region: "region" }
+);
+shape!(
+    /// That part.
+    ShmRegionShape = ["smr_region"] { processes: "map", answers: "resp_queue_offset" }
+);
+shape!(
+    /// The answers that are awaited, in the order in which their sends were posted (`OFI_DECLARE_CIRQUE`, include/ofi_rbuf.h).
+    ShmAnswersShape = ["smr_resp_queue"] {
+        count: "size",
+        mask: "size_mask",
+        read: "rcnt",
+        written: "wcnt",
+        first: "buf",
+    }
+);
+shape!(
+    /// One of them.
+    ShmAnswerShape = ["smr_resp"] { send: "msg_id" }
+);
+shape!(
+    /// A send that waits for its answer.
+    ShmWaitingShape = ["smr_tx_entry"] {
+        operation: "cmd.msg.hdr.op",
+        length: "cmd.msg.hdr.size",
+        answer: "cmd.msg.hdr.src_data",
+        tag: "cmd.msg.hdr.tag",
+        process: "peer_id",
+        context: "context",
+        pieces: "iov",
+        count: "iov_count",
+    }
+);
+shape!(
+    /// What a message came as that has arrived.
+    ShmCameShape = ["smr_cmd_ctx"] { way: "cmd.msg.hdr.op_src", answer: "cmd.msg.hdr.src_data" }
+);
+
+/// The structures of sends until 2.4.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct ShmAnswers {
+    pub endpoint: ShmOwnerShape,
+    pub region: ShmRegionShape,
+    pub processes: ShmProcessesShape,
+    pub process: ShmProcessShape,
+    pub answers: ShmAnswersShape,
+    pub answer: ShmAnswerShape,
+    pub waiting: ShmWaitingShape,
+    pub came: ShmCameShape,
+    /// The ways of messages that nobody waits for (`smr_src_inline`, `smr_src_inject`).
+    pub copied: [u64; 2],
+}
+
+impl ShmAnswers {
+    pub(super) fn resolve(layouts: &Layouts) -> Result<Self, ReaderError> {
+        let way = |name: &str| Ok::<_, ReaderError>(u64::try_from(layouts.constant(name)?).unwrap_or(u64::MAX));
+        Ok(Self {
+            endpoint: ShmOwnerShape::resolve(layouts)?,
+            region: ShmRegionShape::resolve(layouts)?,
+            processes: ShmProcessesShape::resolve(layouts)?,
+            process: ShmProcessShape::resolve(layouts)?,
+            answers: ShmAnswersShape::resolve(layouts)?,
+            answer: ShmAnswerShape::resolve(layouts)?,
+            waiting: ShmWaitingShape::resolve(layouts)?,
+            came: ShmCameShape::resolve(layouts)?,
+            copied: [way("smr_src_inline")?, way("smr_src_inject")?],
         })
     }
 }

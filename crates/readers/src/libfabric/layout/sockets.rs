@@ -15,6 +15,7 @@ shape!(
 shape!(
     /// Its receives and messages.
     SocketsReceivesShape = ["sock_rx_ctx"] {
+        number: "rx_id",
         attributes: "ep_attr",
         receives: "rx_entry_list",
         messages: "rx_buffered_list",
@@ -41,8 +42,8 @@ shape!(
 );
 
 shape!(
-    /// Where the endpoint has its sends.
-    SocketsOwnerShape = ["sock_ep_attr"] { sends: "tx_ctx" }
+    /// Where the endpoint has its sends; an endpoint with several contexts (`FI_CLASS_SEP`) has several of them.
+    SocketsOwnerShape = ["sock_ep_attr"] { sends: "tx_ctx", several: "tx_array", count: "ep_attr.tx_ctx_cnt" }
 );
 shape!(
     /// The sends: those that are going, and those in front of them in a ring of bytes.
@@ -61,12 +62,21 @@ shape!(
         count: "pe.tx.tx_op.src_iov_len",
         pieces: "pe.tx.tx_iov",
         owner: "pe.tx.tx_ctx",
+        gone: "pe.tx.send_done",
+        header: "msg_hdr",
+        room: "comm_buf.size",
+        buffered: "comm_buf.wcnt",
+        buffer: "comm_buf.buf",
         told: "completion_reported",
         flags: "flags",
         context: "context",
         tag: "tag",
         connection: "conn",
     }
+);
+shape!(
+    /// What its message begins with.
+    SocketsHeaderShape = ["sock_msg_hdr"] { operation: "op_type", entry: "pe_entry_id", length: "msg_len" }
 );
 shape!(
     /// A piece of it.
@@ -84,6 +94,7 @@ pub struct SocketsSends {
     pub owner: SocketsOwnerShape,
     pub sends: SocketsSendsShape,
     pub send: SocketsSendShape,
+    pub header: SocketsHeaderShape,
     pub piece: SocketsPieceShape,
     pub connection: SocketsConnectionShape,
 }
@@ -94,6 +105,7 @@ impl SocketsSends {
             owner: SocketsOwnerShape::resolve(layouts)?,
             sends: SocketsSendsShape::resolve(layouts)?,
             send: SocketsSendShape::resolve(layouts)?,
+            header: SocketsHeaderShape::resolve(layouts)?,
             piece: SocketsPieceShape::resolve(layouts)?,
             connection: SocketsConnectionShape::resolve(layouts)?,
         })

@@ -8,6 +8,8 @@ mod cxi;
 mod damage;
 mod providers;
 mod sends;
+mod shared_memory;
+mod sockets;
 
 use self::providers::PROVIDERS;
 use super::layout::{Layout, Shared};

@@ -2,6 +2,7 @@
 
 use super::{CONTEXT, MESSAGES, Made, RECEIVES};
 use crate::libfabric::REMOTE_CQ_DATA;
+use crate::libfabric::layout::Shm;
 
 /// Makes an endpoint of a provider; `None` where a layout has none. Also: whether addresses are told, and data.
 pub type Maker = fn(&mut Made<'_>) -> Option<(u64, bool, bool)>;
@@ -45,11 +46,51 @@ fn rxm(made: &mut Made<'_>) -> Option<(u64, bool, bool)> {
 }
 
 fn shm(made: &mut Made<'_>) -> Option<(u64, bool, bool)> {
+    if let Some(shapes) = &made.layout.shm_queue {
+        return shm_queue(made, shapes);
+    }
     made.layout.shared.as_ref()?;
     let slot = made.layout.shm.as_ref()?.shared;
     let (endpoint, context) = (made.endpoint("shm"), made.shared());
     made.field(endpoint, slot, context);
     Some((endpoint, true, made.layout.shared.as_ref()?.entry.data.is_some()))
+}
+
+/// Until 1.18: lists of its own.
+fn shm_queue(made: &mut Made<'_>, shapes: &Shm) -> Option<(u64, bool, bool)> {
+    let Shm { lists, whole, entry, command } = shapes;
+    let layout = made.layout;
+    let (endpoint, context) = (made.endpoint("shm"), made.alloc(lists.size.max(0x100)));
+    made.field(endpoint, layout.shm.as_ref()?.shared, context);
+    made.field(context, layout.endpoint.class, layout.classes.shared);
+    made.field(context, layout.endpoint.context, context);
+    let shift = whole.entry.offset as u64;
+    let mut links = Vec::new();
+    for (index, (source, tag, ignore, length)) in (0..).zip(RECEIVES) {
+        let (at, pieces) = (made.alloc(whole.size), made.alloc(16));
+        made.field(at, whole.ignore, ignore);
+        made.field(at + shift, entry.address, source);
+        made.field(at + shift, entry.tag, tag);
+        made.field(at + shift, entry.context, CONTEXT + 64 * index);
+        made.field(at + shift, entry.count, 1);
+        made.field(at + shift, entry.pieces, pieces);
+        made.piece(pieces, length);
+        links.push(at);
+    }
+    made.ring(context + lists.receives.offset as u64, &links);
+    let mut links = Vec::new();
+    for (source, tag, data, length) in MESSAGES {
+        let (at, came) = (made.alloc(whole.size), made.alloc(command.size));
+        made.field(at + shift, entry.address, source);
+        made.field(at + shift, entry.tag, tag);
+        made.field(at + shift, entry.peer_context, came);
+        made.field(came, command.flags, 1);
+        made.field(came, command.data, data);
+        made.field(came, command.length, length);
+        links.push(at);
+    }
+    made.ring(context + lists.messages.offset as u64, &links);
+    Some((endpoint, true, true))
 }
 
 fn sm2(made: &mut Made<'_>) -> Option<(u64, bool, bool)> {

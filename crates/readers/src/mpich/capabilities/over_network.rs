@@ -47,8 +47,14 @@ pub fn ofi(provider: &Provider) -> Vec<Capability> {
         all.push(Capability::not_available("sends.order", not_read));
         return all;
     }
-    all.push(Capability::exact("sends"));
-    if !provider.lists_all_sends() {
+    all.push(match provider.is_tried() {
+        true => Capability::exact("sends"),
+        false => Capability::partial("sends", "read as the published structures of libfabric's provider say"),
+    });
+    if provider.hands_back() {
+        let handed = "of a send that its receiver's library has looked at, this one has nothing: MPICH's request need not name its communicator";
+        all.push(Capability::partial("sends.listed", handed));
+    } else if !provider.lists_all_sends() {
         let taken = "the receiver's library takes in all that comes, and what waits in front of that is not found";
         all.push(Capability::partial("sends.listed", taken));
     }

@@ -68,6 +68,8 @@ pub struct Network {
     pub sends: HashMap<TargetAddr, (u64, Send)>,
     /// Why there may be more.
     pub sends_problem: Option<Reason>,
+    /// Whether messages name their sends by what MPICH gave for them.
+    pub named_by_given: bool,
     /// Messages that nobody has asked for.
     pub messages: Vec<Message>,
     /// Why there may be more.
@@ -105,6 +107,7 @@ impl Network {
                     receives.append(queues.receives);
                     messages.append(queues.messages);
                     sends.append(queues.sends);
+                    network.named_by_given |= queues.named_by_given;
                 }
                 Err(reason) => {
                     receives.fail(reason.clone());

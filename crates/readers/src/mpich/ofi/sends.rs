@@ -30,6 +30,7 @@ struct Placed {
 impl Ofi<'_> {
     pub(super) fn send(&self, request: &Request<'_>, mut operation: Operation, around: &Around<'_>) -> Option<Decoded> {
         let sent = self.sent(request);
+        let number = sent.and_then(|(_, send)| send.number).or_else(|| self.number(request));
         self.data_sent(request, sent.map(|(_, send)| send), &mut operation);
         let order = sent.filter(|(_, send)| send.in_order).map_or(u64::MAX, |(order, _)| order);
         let queue = QueueKind::PendingSends;
@@ -42,6 +43,7 @@ impl Ofi<'_> {
             for fact in PEER {
                 operation.not_known(fact, reason.clone());
             }
+            operation.library_request = number.and_then(|number| number.request(None));
             return Some(Decoded { comm: request.comm?, queue, order, operation });
         };
         let Placed { comm, collective, address, tag, evidence } = placed;
@@ -56,10 +58,16 @@ impl Ofi<'_> {
                 operation.not_known(fact, if address.is_some() { NO_RANK } else { NOT_OF_PROVIDER });
             }
         }
-        let number: Option<Number> = sent.and_then(|(_, send)| send.number);
         operation.library_request =
             number.and_then(|number| number.request(rank.and_then(|rank| found.world_rank(rank))));
         Some(Decoded { comm, queue, order, operation })
+    }
+
+    /// By what its message names a send, whatever libfabric has of it.
+    fn number(&self, request: &Request<'_>) -> Option<Number> {
+        let told = self.kept.told.filter(|_| !request.complete())?;
+        let named = self.network.as_ref().is_some_and(|network| network.named_by_given);
+        named.then(|| Number::given(request.record.address_of(told)))
     }
 
     /// What libfabric has of a send, with its place among all.

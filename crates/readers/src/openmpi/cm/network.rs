@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::bits::Bits;
 use super::shapes::{Context, Module, OfiShapes};
-use crate::libfabric::{Fabric, Listed, Message, Provider, Receive, Send, Source};
+use crate::libfabric::{Fabric, Listed, Message, Number, Provider, Receive, Send, Source};
 use crate::openmpi::groups::Groups;
 use crate::record::{Record, Slot};
 use layouts::Layouts;
@@ -104,6 +104,8 @@ pub struct Network {
     pub sends: HashMap<TargetAddr, Sent>,
     /// Why there may be more.
     pub sends_problem: Option<Reason>,
+    /// Whether messages name their sends by what the mtl gave for them.
+    named_by_given: bool,
     /// Messages that nobody has asked for, in matching order.
     pub messages: Vec<Message>,
     /// Why there may be more.
@@ -123,7 +125,7 @@ impl Network {
         let bits = Bits::new(shape, &module).ok_or("how the mtl ofi packs tags is not as its releases do")?;
         let mut receives = Listed::default();
         let mut messages = Listed::default();
-        let mut sends = Listed::default();
+        let (mut sends, mut named_by_given) = (Listed::default(), false);
         let (contexts, count) = (module.pointer(shape.contexts), module.uint(shape.used));
         if !(1..=MAX_ENDPOINTS).contains(&count) {
             return Err(Reason::new(format!("the mtl ofi has {count} contexts")));
@@ -137,6 +139,7 @@ impl Network {
                     receives.append(queues.receives);
                     messages.append(queues.messages);
                     sends.append(queues.sends);
+                    named_by_given |= queues.named_by_given;
                 }
                 Err(reason) => {
                     receives.fail(reason.clone());
@@ -159,6 +162,7 @@ impl Network {
             answers: HashMap::new(),
             sends: HashMap::new(),
             sends_problem: sends.problem,
+            named_by_given,
             messages: messages.found,
             messages_problem: messages.problem,
         };
@@ -210,6 +214,12 @@ impl Network {
     pub fn request_of(&self, waiting: &Waiting) -> TargetAddr {
         let given = self.shapes.request.given;
         TargetAddr::new(waiting.receive.context.get().wrapping_sub(given.offset as u64))
+    }
+
+    /// By what its message names the send that the mtl's request at `at` was handed over for, whatever libfabric has of it.
+    pub fn number(&self, at: TargetAddr) -> Option<Number> {
+        let given = at.wrapping_add(self.shapes.request.given.offset as u64);
+        self.named_by_given.then(|| Number::given(given))
     }
 
     /// The rank in MPI_COMM_WORLD of an address.

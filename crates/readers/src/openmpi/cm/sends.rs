@@ -73,7 +73,9 @@ impl Decoder<'_> {
             operation.extra_text.push(Remark::RequestFreed);
         }
         self.finish_send(record, &mut operation);
-        Some(placed(self.decoded(record, 0, peer, operation), sent))
+        let pending = operation.status == OperationStatus::Pending;
+        let number = network.ok().filter(|_| pending).and_then(|network| network.number(at));
+        Some(placed(Decoded { number, ..self.decoded(record, 0, peer, operation) }, sent))
     }
 
     /// Fills in what only persistent and buffered sends keep.

@@ -71,7 +71,6 @@ fn ucx(connects_anew: bool) -> Vec<Capability> {
 fn cm(provider: Option<&Provider>) -> Vec<Capability> {
     const FABRIC: &str =
         "of libfabric's providers tcp, ofi_rxm, shm, sm2, sockets and ofi_rxd, where its release is known";
-    const SENDS: &str = "of libfabric's providers tcp, ofi_rxm, shm, sockets and ofi_rxd, where its release is known";
     const DONE: &str = "of a receive that is done it is not kept whether any source or any tag would have done";
     let keeps = provider.is_some_and(Provider::keeps_destinations);
     vec![
@@ -97,14 +96,17 @@ fn cm(provider: Option<&Provider>) -> Vec<Capability> {
             "datatype and count are not kept, nor the buffer where the message has gone",
         ),
         Capability::partial("sends.datatype", "blocking sends do not keep it"),
-        Capability::partial("sends.network", SENDS),
-        if provider.is_some_and(|provider| provider.sends) {
-            Capability::exact("sends.tag")
-        } else {
-            Capability::partial(
+        Capability::partial("sends.network", FABRIC),
+        match provider.filter(|provider| provider.sends) {
+            Some(provider) if provider.hands_back() => Capability::partial(
                 "sends.tag",
-                format!("read {SENDS}; else of synchronous, persistent and buffered sends"),
-            )
+                "of a send that its receiver's library has looked at, this one has nothing; its receiver tells it",
+            ),
+            Some(_) => Capability::exact("sends.tag"),
+            None => Capability::partial(
+                "sends.tag",
+                format!("read {FABRIC}; else of synchronous, persistent and buffered sends"),
+            ),
         },
         Capability::partial(
             "sends.order",
