@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from support import builds, tiers
+from support import builds, tiers, transports
 from support.jobs import Job
 
 # A shell starts background jobs with SIGINT ignored, and so would be every program that the tests start and interrupt.
@@ -26,6 +26,9 @@ TOOLS = {
     "gfortran": "gfortran",
     "g++": "g++",
 }
+
+#: Fixtures of MPIs that only ``make test-all-mpis`` has.
+OF_ALL_MPIS = {"intel_mpi", "older_shm"}
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: List[pytest.Item
     """Leaves out what takes long, and the tests of an MPI that only those of all MPIs have."""
     if config.getoption("--all-mpis"):
         return
-    left_out = {item for item in items if "intel_mpi" in getattr(item, "fixturenames", ())}
+    left_out = {item for item in items if not OF_ALL_MPIS.isdisjoint(getattr(item, "fixturenames", ()))}
     # A test that is named by its id is meant; rules for others are of no use where not all tests are there.
     if not config.getoption("--all") and not any("::" in argument for argument in config.args):
         files = {item.nodeid.removeprefix("tests/").partition("::")[0] for item in items}
@@ -128,6 +131,15 @@ def debian_mpich(preflight: None) -> builds.MpiBuild:
 def wheel_mpi(preflight: None) -> builds.MpiBuild:
     """Open MPI from the package index, which has no plug-in."""
     return _build(builds.WHEEL)
+
+
+@pytest.fixture(scope="session", params=builds.OLDER_SHM.values(), ids=builds.OLDER_SHM)
+def older_shm(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
+    """MPICH over libfabric's shm before 2.5."""
+    try:
+        return builds.over(request.param, transports.mpich_over_libfabric("shm"))
+    except builds.Missing as missing:
+        pytest.fail(str(missing))
 
 
 @pytest.fixture(scope="session")
