@@ -205,8 +205,8 @@ OVER: Dict[str, Callable[[], MpiBuild]] = {
     )
 }
 BUILDS.update(OVER)
-#: Wheels of MPICH with a libfabric whose shm keeps sends otherwise than in the newest, by that libfabric. Not in the table: there
-#: MPICH's second short synchronous send to a process comes back only when the first is received, and programs come to no end.
+#: Wheels of MPICH with a libfabric whose shm keeps sends otherwise than in the newest, by that libfabric. They have no
+#: row: there MPICH's second short synchronous send to a process comes back only when the first is received.
 OLDER_SHM = {"1.22": "mpich-wheel-4.3.2", "2.4": "mpich-wheel-5.0.1"}
 #: The others of these are only in ``make test-all-mpis``.
 USUAL_OVER = tuple(name for name in OVER if name.endswith("+ucx") or name == f"{DEBIAN}+ofi-tcp-ofi_rxm")
