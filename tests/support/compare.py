@@ -128,6 +128,12 @@ def _matchable(fields: Json, other: Json) -> bool:
     return "desired_tag" in fields and (fields.get("request") is None or other.get("request") is None)
 
 
+def _is_whole(kind: str, posted: Sequence[Json], queue: Json) -> bool:
+    """Whether a queue is said to be all, and has all that waits."""
+    _, missing, _ = paired(kind, posted, queue["operations"])
+    return queue["state"] == "ok" and all(op.get("status") == "complete" or op.get("optional") for op, _ in missing)
+
+
 def _compare_queue(
     kind: str, posted: Sequence[Json], queue: Json, where: str, internal: bool, known: Known, waiting: bool
 ) -> List[Difference]:
@@ -135,8 +141,8 @@ def _compare_queue(
     what = QUEUES[kind]
     differences: List[Difference] = []
     listed = known.level(f"{kind}.listed")
-    # Partial: of what waits, not even the communicator is known; that nothing does is.
-    if listed == NOT_AVAILABLE or (listed == PARTIAL and waiting):
+    # Partial: of what waits, not even the communicator need be known, unless all of it is there; that nothing waits is.
+    if listed == NOT_AVAILABLE or (listed == PARTIAL and waiting and not _is_whole(kind, posted, queue)):
         if queue["state"] != "no_information" or not queue["detail"]:
             differences.append(Difference("state", what, "", "no_information", queue["state"], f"{where}, {what}"))
         return differences

@@ -20,14 +20,18 @@ PROGRAMS: Tuple[Tuple[str, int, Tuple[str, ...]], ...] = (
     # Sends are done, and none waits.
     ("truth_tvtest", 2, ("posted",)),
 )
-#: Over libfabric, whose providers have the sends: standard ones that wait, too.
-OVER_LIBFABRIC = ("truth_waiting", 3, ("10", "1048576"))
+#: Over libfabric, whose providers have the sends: standard ones that wait, too; and synchronous ones alone.
+OVER_LIBFABRIC: Tuple[Tuple[str, int, Tuple[str, ...]], ...] = (
+    ("truth_waiting", 3, ("10", "1048576")),
+    ("truth_threads", 2, ()),
+    ("truth_random", 3, ("1", "200")),
+)
 
 
 def programs_for(build: MpiBuild) -> List[Tuple[str, int, Tuple[str, ...]]]:
     """The programs that a build is measured by."""
     over_libfabric = build.transport is not None and build.transport.name.startswith("ofi-")
-    return [*PROGRAMS, *([OVER_LIBFABRIC] if over_libfabric else [])]
+    return [*PROGRAMS, *(OVER_LIBFABRIC if over_libfabric else [])]
 
 
 def measure(build: MpiBuild) -> Dict[str, Any]:
