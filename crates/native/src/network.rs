@@ -15,8 +15,9 @@ use target::Reason;
 /// More open files than these are not gone through.
 const MAX_FILES: usize = 1 << 16;
 
-/// Devices of networks that processes use without the kernel (what libibverbs, libpsm2, libcxi and the like open).
-const DEVICES: [&str; 5] = ["/dev/infiniband/", "/dev/hfi1", "/dev/ipath", "/dev/cxi", "/dev/psm"];
+/// Devices of networks that processes use without the kernel, by what their names begin with: those of verbs (InfiniBand, RoCE, EFA),
+/// Omni-Path, its predecessor, Slingshot, Aries, BXI.
+const DEVICES: [&str; 6] = ["/dev/infiniband/", "/dev/hfi1", "/dev/ipath", "/dev/cxi", "/dev/kgni", "/dev/bxi"];
 
 /// Bytes that were sent and acknowledged, and that have arrived.
 type Counts = (u64, u64);
@@ -62,10 +63,14 @@ impl Files {
             let link = file.and_then(|file| fs::read_link(file.path())).ok();
             let Some(link) = link.as_deref().and_then(Path::to_str) else { continue };
             found.sockets.extend(socket(link));
-            found.device |= DEVICES.iter().any(|device| link.starts_with(device));
+            found.device |= is_network(link);
         }
         Ok(found)
     }
+}
+
+fn is_network(link: &str) -> bool {
+    DEVICES.iter().any(|device| link.starts_with(device))
 }
 
 /// The inode in `socket:[4711]`.
@@ -140,5 +145,29 @@ impl Network {
             one.is_dark || then.is_dark || one.others != then.others
         };
         self.by_pid.iter().filter(move |(pid, one)| unseen(pid, one)).map(|(pid, _)| *pid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_of_networks_are_known_by_their_names() {
+        for link in ["/dev/infiniband/uverbs0", "/dev/hfi1_0", "/dev/cxi3", "/dev/kgni0"] {
+            assert!(is_network(link), "{link}");
+        }
+        for link in ["/dev/null", "/dev/shm/cxi0", "socket:[4711]", "/home/me/dev/infiniband/uverbs0"] {
+            assert!(!is_network(link), "{link}");
+        }
+        assert_eq!((socket("socket:[4711]"), socket("pipe:[4711]"), socket("socket:[-1]")), (Some(4711), None, None));
+    }
+
+    #[test]
+    fn of_processes_that_are_gone_everything_may_have_moved() {
+        let (before, now) = (Network::of(&[u32::MAX]), Network::of(&[u32::MAX]));
+        assert_eq!((now.moving(&before).count(), now.unseen(&before).collect::<Vec<_>>()), (0, vec![u32::MAX]));
+        // Who was not looked at before has nothing to compare.
+        assert_eq!(now.unseen(&Network::default()).count(), 1);
     }
 }
