@@ -47,6 +47,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<digests::Digests>()?;
     module.add_class::<native::LiveProcesses>()?;
     module.add_function(wrap_pyfunction!(native::core_session, module)?)?;
+    module.add_function(wrap_pyfunction!(native::message_memory, module)?)?;
     module.add_function(wrap_pyfunction!(native::watch, module)?)?;
     module.add_function(wrap_pyfunction!(native::starved, module)?)?;
     module.add_function(wrap_pyfunction!(native::wants_processor, module)?)?;

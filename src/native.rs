@@ -227,6 +227,13 @@ pub fn watch(py: Python<'_>, pids: Vec<u32>, seconds: f64) -> PyResult<(Vec<u32>
     signalled.map(|()| (found.moving, found.unseen))
 }
 
+/// Address and bytes of each piece of the memory through which messages come to a process: what it shares with others. Empty where its
+/// mappings may not be read.
+#[pyfunction]
+pub fn message_memory(pid: u32) -> Vec<(u64, u64)> {
+    native::message_places(pid)
+}
+
 /// Those that want a processor and have had less than `least` seconds of it since they had used so many.
 #[pyfunction]
 pub fn starved(used: HashMap<u32, f64>, least: f64) -> PyResult<Vec<u32>> {

@@ -64,6 +64,7 @@ __all__ = [
     "layouts_list",
     "layouts_make",
     "layouts_show",
+    "message_memory",
     "mpi2dd",
     "mpi_family",
     "mpi_parameters",
@@ -143,6 +144,10 @@ class LiveProcesses:
 
     def release_all(self) -> None:
         """Lets all go on; their sessions read nothing any more."""
+
+def message_memory(pid: int) -> List[Tuple[int, int]]:
+    """Address and length in bytes of each piece of the memory through which messages come to a process: what it shares
+    with others. Empty where its mappings may not be read."""
 
 def watch(pids: Sequence[int], seconds: float) -> Tuple[List[int], List[int]]:
     """Watches the messages of processes, which run on, for so many seconds.

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Dict, List, Mapping, Optional, Sequence, Type
 
 from . import processes
+from .paths import SPINNING
 
 #: Where jobs are started and looked at: a host without ranks.
 LOGIN = "login"
@@ -195,7 +196,7 @@ class Hosts:
             *("--mca", "oob_tcp_if_include", "eth0", "--mca", "btl_tcp_if_include", "eth0", "--mca", "btl", "tcp,self"),
             *options,
             # They wait by spinning.
-            *("nice", "-n", "19", str(program)),
+            *(str(SPINNING), str(program)),
         ]
         return self._ready(words, ranks, environment, launcher)
 
@@ -206,7 +207,7 @@ class Hosts:
         rsh.chmod(0o755)
         words = [
             *("mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", str(rsh), "-iface", "eth0"),
-            *("-hosts", ",".join(self.names[:ranks]), "-ppn", "1", "-n", str(ranks), "nice", "-n", "19", str(program)),
+            *("-hosts", ",".join(self.names[:ranks]), "-ppn", "1", "-n", str(ranks), str(SPINNING), str(program)),
         ]
         return self._ready(words, ranks, {}, launcher)
 

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Dict, List, Mapping, Optional, Sequence, Type
 
 from . import processes
+from .paths import SPINNING
 
 #: (SchedMD/slurm, doc/man/man5/slurm.conf.5: several slurmd on one host, each with a name and a port of its own.)
 CONFIGURATION = """\
@@ -160,12 +161,12 @@ class Slurm:
         """Starts an MPI program on so many nodes (default: one rank each); the number of its job, once all ranks have
         printed ``ready``. Ranks have the lowest priority: many wait by spinning."""
         return self._run(
-            ["srun", "--mpi=pmix"], ["nice", "-n", "19", str(program), *arguments], ranks, environment, nodes or ranks
+            ["srun", "--mpi=pmix"], [str(SPINNING), str(program), *arguments], ranks, environment, nodes or ranks
         )
 
     def run_by_mpirun(self, program: Path, ranks: int, environment: Mapping[str, str], allocates: str) -> str:
         """The same by Open MPI's mpirun in an allocation: of ``salloc``, or of a script that ``sbatch`` starts."""
-        command = ["mpirun.openmpi", "nice", "-n", "19", str(program)]
+        command = ["mpirun.openmpi", str(SPINNING), str(program)]
         if allocates == "salloc":
             return self._run(["salloc"], command, ranks, environment, ranks)
         script = self.directory / f"script{len(self.jobs)}"

@@ -14,9 +14,8 @@ import time
 from typing import Iterator
 
 import pytest
-from mpi_queues import UserError
+from mpi_queues import UserError, _native
 from mpi_queues.cli import diagnose
-from mpi_queues.debuggers import shared_memory
 from mpi_queues.launchers.tree import ProcessTree
 from mpi_queues.system import attaching, mappings, processes
 
@@ -147,7 +146,7 @@ def test_a_name_with_the_end_of_a_line_makes_no_line_of_its_own(tmp_path: pathli
         listed = mappings.of_process(pid)
         assert listed is not None
         assert [mapping.name for mapping in listed if mapping.start == 0x1000] == []
-        assert [piece for piece in shared_memory.message_memory(pid) if piece.address == 0x1000] == []
+        assert [address for address, _ in _native.message_memory(pid) if address == 0x1000] == []
         assert not ProcessTree().has_mpi(pid)
 
 

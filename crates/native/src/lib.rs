@@ -28,7 +28,7 @@ pub use images::{Image, Images};
 pub use live::Live;
 pub use native::Native;
 pub use process::{Process, Thread};
-pub use stacks::{Messages, Stacks, prefetch_stacks, stacks};
+pub use stacks::{Messages, Stacks, message_places, prefetch_stacks, stacks};
 pub use stop::{Memory, Piece, Standing, Status, StopError, Stopped, status};
 pub use system::{Environment, host, since_1970};
 pub use types::MpiTypes;

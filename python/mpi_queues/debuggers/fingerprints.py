@@ -2,7 +2,7 @@
 
 It is made of the caller's registers, its stack from there on, the program's own variables, and the memory through which
 messages come to it. The MPI library's variables, which change while it merely waits, are not in it. It is also
-the same by chance where a program without a counter of its own uses queues without one (``shared_memory``).
+the same by chance where a program without a counter of its own uses queues without one (``_native.watch`` looks often).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .. import _native
 from .base import DebuggedProcess, DebuggerError
-from .shared_memory import Piece, message_memory
 
 #: So much of a stack, and of the program's variables, is looked at (bytes).
 MAX_STACK = 64 << 10
@@ -90,15 +89,12 @@ class Fingerprints:
             length = min(length, left)
             digest.update(self._process.read_memory(start + bias, length))
             left -= length
-        for piece in self._message_memory():
+        pid = self._process.pid if getattr(self._process, "local", False) else None
+        for address, length in [] if pid is None else _native.message_memory(pid):
             with contextlib.suppress(DebuggerError):
                 # What cannot be read at one look cannot be at the other.
-                digest.update(self._process.read_memory(piece.address, piece.length))
+                digest.update(self._process.read_memory(address, length))
         return digest.digest()
-
-    def _message_memory(self) -> List[Piece]:
-        pid = self._process.pid
-        return message_memory(pid) if pid is not None and getattr(self._process, "local", False) else []
 
     def _path(self) -> Optional[str]:
         """The executable's file, as this machine names it."""

@@ -74,18 +74,6 @@ def lines_of_files(pid: int) -> Tuple[bytes, ...]:
         return ()
 
 
-def shared_of_process(pid: int) -> List[Mapping]:
-    """Those that are shared and writable, by address; none where the list cannot be read."""
-    try:
-        with open(f"/proc/{pid}/maps", "rb") as file:
-            lines = processes.lines(file.read(MAX_LIST))
-    except OSError:
-        return []
-    # A process has hundreds that are not, and only the lines of these are taken apart.
-    found = parsed(b"\n".join(line for line in lines if b"s " in line[:64]))
-    return [one for one in found if one.is_shared and one.is_writable]
-
-
 def of_process(pid: int) -> Optional[List[Mapping]]:
     """The mappings of a process of this machine, by address; None where they cannot be read."""
     try:

@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use model::TcpConnections;
 use target::address::TargetAddr;
-use target::{Mapping, Target, zeroed};
+use target::{LiveProcess, Mapping, Target, zeroed};
 
 use crate::connections::{Tables, connections};
 
@@ -114,6 +114,12 @@ pub(crate) fn message_memory(pid: u32, mappings: &[Mapping]) -> Vec<Piece> {
         rest.is_some()
     };
     found.into_iter().take_while(fits).collect()
+}
+
+/// Address and bytes of each piece of a live process; none where its mappings may not be read.
+pub fn message_places(pid: u32) -> Vec<(u64, u64)> {
+    let mappings = LiveProcess::open(pid).and_then(|process| process.mappings()).unwrap_or_default();
+    message_memory(pid, &mappings).into_iter().map(|piece| (piece.address, piece.length)).collect()
 }
 
 /// Who made each segment of System V (proc(5), `/proc/sysvipc/shm`).

@@ -25,7 +25,7 @@ use crate::images::Images;
 use crate::process::{Process, Thread};
 use fingerprint::Fingerprints;
 pub(crate) use fingerprint::note_messages;
-pub use message_memory::Messages;
+pub use message_memory::{Messages, message_places};
 pub(crate) use message_memory::{Piece as MessagePiece, Shared as SharedMemory, message_memory};
 use thread::NativeThread;
 use walked::Walked;
