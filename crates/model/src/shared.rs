@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 /// A value whose copies cost nothing: they share it until one of them is changed. In JSON it is the value.
 #[derive(Debug, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Shared<T>(Arc<T>);
 

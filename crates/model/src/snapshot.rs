@@ -20,6 +20,7 @@ pub struct Snapshot {
     pub worlds: Vec<World>,
     /// The processes, by rank where known.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Process>"))]
     pub processes: Vec<Shared<Process>>,
     /// What to know of the whole, in sentences: how far apart in time its processes were read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
