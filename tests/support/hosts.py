@@ -138,6 +138,8 @@ class Hosts:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
+                # Its ranks have the lowest priority for their session: it must not be that of the tests.
+                start_new_session=True,
             )
         processes.wait_until(
             lambda: "listening" in self._log(name) or self._first[name].poll() is not None, f"the sshd of {name}"
@@ -222,6 +224,7 @@ class Hosts:
                 stdout=file,
                 stderr=file,
                 env={**self.environment, **environment},
+                start_new_session=True,
             )
         self._jobs.append(job)
         processes.wait_until(

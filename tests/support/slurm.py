@@ -23,6 +23,8 @@ CONFIGURATION = """\
 ClusterName=virtual
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller_port}
+# Ranks are known by the number of their job, and another test may have a cluster on this machine, too.
+FirstJobId={controller_port}
 AuthType=auth/munge
 AuthInfo=socket={directory}/munge.socket
 CredType=cred/munge
@@ -136,7 +138,13 @@ class Slurm:
     def _start(self, name: str, command: Sequence[str]) -> None:
         with open(self.directory / f"{name}.output", "ab") as output:
             self.daemons[name] = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=self.environment
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=self.environment,
+                # Its ranks have the lowest priority for their session: it must not be that of the tests.
+                start_new_session=True,
             )
 
     def idle(self) -> int:
@@ -187,6 +195,7 @@ class Slurm:
                 stdout=file,
                 stderr=file,
                 env={**self.environment, **environment},
+                start_new_session=True,
             )
         self.jobs.append(job)
         try:

@@ -10,8 +10,8 @@
 
 static double solve(double x, double step)
 {
-    while (x < 1e9)
-        x += step;
+    /* One line: wherever in it the rank is met, that is told. */
+    for (; x < 1e9; x += step);
     return x;
 }
 
