@@ -85,7 +85,7 @@ impl Session {
         let wanted = kinds.iter().map(|kind| Ok((handle_kind(kind)?, None))).collect::<PyResult<Vec<_>>>()?;
         let read = self.session.read_handles(&wanted).map_err(|error| self.error(py, &error))?;
         self.interrupted()?;
-        Ok(read.handles)
+        Ok(read.handles.into_owned())
     }
 
     /// As `Session.handles` of the contract.

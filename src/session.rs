@@ -214,7 +214,7 @@ impl Session {
             other => return Err(PyValueError::new_err(format!("no source is called {other:?}"))),
         };
         let mut process = result.map_err(|error| self.error(py, &error))?;
-        process.handles = self.handles_of_kinds(py, &handles)?;
+        process.handles = self.handles_of_kinds(py, &handles)?.into();
         self.finished(process, stacks, wrappers)
     }
 
@@ -338,7 +338,7 @@ impl Session {
         }
         match read {
             Some(Ok(process)) => {
-                info.set_item("spawn_breakpoint", process.spawn_breakpoint)?;
+                info.set_item("spawn_breakpoint", process.spawn_breakpoint.as_deref())?;
                 info.set_item("spawned", to_python(py, &process.spawned)?)?;
             }
             Some(Err(error)) => info.set_item("spawned_not_known", error.to_string())?,

@@ -39,6 +39,12 @@ macro_rules! text {
 }
 text!(String, Arc<str>, Cow<'static, str>, model::Text);
 
+impl View for model::HandleWord {
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(PyString::new(py, &self.to_string()).into_any())
+    }
+}
+
 /// Words and structures, as the JSON has them.
 macro_rules! as_json {
     ($($kind:ident),*) => {

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::io::Read as _;
 
 use model::digest::Digester;
-use model::{Group, Process, QueueKind, Snapshot, Text};
+use model::{Group, HandleWord, Process, QueueKind, Snapshot};
 
 /// Ranks of communicators that are parts of MPI_COMM_WORLD.
 const ROW: i64 = 64;
@@ -70,7 +70,7 @@ impl Job {
         // Where the program and its libraries lie.
         let moved = (random.next() % (1 << 28)) << 12;
         let address = |value: u64| if value > 1 << 40 { value ^ moved } else { value };
-        let text = |text: &Text| u64::from_str_radix(text.trim_start_matches("0x"), 16).map_or(0, address);
+        let word = |word: HandleWord| HandleWord(address(word.0));
         process.rank = Some(rank);
         process.world_size = Some(self.size());
         process.pid = Some(40_000 + 3 * (rank % self.ranks));
@@ -87,7 +87,7 @@ impl Job {
                 argument.values.iter_mut().flatten().for_each(|value| *value = moved(*value));
             }
             for request in &mut call.requests {
-                request.handle = request.handle.as_ref().map(|handle| format!("{:#x}", text(&handle.as_str().into())));
+                request.handle = request.handle.map(word);
                 let summary = request.summary.take().unwrap_or_default();
                 let peers = [("from ", of - 1), ("to ", of + 1)];
                 request.summary = Some(peers.iter().fold(summary, |text, (word, peer)| {
@@ -108,8 +108,7 @@ impl Job {
             communicator.size = i64::try_from(group.len()).ok();
             communicator.group = Some(group);
             communicator.local_rank = Some(local_rank);
-            communicator.handle =
-                communicator.handle.as_ref().map(|handle| format!("{:#x}", text(&handle.as_str().into())));
+            communicator.handle = communicator.handle.map(word);
             for traffic in &mut communicator.traffic {
                 traffic.local_rank = self.peer(rank, of, traffic.local_rank);
             }

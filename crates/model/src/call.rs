@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Common, RequestSort, Schedule, StartedBy, Text};
+use super::{Common, HandleWord, RequestSort, Schedule, StartedBy, Text};
 use functions::c_name;
 use serde::{Deserialize, Serialize};
 
@@ -114,7 +114,7 @@ pub struct CallRequest {
     /// Its place in the array that was given; 0 for a single one.
     pub index: i64,
     /// The C handle's value, as `Operation::request` has it.
-    pub handle: Option<String>,
+    pub handle: Option<HandleWord>,
     /// How far it is.
     pub state: RequestState,
     /// What sort of operation it stands for.
@@ -130,14 +130,14 @@ pub struct CallRequest {
     pub communicator: Option<u64>,
     /// The function of that collective, where the library keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub collective: Option<String>,
+    pub collective: Option<Text>,
     /// By what the library tells such collectives of a communicator apart, equal on all members for the same one; later ones
     /// have greater numbers until the library begins anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence: Option<i64>,
     /// What the library has planned for that collective.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<Box<Schedule>>,
     /// The call that started it, the likeliest first: of several none is certain. Empty where that is not known.
     #[serde(skip_serializing_if = "super::process::is_none")]
     pub started_by: Common<Vec<StartedBy>>,

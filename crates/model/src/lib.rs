@@ -15,6 +15,7 @@ mod facts;
 mod finding;
 mod groups;
 pub mod handle;
+mod hexadecimal;
 mod odd_rank;
 mod operation;
 mod process;
@@ -44,6 +45,7 @@ pub use facts::Facts;
 pub use finding::{Blamed, Finding, FindingKind, Limit, LimitKind, Motion, RankCall, RankMovement, State, Verdict};
 pub use groups::{Group, Groups};
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Known, Progress, RequestFacts, RequestSort, Typed};
+pub use hexadecimal::HandleWord;
 pub use odd_rank::{OddReason, Standing};
 pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState, Unwritten};
 pub use process::{Communicator, Mpi, Process, Spawned, Stage, Traffic};
@@ -67,4 +69,4 @@ pub use window::Window;
 pub use world::{Elsewhere, World};
 
 /// The version of what agents of nodes are asked and answer; both ends must have the same.
-pub const AGENT_PROTOCOL: u32 = 3;
+pub const AGENT_PROTOCOL: u32 = 4;

@@ -118,7 +118,7 @@ pub struct Operation {
     /// Whether the data lies in a buffer of the system: a buffered send's copy, an unexpected message.
     pub system_buffer: bool,
     /// Address of the data in the process.
-    #[serde(with = "hex_address")]
+    #[serde(with = "crate::hexadecimal::addresses")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub buffer: Option<u64>,
     /// Rank in the communicator of the peer that was matched (receives), or of the destination (sends).
@@ -143,17 +143,17 @@ pub struct Operation {
     /// Number of elements of the datatype.
     pub count: Option<u64>,
     /// The C handle of the request; where handles are pointers the address of the MPI library's object.
-    #[serde(with = "hex_address")]
+    #[serde(with = "crate::hexadecimal::addresses")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub request: Option<u64>,
     /// Of a send that waits for its receiver: by which address or number the MPI library, or the network's below it, names the
     /// request in its messages; null where that is not known.
-    #[serde(with = "hex_address", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "crate::hexadecimal::addresses", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub library_request: Option<u64>,
     /// Of a message that has arrived and that its sender waits with: its sender's request, as `library_request` names it there;
     /// null where the message names none.
-    #[serde(with = "hex_address", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "crate::hexadecimal::addresses", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub sender_request: Option<u64>,
     /// As `CallRequest::started_by`; of an operation of a blocking call empty.
@@ -245,26 +245,5 @@ impl Queue {
     /// A queue about which nothing is known, with the reason and the remedy.
     pub fn no_information(detail: impl Into<String>) -> Self {
         Self { state: QueueState::NoInformation, detail: Some(detail.into()), ..Self::default() }
-    }
-}
-
-/// Addresses as `"0x…"` or null.
-mod hex_address {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(address: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
-        match address {
-            Some(address) => serializer.collect_str(&format_args!("{address:#x}")),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-        let text = Option::<String>::deserialize(deserializer)?;
-        text.map(|text| {
-            let digits = text.strip_prefix("0x").ok_or_else(|| serde::de::Error::custom("an address without 0x"))?;
-            u64::from_str_radix(digits, 16).map_err(serde::de::Error::custom)
-        })
-        .transpose()
     }
 }

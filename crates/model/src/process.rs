@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Call, Common, EarlierCollective, Elsewhere, Group, HandleList, Operation, Outside, PythonException, Queue, Sender,
-    Source, SourceCall, Stack, TcpConnections, Text, Usual, Window,
+    Call, Common, EarlierCollective, Elsewhere, Group, HandleList, HandleWord, Operation, Outside, PythonException,
+    Queue, Sender, Source, SourceCall, Stack, TcpConnections, Text, Usual, Window,
 };
 
 /// One process.
@@ -21,7 +21,7 @@ pub struct Process {
     pub world_key: Option<Text>,
     /// What the MPI library calls the world that spawned it; None where none did, or it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent_world_key: Option<String>,
+    pub parent_world_key: Option<Text>,
     /// Number of its world in `Snapshot.worlds`; None where there is but one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub world: Option<i64>,
@@ -32,7 +32,7 @@ pub struct Process {
     pub pid: Option<i64>,
     /// When it was stopped to be read, RFC 3339 in UTC; None where only the snapshot's time is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub captured_at: Option<String>,
+    pub captured_at: Option<Text>,
     /// Name of the host; None where the target cannot tell.
     pub host: Option<Text>,
     /// Path of the executable.
@@ -46,11 +46,11 @@ pub struct Process {
     pub stage: Option<Stage>,
     /// What the kernel says of it: `running`, `sleeping`, `stopped`, `zombie`, `ended`; None where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
+    pub state: Option<Text>,
     /// What the kernel holds for its TCP connections, where a live process is read without a debugger, and in what is recorded then;
     /// of others only why nothing is known. None in what earlier versions have written.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tcp: Option<TcpConnections>,
+    pub tcp: Option<Common<TcpConnections>>,
     /// The threads that are inside MPI.
     pub calls: Common<Vec<Call>>,
     /// Where the other threads stand.
@@ -60,14 +60,14 @@ pub struct Process {
     #[serde(skip_serializing_if = "is_none")]
     pub stacks: Common<Vec<Stack>>,
     /// Exceptions of a Python program: those that threads handle just now, and the one that ended it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub exceptions: Vec<PythonException>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub exceptions: Common<Vec<PythonException>>,
     /// Whether Python has ended in it (Py_Finalize): then nothing is known any more of an exception that ended its program.
     #[serde(skip_serializing_if = "is_false")]
     pub python_ended: bool,
     /// Calls of MPI in the source of the functions on its stacks; not written down.
     #[serde(skip)]
-    pub source_calls: Vec<SourceCall>,
+    pub source_calls: Common<Vec<SourceCall>>,
     /// Calls in the source of the functions on its stacks that may have sent messages before.
     #[serde(skip_serializing_if = "is_none")]
     pub senders: Common<Vec<Sender>>,
@@ -80,7 +80,7 @@ pub struct Process {
     /// Functions of collectives that its thread may come to yet, by the source of the functions on its stack, MPI_Finalize among
     /// them; null: not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub later_collectives: Option<Vec<String>>,
+    pub later_collectives: Option<Common<Vec<Text>>>,
     /// Whether `calls` and `outside` are all threads, each seen down to its end; None where that is not known. Only
     /// then does a thread that is not in `calls` stand outside MPI for sure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,17 +88,17 @@ pub struct Process {
     /// The communicators.
     pub communicators: Common<Vec<Communicator>>,
     /// The windows that its calls are on.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub windows: Vec<Window>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub windows: Common<Vec<Window>>,
     /// The handles that were asked for: a list for each kind. Empty in a snapshot of queues.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub handles: Vec<HandleList>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub handles: Common<Vec<HandleList>>,
     /// Processes that this one spawned or connected to, as its plug-in tells (MPI-2).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub spawned: Vec<Spawned>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub spawned: Common<Vec<Spawned>>,
     /// The function in which a debugger is to stop to see processes that are spawned, as its plug-in tells.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub spawn_breakpoint: Option<String>,
+    pub spawn_breakpoint: Option<Text>,
     /// Facts in words that have no place elsewhere, such as messages for a communicator that does not exist yet.
     pub notes: Vec<String>,
     /// What could not be read of this process, in sentences.
@@ -226,7 +226,7 @@ pub struct Communicator {
     /// The MPI library's own number of it, as text: the same on all members where the library has such a thing.
     pub context_id: Option<Text>,
     /// The MPI_Comm handle as the program has it, in hex: for Open MPI the address of the communicator object.
-    pub handle: Option<String>,
+    pub handle: Option<HandleWord>,
     /// Rank of this process in the communicator.
     pub local_rank: Option<i64>,
     /// Size of the (local) group.
@@ -269,6 +269,10 @@ impl Communicator {
     pub fn queues_mut(&mut self) -> [&mut Queue; 3] {
         [&mut self.pending_sends, &mut self.pending_receives, &mut self.unexpected_messages]
     }
+}
+
+impl Usual for TcpConnections {
+    const USUAL: &'static Self = &Self { open: None, unread_bytes: None, unacknowledged_bytes: None, reason: None };
 }
 
 impl Usual for Mpi {

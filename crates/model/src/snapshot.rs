@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Common, Communicator, Finding, Groups, Process, Queue, Shared, StackTree, Verdict, Which, World};
+use super::{Common, Communicator, Finding, Groups, Process, Queue, Shared, StackTree, Text, Verdict, Which, World};
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "mpi-queues/1";
@@ -91,10 +91,10 @@ impl Snapshot {
             process.rank = process.rank.or(rank);
             process.world_size = process.world_size.or(world_size);
             if captured_at.is_some() {
-                process.captured_at.clone_from(&captured_at);
+                process.captured_at = captured_at.as_deref().map(Text::from);
             }
             if state.is_some() {
-                process.state.clone_from(&state);
+                process.state = state.as_deref().map(Text::from);
             }
         }
     }
@@ -176,7 +176,7 @@ fn shown(communicator: &Communicator, internal: bool) -> Communicator {
     Communicator {
         name: communicator.name.clone(),
         context_id: communicator.context_id.clone(),
-        handle: communicator.handle.clone(),
+        handle: communicator.handle,
         group: communicator.group.clone(),
         remote_group: communicator.remote_group.clone(),
         elsewhere: communicator.elsewhere.clone(),

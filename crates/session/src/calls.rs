@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::{Session, refine, started, windows};
 use functions::{Chapter, Direction, WaitKind};
 use model::{
-    Argument, Call, CallRequest, Communicator, Handle, HandleKind, HandleState, Operation, OperationStatus, Process,
-    Progress, Remark, RequestSort, RequestState, SourceCall, Text, Window,
+    Argument, Call, CallRequest, Common, Communicator, Handle, HandleKind, HandleState, HandleWord, Operation,
+    OperationStatus, Process, Progress, Remark, RequestSort, RequestState, SourceCall, Text, Window,
 };
 use readers::{Depth, HandleSource};
 use target::Target;
@@ -24,8 +24,8 @@ impl Form {
         if self.bytes == 4 { u64::from(value as u32) } else { value as u64 }
     }
 
-    fn c_text(self, value: i64) -> String {
-        format!("{:#x}", self.c_value(value))
+    fn c_word(self, value: i64) -> HandleWord {
+        HandleWord(self.c_value(value))
     }
 }
 
@@ -51,8 +51,7 @@ impl<T: Target> Session<T> {
                     let held = call.request.handle.map(|handle| (handle, call.request.fortran));
                     if let Some((handle, fortran)) = held {
                         let look = || described(reader, form, fortran, HandleKind::Request, handle, Depth::Short);
-                        let of =
-                            || look().handle?.strip_prefix("0x").and_then(|text| u64::from_str_radix(text, 16).ok());
+                        let of = || HandleWord::of(&look().handle?).map(|word| word.0);
                         handles.entry((handle, fortran)).or_insert_with(of);
                     }
                 }
@@ -140,7 +139,7 @@ fn resolve_window(
     communicators: &[Communicator],
     form: Form,
     reader: &dyn HandleSource,
-    windows: &mut Vec<Window>,
+    windows: &mut Common<Vec<Window>>,
 ) {
     let Some(value) = call.argument("win").and_then(handle_in) else { return };
     let fortran = call.function.starts_with("mpi_");
@@ -185,7 +184,7 @@ fn communicator_of<'c>(
     fortran: bool,
     describe: &dyn Fn(HandleKind, i64, Depth) -> Option<Handle>,
 ) -> (Option<&'c Communicator>, Option<Text>) {
-    let by_handle = |handle: &str| communicators.iter().find(|found| found.handle.as_deref() == Some(handle));
+    let by_handle = |handle: HandleWord| communicators.iter().find(|found| found.handle == Some(handle));
     let known = |found: &'c Communicator| (Some(found), Some(found.name.clone()).filter(|name| !name.is_empty()));
     let Some(value) = handle_in(argument) else {
         // A name of the standard's stands for one communicator only, which has that name unless it was given another.
@@ -193,11 +192,12 @@ fn communicator_of<'c>(
         let found = meaning.and_then(|meaning| communicators.iter().find(|found| found.name == meaning));
         return found.map_or((None, None), known);
     };
-    if !fortran && let Some(found) = by_handle(&form.c_text(value)) {
+    if !fortran && let Some(found) = by_handle(form.c_word(value)) {
         return known(found);
     }
     let Some(handle) = describe(HandleKind::Comm, value, Depth::Short) else { return (None, None) };
-    match handle.handle.as_deref().filter(|_| handle.state == HandleState::Live).and_then(by_handle) {
+    let live = handle.handle.as_deref().filter(|_| handle.state == HandleState::Live);
+    match live.and_then(HandleWord::of).and_then(by_handle) {
         Some(found) => known(found),
         None => (None, called(&handle).map(Into::into)),
     }
@@ -222,7 +222,7 @@ fn request(
     communicators: &[Communicator],
 ) -> CallRequest {
     let Some(handle) = describe(HandleKind::Request, value, Depth::Short) else {
-        return CallRequest { index, handle: Some(form.c_text(value)), ..CallRequest::default() };
+        return CallRequest { index, handle: Some(form.c_word(value)), ..CallRequest::default() };
     };
     let facts = handle.request();
     let state = match (handle.state, facts.map(|facts| facts.progress)) {
@@ -237,14 +237,14 @@ fn request(
     let persistent = facts.is_some_and(|facts| facts.persistent);
     let mut found = CallRequest { index, state, sort, persistent, ..CallRequest::default() };
     if let Some(facts) = facts.filter(|_| sort == Some(RequestSort::Collective)) {
-        let named = facts.communicator.as_deref();
-        let of = |comm: &&Communicator| named.is_some() && comm.handle.as_deref() == named;
+        let named = facts.communicator.as_deref().and_then(HandleWord::of);
+        let of = |comm: &&Communicator| named.is_some() && comm.handle == named;
         found.communicator = communicators.iter().find(of).map(|comm| comm.unique_id);
         found.sequence = facts.sequence;
-        found.collective = facts.schedule.as_ref().and_then(|schedule| schedule.function().map(str::to_owned));
-        found.schedule.clone_from(&facts.schedule);
+        found.collective = facts.schedule.as_ref().and_then(|schedule| schedule.function().map(Text::from));
+        found.schedule = facts.schedule.clone().map(Box::new);
     }
-    CallRequest { handle: handle.handle, summary: Some(handle.summary), ..found }
+    CallRequest { handle: handle.handle.as_deref().and_then(HandleWord::of), summary: Some(handle.summary), ..found }
 }
 
 /// Says which of its communicator's non-blocking collectives a request is, where the library keeps that with messages only:

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{LayoutChoice, Session, Wrappers, add_facts, kept_arguments, tell_missing};
-use model::{Facts, Process, Stack};
+use model::{Common, Facts, Process, Stack};
 use recording::Replay;
 use target::{Target, TargetError};
 
@@ -26,7 +26,7 @@ impl<T: Target> Session<T> {
     pub fn complete(&self, process: &mut Process, facts: &mut Facts, wrappers: &Wrappers, missing: &[TargetError]) {
         let told = self.add_python(&mut facts.stacks);
         process.notes.extend(told.notes);
-        process.exceptions = told.exceptions;
+        process.exceptions = told.exceptions.into();
         process.python_ended = told.ended;
         facts.stacks.iter_mut().for_each(|stack| wrappers.mark(stack));
         add_facts(process, facts);
@@ -34,6 +34,6 @@ impl<T: Target> Session<T> {
         kept_arguments::tell(process, &facts.stacks);
         tell_missing(process, missing);
         // What only this work needed, and no JSON has.
-        process.source_calls.clear();
+        process.source_calls = Common::default();
     }
 }

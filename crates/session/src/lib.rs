@@ -262,7 +262,7 @@ impl<T: Target> Session<T> {
                     .into(),
             ),
             world_key: report.world.map(Into::into),
-            parent_world_key: report.parent_world,
+            parent_world_key: report.parent_world.map(Into::into),
             communicators: report.communicators.into(),
             notes: report.notes,
             problems: report.problems,

@@ -81,7 +81,7 @@ impl<T: Target> Session<T> {
         // What the arguments of calls mean.
         noting.resolve_calls(&mut Process {
             calls: request.facts.stacks.iter().filter_map(Stack::call).collect(),
-            source_calls: source_calls(&request.facts),
+            source_calls: source_calls(&request.facts).into(),
             ..Process::default()
         });
         // Where Python stands; the stacks are recorded as they are.

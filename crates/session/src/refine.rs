@@ -33,14 +33,14 @@ pub fn add_facts(process: &mut Process, facts: &Facts) {
     process.world_size = process.world_size.or_else(|| number(size)).or_else(|| number(hydra_size));
     process.calls = facts.stacks.iter().filter_map(model::Stack::call).collect();
     process.outside = facts.stacks.iter().filter_map(model::Stack::outside).collect();
-    process.source_calls = source_calls(facts);
+    process.source_calls = source_calls(facts).into();
     process.all_threads = Some(facts.all_threads);
     // Not every library marks the beginning of MPI_Finalize, and its structures go before the function returns.
     let finalizing = process.calls.iter().any(|call| call.c_name() == "MPI_Finalize");
     if finalizing && matches!(process.stage, None | Some(Stage::Initialized | Stage::Finalized)) {
         process.stage = Some(Stage::Finalizing);
     }
-    process.tcp = facts.tcp.clone().or_else(|| Some(TcpConnections::not_asked(&facts.via)));
+    process.tcp = Some(facts.tcp.clone().unwrap_or_else(|| TcpConnections::not_asked(&facts.via)).into());
     process.problems.extend(facts.problems.iter().cloned());
 }
 

@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 use candidates::{Candidate, Fitting, Known, fitting, given, order};
 use functions::{Started, find};
 use model::{
-    CallRequest, Common, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort, RequestState,
-    SameObject, SourceCall, StartedBy, StartedHow,
+    CallRequest, Common, HandleWord, Operation, OperationStatus, Process, Progress, QueueKind, RequestSort,
+    RequestState, SameObject, SourceCall, StartedBy, StartedHow,
 };
 
 /// Of more calls that come into question none is told.
@@ -76,7 +76,7 @@ pub fn tell(process: &mut Process, handle: &mut dyn FnMut(&SourceCall) -> Option
 fn tell_calls(process: &mut Process, candidates: &[Candidate<'_>]) {
     let mut calls = std::mem::take(&mut process.calls);
     // There may be a hundred thousand operations, of which calls wait for few.
-    let waited = |request: &CallRequest| request.handle.as_deref().and_then(hexadecimal);
+    let waited = |request: &CallRequest| request.handle.map(|handle| handle.0);
     let waited: HashSet<u64> = calls.iter().flat_map(|call| &call.requests).filter_map(waited).collect();
     let mut posted = Posted::new();
     for communicator in process.communicators.iter().filter(|_| !waited.is_empty()) {
@@ -101,7 +101,7 @@ fn tell_calls(process: &mut Process, candidates: &[Candidate<'_>]) {
 fn waited(process: &Process) -> HashMap<u64, Common<Vec<StartedBy>>> {
     let mut found = HashMap::new();
     for request in process.calls.iter().flat_map(|call| &call.requests) {
-        if let Some(handle) = request.handle.as_deref().and_then(hexadecimal) {
+        if let Some(handle) = request.handle.map(|handle| handle.0) {
             found.entry(handle).or_insert_with(|| request.started_by.clone());
         }
     }
@@ -115,9 +115,12 @@ fn starting(name: &str) -> Option<&str> {
 
 /// Adds it to the requests among handles that were asked for, as a fact of theirs.
 fn tell_handles(process: &mut Process, waited: &HashMap<u64, Common<Vec<StartedBy>>>, candidates: &[Candidate<'_>]) {
+    if process.handles.is_empty() {
+        return;
+    }
     for handle in process.handles.iter_mut().flat_map(|list| &mut list.handles) {
         let Some(facts) = handle.request().filter(|facts| facts.progress != Progress::Complete) else { continue };
-        let number = handle.handle.as_deref().and_then(hexadecimal);
+        let number = handle.handle.as_deref().and_then(HandleWord::of).map(|word| word.0);
         let started_by = match number.and_then(|number| waited.get(&number)) {
             Some(started) => started.clone(),
             None => {
@@ -139,7 +142,7 @@ fn of_request(thread: i64, request: &CallRequest, posted: &Posted<'_>, candidate
     if matches!(request.state, RequestState::Null | RequestState::Invalid | RequestState::Unknown) {
         return Vec::new();
     }
-    let number = request.handle.as_deref().and_then(hexadecimal);
+    let number = request.handle.map(|handle| handle.0);
     let known = known(request, number.and_then(|number| posted.get(&number)).copied());
     let here = |one: &&Candidate<'_>| {
         let object = &one.call.request;
@@ -246,12 +249,8 @@ fn known<'p>(request: &'p CallRequest, found: Option<(u64, (QueueKind, &'p Opera
         communicator: request.communicator.or(found.map(|(communicator, _)| communicator)),
         call: found.and_then(|(_, (_, one))| one.call.as_deref()).and_then(starting),
         operation: found.map(|(_, found)| found),
-        schedule: request.schedule.as_ref(),
+        schedule: request.schedule.as_deref(),
     }
-}
-
-fn hexadecimal(text: &str) -> Option<u64> {
-    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::handle::{Open, Reference};
-use model::{Communicator, Handle, HandleKind, HandleState, Known, Typed, Window};
+use model::{Communicator, Handle, HandleKind, HandleState, HandleWord, Known, Typed, Window};
 use readers::{Depth, HandleSource};
 
 /// What a diagnosis needs to know of a window; `None` where the value is none.
@@ -15,12 +15,12 @@ pub fn of_handle(handle: &Handle, communicators: &[Communicator], reader: &dyn H
     let mut unknown = BTreeMap::new();
     let named = |reference: Option<&Option<Reference>>| reference?.as_ref()?.handle.clone();
     let communicator = named(known(&details.communicator, "communicator", &mut unknown));
+    let communicator = communicator.as_deref().and_then(HandleWord::of);
     let of = |found: &&Communicator| communicator.is_some() && found.handle == communicator;
     let found = communicators.iter().find(of);
     let group = || {
         let group = named(details.group.as_ref().ok())?;
-        let group = u64::from_str_radix(group.strip_prefix("0x")?, 16).ok()?;
-        match reader.describe(HandleKind::Group, group, Depth::Full).typed {
+        match reader.describe(HandleKind::Group, HandleWord::of(&group)?.0, Depth::Full).typed {
             Typed::Group(ranks) => ranks.ok(),
             _ => None,
         }

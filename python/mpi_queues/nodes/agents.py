@@ -14,9 +14,10 @@ import selectors
 import signal
 import subprocess
 import time
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import IO, Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+from typing import IO, Any, Deque, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .._native import AGENT_PROTOCOL, Digests, Snapshot, __version__
 from ..errors import UserError
@@ -129,8 +130,10 @@ class Agents:
         self.nodes = list(nodes)
         self._answers: Dict[int, Dict[str, Look]] = {}
         self._readers = ThreadPoolExecutor(_READERS)
-        #: Digests that are being read, with who sent them, at which look, and what else it told.
-        self._coming: List[Tuple[_Sender, int, Dict[str, Any], Future[Snapshot]]] = []
+        #: How many digests are being read.
+        self._coming = 0
+        #: Those that were: with who sent them, at which look, and what else it told.
+        self._come: Deque[Tuple[_Sender, int, Dict[str, Any], Future[Snapshot]]] = deque()
         self._engine = engine
         #: Nodes from which nothing more is to come.
         self.failed: Set[str] = set()
@@ -178,13 +181,11 @@ class Agents:
     @property
     def answers(self) -> Dict[int, Dict[str, Look]]:
         """What they have answered: by the number of the look, then by node."""
-        coming, self._coming = self._coming, []
-        for one in coming:
-            sender, look, told, snapshot = one
-            if not snapshot.done():
-                self._coming.append(one)
-            elif snapshot.exception() is not None:
-                error = snapshot.exception()
+        while self._come:
+            sender, look, told, snapshot = self._come.popleft()
+            self._coming -= 1
+            error = snapshot.exception()
+            if error is not None:
                 sender.problem = f"{_NONSENSE}: {error}" if isinstance(error, BadFrame) else _NONSENSE
                 self.failed.update([sender.node] if sender.node is not None else [])
             elif look in self._answers and sender.node is not None:
@@ -198,7 +199,7 @@ class Agents:
     @property
     def is_reading(self) -> bool:
         """Whether there is more that they have answered, and that is not read yet."""
-        return bool(self._coming)
+        return self._coming > 0
 
     @property
     def has_ended(self) -> bool:
@@ -272,8 +273,11 @@ class Agents:
         if message.kind == "digest":
             if sender.node is None or message.look not in self._answers or message.look not in sender.told:
                 raise BadFrame("an answer that nobody has asked for")
+            look, told = message.look, sender.told.pop(message.look)
+            self._coming += 1
             snapshot = self._readers.submit(self._snapshot, sender.node, message)
-            self._coming.append((sender, message.look, sender.told.pop(message.look), snapshot))
+            # A reader's thread says when it is done: with a thousand nodes it takes too long to ask for each.
+            snapshot.add_done_callback(lambda done: self._come.append((sender, look, told, done)))
             return
         content = json.loads(message.body())
         if message.kind == "hello":

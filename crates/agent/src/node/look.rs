@@ -82,7 +82,7 @@ pub fn listed(rank: &Rank) -> Snapshot {
     for process in &mut snapshot.processes {
         process.executable =
             fs::read_link(format!("/proc/{}/exe", rank.pid)).ok().map(|path| printable_path(&path).into());
-        process.state = Some(refused::state_word(rank.pid).to_owned());
+        process.state = Some(refused::state_word(rank.pid).into());
         process.world_key = rank.world.clone().map(Into::into);
     }
     snapshot

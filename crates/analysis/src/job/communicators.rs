@@ -331,7 +331,9 @@ impl<'a> Identities<'a, '_> {
         let (first_group, second) = seen.key.groups;
         let groups = first_group.map(|group| std::iter::once(group).chain(second).map(members).collect());
         let name = seen.view.communicator.name.as_str();
-        self.found.push(Shared { name, groups, views: Vec::new(), doubt: None });
+        // Every process has an MPI_COMM_SELF.
+        let members = first_group.map_or(0, |group| self.groups.members(group).len());
+        self.found.push(Shared { name, groups, views: Vec::with_capacity(members.min(4)), doubt: None });
         self.join(id, seen.view);
         if first != Some(id) {
             for id in first.into_iter().chain([id]) {

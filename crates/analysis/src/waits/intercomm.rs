@@ -1,7 +1,6 @@
 //! MPI_Intercomm_create: its leaders meet on a communicator of their own, the others of each group wait for their leader.
 
 use super::point_to_point::NOT_COUNTED;
-use super::requests::number;
 use super::{Context, Found, Need, Op, Peer, peer};
 use crate::job::{ProcIndex, Side};
 use model::{Call, Process};
@@ -52,8 +51,8 @@ fn remote_leader(context: &Context<'_, '_>, proc: ProcIndex, process: &Process, 
     let value = given(call, "peer_comm")?;
     let place = process.communicators.iter().position(|communicator| {
         // MPICH's handles are of 32 bits, and may be negative as an int.
-        communicator.handle.as_deref().and_then(number).is_some_and(|handle| {
-            handle == value as u64 || handle == u64::from(value as u32) && i32::try_from(value).is_ok()
+        communicator.handle.is_some_and(|handle| {
+            handle.0 == value as u64 || handle.0 == u64::from(value as u32) && i32::try_from(value).is_ok()
         })
     })?;
     let shared = context.job.communicators.get(context.job.communicator(proc.0, place)?.0)?;

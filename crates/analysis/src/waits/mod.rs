@@ -190,7 +190,8 @@ impl<'a> Found<'a> {
     /// Several needs as one.
     fn joined(parts: Vec<Self>, join: impl FnOnce(Vec<Need>) -> Need) -> Self {
         let mut needs = Vec::with_capacity(parts.len());
-        let (mut in_flight, mut operations) = (None, Vec::new());
+        let count = parts.iter().map(|part| part.operations.len()).sum();
+        let (mut in_flight, mut operations) = (None, Vec::with_capacity(count));
         for part in parts {
             needs.push(part.need);
             in_flight = in_flight.or(part.in_flight);

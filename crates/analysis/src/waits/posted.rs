@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use crate::job::{CommunicatorId, Job, ProcIndex};
 use crate::matching::Place;
-use model::{Argument, Call, Communicator, Operation, OperationStatus, Process, QueueKind, SourceKind};
+use model::{Argument, Call, Communicator, HandleWord, Operation, OperationStatus, Process, QueueKind, SourceKind};
 
 use functions::WaitKind;
 use functions::constants::Family;
@@ -217,8 +217,8 @@ fn constants(process: &Process) -> Option<Family> {
     if process.mpi.as_ref().is_some_and(|mpi| mpi.implementation == "Open MPI") {
         return Some(Family::OpenMpi);
     }
-    let has = |handle: &str| process.communicators.iter().any(|one| one.handle.as_deref() == Some(handle));
-    match (has("0x44000000"), has("0x101")) {
+    let has = |handle: u64| process.communicators.iter().any(|one| one.handle == Some(HandleWord(handle)));
+    match (has(0x4400_0000), has(0x101)) {
         (true, false) => Some(Family::Mpich),
         (false, true) => Some(Family::Abi),
         _ => None,

@@ -22,8 +22,7 @@ impl<'a> Context<'a, '_> {
         for request in &call.requests {
             match request.state {
                 RequestState::Open => {
-                    let handle = request.handle.as_deref().and_then(number);
-                    let op = handle.and_then(|handle| self.open.request(handle));
+                    let op = request.handle.and_then(|handle| self.open.request(handle.0));
                     parts.push(op.map_or_else(|| self.without_operation(call, request), |op| self.operation(op)));
                 }
                 RequestState::Unknown | RequestState::Invalid => parts.push(Found::only(Need::Unknown(INCOMPLETE))),
@@ -89,9 +88,4 @@ impl<'a> Context<'a, '_> {
 /// Whether an internal operation may be one of a non-blocking collective: not where the library names a blocking one.
 pub(super) fn non_blocking(op: &Op<'_>) -> bool {
     !op.operation.extra_text.iter().any(|remark| matches!(remark, Remark::Collective(Some(_))))
-}
-
-/// A handle's value.
-pub(super) fn number(text: &str) -> Option<u64> {
-    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }

@@ -72,7 +72,7 @@ pub(super) fn of<'a>(proc: &Proc<'a>) -> ProcState<'a> {
         _ if stands_in(WaitKind::Abort) => return ProcState::Finished(Finished::Aborting),
         _ => {}
     }
-    let mut threads = Vec::new();
+    let mut threads = Vec::with_capacity(process.calls.len());
     for call in &process.calls {
         match wait_kind(&call.c_name()) {
             WaitKind::Poll => return ProcState::Free(Free::Polling(call)),

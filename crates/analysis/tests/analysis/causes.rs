@@ -2,8 +2,8 @@
 
 use analysis::diagnose::diagnose;
 use model::{
-    CallRequest, Communicator, Finding, FindingKind, Operation, Remark, RequestState, Sender, Snapshot, StartedBy,
-    State, Verdict,
+    CallRequest, Communicator, Finding, FindingKind, HandleWord, Operation, Remark, RequestState, Sender, Snapshot,
+    StartedBy, State, Verdict,
 };
 
 use super::made::{call, job, of_kind, receive, twice};
@@ -44,7 +44,7 @@ fn waits_for(snapshot: &mut Snapshot, rank: usize, from: i64, function: &str, ro
         ..StartedBy::default()
     };
     snapshot.processes[rank].calls[0].requests.push(CallRequest {
-        handle: Some("0x77".to_owned()),
+        handle: Some(HandleWord(0x77)),
         state: RequestState::Open,
         communicator: Some(0),
         sequence: Some(32),

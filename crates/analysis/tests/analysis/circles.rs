@@ -1,6 +1,6 @@
 //! Collectives of several communicators in which ranks wait in a circle, on snapshots built by hand.
 
-use model::{Communicator, Finding, FindingKind as Kind, Snapshot};
+use model::{Communicator, Finding, FindingKind as Kind, Snapshot, Text};
 
 use super::made::{call, job, of_kind, twice};
 
@@ -100,7 +100,7 @@ fn left_out(later: Option<&[&str]>) -> Snapshot {
     for (rank, function, id) in [(0, "MPI_Allreduce", 1), (1, "MPI_Allreduce", 1), (2, "MPI_Barrier", 0)] {
         stands(&mut snapshot, rank, function, id);
     }
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let names = |names: &[&str]| names.iter().map(|name| Text::from(*name)).collect();
     for rank in 0..2 {
         snapshot.processes[rank].later_collectives = Some(names(&["MPI_Barrier", "MPI_Finalize"]));
     }
@@ -134,7 +134,7 @@ fn who_stands_in_the_same_function_has_not_left_it_out() {
         communicator(&mut snapshot, "air", 1, &[0, 1]);
         for (rank, function) in functions.into_iter().enumerate() {
             stands(&mut snapshot, rank, function, rank as u64);
-            snapshot.processes[rank].later_collectives = Some(vec!["MPI_Finalize".to_owned()]);
+            snapshot.processes[rank].later_collectives = Some(vec![Text::from("MPI_Finalize")].into());
         }
         let (findings, first) = told(&snapshot);
         assert_eq!((first.kind, first.certain), (kind, true), "{findings:?}");

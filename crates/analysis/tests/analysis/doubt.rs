@@ -2,7 +2,7 @@
 
 use analysis::diagnose::diagnose;
 use analysis::waits::{Peer, peer};
-use model::{Argument, Mpi, Process, Snapshot, State};
+use model::{Argument, HandleWord, Mpi, Process, Snapshot, State};
 
 use super::made::{call, counted, job, receive, twice};
 
@@ -16,7 +16,7 @@ fn damaged(arguments: &[(&str, i64)]) -> Snapshot {
     for process in &mut snapshot.processes {
         let queue = &mut process.communicators[0].pending_receives;
         queue.operations[0].call = Some("MPI_Recv".into());
-        process.communicators[0].handle = Some("0x1000".to_owned());
+        process.communicators[0].handle = Some(HandleWord(0x1000));
     }
     let given =
         |(name, value): &(&str, i64)| Argument { name: (*name).into(), value: Some(*value), ..Argument::default() };
@@ -87,7 +87,7 @@ fn constants_are_those_of_the_mpi() {
     let process = |implementation: &str, world: &str| {
         let mut process = job(1).processes.remove(0);
         process.mpi = Some(Mpi { implementation: implementation.to_owned(), ..Mpi::default() }.into());
-        process.communicators[0].handle = Some(world.to_owned());
+        process.communicators[0].handle = HandleWord::of(world);
         process
     };
     let named = |process: &Process, value: i64| {

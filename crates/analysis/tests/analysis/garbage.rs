@@ -152,7 +152,7 @@ fn call() -> impl Strategy<Value = Call> {
     ]);
     let request = (number(), option::of(word()), states).prop_map(|(index, handle, state)| CallRequest {
         index,
-        handle,
+        handle: handle.as_deref().and_then(model::HandleWord::of),
         state,
         ..CallRequest::default()
     });
@@ -200,7 +200,7 @@ fn process() -> impl Strategy<Value = Process> {
             world: numbers.3,
             mpi: implementation.map(|name| Mpi { implementation: name.to_owned(), ..Mpi::default() }).map(Into::into),
             stage,
-            state,
+            state: state.map(Into::into),
             all_threads,
             calls: lists.0.into(),
             outside: lists.1.into(),

@@ -1,7 +1,7 @@
 //! Non-blocking collectives that ranks missed, on snapshots built by hand.
 
 use analysis::diagnose::diagnose;
-use model::{CallRequest, Finding, FindingKind, Remark, RequestState, Snapshot};
+use model::{CallRequest, Finding, FindingKind, HandleWord, Remark, RequestState, Snapshot};
 
 use super::made::{call, counted, job, of_kind, receive, twice};
 
@@ -9,7 +9,7 @@ use super::made::{call, counted, job, of_kind, receive, twice};
 fn waits(snapshot: &mut Snapshot, rank: usize, from: i64) {
     call(snapshot, rank, "MPI_Wait", 10);
     snapshot.processes[rank].calls[0].requests.push(CallRequest {
-        handle: Some("0x77".to_owned()),
+        handle: Some(HandleWord(0x77)),
         state: RequestState::Open,
         communicator: Some(0),
         sequence: Some(32),

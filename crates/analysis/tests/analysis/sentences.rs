@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use analysis::diagnose::{Earlier, Watched, diagnose};
 use analysis::findings::messages::Fate;
 use model::{
-    Argument, CallRequest, Finding, FindingKind, Operation, OperationStatus, Outside, QueueKind, RequestState,
-    Snapshot, Stage, State, SystemCall,
+    Argument, CallRequest, Finding, FindingKind, HandleWord, Operation, OperationStatus, Outside, QueueKind,
+    RequestState, Snapshot, Stage, State, SystemCall,
 };
 
 use super::made::{call, counted, job, outside, receive, send};
@@ -119,7 +119,7 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
             lock.processes[0].outside[0].system_call =
                 Some(SystemCall { name: Some("futex".to_owned()), waits: true, timed: false });
             let mut stopped = waits_for_zero();
-            stopped.processes[0].state = Some("stopped".to_owned());
+            stopped.processes[0].state = Some("stopped".into());
             vec![lock, stopped]
         }
         FindingKind::SlowRank => {
@@ -217,7 +217,7 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
                 ..CallRequest::default()
             };
             let open =
-                CallRequest { handle: Some("0x1011".to_owned()), state: RequestState::Open, ..CallRequest::default() };
+                CallRequest { handle: Some(HandleWord(0x1011)), state: RequestState::Open, ..CallRequest::default() };
             let summary = Some("MPI_Recv_init from 1".to_owned());
             snapshot.processes[0].calls[0].requests = vec![open, CallRequest { summary, ..idle(1) }, idle(2)];
             vec![snapshot]

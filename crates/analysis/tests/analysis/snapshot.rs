@@ -1,8 +1,8 @@
 //! The snapshot of a state of the machine, as readers give it.
 
 use model::{
-    Argument, Call as ModelCall, CallRequest, Communicator, Group, Mpi, Operation as ModelOperation, Outside, Process,
-    Queue, Remark, RequestSort, RequestState, Snapshot, Stage, Traffic,
+    Argument, Call as ModelCall, CallRequest, Communicator, Group, HandleWord, Mpi, Operation as ModelOperation,
+    Outside, Process, Queue, Remark, RequestSort, RequestState, Snapshot, Stage, Traffic,
 };
 
 use super::machine::{COMMS, Call, FIRST_NUMBERED, Kind, Message, Operation, State};
@@ -111,7 +111,7 @@ fn call(state: &State, rank: usize, call: &Call, seen: Seen) -> ModelCall {
         let collective = made.and_then(|made| made.collective);
         CallRequest {
             index: index as i64,
-            handle: Some(format!("{:#x}", handle(*request))),
+            handle: Some(HandleWord(handle(*request))),
             state,
             sort: collective.map(|_| RequestSort::Collective),
             communicator: collective.map(|(comm, _)| UNIQUE[comm]),
@@ -215,7 +215,7 @@ fn communicator(
         name_set: Some(true),
         unique_id: UNIQUE[comm],
         context_id: Some(UNIQUE[comm].to_string().into()),
-        handle: Some(format!("{:#x}", 0x5000 + comm)),
+        handle: Some(HandleWord(0x5000 + comm as u64)),
         local_rank: Some(rank as i64),
         size: Some(size as i64),
         group: Some(group.clone()),

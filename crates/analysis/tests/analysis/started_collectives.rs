@@ -3,8 +3,8 @@
 
 use analysis::diagnose::diagnose;
 use model::{
-    CallRequest, EarlierCollective, Finding, FindingKind as Kind, PlannedMessages, PossibleFunction, Remark,
-    RequestState, Schedule, Snapshot, StartedBy, State,
+    CallRequest, EarlierCollective, Finding, FindingKind as Kind, HandleWord, PlannedMessages, PossibleFunction,
+    Remark, RequestState, Schedule, Snapshot, StartedBy, State,
 };
 
 use super::made::{call, counted, job, of_kind, receive, twice};
@@ -22,7 +22,7 @@ fn waits(snapshot: &mut Snapshot, rank: usize, sequence: i64, from: i64) -> &mut
     world.next_sequence = Some(sequence + 1);
     let requests = &mut snapshot.processes[rank].calls[0].requests;
     requests.push(CallRequest {
-        handle: Some("0x77".to_owned()),
+        handle: Some(HandleWord(0x77)),
         state: RequestState::Open,
         communicator: Some(0),
         sequence: Some(sequence),
@@ -53,7 +53,7 @@ fn messages(peer: i64, messages: u64, bytes: u64) -> Option<Vec<PlannedMessages>
 fn two(plans: [Schedule; 2]) -> Snapshot {
     let mut snapshot = job(2);
     for (rank, plan) in plans.into_iter().enumerate() {
-        waits(&mut snapshot, rank, FIRST, 1 - rank as i64).schedule = Some(plan);
+        waits(&mut snapshot, rank, FIRST, 1 - rank as i64).schedule = Some(Box::new(plan));
     }
     counted(&mut snapshot);
     snapshot

@@ -1,7 +1,7 @@
 //! What only the arguments of calls tell of operations, and which operations are not those of the call.
 
 use analysis::diagnose::diagnose;
-use model::{Argument, Communicator, Finding, FindingKind, Operation, Snapshot, Stage, State};
+use model::{Argument, Communicator, Finding, FindingKind, HandleWord, Operation, Snapshot, Stage, State};
 
 use super::made::{call, job, of_kind, outside, receive, send, twice};
 
@@ -113,7 +113,7 @@ fn halves(tags: [i64; 2]) -> Snapshot {
             &[("local_leader", 0), ("peer_comm", 0x44000000), ("remote_leader", remote), ("tag", tags[half])],
         );
         let process = &mut snapshot.processes[rank];
-        process.communicators[0].handle = Some("0x44000000".to_owned());
+        process.communicators[0].handle = Some(HandleWord(0x4400_0000));
         process.communicators.push(Communicator {
             name: "half".into(),
             unique_id: 7,

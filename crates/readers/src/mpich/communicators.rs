@@ -10,7 +10,7 @@ use super::worlds::Worlds;
 use crate::record::Record;
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
-use model::Communicator;
+use model::{Communicator, HandleWord};
 use target::address::TargetAddr;
 use target::{Target, TargetError, printable};
 
@@ -253,7 +253,7 @@ fn describe(
         name: name.into(),
         unique_id: u64::from(value.0),
         context_id: Some(context.into()),
-        handle: Some(format!("{:#x}", c_handle(value, record.addr, abi))),
+        handle: Some(HandleWord(c_handle(value, record.addr, abi))),
         local_rank: Some(record.int(shape.rank)),
         size: Some(size),
         // The sizes of a remote group of which no member is known are still known.

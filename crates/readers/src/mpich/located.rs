@@ -11,7 +11,7 @@ use super::handle_value::{HandleValue, ObjectKind, Place};
 use super::pools::Pools;
 use crate::members::MemberLists;
 use crate::{ReaderError, add_problem};
-use model::{Communicator, Group, Queue, QueueReport};
+use model::{Communicator, Group, HandleWord, Queue, QueueReport};
 use target::address::TargetAddr;
 use target::{Reason, Target, TargetAbi, TargetError, printable, zeroed};
 
@@ -258,7 +258,7 @@ pub fn read(
             name_set: Some(!name.is_empty()),
             name: name.into(),
             unique_id: u64::from(object.value.0),
-            handle: Some(format!("{:#x}", c_handle(object.value, object.at, abi_handles))),
+            handle: Some(HandleWord(c_handle(object.value, object.at, abi_handles))),
             local_rank: object.int(offsets.numbers.rank, abi),
             size,
             group,

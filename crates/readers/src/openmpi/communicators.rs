@@ -201,7 +201,7 @@ pub fn read_one(
         name_set: Some(flags & constants.comm_name_is_set != 0),
         unique_id,
         context_id: context_id.map(Into::into),
-        handle: Some(addr.to_string()),
+        handle: Some(model::HandleWord(addr.get())),
         local_rank: (my_rank >= 0).then_some(my_rank),
         size: local.as_ref().map(|ranks| ranks.len() as i64),
         group: local.clone(),

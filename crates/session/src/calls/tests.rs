@@ -60,7 +60,7 @@ impl HandleSource for Library {
 }
 
 fn communicator(unique_id: u64, name: &str, handle: &str) -> Communicator {
-    Communicator { unique_id, name: name.into(), handle: Some(handle.to_owned()), ..Communicator::default() }
+    Communicator { unique_id, name: name.into(), handle: HandleWord::of(handle), ..Communicator::default() }
 }
 
 fn two() -> Vec<Communicator> {
@@ -148,7 +148,7 @@ fn the_states_of_requests_in_the_order_of_the_array() {
     let expected = [Open, Null, Open, Complete, Complete, Inactive, Invalid, Unknown, Invalid];
     assert_eq!(wait.requests.iter().map(|one| one.state).collect::<Vec<_>>(), expected);
     assert_eq!(wait.requests.iter().map(|one| one.index).collect::<Vec<_>>(), (0..9).collect::<Vec<_>>());
-    assert_eq!(wait.requests[0].handle.as_deref(), Some("0x11"));
+    assert_eq!(wait.requests[0].handle, Some(HandleWord(0x11)));
     assert_eq!(wait.requests[0].summary.as_deref(), Some("summary of 0x11"));
 }
 
@@ -158,7 +158,7 @@ fn without_a_reader_the_requests_are_there_and_not_known() {
     resolve(&mut wait, &two(), POINTERS, None);
     assert_eq!(wait.requests.len(), 1, "{:?}", wait.requests);
     let only = &wait.requests[0];
-    assert_eq!((only.state, only.handle.as_deref()), (RequestState::Unknown, Some("0x11")));
+    assert_eq!((only.state, only.handle), (RequestState::Unknown, Some(HandleWord(0x11))));
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn a_call_on_a_window_names_it_and_its_epochs() {
         group.typed = Typed::Group(Ok(vec![Some(4), Some(5)]));
     }
     let mut wait = call("MPI_Win_wait", vec![argument("win", 0x50)]);
-    let mut windows = Vec::new();
+    let mut windows = Common::default();
     for _ in 0..2 {
         resolve_window(&mut wait, &two(), POINTERS, &library, &mut windows);
     }
@@ -274,9 +274,9 @@ fn a_value_that_is_no_window_adds_none() {
     let library = Library::default().with(HandleKind::Win, 0x51, HandleState::Freed, "", "");
     for value in [0x51, 0x52] {
         let mut fence = call("MPI_Win_fence", vec![argument("win", value)]);
-        let mut windows = Vec::new();
+        let mut windows = Common::default();
         resolve_window(&mut fence, &two(), POINTERS, &library, &mut windows);
-        assert_eq!((fence.window, fence.communicator, windows), (None, None, Vec::new()));
+        assert_eq!((fence.window, fence.communicator, windows), (None, None, Common::default()));
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{Detected, Session, SessionError};
 use analysis::compare::differences;
-use model::{Communicator, Process, Queue, QueueReport, QueueSource, QueueState, Source, SourceKind, Spawned};
+use model::{Communicator, Process, Queue, QueueReport, QueueSource, QueueState, Source, SourceKind, Spawned, Text};
 use plugins::host::candidate::How;
 use plugins::host::library::exported_functions;
 use plugins::mpidbg::{HandlePluginInfo, inspect_handle_plugin, is_handle_plugin};
@@ -222,7 +222,7 @@ impl<T: Target> Session<T> {
             let spawned =
                 |new: &NewProcess| Spawned { pid: new.pid, host: new.host.clone(), executable: new.image.clone() };
             told.spawned = new.map(spawned).collect();
-            told.spawn_breakpoint.clone_from(&outcome.spawn_breakpoint);
+            told.spawn_breakpoint = outcome.spawn_breakpoint.as_deref().map(Text::from);
         }
         Ok(report)
     }

@@ -1,7 +1,7 @@
 //! Calls in the source that started no request that is open: who sends, which collectives were started before, what comes later.
 
 use functions::{WaitKind, wait_kind};
-use model::{EarlierCollective, Process, Sender, SourceCall};
+use model::{EarlierCollective, Process, Sender, SourceCall, Text};
 
 use super::candidates::given;
 
@@ -15,8 +15,8 @@ pub(super) fn take(process: &mut Process) {
     process.senders = senders(sent).into();
     process.earlier_collectives = earlier_collectives(earlier).into();
     process.later_sends = senders(sends).into();
-    process.later_collectives = later_collectives(later);
-    process.source_calls = calls;
+    process.later_collectives = later_collectives(later).map(|found| found.into_iter().map(Text::from).collect());
+    process.source_calls = calls.into();
 }
 
 fn senders(calls: Vec<SourceCall>) -> Vec<Sender> {

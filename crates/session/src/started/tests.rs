@@ -45,14 +45,19 @@ fn process(source_calls: Vec<SourceCall>) -> Process {
     };
     let queue = Queue { operations: vec![receive], ..Queue::default() };
     let request = CallRequest {
-        handle: Some("0x10".to_owned()),
+        handle: Some(model::HandleWord(0x10)),
         state: RequestState::Open,
         sort: Some(RequestSort::PointToPoint),
         ..CallRequest::default()
     };
     let call = Call { function: "MPI_Wait".into(), thread: 1, requests: vec![request], ..Call::default() };
     let communicator = Communicator { unique_id: 3, pending_receives: queue.into(), ..Communicator::default() };
-    Process { calls: vec![call].into(), communicators: vec![communicator].into(), source_calls, ..Process::default() }
+    Process {
+        calls: vec![call].into(),
+        communicators: vec![communicator].into(),
+        source_calls: source_calls.into(),
+        ..Process::default()
+    }
 }
 
 /// What is told of the request: lines, each with whether it is certain.

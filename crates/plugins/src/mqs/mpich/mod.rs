@@ -72,7 +72,7 @@ fn describe(communicator: &mut Communicator, object: Option<&Object>) {
     let Some(object) = object else { return };
     // The plug-in's identifier is the object's address; our own reader's is the handle with which the object begins.
     communicator.unique_id = object.handle;
-    communicator.handle = Some(format!("{:#x}", object.handle));
+    communicator.handle = Some(model::HandleWord(object.handle));
     communicator.size = object.local_size.or(communicator.size);
 }
 

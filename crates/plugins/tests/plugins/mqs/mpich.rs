@@ -60,14 +60,14 @@ fn world_ranks_and_names_are_those_of_our_own_communicators() {
     let known = [Communicator {
         name: "unnamed".into(),
         unique_id: 0x8400_0004,
-        handle: Some("0x84000004".to_owned()),
+        handle: Some(model::HandleWord(0x8400_0004)),
         size: Some(2),
         group: Some([Some(3), Some(2)].into()),
         ..Communicator::default()
     }];
     let report = process.read("", None, &known).expect("a report");
     let [only] = &report.communicators[..] else { panic!("{report:?}") };
-    assert_eq!((only.name.as_str(), only.handle.as_deref()), ("unnamed", Some("0x84000004")));
+    assert_eq!((only.name.as_str(), only.handle), ("unnamed", Some(model::HandleWord(0x8400_0004))));
     let [send] = &only.pending_sends.operations[..] else { panic!("{only:?}") };
     assert_eq!((send.desired_global_rank, send.actual_global_rank), (Some(2), Some(2)));
     assert!(send.extra_text.is_empty(), "the plug-in calls every send non-blocking");

@@ -99,8 +99,7 @@ impl HandleReader<'_> {
             Ok(mut report) => {
                 whole = report.problems.is_empty();
                 for communicator in &mut report.communicators {
-                    let handle = communicator.handle.as_deref().and_then(|text| text.strip_prefix("0x"));
-                    let handle = handle.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+                    let handle = communicator.handle.map(|handle| handle.0);
                     // In the order of `queues_mut`: sends, receives, messages.
                     let owners = [handle, handle, None];
                     for (queue, owner) in communicator.queues_mut().into_iter().zip(owners) {

@@ -21,7 +21,7 @@ fn world_with_processes_and_sentinels() {
         assert_eq!((found.name.as_str(), found.name_set), ("MPI_COMM_WORLD", Some(true)));
         assert_eq!((found.local_rank, found.size, found.unique_id), (Some(1), Some(4), 10));
         assert_eq!((&found.group, &found.remote_group), (&ranks(&[0, 1, 2, 3]), &None));
-        assert_eq!(found.handle, Some(process.addr(world).to_string()));
+        assert_eq!(found.handle, Some(model::HandleWord(process.addr(world).get())));
         assert_eq!(found.context_id.as_deref(), Some(if process.build.extended { "0x0:0x0" } else { "10" }));
     });
 }
