@@ -151,6 +151,23 @@ def check_c(job: jobs.Job, via: str) -> None:
     assert world["value"] is not None and world["expression"] == "WORLD"
 
 
+@pytest.mark.parametrize("via", ["native", "gdb"])
+def test_variables_of_other_units_and_of_libraries(
+    mpi_build: MpiBuild, start_calls: StartCalls, via: str, tmp_path: pathlib.Path
+) -> None:
+    sources = [PROGRAMS / f"calls_globals_{part}.c" for part in ("unit", "library")]
+    library = [mpi_build.mpicc, "-g", "-fPIC", "-shared", sources[1], "-o", tmp_path / "libglobals.so"]
+    subprocess.run(library, check=True)
+    flags = ["-g", f"-Wl,-rpath,{tmp_path},--no-as-needed", str(sources[0]), str(tmp_path / "libglobals.so")]
+    job = start_calls(mpi_build, "calls_globals.c", *flags)
+    for rank, call in enumerate(calls_of(job, "--via", via)):
+        truth = said(rank_output(job, rank))
+        if rank % 2:
+            assert call["caller"] == "receive"
+            truth.given["source"] = [-1]
+        agree(call, truth)
+
+
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_arguments_of_cxx(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, "calls.cc", "-O0")

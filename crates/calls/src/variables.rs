@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use object::read::{Object, ObjectSection, ObjectSegment, ObjectSymbol, RelocationTarget};
+use object::read::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ReadRef, RelocationTarget};
 use object::{Architecture, RelocationFlags, SectionFlags, SectionKind, elf};
 
-use layouts::read_file;
+use target::files::{Contents, open_regular};
+
+/// That of ELF files with 64 bits (System V ABI, `Elf64_Ehdr`); no other is longer.
+const LONGEST_HEADER: u64 = 64;
 
 /// The variables of a program, in the addresses of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,9 +22,9 @@ pub struct OwnVariables {
 /// Where the file `path` has variables: `.data`, `.bss` and the like, without what it only keeps for its libraries (variables of
 /// theirs that the linker copied into it). `None` where it cannot be read.
 pub fn own_variables(path: &Path) -> Option<OwnVariables> {
-    let bytes = read_file(path).ok()?;
-    let file = object::File::parse(bytes.as_slice()).ok()?;
-    let headers = program_headers(&file, &bytes)?;
+    let contents = Contents::new(open_regular(path).ok()?);
+    let file = object::File::parse(&contents).ok()?;
+    let headers = program_headers(&file, (&contents).read_bytes_at(0, LONGEST_HEADER).ok()?)?;
     let copies = copied(&file);
     let mut found = Vec::new();
     for section in file.sections() {
@@ -39,7 +42,7 @@ pub fn own_variables(path: &Path) -> Option<OwnVariables> {
 }
 
 /// The address of the program headers (e_phoff of the ELF header, System V ABI) in the segment that has them.
-fn program_headers(file: &object::File<'_>, bytes: &[u8]) -> Option<u64> {
+fn program_headers<'data, R: ReadRef<'data>>(file: &object::File<'data, R>, bytes: &[u8]) -> Option<u64> {
     let number = |bytes: &[u8]| {
         let digits = bytes.iter().map(|byte| u64::from(*byte));
         let value = |sum: u64, digit: u64| (sum << 8) | digit;
@@ -54,7 +57,7 @@ fn program_headers(file: &object::File<'_>, bytes: &[u8]) -> Option<u64> {
 }
 
 /// The variables of libraries that lie in the file, by address: start and end.
-fn copied(file: &object::File<'_>) -> Vec<(u64, u64)> {
+fn copied<'data, R: ReadRef<'data>>(file: &object::File<'data, R>) -> Vec<(u64, u64)> {
     let copy = match file.architecture() {
         Architecture::X86_64 | Architecture::X86_64_X32 => elf::R_X86_64_COPY,
         Architecture::I386 => elf::R_386_COPY,

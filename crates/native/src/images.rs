@@ -122,6 +122,11 @@ impl<P: Process> Images<P> {
         Some(found)
     }
 
+    /// Of those whose files were opened, the one that is loaded with that bias.
+    pub(crate) fn loaded_with(&self, bias: u64) -> Option<Arc<Loaded>> {
+        self.loaded.borrow().values().find(|loaded| loaded.bias == bias).map(Arc::clone)
+    }
+
     /// What is known of a file that cannot be had.
     pub(crate) fn missing(&self, image: &Image) -> Missing {
         let first = self.memory.read_bytes(TargetAddr::new(image.start), COMPARED).ok();

@@ -103,7 +103,7 @@ impl KnownFile {
             RunTimeEndian::Big => ByteOrder::Big,
         };
         let abi = TargetAbi { byte_order, pointer_width };
-        let make = || self.object.dwarf().map(|dwarf| Arc::new(DebugInfo::new(dwarf, abi)));
+        let make = || Some(Arc::new(DebugInfo::new(self.object.dwarf()?, self.object.unit_addresses()?, abi)));
         self.information.get_or_init(make).as_ref()
     }
 }

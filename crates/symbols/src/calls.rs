@@ -13,7 +13,7 @@ use super::functions::ranges;
 use super::information::Information;
 use super::references::Place;
 use super::units::UnitData;
-use super::{ObjectFile, Section};
+use super::{DebugSection, ObjectFile};
 
 /// Reading the calls of one function may take this long, and it may have so many.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -25,7 +25,7 @@ const ENTRIES_BETWEEN: usize = 1 << 10;
 /// The calls of more functions are not kept.
 const MAX_KEPT: usize = 1 << 10;
 
-type Entry = DebuggingInformationEntry<Section>;
+type Entry = DebuggingInformationEntry<DebugSection>;
 
 /// One call, or a jump that ends its function.
 #[derive(Debug, Clone, PartialEq, Eq)]

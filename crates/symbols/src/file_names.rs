@@ -6,7 +6,7 @@ use gimli::{AttributeValue, Dwarf, LineProgramHeader, Unit};
 use target::printable;
 use target::source_path::{joined, resolved};
 
-use super::Section;
+use super::DebugSection;
 
 /// A longer name is damage.
 const MAX_NAME: usize = 4096;
@@ -37,7 +37,7 @@ pub(crate) struct FileNames {
 }
 
 impl FileNames {
-    pub(crate) fn new(dwarf: &Dwarf<Section>, unit: &Unit<Section>) -> Self {
+    pub(crate) fn new(dwarf: &Dwarf<DebugSection>, unit: &Unit<DebugSection>) -> Self {
         let directory = text(unit.comp_dir.as_ref());
         let header = unit.line_program.as_ref().map(|program| program.header());
         let main = unit.name.as_ref().map(|name| main_file(dwarf, unit, &directory, &text(Some(name)), header));
@@ -45,7 +45,7 @@ impl FileNames {
         let mut length = 0;
         let files = header.file_names().iter().take(MAX_FILES).map(|entry| {
             let string =
-                |value: AttributeValue<Section>| dwarf.attr_string(unit, value).ok().map(|name| text(Some(&name)));
+                |value: AttributeValue<DebugSection>| dwarf.attr_string(unit, value).ok().map(|name| text(Some(&name)));
             let mut name = string(entry.path_name())?;
             // Before DWARF 5, directory 0 is the unit's own and has no entry.
             let listed = header.version() >= 5 || entry.directory_index() != 0;
@@ -78,11 +78,11 @@ impl FileNames {
 }
 
 fn main_file(
-    dwarf: &Dwarf<Section>,
-    unit: &Unit<Section>,
+    dwarf: &Dwarf<DebugSection>,
+    unit: &Unit<DebugSection>,
     directory: &str,
     name: &str,
-    header: Option<&LineProgramHeader<Section>>,
+    header: Option<&LineProgramHeader<DebugSection>>,
 ) -> FileName {
     let id = joined(directory, name);
     // A directory that is not absolute (-ffile-prefix-map) is told with the name where the line table has it so.
@@ -97,7 +97,7 @@ fn main_file(
     FileName { name: if listed { id.clone() } else { name.to_owned() }, path: resolved(&id).into(), id }
 }
 
-pub(crate) fn text(section: Option<&Section>) -> String {
-    let bytes = section.map_or(&[][..], |section| section.bytes());
-    printable(bytes.get(..MAX_NAME).unwrap_or(bytes))
+pub(crate) fn text(section: Option<&DebugSection>) -> String {
+    let bytes = section.and_then(DebugSection::bytes).unwrap_or_default();
+    printable(bytes.get(..MAX_NAME).unwrap_or(&bytes))
 }

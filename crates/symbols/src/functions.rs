@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use gimli::{DebuggingInformationEntry, UnitOffset, constants as dw};
 
-use super::Section;
+use super::DebugSection;
 use super::units::UnitData;
 
 /// Reading one unit may take this long, and it may have so many entries that contain others.
@@ -20,7 +20,7 @@ const MAX_RANGES: usize = 1 << 16;
 /// The time is looked at once for so many entries.
 const ENTRIES_BETWEEN: usize = 1 << 10;
 
-type Entry = DebuggingInformationEntry<Section>;
+type Entry = DebuggingInformationEntry<DebugSection>;
 
 /// No scope is around an entry.
 const NONE: u32 = u32::MAX;

@@ -5,6 +5,7 @@
 
 mod calls;
 mod debug_file;
+mod debug_section;
 mod demangle;
 mod error;
 mod file_names;
@@ -23,9 +24,11 @@ mod plt;
 mod references;
 mod source;
 mod split;
+mod unit_addresses;
 mod units;
 
 pub use calls::{Call, Target};
+pub use debug_section::DebugSection;
 pub use demangle::demangled;
 pub use error::ObjectError;
 pub use frames::{Language, SourceFrame};
@@ -34,6 +37,7 @@ pub use names::without_parameters;
 pub use object_file::{How, ObjectFile, Segment};
 pub use places::DebugPlaces;
 pub use target::files::Reader;
+pub use unit_addresses::UnitAddresses;
 
-/// Bytes of a section, which readers of DWARF share.
+/// All bytes of a section, shared.
 pub type Section = gimli::EndianArcSlice<gimli::RunTimeEndian>;

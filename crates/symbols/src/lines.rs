@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use gimli::{Dwarf, Unit};
 
-use super::Section;
+use super::DebugSection;
 use super::file_names::{FileName, FileNames};
 
 /// Reading one unit's table may take this long, and it may have so many rows.
@@ -33,7 +33,7 @@ struct Row {
 }
 
 impl Lines {
-    pub(crate) fn new(dwarf: &Dwarf<Section>, unit: &Unit<Section>) -> Self {
+    pub(crate) fn new(dwarf: &Dwarf<DebugSection>, unit: &Unit<DebugSection>) -> Self {
         let mut building = Building { names: FileNames::new(dwarf, unit), ..Building::default() };
         // Damaged lines say as much as they have said until then.
         let _ = building.read(unit);
@@ -96,7 +96,7 @@ struct Machine {
 }
 
 impl Building {
-    fn read(&mut self, unit: &Unit<Section>) -> gimli::Result<()> {
+    fn read(&mut self, unit: &Unit<DebugSection>) -> gimli::Result<()> {
         let Some(program) = unit.line_program.clone() else { return Ok(()) };
         let end = Instant::now() + TIME_LIMIT;
         let mut rows = program.rows();
@@ -189,7 +189,7 @@ impl Building {
 }
 
 /// The addresses that the lines of a unit speak of.
-pub(crate) fn ranges(unit: &Unit<Section>) -> Vec<(u64, u64)> {
+pub(crate) fn ranges(unit: &Unit<DebugSection>) -> Vec<(u64, u64)> {
     let Some(program) = unit.line_program.clone() else { return Vec::new() };
     let end = Instant::now() + TIME_LIMIT;
     let mut rows = program.rows();

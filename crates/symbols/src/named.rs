@@ -18,6 +18,15 @@ const HIDDEN_VERSION: u16 = 0x8000;
 pub(crate) struct NamedSymbols {
     external: HashMap<Box<[u8]>, u64>,
     local: HashMap<Box<[u8]>, u64>,
+    variables: HashMap<Box<[u8]>, Variable>,
+}
+
+/// A variable that other units know, and that threads have in common.
+#[derive(Clone, Copy)]
+struct Variable {
+    address: u64,
+    /// Whether other files know it too.
+    exported: bool,
 }
 
 impl NamedSymbols {
@@ -41,6 +50,16 @@ impl NamedSymbols {
     /// One that no other file knows.
     pub(crate) fn local(&self, name: &str) -> Option<u64> {
         self.local.get(name.as_bytes()).copied()
+    }
+
+    /// A variable of the file, by its symbol.
+    pub(crate) fn variable(&self, name: &str) -> Option<u64> {
+        self.variables.get(name.as_bytes()).map(|variable| variable.address)
+    }
+
+    /// The same where other files know it too.
+    pub(crate) fn exported_variable(&self, name: &str) -> Option<u64> {
+        self.variables.get(name.as_bytes()).filter(|variable| variable.exported).map(|variable| variable.address)
     }
 
     fn read<E: FileHeader<Endian = Endianness>>(
@@ -72,7 +91,10 @@ impl NamedSymbols {
             let known = file.sections().binary_search_by_key(&index, |section| section.index).ok();
             let is_code = known.and_then(|at| file.sections().get(at)).is_some_and(|section| section.is_code);
             let kind = symbol.st_type();
-            if !is_code || kind == elf::STT_SECTION || kind == elf::STT_FILE || is_hidden(number) {
+            let is_local = symbol.st_bind() == elf::STB_LOCAL;
+            let is_variable = known.is_some() && !is_code && kind == elf::STT_OBJECT && !is_local;
+            let is_wanted = is_variable || is_code && kind != elf::STT_SECTION && kind != elf::STT_FILE;
+            if !is_wanted || is_hidden(number) {
                 continue;
             }
             let Some(name) = name_at(&strings, symbol.st_name(endian)) else { continue };
@@ -83,7 +105,11 @@ impl NamedSymbols {
             let address: u64 = symbol.st_value(endian).into();
             // One with a default version is known without it too.
             let plain = name.windows(2).position(|pair| pair == b"@@").map_or(name, |at| &name[..at]);
-            if symbol.st_bind() == elf::STB_LOCAL {
+            if is_variable {
+                let known = Variable { address, exported: false };
+                let known = self.variables.entry(plain.into()).or_insert(known);
+                known.exported |= table == ".dynsym";
+            } else if is_local {
                 let known = self.local.entry(plain.into()).or_insert(address);
                 *known = address.min(*known);
             } else {

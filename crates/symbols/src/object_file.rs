@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gimli::RunTimeEndian;
 use object::read::{CompressedFileRange, Object, ObjectSection, ObjectSegment};
-use object::{Architecture, SectionFlags, SectionKind, SegmentFlags, elf};
+use object::{Architecture, CompressionFormat, SectionFlags, SectionKind, SegmentFlags, elf};
 use target::files::{Contents, FileError};
 
 use super::calls::KeptCalls;
@@ -16,7 +16,7 @@ use super::information::Information;
 use super::msymbols::{Function, SymbolTable};
 use super::named::NamedSymbols;
 use super::source::Source;
-use super::{DebugPlaces, ObjectError, Section};
+use super::{DebugPlaces, DebugSection, ObjectError, Section, UnitAddresses};
 
 /// Larger files are refused: those with the debug information of a whole browser are smaller.
 const MAX_FILE: u64 = 16 << 30;
@@ -30,7 +30,7 @@ const MAX_ENTRIES: usize = 1 << 16;
 /// One ELF file, and its separate debug file where it has one. It is shared: what is read once is there for all.
 pub struct ObjectFile {
     path: PathBuf,
-    source: Source,
+    source: Arc<Source>,
     head: Head,
     kept: Mutex<KeptSections>,
     places: DebugPlaces,
@@ -97,7 +97,8 @@ pub(crate) struct SectionHead {
 
 #[derive(Default)]
 struct KeptSections {
-    sections: HashMap<usize, Option<Section>>,
+    sections: HashMap<usize, Option<Arc<[u8]>>>,
+    debug: HashMap<usize, DebugSection>,
     bytes: u64,
 }
 
@@ -149,7 +150,7 @@ impl ObjectFile {
         let head = head.ok_or_else(|| fail("it has another format".to_owned()))?;
         Ok(Self {
             path,
-            source,
+            source: Arc::new(source),
             head,
             kept: Mutex::default(),
             places,
@@ -207,25 +208,57 @@ impl ObjectFile {
     /// The bytes of a section of this very file, unpacked, and its address. `None` where it has none of that name, or no
     /// bytes of it.
     pub fn section(&self, name: &str) -> Option<(Section, u64)> {
-        let named = |wanted: &[u8]| self.head.sections.iter().position(|section| section.name == wanted);
-        let at = named(name.as_bytes()).or_else(|| {
-            // As GNU compressed sections before ELF knew of it.
-            named(format!(".z{}", name.strip_prefix(".debug_").map(|rest| format!("debug_{rest}"))?).as_bytes())
-        })?;
-        let bytes = self.bytes_of(at)?;
-        Some((bytes, self.head.sections[at].address))
+        let at = self.section_named(name)?;
+        let bytes = self.bytes_of(&mut self.kept(), at)?;
+        Some((Section::new(bytes, self.head.endian), self.head.sections[at].address))
     }
 
-    /// The section with this number in the list of sections.
-    fn bytes_of(&self, at: usize) -> Option<Section> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A section of this very file that is read as far as it is wanted: one that is not compressed.
+    pub(crate) fn debug_section(&self, name: &str) -> Option<DebugSection> {
+        let at = self.section_named(name)?;
+        let mut kept = self.kept();
+        if let Some(known) = kept.debug.get(&at) {
+            return Some(known.clone());
+        }
+        let range = self.head.sections[at].range?;
+        let is_plain = range.format == CompressionFormat::None && matches!(*self.source, Source::File { .. });
+        let section = if is_plain {
+            let size = range.uncompressed_size;
+            let most = MAX_SECTIONS.saturating_sub(kept.bytes);
+            let end = range.offset.checked_add(size)?;
+            if size > most || end > self.source.size() {
+                return None;
+            }
+            kept.bytes += size;
+            DebugSection::in_file(&self.source, range.offset, usize::try_from(size).ok()?, self.head.endian)
+        } else {
+            DebugSection::new(self.bytes_of(&mut kept, at)?, self.head.endian)
+        };
+        kept.debug.insert(at, section.clone());
+        Some(section)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, KeptSections> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of a section in the list of sections.
+    fn section_named(&self, name: &str) -> Option<usize> {
+        let named = |wanted: &[u8]| self.head.sections.iter().position(|section| section.name == wanted);
+        named(name.as_bytes()).or_else(|| {
+            // As GNU compressed sections before ELF knew of it.
+            named(format!(".z{}", name.strip_prefix(".debug_").map(|rest| format!("debug_{rest}"))?).as_bytes())
+        })
+    }
+
+    fn bytes_of(&self, kept: &mut KeptSections, at: usize) -> Option<Arc<[u8]>> {
         if let Some(known) = kept.sections.get(&at) {
             return known.clone();
         }
         let range = self.head.sections.get(at)?.range;
         let read = range.and_then(|range| self.source.unpacked(range, MAX_SECTIONS.saturating_sub(kept.bytes)));
         kept.bytes += read.as_ref().map_or(0, |bytes| bytes.len() as u64);
-        let section = read.map(|bytes| Section::new(Arc::from(bytes), self.head.endian));
+        let section: Option<Arc<[u8]>> = read.map(Arc::from);
         kept.sections.insert(at, section.clone());
         section
     }
@@ -258,8 +291,13 @@ impl ObjectFile {
 
     /// The debug information of this file, or else of its separate debug file; with what dwz moved out of it. Macros are left
     /// out. `None` where there is no debug information.
-    pub fn dwarf(&self) -> Option<Arc<gimli::Dwarf<Section>>> {
+    pub fn dwarf(&self) -> Option<Arc<gimli::Dwarf<DebugSection>>> {
         self.information().map(|information| information.dwarf().clone())
+    }
+
+    /// Which units of this debug information have which code.
+    pub fn unit_addresses(&self) -> Option<Arc<UnitAddresses>> {
+        self.information().map(|information| Arc::clone(&information.addresses))
     }
 
     pub(crate) fn information(&self) -> Option<&Arc<Information>> {
@@ -322,6 +360,17 @@ impl ObjectFile {
         files()
             .find_map(|file| file.named().external(symbol))
             .or_else(|| files().find_map(|file| file.named().local(symbol)))
+    }
+
+    /// Where the file itself has the variable that other units know by a symbol; none that each thread has its own of.
+    pub fn variable(&self, symbol: &str) -> Option<u64> {
+        let debug_file = || self.debug_file().and_then(|file| file.named().variable(symbol));
+        self.named().variable(symbol).or_else(debug_file)
+    }
+
+    /// The same of one that other files know too: where a program has it, all files use that one.
+    pub fn exported_variable(&self, symbol: &str) -> Option<u64> {
+        self.named().exported_variable(symbol)
     }
 
     fn named(&self) -> &NamedSymbols {

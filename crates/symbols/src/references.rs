@@ -9,7 +9,7 @@ use super::file_names::text;
 use super::frames::Language;
 use super::information::Information;
 use super::units::UnitData;
-use super::{Section, demangle, names};
+use super::{DebugSection, demangle, names};
 
 /// References from an entry to the one that has its name.
 const MAX_HOPS: usize = 16;
@@ -20,7 +20,7 @@ const MAX_NAME: usize = 1 << 16;
 
 const ANONYMOUS: &str = "(anonymous namespace)";
 
-type Value = AttributeValue<Section>;
+type Value = AttributeValue<DebugSection>;
 
 /// An entry of some unit.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl Place {
         Self { unit, offset, is_moved: false }
     }
 
-    pub(crate) fn entry(&self) -> Option<DebuggingInformationEntry<Section>> {
+    pub(crate) fn entry(&self) -> Option<DebuggingInformationEntry<DebugSection>> {
         self.unit.unit.entry(self.offset).ok()
     }
 
@@ -57,7 +57,7 @@ impl Place {
         None
     }
 
-    fn origin(&self, information: &Information, entry: &DebuggingInformationEntry<Section>) -> Option<Self> {
+    fn origin(&self, information: &Information, entry: &DebuggingInformationEntry<DebugSection>) -> Option<Self> {
         let next = [dw::DW_AT_specification, dw::DW_AT_abstract_origin];
         self.referred(information, &next.iter().find_map(|name| entry.attr_value(*name))?)
     }

@@ -5,20 +5,20 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use gimli::{Dwarf, DwarfPackage, SectionId, Unit};
+use gimli::{Dwarf, DwarfPackage, Unit};
 
-use super::information::empty;
-use super::{DebugPlaces, ObjectFile, Section};
+use super::information::section;
+use super::{DebugPlaces, DebugSection, ObjectFile};
 
 /// A longer path is damage.
 const MAX_NAME: usize = 4096;
 
-type SplitUnit = (Arc<Dwarf<Section>>, Unit<Section>);
+type SplitUnit = (Arc<Dwarf<DebugSection>>, Unit<DebugSection>);
 
 pub(crate) struct Splits {
     path: PathBuf,
     places: DebugPlaces,
-    package: OnceLock<Option<DwarfPackage<Section>>>,
+    package: OnceLock<Option<DwarfPackage<DebugSection>>>,
 }
 
 impl Splits {
@@ -27,12 +27,12 @@ impl Splits {
     }
 
     /// The unit that a skeleton stands for, where its file is there.
-    pub(crate) fn of(&self, parent: &Dwarf<Section>, skeleton: &Unit<Section>) -> Option<SplitUnit> {
+    pub(crate) fn of(&self, parent: &Dwarf<DebugSection>, skeleton: &Unit<DebugSection>) -> Option<SplitUnit> {
         let id = skeleton.dwo_id?;
         let name = parent.attr_string(skeleton, skeleton.dwo_name().ok()??).ok()?;
         let package = self.package.get_or_init(|| self.package());
         let packed = package.as_ref().and_then(|package| package.find_cu(id, parent).ok().flatten());
-        let dwarf = packed.or_else(|| self.beside(parent, skeleton, name.bytes()))?;
+        let dwarf = packed.or_else(|| self.beside(parent, skeleton, &name.bytes()?))?;
         let mut headers = dwarf.units();
         let mut found = None;
         while let Ok(Some(header)) = headers.next() {
@@ -47,27 +47,27 @@ impl Splits {
         Some((Arc::new(dwarf), unit))
     }
 
-    fn beside(&self, parent: &Dwarf<Section>, skeleton: &Unit<Section>, name: &[u8]) -> Option<Dwarf<Section>> {
-        let directory = skeleton.comp_dir.as_ref().map_or(&[][..], |directory| directory.bytes());
+    fn beside(
+        &self,
+        parent: &Dwarf<DebugSection>,
+        skeleton: &Unit<DebugSection>,
+        name: &[u8],
+    ) -> Option<Dwarf<DebugSection>> {
+        let directory = skeleton.comp_dir.as_ref().and_then(DebugSection::bytes).unwrap_or_default();
         if name.is_empty() || name.len() + directory.len() > MAX_NAME {
             return None;
         }
-        let path = Path::new(OsStr::from_bytes(directory)).join(OsStr::from_bytes(name));
+        let path = Path::new(OsStr::from_bytes(&directory)).join(OsStr::from_bytes(name));
         let file = ObjectFile::opened(&path, &self.places, true).ok()?;
-        let mut dwarf = Dwarf::load(|id| Ok::<_, ()>(section(&file, id))).ok()?;
+        let mut dwarf = Dwarf::load(|id| Ok::<_, ()>(section(&file, id.dwo_name()))).ok()?;
         dwarf.make_dwo(parent);
         Some(dwarf)
     }
 
-    fn package(&self) -> Option<DwarfPackage<Section>> {
+    fn package(&self) -> Option<DwarfPackage<DebugSection>> {
         let mut path = self.path.clone().into_os_string();
         path.push(".dwp");
         let file = ObjectFile::opened(Path::new(&path), &self.places, true).ok()?;
-        DwarfPackage::load(|id| Ok::<_, gimli::Error>(section(&file, id)), empty(&file)).ok()
+        DwarfPackage::load(|id| Ok::<_, gimli::Error>(section(&file, id.dwo_name())), section(&file, None)).ok()
     }
-}
-
-fn section(file: &ObjectFile, id: SectionId) -> Section {
-    let found = id.dwo_name().and_then(|name| file.section(name));
-    found.map_or_else(|| empty(file), |(bytes, _)| bytes)
 }

@@ -1,42 +1,34 @@
 //! The units of debug information.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use gimli::{DebugInfoOffset, Dwarf, Unit, UnitHeader, constants as dw};
+use gimli::{DebugInfoOffset, Dwarf, Unit, UnitHeader, UnitOffset, constants as dw};
 
-use super::Section;
+use super::DebugSection;
 use super::frames::Language;
 use super::functions::Functions;
-use super::lines::{self, Lines};
+use super::lines::Lines;
 use super::split::Splits;
 
 /// More units are damage.
 const MAX_UNITS: usize = 1 << 20;
 
-/// More ranges of one unit are not read.
-const MAX_RANGES: usize = 1 << 20;
-
-/// All units of `.debug_info`, opened when they are wanted.
+/// The units of `.debug_info`, opened when they are wanted.
 pub(crate) struct Units {
-    dwarf: Arc<Dwarf<Section>>,
-    slots: Vec<Slot>,
-}
-
-struct Slot {
-    /// Where it begins and ends in the section.
-    start: usize,
-    end: usize,
-    header: UnitHeader<Section>,
-    unit: OnceLock<Option<Arc<UnitData>>>,
+    dwarf: Arc<Dwarf<DebugSection>>,
+    /// Where each begins: only references from one to another want to know all.
+    starts: OnceLock<Vec<DebugInfoOffset>>,
+    opened: Mutex<BTreeMap<DebugInfoOffset, Option<Arc<UnitData>>>>,
 }
 
 /// One unit.
 pub(crate) struct UnitData {
-    pub(crate) dwarf: Arc<Dwarf<Section>>,
+    pub(crate) dwarf: Arc<Dwarf<DebugSection>>,
     /// What describes functions: that of the `.dwo` file where there is one.
-    pub(crate) unit: Unit<Section>,
+    pub(crate) unit: Unit<DebugSection>,
     /// Where there is one, what the file itself still says of it: it has the lines.
-    skeleton: Option<(Arc<Dwarf<Section>>, Unit<Section>)>,
+    skeleton: Option<(Arc<Dwarf<DebugSection>>, Unit<DebugSection>)>,
     /// The unit in the file itself.
     pub(crate) offset: Option<DebugInfoOffset>,
     pub(crate) language: Language,
@@ -47,67 +39,49 @@ pub(crate) struct UnitData {
 }
 
 impl Units {
-    pub(crate) fn new(dwarf: Arc<Dwarf<Section>>) -> Self {
-        let mut slots: Vec<Slot> = Vec::new();
-        let mut headers = dwarf.units();
-        while let Ok(Some(header)) = headers.next() {
-            let Some(offset) = header.debug_info_offset() else { continue };
-            if slots.len() >= MAX_UNITS {
-                break;
-            }
-            let end = offset.0.saturating_add(header.length_including_self());
-            slots.push(Slot { start: offset.0, end, header, unit: OnceLock::new() });
-        }
-        Self { dwarf, slots }
+    pub(crate) fn new(dwarf: Arc<Dwarf<DebugSection>>) -> Self {
+        Self { dwarf, starts: OnceLock::new(), opened: Mutex::default() }
     }
 
-    pub(crate) fn dwarf(&self) -> &Arc<Dwarf<Section>> {
+    pub(crate) fn dwarf(&self) -> &Arc<Dwarf<DebugSection>> {
         &self.dwarf
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// The unit with that number.
-    pub(crate) fn unit(&self, number: usize, splits: &Splits) -> Option<Arc<UnitData>> {
-        let slot = self.slots.get(number)?;
-        let open = || UnitData::open(&self.dwarf, slot.header.clone(), Some(splits)).map(Arc::new);
-        slot.unit.get_or_init(open).clone()
+    /// The unit that begins there. It has code where `splits` are told.
+    pub(crate) fn unit(&self, start: DebugInfoOffset, splits: Option<&Splits>) -> Option<Arc<UnitData>> {
+        let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = opened().get(&start) {
+            return known.clone();
+        }
+        let header = self.dwarf.debug_info.header_from_offset(start).ok();
+        let unit = header.and_then(|header| UnitData::open(&self.dwarf, header, splits)).map(Arc::new);
+        opened().entry(start).or_insert(unit).clone()
     }
 
     /// The unit that has an offset of the section, and the offset in it. It is not one of code.
-    pub(crate) fn containing(&self, offset: DebugInfoOffset) -> Option<(Arc<UnitData>, gimli::UnitOffset)> {
-        let after = self.slots.partition_point(|slot| slot.start <= offset.0);
-        let slot = self.slots.get(after.checked_sub(1)?).filter(|slot| offset.0 < slot.end)?;
-        let open = || UnitData::open(&self.dwarf, slot.header.clone(), None).map(Arc::new);
-        let unit = slot.unit.get_or_init(open).clone()?;
-        Some((unit, offset.to_unit_offset(&slot.header)?))
+    pub(crate) fn containing(&self, offset: DebugInfoOffset) -> Option<(Arc<UnitData>, UnitOffset)> {
+        let starts = self.starts();
+        let after = starts.partition_point(|start| *start <= offset);
+        let unit = self.unit(*starts.get(after.checked_sub(1)?)?, None)?;
+        let within = offset.0.checked_sub(unit.offset?.0).map(UnitOffset)?;
+        Some((unit, within))
     }
 
-    /// The addresses of a unit's code.
-    pub(crate) fn ranges(&self, number: usize) -> Vec<(u64, u64)> {
-        let Some(slot) = self.slots.get(number) else { return Vec::new() };
-        if matches!(slot.header.type_(), gimli::UnitType::Type { .. } | gimli::UnitType::SplitType { .. }) {
-            return Vec::new();
-        }
-        let Ok(unit) = self.dwarf.unit(slot.header.clone()) else { return Vec::new() };
-        let mut found = Vec::new();
-        if let Ok(mut ranges) = self.dwarf.unit_ranges(&unit) {
-            // What a linker removed begins at zero.
-            let pairs = std::iter::from_fn(|| ranges.next().ok().flatten()).take(MAX_RANGES);
-            found.extend(pairs.map(|range| (range.begin, range.end)).filter(|(begin, end)| *begin != 0 && begin < end));
-        }
-        if found.is_empty() {
-            // A unit may say where its code lies in its lines alone.
-            found = lines::ranges(&unit);
-        }
-        found
+    fn starts(&self) -> &[DebugInfoOffset] {
+        self.starts.get_or_init(|| {
+            let mut headers = self.dwarf.units();
+            let headers = std::iter::from_fn(|| headers.next().ok().flatten());
+            headers.take(MAX_UNITS).filter_map(|header| header.debug_info_offset()).collect()
+        })
     }
 }
 
 impl UnitData {
-    fn open(dwarf: &Arc<Dwarf<Section>>, header: UnitHeader<Section>, splits: Option<&Splits>) -> Option<Self> {
+    fn open(
+        dwarf: &Arc<Dwarf<DebugSection>>,
+        header: UnitHeader<DebugSection>,
+        splits: Option<&Splits>,
+    ) -> Option<Self> {
         let unit = dwarf.unit(header).ok()?;
         let offset = unit.header.debug_info_offset();
         let split = splits.and_then(|splits| splits.of(dwarf, &unit));

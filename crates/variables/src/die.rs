@@ -7,7 +7,7 @@ use std::time::Instant;
 use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
 
 use crate::Section;
-use crate::info::DebugInfo;
+use crate::info::{DebugInfo, UnitStart};
 use crate::limits::{MOST_HOPS, MOST_SCOPES, PATH_TIME};
 use crate::names::{Kind, Named, is_set};
 use crate::ranges::ranges;
@@ -33,20 +33,20 @@ pub(crate) struct Die {
 impl PartialEq for Die {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.file.info, &other.file.info)
-            && self.unit.number == other.unit.number
+            && self.unit.start == other.unit.start
             && self.offset == other.offset
     }
 }
 
 impl Die {
     /// By its place in a file.
-    pub fn of(file: &Rc<File>, place: (usize, UnitOffset)) -> Option<Self> {
+    pub fn of(file: &Rc<File>, place: (UnitStart, UnitOffset)) -> Option<Self> {
         Some(Self { file: file.clone(), unit: file.info.unit(place.0)?, offset: place.1 })
     }
 
     /// By its name's place in a file.
     pub fn named(file: &Rc<File>, named: Named) -> Option<Self> {
-        Self::of(file, (named.unit as usize, UnitOffset(named.offset)))
+        Self::of(file, (named.unit, UnitOffset(named.offset)))
     }
 
     /// Another of the same unit.
@@ -65,8 +65,8 @@ impl Die {
 
     /// What an attribute of this entry refers to.
     pub fn referred(&self, value: &AttributeValue<Section>) -> Option<Self> {
-        let (unit, offset) = self.file.info.referred(self.unit.number, value)?;
-        if unit == self.unit.number { Some(self.other(offset)) } else { Self::of(&self.file, (unit, offset)) }
+        let (unit, offset) = self.file.info.referred(&self.unit, value)?;
+        if unit == self.unit.start { Some(self.other(offset)) } else { Self::of(&self.file, (unit, offset)) }
     }
 
     /// The entry that this one is an instance or the definition of.
@@ -170,7 +170,7 @@ impl Die {
 
     /// Its name with those of the namespaces and classes that it stands in.
     pub fn qualified_name(&self) -> Option<String> {
-        qualified_name(&self.file.info, (self.unit.number, self.offset))
+        qualified_name(&self.file.info, (self.unit.start, self.offset))
     }
 
     /// Whether it is only declared here.
@@ -210,34 +210,31 @@ impl Die {
 
 /// The name of a type that has all of its description in a unit of its own.
 fn name_of_signature(info: &DebugInfo, unit: &Unit, entry: &Entry) -> Option<String> {
-    let (number, offset) = info.referred(unit.number, &entry.attr_value(dw::DW_AT_signature)?)?;
-    let unit = info.unit(number)?;
+    let (start, offset) = info.referred(unit, &entry.attr_value(dw::DW_AT_signature)?)?;
+    let unit = info.unit(start)?;
     let value = unit.entry(offset).ok()?.attr_value(dw::DW_AT_name)?;
     info.text(&unit, value)
 }
 
 /// The name of an entry with those of the namespaces and classes that it stands in.
-pub(crate) fn qualified_name(info: &DebugInfo, place: (usize, UnitOffset)) -> Option<String> {
+pub(crate) fn qualified_name(info: &DebugInfo, place: (UnitStart, UnitOffset)) -> Option<String> {
     qualified_name_within(info, place, 0)
 }
 
-fn qualified_name_within(info: &DebugInfo, place: (usize, UnitOffset), depth: usize) -> Option<String> {
+fn qualified_name_within(info: &DebugInfo, place: (UnitStart, UnitOffset), depth: usize) -> Option<String> {
     if depth > MOST_SCOPES {
         return None;
     }
     let end = Instant::now() + PATH_TIME;
-    let (mut number, mut offset) = place;
+    let (start, mut offset) = place;
+    let mut unit = info.unit(start)?;
     // A definition stands elsewhere than its declaration, which has the name.
     for _ in 0..MOST_HOPS {
-        let unit = info.unit(number)?;
         let entry = unit.entry(offset).ok()?;
         let next = entry.attr_value(dw::DW_AT_specification).or_else(|| entry.attr_value(dw::DW_AT_abstract_origin));
-        match next.and_then(|value| info.referred(number, &value)) {
-            Some(next) => (number, offset) = next,
-            None => break,
-        }
+        let Some((start, next)) = next.and_then(|value| info.referred(&unit, &value)) else { break };
+        (unit, offset) = (info.unit(start)?, next);
     }
-    let unit = info.unit(number)?;
     let (last, mut found) = (offset, String::new());
     for offset in unit.path(offset, end)? {
         let entry = unit.entry(offset).ok()?;
@@ -251,7 +248,7 @@ fn qualified_name_within(info: &DebugInfo, place: (usize, UnitOffset), depth: us
         // A class that was declared elsewhere: there are the namespaces that it stands in.
         if offset != last
             && let Some(value) = entry.attr_value(dw::DW_AT_specification)
-            && let Some(place) = info.referred(number, &value)
+            && let Some(place) = info.referred(&unit, &value)
         {
             found = qualified_name_within(info, place, depth + 1)?;
             continue;

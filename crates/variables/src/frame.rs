@@ -57,7 +57,14 @@ pub trait Memory {
         None
     }
 
-    /// Where the program has its copy of a library's variable (R_X86_64_COPY and the like), which all files then use.
+    /// Where the file that is loaded with `bias` has the variable that its units know by a symbol; none that each thread has
+    /// its own of.
+    fn defined(&self, _bias: u64, _name: &str) -> Option<u64> {
+        None
+    }
+
+    /// Where the program has a variable that other files know, such as its copy of a library's (R_X86_64_COPY and the like): the
+    /// dynamic linker has all files use that one.
     fn copied(&self, _name: &str) -> Option<u64> {
         None
     }

@@ -4,67 +4,56 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use gimli::{
-    Abbreviations, AttributeValue, DebugInfoOffset, Dwarf, Reader, UnitHeader, UnitOffset, UnitType, constants as dw,
-};
+use gimli::{Abbreviations, AttributeValue, DebugInfoOffset, Dwarf, Reader, UnitHeader, UnitOffset, UnitType};
+use symbols::UnitAddresses;
 use target::TargetAbi;
 
 use crate::abbreviations::length_of_table;
-use crate::limits::{INDEX_TIME, KEPT_ABBREVIATIONS, KEPT_UNITS, MOST_RANGES, MOST_UNITS};
+use crate::limits::{INDEX_TIME, KEPT_ABBREVIATIONS, KEPT_UNITS, MOST_UNITS};
 use crate::names::Names;
-use crate::ranges::ranges;
 use crate::unit::Unit;
 use gimli::Section as _;
 
 /// How a section of a file is read.
-pub type Section = gimli::EndianArcSlice<gimli::RunTimeEndian>;
+pub use symbols::DebugSection as Section;
 
 /// The debug information of one file. What it takes long to find is found once, when it is first asked for.
 pub struct DebugInfo {
     dwarf: Arc<Dwarf<Section>>,
     abi: TargetAbi,
-    headers: OnceLock<Headers>,
+    addresses: Arc<UnitAddresses>,
+    starts: OnceLock<Starts>,
     kept: Mutex<Kept>,
-    units_by_address: OnceLock<ByAddress>,
     names: OnceLock<Names>,
 }
 
-/// The units: those of `.debug_info` by their offsets, behind them those of `.debug_types`.
-#[derive(Default)]
-struct Headers {
-    all: Vec<UnitHeader<Section>>,
-    /// How many are of `.debug_info`.
-    ordered: usize,
-    signatures: HashMap<u64, (usize, UnitOffset)>,
-}
+/// Where a unit begins in `.debug_info`; with [`OF_TYPES`], which of those in `.debug_types` it is. Files with larger sections
+/// are refused before (`symbols`).
+pub(crate) type UnitStart = u32;
 
-/// Which units have which code.
+const OF_TYPES: UnitStart = 1 << 31;
+
+/// All units.
 #[derive(Default)]
-struct ByAddress {
-    ranges: Vec<(u64, u64, usize)>,
-    /// Those that do not say it.
-    others: Vec<usize>,
+struct Starts {
+    /// Those of `.debug_info`, in order.
+    of_info: Vec<UnitStart>,
+    of_types: Vec<UnitHeader<Section>>,
+    signatures: HashMap<u64, (UnitStart, UnitOffset)>,
 }
 
 /// Units that have been opened.
 #[derive(Default)]
 struct Kept {
-    units: HashMap<usize, Arc<Unit>>,
+    units: HashMap<UnitStart, Arc<Unit>>,
     tables: HashMap<usize, Arc<Abbreviations>>,
     cost: usize,
 }
 
 impl DebugInfo {
-    /// That of a file whose numbers are stored as `abi` says.
-    pub fn new(dwarf: Arc<Dwarf<Section>>, abi: TargetAbi) -> Self {
-        Self {
-            dwarf,
-            abi,
-            headers: OnceLock::new(),
-            kept: Mutex::default(),
-            units_by_address: OnceLock::new(),
-            names: OnceLock::new(),
-        }
+    /// That of a file whose numbers are stored as `abi` says; `addresses`: those of its units.
+    pub fn new(dwarf: Arc<Dwarf<Section>>, addresses: Arc<UnitAddresses>, abi: TargetAbi) -> Self {
+        Self { dwarf, abi, addresses, starts: OnceLock::new(), kept: Mutex::default(), names: OnceLock::new() }
     }
 
     pub(crate) fn dwarf(&self) -> &Dwarf<Section> {
@@ -75,41 +64,47 @@ impl DebugInfo {
         self.abi
     }
 
-    fn headers(&self) -> &Headers {
-        self.headers.get_or_init(|| {
+    /// Only references from one unit to another and the names of a whole file want to know where all units begin.
+    fn starts(&self) -> &Starts {
+        self.starts.get_or_init(|| {
             let end = Instant::now() + INDEX_TIME;
-            let mut found = Headers::default();
+            let mut found = Starts::default();
             let mut units = self.dwarf.units();
             while let Ok(Some(header)) = units.next() {
-                if found.all.len() >= MOST_UNITS || Instant::now() > end {
+                if found.of_info.len() >= MOST_UNITS || Instant::now() > end {
                     break;
                 }
-                found.add(header);
+                let start = header.debug_info_offset().and_then(|offset| UnitStart::try_from(offset.0).ok());
+                let Some(start) = start.filter(|start| start & OF_TYPES == 0) else { break };
+                found.of_info.push(start);
+                found.sign(&header, start);
             }
-            found.ordered = found.all.len();
             let mut units = self.dwarf.type_units();
             while let Ok(Some(header)) = units.next() {
-                if found.all.len() >= MOST_UNITS || Instant::now() > end {
+                if found.of_types.len() >= MOST_UNITS || Instant::now() > end {
                     break;
                 }
-                found.add(header);
+                found.sign(&header, OF_TYPES | found.of_types.len() as UnitStart);
+                found.of_types.push(header);
             }
             found
         })
     }
 
-    /// How many units there are.
-    pub(crate) fn units(&self) -> usize {
-        self.headers().all.len()
+    fn header(&self, start: UnitStart) -> Option<UnitHeader<Section>> {
+        if start & OF_TYPES != 0 {
+            return self.starts().of_types.get((start & !OF_TYPES) as usize).cloned();
+        }
+        self.dwarf.debug_info.header_from_offset(DebugInfoOffset(start as usize)).ok()
     }
 
-    /// A unit by its number, which is kept open.
-    pub(crate) fn unit(&self, number: usize) -> Option<Arc<Unit>> {
+    /// A unit by its beginning, which is kept open.
+    pub(crate) fn unit(&self, start: UnitStart) -> Option<Arc<Unit>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(unit) = kept.units.get(&number) {
+        if let Some(unit) = kept.units.get(&start) {
             return Some(unit.clone());
         }
-        let header = self.headers().all.get(number)?.clone();
+        let header = self.header(start)?;
         let table = header.debug_abbrev_offset().0;
         let abbreviations = match kept.tables.get(&table) {
             Some(known) => known.clone(),
@@ -131,61 +126,39 @@ impl DebugInfo {
             *kept = Kept::default();
         }
         let unit = gimli::Unit::new_with_abbreviations(&self.dwarf, header, abbreviations).ok()?;
-        let unit = Arc::new(Unit::new(number, unit));
-        kept.units.insert(number, unit.clone());
+        let unit = Arc::new(Unit::new(start, unit));
+        kept.units.insert(start, unit.clone());
         Some(unit)
     }
 
     /// The unit, and where in it, that an offset in `.debug_info` is in.
-    pub(crate) fn at(&self, offset: DebugInfoOffset) -> Option<(usize, UnitOffset)> {
-        let headers = self.headers();
-        let all = headers.all.get(..headers.ordered)?;
-        let before = |header: &UnitHeader<Section>| header.debug_info_offset().is_some_and(|start| start <= offset);
-        let number = all.partition_point(before).checked_sub(1)?;
-        Some((number, offset.to_unit_offset(all.get(number)?)?))
+    pub(crate) fn at(&self, offset: DebugInfoOffset) -> Option<(UnitStart, UnitOffset)> {
+        let all = &self.starts().of_info;
+        let before = all.partition_point(|start| *start as usize <= offset.0).checked_sub(1)?;
+        let start = *all.get(before)?;
+        Some((start, offset.to_unit_offset(&self.header(start)?)?))
     }
 
     /// What an attribute of an entry of that unit refers to.
-    pub(crate) fn referred(&self, unit: usize, value: &AttributeValue<Section>) -> Option<(usize, UnitOffset)> {
+    pub(crate) fn referred(&self, unit: &Unit, value: &AttributeValue<Section>) -> Option<(UnitStart, UnitOffset)> {
         match value {
-            AttributeValue::UnitRef(offset) => {
-                let header = self.headers().all.get(unit)?;
-                offset.is_in_bounds(header).then_some((unit, *offset))
-            }
+            AttributeValue::UnitRef(offset) => offset.is_in_bounds(&unit.header).then_some((unit.start, *offset)),
             AttributeValue::DebugInfoRef(offset) => self.at(*offset),
-            AttributeValue::DebugTypesRef(signature) => self.headers().signatures.get(&signature.0).copied(),
+            AttributeValue::DebugTypesRef(signature) => self.starts().signatures.get(&signature.0).copied(),
             _ => None,
         }
     }
 
-    /// The number of the unit whose code has an address of the file.
-    pub(crate) fn unit_at(&self, address: u64) -> Option<usize> {
-        let all = self.units_by_address.get_or_init(|| self.by_address());
-        let has = |(begin, end, _): &&(u64, u64, usize)| (*begin..*end).contains(&address);
-        if let Some((_, _, number)) = all.ranges.iter().find(has) {
-            return Some(*number);
+    /// The unit whose code has an address of the file.
+    pub(crate) fn unit_at(&self, address: u64) -> Option<UnitStart> {
+        let start = |offset: DebugInfoOffset| UnitStart::try_from(offset.0).ok();
+        if let Some(offset) = self.addresses.at(address).first() {
+            return start(*offset);
         }
         let end = Instant::now() + INDEX_TIME;
-        let mut others = all.others.iter().take_while(|_| Instant::now() < end);
-        others.find(|number| self.unit(**number).is_some_and(|unit| unit.function_at(self, address).is_some())).copied()
-    }
-
-    fn by_address(&self) -> ByAddress {
-        let end = Instant::now() + INDEX_TIME;
-        let mut found = ByAddress::default();
-        for number in 0..self.units() {
-            if found.ranges.len() >= MOST_RANGES || Instant::now() > end {
-                break;
-            }
-            let Some(unit) = self.unit(number) else { continue };
-            let Some(root) = unit.root() else { continue };
-            let before = found.ranges.len();
-            found.ranges.extend(ranges(&self.dwarf, &unit, &root).into_iter().map(|(begin, end)| (begin, end, number)));
-            if found.ranges.len() == before && root.tag() == dw::DW_TAG_compile_unit {
-                found.others.push(number);
-            }
-        }
-        found
+        let silent = self.addresses.silent().iter().take_while(|_| Instant::now() < end);
+        let mut silent = silent.filter_map(|offset| start(*offset));
+        silent.find(|start| self.unit(*start).is_some_and(|unit| unit.function_at(self, address).is_some()))
     }
 
     /// The names of all units.
@@ -193,8 +166,10 @@ impl DebugInfo {
         self.names.get_or_init(|| {
             let end = Instant::now() + INDEX_TIME;
             let mut found = Names::default();
-            for number in 0..self.units() {
-                match self.unit(number) {
+            let starts = self.starts();
+            let of_types = (0..starts.of_types.len()).map(|number| OF_TYPES | number as UnitStart);
+            for start in starts.of_info.iter().copied().chain(of_types) {
+                match self.unit(start) {
                     Some(unit) => found.add_unit(self, &unit, end),
                     None => found.complete = false,
                 }
@@ -214,13 +189,13 @@ impl DebugInfo {
     }
 }
 
-impl Headers {
-    fn add(&mut self, header: UnitHeader<Section>) {
+impl Starts {
+    /// Notes the type that a unit describes for others.
+    fn sign(&mut self, header: &UnitHeader<Section>, start: UnitStart) {
         if let UnitType::Type { type_signature, type_offset } | UnitType::SplitType { type_signature, type_offset } =
             header.type_()
         {
-            self.signatures.entry(type_signature.0).or_insert((self.all.len(), type_offset));
+            self.signatures.entry(type_signature.0).or_insert((start, type_offset));
         }
-        self.all.push(header);
     }
 }

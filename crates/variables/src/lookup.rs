@@ -191,7 +191,7 @@ impl Lookup<'_> {
             let seen = |external: bool, die: &Die| {
                 external
                     || self.units.len() == 1
-                    || self.units.iter().any(|unit| unit.unit.number == die.first_declared().unit.number)
+                    || self.units.iter().any(|unit| unit.unit.start == die.first_declared().unit.start)
             };
             found.extend(all.filter(|(external, die)| seen(*external, die)).map(|(_, die)| die));
         }

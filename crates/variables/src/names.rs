@@ -9,7 +9,7 @@ use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as 
 
 use crate::Section;
 use crate::die::qualified_name;
-use crate::info::DebugInfo;
+use crate::info::{DebugInfo, UnitStart};
 use crate::limits::{DEEPEST, LONGEST_NAME, MOST_HOPS, MOST_NAMES};
 use crate::plain_types::in_one_way;
 use crate::unit::Unit;
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Named {
     hash: u64,
-    pub unit: u32,
+    pub unit: UnitStart,
     /// Whether other units can mean it: a variable that is not `static`.
     pub external: bool,
     /// Whether it is only declared there.
@@ -171,7 +171,7 @@ impl Names {
                 // Enumerators are seen where their enumeration stands, unless it has a scope of its own.
                 let scoped = !is_enumeration || is_set(entry, dw::DW_AT_enum_class);
                 let elsewhere = entry.has_attr(dw::DW_AT_specification) || entry.has_attr(dw::DW_AT_signature);
-                let own = if elsewhere { qualified_name(info, (unit.number, entry.offset())) } else { full };
+                let own = if elsewhere { qualified_name(info, (unit.start, entry.offset())) } else { full };
                 let inner = match (&own, &name) {
                     (Some(full), Some(_)) if scoped => format!("{full}::"),
                     (Some(full), Some(name)) => full.strip_suffix(name.as_str()).unwrap_or(prefix).to_owned(),
@@ -252,12 +252,12 @@ impl Names {
         {
             return Some(known.clone());
         }
-        qualified_name(info, info.referred(unit.number, &value)?)
+        qualified_name(info, info.referred(unit, &value)?)
     }
 
     fn symbol_of(&self, info: &DebugInfo, unit: &Unit, entry: &DebuggingInformationEntry<Section>) -> Option<String> {
-        let (number, offset) = info.referred(unit.number, &specification(entry)?)?;
-        let other = if number == unit.number { None } else { Some(info.unit(number)?) };
+        let (start, offset) = info.referred(unit, &specification(entry)?)?;
+        let other = if start == unit.start { None } else { Some(info.unit(start)?) };
         let unit = other.as_deref().unwrap_or(unit);
         let found = unit.entry(offset).ok()?;
         let value = found.attr_value(dw::DW_AT_linkage_name).or_else(|| found.attr_value(dw::DW_AT_name))?;
@@ -265,8 +265,7 @@ impl Names {
     }
 
     fn push(&mut self, kind: Kind, name: &str, unit: &Unit, offset: UnitOffset, external: bool, declared: bool) {
-        let unit = u32::try_from(unit.number).unwrap_or(u32::MAX);
-        self.all.push(Named { hash: hash(kind, name), unit, external, declared, offset: offset.0 });
+        self.all.push(Named { hash: hash(kind, name), unit: unit.start, external, declared, offset: offset.0 });
     }
 }
 
@@ -275,14 +274,16 @@ fn is_external(info: &DebugInfo, unit: &Unit, entry: &DebuggingInformationEntry<
     if is_set(entry, dw::DW_AT_external) || entry.has_attr(dw::DW_AT_specification) {
         return true;
     }
-    let mut next = entry.attr_value(dw::DW_AT_abstract_origin).and_then(|value| info.referred(unit.number, &value));
+    let mut next = entry.attr_value(dw::DW_AT_abstract_origin).and_then(|value| info.referred(unit, &value));
     for _ in 0..MOST_HOPS {
-        let Some((number, offset)) = next else { return false };
-        let Some(found) = info.unit(number).and_then(|unit| unit.entry(offset).ok()) else { return false };
+        let Some((unit, offset)) = next.and_then(|(start, offset)| Some((info.unit(start)?, offset))) else {
+            return false;
+        };
+        let Ok(found) = unit.entry(offset) else { return false };
         if is_set(&found, dw::DW_AT_external) || found.has_attr(dw::DW_AT_specification) {
             return true;
         }
-        next = found.attr_value(dw::DW_AT_abstract_origin).and_then(|value| info.referred(number, &value));
+        next = found.attr_value(dw::DW_AT_abstract_origin).and_then(|value| info.referred(&unit, &value));
     }
     false
 }

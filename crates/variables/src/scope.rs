@@ -83,7 +83,7 @@ impl FrameScope {
         let mut units = vec![function.clone()];
         // Link-time optimisation describes the source in another unit than the code.
         for one in function.origins() {
-            if !units.iter().any(|unit| unit.unit.number == one.unit.number) {
+            if !units.iter().any(|unit| unit.unit.start == one.unit.start) {
                 units.push(one);
             }
         }

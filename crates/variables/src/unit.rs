@@ -8,15 +8,15 @@ use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as 
 use symbols::Language;
 
 use crate::Section;
-use crate::info::DebugInfo;
+use crate::info::{DebugInfo, UnitStart};
 use crate::limits::{DEEPEST, MOST_RANGES, TIME_LIMIT};
 use crate::names::Names;
 use crate::ranges::ranges;
 
 /// A unit that has been opened.
 pub(crate) struct Unit {
-    /// Its number in the file.
-    pub number: usize,
+    /// Where it begins in the file.
+    pub start: UnitStart,
     unit: gimli::Unit<Section>,
     /// Begin and end of the code of functions, and where they stand.
     functions: OnceLock<Vec<(u64, u64, UnitOffset)>>,
@@ -33,9 +33,9 @@ impl Deref for Unit {
 }
 
 impl Unit {
-    pub(crate) fn new(number: usize, unit: gimli::Unit<Section>) -> Self {
+    pub(crate) fn new(start: UnitStart, unit: gimli::Unit<Section>) -> Self {
         let mut made =
-            Self { number, unit, functions: OnceLock::new(), names: OnceLock::new(), language: Language::Other };
+            Self { start, unit, functions: OnceLock::new(), names: OnceLock::new(), language: Language::Other };
         let told = made.root().and_then(|root| match root.attr_value(dw::DW_AT_language)? {
             AttributeValue::Language(language) => Some(language),
             _ => None,

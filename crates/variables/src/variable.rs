@@ -63,7 +63,7 @@ fn instance(die: &Die) -> Option<Die> {
     let of_function = declared.parents(Instant::now() + TIME_LIMIT).iter().any(is_code);
     let name = declared.qualified_name().filter(|_| !of_function)?;
     let all = die.file.info.names().of(Kind::Value, &name).filter_map(|named| Die::named(&die.file, named));
-    let mut others = all.filter(|other| other != die && other.unit.number != die.unit.number);
+    let mut others = all.filter(|other| other != die && other.unit.start != die.unit.start);
     others.find(|other| has_location(other) && other.first_declared() == declared)
 }
 
@@ -81,6 +81,9 @@ fn external_symbol(die: &Die) -> Option<String> {
 
 /// A variable that is only declared here: its definition in this unit, this file, then in others; at last its symbol.
 fn declared(context: &Context, die: &Die, type_: Type) -> Result<Raw, Unknown> {
+    if let Some(address) = by_symbol(context, die, &type_) {
+        return Ok(Raw::new(type_, Held::Memory(address)));
+    }
     if let Some(found) = definition(context, die) {
         let found = value_of(context, &found)?;
         // The declaration may say less of an array (`extern int a[];`).
@@ -91,6 +94,14 @@ fn declared(context: &Context, die: &Die, type_: Type) -> Result<Raw, Unknown> {
         Some(address) if is_external(die) => Ok(Raw::new(type_, Held::Memory(address))),
         _ => Err(gone()),
     }
+}
+
+/// Where a number or a pointer is, of which the declaration says all. The symbols of a file are few, and to find what defines
+/// it is to read all debug information, of which programs have gigabytes.
+fn by_symbol(context: &Context, die: &Die, type_: &Type) -> Option<u64> {
+    let symbol = external_symbol(die)?;
+    let found = context.memory.copied(&symbol).or_else(|| context.memory.defined(die.file.bias, &symbol))?;
+    matches!(type_.real(context, None), Ok(Real::Number { .. } | Real::Pointer { .. })).then_some(found)
 }
 
 fn is_external(die: &Die) -> bool {

@@ -190,4 +190,14 @@ impl<P: Process> variables::Memory for Memory<P> {
     fn symbol(&self, name: &str) -> Option<u64> {
         self.shared.memory.symbol(name).ok().flatten().map(|symbol| symbol.addr.get())
     }
+
+    fn defined(&self, bias: u64, name: &str) -> Option<u64> {
+        let loaded = self.shared.images.loaded_with(bias)?;
+        Some(loaded.file.as_ref()?.object.variable(name)?.wrapping_add(bias))
+    }
+
+    fn copied(&self, name: &str) -> Option<u64> {
+        let program = self.shared.images.loaded(self.shared.images.program()?.start)?;
+        Some(program.file.as_ref()?.object.exported_variable(name)?.wrapping_add(program.bias))
+    }
 }

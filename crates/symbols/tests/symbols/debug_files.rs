@@ -221,3 +221,62 @@ fn headers_are_told() {
     assert_eq!(memory.build_id(), file.build_id());
     assert_eq!(memory.function_starting_at(file.entry()).as_deref(), Some("_start"));
 }
+
+/// A program of three units. `first`: what is done to the object file of the first.
+fn of_three_units(directory: &Directory, first: &str, name: &str) -> ObjectFile {
+    let source = |text: &str, name: &str| fs::write(directory.path(name), text).unwrap();
+    source(
+        "int one(int a) { return a * 3 + 1; } int only_one; static int hidden; int *of_one(void) { return &hidden; }",
+        "one.c",
+    );
+    source(
+        "int one(int); _Thread_local int own; static int hidden = 7; int two(int a) { return one(a) - hidden; }",
+        "two.c",
+    );
+    source("int two(int); int set = 4; int main(void) { return two(set); }", "main.c");
+    directory.run("gcc -g -O1 -c one.c two.c main.c");
+    directory.run(&format!("{first} one.o"));
+    directory.run(&format!("gcc one.o two.o main.o -o {name}"));
+    ObjectFile::open(&directory.path(name), &DebugPlaces::none()).unwrap()
+}
+
+#[test]
+fn units_are_found_with_and_without_the_table_of_addresses() {
+    let directory = Directory::new();
+    let whole = of_three_units(&directory, "objcopy", "whole");
+    let part = of_three_units(&directory, "objcopy --remove-section=.debug_aranges", "part");
+    directory.run("objcopy --remove-section=.debug_aranges whole none");
+    let none = ObjectFile::open(&directory.path("none"), &DebugPlaces::none()).unwrap();
+    let (text, start) = whole.section(".text").unwrap();
+    let mut named = std::collections::BTreeSet::new();
+    for address in start..start + text.bytes().len() as u64 {
+        let frames = whole.frames_at(address);
+        assert_eq!(frames, none.frames_at(address));
+        assert_eq!(frames, part.frames_at(address));
+        named.extend(frames.into_iter().filter_map(|frame| frame.line.and(frame.function)));
+    }
+    let functions = ["main", "of_one", "one", "two"];
+    assert!(named.iter().eq(functions.iter()), "{named:?}");
+}
+
+#[test]
+fn variables_are_found_by_their_symbols() {
+    let directory = Directory::new();
+    let file = of_three_units(&directory, "objcopy", "program");
+    let set = file.variable("set").unwrap();
+    let data = file.section(".data").unwrap();
+    let at = usize::try_from(set - data.1).unwrap();
+    assert_eq!(data.0.bytes()[at..at + 4], 4_i32.to_le_bytes());
+    assert!(file.variable("only_one").is_some() && file.exported_variable("set").is_none());
+    // Those of one unit alone, of threads, and functions.
+    assert!(["hidden", "own", "main", "nothing"].iter().all(|name| file.variable(name).is_none()));
+    directory.run("gcc -rdynamic one.o two.o main.o -o exporting");
+    let file = ObjectFile::open(&directory.path("exporting"), &DebugPlaces::none()).unwrap();
+    assert_eq!(file.exported_variable("set"), file.variable("set"));
+    // The debug file knows what was stripped.
+    let debug = directory.path("debug/program.debug");
+    split(&directory, &debug, true);
+    let file = ObjectFile::open(&directory.path("program"), &places(&directory)).unwrap();
+    assert!(file.debug_file().is_some());
+    assert_eq!(file.variable("set"), Some(set));
+}

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use calls::Unknown;
 use gimli::{Dwarf, RunTimeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable};
+use symbols::UnitAddresses;
 use target::TargetAbi;
 use variables::{DebugInfo, FrameFacts, FrameScope, Memory, OuterFrame, Section};
 
@@ -284,7 +285,9 @@ pub fn debug_info(sections: &Sections) -> Arc<DebugInfo> {
         let bytes: Arc<[u8]> = sections.get(id.name()).map_or(Arc::from([]), |bytes| bytes.as_slice().into());
         Ok::<_, gimli::Error>(Section::new(bytes, RunTimeEndian::Little))
     };
-    Arc::new(DebugInfo::new(Arc::new(Dwarf::load(load).unwrap()), TargetAbi::LITTLE_64))
+    let dwarf = Arc::new(Dwarf::load(load).unwrap());
+    let addresses = Arc::new(UnitAddresses::new(Arc::clone(&dwarf)));
+    Arc::new(DebugInfo::new(dwarf, addresses, TargetAbi::LITTLE_64))
 }
 
 impl Drop for Stopped {
