@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from inside import Row, in_gdb, in_lldb, many
 from of_diagnosis import figure_diagnosis
+from of_files import figure_files
 from of_jobs import figure_jobs
 from of_mpich import figure_mpich
 from of_native import figure_native
@@ -212,6 +213,7 @@ FIGURES = {
     "start": figure_start,
     "jobs": figure_jobs,
     "native": figure_native,
+    "files": figure_files,
     "nodes": figure_nodes,
     "slurm": figure_slurm,
     "mpich": figure_mpich,

@@ -7,14 +7,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gimli::{
-    AttributeValue, DebugInfoOffset, DebuggingInformationEntry, Dwarf, Encoding, Expression, Operation, Register,
-    RunTimeEndian, SectionId, Unit, UnitOffset, ValueType, constants as dw,
+    AttributeValue, DebugInfoOffset, DebuggingInformationEntry, Dwarf, Encoding, Expression, Operation, Reader,
+    Register, RunTimeEndian, Unit, UnitOffset, ValueType, constants as dw,
 };
-use object::Architecture;
-use object::read::{Object, ObjectSection};
 
-use super::source_names::text;
-use layouts::{DebugSections, Section, read_file};
+use super::code_file::code_file;
+use super::source_names::printable_name;
+use layouts::Section;
+use symbols::DebugSection;
 
 /// Looking for one call may take this long; what was not found by then stays unknown.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -36,7 +36,7 @@ const STACK_POINTER: u16 = 7;
 /// Sections whose addresses a program may hand on. Where the linker knew no address, it wrote what lies in none of them: zero.
 const DATA: [&str; 5] = [".data", ".bss", ".rodata", ".ldata", ".lbss"];
 
-type Entry<'a> = DebuggingInformationEntry<Section<'a>>;
+type Entry = DebuggingInformationEntry<DebugSection>;
 
 /// A call, as the debug information has it. Addresses are counted from the beginning of `.text`.
 #[derive(Debug, Clone)]
@@ -91,64 +91,48 @@ impl CallSite {
 /// The call in the file `path` that returns to `offset`, counted from the beginning of `.text`. `None` where the file does not
 /// describe it, or has another build-id than `build_id` (hexadecimal digits). Only code of x86-64 is read.
 pub fn call_site(path: &Path, offset: u64, build_id: Option<&str>) -> Option<CallSite> {
-    let bytes = read_file(path).ok()?;
-    let file = object::File::parse(bytes.as_slice()).ok()?;
-    if file.architecture() != Architecture::X86_64 || !file.is_64() || !file.is_little_endian() {
-        return None;
-    }
-    if let (Some(wanted), Some(own)) = (build_id, target::build_id(&file))
-        && !wanted.eq_ignore_ascii_case(&own)
-    {
-        return None;
-    }
-    let start = file.section_by_name(".text")?.address();
-    let wanted = start.checked_add(offset)?;
-    let sections = DebugSections::new(path, &bytes).ok()?;
-    let dwarf = Dwarf::load(|id: SectionId| Ok::<_, gimli::Error>(sections.reader(id))).ok()?;
+    let (file, text) = code_file(path, build_id)?;
+    let wanted = text.start.checked_add(offset)?;
+    let dwarf = file.dwarf()?;
     let search = Search { dwarf: &dwarf, wanted, end: Instant::now() + TIME_LIMIT };
-    let mut found = search.in_file()?;
-    let of_data = |name: &str| DATA.iter().any(|known| name.starts_with(known));
-    let data = file.sections().filter(|section| section.name().is_ok_and(of_data));
-    found.data = data.map(|section| section.address()..section.address().saturating_add(section.size())).collect();
-    found.entry = found.entry.wrapping_sub(start);
-    found.text = start;
+    let mut found = search.in_units(file.unit_addresses()?.at(wanted.checked_sub(1)?))?;
+    let of_data = |name: &[u8]| DATA.iter().any(|known| name.starts_with(known.as_bytes()));
+    found.data = file.section_addresses().filter(|(name, _)| of_data(name)).map(|(_, range)| range).collect();
+    found.entry = found.entry.wrapping_sub(text.start);
+    found.text = text.start;
     Some(found)
 }
 
-struct Search<'d, 'a> {
-    dwarf: &'d Dwarf<Section<'a>>,
+struct Search<'d> {
+    dwarf: &'d Dwarf<DebugSection>,
     /// The address in the file to which the call returns.
     wanted: u64,
     end: Instant,
 }
 
-impl<'a> Search<'_, 'a> {
-    fn in_file(&self) -> Option<CallSite> {
-        let mut units = self.dwarf.units();
-        while let Ok(Some(header)) = units.next() {
-            if Instant::now() > self.end {
+impl Search<'_> {
+    fn in_units(&self, units: Vec<DebugInfoOffset>) -> Option<CallSite> {
+        units.into_iter().take_while(|_| Instant::now() < self.end).find_map(|unit| {
+            let unit = self.unit(unit)?;
+            if unit.encoding().address_size != 8 || unit.dwo_id.is_some() {
                 return None;
             }
-            let Ok(unit) = self.dwarf.unit(header) else { continue };
-            if unit.encoding().address_size != 8 || unit.dwo_id.is_some() {
-                continue;
-            }
-            if self.dwarf.unit_ranges(&unit).is_ok_and(|ranges| self.is_in(ranges))
-                && let Ok(Some(found)) = self.in_unit(&unit)
-            {
-                return Some(found);
-            }
-        }
-        None
+            self.in_unit(&unit).ok()?
+        })
+    }
+
+    /// The unit that begins there.
+    fn unit(&self, start: DebugInfoOffset) -> Option<Unit<DebugSection>> {
+        self.dwarf.unit(self.dwarf.debug_info.header_from_offset(start).ok()?).ok()
     }
 
     /// Whether the call's last byte lies in one of the ranges.
-    fn is_in(&self, mut ranges: gimli::RangeIter<Section<'a>>) -> bool {
+    fn is_in(&self, mut ranges: gimli::RangeIter<DebugSection>) -> bool {
         let call = self.wanted.wrapping_sub(1);
         std::iter::from_fn(|| ranges.next().ok().flatten()).any(|range| (range.begin..range.end).contains(&call))
     }
 
-    fn in_unit(&self, unit: &Unit<Section<'a>>) -> gimli::Result<Option<CallSite>> {
+    fn in_unit(&self, unit: &Unit<DebugSection>) -> gimli::Result<Option<CallSite>> {
         let mut function = None;
         let mut entries = unit.entries();
         while let Some(entry) = entries.next_dfs()? {
@@ -163,7 +147,7 @@ impl<'a> Search<'_, 'a> {
         function.map_or(Ok(None), |function| self.in_function(unit, function))
     }
 
-    fn in_function(&self, unit: &Unit<Section<'a>>, function: UnitOffset) -> gimli::Result<Option<CallSite>> {
+    fn in_function(&self, unit: &Unit<DebugSection>, function: UnitOffset) -> gimli::Result<Option<CallSite>> {
         let mut entries = unit.entries_at_offset(function)?;
         let Some(entry) = entries.next_dfs()? else { return Ok(None) };
         let Some(begin) = self.begin(unit, entry)? else { return Ok(None) };
@@ -227,7 +211,7 @@ impl<'a> Search<'_, 'a> {
     }
 
     /// Where a function is entered: its first range also where parts of it lie elsewhere.
-    fn begin(&self, unit: &Unit<Section<'a>>, function: &Entry<'a>) -> gimli::Result<Option<u64>> {
+    fn begin(&self, unit: &Unit<DebugSection>, function: &Entry) -> gimli::Result<Option<u64>> {
         for name in [dw::DW_AT_entry_pc, dw::DW_AT_low_pc] {
             if let Some(value) = function.attr_value(name)
                 && let Some(address) = self.dwarf.attr_address(unit, value)?
@@ -238,23 +222,29 @@ impl<'a> Search<'_, 'a> {
         Ok(self.dwarf.die_ranges(unit, function)?.next()?.map(|range| range.begin))
     }
 
-    fn returns_to(&self, unit: &Unit<Section<'a>>, call: &Entry<'a>) -> gimli::Result<Option<u64>> {
+    fn returns_to(&self, unit: &Unit<DebugSection>, call: &Entry) -> gimli::Result<Option<u64>> {
         let name = if call.tag() == dw::DW_TAG_call_site { dw::DW_AT_call_return_pc } else { dw::DW_AT_low_pc };
         call.attr_value(name).map_or(Ok(None), |value| self.dwarf.attr_address(unit, value))
     }
 
     /// The symbol of the function that is called.
-    fn target(&self, unit: &Unit<Section<'a>>, call: &Entry<'a>) -> Option<String> {
+    fn target(&self, unit: &Unit<DebugSection>, call: &Entry) -> Option<String> {
         let name = if call.tag() == dw::DW_TAG_call_site { dw::DW_AT_call_origin } else { dw::DW_AT_abstract_origin };
         let mut at = referred(unit, call.attr_value(name)?)?;
-        let mut plain = None;
+        let (mut plain, mut other) = (None, None);
         for _ in 0..MAX_HOPS {
-            let mut units = self.dwarf.units();
-            let mut headers = std::iter::from_fn(|| units.next().ok().flatten());
-            let header = headers.find(|header| at.to_unit_offset(header).is_some())?;
-            let unit = self.dwarf.unit(header).ok()?;
+            let known = other.as_ref().unwrap_or(unit);
+            if at.to_unit_offset(&known.header).is_none() {
+                let mut units = self.dwarf.units();
+                let mut headers = std::iter::from_fn(|| units.next().ok().flatten());
+                let header = headers.find(|header| at.to_unit_offset(header).is_some())?;
+                other = Some(self.dwarf.unit(header).ok()?);
+            }
+            let unit = other.as_ref().unwrap_or(unit);
             let entry = unit.entry(at.to_unit_offset(&unit.header)?).ok()?;
-            let string = |name| self.dwarf.attr_string(&unit, entry.attr_value(name)?).ok().map(text);
+            let string = |name| {
+                self.dwarf.attr_string(unit, entry.attr_value(name)?).ok()?.bytes().map(|bytes| printable_name(&bytes))
+            };
             let symbol = string(dw::DW_AT_linkage_name).or_else(|| string(dw::DW_AT_MIPS_linkage_name));
             if symbol.is_some() {
                 return symbol;
@@ -262,13 +252,13 @@ impl<'a> Search<'_, 'a> {
             plain = plain.or_else(|| string(dw::DW_AT_name));
             let next = [dw::DW_AT_abstract_origin, dw::DW_AT_specification];
             let Some(next) = next.iter().find_map(|name| entry.attr_value(*name)) else { break };
-            at = referred(&unit, next)?;
+            at = referred(unit, next)?;
         }
         plain
     }
 
     /// Keeps the types and addresses that expressions refer to.
-    fn refer(&self, unit: &Unit<Section<'a>>, found: &mut CallSite) {
+    fn refer(&self, unit: &Unit<DebugSection>, found: &mut CallSite) {
         let values = found.arguments.iter().map(|(_, value)| value).chain(&found.frame_base);
         for value in values {
             let mut operations = expression(value).operations(found.encoding);
@@ -299,7 +289,7 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-fn referred(unit: &Unit<Section<'_>>, value: AttributeValue<Section<'_>>) -> Option<DebugInfoOffset> {
+fn referred(unit: &Unit<DebugSection>, value: AttributeValue<DebugSection>) -> Option<DebugInfoOffset> {
     match value {
         AttributeValue::UnitRef(offset) => offset.to_debug_info_offset(&unit.header),
         AttributeValue::DebugInfoRef(offset) => Some(offset),
@@ -307,7 +297,7 @@ fn referred(unit: &Unit<Section<'_>>, value: AttributeValue<Section<'_>>) -> Opt
     }
 }
 
-fn is_set(entry: &Entry<'_>, name: dw::DwAt) -> bool {
+fn is_set(entry: &Entry, name: dw::DwAt) -> bool {
     matches!(entry.attr_value(name), Some(AttributeValue::Flag(true)))
 }
 
@@ -316,9 +306,9 @@ pub(super) fn expression(bytes: &[u8]) -> Expression<Section<'_>> {
     Expression(Section::new(bytes, RunTimeEndian::Little))
 }
 
-fn kept(value: AttributeValue<Section<'_>>) -> Option<Vec<u8>> {
+fn kept(value: AttributeValue<DebugSection>) -> Option<Vec<u8>> {
     let bytes = value.exprloc_value()?.0;
-    (bytes.len() <= MAX_EXPRESSION).then(|| bytes.slice().to_vec())
+    if bytes.len() > MAX_EXPRESSION { None } else { Some(bytes.bytes()?.into_owned()) }
 }
 
 /// The number of the argument that a register has.
@@ -327,7 +317,7 @@ pub(super) fn number_of(register: Register) -> Option<usize> {
 }
 
 /// The number of an argument among those that are given in registers or, after these, on the stack; and its value.
-fn argument(entry: &Entry<'_>, encoding: Encoding) -> Option<(usize, Vec<u8>)> {
+fn argument(entry: &Entry, encoding: Encoding) -> Option<(usize, Vec<u8>)> {
     let place = entry.attr_value(dw::DW_AT_location)?.exprloc_value()?;
     let mut operations = place.operations(encoding);
     let first = operations.next().ok()??;

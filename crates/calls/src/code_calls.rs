@@ -2,18 +2,15 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use gimli::{Dwarf, SectionId, Unit};
-use object::read::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget};
-use object::{Architecture, SymbolKind};
+use object::SymbolKind;
+use object::read::{Object, ObjectSymbol, ObjectSymbolTable, RelocationTarget};
 
 use crate::call_target::call_target;
+use crate::code_file::code_file;
 use functions::mpi_function;
-use layouts::{DebugSections, Section, read_file};
-
-/// Looking through one file may take this long; what was not found by then stays unknown.
-const TIME_LIMIT: Duration = Duration::from_secs(1);
+use symbols::ObjectFile;
+use target::files::{Contents, open_regular};
 
 /// A longer function (bytes) is not looked through.
 const LONGEST: u64 = 1 << 20;
@@ -39,23 +36,16 @@ pub struct CodeCall {
 /// `None` where nothing tells where that function begins and ends, or the file has another build-id than `build_id` (hexadecimal
 /// digits). Only code of x86-64 is read.
 pub fn code_calls(path: &Path, offset: u64, build_id: Option<&str>) -> Option<Vec<CodeCall>> {
-    let bytes = read_file(path).ok()?;
-    let file = object::File::parse(bytes.as_slice()).ok()?;
-    if file.architecture() != Architecture::X86_64 || !file.is_64() || !file.is_little_endian() {
+    let (object, text) = code_file(path, build_id)?;
+    let start = text.start;
+    let contents = Contents::new(open_regular(path).ok()?);
+    let file = object::File::parse(&contents).ok()?;
+    let (begin, end) = function_around(&file, start.checked_add(offset)?)?;
+    if !text.contains(&begin) || end > text.end {
         return None;
     }
-    if let (Some(wanted), Some(own)) = (build_id, target::build_id(&file))
-        && !wanted.eq_ignore_ascii_case(&own)
-    {
-        return None;
-    }
-    let section = file.section_by_name(".text")?;
-    let (start, code) = (section.address(), section.data().ok()?);
-    let wanted = start.checked_add(offset)?;
-    let (begin, end) = function_around(&file, wanted)?;
-    let range = begin.checked_sub(start)?..end.checked_sub(start)?;
-    let own = code.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)?;
-    let names = Names::new(&file);
+    let own = object.loaded_bytes(begin, end.checked_sub(begin)?)?;
+    let names = Names::new(&object, &file);
     let mut found = Vec::new();
     for at in 0..own.len().saturating_sub(4) {
         // What is no call by chance leads to the beginning of no function of MPI.
@@ -70,17 +60,20 @@ pub fn code_calls(path: &Path, offset: u64, build_id: Option<&str>) -> Option<Ve
         }
         found.push(CodeCall { after: after.wrapping_sub(start), function, line: None });
     }
-    let lines = lines(path, &bytes, &found.iter().map(|call| start + call.after - 1).collect::<Vec<_>>());
-    for (call, line) in found.iter_mut().zip(lines.unwrap_or_default()) {
-        call.line = line;
+    for call in &mut found {
+        let line = object.frames_at(start + call.after - 1).first().and_then(|frame| frame.line);
+        call.line = line.map(i64::from);
     }
     Some(found)
 }
 
+type File<'data> = object::File<'data, &'data Contents>;
+
 /// Where the function begins and ends that has an address.
-fn function_around(file: &object::File<'_>, address: u64) -> Option<(u64, u64)> {
+fn function_around(file: &File<'_>, address: u64) -> Option<(u64, u64)> {
     let mut all = file.symbols().chain(file.dynamic_symbols()).filter(|symbol| symbol.kind() == SymbolKind::Text);
-    let range = |symbol: object::Symbol<'_, '_>| (symbol.address(), symbol.address().saturating_add(symbol.size()));
+    let range =
+        |symbol: object::Symbol<'_, '_, &Contents>| (symbol.address(), symbol.address().saturating_add(symbol.size()));
     // The call may be the last thing in it.
     let (begin, end) = all.find_map(|symbol| {
         let (begin, end) = range(symbol);
@@ -91,13 +84,13 @@ fn function_around(file: &object::File<'_>, address: u64) -> Option<(u64, u64)> 
 
 /// The functions that code can call, by their addresses or by the places of their addresses.
 struct Names<'f> {
-    file: &'f object::File<'f>,
+    object: &'f ObjectFile,
     own: HashMap<u64, String>,
     imported: HashMap<u64, String>,
 }
 
 impl<'f> Names<'f> {
-    fn new(file: &'f object::File<'f>) -> Self {
+    fn new(object: &'f ObjectFile, file: &File<'_>) -> Self {
         let mut own = HashMap::new();
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
             if let (true, Ok(name)) = (symbol.is_definition() && symbol.kind() == SymbolKind::Text, symbol.name())
@@ -118,7 +111,7 @@ impl<'f> Names<'f> {
                 }
             }
         }
-        Self { file, own, imported }
+        Self { object, own, imported }
     }
 
     /// The function that the call before an address leads to.
@@ -130,59 +123,9 @@ impl<'f> Names<'f> {
     }
 
     fn code(&self, address: u64, length: usize) -> Option<Vec<u8>> {
-        let section = self
-            .file
-            .sections()
-            .find(|section| (section.address()..section.address().saturating_add(section.size())).contains(&address))?;
-        let data = section.data().ok()?;
-        let at = usize::try_from(address - section.address()).ok()?;
         // A stub may be the last one of its section.
-        let mut found = [0; LONGEST_READ];
-        let here = data.get(at..data.len().min(at + length.min(LONGEST_READ)))?;
-        found.get_mut(..here.len())?.copy_from_slice(here);
-        found.get(..length).map(<[u8]>::to_vec)
-    }
-}
-
-/// The lines of addresses of a file.
-fn lines(path: &Path, bytes: &[u8], wanted: &[u64]) -> Option<Vec<Option<i64>>> {
-    let sections = DebugSections::new(path, bytes).ok()?;
-    let dwarf = Dwarf::load(|id: SectionId| Ok::<_, gimli::Error>(sections.reader(id))).ok()?;
-    let end = Instant::now() + TIME_LIMIT;
-    let mut found = vec![None; wanted.len()];
-    let first = *wanted.first()?;
-    let mut units = dwarf.units();
-    while let Ok(Some(header)) = units.next() {
-        if Instant::now() > end {
-            break;
-        }
-        let Ok(unit) = dwarf.unit(header) else { continue };
-        let Ok(mut ranges) = dwarf.unit_ranges(&unit) else { continue };
-        let has =
-            std::iter::from_fn(|| ranges.next().ok().flatten()).any(|range| (range.begin..range.end).contains(&first));
-        if has {
-            lines_in(&unit, wanted, end, &mut found);
-            break;
-        }
-    }
-    Some(found)
-}
-
-fn lines_in(unit: &Unit<Section<'_>>, wanted: &[u64], end: Instant, found: &mut [Option<i64>]) {
-    let Some(program) = unit.line_program.clone() else { return };
-    let mut rows = program.rows();
-    let mut before: Option<(u64, Option<i64>)> = None;
-    while let Ok(Some((_, row))) = rows.next_row() {
-        if Instant::now() > end {
-            return;
-        }
-        if let Some((begin, line)) = before {
-            let piece = begin..row.address();
-            for (place, _) in found.iter_mut().zip(wanted).filter(|(_, address)| piece.contains(address)) {
-                *place = line;
-            }
-        }
-        let line = row.line().and_then(|line| i64::try_from(line.get()).ok());
-        before = (!row.end_sequence()).then_some((row.address(), line));
+        let mut found = self.object.loaded_bytes(address, length.min(LONGEST_READ) as u64)?;
+        found.resize(length, 0);
+        Some(found)
     }
 }

@@ -7,6 +7,7 @@ mod call_target;
 mod call_values;
 mod caller;
 mod code_calls;
+mod code_file;
 mod described;
 pub mod expression;
 mod function_names;

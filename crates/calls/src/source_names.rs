@@ -87,6 +87,9 @@ pub(super) fn unit_path(unit: &Unit<Section<'_>>) -> Option<String> {
 }
 
 pub(super) fn text(bytes: Section<'_>) -> String {
-    let bytes = bytes.slice();
+    printable_name(bytes.slice())
+}
+
+pub(super) fn printable_name(bytes: &[u8]) -> String {
     printable(&bytes[..bytes.len().min(MAX_NAME)])
 }

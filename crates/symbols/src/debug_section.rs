@@ -232,6 +232,7 @@ impl gimli::Reader for DebugSection {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use std::io::Write;
 

@@ -1,6 +1,7 @@
 //! One ELF file.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -198,6 +199,23 @@ impl ObjectFile {
     /// What of it is loaded.
     pub fn segments(&self) -> &[Segment] {
         &self.head.segments
+    }
+
+    /// The names of its sections, and the addresses that they have when it is loaded.
+    pub fn section_addresses(&self) -> impl Iterator<Item = (&[u8], Range<u64>)> {
+        let loaded = self.head.sections.iter().filter(|section| section.is_loaded);
+        loaded.map(|one| (one.name.as_slice(), one.address..one.address.saturating_add(one.size)))
+    }
+
+    /// At most `length` bytes of what is loaded at an address of the file: fewer where a section ends. `None` where nothing
+    /// of the file is loaded there.
+    pub fn loaded_bytes(&self, address: u64, length: u64) -> Option<Vec<u8>> {
+        let has =
+            |one: &&SectionHead| one.is_loaded && address.checked_sub(one.address).is_some_and(|at| at < one.size);
+        let section = self.head.sections.iter().find(has)?;
+        let within = address - section.address;
+        let length = length.min(section.size - within);
+        self.source.read(section.range?.offset.checked_add(within)?, length, length)
     }
 
     /// Where `.text` begins; 0 where it has none.

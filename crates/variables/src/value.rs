@@ -233,6 +233,11 @@ impl Typed for Value {
         }
     }
 
+    fn is_opaque(&self) -> bool {
+        let Ok(Real::Pointer { target, .. }) = self.real() else { return false };
+        matches!(target.bare(), Type::Die(die) if die.is_declaration())
+    }
+
     fn member(&self, name: &str) -> Result<Self, Unknown> {
         let no_member = || self.raw.of_type(&format!("has no member {name}"));
         let record = match self.real()? {

@@ -52,6 +52,12 @@ pub trait Typed: Sized {
     /// The bytes of an element of an array (of Fortran: whatever its dimensions), or of what a pointer points at.
     fn width(&self) -> Result<i128, Unknown>;
 
+    /// Whether it is a pointer to what its unit only declares, such as many handles of MPI: how large that is takes long to
+    /// find out where nobody needs it. `false` where that is not known.
+    fn is_opaque(&self) -> bool {
+        false
+    }
+
     /// A member of a record, of one that it is derived from, or of the record that a pointer points at.
     fn member(&self, name: &str) -> Result<Self, Unknown>;
 
@@ -174,7 +180,10 @@ pub(super) fn given<T: Typed>(value: &Value<T>, fortran: bool) -> Result<Evaluat
             let begin = place.ok_or_else(no_memory)?;
             return Ok(Evaluated { number: begin, width: Some(value.width()?), place });
         }
-        Shape::Pointer => return Ok(Evaluated { number: value.number()?, width: Some(value.width()?), place }),
+        Shape::Pointer => {
+            let width = if value.is_opaque() { None } else { Some(value.width()?) };
+            return Ok(Evaluated { number: value.number()?, width, place });
+        }
         Shape::Number => return Ok(Evaluated { number: value.number()?, width: None, place }),
         Shape::Record => value.handle()?,
         Shape::Other => None,
