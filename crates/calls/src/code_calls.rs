@@ -124,8 +124,9 @@ impl<'f> Names<'f> {
 
     fn code(&self, address: u64, length: usize) -> Option<Vec<u8>> {
         // A stub may be the last one of its section.
-        let mut found = self.object.loaded_bytes(address, length.min(LONGEST_READ) as u64)?;
-        found.resize(length, 0);
-        Some(found)
+        let mut found = [0; LONGEST_READ];
+        let here = self.object.loaded_bytes(address, length.min(LONGEST_READ) as u64)?;
+        found.get_mut(..here.len())?.copy_from_slice(&here);
+        found.get(..length).map(<[u8]>::to_vec)
     }
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use gimli::{Error, ReaderOffsetId, RunTimeEndian};
+use target::zeroed;
 
 use super::source::Source;
 
@@ -192,7 +193,7 @@ impl gimli::Reader for DebugSection {
         if first.len() == self.length() {
             return Ok(Cow::Borrowed(first));
         }
-        let mut bytes = vec![0; self.length()];
+        let mut bytes = zeroed(self.length()).map_err(|_| Error::Io)?;
         self.clone().read_slice(&mut bytes)?;
         Ok(Cow::Owned(bytes))
     }
