@@ -8,7 +8,7 @@ use native::{Core, Live, Native};
 use recording::Replay;
 use session::Known;
 use target::address::TargetAddr;
-use target::{CacheStatistics, Image, PageCache, Reason, Symbol, Target, TargetAbi, TargetError};
+use target::{CacheStatistics, CodePlace, Image, PageCache, Reason, Symbol, Target, TargetAbi, TargetError};
 
 /// A process of any kind.
 pub enum Origin {
@@ -122,6 +122,9 @@ impl Target for Origin {
     }
     fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
         self.target().function_at(addr)
+    }
+    fn place_of(&self, addr: TargetAddr) -> Result<Option<CodePlace>, TargetError> {
+        self.target().place_of(addr)
     }
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         self.target().images()

@@ -15,7 +15,7 @@ use layouts::{Field, FieldKind, LayoutSource, TypeLayout};
 use target::address::TargetAddr;
 use target::cores::CoreFile;
 use target::{
-    ByteOrder, ElfSymbols, Image, PageCache, PointerWidth, Reason, Symbol, Target, TargetAbi, TargetError,
+    ByteOrder, CodePlace, ElfSymbols, Image, PageCache, PointerWidth, Reason, Symbol, Target, TargetAbi, TargetError,
     images_from_link_map, printable, r_debug_from_program_headers,
 };
 
@@ -275,6 +275,18 @@ impl Target for DebuggerTarget {
 
     fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
         Ok(self.elf()?.function_at(addr, self))
+    }
+
+    fn place_of(&self, addr: TargetAddr) -> Result<Option<CodePlace>, TargetError> {
+        self.debugger.with(|object| {
+            let found = object.call_method1("code_place", (addr.get(),))?;
+            if found.is_none() {
+                return Ok(None);
+            }
+            let (function, file, line) = found.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Option<i64>)>()?;
+            let (function, file) = (optional_text(&function)?, optional_text(&file)?);
+            Ok(Some(CodePlace { function, file, line }))
+        })
     }
 
     fn images(&self) -> Result<Vec<Image>, TargetError> {

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use symbols::demangled;
 use target::address::TargetAddr;
 use target::files::{open_regular, open_regular_as};
 use target::libraries::VDSO;
-use target::{Mapping, PageCache, Target, build_id_in_memory, printable_path};
+use target::{CodePlace, Mapping, PageCache, Target, build_id_in_memory, printable_path};
 
 use crate::kept::{KnownFile, known_file};
 use crate::process::Process;
@@ -125,6 +126,19 @@ impl<P: Process> Images<P> {
     /// Of those whose files were opened, the one that is loaded with that bias.
     pub(crate) fn loaded_with(&self, bias: u64) -> Option<Arc<Loaded>> {
         self.loaded.borrow().values().find(|loaded| loaded.bias == bias).map(Arc::clone)
+    }
+
+    /// Where the code at an address is from.
+    pub(crate) fn place_of(&self, address: u64) -> Option<CodePlace> {
+        let loaded = self.loaded(address)?;
+        let (object, address) = (&loaded.file.as_ref()?.object, address.wrapping_sub(loaded.bias));
+        let symbol = || object.symbol_at(address).map(|function| demangled(&function.name()));
+        let Some(innermost) = object.frames_at(address).into_iter().next() else {
+            return Some(CodePlace { function: Some(symbol()?), ..CodePlace::default() });
+        };
+        let line = innermost.line.filter(|line| *line > 0).map(i64::from);
+        let file = innermost.file.filter(|_| line.is_some());
+        Some(CodePlace { function: innermost.function.or_else(symbol), file, line })
     }
 
     /// What is known of a file that cannot be had.

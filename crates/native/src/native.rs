@@ -6,9 +6,10 @@ use std::rc::Rc;
 use calls::KeptFiles;
 use model::Facts;
 use target::address::TargetAddr;
-use target::{CacheStatistics, Image, Mapping, PageCache, Reason, Symbol, Target, TargetAbi, TargetError};
+use target::{CacheStatistics, CodePlace, Image, Mapping, PageCache, Reason, Symbol, Target, TargetAbi, TargetError};
 
 use crate::ending::Ending;
+use crate::images::Images;
 use crate::live::Live;
 use crate::process::{Process, Thread};
 use crate::stacks::{Messages, Stacks, note_messages, prefetch_stacks, stacks};
@@ -20,13 +21,19 @@ static KEPT: KeptFiles = KeptFiles::new();
 pub struct Native<P: Process> {
     memory: Rc<PageCache<P>>,
     stacks: RefCell<Option<Rc<Stacks>>>,
+    images: RefCell<Option<Rc<Images<P>>>>,
     messages: Rc<Messages>,
 }
 
 impl<P: Process + 'static> Native<P> {
     /// Nothing is read yet. `messages` is one for all processes that stand together.
     pub fn new(process: P, messages: Rc<Messages>) -> Self {
-        Self { memory: Rc::new(PageCache::new(process)), stacks: RefCell::default(), messages }
+        Self {
+            memory: Rc::new(PageCache::new(process)),
+            stacks: RefCell::default(),
+            images: RefCell::default(),
+            messages,
+        }
     }
 
     /// Its memory, which others may hold as well.
@@ -77,6 +84,7 @@ impl<P: Process + 'static> Native<P> {
         self.memory.drop_memory();
         self.ran();
         if images {
+            self.images.borrow_mut().take();
             self.memory.drop_symbols();
         }
     }
@@ -138,6 +146,11 @@ impl<P: Process> Target for Native<P> {
     }
     fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
         self.memory.function_at(addr)
+    }
+    fn place_of(&self, addr: TargetAddr) -> Result<Option<CodePlace>, TargetError> {
+        let new = || Rc::new(Images::new(Rc::clone(&self.memory)));
+        let images = Rc::clone(self.images.borrow_mut().get_or_insert_with(new));
+        Ok(images.place_of(addr.get()))
     }
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         self.memory.images()

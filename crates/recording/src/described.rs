@@ -1,9 +1,11 @@
 //! What a recording says in JSON.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use model::Facts;
-use target::{Image, TargetAbi};
+use target::{CodePlace, Image, TargetAbi};
 
 /// The frame that begins a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -80,6 +82,9 @@ pub struct ProcessEnd {
     /// Where the stacks of its threads ended, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack_pointers: Option<Vec<u64>>,
+    /// Where addresses are from that were asked for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<u64, CodePlace>,
 }
 
 /// The frame that ends a file.

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 
 use super::ranges::{Range, RangeSet};
 use target::address::TargetAddr;
-use target::{Image, Reason, Symbol, Target, TargetAbi, TargetError};
+use target::{CodePlace, Image, Reason, Symbol, Target, TargetAbi, TargetError};
 
 /// Reads that failed are noted up to this many: a damaged list can fail at any number of places.
 const MAX_FAULTS: usize = 10_000;
+
+/// Places of code that are noted at most.
+const MAX_PLACES: usize = 1 << 16;
 
 /// Passes everything on to a target and notes it. Exactly the bytes that were asked for are noted, never their page: the
 /// rest of it may be the user's data.
@@ -18,13 +21,14 @@ pub struct Recorder<'a> {
     pub(super) faults: RefCell<Vec<Range>>,
     pub(super) symbols: RefCell<BTreeMap<String, Option<Symbol>>>,
     pub(super) stack_pointers: RefCell<Option<Vec<TargetAddr>>>,
+    pub(super) places: RefCell<BTreeMap<u64, CodePlace>>,
 }
 
 impl<'a> Recorder<'a> {
     /// Nothing is noted yet.
     pub fn new(inner: &'a dyn Target) -> Self {
         let (read, faults, symbols) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Self { inner, read, faults, symbols, stack_pointers: RefCell::default() }
+        Self { inner, read, faults, symbols, stack_pointers: RefCell::default(), places: RefCell::default() }
     }
 
     /// The target underneath.
@@ -88,6 +92,17 @@ impl Target for Recorder<'_> {
             symbols.entry(name.clone()).or_insert(Some(Symbol { addr, size: None }));
         }
         Ok(name)
+    }
+
+    fn place_of(&self, addr: TargetAddr) -> Result<Option<CodePlace>, TargetError> {
+        let found = self.inner.place_of(addr)?;
+        if let Some(place) = &found {
+            let mut places = self.places.borrow_mut();
+            if places.len() < MAX_PLACES {
+                places.insert(addr.get(), place.clone());
+            }
+        }
+        Ok(found)
     }
 
     fn images(&self) -> Result<Vec<Image>, TargetError> {

@@ -14,7 +14,7 @@ use super::ranges::Range;
 use layouts::{LayoutSource, Profile, TypeLayout};
 use model::Stack;
 use target::address::TargetAddr;
-use target::{Image, Reason, Symbol, Target, TargetAbi, TargetError};
+use target::{CodePlace, Image, Reason, Symbol, Target, TargetAbi, TargetError};
 
 /// Frames of memory that are kept decompressed, each of about a mebibyte.
 const KEPT: usize = 64;
@@ -318,6 +318,10 @@ impl Target for Replay {
 
     fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
         Ok(self.functions.get_or_init(|| by_address(&self.symbols)).get(&addr).map(ToString::to_string))
+    }
+
+    fn place_of(&self, addr: TargetAddr) -> Result<Option<CodePlace>, TargetError> {
+        Ok(self.end.places.get(&addr.get()).cloned())
     }
 
     fn images(&self) -> Result<Vec<Image>, TargetError> {

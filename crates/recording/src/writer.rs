@@ -85,7 +85,8 @@ pub fn write_process(out: &mut dyn Write, recorder: Recorder<'_>, parts: Parts<'
     }
     let pointers = recorder.stack_pointers.take();
     let stack_pointers = pointers.map(|all| all.into_iter().map(TargetAddr::get).collect());
-    let end = ProcessEnd { memory: memory.written, left_out, stack_pointers };
+    let places = recorder.places.take();
+    let end = ProcessEnd { memory: memory.written, left_out, stack_pointers, places };
     write_frame(out, Kind::ProcessEnd, &serde_json::to_vec(&end)?)
 }
 

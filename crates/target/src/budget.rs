@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use super::{Image, Reason, Symbol, Target, TargetAbi, TargetError};
+use super::{CodePlace, Image, Reason, Symbol, Target, TargetAbi, TargetError};
 use crate::address::TargetAddr;
 
 /// The most bytes that are read at once (256 MiB): addresses of the members of a job of 32 Mi ranks.
@@ -293,6 +293,9 @@ impl<T: Target> Target for Metered<T> {
     }
     fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
         self.inner.function_at(addr)
+    }
+    fn place_of(&self, addr: TargetAddr) -> Result<Option<CodePlace>, TargetError> {
+        self.inner.place_of(addr)
     }
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         self.inner.images()

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Image, Reason, Symbol, Target, TargetAbi, TargetError, zeroed};
+use super::{CodePlace, Image, Reason, Symbol, Target, TargetAbi, TargetError, zeroed};
 use crate::address::TargetAddr;
 
 const PAGE: u64 = 4096;
@@ -318,6 +318,10 @@ impl<T: Target> Target for PageCache<T> {
 
     fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
         self.inner.function_at(addr)
+    }
+
+    fn place_of(&self, addr: TargetAddr) -> Result<Option<CodePlace>, TargetError> {
+        self.inner.place_of(addr)
     }
 
     fn images(&self) -> Result<Vec<Image>, TargetError> {

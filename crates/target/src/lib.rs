@@ -7,6 +7,7 @@ mod abi;
 pub mod address;
 mod budget;
 mod cache;
+mod code_place;
 pub mod cores;
 mod elf;
 pub mod files;
@@ -22,6 +23,7 @@ pub mod text;
 pub use abi::{ByteOrder, PointerWidth, TargetAbi};
 pub use budget::{Budget, Limit, Limits, Metered, OverLimit, collect, fit, zeroed};
 pub use cache::{CacheStatistics, PageCache};
+pub use code_place::CodePlace;
 pub use elf::{ElfImage, ElfSymbols, OtherFiles, build_id, build_id_in_memory};
 pub use link_map::{images_from_link_map, library_names, r_debug_from_program_headers};
 pub use live::{LiveProcess, Mapping};
@@ -195,6 +197,15 @@ pub trait Target {
         Ok(None)
     }
 
+    /// Where the code at an address is from; of a call ask for a byte of it, not for where it returns to. `None` where neither
+    /// debug information nor a symbol says it.
+    ///
+    /// # Errors
+    /// Where nobody could be asked.
+    fn place_of(&self, _addr: TargetAddr) -> Result<Option<CodePlace>, TargetError> {
+        Ok(None)
+    }
+
     /// Where the stack of each thread ends now: what a library keeps on stacks alone is searched for from there on.
     ///
     /// # Errors
@@ -314,6 +325,9 @@ impl<T: Target + ?Sized> Target for &T {
     }
     fn function_at(&self, addr: TargetAddr) -> Result<Option<String>, TargetError> {
         (**self).function_at(addr)
+    }
+    fn place_of(&self, addr: TargetAddr) -> Result<Option<CodePlace>, TargetError> {
+        (**self).place_of(addr)
     }
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         (**self).images()

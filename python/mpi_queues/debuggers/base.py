@@ -273,6 +273,13 @@ class DebuggedProcess(ABC):
         Members of nested structures are flattened with dots; those of anonymous ones appear under their own name.
         """
 
+    def code_place(self, address: int) -> Optional[Tuple[Optional[str], Optional[str], Optional[int]]]:
+        """Function (the innermost that is inlined there), source file and line of code.
+
+        None where nothing is known of it.
+        """
+        return None
+
     @abstractmethod
     def environment(self, name: str) -> Optional[str]:
         """A variable of the process's initial environment, None where it is not set or not known."""

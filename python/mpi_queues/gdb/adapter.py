@@ -96,6 +96,9 @@ class GdbProcess(TracedProcess):
         size = int(known.type.sizeof) if known is not None and known.is_variable and known.type is not None else None
         return address, size or None
 
+    def code_place(self, address: int) -> Optional[Tuple[Optional[str], Optional[str], Optional[int]]]:
+        return gdb_stacks.code_place(address)
+
     def images(self) -> Optional[List[Tuple[str, int]]]:
         # gdb's objfiles do not tell their load bias; the core walks the dynamic linker's list instead.
         return None

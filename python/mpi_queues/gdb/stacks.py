@@ -88,6 +88,24 @@ def stacks(inferior: Any, process: TracedProcess) -> Tuple[List[StackDict], bool
     return found, every and 0 < len(threads) <= MAX_THREADS
 
 
+def code_place(address: int) -> Optional[Tuple[Optional[str], Optional[str], Optional[int]]]:
+    """Function, source file and line of an address of the selected inferior."""
+    try:
+        block, found = gdb.block_for_pc(address), gdb.find_pc_line(address)
+    except (gdb.error, RuntimeError):
+        return None
+    while block is not None and block.function is None:
+        block = block.superblock
+    function = None
+    if block is not None:
+        name = block.function
+        function = without_parameters(text(lambda: name.name))
+    symtab = found.symtab
+    if symtab is None or not found.line:
+        return None if function is None else (function, None, None)
+    return function, text(lambda: symtab.filename) or None, int(found.line)
+
+
 def stack_pointers(inferior: Any) -> Optional[List[int]]:
     """Where the stack of each thread of ``inferior`` ends; None where a thread does not tell it."""
     found = []

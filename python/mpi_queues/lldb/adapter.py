@@ -99,6 +99,9 @@ class LldbProcess(TracedProcess):
         found = [int(thread.GetFrameAtIndex(0).GetSP()) for thread in self._process]
         return None if lldb.LLDB_INVALID_ADDRESS in found else found
 
+    def code_place(self, address: int) -> Optional[Tuple[Optional[str], Optional[str], Optional[int]]]:
+        return lldb_stacks.code_place(self._target, address)
+
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
         if not _SYMBOL.match(name):
             return None

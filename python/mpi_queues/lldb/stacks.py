@@ -211,3 +211,28 @@ def _path(file: Any) -> str:
 def _in_executable(frame: Any) -> bool:
     executable = frame.GetThread().GetProcess().GetTarget().GetExecutable()
     return bool(frame.GetModule().GetFileSpec() == executable)
+
+
+def code_place(target: Any, address: int) -> Optional[Tuple[Optional[str], Optional[str], Optional[int]]]:
+    """Function, source file and line of an address of a process."""
+    place = target.ResolveLoadAddress(address)
+    if not place.IsValid() or not place.GetSection().IsValid():
+        return None
+    block, function, entry = place.GetBlock(), place.GetFunction(), place.GetLineEntry()
+    inlined = block.GetContainingInlinedBlock() if block.IsValid() else None
+    if inlined is not None and inlined.IsValid() and inlined.GetInlinedName():
+        name = str(inlined.GetInlinedName())
+    else:
+        name = str((function if function.IsValid() else place.GetSymbol()).GetName() or "")
+    function_name = without_parameters(name) if name and not name.startswith(_UNNAMED) else None
+    known = entry.IsValid() and 0 < int(entry.GetLine()) < lldb.LLDB_INVALID_LINE_NUMBER
+    if not known:
+        return None if function_name is None else (function_name, None, None)
+    file = str(entry.GetFileSpec().fullpath or "")
+    unit, module = place.GetCompileUnit(), place.GetModule()
+    debug = str(module.GetSymbolFileSpec().fullpath or module.GetFileSpec().fullpath or "")
+    if unit.IsValid() and debug:
+        # As gdb names it.
+        told = _native.source_names(debug, [(str(unit.GetFileSpec().fullpath or ""), file)])
+        file = told[0] or file
+    return function_name, file or None, int(entry.GetLine())
