@@ -4,7 +4,14 @@
 //! A call goes through a wrapper of its name (`stubs`), one way for all (`arch`): [`calls::enter`] writes it down, the
 //! function itself is called, [`calls::leave`] writes down what it returned. There are no locks on that way, nothing is
 //! allocated, and MPI is asked only where a communicator is made.
+//!
+//! As it is shipped it has nothing of the standard library, whose own start-up code would be in every process. Tools that
+//! look at the code build it otherwise.
 #![allow(unsafe_code)]
+#![cfg_attr(panic = "abort", no_std)]
+
+#[cfg(panic = "abort")]
+extern crate core as std;
 
 mod arch;
 mod calls;
@@ -21,3 +28,11 @@ mod stubs;
 mod threads;
 mod words;
 mod wrapper;
+
+#[cfg(panic = "abort")]
+#[panic_handler]
+fn panicked(_: &std::panic::PanicInfo<'_>) -> ! {
+    real::say(&[b"internal error"]);
+    // SAFETY: it ends the process.
+    unsafe { libc::abort() }
+}

@@ -1,0 +1,316 @@
+"""Reads what the flight recorder keeps in a process or a core file, by the layout that ``crates/record-format`` documents:
+a reader of its own, which shares nothing with the product."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional
+
+from .paths import PACKAGE, PROJECT
+
+LIBRARY = PACKAGE / "lib" / "libmpi_queues_recorder.so"
+MAGIC = b"MPIQ\x01recorder\r\n\0"
+NOT_GIVEN = -(1 << 31)
+FORTRAN_HANDLE = 1 << 62
+LARGE_COUNT, FORTRAN, FORTRAN_2008, SECOND_HALF = 0x1000, 0x2000, 0x4000, 0x8000
+OPEN_MPI, MPICH, ABI = 1, 2, 3
+ACTIVE, INACTIVE, STARTED = 1, 2, 3
+RUNNING, FINALIZED = 1, 3
+FREE, LIVE, ENDED = 0, 1, 2
+INTER, OWN_NAME, NOT_SEEN_MADE, BY_FORTRAN, BY_C = 1, 2, 4, 8, 16
+
+Read = Callable[[int, int], bytes]
+
+HEADER = struct.Struct("=16sIIQQIIIIiiiI3Q3Q" + "QII" * 8 + "6Q")
+SECTIONS = (
+    "functions",
+    "threads",
+    "calls",
+    "request_keys",
+    "requests",
+    "communicator_keys",
+    "communicators",
+    "collectives",
+)
+COUNTERS = ("lost_threads", "lost_calls", "lost_requests", "early_requests", "lost_communicators", "bypassed")
+
+
+class Thread(NamedTuple):
+    calls: int
+    current: int
+    frame: int
+    fortran_frame: int
+    id: int
+    state: int
+    stack_low: int
+    stack_high: int
+    ring: int
+    capacity: int
+
+
+class Call(NamedTuple):
+    number: int
+    ticks: int
+    site: int
+    caller: int
+    object: int
+    datatype: int
+    count: int
+    peer: int
+    tag: int
+    function: str
+    marks: int
+
+
+class Request(NamedTuple):
+    thread: int
+    number: int
+    request: int
+    state: int
+    ticks: int
+    site: int
+    caller: int
+    object: int
+    datatype: int
+    count: int
+    peer: int
+    tag: int
+    started: int
+    started_ticks: int
+    started_site: int
+    started_caller: int
+    source: int
+    source_tag: int
+    function: str
+    marks: int
+
+
+class Collective(NamedTuple):
+    number: int
+    call: int
+    site: int
+    caller: int
+    count: int
+    datatype: int
+    op: int
+    root: int
+    function: str
+
+
+class Communicator(NamedTuple):
+    handle: int
+    state: int
+    flags: int
+    identity: int
+    parent: int
+    children: int
+    collectives: int
+    order: int
+    contents: int
+    made: int
+    site: int
+    rank: int
+    size: int
+    remote_size: int
+    color: int
+    latest: List[Collective]
+
+
+class Section(NamedTuple):
+    offset: int
+    stride: int
+    count: int
+
+
+@dataclass
+class Record:
+    """What is in the record at one moment."""
+
+    address: int
+    pid: int
+    forked_from: int
+    family: int
+    stage: int
+    thread_level: int
+    world_rank: int
+    world_size: int
+    total_bytes: int
+    first: List[int]
+    latest: List[int]
+    lost: Dict[str, int]
+    functions: List[str]
+    threads: List[Thread]
+    calls: Dict[int, List[Call]]
+    requests: List[Request]
+    communicators: List[Communicator]
+
+    def call_of(self, row: int = 0) -> Optional[Call]:
+        """The call that a thread is in."""
+        current = self.threads[row].current
+        return next((call for call in self.calls[row] if call.number == current), None)
+
+    def names(self, row: int = 0) -> List[str]:
+        """The functions of a thread's calls, in order."""
+        return [call.function for call in self.calls[row]]
+
+    def live(self) -> List[Communicator]:
+        return [one for one in self.communicators if one.state == LIVE]
+
+
+def of_pid(pid: int) -> Optional[Record]:
+    """That of a process that stands or waits; None where it has none."""
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+
+        def read(address: int, size: int) -> bytes:
+            return os.pread(memory.fileno(), size, address)
+
+        found = [start for start in _private(pid) if read(start, len(MAGIC)) == MAGIC]
+        assert len(found) <= 1, found
+        if not found:
+            return None
+        record = parse(read, found[0])
+        pointed = by_symbol(pid, read)
+        assert pointed == found[0], (pointed, found)
+        return record
+
+
+def of_core(path: Path) -> Record:
+    """That of a core file of 64 bits: its segments as ``readelf`` tells them."""
+    text = subprocess.run(["readelf", "-lW", str(path)], capture_output=True, text=True, check=True).stdout
+    loads = [
+        [int(number, 16) for number in match.groups()]
+        for match in re.finditer(r"^\s+LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) ", text, re.MULTILINE)
+    ]
+    with open(path, "rb") as file:
+
+        def read(address: int, size: int) -> bytes:
+            for offset, start, length in loads:
+                if start <= address and address + size <= start + length:
+                    return os.pread(file.fileno(), size, offset + address - start)
+            return b""
+
+        (found,) = [start for _, start, length in loads if length and read(start, len(MAGIC)) == MAGIC]
+        return parse(read, found)
+
+
+def by_symbol(pid: int, read: Read) -> int:
+    """The address that the exported variable holds."""
+    maps = Path(f"/proc/{pid}/maps").read_text()
+    (path,) = {line.split(None, 5)[5] for line in maps.splitlines() if LIBRARY.name in line}
+    base = min(int(line.split("-")[0], 16) for line in maps.splitlines() if path in line)
+    return int.from_bytes(read(base + _offset_of_symbol(path), 8), "little")
+
+
+@functools.cache
+def _offset_of_symbol(path: str) -> int:
+    text = subprocess.run(["nm", "-D", path], capture_output=True, text=True, check=True).stdout
+    match = re.search(r"^(\w+) \w mpi_queues_recorder_header$", text, re.MULTILINE)
+    assert match is not None
+    return int(match[1], 16)
+
+
+def _private(pid: int) -> Iterator[int]:
+    """The starts of mappings that are of no file. One may go on from another, which the kernel then tells as one."""
+    for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+        words = line.split()
+        if words[1].startswith("rw-p") and words[4] == "0":
+            start, end = (int(word, 16) for word in words[0].split("-"))
+            yield from range(start, min(end, start + (64 << 20)), 4096) if end - start < (64 << 20) else [start]
+
+
+def parse(read: Read, address: int) -> Record:
+    fields = HEADER.unpack(read(address, HEADER.size))
+    assert fields[0] == MAGIC and fields[1] == 1 and fields[2] == HEADER.size, fields[:4]
+    total, own = fields[3:5]
+    assert own == address
+    pid, forked_from, family, stage, level, rank, size, _ = fields[5:13]
+    first, newest = list(fields[13:16]), list(fields[16:19])
+    parts = fields[19 : 19 + 3 * len(SECTIONS)]
+    sections = {name: Section(*parts[3 * at : 3 * at + 3]) for at, name in enumerate(SECTIONS)}
+    lost = dict(zip(COUNTERS, fields[19 + 3 * len(SECTIONS) :]))
+    tables = {
+        name: read(address + one.offset, one.stride * one.count)
+        for name, one in sections.items()
+        if name != "collectives"
+    }
+
+    def rows(name: str) -> Iterator[bytes]:
+        one = sections[name]
+        for at in range(one.count):
+            yield tables[name][at * one.stride : (at + 1) * one.stride]
+
+    functions = [row[:40].split(b"\0")[0].decode() for row in rows("functions")]
+
+    def named(count: int) -> tuple[int, str, int]:
+        function = count >> 48
+        value = count & ((1 << 48) - 1)
+        value -= (value >> 47) << 48
+        return value, functions[function & 0xFFF], function & ~0xFFF
+
+    threads = [Thread(*struct.unpack_from("=4QIIQQII", row)) for row in rows("threads")]
+    calls: Dict[int, List[Call]] = {}
+    table = list(rows("calls"))
+    for at, thread in enumerate(threads):
+        if thread.state == FREE:
+            continue
+        calls[at] = []
+        for place, row in enumerate(table[thread.ring : thread.ring + thread.capacity]):
+            number, ticks, site, caller, object_, datatype, count, peer, tag = struct.unpack_from("=7Qii", row)
+            if number == 0 or (number - 1) % thread.capacity != place:
+                continue
+            value, name, marks = named(count)
+            calls[at].append(
+                Call(number, ticks, site, caller, object_, datatype, value, peer, tag, name, marks)
+            )
+        calls[at].sort()
+    keys = struct.unpack(f"={sections['request_keys'].count}Q", tables["request_keys"])
+    requests = []
+    for key, row in zip(keys, rows("requests")):
+        parts = struct.unpack_from("=QQIIQQQQQQiiQQQQii", row)
+        number, request, state, _, ticks, site, caller, object_, datatype, count, *rest = parts
+        if key == 0 or number == 0:
+            continue
+        assert key == request
+        value, name, marks = named(count)
+        requests.append(
+            Request(
+                number >> 48, number & ((1 << 48) - 1), request, state, ticks, site, caller, object_, datatype, value,
+                *rest, name, marks,
+            )
+        )  # fmt: skip
+    requests.sort(key=lambda one: (one.thread, one.number))
+    communicators = []
+    of_all = sections["collectives"]
+    each = of_all.count // sections["communicators"].count
+    for at, row in enumerate(rows("communicators")):
+        parts = struct.unpack_from("=QIIQQQQQQQQiiii", row)
+        if parts[1] == FREE:
+            continue
+        latest = []
+        text = read(address + of_all.offset + at * each * of_all.stride, each * of_all.stride)
+        for place in range(each):
+            number, call, site, caller, count, datatype, op, root = struct.unpack_from(
+                "=7Qi", text, place * of_all.stride
+            )
+            if number != 0 and (number - 1) % each == place:
+                value, name, _ = named(count)
+                latest.append(Collective(number, call, site, caller, value, datatype, op, root, name))
+        communicators.append(Communicator(*parts, sorted(latest)))
+    return Record(
+        address, pid, forked_from, family, stage, level, rank, size, total, first, newest,
+        lost, functions, threads, calls, requests, communicators,
+    )  # fmt: skip
+
+
+@functools.cache
+def library() -> Path:
+    """The recorder, built from the sources that are here."""
+    result = subprocess.run([str(PROJECT / "tools" / "build-recorder")], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return LIBRARY
