@@ -4,15 +4,21 @@ a reader of its own, which shares nothing with the product."""
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 import os
 import re
 import struct
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
-from .paths import PACKAGE, PROJECT
+from . import priority
+from .builds import LANGUAGES, MpiBuild, compile_with
+from .jobs import READY_TIMEOUT
+from .paths import PACKAGE, PROGRAMS, PROJECT
 
 LIBRARY = PACKAGE / "lib" / "libmpi_queues_recorder.so"
 MAGIC = b"MPIQ\x01recorder\r\n\0"
@@ -314,3 +320,70 @@ def library() -> Path:
     result = subprocess.run([str(PROJECT / "tools" / "build-recorder")], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     return LIBRARY
+
+
+class Job(priority.Job):
+    """A job under the recorder, of a program of ``tests/programs/recorder``; its ranks have written down their truth."""
+
+    def __init__(
+        self,
+        build: MpiBuild,
+        program: Path,
+        *arguments: str,
+        ranks: int = 2,
+        env: Optional[Mapping[str, Optional[str]]] = None,
+        before: Sequence[Path] = (),
+        recorded: bool = True,
+    ) -> None:
+        self.truth: Dict[int, Any] = {}
+        # Only where the program is no rank of an MPI is it started without a launcher.
+        ours = [name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PRTE_", "MPIR_CVAR_", "UCX_", "FI_"))]
+        preloaded = [str(path) for path in (*((library(),) if recorded else ()), *before)]
+        super().__init__(
+            program,
+            ranks=ranks,
+            args=arguments,
+            env={**dict.fromkeys(ours), **build.environment, "LD_PRELOAD": ":".join(preloaded), **(env or {})},
+            timeout=READY_TIMEOUT,
+            launcher=build.mpirun,
+            options=build.options,
+        )
+
+    def _environment(self, asked: Mapping[str, Optional[str]]) -> Dict[str, str]:
+        return {**super()._environment(asked), "MPIQ_TRUTH": str(self.directory / "truth.%d.json")}
+
+    def _is_ready(self, rank: int, lines: object) -> bool:
+        path = Path(self.directory, f"truth.{rank}.json")
+        if path.exists():
+            self.truth[rank] = json.loads(path.read_bytes())
+        return rank in self.truth
+
+    def record(self, rank: int = 0) -> Record:
+        """The record of a rank."""
+        record = of_pid(self.pids[rank])
+        assert record is not None, f"rank {rank} has no record"
+        return record
+
+    def waiting(self, rank: int, function: str) -> Record:
+        """That of a rank which is in a call of this function, or gets there."""
+        deadline = time.monotonic() + READY_TIMEOUT
+        while True:
+            record = self.record(rank)
+            call = record.call_of()
+            if call is not None and call.function == function:
+                return record
+            assert time.monotonic() < deadline, (call, function)
+            time.sleep(0.01)
+
+
+def compiled(build: MpiBuild, source: str, *flags: str) -> Path:
+    """A program of ``tests/programs/recorder`` in one file, in the language of its ending, without optimisation."""
+    path = PROGRAMS / "recorder" / source
+    compiler, language = LANGUAGES[path.suffix]
+    command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
+    if path.suffix == ".c":
+        language = (*language, "-Wno-stringop-overflow", "-Wno-stringop-overread")
+    label = f"recorder-{build.id}"
+    common = PROGRAMS / "recorder" / "noted.h"
+    digest = hashlib.sha256(common.read_bytes()).hexdigest()[:16]
+    return compile_with([str(command)], f"{label}-{digest}", [path], ["-ldl", *flags], language=language)
