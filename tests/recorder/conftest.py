@@ -11,15 +11,27 @@ MORE = (*USUAL, builds.WHEEL, builds.MPICH_WHEEL, "mpich-abi-wheel-5.0.2")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    config = metafunc.config
+    all_ = config.getoption("--all") or config.getoption("--all-mpis")
     if "any_mpi" in metafunc.fixturenames:
-        config = metafunc.config
-        names = MORE if config.getoption("--all") or config.getoption("--all-mpis") else USUAL
-        metafunc.parametrize("any_mpi", names, indirect=True, scope="session")
+        metafunc.parametrize("any_mpi", MORE if all_ else USUAL, indirect=True, scope="session")
+    if "fortran_mpi" in metafunc.fixturenames:
+        # The wheels have no Fortran modules for the compiler that is here.
+        metafunc.parametrize("fortran_mpi", USUAL, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
 def any_mpi(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
     """Each MPI under the recorder."""
+    try:
+        return builds.BUILDS[request.param]()
+    except builds.Missing as missing:
+        pytest.fail(str(missing))
+
+
+@pytest.fixture(scope="session")
+def fortran_mpi(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
+    """Each MPI with Fortran under the recorder."""
     try:
         return builds.BUILDS[request.param]()
     except builds.Missing as missing:

@@ -33,7 +33,7 @@ INTER, OWN_NAME, NOT_SEEN_MADE, BY_FORTRAN, BY_C = 1, 2, 4, 8, 16
 
 Read = Callable[[int, int], bytes]
 
-HEADER = struct.Struct("=16sIIQQIIIIiiiI3Q3Q" + "QII" * 8 + "6Q")
+HEADER = struct.Struct("=16sIIQQIIIIiiiI2Q2Q" + "QII" * 8 + "6Q")
 SECTIONS = (
     "functions",
     "threads",
@@ -62,7 +62,7 @@ class Thread(NamedTuple):
 
 class Call(NamedTuple):
     number: int
-    ticks: int
+    time: int
     site: int
     caller: int
     object: int
@@ -79,7 +79,7 @@ class Request(NamedTuple):
     number: int
     request: int
     state: int
-    ticks: int
+    time: int
     site: int
     caller: int
     object: int
@@ -88,7 +88,7 @@ class Request(NamedTuple):
     peer: int
     tag: int
     started: int
-    started_ticks: int
+    started_time: int
     started_site: int
     started_caller: int
     source: int
@@ -147,6 +147,7 @@ class Record:
     world_rank: int
     world_size: int
     total_bytes: int
+    resolution: int
     first: List[int]
     latest: List[int]
     lost: Dict[str, int]
@@ -235,11 +236,11 @@ def parse(read: Read, address: int) -> Record:
     assert fields[0] == MAGIC and fields[1] == 1 and fields[2] == HEADER.size, fields[:4]
     total, own = fields[3:5]
     assert own == address
-    pid, forked_from, family, stage, level, rank, size, _ = fields[5:13]
-    first, newest = list(fields[13:16]), list(fields[16:19])
-    parts = fields[19 : 19 + 3 * len(SECTIONS)]
+    pid, forked_from, family, stage, level, rank, size, resolution = fields[5:13]
+    first, newest = list(fields[13:15]), list(fields[15:17])
+    parts = fields[17 : 17 + 3 * len(SECTIONS)]
     sections = {name: Section(*parts[3 * at : 3 * at + 3]) for at, name in enumerate(SECTIONS)}
-    lost = dict(zip(COUNTERS, fields[19 + 3 * len(SECTIONS) :]))
+    lost = dict(zip(COUNTERS, fields[17 + 3 * len(SECTIONS) :]))
     tables = {
         name: read(address + one.offset, one.stride * one.count)
         for name, one in sections.items()
@@ -267,26 +268,26 @@ def parse(read: Read, address: int) -> Record:
             continue
         calls[at] = []
         for place, row in enumerate(table[thread.ring : thread.ring + thread.capacity]):
-            number, ticks, site, caller, object_, datatype, count, peer, tag = struct.unpack_from("=7Qii", row)
+            number, time, site, caller, object_, datatype, count, peer, tag = struct.unpack_from("=7Qii", row)
             if number == 0 or (number - 1) % thread.capacity != place:
                 continue
             value, name, marks = named(count)
             calls[at].append(
-                Call(number, ticks, site, caller, object_, datatype, value, peer, tag, name, marks)
+                Call(number, time, site, caller, object_, datatype, value, peer, tag, name, marks)
             )
         calls[at].sort()
     keys = struct.unpack(f"={sections['request_keys'].count}Q", tables["request_keys"])
     requests = []
     for key, row in zip(keys, rows("requests")):
         parts = struct.unpack_from("=QQIIQQQQQQiiQQQQii", row)
-        number, request, state, _, ticks, site, caller, object_, datatype, count, *rest = parts
+        number, request, state, _, time, site, caller, object_, datatype, count, *rest = parts
         if key == 0 or number == 0:
             continue
         assert key == request
         value, name, marks = named(count)
         requests.append(
             Request(
-                number >> 48, number & ((1 << 48) - 1), request, state, ticks, site, caller, object_, datatype, value,
+                number >> 48, number & ((1 << 48) - 1), request, state, time, site, caller, object_, datatype, value,
                 *rest, name, marks,
             )
         )  # fmt: skip
@@ -309,7 +310,8 @@ def parse(read: Read, address: int) -> Record:
                 latest.append(Collective(number, call, site, caller, value, datatype, op, root, name))
         communicators.append(Communicator(*parts, sorted(latest)))
     return Record(
-        address, pid, forked_from, family, stage, level, rank, size, total, first, newest,
+        address, pid, forked_from, family, stage, level, rank, size, total, resolution,
+        first, newest,
         lost, functions, threads, calls, requests, communicators,
     )  # fmt: skip
 
@@ -379,11 +381,28 @@ class Job(priority.Job):
 def compiled(build: MpiBuild, source: str, *flags: str) -> Path:
     """A program of ``tests/programs/recorder`` in one file, in the language of its ending, without optimisation."""
     path = PROGRAMS / "recorder" / source
-    compiler, language = LANGUAGES[path.suffix]
+    compiler, language = LANGUAGES[path.suffix.lower()]
     command = build.mpicc.with_name(build.mpicc.name.replace("mpicc", compiler))
+    if path.suffix == ".F90":
+        language = ("-std=gnu", "-g", "-O0", "-fallow-argument-mismatch")
     if path.suffix == ".c":
         language = (*language, "-Wno-stringop-overflow", "-Wno-stringop-overread")
     label = f"recorder-{build.id}"
     common = PROGRAMS / "recorder" / "noted.h"
     digest = hashlib.sha256(common.read_bytes()).hexdigest()[:16]
     return compile_with([str(command)], f"{label}-{digest}", [path], ["-ldl", *flags], language=language)
+
+
+def line_of(pid: int, program: Path, address: int) -> int:
+    """The line of a program at which a call stands that returns to an address."""
+    maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    base = min(int(line.split("-")[0], 16) for line in maps if line.endswith(str(program)))
+    command = ["addr2line", "-e", str(program), hex(address - 1 - base)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return int(text.split(":")[1].split()[0])
+
+
+def marked_lines(source: str, mark: str) -> List[int]:
+    """The lines of a program that end in a mark."""
+    text = (PROGRAMS / "recorder" / source).read_text().splitlines()
+    return [number for number, line in enumerate(text, 1) if line.endswith(f"! {mark}")]

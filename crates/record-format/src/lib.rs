@@ -33,8 +33,6 @@ pub struct Section {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Calibration {
-    /// The processor's counter: x86's TSC, aarch64's CNTVCT_EL0 (ticks). 0: not taken.
-    pub ticks: u64,
     /// CLOCK_MONOTONIC (ns).
     pub monotonic: u64,
     /// CLOCK_REALTIME (ns since 1970).
@@ -69,8 +67,8 @@ pub struct Header {
     pub world_rank: i32,
     /// Of MPI_COMM_WORLD (processes); -1: not known.
     pub world_size: i32,
-    /// Not used.
-    pub padding: u32,
+    /// By how much a call's time may lie before its beginning (ns).
+    pub resolution: u32,
     /// When the record began.
     pub first: Calibration,
     /// The latest time that was taken by all clocks.
@@ -235,8 +233,9 @@ pub mod thread_state {
 pub struct Call {
     /// Its number in its thread, from 1; 0: torn.
     pub number: u64,
-    /// When it began (ticks of [`Calibration`]).
-    pub ticks: u64,
+    /// When it began, by CLOCK_MONOTONIC_COARSE (ns): the processor's counter takes three times as long to read, most of the
+    /// time that a call may cost.
+    pub time: u64,
     /// Where it returns to.
     pub site: u64,
     /// Where its caller returns to, by frame pointers: not so where its caller keeps none, 0 where that is seen.
@@ -272,8 +271,8 @@ pub struct Request {
     pub state: u32,
     /// Not used.
     pub padding: u32,
-    /// When the call began that made it (ticks).
-    pub ticks: u64,
+    /// When the call began that made it (ns).
+    pub time: u64,
     /// As in [`Call`], of the call that made it; so are those that follow.
     pub site: u64,
     /// See [`Call::caller`].
@@ -290,8 +289,8 @@ pub struct Request {
     pub tag: i32,
     /// Of a persistent request the call that started it last, as `number`; 0: it was never started.
     pub started: u64,
-    /// When that was (ticks).
-    pub started_ticks: u64,
+    /// When that was (ns).
+    pub started_time: u64,
     /// Where it returns to.
     pub started_site: u64,
     /// See [`Call::caller`].
@@ -407,7 +406,7 @@ pub struct Collective {
 
 // Readers of other languages have these numbers.
 const _: () = {
-    assert!(size_of::<Header>() == 296);
+    assert!(size_of::<Header>() == 280);
     assert!(size_of::<FunctionName>() == 48);
     assert!(size_of::<Thread>() == 128);
     assert!(size_of::<Call>() == 64);

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use record_format::{COUNT_BITS, Call, FUNCTION_NUMBER, SECOND_HALF, Thread, stage};
 
-use crate::arch::{ARGUMENTS, local, ticks};
+use crate::arch::{ARGUMENTS, local};
+use crate::clock;
 use crate::communicators;
 use crate::frames::Frame;
 use crate::real;
@@ -49,7 +50,7 @@ fn write(frame: &mut Frame, wrapper: &Wrapper, local: &mut Local, thread: &mut T
     let caller = frame.caller(thread.stack_high);
     let call = Call {
         number,
-        ticks: ticks(),
+        time: clock::coarse(),
         site: frame.site(),
         caller,
         object: words::handle(frame, wrapper, wrapper.object, wrapper.by_address),
@@ -120,7 +121,7 @@ fn put(local: &Local, thread: &mut Thread, number: u64, call: &Call) {
         let written = AtomicU64::from_ptr(&raw mut (*row).number);
         written.store(0, Ordering::Relaxed);
         fence(Ordering::Release);
-        (*row).ticks = call.ticks;
+        (*row).time = call.time;
         (*row).site = call.site;
         (*row).caller = call.caller;
         (*row).object = call.object;

@@ -114,7 +114,7 @@ fn of_fortran(word: u64) -> Option<usize> {
 
 /// A fresh row for a communicator.
 fn enter(word: u64) -> Option<usize> {
-    let place = keys().find(word, &SPILLED).or_else(|| keys().take(word, SHARED.load(Ordering::Relaxed), &SPILLED));
+    let place = keys().find(word, &SPILLED).or_else(|| keys().take_any(word, SHARED.load(Ordering::Relaxed), &SPILLED));
     let Some(place) = place else {
         record::count(|header| {
             // SAFETY: a field of the mapping.

@@ -46,34 +46,49 @@ impl Keys {
         })
     }
 
-    /// A free row, which has the word now; `shared` where other threads may take rows at the same time.
+    /// The row of a word, or of none a free one in its first bucket, which must still be taken.
     #[inline(always)]
-    pub fn take(&self, word: u64, shared: bool, spilled: &Spilled) -> Option<usize> {
+    pub fn find_or_free(&self, word: u64, spilled: &Spilled) -> (Option<usize>, Option<usize>) {
         let [first, second] = self.buckets(word);
-        if let Some(found) = self.take_in(first, word, shared) {
-            return Some(found);
+        let mut free = None;
+        for (place, key) in self.bucket(first).iter().enumerate() {
+            let key = key.load(Ordering::Relaxed);
+            if key == word {
+                return (Some(first * BUCKET + place), None);
+            }
+            if key == 0 && free.is_none() {
+                free = Some(first * BUCKET + place);
+            }
         }
-        let found = self.take_in(second, word, shared);
-        if found.is_some() {
-            spilled.0.store(true, Ordering::Relaxed);
-        }
-        found
+        if spilled.0.load(Ordering::Relaxed) { (self.in_bucket(second, word), free) } else { (None, free) }
     }
 
+    /// Takes a free row; not where another thread was faster. `shared` where other threads may take rows at the same time.
     #[inline(always)]
-    fn take_in(&self, number: usize, word: u64, shared: bool) -> Option<usize> {
-        for (place, key) in self.bucket(number).iter().enumerate() {
-            if key.load(Ordering::Relaxed) != 0 {
-                continue;
-            }
-            if shared {
-                if key.compare_exchange(0, word, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-                    continue;
+    pub fn take(&self, row: usize, word: u64, shared: bool) -> bool {
+        // SAFETY: rows are below their number.
+        let key = unsafe { &*self.first.add(row) };
+        if shared {
+            return key.compare_exchange(0, word, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        }
+        key.store(word, Ordering::Relaxed);
+        true
+    }
+
+    /// A free row in either bucket, which has the word now.
+    #[cold]
+    pub fn take_any(&self, word: u64, shared: bool, spilled: &Spilled) -> Option<usize> {
+        let [first, second] = self.buckets(word);
+        for number in [first, second] {
+            for (place, key) in self.bucket(number).iter().enumerate() {
+                let row = number * BUCKET + place;
+                if key.load(Ordering::Relaxed) == 0 && self.take(row, word, shared) {
+                    if number != first {
+                        spilled.0.store(true, Ordering::Relaxed);
+                    }
+                    return Some(row);
                 }
-            } else {
-                key.store(word, Ordering::Relaxed);
             }
-            return Some(number * BUCKET + place);
         }
         None
     }

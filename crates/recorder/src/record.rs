@@ -188,7 +188,7 @@ fn lay_out() -> bool {
         thread_level: 0,
         world_rank: -1,
         world_size: -1,
-        padding: 0,
+        resolution: clock::resolution(),
         first: time,
         latest: time,
         functions,

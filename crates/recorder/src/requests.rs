@@ -55,7 +55,7 @@ pub fn add(word: u64, call: &Call, number_of_call: u64, wrapper: &Wrapper, frame
         let row = row(place);
         (*row).request = word;
         (*row).state = if wrapper.persistent { request_state::INACTIVE } else { request_state::ACTIVE };
-        (*row).ticks = call.ticks;
+        (*row).time = call.time;
         (*row).site = call.site;
         (*row).caller = call.caller;
         (*row).object = call.object;
@@ -74,7 +74,8 @@ pub fn add(word: u64, call: &Call, number_of_call: u64, wrapper: &Wrapper, frame
 #[inline(always)]
 fn place_for(word: u64) -> Option<usize> {
     let shared = SHARED.load(Ordering::Relaxed);
-    if let Some(place) = keys().find(word, &SPILLED) {
+    let (found, free) = keys().find_or_free(word, &SPILLED);
+    if let Some(place) = found {
         // SAFETY: a row of the table.
         let number = unsafe { number(row(place)) };
         if !shared {
@@ -87,7 +88,10 @@ fn place_for(word: u64) -> Option<usize> {
             return Some(place);
         }
     }
-    keys().take(word, shared, &SPILLED)
+    match free {
+        Some(place) if keys().take(place, word, shared) => Some(place),
+        _ => keys().take_any(word, shared, &SPILLED),
+    }
 }
 
 /// Whose row a request has.
@@ -273,7 +277,7 @@ fn start(kept: &Kept, call: &Call, number_of_call: u64) {
         fence(Ordering::Release);
         (*row).state = request_state::STARTED;
         (*row).started = number_of_call;
-        (*row).started_ticks = call.ticks;
+        (*row).started_time = call.time;
         (*row).started_site = call.site;
         (*row).started_caller = call.caller;
         number.store(kept.number, Ordering::Release);

@@ -139,15 +139,6 @@ pub fn local() -> *mut Local {
     found
 }
 
-/// The counter of the system's timer.
-#[inline(always)]
-pub fn ticks() -> u64 {
-    let found: u64;
-    // SAFETY: Linux lets programs read it.
-    unsafe { asm!("mrs {0}, cntvct_el0", out(reg) found, options(nostack, nomem)) };
-    found
-}
-
 /// Where the frame of the wrapper's caller keeps the frame and the return address of its own caller: what x29 was.
 #[inline(always)]
 pub fn caller_frame(saved: *const u64) -> u64 {

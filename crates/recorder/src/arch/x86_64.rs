@@ -135,13 +135,6 @@ pub fn local() -> *mut Local {
     found
 }
 
-/// The processor's counter.
-#[inline(always)]
-pub fn ticks() -> u64 {
-    // SAFETY: every x86-64 has it.
-    unsafe { core::arch::x86_64::_rdtsc() }
-}
-
 /// Where the frame of the wrapper's caller would have kept the frame and the return address of its own caller: what rbp was.
 #[inline(always)]
 pub fn caller_frame(saved: *const u64) -> u64 {
