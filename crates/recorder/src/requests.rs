@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
-use record_format::{Call, Request, Thread, request_state};
+use record_format::{Call, FORTRAN_2008, Request, Thread, request_state};
 
 use crate::frames::{Frame, Kept};
 use crate::keys::{Keys, Spilled};
@@ -233,8 +233,7 @@ fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, 
             }
         }
     }
-    // Fortran counts from 1.
-    let first = i32::from(wrapper.fortran);
+    let first = first_index(wrapper, words::returned(frame, wrapper.index));
     let mut one = |index: i32| {
         if let Ok(place) = usize::try_from(index.wrapping_sub(first))
             && place < count
@@ -256,6 +255,16 @@ fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, 
         _ => {}
     }
     thread.waited_used = u64::from(frame.waited);
+}
+
+/// Fortran counts from 1, but `mpi_f08` of MPICH from 0 (4.0.2: `mpi_testany_f08_` of its libmpichfort hands on what C's
+/// function gives): known once it has been seen.
+fn first_index(wrapper: &Wrapper, index: Option<i32>) -> i32 {
+    static FROM_ZERO: AtomicBool = AtomicBool::new(false);
+    if wrapper.function & FORTRAN_2008 != 0 && index == Some(0) {
+        FROM_ZERO.store(true, Ordering::Relaxed);
+    }
+    i32::from(wrapper.fortran && !(wrapper.function & FORTRAN_2008 != 0 && FROM_ZERO.load(Ordering::Relaxed)))
 }
 
 fn flag(frame: &Frame, wrapper: &Wrapper) -> bool {
