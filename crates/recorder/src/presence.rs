@@ -1,11 +1,11 @@
 //! Which of MPI's functions a process has: with the recorder it must look as it does without.
 //!
 //! A program that was never linked with an MPI, and one that asks whether its MPI has a function (`dlsym`, a weak reference),
-//! must not be told of ours. Before any other code runs, names that no loaded library has are changed in this library's own
-//! table of symbols: where there is an MPI, those of C are taken out; all others become such that the linker asks
-//! ([`resolve`]) each time it looks one up, since an MPI, or its Fortran, may be loaded later.
+//! must not be told of ours. Before any other code runs, names that no loaded library has are taken out of this library's own
+//! table of symbols. In a rank of a job, which may load its MPI later, as Python does, they become such that the linker asks
+//! ([`resolve`]) each time it looks one up.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 use crate::arch::{RESOLVER, stub_index};
 use crate::real::{self, Object};
@@ -19,7 +19,19 @@ const MOST_PAGE: usize = 65536;
 
 #[used]
 #[unsafe(link_section = ".init_array")]
-static BEGIN: extern "C" fn() = begin;
+static BEGIN: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) = begin;
+
+/// What launchers set for each rank: Open MPI's, those of PMIx and of PMI (MPICH, Intel), Slurm's, Flux's, Cray's.
+const RANKS: [&[u8]; 8] = [
+    b"OMPI_COMM_WORLD_RANK=",
+    b"PMIX_RANK=",
+    b"PMI_RANK=",
+    b"MPI_LOCALRANKID=",
+    b"SLURM_PROCID=",
+    b"FLUX_TASK_RANK=",
+    b"PALS_RANKID=",
+    b"ALPS_APP_PE=",
+];
 
 /// What the linker asks: the wrapper where a library has the function, else nothing.
 pub unsafe extern "C" fn resolve(index: u32, wrapper: *const c_void) -> *const c_void {
@@ -33,13 +45,16 @@ fn is_loaded(name: &[u8]) -> bool {
     found
 }
 
-extern "C" fn begin() {
+/// The linker gives the arguments and the environment (elf/dl-init.c of glibc 2.36): `getenv` knows nothing yet.
+unsafe extern "C" fn begin(_: c_int, _: *const *const c_char, environment: *const *const c_char) {
+    // SAFETY: a list of texts that ends with none.
+    let is_rank = unsafe { is_rank(environment) };
     let mut before_us = true;
     let mut bypassed = false;
     real::for_each(|object| {
         if object.is_own() {
             before_us = false;
-            hide_what_is_not_there(object);
+            hide_what_is_not_there(object, is_rank);
         } else if before_us && object.symbol(b"MPI_Init\0").is_some() {
             bypassed = true;
         }
@@ -51,6 +66,23 @@ extern "C" fn begin() {
     }
 }
 
+/// # Safety
+/// A list of texts that ends with none, or null.
+unsafe fn is_rank(environment: *const *const c_char) -> bool {
+    let mut entry = environment;
+    // SAFETY: as the caller says.
+    unsafe {
+        while !entry.is_null() && !(*entry).is_null() {
+            let text = CStr::from_ptr(*entry).to_bytes();
+            if RANKS.iter().any(|name| text.starts_with(name)) {
+                return true;
+            }
+            entry = entry.add(1);
+        }
+    }
+    false
+}
+
 /// Whether an object has functions of an MPI, and so may have those that we wrap.
 fn has_mpi(object: &Object) -> bool {
     [b"MPI_Init\0".as_slice(), b"PMPI_Init\0", b"mpi_init_\0", b"mpi_init_f08_\0"]
@@ -58,7 +90,7 @@ fn has_mpi(object: &Object) -> bool {
         .any(|name| object.symbol(name).is_some())
 }
 
-fn hide_what_is_not_there(own: &Object) {
+fn hide_what_is_not_there(own: &Object, is_rank: bool) {
     // With room for one more: the program, and the libraries of an MPI.
     const MOST: usize = 16;
     let mut with_mpi: [Option<Object>; MOST] = [const { None }; MOST];
@@ -95,7 +127,7 @@ fn hide_what_is_not_there(own: &Object) {
         if with_mpi.iter().flatten().any(|object| object.symbol(name).is_some()) {
             continue;
         }
-        if has_c && wrapper.is_c() {
+        if !is_rank || has_c && wrapper.is_c() {
             symbol.st_value = 0;
         } else {
             symbol.st_info = symbol.st_info & 0xf0 | STT_GNU_IFUNC;
