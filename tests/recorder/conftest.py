@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from support import builds
 
-#: The distribution's two by default; with ``--all`` the newest of each family, and both ABIs of MPICH 5.
+INTEL = "intel"
+#: The distribution's two by default; with ``--all`` the newest of each family, both ABIs
+#: of MPICH 5, and Intel MPI.
 USUAL = (builds.DEBIAN, builds.DEBIAN_MPICH)
-MORE = (*USUAL, builds.WHEEL, builds.MPICH_WHEEL, "mpich-abi-wheel-5.0.2")
+MORE = (*USUAL, builds.WHEEL, builds.MPICH_WHEEL, "mpich-abi-wheel-5.0.2", INTEL)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -20,19 +22,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("fortran_mpi", USUAL, indirect=True, scope="session")
 
 
+def _made(name: str) -> builds.MpiBuild:
+    try:
+        return builds.intel() if name == INTEL else builds.BUILDS[name]()
+    except builds.Missing as missing:
+        pytest.fail(str(missing))
+
+
 @pytest.fixture(scope="session")
 def any_mpi(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
     """Each MPI under the recorder."""
-    try:
-        return builds.BUILDS[request.param]()
-    except builds.Missing as missing:
-        pytest.fail(str(missing))
+    return _made(request.param)
 
 
 @pytest.fixture(scope="session")
 def fortran_mpi(request: pytest.FixtureRequest, preflight: None) -> builds.MpiBuild:
     """Each MPI with Fortran under the recorder."""
-    try:
-        return builds.BUILDS[request.param]()
-    except builds.Missing as missing:
-        pytest.fail(str(missing))
+    return _made(request.param)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
 from . import priority
-from .builds import LANGUAGES, MpiBuild, compile_with
+from .builds import LANGUAGES, MpiBuild, compile_with, intel_environment
 from .jobs import READY_TIMEOUT
 from .paths import PACKAGE, PROGRAMS, PROJECT
 
@@ -175,7 +175,11 @@ def of_pid(pid: int) -> Optional[Record]:
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
 
         def read(address: int, size: int) -> bytes:
-            return os.pread(memory.fileno(), size, address)
+            try:
+                return os.pread(memory.fileno(), size, address)
+            except OSError:
+                # It was unmapped meanwhile.
+                return b""
 
         found = [start for start in _private(pid) if read(start, len(MAGIC)) == MAGIC]
         assert len(found) <= 1, found
@@ -340,12 +344,13 @@ class Job(priority.Job):
         self.truth: Dict[int, Any] = {}
         # Only where the program is no rank of an MPI is it started without a launcher.
         ours = [name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PRTE_", "MPIR_CVAR_", "UCX_", "FI_"))]
+        of_build = intel_environment(build) if build.implementation == "Intel MPI" else build.environment
         preloaded = [str(path) for path in (*((library(),) if recorded else ()), *before)]
         super().__init__(
             program,
             ranks=ranks,
             args=arguments,
-            env={**dict.fromkeys(ours), **build.environment, "LD_PRELOAD": ":".join(preloaded), **(env or {})},
+            env={**dict.fromkeys(ours), **of_build, "LD_PRELOAD": ":".join(preloaded), **(env or {})},
             timeout=READY_TIMEOUT,
             launcher=build.mpirun,
             options=build.options,

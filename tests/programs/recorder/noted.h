@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const void *noted_low, *noted_high;
+static const void *noted_low __attribute__((unused)), *noted_high __attribute__((unused));
 
 /* Compiled without optimisation: labels stay where they are. */
 #define CALLED(call)                                                                                                   \
@@ -28,9 +28,9 @@ static const void *noted_low, *noted_high;
     } while (0)
 
 static FILE *noted_file;
-static int noted_rows;
+static int noted_rows __attribute__((unused));
 
-static void noted_path(char *path, size_t size, int rank, const char *end)
+static inline void noted_path(char *path, size_t size, int rank, const char *end)
 {
     char pattern[512];
     snprintf(pattern, sizeof(pattern), "%s%s", getenv("MPIQ_TRUTH"), end);
@@ -39,7 +39,7 @@ static void noted_path(char *path, size_t size, int rank, const char *end)
     snprintf(path, size, "%s%d%s", pattern, rank, hole + 2);
 }
 
-static void noted_begin(int rank)
+static inline void noted_begin(int rank)
 {
     char path[600];
     noted_path(path, sizeof(path), rank, ".new");
@@ -47,28 +47,28 @@ static void noted_begin(int rank)
     fprintf(noted_file, "{\"pid\": %d", (int)getpid());
 }
 
-static void noted_list(const char *name)
+static inline void noted_list(const char *name)
 {
     fprintf(noted_file, ",\n\"%s\": [", name);
     noted_rows = 0;
 }
 
-static void noted_row(void)
+static inline void noted_row(void)
 {
     fprintf(noted_file, "%s\n  ", noted_rows++ ? "," : "");
 }
 
-static void noted_list_end(void)
+static inline void noted_list_end(void)
 {
     fprintf(noted_file, "]");
 }
 
-static void noted_number(const char *name, long long value)
+static inline void noted_number(const char *name, long long value)
 {
     fprintf(noted_file, ",\n\"%s\": %lld", name, value);
 }
 
-static void noted_end(int rank)
+static inline void noted_end(int rank)
 {
     char fresh[600], path[600];
     fprintf(noted_file, "}\n");
