@@ -120,6 +120,21 @@ fn object(function: &Function) -> (Option<&Parameter>, u8) {
     (None, 0)
 }
 
+/// Where an argument stands in the frame of a wrapper (words): those of registers at its start, those on the stack above it
+/// and the saved frame pointer and return address (`frames.rs`).
+fn word_of(place: usize) -> usize {
+    let registers = in_registers();
+    if place < registers { place } else { place + 12 + 2 }
+}
+
+fn in_registers() -> usize {
+    match env::var("CARGO_CFG_TARGET_ARCH").unwrap().as_str() {
+        "x86_64" => 6,
+        "aarch64" => 8,
+        other => panic!("no wrappers for {other}"),
+    }
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Language {
     C,
@@ -131,7 +146,7 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
     let fortran = language != Language::C;
     let parameters: Vec<&Parameter> = function.parameters.iter().filter(|one| !fortran || one.in_fortran).collect();
     let place = |wanted: &dyn Fn(&Parameter) -> bool| {
-        parameters.iter().position(|one| wanted(one)).map_or("NO".to_owned(), |at| at.to_string())
+        parameters.iter().position(|one| wanted(one)).map_or("NO".to_owned(), |at| word_of(at).to_string())
     };
     let named = |names: &[&str]| {
         names
@@ -150,8 +165,8 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
     };
     let object = object(function);
     let count = named(counts);
-    let bytes = |at: &str| at.parse::<usize>().ok().and_then(|at| parameters[at].bytes).unwrap_or(4);
-    let wide = bytes(&count) == 8;
+    let counted = counts.iter().find_map(|name| parameters.iter().find(|one| one.name == *name && one.array.is_none()));
+    let wide = counted.and_then(|one| one.bytes) == Some(8);
     let object_at = object.0.map_or("NO".to_owned(), |object| place(&|one| one.name == object.name));
     let by_address = object.0.is_some_and(|one| one.address);
     let returns = |kind: HandleKind| {
@@ -233,13 +248,22 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
     let made = returns(HandleKind::Comm);
     let request = returns(HandleKind::Request);
     let datatype = named(types);
+    let has_result = request != "NO" || frees || [completion, creation, stage].iter().any(|one| *one != "None");
+    let has_more = has_result || collective || second != "NO";
+    let copied = reference.saturating_sub(in_registers());
+    // What there is not is read as well: as a constant that stands in the frame.
+    let handle = |word: &str| if word == "NO" { "NO_HANDLE".to_owned() } else { word.to_owned() };
+    let integer = |word: &str| if word == "NO" { "NO_INTEGER".to_owned() } else { word.to_owned() };
+    let (object_at, datatype, count) = (handle(&object_at), handle(&datatype), handle(&count));
+    let (peer, tag) = (integer(&peer), integer(&tag));
     format!(
-        "function: {marks}, arguments: {reference}, fortran: {fortran}, wide: {wide}, object: {object_at}, \
+        "function: {marks}, copied: {copied}, fortran: {fortran}, wide: {wide}, object: {object_at}, \
          by_address: {by_address}, datatype: {datatype}, count: {count}, peer: {peer}, tag: {tag}, op: {op}, \
          second: Second {{ peer: {second}, tag: {second_tag}, count: {second_count}, datatype: {second_type} }}, \
          request: {request}, persistent: {persistent}, given: {given}, given_count: {requests_count}, \
          is_array: {is_array}, flag: {flag}, index: {index}, outcount: {outcount}, indices: {indices}, made: {made}, \
          color: {color}, string_tag: {string_tag}, collective: {collective}, frees: {frees}, \
-         completion: Completion::{completion}, creation: Creation::{creation}, stage: Stage::{stage}"
+         completion: Completion::{completion}, creation: Creation::{creation}, stage: Stage::{stage}, \
+         has_result: {has_result}, has_more: {has_more}"
     )
 }

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use record_format::{COUNT_BITS, Call, FUNCTION_NUMBER, SECOND_HALF, Thread, stage};
 
-use crate::arch::{ARGUMENTS, local};
+use crate::arch::local;
 use crate::clock;
 use crate::communicators;
-use crate::frames::Frame;
+use crate::frames::{Frame, HAS_RESULTS, NOT_RECORDED, RETURNED};
 use crate::real;
 use crate::record::{self, header};
 use crate::requests;
@@ -19,7 +19,7 @@ use crate::wrapper::{Completion, NO, Stage, WRAPPERS, Wrapper};
 /// As far as the frame of a binding and those of the functions that it calls lie apart at most (bytes).
 const INSIDE: u64 = 1 << 20;
 
-/// Before the function runs. Returns where it is; `frame.call` is 0 where nothing was written down.
+/// Before the function runs. Returns where it is; `frame.after` says what is to be done when it has returned.
 ///
 /// # Safety
 /// `arch` calls it, with its frame and the number of a wrapper.
@@ -27,82 +27,112 @@ pub unsafe extern "C" fn enter(frame: *mut Frame, index: u32) -> *mut c_void {
     let function = real::function(index);
     // SAFETY: as the caller says; the thread's own variable.
     let (frame, wrapper, local) = unsafe { (&mut *frame, WRAPPERS.get_unchecked(index as usize), &mut *local()) };
-    frame.index = index;
-    frame.call = 0;
-    frame.copied = u32::from(wrapper.arguments).saturating_sub(ARGUMENTS as u32);
+    frame.index = u64::from(index);
+    frame.after = NOT_RECORDED;
+    frame.copied = u32::from(wrapper.copied);
     let thread = local.row();
     if !thread.is_null() {
+        frame.thread = thread;
         // SAFETY: the row is this thread's.
-        write(frame, wrapper, local, unsafe { &mut *thread });
+        let thread = unsafe { &mut *thread };
+        if wrapper.fortran {
+            of_fortran(frame, wrapper, local, thread);
+        } else if thread.fortran_frame == 0 || !is_inside(thread, frame, wrapper) {
+            write::<false>(frame, wrapper, local, thread);
+        }
     }
     function
 }
 
-#[inline(always)]
-fn write(frame: &mut Frame, wrapper: &Wrapper, local: &mut Local, thread: &mut Thread) {
-    let own = std::ptr::from_ref(frame) as u64;
-    let number_of_function = wrapper.function & FUNCTION_NUMBER;
-    if thread.fortran_frame != 0 && is_inside(thread, own, number_of_function) {
+#[inline(never)]
+fn of_fortran(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread) {
+    if thread.fortran_frame != 0 && is_inside(thread, frame, wrapper) {
         return;
     }
-    let (previous, previous_frame) = around(thread, own);
+    write::<true>(frame, wrapper, local, thread);
+    frame.after = HAS_RESULTS;
+    thread.fortran_frame = std::ptr::from_ref(frame) as u64;
+    thread.fortran_function = u32::from(wrapper.function & FUNCTION_NUMBER);
+}
+
+#[inline(always)]
+fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread) {
+    let own = std::ptr::from_ref(frame) as u64;
+    frame.without::<FORTRAN>();
     let number = thread.calls + 1;
-    let caller = frame.caller(thread.stack_high);
-    let call = Call {
-        number,
-        time: clock::coarse(),
-        site: frame.site(),
-        caller,
-        object: words::handle(frame, wrapper, wrapper.object, wrapper.by_address),
-        datatype: datatype(frame, wrapper),
-        count: count(frame, wrapper, wrapper.count, wrapper.function),
-        peer: words::integer(frame, wrapper, wrapper.peer),
-        tag: words::integer(frame, wrapper, wrapper.tag),
+    // SAFETY: the place is inside the thread's ring.
+    let row = unsafe { local.ring.add(((number - 1) & local.mask) as usize) };
+    // SAFETY: nobody else writes it.
+    let call = unsafe { &mut *row };
+    torn(&mut call.number);
+    call.time = clock::coarse();
+    call.site = frame.site();
+    call.caller = frame.caller(thread.stack_high);
+    call.object = if wrapper.by_address {
+        by_address(frame, wrapper)
+    } else {
+        words::handle::<FORTRAN>(frame, wrapper.object)
     };
-    put(local, thread, number, &call);
-    frame.call = number;
-    frame.previous = previous;
-    frame.previous_frame = previous_frame;
+    call.datatype =
+        if wrapper.given == NO { words::handle::<FORTRAN>(frame, wrapper.datatype) } else { frame.argument(wrapper.given) };
+    call.count = counted(words::number::<FORTRAN>(frame, wrapper.count, wrapper.wide), wrapper.function);
+    call.peer = words::integer::<FORTRAN>(frame, wrapper.peer);
+    call.tag = words::integer::<FORTRAN>(frame, wrapper.tag);
+    set(&mut call.number, number);
+    set(&mut thread.calls, number);
+    // The call in which this one is made; one whose frame is further in was left by longjmp or an exception.
+    let is_around = thread.current != 0 && own < thread.frame;
+    (frame.previous, frame.previous_frame) = if is_around { (thread.current, thread.frame) } else { (0, 0) };
     thread.frame = own;
     set(&mut thread.current, number);
-    if wrapper.fortran {
-        thread.fortran_frame = own;
-        thread.fortran_function = u32::from(number_of_function);
-    }
-    if wrapper.second.peer != NO {
-        second_half(frame, wrapper, local, thread, &call);
-    }
-    if wrapper.collective {
-        communicators::collective(frame, wrapper, thread, &call, number | local.above);
-    }
-    if wrapper.completion != Completion::None {
-        requests::before(frame, wrapper, thread);
-    }
-    if wrapper.stage == Stage::Finalize {
-        // SAFETY: the record is there.
-        unsafe { (*header()).stage = stage::FINALIZING };
+    frame.call = number;
+    frame.after = RETURNED;
+    if wrapper.has_more {
+        more(frame, wrapper, local, thread, call);
     }
     if number & local.mask == 0 {
         record::calibrate();
     }
 }
 
+/// What is written down of some functions only.
+#[inline(always)]
+fn more(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread, call: &Call) {
+    if wrapper.collective {
+        communicators::collective(frame, wrapper, thread, call, call.number | local.above);
+    }
+    if wrapper.has_result {
+        frame.after = HAS_RESULTS;
+    }
+    if wrapper.completion != Completion::None {
+        requests::before(frame, wrapper, thread);
+    }
+    if wrapper.second.peer != NO {
+        second_half(frame, wrapper, local, thread, call);
+    }
+    if wrapper.stage == Stage::Finalize {
+        // SAFETY: the record is there.
+        unsafe { (*header()).stage = stage::FINALIZING };
+    }
+}
+
+#[cold]
+fn by_address(frame: &Frame, wrapper: &Wrapper) -> u64 {
+    let address = frame.argument(wrapper.object);
+    // SAFETY: the function reads it as well; none is an error of the program.
+    if address == 0 { 0 } else { unsafe { words::read(address, wrapper.fortran) } }
+}
+
 /// Whether this is what a binding of Fortran calls to do its work.
 #[cold]
-fn is_inside(thread: &mut Thread, own: u64, function: u16) -> bool {
+fn is_inside(thread: &mut Thread, frame: &Frame, wrapper: &Wrapper) -> bool {
+    let own = std::ptr::from_ref(frame) as u64;
     if own >= thread.fortran_frame || thread.fortran_frame - own > INSIDE {
         // That one was left by longjmp, or runs on another stack.
         thread.fortran_frame = 0;
         return false;
     }
-    thread.fortran_function == u32::from(function)
-}
-
-/// The call in which this one is made, and its frame; zeros where it is in none: one whose frame is further in was left by
-/// longjmp or an exception.
-#[inline(always)]
-fn around(thread: &Thread, own: u64) -> (u64, u64) {
-    if thread.current == 0 || own >= thread.frame { (0, 0) } else { (thread.current, thread.frame) }
+    thread.fortran_function == u32::from(wrapper.function & FUNCTION_NUMBER)
 }
 
 /// Written as a whole, and not moved by the compiler.
@@ -112,53 +142,39 @@ fn set(place: &mut u64, value: u64) {
     unsafe { AtomicU64::from_ptr(place) }.store(value, Ordering::Release);
 }
 
-/// Writes a row of the ring: its number first as none, and last.
+/// The row is torn from now on, until its number is written again.
 #[inline(always)]
-fn put(local: &Local, thread: &mut Thread, number: u64, call: &Call) {
-    // SAFETY: the place is inside the thread's ring.
-    unsafe {
-        let row = local.ring.add(((number - 1) & local.mask) as usize);
-        let written = AtomicU64::from_ptr(&raw mut (*row).number);
-        written.store(0, Ordering::Relaxed);
-        fence(Ordering::Release);
-        (*row).time = call.time;
-        (*row).site = call.site;
-        (*row).caller = call.caller;
-        (*row).object = call.object;
-        (*row).datatype = call.datatype;
-        (*row).count = call.count;
-        (*row).peer = call.peer;
-        (*row).tag = call.tag;
-        written.store(number, Ordering::Release);
-    }
-    set(&mut thread.calls, number);
+fn torn(number: &mut u64) {
+    // SAFETY: a word of a row that this thread writes.
+    unsafe { AtomicU64::from_ptr(number) }.store(0, Ordering::Relaxed);
+    fence(Ordering::Release);
 }
 
 #[inline(always)]
-fn count(frame: &Frame, wrapper: &Wrapper, place: u8, function: u16) -> u64 {
-    let place = if wrapper.given_count == NO { place } else { wrapper.given_count };
-    words::number(frame, wrapper, place) & ((1 << COUNT_BITS) - 1) | u64::from(function) << COUNT_BITS
-}
-
-/// The datatype, or where the requests stand.
-#[inline(always)]
-fn datatype(frame: &Frame, wrapper: &Wrapper) -> u64 {
-    if wrapper.given != NO { frame.argument(wrapper.given) } else { words::handle(frame, wrapper, wrapper.datatype, false) }
+fn counted(count: u64, function: u16) -> u64 {
+    count & ((1 << COUNT_BITS) - 1) | u64::from(function) << COUNT_BITS
 }
 
 /// What is received by a function that sends as well has a row of its own.
 #[cold]
 fn second_half(frame: &Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread, first: &Call) {
     let second = &wrapper.second;
-    let call = Call {
-        number: first.number + 1,
-        datatype: words::handle(frame, wrapper, second.datatype, false),
-        count: count(frame, wrapper, second.count, wrapper.function | SECOND_HALF),
-        peer: words::integer(frame, wrapper, second.peer),
-        tag: words::integer(frame, wrapper, second.tag),
-        ..*first
+    let number = first.number + 1;
+    // SAFETY: the place is inside the thread's ring, which has more than one.
+    let call = unsafe { &mut *local.ring.add((first.number & local.mask) as usize) };
+    torn(&mut call.number);
+    (call.time, call.site, call.caller, call.object) = (first.time, first.site, first.caller, first.object);
+    call.datatype = words::handle_of(frame, wrapper, second.datatype);
+    let count = if wrapper.fortran {
+        words::number::<true>(frame, second.count, wrapper.wide)
+    } else {
+        words::number::<false>(frame, second.count, wrapper.wide)
     };
-    put(local, thread, call.number, &call);
+    call.count = counted(count, wrapper.function | SECOND_HALF);
+    call.peer = words::integer_of(frame, wrapper, second.peer);
+    call.tag = words::integer_of(frame, wrapper, second.tag);
+    set(&mut call.number, number);
+    set(&mut thread.calls, number);
 }
 
 /// After the function has returned; gives back what it returned. Only for calls that were written down.
@@ -170,13 +186,9 @@ pub unsafe extern "C" fn leave(frame: *mut Frame, result: u64) -> u64 {
     let (frame, local) = unsafe { (&mut *frame, &mut *local()) };
     // SAFETY: its number is that of a wrapper.
     let wrapper = unsafe { WRAPPERS.get_unchecked(frame.index as usize) };
-    let row = local.row();
-    if row.is_null() {
-        return result;
-    }
     // SAFETY: the row is this thread's.
-    let thread = unsafe { &mut *row };
-    if wrapper.has_result() {
+    let thread = unsafe { &mut *frame.thread };
+    if wrapper.has_result {
         results(frame, wrapper, local, thread, result);
     }
     if wrapper.fortran {

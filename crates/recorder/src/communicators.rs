@@ -41,7 +41,7 @@ pub fn collective(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, call: &
         place
     };
     let row = row(place);
-    let op = words::handle(frame, wrapper, wrapper.op, false);
+    let op = words::handle_of(frame, wrapper, wrapper.op);
     // SAFETY: all members, and so this one, do one collective after the other on a communicator: MPI demands it.
     unsafe {
         (*row).flags |= if wrapper.fortran { flags::FORTRAN } else { flags::C };
@@ -218,7 +218,7 @@ fn made(frame: &Frame, wrapper: &Wrapper, call: &Call, number_of_call: u64) {
         let new = row(place);
         (*new).made = number_of_call;
         (*new).site = call.site;
-        (*new).color = words::integer(frame, wrapper, wrapper.color);
+        (*new).color = words::integer_of(frame, wrapper, wrapper.color);
         origins::members(new);
         let parent = parent.map(|parent| &*row(parent));
         origins::name(new, parent, child, frame, wrapper);

@@ -207,11 +207,11 @@ pub unsafe fn name(
         }),
         Creation::Group => known.and_then(|parent| {
             let members = Group::of(handle, &COMM_GROUP)?.all_in(&Group::of(parent.handle, &COMM_GROUP)?)?;
-            let tag = words::integer(frame, wrapper, wrapper.tag);
+            let tag = words::integer_of(frame, wrapper, wrapper.tag);
             Some(mixed(mixed(mixed(parent.identity, 3), members), tag as u64))
         }),
         Creation::FromGroup => from_group(handle, frame, wrapper),
-        Creation::Inter => between(handle, words::integer(frame, wrapper, wrapper.tag)),
+        Creation::Inter => between(handle, words::integer_of(frame, wrapper, wrapper.tag)),
         Creation::Elsewhere | Creation::None => None,
     };
     // SAFETY: as the caller says.

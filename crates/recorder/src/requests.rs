@@ -18,9 +18,6 @@ static SPILLED: Spilled = Spilled(AtomicBool::new(false));
 /// Whether several threads call MPI at once (MPI_THREAD_MULTIPLE).
 pub static SHARED: AtomicBool = AtomicBool::new(false);
 
-/// Stands for no row.
-const NO_ROW: u32 = u32::MAX;
-
 fn keys() -> Keys {
     Keys { first: tables().request_keys, count: REQUESTS }
 }
@@ -64,8 +61,8 @@ pub fn add(word: u64, call: &Call, number_of_call: u64, wrapper: &Wrapper, frame
         (*row).peer = call.peer;
         (*row).tag = call.tag;
         (*row).started = 0;
-        (*row).source = words::integer(frame, wrapper, second.peer);
-        (*row).source_tag = words::integer(frame, wrapper, second.tag);
+        (*row).source = words::integer_of(frame, wrapper, second.peer);
+        (*row).source_tag = words::integer_of(frame, wrapper, second.tag);
         number(row).store(number_of_call, Ordering::Release);
     }
 }
@@ -99,8 +96,8 @@ fn keep(word: u64) -> Kept {
     let found = if words::is_open_request(word) { keys().find(word, &SPILLED) } else { None };
     match found {
         // SAFETY: a row of the table.
-        Some(place) => Kept { word, number: unsafe { number(row(place)).load(Ordering::Relaxed) }, row: place as u32, padding: 0 },
-        None => Kept { word, number: 0, row: NO_ROW, padding: 0 },
+        Some(place) => Kept { word, number: unsafe { number(row(place)).load(Ordering::Relaxed) }, row: place as u64 },
+        None => Kept { word, number: 0, row: 0 },
     }
 }
 
@@ -140,7 +137,7 @@ fn deactivate(kept: &Kept) {
 /// Where the requests stand that a call was given, and how many they are.
 fn given(frame: &Frame, wrapper: &Wrapper) -> (u64, usize) {
     let address = frame.argument(wrapper.given);
-    let count = if wrapper.given_count == NO { 1 } else { words::integer(frame, wrapper, wrapper.given_count) };
+    let count = if wrapper.given_count == NO { 1 } else { words::integer_of(frame, wrapper, wrapper.given_count) };
     (address, if address == 0 { 0 } else { usize::try_from(count).unwrap_or(0) })
 }
 

@@ -4,11 +4,15 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use record_format::{FORTRAN_HANDLE, family};
 
-use crate::frames::Frame;
+use crate::frames::{Frame, NO_HANDLE};
 use crate::real;
 use crate::wrapper::{NO, Wrapper};
 
 static FAMILY: AtomicU32 = AtomicU32::new(family::UNKNOWN);
+/// The bits of an argument that are a handle of C's.
+static HANDLE: AtomicU64 = AtomicU64::new(u64::MAX);
+/// What is set in one of Fortran's.
+static OF_FORTRAN: AtomicU64 = AtomicU64::new(0);
 
 /// Constants of an MPI, in C.
 struct Constants {
@@ -59,6 +63,11 @@ pub fn detect() -> u32 {
         place.store(value, Ordering::Relaxed);
     }
     FAMILY.store(found, Ordering::Relaxed);
+    if found == family::MPICH {
+        HANDLE.store(u64::from(u32::MAX), Ordering::Relaxed);
+    } else {
+        OF_FORTRAN.store(FORTRAN_HANDLE, Ordering::Relaxed);
+    }
     found
 }
 
@@ -143,53 +152,55 @@ pub unsafe fn read(address: u64, fortran: bool) -> u64 {
 /// The word of a handle of 32 bits.
 #[inline(always)]
 fn of_fortran(number: u32, fortran: bool) -> u64 {
-    let mark = if fortran && FAMILY.load(Ordering::Relaxed) != family::MPICH { FORTRAN_HANDLE } else { 0 };
-    u64::from(number) | mark
+    u64::from(number) | if fortran { OF_FORTRAN.load(Ordering::Relaxed) } else { 0 }
 }
 
-/// The handle that a function was given at a place; 0: the function has none there.
+/// The handle that a function was given, which has a word of the frame or is [`NO_HANDLE`].
 #[inline(always)]
-pub fn handle(frame: &Frame, wrapper: &Wrapper, place: u8, by_address: bool) -> u64 {
-    if place == NO {
-        return 0;
-    }
-    let argument = frame.argument(place);
-    if wrapper.fortran || by_address {
-        // SAFETY: the function reads it as well; it may be told none (a null pointer is an error of the program).
-        return if argument == 0 { 0 } else { unsafe { read(argument, wrapper.fortran) } };
-    }
-    if FAMILY.load(Ordering::Relaxed) == family::MPICH { argument & 0xffff_ffff } else { argument }
-}
-
-/// The integer that a function was given at a place.
-#[inline(always)]
-pub fn integer(frame: &Frame, wrapper: &Wrapper, place: u8) -> i32 {
-    if place == NO {
-        return record_format::NOT_GIVEN;
-    }
-    let argument = frame.argument(place);
-    if wrapper.fortran {
+pub fn handle<const IS_FORTRAN: bool>(frame: &Frame, word: u8) -> u64 {
+    let argument = frame.argument(word);
+    if IS_FORTRAN {
+        // Its constant is there, but no handle.
         // SAFETY: the function reads it as well.
-        return if argument == 0 { record_format::NOT_GIVEN } else { unsafe { *(argument as *const i32) } };
+        return if word == NO_HANDLE { 0 } else { unsafe { of_fortran(*(argument as *const u32), true) } };
     }
-    argument as i32
+    argument & HANDLE.load(Ordering::Relaxed)
 }
 
-/// The number of elements that a function was given at a place; 0 where it has none.
+/// The integer that a function was given, which has a word of the frame or is [`crate::frames::NO_INTEGER`].
 #[inline(always)]
-pub fn number(frame: &Frame, wrapper: &Wrapper, place: u8) -> u64 {
-    if place == NO {
-        return 0;
+pub fn integer<const IS_FORTRAN: bool>(frame: &Frame, word: u8) -> i32 {
+    let argument = frame.argument(word);
+    // SAFETY: the function reads it as well.
+    if IS_FORTRAN { unsafe { *(argument as *const i32) } } else { argument as i32 }
+}
+
+/// The number of elements that a function was given, which has a word of the frame or is [`NO_HANDLE`].
+#[inline(always)]
+pub fn number<const IS_FORTRAN: bool>(frame: &Frame, word: u8, wide: bool) -> u64 {
+    let argument = frame.argument(word);
+    if IS_FORTRAN {
+        // SAFETY: the function reads it as well; the constant has 64 bits.
+        return unsafe { if wide { *(argument as *const u64) } else { i64::from(*(argument as *const i32)) as u64 } };
     }
-    let argument = frame.argument(place);
-    match (wrapper.fortran, wrapper.wide) {
-        (false, false) => i64::from(argument as i32) as u64,
-        (false, true) => argument,
-        // SAFETY: the function reads it as well.
-        (true, wide) if argument != 0 => unsafe {
-            if wide { *(argument as *const u64) } else { i64::from(*(argument as *const i32)) as u64 }
-        },
-        (true, _) => 0,
+    if wide { argument } else { i64::from(argument as i32) as u64 }
+}
+
+/// The integer that a function was given; not given where it has none.
+pub fn integer_of(frame: &Frame, wrapper: &Wrapper, word: u8) -> i32 {
+    match (word, wrapper.fortran) {
+        (NO, _) => record_format::NOT_GIVEN,
+        (_, true) => integer::<true>(frame, word),
+        (_, false) => integer::<false>(frame, word),
+    }
+}
+
+/// The handle that a function was given; 0 where it has none.
+pub fn handle_of(frame: &Frame, wrapper: &Wrapper, word: u8) -> u64 {
+    match (word, wrapper.fortran) {
+        (NO, _) => 0,
+        (_, true) => handle::<true>(frame, word),
+        (_, false) => handle::<false>(frame, word),
     }
 }
 

@@ -2,24 +2,26 @@
 
 use record_format::{FORTRAN, FORTRAN_2008, LARGE_COUNT};
 
+use crate::frames::{NO_HANDLE, NO_INTEGER};
+
 include!(concat!(env!("OUT_DIR"), "/table.rs"));
 
 /// The place of an argument that the function does not have.
 pub const NO: u8 = u8::MAX;
 
-/// One name under which a function is exported. Places are those of arguments, from 0.
+/// One name under which a function is exported. Arguments are named by the words of a frame in which they stand.
 pub struct Wrapper {
     /// Where its name stands in [`SYMBOLS`].
     symbol: u32,
     /// Its number and marks, as a call has them.
     pub function: u16,
-    /// How many arguments it has, with those that Fortran adds for texts.
-    pub arguments: u8,
+    /// How many of its arguments stand on the stack, with those that Fortran adds for texts.
+    pub copied: u8,
     /// All arguments are addresses.
     pub fortran: bool,
     /// Counts have 64 bits.
     pub wide: bool,
-    /// The communicator, window, file or session.
+    /// The communicator, window, file or session; [`NO_HANDLE`], as with the next two.
     pub object: u8,
     /// Whether C gives that by address.
     pub by_address: bool,
@@ -27,11 +29,11 @@ pub struct Wrapper {
     pub datatype: u8,
     /// See above.
     pub count: u8,
-    /// Destination, source, root or target.
+    /// Destination, source, root or target; [`NO_INTEGER`], as with the next.
     pub peer: u8,
     /// The tag.
     pub tag: u8,
-    /// The operator.
+    /// The operator; [`NO`], as with all that follow.
     pub op: u8,
     /// What is received by a function that sends as well.
     pub second: Second,
@@ -69,6 +71,10 @@ pub struct Wrapper {
     pub creation: Creation,
     /// What it begins or ends.
     pub stage: Stage,
+    /// Whether it writes something down after the function has returned.
+    pub has_result: bool,
+    /// Whether more is written down than the call.
+    pub has_more: bool,
 }
 
 /// What is received by a function that sends as well: places of arguments.
@@ -151,14 +157,5 @@ impl Wrapper {
     /// Whether C calls it.
     pub fn is_c(&self) -> bool {
         self.function & (FORTRAN | FORTRAN_2008) == 0
-    }
-
-    /// Whether it writes something down after the function has returned.
-    pub fn has_result(&self) -> bool {
-        self.request != NO
-            || self.completion != Completion::None
-            || self.creation != Creation::None
-            || self.stage != Stage::None
-            || self.frees
     }
 }

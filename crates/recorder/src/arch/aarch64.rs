@@ -3,6 +3,7 @@
 use std::arch::{asm, global_asm, naked_asm};
 
 use crate::calls::{enter, leave};
+use crate::frames::RETURNED;
 use crate::presence::resolve;
 use crate::threads::Local;
 
@@ -51,7 +52,7 @@ pub unsafe extern "C" fn call() {
         ".cfi_offset x30, -8",
         "mov x29, sp",
         ".cfi_def_cfa_register x29",
-        "sub sp, sp, #128",
+        "sub sp, sp, #160",
         "stp x0, x1, [sp]",
         "stp x2, x3, [sp, #16]",
         "stp x4, x5, [sp, #32]",
@@ -60,19 +61,21 @@ pub unsafe extern "C" fn call() {
         "mov w1, w16",
         "bl {enter}",
         "mov x16, x0",
-        "ldr w9, [x29, #-40]",
+        "ldr w9, [x29, #-72]",
         "cbnz w9, 4f",
         "3:",
-        "ldp x0, x1, [x29, #-128]",
-        "ldp x2, x3, [x29, #-112]",
-        "ldp x4, x5, [x29, #-96]",
-        "ldp x6, x7, [x29, #-80]",
+        "ldp x0, x1, [x29, #-160]",
+        "ldp x2, x3, [x29, #-144]",
+        "ldp x4, x5, [x29, #-128]",
+        "ldp x6, x7, [x29, #-112]",
         "blr x16",
-        "ldr x9, [x29, #-64]",
-        "cbz x9, 2f",
-        "mov x1, x0",
-        "sub x0, x29, #128",
-        "bl {leave}",
+        "ldr w9, [x29, #-68]",
+        "cmp w9, #{returned}",
+        "b.ne 6f",
+        // The thread is in the call around it again.
+        "ldr x10, [x29, #-80]",
+        "ldp x11, x12, [x29, #-96]",
+        "stp x11, x12, [x10, #8]",
         "2:",
         "mov sp, x29",
         ".cfi_remember_state",
@@ -83,6 +86,12 @@ pub unsafe extern "C" fn call() {
         ".cfi_restore x30",
         "ret",
         ".cfi_restore_state",
+        "6:",
+        "cbz w9, 2b",
+        "mov x1, x0",
+        "sub x0, x29, #160",
+        "bl {leave}",
+        "b 2b",
         "4:",
         "add x10, x9, #1",
         "lsl x10, x10, #3",
@@ -98,6 +107,7 @@ pub unsafe extern "C" fn call() {
         ".cfi_endproc",
         enter = sym enter,
         leave = sym leave,
+        returned = const RETURNED,
     )
 }
 
