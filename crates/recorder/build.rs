@@ -256,8 +256,10 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
     let integer = |word: &str| if word == "NO" { "NO_INTEGER".to_owned() } else { word.to_owned() };
     let (object_at, datatype, count) = (handle(&object_at), handle(&datatype), handle(&count));
     let (peer, tag) = (integer(&peer), integer(&tag));
+    let usual = [&count, &datatype, &peer, &tag, &object_at].iter().zip(1..).all(|(word, at)| **word == at.to_string());
+    let is_message = language == Language::C && !large && usual && !by_address;
     format!(
-        "function: {marks}, copied: {copied}, fortran: {fortran}, wide: {wide}, object: {object_at}, \
+        "function: {marks}, is_message: {is_message}, copied: {copied}, fortran: {fortran}, wide: {wide}, object: {object_at}, \
          by_address: {by_address}, datatype: {datatype}, count: {count}, peer: {peer}, tag: {tag}, op: {op}, \
          second: Second {{ peer: {second}, tag: {second_tag}, count: {second_count}, datatype: {second_type} }}, \
          request: {request}, persistent: {persistent}, given: {given}, given_count: {requests_count}, \

@@ -58,7 +58,6 @@ fn of_fortran(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut 
 #[inline(always)]
 fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread) {
     let own = std::ptr::from_ref(frame) as u64;
-    frame.without::<FORTRAN>();
     let number = thread.calls + 1;
     // SAFETY: the place is inside the thread's ring.
     let row = unsafe { local.ring.add(((number - 1) & local.mask) as usize) };
@@ -68,16 +67,17 @@ fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Loca
     call.time = clock::coarse();
     call.site = frame.site();
     call.caller = frame.caller(thread.stack_high);
-    call.object = if wrapper.by_address {
-        by_address(frame, wrapper)
+    if !FORTRAN && wrapper.is_message {
+        let count = words::number::<false>(frame, 1, false);
+        call.count = counted(count, wrapper.function);
+        call.datatype = words::handle::<false>(frame, 2);
+        call.peer = words::integer::<false>(frame, 3);
+        call.tag = words::integer::<false>(frame, 4);
+        call.object = words::handle::<false>(frame, 5);
     } else {
-        words::handle::<FORTRAN>(frame, wrapper.object)
-    };
-    call.datatype =
-        if wrapper.given == NO { words::handle::<FORTRAN>(frame, wrapper.datatype) } else { frame.argument(wrapper.given) };
-    call.count = counted(words::number::<FORTRAN>(frame, wrapper.count, wrapper.wide), wrapper.function);
-    call.peer = words::integer::<FORTRAN>(frame, wrapper.peer);
-    call.tag = words::integer::<FORTRAN>(frame, wrapper.tag);
+        frame.without::<FORTRAN>();
+        arguments::<FORTRAN>(frame, wrapper, call);
+    }
     set(&mut call.number, number);
     set(&mut thread.calls, number);
     // The call in which this one is made; one whose frame is further in was left by longjmp or an exception.
@@ -93,6 +93,20 @@ fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Loca
     if number & local.mask == 0 {
         record::calibrate();
     }
+}
+
+#[inline(always)]
+fn arguments<const FORTRAN: bool>(frame: &Frame, wrapper: &Wrapper, call: &mut Call) {
+    call.object = if wrapper.by_address {
+        by_address(frame, wrapper)
+    } else {
+        words::handle::<FORTRAN>(frame, wrapper.object)
+    };
+    call.datatype =
+        if wrapper.given == NO { words::handle::<FORTRAN>(frame, wrapper.datatype) } else { frame.argument(wrapper.given) };
+    call.count = counted(words::number::<FORTRAN>(frame, wrapper.count, wrapper.wide), wrapper.function);
+    call.peer = words::integer::<FORTRAN>(frame, wrapper.peer);
+    call.tag = words::integer::<FORTRAN>(frame, wrapper.tag);
 }
 
 /// What is written down of some functions only.

@@ -173,6 +173,7 @@ fn lay_out() -> bool {
     }
     name(base, bytes);
     let base = base.cast::<u8>();
+    clock::prepare();
     let time = clock::now();
     let header = Header {
         magic: [0; 16],

@@ -15,6 +15,8 @@ pub struct Wrapper {
     symbol: u32,
     /// Its number and marks, as a call has them.
     pub function: u16,
+    /// Its arguments stand where those of MPI_Send in C do: the functions that are called most often.
+    pub is_message: bool,
     /// How many of its arguments stand on the stack, with those that Fortran adds for texts.
     pub copied: u8,
     /// All arguments are addresses.
