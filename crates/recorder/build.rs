@@ -11,9 +11,27 @@ use functions::{Array, Chapter, Direction, Function, HandleKind, Parameter, Reac
 
 /// Functions that never wait and are recorded all the same: they send, move data or complete something.
 const LOCAL: &[&str] = &[
-    "Bsend", "Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "File_read",
-    "File_read_at", "File_write", "File_write_at", "File_delete", "Pready", "Pready_list", "Pready_range", "Cancel",
-    "Comm_get_parent", "Grequest_complete", "Close_port", "Publish_name", "Unpublish_name",
+    "Bsend",
+    "Put",
+    "Get",
+    "Accumulate",
+    "Get_accumulate",
+    "Fetch_and_op",
+    "Compare_and_swap",
+    "File_read",
+    "File_read_at",
+    "File_write",
+    "File_write_at",
+    "File_delete",
+    "Pready",
+    "Pready_list",
+    "Pready_range",
+    "Cancel",
+    "Comm_get_parent",
+    "Grequest_complete",
+    "Close_port",
+    "Publish_name",
+    "Unpublish_name",
 ];
 
 fn main() {
@@ -32,7 +50,8 @@ fn main() {
         }
         let Some(fortran) = function.fortran else { continue };
         let lower = fortran.to_lowercase();
-        for name in [format!("{lower}_"), lower.clone(), format!("{lower}__"), fortran.to_owned(), format!("{lower}_fts_")]
+        for name in
+            [format!("{lower}_"), lower.clone(), format!("{lower}__"), fortran.to_owned(), format!("{lower}_fts_")]
         {
             symbols.insert(name, shape(number, function, Language::Fortran, false));
         }
@@ -61,8 +80,11 @@ fn write(symbols: &BTreeMap<String, String>, names: &str, functions: usize) {
     let (mut stubs, mut rows, mut text) = (String::new(), String::new(), String::new());
     let mut at = 0;
     for (index, (symbol, shape)) in symbols.iter().enumerate() {
-        writeln!(stubs, "#[unsafe(no_mangle)]\n#[unsafe(naked)]\nunsafe extern \"C\" fn {symbol}() {{\n    stub!({index})\n}}")
-            .unwrap();
+        writeln!(
+            stubs,
+            "#[unsafe(no_mangle)]\n#[unsafe(naked)]\nunsafe extern \"C\" fn {symbol}() {{\n    stub!({index})\n}}"
+        )
+        .unwrap();
         writeln!(rows, "    Wrapper {{ symbol: {at}, {shape} }},").unwrap();
         write!(text, "{symbol}\\0").unwrap();
         at += symbol.len() + 1;
@@ -80,7 +102,8 @@ fn write(symbols: &BTreeMap<String, String>, names: &str, functions: usize) {
 fn is_recorded(function: &Function) -> bool {
     let name = function.name;
     let waits = wait_kind(name);
-    let converts = name.ends_with("_c2f") || name.ends_with("_f2c") || name.ends_with("toint") || name.ends_with("fromint");
+    let converts =
+        name.ends_with("_c2f") || name.ends_with("_f2c") || name.ends_with("toint") || name.ends_with("fromint");
     let small = name.strip_prefix("MPI_").unwrap();
     !name.starts_with("MPI_T_")
         && !converts
@@ -100,18 +123,16 @@ fn collective(function: &Function) -> bool {
         }
         // On the communicator that they are made from.
         WaitKind::Collective(Chapter::Windows | Chapter::Files, _) => object(function).1 == 1,
-        WaitKind::Connect => matches!(
-            name,
-            "MPI_Comm_accept" | "MPI_Comm_connect" | "MPI_Comm_spawn" | "MPI_Comm_spawn_multiple"
-        ),
+        WaitKind::Connect => {
+            matches!(name, "MPI_Comm_accept" | "MPI_Comm_connect" | "MPI_Comm_spawn" | "MPI_Comm_spawn_multiple")
+        }
         _ => false,
     };
     of(function.name) || function.starts() == Some(Started::Collective)
 }
 
 fn object(function: &Function) -> (Option<&Parameter>, u8) {
-    for (kind, number) in
-        [(HandleKind::Win, 2), (HandleKind::File, 3), (HandleKind::Comm, 1), (HandleKind::Session, 4)]
+    for (kind, number) in [(HandleKind::Win, 2), (HandleKind::File, 3), (HandleKind::Comm, 1), (HandleKind::Session, 4)]
     {
         if let Some(found) = function.parameters.iter().find(|one| one.gives(kind) && one.array.is_none()) {
             return (Some(found), number);
@@ -161,7 +182,10 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
     let (counts, types): (&[&str], &[&str]) = if scatters {
         (&["recvcount"], &["recvtype"])
     } else {
-        (&["count", "sendcount", "incount", "origin_count", "recvcount"], &["datatype", "sendtype", "origin_datatype", "recvtype"])
+        (
+            &["count", "sendcount", "incount", "origin_count", "recvcount"],
+            &["datatype", "sendtype", "origin_datatype", "recvtype"],
+        )
     };
     let object = object(function);
     let count = named(counts);
@@ -187,14 +211,13 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
     let both = function.parameter("dest").is_some() && function.parameter("source").is_some();
     let second = if both { named(&["source"]) } else { "NO".to_owned() };
     let second_tag = if both { named(&["recvtag"]) } else { "NO".to_owned() };
-    let (second_count, second_type) =
-        if both { (named(&["recvcount", "count"]), named(&["recvtype", "datatype"])) } else { ("NO".to_owned(), "NO".to_owned()) };
+    let (second_count, second_type) = if both {
+        (named(&["recvcount", "count"]), named(&["recvtype", "datatype"]))
+    } else {
+        ("NO".to_owned(), "NO".to_owned())
+    };
     let reference = parameters.len()
-        + if fortran {
-            1 + parameters.iter().filter(|one| one.kind.starts_with("STRING")).count()
-        } else {
-            0
-        };
+        + if fortran { 1 + parameters.iter().filter(|one| one.kind.starts_with("STRING")).count() } else { 0 };
     let completion = match name {
         "MPI_Wait" => "Wait",
         "MPI_Waitall" => "All",
@@ -208,8 +231,14 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
         _ => "None",
     };
     let creation = match name {
-        "MPI_Comm_dup" | "MPI_Comm_dup_with_info" | "MPI_Comm_idup" | "MPI_Comm_idup_with_info" | "MPI_Cart_create"
-        | "MPI_Graph_create" | "MPI_Dist_graph_create" | "MPI_Dist_graph_create_adjacent" => "Whole",
+        "MPI_Comm_dup"
+        | "MPI_Comm_dup_with_info"
+        | "MPI_Comm_idup"
+        | "MPI_Comm_idup_with_info"
+        | "MPI_Cart_create"
+        | "MPI_Graph_create"
+        | "MPI_Dist_graph_create"
+        | "MPI_Dist_graph_create_adjacent" => "Whole",
         "MPI_Comm_split" | "MPI_Comm_split_type" | "MPI_Comm_create" | "MPI_Cart_sub" => "Part",
         "MPI_Comm_create_group" => "Group",
         "MPI_Comm_create_from_group" => "FromGroup",
@@ -226,7 +255,7 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
         _ => "None",
     };
     let frees = matches!(name, "MPI_Comm_free" | "MPI_Comm_disconnect");
-    let mut marks = number.to_string();
+    let mut marks = format!("numbered({number})");
     for (mark, set) in [
         ("LARGE_COUNT", large),
         ("FORTRAN", language == Language::Fortran),

@@ -1,5 +1,5 @@
-"""What the flight recorder costs: nanoseconds for each call of an MPI that does nothing, what is left of that on a real one,
-and memory."""
+"""What the flight recorder costs: nanoseconds for each call of an MPI that does nothing, what is left of that on a real
+one, and memory."""
 
 from __future__ import annotations
 
@@ -59,17 +59,21 @@ def _per_call() -> List[Row]:
 def _one_way(build: builds.MpiBuild, program: Path, size: int, preload: bool) -> float:
     options = ["-x", "LD_PRELOAD"] if preload and not build.is_mpich else []
     command = [str(build.mpirun), *options, "-n", "2", str(program), str(size)]
-    run = subprocess.run(
-        command, env=_environment(preload), capture_output=True, text=True, check=True, cwd=PROJECT
-    )
+    run = subprocess.run(command, env=_environment(preload), capture_output=True, text=True, check=True, cwd=PROJECT)
     return float(run.stdout.split()[-1])
 
 
 def _to_and_fro(build: builds.MpiBuild, size: int) -> Tuple[float, float, float]:
     """Without and with it (ns, the least of all runs), and the median of the ratios of runs beside each other."""
-    program = builds.compile_with([str(build.mpicc)], f"recorder-{build.id}", [HERE / "recorder_pingpong.c"], [], language=OPTIMISED)
+    program = builds.compile_with(
+        [str(build.mpicc)], f"recorder-{build.id}", [HERE / "recorder_pingpong.c"], [], language=OPTIMISED
+    )
     pairs = [(_one_way(build, program, size, False), _one_way(build, program, size, True)) for _ in range(PAIRS)]
-    return min(one[0] for one in pairs), min(one[1] for one in pairs), statistics.median(one[1] / one[0] for one in pairs)
+    return (
+        min(one[0] for one in pairs),
+        min(one[1] for one in pairs),
+        statistics.median(one[1] / one[0] for one in pairs),
+    )
 
 
 def _memory(build: builds.MpiBuild) -> Row:
@@ -107,4 +111,3 @@ def figure_recorder(build: builds.MpiBuild) -> List[Row]:
             )
         rows.append(_memory(one))
     return rows
-

@@ -37,10 +37,7 @@ def _assert_communicators(record: Record, truth: Dict[str, Any]) -> Dict[str, re
         one = by_handle[wanted["handle"]]
         assert (one.rank, one.size, one.collectives) == (wanted["rank"], wanted["size"], wanted["collectives"]), wanted
         assert not one.flags & (recorder.OWN_NAME | recorder.NOT_SEEN_MADE), wanted
-        latest = [
-            [each.function, -1 if each.root == NOT_GIVEN else each.root, each.count]
-            for each in one.latest
-        ]
+        latest = [[each.function, -1 if each.root == NOT_GIVEN else each.root, each.count] for each in one.latest]
         for told, meant in zip(latest, wanted["latest"]):
             if meant[2] == -1:
                 told[2] = -1

@@ -1,5 +1,5 @@
-"""Reads what the flight recorder keeps in a process or a core file, by the layout that ``crates/record-format`` documents:
-a reader of its own, which shares nothing with the product."""
+"""Reads what the flight recorder keeps in a process or a core file, by the layout that ``crates/record-format``
+documents: a reader of its own, which shares nothing with the product."""
 
 from __future__ import annotations
 
@@ -276,9 +276,7 @@ def parse(read: Read, address: int) -> Record:
             if number == 0 or (number - 1) % thread.capacity != place:
                 continue
             value, name, marks = named(count)
-            calls[at].append(
-                Call(number, time, site, caller, object_, datatype, value, peer, tag, name, marks)
-            )
+            calls[at].append(Call(number, time, site, caller, object_, datatype, value, peer, tag, name, marks))
         calls[at].sort()
     keys = struct.unpack(f"={sections['request_keys'].count}Q", tables["request_keys"])
     requests = []
@@ -329,7 +327,7 @@ def library() -> Path:
 
 
 class Job(priority.Job):
-    """A job under the recorder, of a program of ``tests/programs/recorder``; its ranks have written down their truth."""
+    """A job under the recorder, of a program of ``tests/programs/recorder``; its ranks have written their truth."""
 
     def __init__(
         self,
@@ -343,7 +341,9 @@ class Job(priority.Job):
     ) -> None:
         self.truth: Dict[int, Any] = {}
         # Only where the program is no rank of an MPI is it started without a launcher.
-        ours = [name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PRTE_", "MPIR_CVAR_", "UCX_", "FI_"))]
+        ours = [
+            name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PRTE_", "MPIR_CVAR_", "UCX_", "FI_"))
+        ]
         of_build = intel_environment(build) if build.implementation == "Intel MPI" else build.environment
         preloaded = [str(path) for path in (*((library(),) if recorded else ()), *before)]
         super().__init__(

@@ -97,13 +97,13 @@ fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Loca
 
 #[inline(always)]
 fn arguments<const FORTRAN: bool>(frame: &Frame, wrapper: &Wrapper, call: &mut Call) {
-    call.object = if wrapper.by_address {
-        by_address(frame, wrapper)
+    call.object =
+        if wrapper.by_address { by_address(frame, wrapper) } else { words::handle::<FORTRAN>(frame, wrapper.object) };
+    call.datatype = if wrapper.given == NO {
+        words::handle::<FORTRAN>(frame, wrapper.datatype)
     } else {
-        words::handle::<FORTRAN>(frame, wrapper.object)
+        frame.argument(wrapper.given)
     };
-    call.datatype =
-        if wrapper.given == NO { words::handle::<FORTRAN>(frame, wrapper.datatype) } else { frame.argument(wrapper.given) };
     call.count = counted(words::number::<FORTRAN>(frame, wrapper.count, wrapper.wide), wrapper.function);
     call.peer = words::integer::<FORTRAN>(frame, wrapper.peer);
     call.tag = words::integer::<FORTRAN>(frame, wrapper.tag);

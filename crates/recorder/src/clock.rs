@@ -18,7 +18,8 @@ static READ: AtomicPtr<c_void> = AtomicPtr::new(libc::clock_gettime as *mut c_vo
 
 /// Finds the function that is called for each time (vdso(7): its names).
 pub fn prepare() {
-    let name: &[u8] = if cfg!(target_arch = "x86_64") { b"__vdso_clock_gettime\0" } else { b"__kernel_clock_gettime\0" };
+    let name: &[u8] =
+        if cfg!(target_arch = "x86_64") { b"__vdso_clock_gettime\0" } else { b"__kernel_clock_gettime\0" };
     real::for_each(|object| {
         if let Some(address) = object.symbol(name) {
             READ.store(address as *mut c_void, Ordering::Relaxed);

@@ -41,9 +41,8 @@ impl Keys {
     #[inline(always)]
     pub fn find(&self, word: u64, spilled: &Spilled) -> Option<usize> {
         let [first, second] = self.buckets(word);
-        self.in_bucket(first, word).or_else(|| {
-            if spilled.0.load(Ordering::Relaxed) { self.in_bucket(second, word) } else { None }
-        })
+        self.in_bucket(first, word)
+            .or_else(|| if spilled.0.load(Ordering::Relaxed) { self.in_bucket(second, word) } else { None })
     }
 
     /// The row of a word, or of none a free one in its first bucket, which must still be taken.

@@ -12,6 +12,7 @@ use crate::real::{self, Object};
 use crate::record::{self, header};
 use crate::wrapper::WRAPPERS;
 
+const STT_FUNC: u8 = 2;
 const STT_GNU_IFUNC: u8 = 10;
 const STB_WEAK: u8 = 2;
 /// Pages are at most so large (bytes).
@@ -117,11 +118,13 @@ fn hide_what_is_not_there(own: &Object, is_rank: bool) {
     for place in 0..total {
         // SAFETY: a symbol of the table, which is ours to write now.
         let symbol = unsafe { &mut *symbols.add(place) };
-        let is_wrapper = symbol.st_shndx != 0 && symbol.st_info & 0xf == 2;
-        // SAFETY: functions that are exported are wrappers, all of them.
-        let index = if is_wrapper { unsafe { stub_index(own.address(symbol.st_value) as *const u8) } } else { u32::MAX };
-        let Some(wrapper) = WRAPPERS.get(index as usize) else { continue };
+        if symbol.st_shndx == 0 || symbol.st_info & 0xf != STT_FUNC {
+            continue;
+        }
         let address = own.address(symbol.st_value);
+        // SAFETY: functions that are exported are wrappers, all of them.
+        let index = unsafe { stub_index(address as *const u8) };
+        let Some(wrapper) = WRAPPERS.get(index as usize) else { continue };
         (low, high) = (low.min(address), high.max(address));
         let name = wrapper.symbol();
         if with_mpi.iter().flatten().any(|object| object.symbol(name).is_some()) {

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use crate::wrapper::{WRAPPERS, Wrapper};
 
 /// The function of each wrapper; null before it was looked for.
-static FUNCTIONS: [AtomicPtr<c_void>; WRAPPERS.len()] = [const { AtomicPtr::new(std::ptr::null_mut()) }; WRAPPERS.len()];
+static FUNCTIONS: [AtomicPtr<c_void>; WRAPPERS.len()] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; WRAPPERS.len()];
 
 /// The function behind a wrapper.
 #[inline(always)]

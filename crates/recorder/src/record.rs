@@ -5,8 +5,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use record_format::{
-    COLLECTIVES, Call, Collective, Communicator, FUNCTION_NAME, FunctionName, Header, MAGIC, Request, Section, Thread, VERSION,
-    stage,
+    COLLECTIVES, Call, Collective, Communicator, FUNCTION_NAME, FunctionName, Header, MAGIC, Request, Section, Thread,
+    VERSION, stage,
 };
 
 use crate::clock;
@@ -212,7 +212,12 @@ fn lay_out() -> bool {
         let at = |section: Section| base.add(section.offset as usize);
         base.cast::<Header>().write(header);
         for (number, (name, object, collective)) in FUNCTIONS.iter().enumerate() {
-            let mut row = FunctionName { name: [0; FUNCTION_NAME], object: *object, collective: u8::from(*collective), padding: [0; 6] };
+            let mut row = FunctionName {
+                name: [0; FUNCTION_NAME],
+                object: *object,
+                collective: u8::from(*collective),
+                padding: [0; 6],
+            };
             let len = name.len().min(FUNCTION_NAME - 1);
             row.name[..len].copy_from_slice(&name.as_bytes()[..len]);
             at(functions).cast::<FunctionName>().add(number).write(row);
@@ -222,7 +227,8 @@ fn lay_out() -> bool {
             let is_first = number == 0;
             thread.capacity = if is_first { first } else { others } as u32;
             thread.ring = if is_first { 0 } else { first + (number - 1) * others } as u32;
-            let (start, room) = if is_first { (0, WAITED) } else { (WAITED + (number - 1) * WAITED_OF_OTHERS, WAITED_OF_OTHERS) };
+            let (start, room) =
+                if is_first { (0, WAITED) } else { (WAITED + (number - 1) * WAITED_OF_OTHERS, WAITED_OF_OTHERS) };
             thread.waited = waited.offset + (start * size_of::<Kept>()) as u64;
             thread.waited_count = room as u32;
         }

@@ -185,7 +185,14 @@ unsafe fn kept_at(thread: &Thread, place: usize) -> *mut Kept {
 }
 
 /// After the function has returned: which of them are complete.
-pub fn after(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread, call: &Call, number_of_call: u64, succeeded: bool) {
+pub fn after(
+    frame: &mut Frame,
+    wrapper: &Wrapper,
+    thread: &mut Thread,
+    call: &Call,
+    number_of_call: u64,
+    succeeded: bool,
+) {
     let (address, count) = given(frame, wrapper);
     match wrapper.completion {
         Completion::None => {}

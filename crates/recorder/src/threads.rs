@@ -22,7 +22,7 @@ pub struct Local {
 }
 
 /// Stands for no row.
-const NO_ROW: *mut Thread = 1 as *mut Thread;
+const NO_ROW: *mut Thread = std::ptr::without_provenance_mut(1);
 
 /// Under which a thread's end is noticed.
 static KEY: AtomicU32 = AtomicU32::new(0);
@@ -46,7 +46,7 @@ impl Local {
         if !record::make() {
             return std::ptr::null_mut();
         }
-        // The thread that begins, whether it is the program's first or not, has the long ring: `claim` goes from there.
+        // The first that calls MPI has the long ring.
         match claim() {
             Some((place, thread)) => {
                 // SAFETY: the row is this thread's now, and the ring inside its table.

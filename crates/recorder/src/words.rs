@@ -35,30 +35,26 @@ static CONSTANTS: Constants = Constants {
 /// Finds out which MPI this is, by the library that has its functions of C.
 pub fn detect() -> u32 {
     let address = |name: &'static std::ffi::CStr| real::variable(name) as u64;
-    let (found, constants) = if real::library_of(real::find(b"PMPI_Initialized\0") as u64).windows(10).any(|part| part == b"libmpi_abi") {
-        // src/binding/abi/mpi_abi.h of MPICH v5.0.1.
-        (family::ABI, [0x101, 0x102, 0x100, 0x180, 0])
-    } else if address(c"ompi_mpi_comm_world") != 0 {
-        // ompi/include/mpi.h.in of Open MPI v4.1.4; ompi/request/request.h for the complete one.
-        let names = [
-            c"ompi_mpi_comm_world",
-            c"ompi_mpi_comm_self",
-            c"ompi_mpi_comm_null",
-            c"ompi_request_null",
-            c"ompi_request_empty",
-        ];
-        (family::OPEN_MPI, names.map(address))
-    } else {
-        // src/include/mpi.h.in of MPICH v4.0.2.
-        (family::MPICH, [0x4400_0000, 0x4400_0001, 0x0400_0000, 0x2c00_0000, 0])
-    };
-    let all = [
-        &CONSTANTS.world,
-        &CONSTANTS.own,
-        &CONSTANTS.no_communicator,
-        &CONSTANTS.no_request,
-        &CONSTANTS.complete,
-    ];
+    let (found, constants) =
+        if real::library_of(real::find(b"PMPI_Initialized\0") as u64).windows(10).any(|part| part == b"libmpi_abi") {
+            // src/binding/abi/mpi_abi.h of MPICH v5.0.1.
+            (family::ABI, [0x101, 0x102, 0x100, 0x180, 0])
+        } else if address(c"ompi_mpi_comm_world") != 0 {
+            // ompi/include/mpi.h.in of Open MPI v4.1.4; ompi/request/request.h for the complete one.
+            let names = [
+                c"ompi_mpi_comm_world",
+                c"ompi_mpi_comm_self",
+                c"ompi_mpi_comm_null",
+                c"ompi_request_null",
+                c"ompi_request_empty",
+            ];
+            (family::OPEN_MPI, names.map(address))
+        } else {
+            // src/include/mpi.h.in of MPICH v4.0.2.
+            (family::MPICH, [0x4400_0000, 0x4400_0001, 0x0400_0000, 0x2c00_0000, 0])
+        };
+    let all =
+        [&CONSTANTS.world, &CONSTANTS.own, &CONSTANTS.no_communicator, &CONSTANTS.no_request, &CONSTANTS.complete];
     for (place, value) in all.into_iter().zip(constants) {
         place.store(value, Ordering::Relaxed);
     }
@@ -118,8 +114,20 @@ pub fn is_open_request(word: u64) -> bool {
 pub fn same_everywhere(word: u64) -> u64 {
     const FAR: u64 = 1 << 22;
     match FAMILY.load(Ordering::Relaxed) {
-        family::MPICH => if word >> 30 == 1 { word } else { 0 },
-        family::ABI => if word < 0x1000 { word } else { 0 },
+        family::MPICH => {
+            if word >> 30 == 1 {
+                word
+            } else {
+                0
+            }
+        }
+        family::ABI => {
+            if word < 0x1000 {
+                word
+            } else {
+                0
+            }
+        }
         _ if word & FORTRAN_HANDLE != 0 => word,
         _ => {
             let distance = word.wrapping_sub(world()).wrapping_add(FAR);

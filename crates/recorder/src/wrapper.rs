@@ -6,6 +6,11 @@ use crate::frames::{NO_HANDLE, NO_INTEGER};
 
 include!(concat!(env!("OUT_DIR"), "/table.rs"));
 
+/// The number of a function, as a call has it.
+const fn numbered(number: u16) -> u16 {
+    number
+}
+
 /// The place of an argument that the function does not have.
 pub const NO: u8 = u8::MAX;
 
