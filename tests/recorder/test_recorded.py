@@ -46,7 +46,7 @@ def _assert_communicators(record: Record, truth: Dict[str, Any]) -> Dict[str, re
     return found
 
 
-@pytest.mark.parametrize("seed", range(1, 3))
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 12))])
 def test_random_calls(any_mpi: MpiBuild, seed: int) -> None:
     program = recorder.compiled(any_mpi, "posts.c")
     with Job(any_mpi, program, str(seed), "150", ranks=3) as job:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
-from . import priority
+from . import installs, priority
 from .builds import LANGUAGES, MpiBuild, compile_with, intel_environment
 from .jobs import READY_TIMEOUT
 from .paths import PACKAGE, PROGRAMS, PROJECT
@@ -321,7 +321,8 @@ def parse(read: Read, address: int) -> Record:
 @functools.cache
 def library() -> Path:
     """The recorder, built from the sources that are here."""
-    result = subprocess.run([str(PROJECT / "tools" / "build-recorder")], capture_output=True, text=True, check=False)
+    with installs.locked("recorder"):
+        result = subprocess.run([str(PROJECT / "tools" / "build-recorder")], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     return LIBRARY
 
