@@ -11,7 +11,8 @@
 # recordings  those of our own programs: the demo's, and those that the tests keep (as root)
 # schema  docs/schema.json, anew from the types, and what Python shows of them (src/views.rs, _native.pyi)
 # agent   mpi-queues-agent, one static program without Python for nodes that have nothing else
-# wheel   dist/: the wheel, with mpi-queues-agent in it
+# recorder  libmpi_queues_recorder.so, the flight recorder that stands before an MPI
+# wheel   dist/: the wheel, with mpi-queues-agent and the recorder in it
 # clean   removes what the others made
 #
 # Every target installs what it lacks: Debian packages as root or through sudo, Python tools into .venv. Where it may
@@ -37,8 +38,9 @@ RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name
 
 # The wheel has it there.
 AGENT := python/mpi_queues/bin/mpi-queues-agent
+RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 
-.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent wheel schema layouts functions recordings clean
+.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel schema layouts functions recordings clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -82,11 +84,11 @@ rust-test: build
 	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
 	RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CORE_TESTS) --quiet
 
-python-test: mpis agent
+python-test: mpis agent recorder
 	@$(BYTECODE)
 	$(PYTEST_ALL)
 
-test-all: lint rust-test agent
+test-all: lint rust-test agent recorder
 	@tools/install-missing test
 	.venv/bin/python tests/make_mpis.py --all
 	@$(BYTECODE)
@@ -96,13 +98,13 @@ mpis: build
 	@tools/install-missing test
 	.venv/bin/python tests/make_mpis.py
 
-test-all-mpis: build agent
+test-all-mpis: build agent recorder
 	@tools/install-missing test-all-mpis
 	.venv/bin/python tests/make_mpis.py --all-mpis
 	@$(BYTECODE)
 	$(PYTEST_ALL) --all-mpis tests/mpi tests/debugger/test_info.py
 
-bench: build
+bench: build recorder
 	@tools/install-missing test
 	.venv/bin/python tests/benches/run.py
 
@@ -111,7 +113,12 @@ agent: $(AGENT)
 $(AGENT): .venv/.tools tools/build-agent Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@tools/build-agent
 
-wheel: build agent
+recorder: $(RECORDER)
+
+$(RECORDER): .venv/.tools tools/build-recorder Cargo.toml Cargo.lock $(RUST_SOURCES) crates/functions/src/functions.txt
+	@tools/build-recorder
+
+wheel: build agent recorder
 	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" \
 	    tools/step "making the wheel" .venv/bin/maturin build --release --out dist
 
@@ -135,5 +142,5 @@ recordings: build
 	.venv/bin/python tests/recordings/make.py
 
 clean:
-	rm -rf target .venv .cache dist .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so python/mpi_queues/bin
+	rm -rf target .venv .cache dist .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so python/mpi_queues/bin python/mpi_queues/lib
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +

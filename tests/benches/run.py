@@ -23,6 +23,7 @@ from of_jobs import figure_jobs
 from of_mpich import figure_mpich
 from of_native import figure_native
 from of_nodes import figure_nodes
+from of_recorder import figure_recorder
 from of_recordings import figure_recordings
 from of_slurm import figure_slurm
 from of_start import figure_start
@@ -219,6 +220,7 @@ FIGURES = {
     "mpich": figure_mpich,
     "transports": figure_transports,
     "diagnosis": figure_diagnosis,
+    "recorder": figure_recorder,
 }
 
 

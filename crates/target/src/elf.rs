@@ -16,7 +16,7 @@ use object::{Endianness, SymbolKind, elf};
 use super::{Image, Symbol, Target, TargetError, printable, zeroed};
 use crate::address::TargetAddr;
 use crate::files::{self, Contents, FileError, Identity, Reader};
-use crate::libraries::{is_mpi_file_name, is_mpi_library};
+use crate::libraries::{RECORDER_SYMBOLS, is_mpi_file_name, is_mpi_library, is_recorder};
 
 /// How much of the file's beginning is compared with memory, in bytes.
 const COMPARED: u64 = 4096;
@@ -345,7 +345,10 @@ impl ElfSymbols {
     /// there), then the MPI's own libraries, then everything else.
     pub fn lookup(&self, name: &str, target: &(impl Target + ?Sized)) -> Option<Symbol> {
         let order = self.search_order();
-        let dynamic = |index: &usize| self.symbol_in(*index, target, |file| file.dynamic_symbol(name));
+        let dynamic = |index: &usize| {
+            let known = !self.is_before_mpi(*index, name);
+            if known { self.symbol_in(*index, target, |file| file.dynamic_symbol(name)) } else { None }
+        };
         let full = |index: &usize| self.symbol_in(*index, target, |file| file.full_symbol(name));
         order.iter().find_map(dynamic).or_else(|| {
             // What is not exported can only stand in a full table: that of the MPI's libraries or of an
@@ -363,6 +366,9 @@ impl ElfSymbols {
         for index in self.search_order() {
             let Ok(file) = self.file(index, target) else { continue };
             for (name, (value, size)) in file.dynamic().iter() {
+                if self.is_before_mpi(index, name) {
+                    continue;
+                }
                 let addr = self.images[index].bias.wrapping_add(*value);
                 all.entry(name.to_string()).or_insert(Symbol { addr, size: Some(*size) });
             }
@@ -396,8 +402,13 @@ impl ElfSymbols {
         let executables = self.numbers(|image| image.is_executable);
         let mpi = self.numbers(|image| !image.is_executable && is_mpi_image(image));
         let others = self.numbers(|image| !image.is_executable && !is_mpi_image(image));
-        let last = if mpi.is_empty() { others } else { Vec::new() };
+        let last = if mpi.is_empty() { others } else { self.numbers(|image| is_recorder(image.file_name())) };
         executables.into_iter().chain(mpi).chain(last).collect()
+    }
+
+    /// Whether a name is one of MPI's that our flight recorder exports: a process that has it need not have an MPI.
+    fn is_before_mpi(&self, index: usize, name: &str) -> bool {
+        is_recorder(self.images[index].file_name()) && !name.starts_with(RECORDER_SYMBOLS)
     }
 
     fn numbers(&self, wanted: impl Fn(&Image) -> bool) -> Vec<usize> {
@@ -416,5 +427,5 @@ impl ElfSymbols {
 }
 
 fn is_mpi_image(image: &Image) -> bool {
-    is_mpi_file_name(image.file_name())
+    is_mpi_file_name(image.file_name()) && !is_recorder(image.file_name())
 }

@@ -13,6 +13,12 @@ const LIBRARIES: &[&str] = &["libmpi", "libopen_mpi", "libpmpi"];
 /// How the names of their parts begin: Open MPI's layers and components.
 const PARTS: &[&str] = &["libopen-", "libompi", "mca_", "libmca_"];
 
+/// Our own flight recorder, which stands before an MPI: to a stack it is a part of that, but it is none.
+const RECORDER: &str = "libmpi_queues_recorder.so";
+
+/// How the names of what it exports of its own begin; all others are MPI's.
+pub const RECORDER_SYMBOLS: &str = "mpi_queues_recorder_";
+
 /// The handles of the ABI of MPI-5 are pointers.
 const ABI: &str = "libmpi_abi.so";
 
@@ -23,7 +29,12 @@ pub fn c_library(images: &[Image]) -> Option<&Image> {
 
 /// Whether a file name is that of an MPI's library.
 pub fn is_mpi_library(name: &str) -> bool {
-    name.contains(".so") && LIBRARIES.iter().any(|prefix| name.starts_with(prefix))
+    name.contains(".so") && !is_recorder(name) && LIBRARIES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a file name is that of our flight recorder.
+pub fn is_recorder(name: &str) -> bool {
+    name == RECORDER
 }
 
 /// Whether a file name is one under which MPI libraries and their parts are installed.
@@ -169,6 +180,8 @@ mod tests {
         for name in ["libm.so.6", "mpirun", "libmpg123.so", ""] {
             assert!(!is_mpi_library(name) && !is_mpi_file_name(name), "{name}");
         }
+        let recorder = "libmpi_queues_recorder.so";
+        assert!(is_recorder(recorder) && !is_mpi_library(recorder) && is_mpi_file_name(recorder));
         assert!(
             is_abi_library("libmpi_abi.so.1") && !is_abi_library("libmpi_abi.sofa") && !is_abi_library("libmpi.so")
         );

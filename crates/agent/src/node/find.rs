@@ -181,7 +181,11 @@ fn chosen(candidates: Vec<Candidate>, wanted: Option<&RankSet>) -> Vec<Rank> {
 /// Whether an MPI library is among what a process has mapped.
 fn has_mpi(pid: u32) -> bool {
     let Ok(maps) = fs::read(format!("/proc/{pid}/maps")) else { return false };
-    let name = |line: &[u8]| line.rsplit(|byte| *byte == b'/').next().is_some_and(|name| name.starts_with(b"libmpi"));
+    let name = |line: &[u8]| {
+        let name = line.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        // The launcher may have our flight recorder as well, and what it starts.
+        name.starts_with(b"libmpi") && !name.starts_with(b"libmpi_queues_")
+    };
     maps.split(|byte| *byte == b'\n').filter(|line| line.contains(&b'/')).any(name)
 }
 

@@ -1,0 +1,156 @@
+//! x86-64, the System V ABI.
+
+use std::arch::{asm, global_asm, naked_asm};
+
+use crate::calls::{enter, leave};
+use crate::frames::RETURNED;
+use crate::presence::resolve;
+use crate::threads::Local;
+
+/// Arguments that stand in registers.
+pub const ARGUMENTS: usize = 6;
+
+/// A wrapper, and behind it what the dynamic linker asks.
+macro_rules! stub {
+    ($index:expr) => {
+        std::arch::naked_asm!(
+            ".cfi_startproc",
+            "2:",
+            "mov r11d, {index}",
+            "jmp {call}",
+            ".balign 16, 0xcc",
+            "mov edi, {index}",
+            "lea rsi, [rip + 2b]",
+            "jmp {bind}",
+            ".cfi_endproc",
+            index = const $index,
+            call = sym $crate::arch::call,
+            bind = sym $crate::arch::bind,
+        )
+    };
+}
+pub(crate) use stub;
+
+/// Of which wrapper the code is: what stands in its first instruction, `mov r11d, index`.
+///
+/// # Safety
+/// `code` is the start of one.
+pub unsafe fn stub_index(code: *const u8) -> u32 {
+    // SAFETY: the instruction has two bytes before its operand.
+    unsafe { code.add(2).cast::<u32>().read_unaligned() }
+}
+
+/// The way of all wrappers, whose number is in r11d. The frame below rbp is a [`crate::frames::Frame`].
+#[unsafe(naked)]
+pub unsafe extern "C" fn call() {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "sub rsp, 144",
+        "mov [rbp - 144], rdi",
+        "mov [rbp - 136], rsi",
+        "mov [rbp - 128], rdx",
+        "mov [rbp - 120], rcx",
+        "mov [rbp - 112], r8",
+        "mov [rbp - 104], r9",
+        "mov rdi, rsp",
+        "mov esi, r11d",
+        "call {enter}",
+        "mov r11, rax",
+        "mov ecx, [rbp - 72]",
+        "test ecx, ecx",
+        "jnz 4f",
+        "3:",
+        "mov rdi, [rbp - 144]",
+        "mov rsi, [rbp - 136]",
+        "mov rdx, [rbp - 128]",
+        "mov rcx, [rbp - 120]",
+        "mov r8, [rbp - 112]",
+        "mov r9, [rbp - 104]",
+        "xor eax, eax",
+        "call r11",
+        "mov ecx, [rbp - 68]",
+        "cmp ecx, {returned}",
+        "jne 6f",
+        // The thread is in the call around it again.
+        "mov rdx, [rbp - 80]",
+        "mov rcx, [rbp - 96]",
+        "mov [rdx + 8], rcx",
+        "mov rcx, [rbp - 88]",
+        "mov [rdx + 16], rcx",
+        "2:",
+        "mov rsp, rbp",
+        "pop rbp",
+        ".cfi_remember_state",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_restore_state",
+        "6:",
+        "test ecx, ecx",
+        "je 2b",
+        "lea rdi, [rbp - 144]",
+        "mov rsi, rax",
+        "call {leave}",
+        "jmp 2b",
+        "4:",
+        "lea rax, [rcx * 8 + 15]",
+        "and rax, -16",
+        "sub rsp, rax",
+        "5:",
+        "mov rax, [rbp + rcx * 8 + 8]",
+        "mov [rsp + rcx * 8 - 8], rax",
+        "dec ecx",
+        "jnz 5b",
+        "jmp 3b",
+        ".cfi_endproc",
+        enter = sym enter,
+        leave = sym leave,
+        returned = const RETURNED,
+    )
+}
+
+/// What the dynamic linker asks: edi is the number of a wrapper, rsi the wrapper.
+#[unsafe(naked)]
+pub unsafe extern "C" fn bind() {
+    naked_asm!(".cfi_startproc", "jmp {resolve}", ".cfi_endproc", resolve = sym resolve)
+}
+
+// The model initial-exec: one load, and no call that could allocate (ELF Handling For Thread-Local Storage, 4.4.6).
+global_asm!(
+    ".pushsection .tbss,\"awT\",@nobits",
+    ".balign 8",
+    ".globl mpi_queues_local",
+    ".hidden mpi_queues_local",
+    ".type mpi_queues_local, @object",
+    ".size mpi_queues_local, 32",
+    "mpi_queues_local:",
+    ".zero 32",
+    ".popsection",
+);
+
+/// What the thread has of its own.
+#[inline(always)]
+pub fn local() -> *mut Local {
+    let found: *mut Local;
+    // SAFETY: fs:0 is the thread's own pointer, and the variable is at the offset that the linker writes.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr fs:[0]",
+            "add {0}, qword ptr [rip + mpi_queues_local@GOTTPOFF]",
+            out(reg) found,
+            options(nostack, readonly),
+        );
+    }
+    found
+}
+
+/// Where the frame of the wrapper's caller would have kept the frame and the return address of its own caller: what rbp was.
+#[inline(always)]
+pub fn caller_frame(saved: *const u64) -> u64 {
+    // SAFETY: the wrapper has pushed it there.
+    unsafe { *saved }
+}

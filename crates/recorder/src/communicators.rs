@@ -1,0 +1,268 @@
+//! The table of communicators: which they are, and what was done on each by all its members.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+
+use record_format::{
+    COLLECTIVES, COUNT_BITS, Call, Communicator, FORTRAN_HANDLE, FUNCTION_NUMBER, NOT_GIVEN, Thread,
+    communicator_flags as flags, communicator_state as state, stage,
+};
+
+use crate::frames::Frame;
+use crate::keys::{Keys, Spilled};
+use crate::origins::{self, mixed};
+use crate::record::{self, COMMUNICATORS, header, tables};
+use crate::requests::SHARED;
+use crate::words;
+use crate::wrapper::{Creation, NO, Stage, Wrapper};
+
+static SPILLED: Spilled = Spilled(AtomicBool::new(false));
+
+/// Fortran's handles of communicators that C calls otherwise, each with its row and 1; 0: free.
+static ALIASES: [[AtomicU64; 2]; COMMUNICATORS] = [const { [AtomicU64::new(0), AtomicU64::new(0)] }; COMMUNICATORS];
+
+fn keys() -> Keys {
+    Keys { first: tables().communicator_keys, count: COMMUNICATORS }
+}
+
+fn row(place: usize) -> *mut Communicator {
+    // SAFETY: places are below the number of rows.
+    unsafe { tables().communicators.add(place) }
+}
+
+/// A collective begins on a communicator.
+#[inline(never)]
+pub fn collective(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, call: &Call, number_of_call: u64) {
+    let place = if thread.latest_communicator == call.object && call.object != 0 {
+        thread.latest_row as usize
+    } else {
+        let Some(place) = place_of(call.object) else { return };
+        thread.latest_communicator = call.object;
+        thread.latest_row = place as u64;
+        place
+    };
+    let row = row(place);
+    let op = words::handle_of(frame, wrapper, wrapper.op);
+    // SAFETY: all members, and so this one, do one collective after the other on a communicator: MPI demands it.
+    unsafe {
+        (*row).flags |= if wrapper.fortran { flags::FORTRAN } else { flags::C };
+        let number = (*row).collectives + 1;
+        let root = if (*row).flags & flags::INTER == 0 { call.peer } else { NOT_GIVEN };
+        let function = wrapper.function & FUNCTION_NUMBER;
+        (*row).order = mixed((*row).order, u64::from(function) << 32 | u64::from(root as u32));
+        let count = call.count & ((1 << COUNT_BITS) - 1);
+        let contents = mixed(mixed(count, words::same_everywhere(call.datatype)), words::same_everywhere(op));
+        (*row).contents = mixed(mixed((*row).contents, (*row).order), contents);
+        let written = tables().collectives.add(place * COLLECTIVES + (number as usize - 1) % COLLECTIVES);
+        let whole = AtomicU64::from_ptr(&raw mut (*written).number);
+        whole.store(0, Ordering::Relaxed);
+        fence(Ordering::Release);
+        (*written).call = number_of_call;
+        (*written).site = call.site;
+        (*written).caller = call.caller;
+        (*written).count = call.count;
+        (*written).datatype = call.datatype;
+        (*written).op = op;
+        (*written).root = call.peer;
+        whole.store(number, Ordering::Release);
+        AtomicU64::from_ptr(&raw mut (*row).collectives).store(number, Ordering::Release);
+    }
+}
+
+/// The row of a communicator; one that was not seen when it was made is entered now.
+fn place_of(word: u64) -> Option<usize> {
+    if words::is_no_communicator(word) {
+        return None;
+    }
+    if word & FORTRAN_HANDLE != 0 {
+        return of_fortran(word);
+    }
+    if let Some(place) = keys().find(word, &SPILLED) {
+        return Some(place);
+    }
+    let place = enter(word)?;
+    // SAFETY: the row is new.
+    unsafe {
+        origins::members(row(place));
+        (*row(place)).flags |= flags::NOT_SEEN_MADE | flags::OWN_NAME;
+    }
+    Some(place)
+}
+
+/// Fortran's handles are looked up apart, and MPI is asked once for each what C calls it, which is local.
+fn of_fortran(word: u64) -> Option<usize> {
+    let start = (word as usize).wrapping_mul(0x9e37_79b1) >> 7;
+    let slots = (0..16).map(|step| &ALIASES[(start + step) % COMMUNICATORS]);
+    let mut free = None;
+    for slot in slots {
+        let key = slot[0].load(Ordering::Acquire);
+        if key == word {
+            return (slot[1].load(Ordering::Acquire) as usize).checked_sub(1);
+        }
+        if key == 0 && free.is_none() {
+            free = Some(slot);
+        }
+    }
+    let place = place_of(origins::in_c(word)?)?;
+    if let Some(slot) = free {
+        // Of two threads at once one finds no room; it asks again.
+        if slot[0].compare_exchange(0, word, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            slot[1].store(place as u64 + 1, Ordering::Release);
+        }
+    }
+    Some(place)
+}
+
+/// A fresh row for a communicator.
+fn enter(word: u64) -> Option<usize> {
+    let place = keys().find(word, &SPILLED).or_else(|| keys().take_any(word, SHARED.load(Ordering::Relaxed), &SPILLED));
+    let Some(place) = place else {
+        record::count(|header| {
+            // SAFETY: a field of the mapping.
+            unsafe { &raw mut (*header).lost_communicators }
+        });
+        return None;
+    };
+    let fresh = Communicator {
+        handle: word,
+        state: state::LIVE,
+        flags: 0,
+        identity: 0,
+        parent: 0,
+        children: 0,
+        collectives: 0,
+        order: 0,
+        contents: 0,
+        made: 0,
+        site: 0,
+        rank: -1,
+        size: -1,
+        remote_size: -1,
+        color: NOT_GIVEN,
+        occurrence: 0,
+        origin: 0,
+        padding: [0; 2],
+    };
+    // SAFETY: the row is this communicator's.
+    unsafe {
+        row(place).write(fresh);
+        for slot in 0..COLLECTIVES {
+            (*tables().collectives.add(place * COLLECTIVES + slot)).number = 0;
+        }
+    }
+    Some(place)
+}
+
+/// MPI has begun: what it brings with it.
+pub fn begin(frame: &Frame, wrapper: &Wrapper) {
+    // SAFETY: the record is there, and this is the only thread that calls MPI yet.
+    unsafe {
+        let header = header();
+        (*header).stage = stage::RUNNING;
+        let level = if wrapper.stage == Stage::SessionInit { None } else { words::returned(frame, wrapper.flag) };
+        (*header).thread_level = level.unwrap_or(0);
+        // Of all MPIs, MPI_THREAD_SINGLE, FUNNELED and SERIALIZED (the last three in the ABI of MPI 5).
+        let alone = matches!((*header).thread_level, 0..=2 | 1024 | 2048);
+        SHARED.store(!alone || wrapper.stage == Stage::SessionInit, Ordering::Relaxed);
+        if wrapper.stage == Stage::SessionInit {
+            return;
+        }
+        origins::world_is_there();
+        for (word, identity) in [(words::world(), origins::WORLD), (words::own(), origins::OWN)] {
+            let Some(place) = enter(word) else { continue };
+            (*row(place)).identity = identity;
+            origins::members(row(place));
+            if word == words::world() {
+                (*header).world_rank = (*row(place)).rank;
+                (*header).world_size = (*row(place)).size;
+            }
+        }
+    }
+}
+
+/// What a call has done to communicators.
+pub fn results(frame: &Frame, wrapper: &Wrapper, call: &Call, number_of_call: u64) {
+    if wrapper.frees {
+        free(call.object);
+    }
+    if wrapper.creation != Creation::None {
+        made(frame, wrapper, call, number_of_call);
+    }
+}
+
+fn made(frame: &Frame, wrapper: &Wrapper, call: &Call, number_of_call: u64) {
+    let parent = if call.object == 0 { None } else { place_of(call.object) };
+    // Also of those that get no communicator: they took part.
+    let child = parent.filter(|_| matches!(wrapper.creation, Creation::Whole | Creation::Part)).map(|parent| {
+        // SAFETY: a row of the table; all members make one communicator after the other of it.
+        unsafe {
+            (*row(parent)).children += 1;
+            (*row(parent)).children
+        }
+    });
+    let address = if wrapper.made == NO { 0 } else { frame.argument(wrapper.made) };
+    if address == 0 {
+        return;
+    }
+    // SAFETY: the function has written it.
+    let word = unsafe { words::read(address, wrapper.fortran) };
+    if words::is_no_communicator(word) {
+        return;
+    }
+    if word & FORTRAN_HANDLE != 0 {
+        forget_alias(word);
+    }
+    let Some(in_c) = (if word & FORTRAN_HANDLE == 0 { Some(word) } else { origins::in_c(word) }) else { return };
+    let Some(place) = enter(in_c) else { return };
+    // SAFETY: rows of the table, the first of which is new.
+    unsafe {
+        let new = row(place);
+        (*new).made = number_of_call;
+        (*new).site = call.site;
+        (*new).color = words::integer_of(frame, wrapper, wrapper.color);
+        origins::members(new);
+        let parent = parent.map(|parent| &*row(parent));
+        origins::name(new, parent, child, frame, wrapper);
+    }
+}
+
+fn free(word: u64) {
+    let in_c = if word & FORTRAN_HANDLE == 0 { Some(word) } else { alias(word) };
+    let Some(place) = in_c.and_then(|word| keys().find(word, &SPILLED)) else { return };
+    if word & FORTRAN_HANDLE != 0 {
+        forget_alias(word);
+    }
+    // SAFETY: a row of the table and its key. The row stays until another communicator takes it.
+    unsafe {
+        (*row(place)).state = state::FREED;
+        (*tables().communicator_keys.add(place)).store(0, Ordering::Release);
+    }
+}
+
+fn alias(word: u64) -> Option<u64> {
+    let slot = ALIASES.iter().find(|slot| slot[0].load(Ordering::Acquire) == word)?;
+    let place = (slot[1].load(Ordering::Acquire) as usize).checked_sub(1)?;
+    // SAFETY: a row of the table.
+    Some(unsafe { (*row(place)).handle })
+}
+
+/// The handle means another communicator now, or none.
+fn forget_alias(word: u64) {
+    for slot in ALIASES.iter().filter(|slot| slot[0].load(Ordering::Acquire) == word) {
+        slot[1].store(0, Ordering::Release);
+        slot[0].store(0, Ordering::Release);
+    }
+}
+
+/// How many communicators were made in the same way before, as far as rows tell.
+pub fn occurrences(origin: u64, except: *const Communicator) -> u64 {
+    (0..COMMUNICATORS)
+        .map(|place| {
+            // SAFETY: a row of the table.
+            unsafe {
+                let one = row(place);
+                if !std::ptr::eq(one, except) && (*one).origin == origin { (*one).occurrence + 1 } else { 0 }
+            }
+        })
+        .max()
+        .unwrap_or(0)
+}

@@ -1,0 +1,298 @@
+//! The table of open requests: a row is written when a call has returned a request, and freed when another has completed it.
+//!
+//! A call that completes requests looks their rows up before its function runs, since the function writes over the handles,
+//! and frees a row afterwards only if it is still the same: another thread may have been given the same handle meanwhile.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+
+use record_format::{Call, FORTRAN_2008, Request, Thread, request_state};
+
+use crate::frames::{Frame, Kept};
+use crate::keys::{Keys, Spilled};
+use crate::record::{self, REQUESTS, tables};
+use crate::words;
+use crate::wrapper::{Completion, NO, Wrapper};
+
+static SPILLED: Spilled = Spilled(AtomicBool::new(false));
+
+/// Whether several threads call MPI at once (MPI_THREAD_MULTIPLE).
+pub static SHARED: AtomicBool = AtomicBool::new(false);
+
+fn keys() -> Keys {
+    Keys { first: tables().request_keys, count: REQUESTS }
+}
+
+fn row(place: usize) -> *mut Request {
+    // SAFETY: places are below the number of rows.
+    unsafe { tables().requests.add(place) }
+}
+
+/// # Safety
+/// The row is one of the table.
+unsafe fn number(row: *mut Request) -> &'static AtomicU64 {
+    // SAFETY: as the caller says; all change it as a whole.
+    unsafe { AtomicU64::from_ptr(&raw mut (*row).number) }
+}
+
+/// A call has returned a request.
+pub fn add(word: u64, call: &Call, number_of_call: u64, wrapper: &Wrapper, frame: &Frame) {
+    if !words::is_open_request(word) {
+        return;
+    }
+    let Some(place) = place_for(word) else {
+        record::count(|header| {
+            // SAFETY: a field of the mapping.
+            unsafe { &raw mut (*header).lost_requests }
+        });
+        return;
+    };
+    let second = &wrapper.second;
+    // SAFETY: the row is this call's.
+    unsafe {
+        let row = row(place);
+        (*row).request = word;
+        (*row).state = if wrapper.persistent { request_state::INACTIVE } else { request_state::ACTIVE };
+        (*row).time = call.time;
+        (*row).site = call.site;
+        (*row).caller = call.caller;
+        (*row).object = call.object;
+        (*row).datatype = call.datatype;
+        (*row).count = call.count;
+        (*row).peer = call.peer;
+        (*row).tag = call.tag;
+        (*row).started = 0;
+        (*row).source = words::integer_of(frame, wrapper, second.peer);
+        (*row).source_tag = words::integer_of(frame, wrapper, second.tag);
+        number(row).store(number_of_call, Ordering::Release);
+    }
+}
+
+/// A row for a request: the one that it has, where its completion was not seen, else a free one. Its number is 0.
+#[inline(always)]
+fn place_for(word: u64) -> Option<usize> {
+    let shared = SHARED.load(Ordering::Relaxed);
+    let (found, free) = keys().find_or_free(word, &SPILLED);
+    if let Some(place) = found {
+        // SAFETY: a row of the table.
+        let number = unsafe { number(row(place)) };
+        if !shared {
+            number.store(0, Ordering::Relaxed);
+            fence(Ordering::Release);
+            return Some(place);
+        }
+        let old = number.load(Ordering::Relaxed);
+        if old != 0 && number.compare_exchange(old, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            return Some(place);
+        }
+    }
+    match free {
+        Some(place) if keys().take(place, word, shared) => Some(place),
+        _ => keys().take_any(word, shared, &SPILLED),
+    }
+}
+
+/// Whose row a request has.
+fn keep(word: u64) -> Kept {
+    let found = if words::is_open_request(word) { keys().find(word, &SPILLED) } else { None };
+    match found {
+        // SAFETY: a row of the table.
+        Some(place) => Kept { word, number: unsafe { number(row(place)).load(Ordering::Relaxed) }, row: place as u64 },
+        None => Kept { word, number: 0, row: 0 },
+    }
+}
+
+/// Frees the row of a request, if it is still the same.
+fn close(kept: &Kept) {
+    if kept.number == 0 {
+        return;
+    }
+    let place = kept.row as usize;
+    // SAFETY: a row of the table, and its key.
+    let (number, key) = unsafe { (number(row(place)), &*tables().request_keys.add(place)) };
+    if SHARED.load(Ordering::Relaxed) {
+        if number.compare_exchange(kept.number, 0, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return;
+        }
+    } else if number.load(Ordering::Relaxed) == kept.number {
+        number.store(0, Ordering::Relaxed);
+    } else {
+        return;
+    }
+    key.store(0, Ordering::Release);
+}
+
+/// A persistent request is complete.
+fn deactivate(kept: &Kept) {
+    if kept.number != 0 {
+        // SAFETY: a row of the table. Nobody else may start or complete this request now.
+        unsafe {
+            let row = row(kept.row as usize);
+            if number(row).load(Ordering::Relaxed) == kept.number && (*row).state == request_state::STARTED {
+                (*row).state = request_state::INACTIVE;
+            }
+        }
+    }
+}
+
+/// Where the requests stand that a call was given, and how many they are.
+fn given(frame: &Frame, wrapper: &Wrapper) -> (u64, usize) {
+    let address = frame.argument(wrapper.given);
+    let count = if wrapper.given_count == NO { 1 } else { words::integer_of(frame, wrapper, wrapper.given_count) };
+    (address, if address == 0 { 0 } else { usize::try_from(count).unwrap_or(0) })
+}
+
+/// # Safety
+/// The function was given so many requests there.
+unsafe fn request_at(address: u64, place: usize, wrapper: &Wrapper) -> u64 {
+    // SAFETY: as the caller says.
+    unsafe { words::read(address + (place * words::bytes(wrapper.fortran)) as u64, wrapper.fortran) }
+}
+
+/// Before the function runs: which requests it is given.
+pub fn before(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
+    let (address, count) = given(frame, wrapper);
+    if !wrapper.is_array {
+        // SAFETY: the function reads it as well.
+        frame.one = if count == 1 { keep(unsafe { request_at(address, 0, wrapper) }) } else { keep(0) };
+        return;
+    }
+    if matches!(wrapper.completion, Completion::StartAll) {
+        return;
+    }
+    frame.waited = thread.waited_used as u32;
+    let room = count.min((u64::from(thread.waited_count) - thread.waited_used) as usize);
+    frame.waited_count = room as u32;
+    thread.waited_used += room as u64;
+    for place in 0..count {
+        // SAFETY: the function reads it as well; the room is this thread's.
+        unsafe {
+            let kept = keep(request_at(address, place, wrapper));
+            if place < room {
+                *kept_at(thread, frame.waited as usize + place) = kept;
+            } else if kept.number != 0 {
+                close(&kept);
+                record::count(|header| &raw mut (*header).early_requests);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The place is below the thread's room.
+unsafe fn kept_at(thread: &Thread, place: usize) -> *mut Kept {
+    // SAFETY: the mapping has it.
+    unsafe { tables().base.add(thread.waited as usize).cast::<Kept>().add(place) }
+}
+
+/// After the function has returned: which of them are complete.
+pub fn after(
+    frame: &mut Frame,
+    wrapper: &Wrapper,
+    thread: &mut Thread,
+    call: &Call,
+    number_of_call: u64,
+    succeeded: bool,
+) {
+    let (address, count) = given(frame, wrapper);
+    match wrapper.completion {
+        Completion::None => {}
+        Completion::Wait | Completion::Test | Completion::Free => {
+            // SAFETY: the function has read and perhaps written it.
+            let changed = count == 1 && unsafe { request_at(address, 0, wrapper) } != frame.one.word;
+            if changed || wrapper.completion == Completion::Free && succeeded {
+                close(&frame.one);
+            } else if succeeded && (wrapper.completion == Completion::Wait || flag(frame, wrapper)) {
+                deactivate(&frame.one);
+            }
+        }
+        Completion::Start if succeeded => start(&frame.one, call, number_of_call),
+        Completion::StartAll if succeeded => {
+            for place in 0..count {
+                // SAFETY: the function has read it.
+                start(&keep(unsafe { request_at(address, place, wrapper) }), call, number_of_call);
+            }
+        }
+        Completion::Start | Completion::StartAll => {}
+        Completion::All | Completion::TestAll | Completion::Any | Completion::Some => {
+            several(frame, wrapper, thread, address, succeeded);
+        }
+    }
+}
+
+fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, succeeded: bool) {
+    let count = frame.waited_count as usize;
+    let all = succeeded
+        && (wrapper.completion == Completion::All || wrapper.completion == Completion::TestAll && flag(frame, wrapper));
+    for place in 0..count {
+        // SAFETY: both were there before the function ran.
+        unsafe {
+            let kept = &*kept_at(thread, frame.waited as usize + place);
+            if kept.number == 0 {
+                continue;
+            }
+            if request_at(address, place, wrapper) != kept.word {
+                close(kept);
+            } else if all {
+                deactivate(kept);
+            }
+        }
+    }
+    let first = first_index(wrapper, words::returned(frame, wrapper.index));
+    let mut one = |index: i32| {
+        if let Ok(place) = usize::try_from(index.wrapping_sub(first))
+            && place < count
+        {
+            // SAFETY: below the number that were kept.
+            deactivate(unsafe { &*kept_at(thread, frame.waited as usize + place) });
+        }
+    };
+    match wrapper.completion {
+        Completion::Any if succeeded => words::returned(frame, wrapper.index).into_iter().for_each(&mut one),
+        Completion::Some if succeeded => {
+            let complete = words::returned(frame, wrapper.outcount).unwrap_or(0);
+            let indices = frame.argument(wrapper.indices) as *const i32;
+            for place in 0..usize::try_from(complete).unwrap_or(0).min(count) {
+                // SAFETY: the function has written so many.
+                one(unsafe { *indices.add(place) });
+            }
+        }
+        _ => {}
+    }
+    thread.waited_used = u64::from(frame.waited);
+}
+
+/// Fortran counts from 1, but `mpi_f08` of MPICH from 0 (4.0.2: `mpi_testany_f08_` of its libmpichfort hands on what C's
+/// function gives): known once it has been seen.
+fn first_index(wrapper: &Wrapper, index: Option<i32>) -> i32 {
+    static FROM_ZERO: AtomicBool = AtomicBool::new(false);
+    if wrapper.function & FORTRAN_2008 != 0 && index == Some(0) {
+        FROM_ZERO.store(true, Ordering::Relaxed);
+    }
+    i32::from(wrapper.fortran && !(wrapper.function & FORTRAN_2008 != 0 && FROM_ZERO.load(Ordering::Relaxed)))
+}
+
+fn flag(frame: &Frame, wrapper: &Wrapper) -> bool {
+    words::returned(frame, wrapper.flag).is_some_and(|flag| flag != 0)
+}
+
+fn start(kept: &Kept, call: &Call, number_of_call: u64) {
+    if kept.number == 0 {
+        return;
+    }
+    // SAFETY: a row of the table; nobody else may start or complete this request now.
+    unsafe {
+        let row = row(kept.row as usize);
+        let number = number(row);
+        if number.load(Ordering::Relaxed) != kept.number {
+            return;
+        }
+        number.store(0, Ordering::Relaxed);
+        fence(Ordering::Release);
+        (*row).state = request_state::STARTED;
+        (*row).started = number_of_call;
+        (*row).started_time = call.time;
+        (*row).started_site = call.site;
+        (*row).started_caller = call.caller;
+        number.store(kept.number, Ordering::Release);
+    }
+}

@@ -1,0 +1,172 @@
+//! Threads: each has a row with its ring, taken by one comparison at its first call and given back at its end.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use record_format::{Call, Thread, thread_state};
+
+use crate::arch;
+use crate::record::{self, header, tables};
+
+/// What a thread has of its own; zeros before its first call.
+#[repr(C)]
+pub struct Local {
+    /// Its row; null before its first call, [`NO_ROW`] where all were taken.
+    pub thread: *mut Thread,
+    /// Its ring.
+    pub ring: *mut Call,
+    /// The ring's rows less one.
+    pub mask: u64,
+    /// The row's place, above the bits of a call's number.
+    pub above: u64,
+}
+
+/// Stands for no row.
+const NO_ROW: *mut Thread = std::ptr::without_provenance_mut(1);
+
+/// Under which a thread's end is noticed.
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+impl Local {
+    /// The row of this thread; null where it has none.
+    #[inline(always)]
+    pub fn row(&mut self) -> *mut Thread {
+        if self.thread as usize > NO_ROW as usize { self.thread } else { self.first_call() }
+    }
+
+    #[cold]
+    fn first_call(&mut self) -> *mut Thread {
+        if self.thread == NO_ROW {
+            record::count(|header| {
+                // SAFETY: a field of the mapping.
+                unsafe { &raw mut (*header).lost_calls }
+            });
+            return std::ptr::null_mut();
+        }
+        if !record::make() {
+            return std::ptr::null_mut();
+        }
+        // The first that calls MPI has the long ring.
+        match claim() {
+            Some((place, thread)) => {
+                // SAFETY: the row is this thread's now, and the ring inside its table.
+                unsafe {
+                    self.ring = tables().calls.add((*thread).ring as usize);
+                    self.mask = u64::from((*thread).capacity) - 1;
+                    self.above = (place as u64) << record_format::COUNT_BITS;
+                    begin(thread);
+                }
+                self.thread = thread;
+            }
+            None => {
+                self.thread = NO_ROW;
+                record::count(|header| {
+                    // SAFETY: a field of the mapping.
+                    unsafe { &raw mut (*header).lost_threads }
+                });
+                return self.first_call();
+            }
+        }
+        self.thread
+    }
+}
+
+/// A row that nobody has: one that nobody ever had, else one whose thread has ended.
+fn claim() -> Option<(usize, *mut Thread)> {
+    // SAFETY: the header is there, since the record is.
+    let count = unsafe { (*header()).threads.count } as usize;
+    for wanted in [thread_state::FREE, thread_state::ENDED] {
+        for place in 0..count {
+            // SAFETY: inside the table; the state is a word that all change by comparison.
+            let (thread, state) = unsafe {
+                let thread = tables().threads.add(place);
+                (thread, AtomicU32::from_ptr(&raw mut (*thread).state))
+            };
+            if state.compare_exchange(wanted, thread_state::LIVE, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                return Some((place, thread));
+            }
+        }
+    }
+    None
+}
+
+/// # Safety
+/// The row is this thread's.
+unsafe fn begin(thread: *mut Thread) {
+    let (low, high) = stack();
+    // SAFETY: as the caller says. Numbers go on from those of the thread that had the row before.
+    unsafe {
+        (*thread).id = libc::syscall(libc::SYS_gettid) as u32;
+        (*thread).stack_low = low;
+        (*thread).stack_high = high;
+        (*thread).current = 0;
+        (*thread).frame = 0;
+        (*thread).fortran_frame = 0;
+        (*thread).waited_used = 0;
+        (*thread).latest_communicator = 0;
+        let key = KEY.load(Ordering::Relaxed);
+        if key != 0 {
+            libc::pthread_setspecific(key - 1, thread.cast());
+        }
+    }
+}
+
+/// Where this thread's stack lies; zeros where that is not known.
+fn stack() -> (u64, u64) {
+    let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
+    let (mut low, mut size) = (std::ptr::null_mut(), 0);
+    // SAFETY: it fills the attributes where it succeeds, and they are given back.
+    unsafe {
+        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
+            return (0, 0);
+        }
+        let found = libc::pthread_attr_getstack(attributes.as_ptr(), &mut low, &mut size);
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        if found != 0 { (0, 0) } else { (low as u64, (low as u64).saturating_add(size as u64)) }
+    }
+}
+
+/// Notices from now on the ends of threads, and forks.
+pub fn watch() {
+    let mut key = 0;
+    // SAFETY: both functions stay, as the library does (-z nodelete).
+    unsafe {
+        if libc::pthread_key_create(&mut key, Some(ended)) == 0 {
+            KEY.store(key + 1, Ordering::Relaxed);
+        }
+        libc::pthread_atfork(None, None, Some(forked));
+    }
+}
+
+/// The thread of this row has ended, or is about to: a call in another destructor takes a row anew.
+unsafe extern "C" fn ended(row: *mut libc::c_void) {
+    let thread = row.cast::<Thread>();
+    // SAFETY: the row is this thread's, which is in no call any more.
+    unsafe {
+        (*arch::local()).thread = std::ptr::null_mut();
+        AtomicU64::from_ptr(&raw mut (*thread).current).store(0, Ordering::Relaxed);
+        AtomicU32::from_ptr(&raw mut (*thread).state).store(thread_state::ENDED, Ordering::Release);
+    }
+}
+
+/// In the child of a fork, which has a copy of the record and one thread.
+unsafe extern "C" fn forked() {
+    let header = header();
+    if header.is_null() {
+        return;
+    }
+    // SAFETY: the copy is the child's own.
+    unsafe {
+        (*header).forked_from = (*header).pid;
+        (*header).pid = libc::getpid() as u32;
+        let own = (*arch::local()).thread;
+        for place in 0..(*header).threads.count as usize {
+            let thread = tables().threads.add(place);
+            if thread == own {
+                (*thread).id = libc::syscall(libc::SYS_gettid) as u32;
+            } else if (*thread).state == thread_state::LIVE {
+                (*thread).state = thread_state::ENDED;
+            }
+        }
+    }
+}

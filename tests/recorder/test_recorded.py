@@ -1,0 +1,110 @@
+"""The flight recorder against what programs say they posted."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Dict
+
+import pytest
+from support import recorder
+from support.builds import MpiBuild
+from support.recorder import NOT_GIVEN, Job, Record
+
+
+def _assert_open_requests(record: Record, truth: Dict[str, Any]) -> None:
+    expected = {one["request"]: one for one in truth["open"]}
+    assert len(expected) == len(truth["open"])
+    found = {one.request: one for one in record.requests}
+    assert found.keys() == expected.keys()
+    for request, one in found.items():
+        wanted = expected[request]
+        told = (one.function, one.peer, one.tag, one.count, one.object, one.state)
+        assert told == tuple(wanted[name] for name in ("function", "peer", "tag", "count", "comm", "state")), one
+        assert one.datatype == truth["datatype"]
+        assert wanted["low"] < one.site <= wanted["high"], (one, wanted)
+        if wanted["started_low"]:
+            assert wanted["started_low"] < one.started_site <= wanted["started_high"], (one, wanted)
+        else:
+            assert one.started == 0
+        assert record.first[0] - record.resolution <= one.time <= time.monotonic_ns()
+
+
+def _assert_communicators(record: Record, truth: Dict[str, Any]) -> Dict[str, recorder.Communicator]:
+    """By the names that the program has for them."""
+    by_handle = {one.handle: one for one in record.live()}
+    found = {}
+    for wanted in truth["comms"]:
+        one = by_handle[wanted["handle"]]
+        assert (one.rank, one.size, one.collectives) == (wanted["rank"], wanted["size"], wanted["collectives"]), wanted
+        assert not one.flags & (recorder.OWN_NAME | recorder.NOT_SEEN_MADE), wanted
+        latest = [[each.function, -1 if each.root == NOT_GIVEN else each.root, each.count] for each in one.latest]
+        for told, meant in zip(latest, wanted["latest"]):
+            if meant[2] == -1:
+                told[2] = -1
+        assert latest == wanted["latest"], wanted["name"]
+        found[wanted["name"]] = one
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 12))])
+def test_random_calls(any_mpi: MpiBuild, seed: int) -> None:
+    program = recorder.compiled(any_mpi, "posts.c")
+    with Job(any_mpi, program, str(seed), "150", ranks=3) as job:
+        named: Dict[str, Dict[int, recorder.Communicator]] = {}
+        for rank in range(3):
+            record = job.waiting(rank, "MPI_Recv")
+            assert (record.world_rank, record.world_size, record.stage) == (rank, 3, recorder.RUNNING)
+            assert record.pid == job.truth[rank]["pid"] and not any(record.lost.values())
+            assert record.total_bytes <= 8 << 20
+            _assert_open_requests(record, job.truth[rank])
+            call = record.call_of()
+            assert call is not None and (call.tag, call.count) == (31999, 7)
+            for name, one in _assert_communicators(record, job.truth[rank]).items():
+                named.setdefault(name, {})[rank] = one
+        # Members call a communicator the same, and no two have one name.
+        assert all(len({one.identity for one in ranks.values()}) == 1 for ranks in named.values())
+        assert len({one.identity for ranks in named.values() for one in ranks.values()}) == len(named)
+        # All did the same on each.
+        for ranks in named.values():
+            assert len({(one.order, one.contents, one.parent) for one in ranks.values()}) == 1
+
+
+@pytest.mark.parametrize("binding", [1, 2, 3])
+def test_fortran(fortran_mpi: MpiBuild, binding: int) -> None:
+    program = recorder.compiled(fortran_mpi, "posts.F90", f"-DBINDING={binding}")
+    with Job(fortran_mpi, program, ranks=2) as job:
+        identities = []
+        for rank in range(2):
+            record, truth = job.waiting(rank, "MPI_Recv"), job.truth[rank]
+            mark = 0 if record.family == recorder.MPICH else recorder.FORTRAN_HANDLE
+            copy, half, world = (mark | (truth[name] & 0xFFFFFFFF) for name in ("copy", "half", "world"))
+            expected = [
+                ("MPI_Irecv", 0, 1017, 5, copy, recorder.ACTIVE),
+                ("MPI_Issend", 1, 1018, 6, world, recorder.ACTIVE),
+                ("MPI_Recv_init", -1 if record.family == recorder.OPEN_MPI else -2, 1019, 7, half, recorder.STARTED),
+                ("MPI_Send_init", rank, 6, 2, copy, recorder.INACTIVE),
+                ("MPI_Recv_init", rank, 6, 2, copy, recorder.INACTIVE),
+            ]
+            told = [(one.function, one.peer, one.tag, one.count, one.object, one.state) for one in record.requests]
+            assert told == expected
+            words = [mark | (one & 0xFFFFFFFF) for one in (*truth["open"], *truth["inactive"])]
+            assert [one.request for one in record.requests] == words
+            assert {one.datatype for one in record.requests} == {mark | (truth["integer"] & 0xFFFFFFFF)}
+            language = recorder.FORTRAN_2008 if binding == 3 else recorder.FORTRAN
+            assert {one.marks for one in record.requests} == {language}
+            lines = [recorder.line_of(job.pids[rank], program, one.site) for one in record.requests[:3]]
+            assert lines == recorder.marked_lines("posts.F90", "open")
+            call = record.call_of()
+            assert call is not None and (call.count, call.tag, call.peer) == (8, 31999, 0)
+            (line,) = recorder.marked_lines("posts.F90", "waits")
+            assert recorder.line_of(job.pids[rank], program, call.site) == line
+            # What the bindings call themselves is not told again.
+            names = record.names()
+            begun = ["MPI_Init", "MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_dup", "MPI_Comm_free", "MPI_Bcast"]
+            assert names[:6] == begun and names.count("MPI_Isend") == 2 and names.count("MPI_Cancel") == 1
+            assert len(record.live()) == 4
+            (second,) = [one for one in record.live() if one.collectives == 3]
+            told_last = [(one.function, one.count, one.root) for one in second.latest[1:]]
+            assert told_last == [("MPI_Bcast", 3, 1), ("MPI_Allreduce", 2, NOT_GIVEN)]
+            identities.append(second.identity)
+        assert identities[0] == identities[1]
