@@ -61,6 +61,7 @@ as_json!(
     Elsewhere,
     FindingKind,
     HandleList,
+    History,
     Limit,
     FrameLanguage,
     Members,

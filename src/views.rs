@@ -165,6 +165,10 @@ views! {
         /// The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``caller``,
         /// ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``requests``, ``fingerprint``.
         calls,
+        /// What the flight recorder keeps; None where the process runs without it, or what it keeps could not be
+        /// read. Members: ``threads``, ``requests``, ``communicators``, ``lost_calls``, ``lost_requests``,
+        /// ``lost_communicators``, ``bypassed``, ``forked_from``.
+        history,
         /// Where the other threads stand. Members: ``thread``, ``function``, ``caller``, ``file``, ``line``,
         /// ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``, ``system_call``.
         outside,

@@ -711,6 +711,12 @@ class Process:
         ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``requests``, ``fingerprint``."""
 
     @property
+    def history(self) -> Optional[Dict[str, Any]]:
+        """What the flight recorder keeps; None where the process runs without it, or what it keeps could not be
+        read. Members: ``threads``, ``requests``, ``communicators``, ``lost_calls``, ``lost_requests``,
+        ``lost_communicators``, ``bypassed``, ``forked_from``."""
+
+    @property
     def outside(self) -> List[Dict[str, Any]]:
         """Where the other threads stand. Members: ``thread``, ``function``, ``caller``, ``file``, ``line``,
         ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``, ``system_call``."""

@@ -10,9 +10,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
+use model::time;
 use native::status;
 use recording::{RecordingFile, write_end, write_start};
-use session::clock;
 use target::files::is_root;
 use target::printable_path;
 
@@ -33,7 +33,7 @@ pub fn to_standard_output(parts: &[&[u8]]) -> io::Result<()> {
 fn write_recording(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
     let about = serde_json::json!({
         "tool": concat!("mpi-queues-agent ", env!("CARGO_PKG_VERSION")),
-        "recorded_at": clock::seconds(SystemTime::now()),
+        "recorded_at": time::seconds(SystemTime::now()),
         "recorded_on": native::host().unwrap_or_default(),
     });
     write_start(out, &about.to_string())?;

@@ -16,6 +16,7 @@ mod finding;
 mod groups;
 pub mod handle;
 mod hexadecimal;
+mod history;
 mod odd_rank;
 mod operation;
 mod process;
@@ -31,6 +32,7 @@ mod source_call;
 mod stack;
 mod stack_tree;
 mod text;
+pub mod time;
 mod unknown;
 mod which;
 mod window;
@@ -46,6 +48,9 @@ pub use finding::{Blamed, Finding, FindingKind, Limit, LimitKind, Motion, RankCa
 pub use groups::{Group, Groups};
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Known, Progress, RequestFacts, RequestSort, Typed};
 pub use hexadecimal::HandleWord;
+pub use history::{
+    Given, History, PastCall, PastCollective, RecordedCommunicator, RecordedRequest, RecordedState, ThreadHistory,
+};
 pub use odd_rank::{OddReason, Standing};
 pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState, Unwritten};
 pub use process::{Communicator, Mpi, Process, Spawned, Stage, Traffic};
@@ -69,4 +74,4 @@ pub use window::Window;
 pub use world::{Elsewhere, World};
 
 /// The version of what agents of nodes are asked and answer; both ends must have the same.
-pub const AGENT_PROTOCOL: u32 = 4;
+pub const AGENT_PROTOCOL: u32 = 5;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Call, Common, EarlierCollective, Elsewhere, Group, HandleList, HandleWord, Operation, Outside, PythonException,
-    Queue, Sender, Source, SourceCall, Stack, TcpConnections, Text, Usual, Window,
+    Call, Common, EarlierCollective, Elsewhere, Group, HandleList, HandleWord, History, Operation, Outside,
+    PythonException, Queue, Sender, Source, SourceCall, Stack, TcpConnections, Text, Usual, Window,
 };
 
 /// One process.
@@ -53,6 +53,9 @@ pub struct Process {
     pub tcp: Option<Common<TcpConnections>>,
     /// The threads that are inside MPI.
     pub calls: Common<Vec<Call>>,
+    /// What the flight recorder keeps; None where the process runs without it, or what it keeps could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Common<History>>,
     /// Where the other threads stand.
     #[serde(skip_serializing_if = "is_none")]
     pub outside: Common<Vec<Outside>>,
@@ -120,6 +123,7 @@ impl Process {
             state: self.state.clone(),
             tcp: self.tcp.clone(),
             calls: self.calls.clone(),
+            history: self.history.clone(),
             outside: self.outside.clone(),
             stacks: self.stacks.clone(),
             exceptions: self.exceptions.clone(),
@@ -283,6 +287,11 @@ impl Usual for Mpi {
 /// For members of the JSON that are left out where there are none.
 pub(super) fn is_none<T: 'static>(list: &Common<Vec<T>>) -> bool {
     list.is_empty()
+}
+
+/// For members of the JSON that are left out where they are 0.
+pub(super) fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// For members of the JSON that are left out where they are false.

@@ -14,6 +14,8 @@ pub enum SourceKind {
     Builtin,
     /// A vendor plug-in.
     Plugin,
+    /// The flight recorder: the MPI's own queues could not be read.
+    Recorder,
 }
 
 /// How the facts about a process were obtained.

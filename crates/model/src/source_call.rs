@@ -119,6 +119,8 @@ pub enum StartedHow {
     Handle,
     /// The source has such a call in a function on the stack, and what the library keeps fits it.
     Facts,
+    /// The flight recorder has seen the call.
+    Recorder,
 }
 
 /// A call in the source that may have sent a message before, or may send one yet: in a function on a stack, or in another one of

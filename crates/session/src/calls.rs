@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Session, refine, started, windows};
+use super::{Session, history, refine, started, windows};
 use functions::{Chapter, Direction, WaitKind};
 use model::{
     Argument, Call, CallRequest, Common, Communicator, Handle, HandleKind, HandleState, HandleWord, Operation,
@@ -68,6 +68,7 @@ impl<T: Target> Session<T> {
         started::tell(process, &mut |call| {
             handles.get(&(call.request.handle?, call.request.fortran)).copied().flatten()
         });
+        history::tell(process);
     }
 }
 

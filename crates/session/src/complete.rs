@@ -30,6 +30,7 @@ impl<T: Target> Session<T> {
         process.python_ended = told.ended;
         facts.stacks.iter_mut().for_each(|stack| wrappers.mark(stack));
         add_facts(process, facts);
+        self.add_history(process);
         self.resolve_calls(process);
         kept_arguments::tell(process, &facts.stacks);
         tell_missing(process, missing);

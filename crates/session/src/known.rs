@@ -2,9 +2,9 @@
 
 use std::time::SystemTime;
 
-use super::{LayoutChoice, RANK_VARIABLES, Session, SessionError, Wrappers, clock, keep_stacks};
+use super::{LayoutChoice, RANK_VARIABLES, Session, SessionError, Wrappers, keep_stacks};
 use layouts::Profile;
-use model::{Facts, Process, Snapshot};
+use model::{Facts, Process, Snapshot, time};
 use native::Native;
 use recording::Replay;
 use target::{Target, TargetError};
@@ -96,7 +96,7 @@ impl<T: Known> Session<T> {
 
     /// The time of what is read, RFC 3339 in UTC.
     pub fn captured_at(&self) -> String {
-        self.target().captured_at().unwrap_or_else(|| clock::seconds(SystemTime::now()))
+        self.target().captured_at().unwrap_or_else(|| time::seconds(SystemTime::now()))
     }
 
     /// What a reader finds where only stacks are wanted, whatever its MPI is; and why no more is known, which a note says.

@@ -1,11 +1,11 @@
 //! One process, held across stops: detects its MPI, chooses who reads it, and builds the model.
 
 mod calls;
-pub mod clock;
 mod complete;
 mod detection;
 mod families;
 mod handles;
+mod history;
 mod json;
 mod kept_arguments;
 mod known;

@@ -84,6 +84,8 @@ impl<T: Target> Session<T> {
             source_calls: source_calls(&request.facts).into(),
             ..Process::default()
         });
+        // What the flight recorder keeps, and where its calls stand.
+        noting.add_history(&mut Process::default());
         // Where Python stands; the stacks are recorded as they are.
         noting.add_python(&mut request.facts.stacks.clone());
         // What of handles cannot be read is told when the recording is read.

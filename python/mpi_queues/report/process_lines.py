@@ -8,6 +8,9 @@ from .._native import Process
 from .call_words import communicator_names, given
 from .started import started
 
+#: Calls of a thread that are told.
+_LATEST = 4
+
 
 def mpi_line(process: Process) -> str:
     """The MPI library in a few words; empty where there is none."""
@@ -48,6 +51,21 @@ def call_lines(process: Process) -> Iterator[str]:
             line = f"thread {call.get('thread')} {line}"
         yield line + _called_by(call)
         yield from (f"  {one}" for one in started(call))
+
+
+def history_lines(process: Process) -> Iterator[str]:
+    """The latest calls of each thread, where the flight recorder keeps them."""
+    history = process.history
+    if history is None:
+        return
+    threads = [one for one in history["threads"] if not one.get("ended") and one["calls"]]
+    for thread in threads:
+        latest = thread["calls"][-_LATEST:]
+        told = [one["function"] + (f" at {_place(one)}" if one.get("file") else "") for one in latest]
+        if thread.get("current") == latest[-1]["number"]:
+            told[-1] += " (now)"
+        whose = f" of thread {thread['kernel_thread']}" if len(threads) > 1 else ""
+        yield f"latest calls{whose}, by the flight recorder: {', '.join(told)}"
 
 
 def outside_line(place: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from .._native import Communicator, Process, Snapshot
 from ..errors import UserError
 from .operations import QUEUES, queues_of, shown_number, write_queue
 from .options import DEFAULT_LIMIT, Options, Write
-from .process_lines import call_lines, kernel_line, mpi_line, outside_line, source_line
+from .process_lines import call_lines, history_lines, kernel_line, mpi_line, outside_line, source_line
 from .totals import Totals
 from .words import WIDTH, clean, columns, counted, listed, pad, shorten, wrapped
 from .worlds import Members, of_world, rank_in, who
@@ -161,6 +161,8 @@ def _write_process(process: Process, write: Write, options: Options, totals: Tot
         if sentence:
             write(wrapped(sentence, "  ", "    "))
     for line in call_lines(process):
+        write(wrapped(line, "  ", "    "))
+    for line in history_lines(process):
         write(wrapped(line, "  ", "    "))
     for place in process.outside:
         # Threads of the MPI library itself have no caller.

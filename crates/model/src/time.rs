@@ -6,10 +6,19 @@ const SECONDS_A_DAY: u64 = 24 * 60 * 60;
 
 /// A time in RFC 3339, in UTC with seconds.
 pub fn seconds(at: SystemTime) -> String {
-    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    format!("{}Z", without_zone(at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()))
+}
+
+/// The same with milliseconds.
+pub fn milliseconds(at: SystemTime) -> String {
+    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{}.{:03}Z", without_zone(since.as_secs()), since.subsec_millis())
+}
+
+fn without_zone(since: u64) -> String {
     let (year, month, day) = date(since / SECONDS_A_DAY);
     let (hour, minute, second) = (since / 3600 % 24, since / 60 % 60, since % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
 }
 
 /// The date so many days after the first one of 1970, in the Gregorian calendar.
@@ -47,6 +56,8 @@ mod tests {
             (4_107_542_400, "2100-03-01T00:00:00Z"),
         ] {
             assert_eq!(seconds(UNIX_EPOCH + Duration::from_secs(since)), told);
+            let later = UNIX_EPOCH + Duration::from_secs(since) + Duration::from_micros(41_900);
+            assert_eq!(milliseconds(later), told.replace('Z', ".041Z"));
         }
     }
 

@@ -1,0 +1,84 @@
+//! What the flight recorder keeps of a process, read from its memory by whatever target has it (docs/recorder.md; the layout is
+//! that of the crate `record-format`).
+//!
+//! The process may have been stopped, or killed, at any moment: rows that were being written are left out, and numbers that
+//! cannot be are damage, of which the rest is told.
+
+mod calls;
+mod clock;
+mod header;
+mod places;
+mod rows;
+mod tables;
+
+use std::rc::Rc;
+
+use header::Header;
+use model::{HandleWord, History, Text};
+use places::Places;
+use target::{Target, TargetError};
+
+/// So many of the latest calls of a thread are told.
+const CALLS_TOLD: u64 = 16;
+
+/// So many of the latest collectives of a communicator.
+const COLLECTIVES_TOLD: u64 = 16;
+
+/// Why a record is not read.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum HistoryError {
+    /// Its memory cannot be had.
+    #[error("what the flight recorder keeps could not be read: {0}")]
+    Target(#[from] TargetError),
+    /// It was written by another version.
+    #[error(
+        "the flight recorder's record has version {found}, and this version reads {VERSION}: use one of the same release"
+    )]
+    Version {
+        /// What the record says.
+        found: u32,
+    },
+    /// Its header makes no sense.
+    #[error("the flight recorder's record is damaged: {0}")]
+    Damaged(&'static str),
+    /// The target's numbers are stored in another way.
+    #[error(
+        "the flight recorder's record of a process with other numbers than those of 64 bits, little end first, is not read"
+    )]
+    Machine,
+}
+
+use record_format::VERSION;
+
+/// What is kept; `None` where the process runs without the recorder, or has not called MPI yet. `name`: what a communicator is
+/// called that has that handle in C.
+///
+/// # Errors
+/// [`HistoryError`], where there is a record and it cannot be read.
+pub fn read<T: Target>(target: &T, name: &dyn Fn(HandleWord) -> Option<Text>) -> Result<Option<History>, HistoryError> {
+    let Some(header) = Header::read(target)? else { return Ok(None) };
+    let functions = tables::functions(target, &header)?;
+    let reading = Reading { target, header: &header, functions, places: Places::new(target), name };
+    let mut found = History {
+        lost_calls: header.lost_calls,
+        lost_requests: header.lost_requests,
+        lost_communicators: header.lost_communicators,
+        bypassed: header.bypassed,
+        forked_from: (header.forked_from != 0).then(|| i64::from(header.forked_from)),
+        ..History::default()
+    };
+    let (communicators, named) = reading.communicators()?;
+    found.communicators = communicators;
+    found.threads = reading.threads(&named)?;
+    found.requests = reading.requests(&named)?;
+    Ok(Some(found))
+}
+
+/// A record that is being read.
+struct Reading<'t, T: Target> {
+    target: &'t T,
+    header: &'t Header,
+    functions: Rc<[tables::FunctionRow]>,
+    places: Places<'t, T>,
+    name: &'t dyn Fn(HandleWord) -> Option<Text>,
+}

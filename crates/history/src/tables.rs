@@ -1,0 +1,200 @@
+//! Functions, communicators and requests of a record.
+
+use std::collections::HashMap;
+use std::mem::offset_of;
+use std::rc::Rc;
+
+use model::{Given, HandleWord, PastCollective, RecordedCommunicator, RecordedRequest, RecordedState, Text};
+use record_format as format;
+use record_format::{COUNT_BITS, FUNCTION_NAME, FUNCTION_NUMBER};
+use target::{Target, printable};
+
+use crate::header::Header;
+use crate::rows::Row;
+use crate::{COLLECTIVES_TOLD, HistoryError, Reading};
+
+/// More requests or communicators are not told.
+const MOST_REQUESTS: usize = 1 << 14;
+const MOST_COMMUNICATORS: usize = 1 << 12;
+
+/// A function by its number.
+pub(crate) struct FunctionRow {
+    pub name: Text,
+    /// Whether the object of its calls is a communicator.
+    pub on_communicator: bool,
+}
+
+pub(crate) fn functions<T: Target>(target: &T, header: &Header) -> Result<Rc<[FunctionRow]>, HistoryError> {
+    // Their numbers have no more bits.
+    let bytes = header.functions.rows(target, 0, u64::from(FUNCTION_NUMBER) + 1)?;
+    let stride = usize::try_from(header.functions.stride).unwrap_or(usize::MAX);
+    let read = |row: &[u8]| {
+        let name = row.get(..FUNCTION_NAME).unwrap_or_default();
+        let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let object = row.get(offset_of!(format::FunctionName, object)).copied();
+        FunctionRow { name: printable(name).into(), on_communicator: object == Some(format::object::COMMUNICATOR) }
+    };
+    Ok(bytes.chunks_exact(stride).map(read).collect())
+}
+
+/// The numbers of the rows that are in use, by the keys of a table.
+fn used<T: Target>(target: &T, keys: &crate::rows::Table, most: usize) -> Result<Vec<(u64, u64)>, HistoryError> {
+    let bytes = keys.rows(target, 0, keys.count)?;
+    let stride = usize::try_from(keys.stride).unwrap_or(usize::MAX);
+    let keys = bytes.chunks_exact(stride).map(|row| Row(row).u64(0));
+    Ok((0..).zip(keys).filter(|(_, key)| *key != 0).take(most).collect())
+}
+
+impl<T: Target> Reading<'_, T> {
+    /// Those that can be used, and what calls may call them.
+    pub(crate) fn communicators(&self) -> Result<(Vec<RecordedCommunicator>, Named), HistoryError> {
+        use format::Communicator as Row_;
+        let (mut found, mut named) = (Vec::new(), Named::default());
+        for (number, key) in used(self.target, &self.header.communicator_keys, MOST_COMMUNICATORS)? {
+            let bytes = self.header.communicators.row(self.target, number)?;
+            let row = Row(&bytes);
+            let live = row.u32(offset_of!(Row_, state)) == format::communicator_state::LIVE;
+            if !live || row.u64(offset_of!(Row_, handle)) != key {
+                continue;
+            }
+            let count = row.u64(offset_of!(Row_, collectives));
+            let flags = row.u32(offset_of!(Row_, flags));
+            let is_shared = flags & format::communicator_flags::OWN_NAME == 0;
+            let identity = Some(row.u64(offset_of!(Row_, identity))).filter(|identity| *identity != 0 && is_shared);
+            let known = |at: usize| Some(i64::from(row.i32(at))).filter(|number| *number >= 0);
+            let made = row.u64(offset_of!(Row_, made));
+            let name = (self.name)(HandleWord(key));
+            named.0.insert(key, (made, name.clone()));
+            found.push(RecordedCommunicator {
+                handle: HandleWord(key),
+                name,
+                identity: identity.map(HandleWord),
+                local_rank: known(offset_of!(Row_, rank)),
+                size: known(offset_of!(Row_, size)),
+                remote_size: known(offset_of!(Row_, remote_size)),
+                made_by: self.function_of_call(made),
+                collectives: count,
+                order: HandleWord(row.u64(offset_of!(Row_, order))),
+                latest: self.collectives(number, count)?,
+            });
+        }
+        Ok((found, named))
+    }
+
+    /// The latest collectives of a communicator, which has the row `communicator`.
+    fn collectives(&self, communicator: u64, count: u64) -> Result<Vec<PastCollective>, HistoryError> {
+        use format::Collective as Row_;
+        let ring = format::COLLECTIVES as u64;
+        let mut found = Vec::new();
+        for number in count.saturating_sub(COLLECTIVES_TOLD.min(ring)) + 1..=count {
+            let bytes = self.header.collectives.row(self.target, communicator * ring + (number - 1) % ring)?;
+            let row = Row(&bytes);
+            if row.u64(offset_of!(Row_, number)) != number {
+                continue;
+            }
+            let count = row.u64(offset_of!(Row_, count));
+            let mut given = Given {
+                peer: given(row.i32(offset_of!(Row_, root))),
+                count: elements(count),
+                datatype: handle(row.u64(offset_of!(Row_, datatype))),
+                ..Given::default()
+            };
+            self.places.tell(row.u64(offset_of!(Row_, site)), &mut given);
+            let op = handle(row.u64(offset_of!(Row_, op)));
+            found.push(PastCollective { number, function: self.function(count).0, op, given });
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn requests(&self, named: &Named) -> Result<Vec<RecordedRequest>, HistoryError> {
+        use format::Request as Row_;
+        let mut found = Vec::new();
+        for (number, key) in used(self.target, &self.header.request_keys, MOST_REQUESTS)? {
+            let bytes = self.header.requests.row(self.target, number)?;
+            let row = Row(&bytes);
+            // It is torn, or another one by now.
+            let made_by = row.u64(offset_of!(Row_, number));
+            if made_by == 0 || row.u64(offset_of!(Row_, request)) != key {
+                continue;
+            }
+            let state = row.u32(offset_of!(Row_, state));
+            let count = row.u64(offset_of!(Row_, count));
+            let (function, on_communicator) = self.function(count);
+            let object = row.u64(offset_of!(Row_, object));
+            let mut made = Given {
+                communicator: Some(object).filter(|_| on_communicator).and_then(|one| named.at(one, made_by)),
+                peer: given(row.i32(offset_of!(Row_, peer))),
+                tag: given(row.i32(offset_of!(Row_, tag))),
+                count: elements(count),
+                datatype: handle(row.u64(offset_of!(Row_, datatype))),
+                ..Given::default()
+            };
+            self.places.tell(row.u64(offset_of!(Row_, site)), &mut made);
+            let started = (row.u64(offset_of!(Row_, started)) != 0).then(|| {
+                let mut started = Given::default();
+                self.places.tell(row.u64(offset_of!(Row_, started_site)), &mut started);
+                Box::new(started)
+            });
+            let time = row.u64(offset_of!(Row_, time));
+            let inactive = state == format::request_state::INACTIVE;
+            let request = RecordedRequest {
+                request: HandleWord(key),
+                state: if inactive { RecordedState::Inactive } else { RecordedState::Active },
+                function,
+                began_at: self.header.clock.told(time).into(),
+                given: made,
+                started,
+            };
+            found.push((time, request));
+        }
+        found.sort_by_key(|(time, _)| *time);
+        Ok(found.into_iter().map(|(_, request)| request).collect())
+    }
+
+    /// The function of a row by what its count has above it, and whether its object is a communicator.
+    pub(crate) fn function(&self, count: u64) -> (Text, bool) {
+        let number = usize::from((count >> COUNT_BITS) as u16 & FUNCTION_NUMBER);
+        self.functions.get(number).map_or((Text::default(), false), |row| (row.name.clone(), row.on_communicator))
+    }
+
+    /// The function of a call by the call's number, which has its thread's row above it; where its thread's ring still has it.
+    fn function_of_call(&self, call: u64) -> Option<Text> {
+        if call == 0 {
+            return None;
+        }
+        let bytes = self.header.threads.row(self.target, call >> COUNT_BITS).ok()?;
+        let number = call & ((1 << COUNT_BITS) - 1);
+        let row = self.call_row(&Row(&bytes), number)?;
+        Some(self.function(Row(&row).u64(offset_of!(format::Call, count))).0)
+    }
+}
+
+/// How many elements, of a count with the function above it; `None` where it is negative, which no call can mean.
+pub(crate) fn elements(count: u64) -> Option<u64> {
+    let sign = 1 << (COUNT_BITS - 1);
+    Some(count & ((1 << COUNT_BITS) - 1)).filter(|count| count & sign == 0)
+}
+
+/// What was given; wildcards and MPI_PROC_NULL are negative numbers, which differ from MPI to MPI.
+pub(crate) fn given(number: i32) -> Option<i64> {
+    (number >= 0).then(|| i64::from(number))
+}
+
+pub(crate) fn handle(word: u64) -> Option<HandleWord> {
+    (word != 0).then_some(HandleWord(word))
+}
+
+/// Communicators by their handles: by which call each was made (0: it was there from the beginning), and its name.
+#[derive(Default)]
+pub(crate) struct Named(HashMap<u64, (u64, Option<Text>)>);
+
+impl Named {
+    /// What a call was given, by the call's number with its thread's row above it: a name where it can only have been this
+    /// communicator. MPIs give a handle again that was freed, so that it may have been another one before this was made.
+    pub(crate) fn at(&self, object: u64, call: u64) -> Option<Text> {
+        let handle = handle(object)?;
+        let is_later = |made: u64| made == 0 || made >> COUNT_BITS == call >> COUNT_BITS && call > made;
+        let name = self.0.get(&object).filter(|(made, _)| is_later(*made)).and_then(|(_, name)| name.clone());
+        Some(name.unwrap_or_else(|| handle.to_string().into()))
+    }
+}

@@ -1,0 +1,200 @@
+//! What the flight recorder keeps of a process (docs/recorder.md): what it did before, and what it has begun.
+
+use serde::{Deserialize, Serialize};
+
+use crate::common::Usual;
+use crate::hexadecimal::HandleWord;
+use crate::process::{is_false, is_zero};
+use crate::text::Text;
+
+/// The record of a process.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct History {
+    /// The threads that have called MPI, those that have ended too, the first one first.
+    pub threads: Vec<ThreadHistory>,
+    /// Requests that a call has returned and that none has completed or freed, the oldest first.
+    pub requests: Vec<RecordedRequest>,
+    /// The communicators that it has, in the order in which they were first seen.
+    pub communicators: Vec<RecordedCommunicator>,
+    /// Calls of threads for which there was no room.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lost_calls: u64,
+    /// Requests for which there was no room, or that left it too early: `requests` lacks some.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lost_requests: u64,
+    /// Communicators for which there was no room.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lost_communicators: u64,
+    /// Whether the program, or a library before the recorder, has MPI's functions in itself: then nothing was recorded.
+    #[serde(skip_serializing_if = "is_false")]
+    pub bypassed: bool,
+    /// The process that this one was forked from: what was recorded before is that one's. None where it was not forked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<i64>,
+}
+
+/// The latest calls of a thread.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct ThreadHistory {
+    /// The kernel's number of the thread (gettid).
+    pub kernel_thread: i64,
+    /// Whether it has ended, or is the parent's after a fork.
+    #[serde(skip_serializing_if = "is_false")]
+    pub ended: bool,
+    /// How many calls it has begun.
+    pub begun: u64,
+    /// `PastCall::number` of the call that it is in; None: it is in none.
+    pub current: Option<u64>,
+    /// The latest calls, the oldest first.
+    pub calls: Vec<PastCall>,
+}
+
+/// A call of MPI that was begun.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct PastCall {
+    /// Its number among those of its thread, from 1.
+    pub number: u64,
+    /// When it began, RFC 3339 in UTC with milliseconds, of which the last ones may be wrong (`docs/recorder.md`).
+    pub began_at: Text,
+    /// The function in C, also where Fortran called it.
+    pub function: Text,
+    /// Whether it is told again for what is received: MPI_Sendrecv has one for each of the two.
+    #[serde(skip_serializing_if = "is_false")]
+    pub receives: bool,
+    /// What it was given and where it stands.
+    #[serde(flatten)]
+    pub given: Given,
+}
+
+/// What a call was given, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Given {
+    /// The source file of the call, where debug information says it.
+    pub file: Option<Text>,
+    /// Its line.
+    pub line: Option<i64>,
+    /// The function that it stands in.
+    pub caller: Option<Text>,
+    /// The image of the call and the place in it (`solver+0x1234`), where its line is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Text>,
+    /// `Communicator::name` of the communicator, else its handle: where that was freed and is now that of another one, too. None
+    /// where the function has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub communicator: Option<Text>,
+    /// Destination, source, root or target: a rank in the communicator. None: none was given, or one that stands for any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer: Option<i64>,
+    /// The tag; None: none was given, or MPI_ANY_TAG.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<i64>,
+    /// Number of elements, or of requests that it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// The handle of the datatype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datatype: Option<HandleWord>,
+}
+
+/// A request that was begun.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct RecordedRequest {
+    /// The handle, as `Operation::request` has it.
+    pub request: HandleWord,
+    /// How far it is.
+    pub state: RecordedState,
+    /// The function that made it.
+    pub function: Text,
+    /// When it began.
+    pub began_at: Text,
+    /// What it was given and where it stands.
+    #[serde(flatten)]
+    pub given: Given,
+    /// Of a persistent request, the call that started it last: where it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started: Option<Box<Given>>,
+}
+
+/// How far a request is, by the calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum RecordedState {
+    /// It was begun and nobody has completed it.
+    #[default]
+    Active,
+    /// It is persistent and not started.
+    Inactive,
+}
+
+/// A communicator, by the calls.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct RecordedCommunicator {
+    /// The handle in C.
+    pub handle: HandleWord,
+    /// `Communicator::name`, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Text>,
+    /// The same in all processes that have it (`docs/recorder.md`); None where it is not known, or this process alone calls it so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<HandleWord>,
+    /// Rank of this process in it.
+    pub local_rank: Option<i64>,
+    /// Its size, of an intercommunicator that of the local group.
+    pub size: Option<i64>,
+    /// Size of the remote group; None: it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote_size: Option<i64>,
+    /// The function that made it; None: it was there from the beginning, or nobody saw that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<Text>,
+    /// How many collectives this process has begun on it.
+    pub collectives: u64,
+    /// A hash of the functions and roots of all of them: members that have begun as many, and differ in it, have called others.
+    pub order: HandleWord,
+    /// The latest of them, the oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub latest: Vec<PastCollective>,
+}
+
+/// A collective that was begun.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct PastCollective {
+    /// Which of the communicator's collectives it is, from 1.
+    pub number: u64,
+    /// The function in C.
+    pub function: Text,
+    /// The handle of the operator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub op: Option<HandleWord>,
+    /// What it was given and where it stands; the root is the peer.
+    #[serde(flatten)]
+    pub given: Given,
+}
+
+impl Usual for History {
+    const USUAL: &'static Self = &Self {
+        threads: Vec::new(),
+        requests: Vec::new(),
+        communicators: Vec::new(),
+        lost_calls: 0,
+        lost_requests: 0,
+        lost_communicators: 0,
+        bypassed: false,
+        forked_from: None,
+    };
+}

@@ -1,0 +1,126 @@
+"""What is told of a process under the flight recorder, by each kind of target, against what its program posted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+from support import cores, recorder
+from support.builds import MpiBuild
+from support.cli import mpi_queues, pid_options
+from support.recorder import Job
+
+STATES = {recorder.ACTIVE: "active", recorder.STARTED: "active", recorder.INACTIVE: "inactive"}
+
+
+def _posts(build: MpiBuild) -> Job:
+    return Job(build, recorder.compiled(build, "posts.c"), "5", "120", ranks=2)
+
+
+def _shown(*target: str) -> List[Dict[str, Any]]:
+    result = mpi_queues("show", *target, "--format", "json")
+    assert result.status == 0, str(result)
+    found: List[Dict[str, Any]] = json.loads(result.out)["processes"]
+    return sorted(found, key=lambda one: int(one["rank"]))
+
+
+def _check(job: Job, shown: List[Dict[str, Any]]) -> None:
+    identities: Dict[str, set[str]] = {}
+    for rank, process in enumerate(shown):
+        truth, record = job.truth[rank], job.record(rank)
+        history = process["history"]
+        names = {int(one["handle"], 16): one["name"] for one in process["communicators"]}
+        lines = {one.request: recorder.line_of(job.pids[rank], Path(job.program), one.site) for one in record.requests}
+        told = {
+            int(one["request"], 16): (
+                one["function"],
+                one.get("peer"),
+                one.get("tag"),
+                one["count"],
+                one["communicator"],
+                one["state"],
+                one["line"],
+                one["caller"],
+            )
+            for one in history["requests"]
+        }
+        expected = {
+            one["request"]: (
+                one["function"],
+                None if one["peer"] < 0 else one["peer"],
+                one["tag"],
+                one["count"],
+                names[one["comm"]],
+                STATES[one["state"]],
+                lines[one["request"]],
+                told[one["request"]][-1],
+            )
+            for one in truth["open"]
+        }
+        assert told == expected
+        assert {one[-1] for one in told.values()} <= {"step", "persistent", "main"}
+        _check_started(process, truth, lines)
+        thread = history["threads"][0]
+        last = thread["calls"][-1]
+        assert (last["function"], last["tag"], last["count"]) == ("MPI_Recv", 31999, 7)
+        assert thread["kernel_thread"] == truth["pid"] and thread["current"] == last["number"] == thread["begun"]
+        assert last["file"].endswith("posts.c") and process["calls"][0]["line"] == last["line"]
+        for one in history["communicators"]:
+            wanted = next((comm for comm in truth["comms"] if comm["handle"] == int(one["handle"], 16)), None)
+            if wanted is None:
+                assert one["name"] == "MPI_COMM_SELF"
+                continue
+            assert (one["local_rank"], one["size"]) == (wanted["rank"], wanted["size"])
+            assert one["collectives"] == wanted["collectives"]
+            identities.setdefault(wanted["name"], set()).add(f"{one['identity']} {one['order']}")
+    assert all(len(found) == 1 for found in identities.values())
+
+
+def _check_started(process: Dict[str, Any], truth: Dict[str, Any], lines: Dict[int, int]) -> None:
+    """Each operation of an open request has the line of the call that started it."""
+    seen = 0
+    for communicator in process["communicators"]:
+        queues = [communicator[name]["operations"] for name in ("pending_sends", "pending_receives")]
+        for operation in [*queues[0], *queues[1], *communicator.get("inactive", [])]:
+            line = lines.get(int(operation["request"] or "0", 16))
+            if line is not None:
+                seen += 1
+                (by,) = operation["started_by"]
+                assert (by["line"], by["certain"], by["how"]) == (line, True, "recorder")
+    assert seen > len(truth["open"]) // 2
+
+
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+def test_a_live_process(any_mpi: MpiBuild, via: str) -> None:
+    with _posts(any_mpi) as job:
+        for rank in range(2):
+            job.waiting(rank, "MPI_Recv")
+        _check(job, _shown(*pid_options(job.pids), "--via", via))
+
+
+def test_a_recording_and_core_files(any_mpi: MpiBuild, tmp_path: Path) -> None:
+    with _posts(any_mpi) as job:
+        for rank in range(2):
+            job.waiting(rank, "MPI_Recv")
+        file = tmp_path / "job.mpirec"
+        result = mpi_queues("record", *pid_options(job.pids), "-o", str(file))
+        assert result.status == 0, str(result)
+        _check(job, _shown("--recording", str(file)))
+        # It replays the target: it can be recorded again.
+        again = tmp_path / "again.mpirec"
+        assert mpi_queues("record", "--recording", str(file), "-o", str(again)).status == 0
+        _check(job, _shown("--recording", str(again)))
+        named = [cores.gcore(pid, tmp_path / "core") for pid in job.pids]
+        _check(job, _shown(*[word for core in named for word in ("--core", str(core), "--exe", str(job.program))]))
+
+
+def test_what_is_told_in_words(debian_mpi: MpiBuild) -> None:
+    with _posts(debian_mpi) as job:
+        job.waiting(0, "MPI_Recv")
+        result = mpi_queues("show", *pid_options(job.pids[:1]))
+        assert result.status == 0, str(result)
+        text = " ".join(result.out.split())
+        assert "latest calls, by the flight recorder: " in text and "MPI_Recv at posts.c:" in text
+        assert "(now)" in text
