@@ -322,7 +322,9 @@ def parse(read: Read, address: int) -> Record:
 def library() -> Path:
     """The recorder, built from the sources that are here."""
     with installs.locked("recorder"):
-        result = subprocess.run([str(PROJECT / "tools" / "build-recorder")], capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            [str(PROJECT / "tools" / "build-recorder")], capture_output=True, text=True, check=False
+        )
     assert result.returncode == 0, result.stdout + result.stderr
     return LIBRARY
 
