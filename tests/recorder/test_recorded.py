@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
 import pytest
 from support import processes, recorder
@@ -168,3 +168,15 @@ def test_a_core_file_has_the_record(debian_mpi: MpiBuild, tmp_path: Path) -> Non
         subprocess.run(command, capture_output=True, text=True, check=True)
         assert recorder.of_core(tmp_path / f"core.{job.pids[0]}") == live
         _assert_open_requests(live, job.truth[0])
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-O0",), ("-O2", "-fno-omit-frame-pointer"), ("-O3", "-fno-plt")])
+def test_callers_of_calls(debian_mpich: MpiBuild, flags: Sequence[str]) -> None:
+    program = recorder.compiled(debian_mpich, "callers.c", *flags)
+    with Job(debian_mpich, program, ranks=1) as job:
+        record = job.waiting(0, "MPI_Recv")
+        lines = {one.tag: recorder.line_of(job.pids[0], program, one.caller) for one in record.requests}
+        marked = {tag: recorder.marked_lines("callers.c", f"tag {tag} */", before="/*") for tag in range(1, 6)}
+        assert {tag: [line] for tag, line in lines.items()} == marked
+        (persistent,) = [one for one in record.requests if one.state == recorder.STARTED]
+        assert persistent.started_caller == persistent.caller

@@ -165,7 +165,10 @@ fn find(table: (u64, u64), site: u64) -> Option<Rule> {
     let code = site - 1;
     let row = |place: u64| {
         let mut row = Reader { at: reader.at.checked_add(place.checked_mul(8)?)?, end };
-        Some((header.wrapping_add(i64::from(row.take::<i32>()?) as u64), header.wrapping_add(i64::from(row.take::<i32>()?) as u64)))
+        Some((
+            header.wrapping_add(i64::from(row.take::<i32>()?) as u64),
+            header.wrapping_add(i64::from(row.take::<i32>()?) as u64),
+        ))
     };
     let (mut low, mut high) = (0, count);
     while high - low > 1 {
