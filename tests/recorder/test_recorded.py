@@ -180,3 +180,26 @@ def test_callers_of_calls(debian_mpich: MpiBuild, flags: Sequence[str]) -> None:
         assert {tag: [line] for tag, line in lines.items()} == marked
         (persistent,) = [one for one in record.requests if one.state == recorder.STARTED]
         assert persistent.started_caller == persistent.caller
+
+
+#: What tests/programs/recorder/arguments.c calls.
+CALLED = (
+    "Init Alltoallw Win_create Win_fence Put Win_fence Win_lock Get_accumulate Win_unlock Barrier Win_free File_open "
+    "File_write_at_all File_sync Barrier File_iread_at Wait File_close Recv"
+)
+
+
+def test_windows_files_and_many_arguments(any_mpi: MpiBuild) -> None:
+    program = recorder.compiled(any_mpi, "arguments.c")
+    with Job(any_mpi, program, ranks=3) as job:
+        for rank in range(3):
+            record = job.waiting(rank, "MPI_Recv")
+            assert record.names() == [f"MPI_{name}" for name in CALLED.split()]
+            assert record.requests == []
+            by_name = {call.function: call for call in record.calls[0]}
+            assert (by_name["MPI_Put"].peer, by_name["MPI_Put"].count) == ((rank + 1) % 3, 1)
+            windows = ("MPI_Put", "MPI_Win_fence", "MPI_Win_lock", "MPI_Get_accumulate", "MPI_Win_free")
+            assert len({by_name[name].object for name in windows}) == 1
+            (world,) = [one for one in record.live() if one.handle == by_name["MPI_Alltoallw"].object]
+            told = [one.function for one in world.latest]
+            assert told == ["MPI_Alltoallw", "MPI_Win_create", "MPI_Barrier", "MPI_File_open", "MPI_Barrier"]
