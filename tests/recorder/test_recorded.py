@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import time
-from typing import Any, Dict
+from pathlib import Path
+from typing import Any, Dict, List, Sequence
 
 import pytest
-from support import recorder
+from support import processes, recorder
 from support.builds import MpiBuild
 from support.recorder import NOT_GIVEN, Job, Record
 
@@ -108,3 +112,94 @@ def test_fortran(fortran_mpi: MpiBuild, binding: int) -> None:
             assert told_last == [("MPI_Bcast", 3, 1), ("MPI_Allreduce", 2, NOT_GIVEN)]
             identities.append(second.identity)
         assert identities[0] == identities[1]
+
+
+def test_names_of_communicators(any_mpi: MpiBuild) -> None:
+    program = recorder.compiled(any_mpi, "names.c")
+    with Job(any_mpi, program, ranks=4) as job:
+        named: Dict[str, List[recorder.Communicator]] = {}
+        for rank in range(4):
+            found = {one.handle: one for one in job.waiting(rank, "MPI_Recv").live()}
+            for one in job.truth[rank]["comms"]:
+                named.setdefault(one["name"], []).append(found[one["handle"]])
+        assert len(named["between 0"]) == len(named["graph 0"]) == 4 and len(named["create 1"]) == 2
+        for name, ranks in named.items():
+            assert len({one.identity for one in ranks}) == 1, name
+            assert len({(one.order, one.contents, one.collectives) for one in ranks}) == 1, name
+            assert not any(one.flags & recorder.OWN_NAME for one in ranks), name
+            assert {bool(one.flags & recorder.INTER) for one in ranks} == {name in ("between 0", "again 0")}
+        assert len({ranks[0].identity for ranks in named.values()}) == len(named)
+
+
+def test_a_record_can_be_read_at_any_moment(any_mpi: MpiBuild) -> None:
+    program = recorder.compiled(any_mpi, "busy.c")
+    with Job(any_mpi, program, ranks=1) as job:
+        torn = 0
+        for _ in range(30):
+            os.kill(job.pids[0], signal.SIGSTOP)
+            _await_stop(job.pids[0])
+            record = job.record()
+            os.kill(job.pids[0], signal.SIGCONT)
+            (thread, *_) = record.threads
+            calls = record.calls[0]
+            written = [call.number for call in calls]
+            # The latest may be torn, and the oldest under it.
+            assert written == list(range(written[0], written[-1] + 1))
+            assert thread.calls - written[-1] in (0, -1) and len(written) in (thread.calls, 4095, 4096)
+            torn += len(written) != min(thread.calls, 4096)
+            assert thread.current in (0, written[-1], written[-1] + 1)
+            for call in calls:
+                if call.function in ("MPI_Irecv", "MPI_Isend"):
+                    assert (call.count, call.peer) == (call.tag % 64, 0) and call.site != 0
+            assert all(one.count == one.tag % 64 for one in record.requests) and len(record.requests) <= 2
+            time.sleep(0.002)
+
+
+def _await_stop(pid: int) -> None:
+    while processes.state(pid) != "T":
+        time.sleep(0.0005)
+
+
+def test_a_core_file_has_the_record(debian_mpi: MpiBuild, tmp_path: Path) -> None:
+    program = recorder.compiled(debian_mpi, "posts.c")
+    with Job(debian_mpi, program, "1", "60", ranks=1) as job:
+        live = job.waiting(0, "MPI_Recv")
+        command = ["gcore", "-o", str(tmp_path / "core"), str(job.pids[0])]
+        subprocess.run(command, capture_output=True, text=True, check=True)
+        assert recorder.of_core(tmp_path / f"core.{job.pids[0]}") == live
+        _assert_open_requests(live, job.truth[0])
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-O0",), ("-O2", "-fno-omit-frame-pointer"), ("-O3", "-fno-plt")])
+def test_callers_of_calls(debian_mpich: MpiBuild, flags: Sequence[str]) -> None:
+    program = recorder.compiled(debian_mpich, "callers.c", *flags)
+    with Job(debian_mpich, program, ranks=1) as job:
+        record = job.waiting(0, "MPI_Recv")
+        lines = {one.tag: recorder.line_of(job.pids[0], program, one.caller) for one in record.requests}
+        marked = {tag: recorder.marked_lines("callers.c", f"tag {tag} */", before="/*") for tag in range(1, 6)}
+        assert {tag: [line] for tag, line in lines.items()} == marked
+        (persistent,) = [one for one in record.requests if one.state == recorder.STARTED]
+        assert persistent.started_caller == persistent.caller
+
+
+#: What tests/programs/recorder/arguments.c calls.
+CALLED = (
+    "Init Alltoallw Win_create Win_fence Put Win_fence Win_lock Get_accumulate Win_unlock Barrier Win_free File_open "
+    "File_write_at_all File_sync Barrier File_iread_at Wait File_close Recv"
+)
+
+
+def test_windows_files_and_many_arguments(any_mpi: MpiBuild) -> None:
+    program = recorder.compiled(any_mpi, "arguments.c")
+    with Job(any_mpi, program, ranks=3) as job:
+        for rank in range(3):
+            record = job.waiting(rank, "MPI_Recv")
+            assert record.names() == [f"MPI_{name}" for name in CALLED.split()]
+            assert record.requests == []
+            by_name = {call.function: call for call in record.calls[0]}
+            assert (by_name["MPI_Put"].peer, by_name["MPI_Put"].count) == ((rank + 1) % 3, 1)
+            windows = ("MPI_Put", "MPI_Win_fence", "MPI_Win_lock", "MPI_Get_accumulate", "MPI_Win_free")
+            assert len({by_name[name].object for name in windows}) == 1
+            (world,) = [one for one in record.live() if one.handle == by_name["MPI_Alltoallw"].object]
+            told = [one.function for one in world.latest]
+            assert told == ["MPI_Alltoallw", "MPI_Win_create", "MPI_Barrier", "MPI_File_open", "MPI_Barrier"]

@@ -187,3 +187,12 @@ def test_other_programs_run_as_they_would(rank: bool) -> None:
         plain = subprocess.run(command, capture_output=True, text=True, check=True)
         under = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
         assert (under.stdout, under.stderr) == (plain.stdout, plain.stderr)
+
+
+def test_the_recorder_linked_into_a_program(any_mpi: MpiBuild) -> None:
+    library = recorder.library()
+    program = recorder.compiled(any_mpi, "few.c", str(library), f"-Wl,-rpath,{library.parent}")
+    with Job(any_mpi, program, ranks=1, recorded=False) as job:
+        record = job.waiting(0, "MPI_Recv")
+        assert record.names() == ["MPI_Init", "MPI_Irecv", "MPI_Irecv", "MPI_Recv"]
+        assert not any(record.lost.values()) and [one.tag for one in record.requests] == [1, 2]

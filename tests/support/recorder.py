@@ -410,7 +410,7 @@ def line_of(pid: int, program: Path, address: int) -> int:
     return int(text.split(":")[1].split()[0])
 
 
-def marked_lines(source: str, mark: str) -> List[int]:
+def marked_lines(source: str, mark: str, *, before: str = "!") -> List[int]:
     """The lines of a program that end in a mark."""
     text = (PROGRAMS / "recorder" / source).read_text().splitlines()
-    return [number for number, line in enumerate(text, 1) if line.endswith(f"! {mark}")]
+    return [number for number, line in enumerate(text, 1) if line.endswith(f"{before} {mark}")]

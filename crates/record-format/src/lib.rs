@@ -238,7 +238,8 @@ pub struct Call {
     pub time: u64,
     /// Where it returns to.
     pub site: u64,
-    /// Where its caller returns to, by frame pointers: not so where its caller keeps none, 0 where that is seen.
+    /// Where its caller returns to, by the unwinding tables of the caller's code; 0: these do not tell. On AArch64 it may be
+    /// signed (PAC).
     pub caller: u64,
     /// The communicator, window, file or session that it was given ([`object`]); 0: none.
     pub object: u64,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use record_format::{COUNT_BITS, Call, FUNCTION_NUMBER, SECOND_HALF, Thread, stage};
 
 use crate::arch::local;
+use crate::callers;
 use crate::clock;
 use crate::communicators;
 use crate::frames::{Frame, HAS_RESULTS, NOT_RECORDED, RETURNED};
@@ -66,7 +67,7 @@ fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Loca
     torn(&mut call.number);
     call.time = clock::coarse();
     call.site = frame.site();
-    call.caller = frame.caller(thread.stack_high);
+    call.caller = callers::caller(frame, call.site, thread.stack_high);
     if !FORTRAN && wrapper.is_message {
         let count = words::number::<false>(frame, 1, false);
         call.count = counted(count, wrapper.function);

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use record_format::Thread;
 
-use crate::arch::{ARGUMENTS, caller_frame};
+use crate::arch::ARGUMENTS;
 
 /// What a wrapper keeps while its function runs.
 #[repr(C)]
@@ -89,18 +89,17 @@ impl Frame {
         unsafe { *self.words().add(ABOVE + 1) }
     }
 
-    /// Where the caller returns to, as far as its frame pointer tells: what stands on this stack, and looks like an address.
+    /// What the stack pointer was where the call is made.
     #[inline(always)]
-    pub fn caller(&self, stack_high: u64) -> u64 {
-        // SAFETY: the wrapper has it there.
-        let frame = caller_frame(unsafe { self.words().add(ABOVE) });
-        let own = std::ptr::from_ref(self) as u64;
-        if frame <= own || frame & 7 != 0 || frame.saturating_add(16) > stack_high {
-            return 0;
-        }
-        // SAFETY: it is between this frame and the end of the stack.
-        let caller = unsafe { *(frame as *const u64).add(1) };
-        if (0x1000..1 << 48).contains(&caller) { caller } else { 0 }
+    pub fn stack_of_caller(&self) -> u64 {
+        self.words() as u64 + 8 * (ABOVE as u64 + 2)
+    }
+
+    /// What the frame pointer was there.
+    #[inline(always)]
+    pub fn frame_pointer_of_caller(&self) -> u64 {
+        // SAFETY: the wrapper has saved it there.
+        unsafe { *self.words().add(ABOVE) }
     }
 
     /// Prepares what stands for arguments that there are not.

@@ -45,6 +45,17 @@ impl Keys {
             .or_else(|| if spilled.0.load(Ordering::Relaxed) { self.in_bucket(second, word) } else { None })
     }
 
+    /// All rows of a word: more than one where threads were at it at once.
+    pub fn rows_of(&self, word: u64) -> impl Iterator<Item = usize> {
+        let [first, second] = self.buckets(word);
+        let rows = move |number: usize| (0..BUCKET).map(move |place| number * BUCKET + place);
+        let second = rows(second).filter(move |_| second != first);
+        rows(first).chain(second).filter(move |row| {
+            // SAFETY: rows are below their number.
+            unsafe { &*self.first.add(*row) }.load(Ordering::Acquire) == word
+        })
+    }
+
     /// The row of a word, or of none a free one in its first bucket, which must still be taken.
     #[inline(always)]
     pub fn find_or_free(&self, word: u64, spilled: &Spilled) -> (Option<usize>, Option<usize>) {

@@ -14,6 +14,7 @@
 extern crate core as std;
 
 mod arch;
+mod callers;
 mod calls;
 mod clock;
 mod communicators;

@@ -72,6 +72,18 @@ pub fn variable(name: &CStr) -> *mut c_void {
     if first.is_null() { find(name.to_bytes_with_nul()) } else { first }
 }
 
+/// The sorted table of unwinding tables (`.eh_frame_hdr`) of the object that has an address, and the end of the segment that
+/// has these.
+pub fn unwinding_table(address: u64) -> Option<(u64, u64)> {
+    let mut found = None;
+    for_each(|object| {
+        if found.is_none() && object.segment_of(address).is_some() {
+            found = object.unwinding_table();
+        }
+    });
+    found
+}
+
 /// The path of the library that has an address; empty where none has.
 pub fn library_of(address: u64) -> &'static [u8] {
     // SAFETY: an empty answer, which is filled where there is one.
@@ -99,6 +111,7 @@ pub struct Object {
 }
 
 const PT_DYNAMIC: u32 = 2;
+const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 const PT_GNU_RELRO: u32 = 0x6474_e552;
 const DT_PLTRELSZ: u64 = 2;
 const DT_HASH: u64 = 4;
@@ -181,11 +194,23 @@ impl Object {
 
     /// Whether it is this library.
     pub fn is_own(&self) -> bool {
-        let own = std::ptr::from_ref(&FUNCTIONS) as u64;
-        self.headers().iter().any(|header| {
+        self.segment_of(std::ptr::from_ref(&FUNCTIONS) as u64).is_some()
+    }
+
+    /// The segment that has an address: its start and its end.
+    fn segment_of(&self, address: u64) -> Option<(u64, u64)> {
+        let segments = self.headers().iter().filter(|header| header.p_type == libc::PT_LOAD);
+        let mut places = segments.map(|header| {
             let start = self.address(header.p_vaddr);
-            header.p_type == libc::PT_LOAD && (start..start + header.p_memsz).contains(&own)
-        })
+            (start, start + header.p_memsz)
+        });
+        places.find(|(start, end)| (start..end).contains(&&address))
+    }
+
+    fn unwinding_table(&self) -> Option<(u64, u64)> {
+        let header = self.headers().iter().find(|header| header.p_type == PT_GNU_EH_FRAME)?;
+        let start = self.address(header.p_vaddr);
+        Some((start, self.segment_of(start)?.1))
     }
 
     /// What the linker has made read-only after its work: start and bytes.

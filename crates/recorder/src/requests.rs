@@ -70,35 +70,58 @@ pub fn add(word: u64, call: &Call, number_of_call: u64, wrapper: &Wrapper, frame
 /// A row for a request: the one that it has, where its completion was not seen, else a free one. Its number is 0.
 #[inline(always)]
 fn place_for(word: u64) -> Option<usize> {
-    let shared = SHARED.load(Ordering::Relaxed);
+    if SHARED.load(Ordering::Relaxed) {
+        return place_among_threads(word);
+    }
     let (found, free) = keys().find_or_free(word, &SPILLED);
-    if let Some(place) = found {
-        // SAFETY: a row of the table.
-        let number = unsafe { number(row(place)) };
-        if !shared {
-            number.store(0, Ordering::Relaxed);
+    match (found, free) {
+        (Some(place), _) => {
+            // SAFETY: a row of the table.
+            unsafe { number(row(place)) }.store(0, Ordering::Relaxed);
             fence(Ordering::Release);
-            return Some(place);
+            Some(place)
         }
+        (None, Some(place)) => {
+            keys().take(place, word, false);
+            Some(place)
+        }
+        (None, None) => keys().take_any(word, false, &SPILLED),
+    }
+}
+
+/// A row of the request whose number is 0 is being freed by another thread, which has completed it: it is not this one's.
+fn place_among_threads(word: u64) -> Option<usize> {
+    let mut own = None;
+    for place in keys().rows_of(word) {
+        // SAFETY: a row of the table, and its key.
+        let (number, key) = unsafe { (number(row(place)), &*tables().request_keys.add(place)) };
         let old = number.load(Ordering::Relaxed);
-        if old != 0 && number.compare_exchange(old, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            return Some(place);
+        if old == 0 || number.compare_exchange(old, 0, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            continue;
+        }
+        match own {
+            None => own = Some(place),
+            Some(_) => key.store(0, Ordering::Release),
         }
     }
-    match free {
-        Some(place) if keys().take(place, word, shared) => Some(place),
-        _ => keys().take_any(word, shared, &SPILLED),
-    }
+    own.or_else(|| keys().take_any(word, true, &SPILLED))
 }
 
 /// Whose row a request has.
 fn keep(word: u64) -> Kept {
-    let found = if words::is_open_request(word) { keys().find(word, &SPILLED) } else { None };
-    match found {
-        // SAFETY: a row of the table.
-        Some(place) => Kept { word, number: unsafe { number(row(place)).load(Ordering::Relaxed) }, row: place as u64 },
-        None => Kept { word, number: 0, row: 0 },
+    let nowhere = Kept { word, number: 0, row: 0 };
+    if !words::is_open_request(word) {
+        return nowhere;
     }
+    let kept = |place: usize| {
+        // SAFETY: a row of the table.
+        let number = unsafe { number(row(place)) }.load(Ordering::Relaxed);
+        Kept { word, number, row: place as u64 }
+    };
+    if SHARED.load(Ordering::Relaxed) {
+        return keys().rows_of(word).map(kept).find(|kept| kept.number != 0).unwrap_or(nowhere);
+    }
+    keys().find(word, &SPILLED).map_or(nowhere, kept)
 }
 
 /// Frees the row of a request, if it is still the same.

@@ -192,6 +192,9 @@ static void add_comm(MPI_Comm comm, const char *name)
     snprintf(made->name, sizeof(made->name), "%s", name);
 }
 
+/* How many communicators were made together: the same in all ranks, which may have different numbers of them. */
+static int rounds;
+
 /* All members of MPI_COMM_WORLD, which is the parent of all. */
 static void together(int number)
 {
@@ -218,14 +221,14 @@ static void together(int number)
             MPI_Wait(&request, MPI_STATUS_IGNORE);
             break;
         case 6:
-            if (comm_count > COMMS - 4)
+            if (rounds++ > COMMS - 4)
                 break;
             MPI_Comm_split(comms[0].comm, world_rank % 2, 0, &made), did(0, "MPI_Comm_split", -1, -1);
             snprintf(name, sizeof(name), "split %d color %d", number, world_rank % 2);
             add_comm(made, name);
             break;
         case 7:
-            if (comm_count > COMMS - 4)
+            if (rounds++ > COMMS - 4)
                 break;
             MPI_Comm_dup(handle, &made), did(comm, "MPI_Comm_dup", -1, -1);
             snprintf(name, sizeof(name), "dup %d", number);
@@ -234,7 +237,7 @@ static void together(int number)
         default: {
             int half = world_size / 2 ? world_size / 2 : 1, ranges[1][3] = {{0, half - 1, 1}};
             MPI_Group all, group;
-            if (comm_count > COMMS - 4)
+            if (rounds++ > COMMS - 4)
                 break;
             MPI_Comm_group(comms[0].comm, &all);
             MPI_Group_range_incl(all, 1, ranges, &group);

@@ -10,6 +10,11 @@ use crate::threads::Local;
 /// Arguments that stand in registers.
 pub const ARGUMENTS: usize = 8;
 
+/// The numbers of registers in unwinding tables.
+pub const FRAME_POINTER: u64 = 29;
+pub const STACK_POINTER: u64 = 31;
+pub const RETURN_ADDRESS: u64 = 30;
+
 /// A wrapper, and behind it what the dynamic linker asks.
 macro_rules! stub {
     ($index:expr) => {
@@ -147,11 +152,4 @@ pub fn local() -> *mut Local {
         );
     }
     found
-}
-
-/// Where the frame of the wrapper's caller keeps the frame and the return address of its own caller: what x29 was.
-#[inline(always)]
-pub fn caller_frame(saved: *const u64) -> u64 {
-    // SAFETY: the wrapper has stored it there.
-    unsafe { *saved }
 }

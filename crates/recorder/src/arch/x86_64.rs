@@ -10,6 +10,11 @@ use crate::threads::Local;
 /// Arguments that stand in registers.
 pub const ARGUMENTS: usize = 6;
 
+/// The numbers of registers in unwinding tables.
+pub const FRAME_POINTER: u64 = 6;
+pub const STACK_POINTER: u64 = 7;
+pub const RETURN_ADDRESS: u64 = 16;
+
 /// A wrapper, and behind it what the dynamic linker asks.
 macro_rules! stub {
     ($index:expr) => {
@@ -146,11 +151,4 @@ pub fn local() -> *mut Local {
         );
     }
     found
-}
-
-/// Where the frame of the wrapper's caller would have kept the frame and the return address of its own caller: what rbp was.
-#[inline(always)]
-pub fn caller_frame(saved: *const u64) -> u64 {
-    // SAFETY: the wrapper has pushed it there.
-    unsafe { *saved }
 }
