@@ -29,6 +29,7 @@ COMMANDS: List[List[str]] = [
     ["layouts", "make"],
     ["init"],
     ["demo"],
+    ["run"],
 ]
 
 
