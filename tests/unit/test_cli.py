@@ -30,6 +30,7 @@ COMMANDS: List[List[str]] = [
     ["init"],
     ["demo"],
     ["run"],
+    ["watch"],
 ]
 
 
