@@ -3,46 +3,54 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import signal
 import sys
-from typing import Any, Dict, List, NoReturn
+from typing import Any, List
 
+from .. import targets
 from ..errors import UsageError
 from ..launchers import preloading
 from ..system import recorder
-from ..system.paths import shown
+from ..watching.looks import Looks
+from ..watching.service import Orders, Service
+from ..watching.supervising import NOT_EXECUTABLE, Launcher, become
+from . import watch
 
-#: What shells say of a command that is not there, and of one that they may not start.
-_NOT_FOUND, _NOT_EXECUTABLE = 127, 126
+#: Signals before which it is written what is known: batch systems send them before they end a job.
+_WRITTEN_BEFORE = (signal.SIGTERM, signal.SIGUSR1)
+
+#: Options that are of --watch, by their names among the parsed ones.
+_OF_WATCH = {"after": "--after", "output": "-o", "then": "--then", "end": "--end"}
 
 
 def add_command(commands: Any) -> None:
     """Adds ``run`` to the command line."""
     parser = commands.add_parser(
         "run",
-        usage="mpi-queues run [--recorder] [--library FILE] -- COMMAND...",
-        help="start a job with the flight recorder",
-        description="Starts a job as the command alone would, with the flight recorder under its ranks: the option\n"
-        "that its launcher has for environment variables preloads it. The command becomes the launcher\n"
-        "itself: terminal, signals and exit status are the job's.",
+        usage="mpi-queues run [--recorder] [--watch -o DIR [--after TIME] [--then COMMAND] [--end]] -- COMMAND...",
+        help="start a job with the flight recorder, or watched, or both",
+        description="Starts a job as the command alone would. The flight recorder is preloaded under its ranks, by\n"
+        "the option that its launcher has for environment variables. A watch looks at the job now and then,\n"
+        "and writes down why it is stuck where it is (see: mpi-queues watch --help). Terminal, signals and\n"
+        "exit status are the job's; SIGTERM and SIGUSR1 have the watch write what is known before the job\n"
+        "hears of them.",
         epilog="examples:\n"
         "  mpi-queues run -- mpirun -n 64 ./solver\n"
-        "  mpi-queues run -- srun -N 4 ./solver\n\n"
-        "Exit status: the job's own; 127 where the command is not there, 126 where it cannot be started.",
+        "  mpi-queues run --watch --after 10m -o hang -- srun -N 4 ./solver\n"
+        "  mpi-queues run --recorder --watch -o hang --end -- mpirun -n 64 ./solver\n\n"
+        f"Exit status: the job's own; {watch.STUCK} where --end has ended it; 127 where the command is not there,\n"
+        "126 where it cannot be started.",
     )
-    add_recorder(parser)
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the launcher and its arguments")
-    parser.set_defaults(run=run)
-
-
-def add_recorder(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of the flight recorder."""
     parser.add_argument(
-        "--recorder", action="store_true", help="preload the flight recorder (the default where nothing is asked for)"
+        "--recorder", action="store_true", help="preload the flight recorder (the default without --watch)"
     )
     parser.add_argument("--library", metavar="FILE", help="another build of the recorder than that of this package")
+    parser.add_argument("--watch", action="store_true", help="look at the job until it is stuck")
+    watch.add_options(parser, needed=False)
+    targets.add_engine(parser)
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the launcher and its arguments")
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,11 +58,72 @@ def run(options: argparse.Namespace) -> int:
     command: List[str] = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         raise UsageError("no command is named", help="type: mpi-queues run -- mpirun -n 4 ./solver")
-    environment: Dict[str, str] = dict(os.environ)
-    made = preloading.with_library(command, recorder.path(options.library), environment)
-    _tell_unknown(command, made)
-    _become(made)
-    return _NOT_EXECUTABLE
+    unused = [] if options.watch else [option for name, option in _OF_WATCH.items() if getattr(options, name)]
+    if unused:
+        raise UsageError(f"{unused[0]} is for a job that is watched", help=f"type: --watch {unused[0]}")
+    if options.watch and options.output is None:
+        raise UsageError("--watch needs the directory for what it writes", help="type: --watch -o DIR")
+    made = preloading.Preloaded(command, dict(os.environ), None)
+    if options.recorder or options.library is not None or not options.watch:
+        made = preloading.with_library(command, recorder.path(options.library), made.environment)
+        _tell_unknown(command, made)
+    if not options.watch:
+        become(made.command, made.environment)
+        return NOT_EXECUTABLE
+    return _watched(made, options)
+
+
+def _watched(made: preloading.Preloaded, options: argparse.Namespace) -> int:
+    given = watch.orders(options)
+    # What is wrong with the directory is told before anything is started.
+    service = Service(given)
+    launcher = Launcher(made.command, made.environment)
+    with launcher:
+        looks = Looks(watch.of_launcher(launcher.pid, options.timeout, options.engine), watch.request_of(options))
+        service.begin(f"{os.path.basename(made.command[0])} (pid {launcher.pid})", looks, launcher.pid)
+        before = signal.set_wakeup_fd(service.bell.write_end, warn_on_full_buffer=False)
+        try:
+            ended = _beside(launcher, service, given)
+        finally:
+            signal.set_wakeup_fd(before)
+    return watch.STUCK if ended else launcher.ended()
+
+
+def _beside(launcher: Launcher, service: Service, given: Orders) -> bool:
+    """Watches until the launcher has ended; whether we have ended it."""
+    ended = False
+    watches = True
+    launcher.holding = _WRITTEN_BEFORE
+    while launcher.status is None:
+        try:
+            ended = _watch_once(launcher, service, given, watches) or ended
+        except Exception as error:  # noqa: BLE001 - the job goes on whatever becomes of its watch
+            watches = False
+            print(f"mpi-queues: the watch has failed, the job goes on: {error}", file=sys.stderr)
+        if not watches or ended:
+            launcher.holding = ()
+        for number in list(launcher.held):
+            launcher.pass_on(number)
+        if launcher.status is None:
+            service.wait()
+    return ended
+
+
+def _watch_once(launcher: Launcher, service: Service, given: Orders, watches: bool) -> bool:
+    """Writes what signals ask for, and looks once; whether the job was ended for it."""
+    if not watches:
+        return False
+    for number in list(launcher.held):
+        service.write_now(signal.Signals(number).name)
+        launcher.pass_on(number)
+    if service.has_alarmed or launcher.status is not None:
+        return False
+    service.look()
+    if not (service.has_alarmed and given.end) or launcher.status is not None:
+        return False
+    launcher.holding = ()
+    service.end_job()
+    return True
 
 
 def _tell_unknown(command: List[str], made: preloading.Preloaded) -> None:
@@ -65,22 +134,3 @@ def _tell_unknown(command: List[str], made: preloading.Preloaded) -> None:
             f"the recorder in {preloading.NAME}, and ranks have it where that is handed on to them",
             file=sys.stderr,
         )
-
-
-def _become(made: preloading.Preloaded) -> NoReturn:
-    """Replaces this process by the launcher.
-
-    Raises:
-        SystemExit: where that cannot be started, with the status that shells give.
-    """
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # Python ignores these, and a program that is started would, too.
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
-    try:
-        os.execvpe(made.command[0], made.command, made.environment)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            print(f"mpi-queues: {shown(made.command[0])}: {error.strerror}", file=sys.stderr)
-        raise SystemExit(_NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE) from None

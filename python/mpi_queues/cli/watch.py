@@ -104,13 +104,17 @@ def finder(job: str, timeout: float, engine: str) -> Tuple[Callable[[], Sequence
         target = NodesTarget(job, engine_of(job, engine))
         return lambda: [target], None, job
     found = targets.found_job(job, timeout)
-    name = str(found.pid)
+    return of_launcher(found.pid, timeout, engine), found.pid, f"{found.launcher} (pid {found.pid})"
+
+
+def of_launcher(pid: int, timeout: float, engine: str) -> Callable[[], Sequence[Target]]:
+    """What finds the ranks of a launcher of this machine."""
 
     def ranks() -> List[Target]:
-        now = targets.found_job(name, timeout)
-        return targets.reaching_out(now, targets.of_job(now), engine)
+        found = targets.found_job(str(pid), timeout)
+        return targets.reaching_out(found, targets.of_job(found), engine)
 
-    return ranks, found.pid, f"{found.launcher} (pid {found.pid})"
+    return ranks
 
 
 def request_of(options: argparse.Namespace) -> Request:
@@ -124,30 +128,30 @@ def run(options: argparse.Namespace) -> int:
     if options.end:
         ending.command(options.job)
     find, launcher, name = finder(options.job, options.timeout, options.engine)
-    service = Service(name, Looks(find, request_of(options)), given, launcher, ends_with=True)
-    before = {
-        number: signal.signal(number, lambda number, _: _asked(service, number))
-        for number in (signal.SIGTERM, signal.SIGUSR1)
-    }
+    service = Service(given)
+    service.begin(name, Looks(find, request_of(options)), launcher)
+    asked: List[int] = []
+
+    def came(number: int, frame: object) -> None:
+        asked.append(number)
+        service.bell.ring()
+
+    before = {number: signal.signal(number, came) for number in (signal.SIGTERM, signal.SIGUSR1)}
     try:
-        return _watch(service, given)
+        return _watch(service, given, asked)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
         service.bell.close()
 
 
-def _asked(service: Service, number: int) -> None:
-    service.asked.append(signal.Signals(number).name)
-    service.bell.ring()
-
-
-def _watch(service: Service, given: Orders) -> int:
+def _watch(service: Service, given: Orders, asked: List[int]) -> int:
+    """``asked`` are the signals that have come."""
     while not service.has_ended:
-        while service.asked:
-            name = service.asked.pop(0)
-            service.write_now(name)
-            if name == signal.SIGTERM.name:
+        while asked:
+            number = asked.pop(0)
+            service.write_now(signal.Signals(number).name)
+            if number == signal.SIGTERM:
                 return 128 + signal.SIGTERM
         if not service.look():
             return 0
@@ -155,7 +159,7 @@ def _watch(service: Service, given: Orders) -> int:
             if given.end:
                 service.end_job()
             return STUCK
-        if not service.asked:
+        if not asked:
             service.wait()
     return 0
 

@@ -30,6 +30,10 @@ _COMMAND_TIME = 60.0
 _ASKED_TIME = 20.0
 
 
+#: Seconds between two times when it is seen to a job of which all is known.
+_NOTHING_TO_DO = 600.0
+
+
 @dataclass(frozen=True)
 class Orders:
     """What a watch is to do."""
@@ -46,24 +50,31 @@ class Orders:
 class Service:
     """One watch of one job."""
 
-    def __init__(self, name: str, looks: Looks, orders: Orders, launcher: Optional[int], *, ends_with: bool) -> None:
-        """``name`` is what the job is called, as it was named; ``ends_with``: the watch ends with the launcher."""
-        self._name = name
+    def __init__(self, orders: Orders) -> None:
+        """Makes the directory.
+
+        Raises:
+            UserError: where nothing can be written there.
+        """
         self._orders = orders
-        self._looks = looks
-        self._launcher = launcher
-        self._started = None if launcher is None else processes.start_time(launcher)
         self._directory = Directory(orders.directory)
-        self._watcher = Watcher(looks, orders.after, launcher)
-        self.bell = Bell(launcher if ends_with else None)
-        #: The names of signals that ask for what is known now; who reacts to them takes them away.
-        self.asked: List[str] = []
+        self._name = ""
+        self._launcher: Optional[int] = None
+        self._started: Optional[int] = None
         #: Whether ranks were seen.
         self._seen = False
-        self._last: Optional[Diagnosis] = None
         #: Whether the alarm was given.
         self.has_alarmed = False
         self._told = ""
+
+    def begin(self, name: str, looks: Looks, launcher: Optional[int]) -> None:
+        """``name`` is what the job is called, as it was named; ``launcher`` its launcher on this machine."""
+        self._name = name
+        self._looks = looks
+        self._launcher = launcher
+        self._started = None if launcher is None else processes.start_time(launcher)
+        self._watcher = Watcher(looks, self._orders.after, launcher)
+        self.bell = Bell(launcher)
 
     @property
     def has_ended(self) -> bool:
@@ -72,7 +83,7 @@ class Service:
 
     def wait(self) -> None:
         """Until it is time for the next look, or something happens."""
-        self.bell.wait(self._watcher.pause)
+        self.bell.wait(_NOTHING_TO_DO if self.has_alarmed else self._watcher.pause)
 
     def look(self) -> bool:
         """Looks once; whether the job is there still, or not there yet."""
