@@ -66,13 +66,25 @@ def mpi_job(request: pytest.FixtureRequest) -> Iterator[StartJob]:
     """
     from .jobs import Job
 
+    started: List[Job] = []
     with contextlib.ExitStack() as jobs:
 
         def start(program: str | os.PathLike[str], **options: object) -> Job:
             found = _search(request, program) if os.sep in os.fspath(program) else None
-            return jobs.enter_context(Job(found or program, **options))  # type: ignore[arg-type]
+            if options.get("hang_after") is not None:
+                options.setdefault("hang_directory", request.getfixturevalue("tmp_path") / "hang")
+                options["hang_error"] = _hangs
+            started.append(jobs.enter_context(Job(found or program, **options)))  # type: ignore[arg-type]
+            return started[-1]
 
         yield start
+    # Where it came too late to interrupt the test.
+    for job in started:
+        job.check_hang()
+
+
+def _hangs(message: str) -> BaseException:
+    return pytest.fail.Exception(message, pytrace=False)
 
 
 def _recording(request: pytest.FixtureRequest) -> pathlib.Path:

@@ -29,6 +29,8 @@ COMMANDS: List[List[str]] = [
     ["layouts", "make"],
     ["init"],
     ["demo"],
+    ["run"],
+    ["watch"],
 ]
 
 

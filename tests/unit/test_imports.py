@@ -119,8 +119,10 @@ LEVELS = (
     ("debuggers", "cores"),
     ("native", "elsewhere", "many_nodes"),
     ("asking",),
+    ("recorded_ranks",),
     ("commands", "mpi2dd"),
     ("gdb", "lldb", "api"),
+    ("watching",),
     ("starting", "jobs", "testing"),
     ("cli", "pytest_plugin"),
 )

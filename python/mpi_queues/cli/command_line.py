@@ -17,7 +17,7 @@ from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
 from ..report.words import WIDTH, fitted
 from ..system.output import OutputError, Stream, clean_streams
-from . import demo, diagnose, handles, init, layouts, ranks, record, show, stacks
+from . import demo, diagnose, handles, init, layouts, ranks, record, run, show, stacks, watch
 from .options import add_format, add_source, add_wrappers
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
@@ -128,6 +128,8 @@ def _parser() -> argparse.ArgumentParser:
     ranks.add_command(commands)
     layouts.add_commands(commands, targets.add_options)
     record.add_commands(commands, targets.add_options)
+    run.add_command(commands)
+    watch.add_command(commands)
     init.add_command(commands)
     demo.add_command(commands)
     return parser

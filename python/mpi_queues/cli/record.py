@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 import sys
 from dataclasses import replace
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable
 
-from .. import asking, recordings, targets
-from .._native import NativeError
-from ..debuggers.kept_answer import MAX_HEAD, KeptAnswer
-from ..debuggers.recorded import TRAILER_SIZE
-from ..errors import UsageError, UserError, as_user_error
+from .. import asking, recorded_ranks, recordings, targets
+from ..errors import UsageError
 from ..nodes import reading as nodes
 from ..report import progress
 from ..report.recording import write_info
@@ -79,39 +75,15 @@ def _record(options: argparse.Namespace) -> int:
                 help=f"type: mpi-queues record --job {of_nodes[0].label} -o DIR",
             )
         return _record_on_nodes(of_nodes[0], options)
-    spool = written.directory_of(options.output, "the recording")
-    request = replace(requested(options), action="record", full=options.full, spool=spool)
-    told: List[str] = []
-    with recordings.new_recording(options.output) as writer:
-        answers, failures = asking.ask(wanted, request)
-        for answer in answers:
-            try:
-                with answer.taken() as part:
-                    problem, end = _trailer(answer.target.label, part)
-                    writer.add_pieces(part.pieces(0, end))
-            except UserError as error:
-                failures.append(error)
-                continue
-            if problem is not None:
-                told.append(f"{answer.target.label}: {problem}; it is recorded as far as it goes")
-        for label, session in asking.recorded_sessions(wanted, failures):
-            try:
-                problem = writer.add(session, full=options.full)
-            except NativeError as error:
-                failures.append(UserError(f"{label}: {error}", help=as_user_error(error).help))
-                continue
-            if problem is not None:
-                told.append(f"{label}: {problem}; it is recorded as far as it goes")
-        if not writer.processes:
-            asking.raise_all(failures or [UserError("there is no process to record", kind="recording")])
-        count = writer.processes
+    found = recorded_ranks.record(wanted, replace(requested(options), full=options.full), options.output)
+    count = found.processes
     what = "1 process" if count == 1 else f"{count} processes"
     # Standard output may be where the recording went.
     told_to = sys.stdout if written.is_file(options.output) else sys.stderr
-    print(f"{shown(options.output)}: {what}, {size(writer.size)}", file=told_to, flush=True)
-    for problem in [*asking.read_as_root(answers), *told, *map(str, failures)]:
+    print(f"{shown(options.output)}: {what}, {size(found.size)}", file=told_to, flush=True)
+    for problem in [*found.notes, *found.problems, *map(str, found.failures)]:
         print(f"mpi-queues: {problem}", file=sys.stderr)
-    return 1 if told or failures else 0
+    return 1 if found.problems or found.failures else 0
 
 
 def _record_on_nodes(target: targets.NodesTarget, options: argparse.Namespace) -> int:
@@ -134,33 +106,6 @@ def _record_on_nodes(target: targets.NodesTarget, options: argparse.Namespace) -
     for problem in [*problems, *map(str, failures)]:
         print(f"mpi-queues: {problem}", file=sys.stderr)
     return 1 if problems or failures else 0
-
-
-def _trailer(label: str, part: KeptAnswer) -> Tuple[Optional[str], int]:
-    """What a child says behind a process that it recorded: why the process cannot be read, if it cannot; and where the
-    recorded process ends.
-
-    Raises:
-        UserError: where it was not recorded.
-    """
-    said: Dict[str, Any] = {}
-    end = part.size
-    if end >= TRAILER_SIZE:
-        length = int.from_bytes(part.read(end - TRAILER_SIZE, TRAILER_SIZE), "big")
-        if length <= min(end - TRAILER_SIZE, MAX_HEAD):
-            end -= TRAILER_SIZE + length
-            try:
-                said = json.loads(part.read(end, length))
-            except (ValueError, RecursionError):
-                said = {}
-    if not isinstance(said, dict) or not ("error" in said or said.get("bytes") == end):
-        raise UserError(f"{label}: what was recorded of it is not complete", kind="not_recorded")
-    if "error" in said:
-        raise UserError(
-            f"{label}: {said['error']}", help=str(said.get("help", "")), kind=str(said.get("kind", "error"))
-        )
-    problem = said.get("problem")
-    return None if problem is None else str(problem), end
 
 
 def _info(options: argparse.Namespace) -> int:

@@ -25,8 +25,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Union
 
 from .. import api
 from .._native import Diagnosis, Snapshot
@@ -34,6 +35,7 @@ from ..errors import UsageError, UserError
 from ..system import advice, processes
 from ..system.watching import watch
 from . import environment, keeper
+from .hanging import Hang, HangWatch
 from .output import Lines, end_of
 from .programs import Path, executable
 
@@ -63,8 +65,11 @@ class StartJob(Protocol):
         ready: str = "ready",
         launcher: Path = "mpirun",
         options: Sequence[str] = (),
+        hang_after: Optional[float] = None,
+        hang_directory: Optional[Path] = None,
     ) -> Job:
-        """Starts a job (see ``Job``) that is ended with the test."""
+        """Starts a job (see ``Job``) that is ended with the test. A test whose job hangs fails, with the diagnosis as
+        its message; the directory is ``hang`` below ``tmp_path`` where it is None."""
 
 
 class Job:
@@ -80,6 +85,10 @@ class Job:
         ready: the line that a rank prints when it is ready.
         launcher: ``mpirun``, or the path of another one; that of Open MPI 4 or 5, or of MPICH.
         options: further options of the launcher.
+        hang_after: where nothing of the ranks has moved for so many seconds, once they are ready, they are recorded and
+            diagnosed, and the main thread gets an exception, wherever it stands: ``hang_error`` of the diagnosis.
+        hang_directory: where both are written then.
+        hang_error: makes that exception of its message.
 
     Where the environment does not say otherwise, Open MPI uses the pml ob1, whose queues can be read, and its ranks
     share processors. ``TMPDIR`` of the job is removed with it.
@@ -101,7 +110,15 @@ class Job:
         ready: str = "ready",
         launcher: Path = "mpirun",
         options: Sequence[str] = (),
+        hang_after: Optional[float] = None,
+        hang_directory: Optional[Path] = None,
+        hang_error: Callable[[str], BaseException] = Hang,
     ) -> None:
+        if hang_after is not None and not (hang_after > 0 and hang_directory is not None):
+            raise UsageError(
+                f"hang_after={hang_after!r}: needs a number of seconds, and a directory for what is written",
+                help="such as hang_after=30, hang_directory=tmp_path",
+            )
         if ranks < 1:
             raise UsageError(f"{ranks} ranks: a job has at least one", help="give ranks=N")
         self.ranks = ranks
@@ -117,6 +134,9 @@ class Job:
         self._answers = b""
         self._pids: List[int] = []
         self._output: Optional[str] = None
+        self._hang: Optional[HangWatch] = None
+        #: Only one may read the processes at a time.
+        self._reading = threading.Lock()
         # A short path: it becomes part of socket names, which are limited to 107 bytes.
         short = "/tmp" if os.access("/tmp", os.W_OK | os.X_OK) else None
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mpi-queues-", dir=short))
@@ -132,6 +152,8 @@ class Job:
                 }
             )
             self._await_ready(time.monotonic() + timeout, timeout)
+            if hang_after is not None and hang_directory is not None:
+                self._hang = HangWatch(self._pids, hang_after, os.fspath(hang_directory), self._reading, hang_error)
         except BaseException:
             self.end()
             raise
@@ -245,7 +267,8 @@ class Job:
         """
         if self._output is not None:
             raise UserError(f"{shlex.join(self.command)}: the job has been ended", kind="no_job")
-        snapshot = api.attach(self._pids, via=via, source=source, timeout=timeout)
+        with self._reading:
+            snapshot = api.attach(self._pids, via=via, source=source, timeout=timeout)
         if snapshot.problems:
             raise UserError("\n".join(snapshot.problems), kind="not_read")
         return snapshot
@@ -273,10 +296,41 @@ class Job:
             unseen=sorted(watched.unseen),
         )
 
+    def wait(self, timeout: Optional[float] = None) -> int:
+        """Waits until the job has ended by itself; the launcher's status, negative for a signal.
+
+        Raises:
+            UserError: where it takes longer than ``timeout`` seconds.
+            BaseException: where it hangs, as ``hang_after`` says.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._has_ended():
+            if deadline is not None and time.monotonic() > deadline:
+                raise UserError(
+                    f"{shlex.join(self.command)}: not ended within {timeout:g} s",
+                    help="to see why, call diagnose() of the job, or give it hang_after=SECONDS",
+                    kind="timeout",
+                )
+            self._hear(0.1)
+        self.check_hang()
+        assert self.returncode is not None
+        return self.returncode
+
+    def check_hang(self) -> None:
+        """Raises what a hang raises, where nobody has got that yet.
+
+        Raises:
+            BaseException: as ``hang_after`` says.
+        """
+        if self._hang is not None:
+            self._hang.check()
+
     def end(self) -> None:
         """Ends every process of the job and removes its directory. What it printed stays in ``output``."""
         if self._output is not None:
             return
+        if self._hang is not None:
+            self._hang.close()
         process = self._keeper
         assert process.stdin is not None and process.stdout is not None
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -109,8 +110,9 @@ def _check_plugin(target: PidTarget, request: Request) -> None:
         )
 
 
-class _Pool:
-    """The processes that were read last: a second look at them finds what does not change."""
+class _Pool(threading.local):
+    """The processes that were read last: a second look at them finds what does not change. Who traces a process is a
+    thread."""
 
     def __init__(self) -> None:
         self._layouts: Optional[str] = None

@@ -1,0 +1,175 @@
+"""``mpi-queues watch``: looks at a job until it is stuck, then records and diagnoses it."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import signal
+from dataclasses import replace
+from typing import Any, Callable, List, Optional, Sequence, Tuple
+
+from .. import targets
+from ..errors import UsageError
+from ..nodes.engines import PREFIXES, engine_of
+from ..request import Request
+from ..targets import NodesTarget, Target
+from ..watching import ending
+from ..watching.looks import Looks
+from ..watching.service import Orders, Service
+
+#: The exit status where the job was stuck: EX_TEMPFAIL of sysexits.h, which no MPI gives to a job.
+STUCK = 75
+
+_DEFAULT_AFTER = "10m"
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def add_command(commands: Any) -> None:
+    """Adds ``watch`` to the command line."""
+    parser = commands.add_parser(
+        "watch",
+        help="look at a job until it is stuck, then record and diagnose it",
+        description="Looks at a running job now and then, at little cost. Where nothing of it has moved for the time\n"
+        "that is named, its diagnosis and a recording of all ranks are written into a directory. A rank\n"
+        "that computes moves; so does one that sleeps and wakes. SIGUSR1 has what is known written at\n"
+        "once, and so has SIGTERM, which ends the watch.",
+        epilog="examples:\n"
+        "  mpi-queues watch mpirun --after 10m -o hang\n"
+        "  mpi-queues watch slurm:1234 --after 1h -o hang --end\n"
+        '  mpi-queues watch 4242 -o hang --then "mail -s hang me@example.org"\n\n'
+        f"Exit status: 0 the job has ended; {STUCK} it was stuck; {128 + signal.SIGTERM} ended by SIGTERM; 2 bad\n"
+        "usage; 3 there is no such job.",
+    )
+    parser.add_argument(
+        "job",
+        metavar="JOB",
+        help="process id or name of its launcher (see: mpi-queues ranks), slurm:JOBID, flux:JOBID or hosts:NODESET",
+    )
+    add_options(parser, needed=True)
+    targets.add_engine(parser)
+    parser.set_defaults(run=run)
+
+
+def add_options(parser: Any, *, needed: bool) -> None:
+    """Adds the options that say when, and what is done then; with ``run`` they are of ``--watch``."""
+    parser.add_argument(
+        "--after",
+        type=_time,
+        default=None,
+        metavar="TIME",
+        help=f"for how long nothing moves before it is told: 90s, 10m, 1h or seconds (default: {_DEFAULT_AFTER})",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=needed,
+        metavar="DIR",
+        help="the directory for diagnosis.txt, diagnosis.json and job.mpirec; nothing in it is replaced",
+    )
+    parser.add_argument(
+        "--then",
+        metavar="COMMAND",
+        help="run this then, without a shell; its environment has the directory in MPI_QUEUES_DIR",
+    )
+    parser.add_argument("--end", action="store_true", help="end the job then")
+    targets.add_timeout(parser, "limit for the time that ranks are stopped at a look (default: 60)")
+
+
+def orders(options: argparse.Namespace) -> Orders:
+    """What the options say.
+
+    Raises:
+        UsageError: where a command is none.
+    """
+    try:
+        words = shlex.split(options.then or "")
+    except ValueError as error:
+        raise UsageError(
+            f"--then {options.then}: {error}", help='such as --then "mail -s hang me@example.org"'
+        ) from None
+    if options.then is not None and not words:
+        raise UsageError("--then: no command is named", help='such as --then "mail -s hang me@example.org"')
+    after = options.after if options.after is not None else _time(_DEFAULT_AFTER)
+    return Orders(after, options.output, words, options.end)
+
+
+def finder(job: str, timeout: float, engine: str) -> Tuple[Callable[[], Sequence[Target]], Optional[int], str]:
+    """What finds the ranks of a job, its launcher on this machine, and what it is called.
+
+    Raises:
+        UserError: where there is no such job.
+    """
+    if job.startswith(PREFIXES):
+        target = NodesTarget(job, engine_of(job, engine))
+        return lambda: [target], None, job
+    found = targets.found_job(job, timeout)
+    return of_launcher(found.pid, timeout, engine), found.pid, f"{found.launcher} (pid {found.pid})"
+
+
+def of_launcher(pid: int, timeout: float, engine: str) -> Callable[[], Sequence[Target]]:
+    """What finds the ranks of a launcher of this machine."""
+
+    def ranks() -> List[Target]:
+        found = targets.found_job(str(pid), timeout)
+        return targets.reaching_out(found, targets.of_job(found), engine)
+
+    return ranks
+
+
+def request_of(options: argparse.Namespace) -> Request:
+    """How processes are read."""
+    return replace(Request(timeout=options.timeout), stacks=True)
+
+
+def run(options: argparse.Namespace) -> int:
+    """``mpi-queues watch``."""
+    given = orders(options)
+    if options.end:
+        ending.command(options.job)
+    find, launcher, name = finder(options.job, options.timeout, options.engine)
+    service = Service(given)
+    service.begin(name, Looks(find, request_of(options)), launcher)
+    asked: List[int] = []
+
+    def came(number: int, frame: object) -> None:
+        asked.append(number)
+        service.bell.ring()
+
+    before = {number: signal.signal(number, came) for number in (signal.SIGTERM, signal.SIGUSR1)}
+    try:
+        return _watch(service, given, asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        service.bell.close()
+
+
+def _watch(service: Service, given: Orders, asked: List[int]) -> int:
+    """``asked`` are the signals that have come."""
+    while not service.has_ended:
+        while asked:
+            number = asked.pop(0)
+            service.write_now(signal.Signals(number).name)
+            if number == signal.SIGTERM:
+                return 128 + signal.SIGTERM
+        if not service.look():
+            return 0
+        if service.has_alarmed:
+            if given.end:
+                service.end_job()
+            return STUCK
+        if not asked:
+            service.wait()
+    return 0
+
+
+def _time(text: str) -> float:
+    unit = _UNITS.get(text[-1:])
+    try:
+        seconds = float(text[:-1] if unit else text) * (unit or 1.0)
+    except ValueError:
+        seconds = 0.0
+    if not 1 <= seconds <= 31 * 86400:
+        raise argparse.ArgumentTypeError(f"{text}: not a time of a second or more, such as 90s, 10m or 1h")
+    return seconds

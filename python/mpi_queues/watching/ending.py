@@ -1,0 +1,72 @@
+"""Ends a job that is stuck: the one that was named, by what started it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from typing import Dict, List, Optional
+
+from ..errors import UsageError
+from ..system import processes
+from .bell import await_end
+
+#: Seconds that a launcher has to end its job, and that the commands of batch systems have.
+GRACE, _COMMAND_TIMEOUT = 10.0, 60.0
+
+#: How jobs of batch systems are ended, by how they are named (SchedMD/slurm scancel(1), flux-framework/flux-core
+#: flux-cancel(1)).
+_COMMANDS = {"slurm:": "scancel", "flux:": "flux cancel"}
+
+
+def command(job: str) -> Optional[List[str]]:
+    """What ends a job of a batch system; None for the job of a launcher of this machine.
+
+    Raises:
+        UsageError: where a job is named by nothing that can be ended.
+    """
+    if job.startswith("hosts:"):
+        raise UsageError(
+            f"{job}: nodes are no job that can be ended", help="leave out --end, or name the job by its launcher"
+        )
+    for prefix, words in _COMMANDS.items():
+        if job.startswith(prefix):
+            return [*words.split(), job[len(prefix) :]]
+    return None
+
+
+def end(launcher: Optional[int], job: str, ranks: List[int]) -> List[str]:
+    """Ends the job: its launcher is told to, and killed where it does not in time; then the ranks that are left. What
+    went wrong, in sentences."""
+    words = command(job)
+    if words is not None:
+        return _run(words)
+    if launcher is None:
+        return [f"{job}: its launcher is not known, and it was not ended"]
+    started: Dict[int, Optional[int]] = {pid: processes.start_time(pid) for pid in [launcher, *ranks]}
+    processes.send(launcher, signal.SIGTERM)
+    # A launcher that is stopped hears nothing.
+    processes.send(launcher, signal.SIGCONT)
+    if not await_end(launcher, started[launcher], GRACE):
+        processes.send(launcher, signal.SIGKILL)
+        await_end(launcher, started[launcher], GRACE)
+    for pid in ranks:
+        if processes.start_time(pid) == started[pid] and not await_end(pid, started[pid], 1.0):
+            processes.send(pid, signal.SIGKILL)
+    left = [pid for pid in started if not await_end(pid, started[pid], 1.0)]
+    return [f"pid {pid} of the job has not ended" for pid in left]
+
+
+def _run(words: List[str]) -> List[str]:
+    try:
+        run = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_COMMAND_TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return [f"{words[0]}: {error}"]
+    return [f"{words[0]}: {run.stderr.strip()[:300]}"] if run.returncode else []

@@ -1,0 +1,150 @@
+"""Looks at a running job, as often as is wanted: all ranks, or a few of them."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass, field, replace
+from typing import Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence, Tuple, Union
+
+from .. import asking
+from .._native import Snapshot
+from ..errors import UserError
+from ..nodes import reading as nodes
+from ..request import Request
+from ..system.watching import watch
+from ..targets import NodesTarget, PidTarget, Target
+from . import clocks
+from .clocks import Clock
+
+#: A process by its host and its number.
+Place = Tuple[str, int]
+#: A process of this machine by its number, or any one.
+Who = Union[int, Place]
+
+#: Kinds of errors that say that nothing is there any more, or nothing yet.
+_NOTHING = frozenset(("gone", "no_job", "no_ranks", "no_process"))
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was read, and what the kernel counted before and after that."""
+
+    snapshot: Snapshot
+    failures: Tuple[UserError, ...]
+    #: When it began (``time.monotonic``), and when the processes went on.
+    begun: float
+    ended: float
+    #: Of processes of this machine. That they were stopped and read counts, too, so there are two.
+    before: Dict[int, Clock] = field(default_factory=dict)
+    after: Dict[int, Clock] = field(default_factory=dict)
+    #: Of those that stand outside MPI, what they have started.
+    started: Mapping[int, Mapping[int, Optional[float]]] = field(default_factory=dict)
+    #: Those whose messages were seen to go before it, and those whose messages may have gone where nobody saw them.
+    moving: FrozenSet[Who] = frozenset()
+    unseen: FrozenSet[Who] = frozenset()
+    #: Whether it is of all ranks.
+    whole: bool = True
+
+    @property
+    def places(self) -> List[Place]:
+        """The processes that are in it."""
+        return [(host, pid) for *_, host, pid in self.snapshot.identities() if host is not None and pid is not None]
+
+
+class Nothing(Exception):
+    """There is no rank to be looked at: there is none yet, or none any more."""
+
+
+class Looks:
+    """The ranks of a job, which are found again at each look at all of them."""
+
+    def __init__(self, find: Callable[[], Sequence[Target]], request: Request) -> None:
+        #: Finds the ranks.
+        self.finder = find
+        #: How processes are read.
+        self.request = request
+        #: The ranks that were found last.
+        self.targets: List[Target] = []
+
+    @property
+    def pids(self) -> List[int]:
+        """The processes of this machine that were found last."""
+        return [target.pid for target in self.targets if isinstance(target, PidTarget)]
+
+    @property
+    def on_nodes(self) -> bool:
+        """Whether some are read by agents of other nodes."""
+        return any(isinstance(target, NodesTarget) for target in self.targets)
+
+    def find(self) -> List[Target]:
+        """The ranks as they are now.
+
+        Raises:
+            Nothing: where there are none.
+            UserError: where they cannot be found.
+        """
+        try:
+            self.targets = list(self.finder())
+        except UserError as error:
+            if error.kind in _NOTHING:
+                self.targets = []
+                raise Nothing(str(error)) from None
+            raise
+        return self.targets
+
+    def all(self, seconds: float = 0.0) -> Look:
+        """All ranks; before that their messages are watched for so many seconds.
+
+        Raises:
+            Nothing: where there is none that can be read.
+            UserError: where the ranks cannot be found.
+        """
+        wanted = self.find()
+        begun = time.monotonic()
+        moving: List[Who] = []
+        unseen: List[Who] = []
+        if seconds:
+            moving, unseen = self._watched(wanted, seconds)
+        look = self._look(wanted, begun, whole=True)
+        for target in wanted:
+            if isinstance(target, NodesTarget):
+                between = nodes.between(target.job)
+                moving += between.moving
+                unseen += between.unseen
+        # Agents are not kept for minutes.
+        nodes.close_all()
+        outside = [one.pid for one in look.snapshot.processes if one.pid in look.before and not one.calls]
+        started = clocks.of_started([pid for pid in outside if pid is not None]) if outside else {}
+        return replace(look, started=started, moving=frozenset(moving), unseen=frozenset(unseen))
+
+    def some(self, pids: Sequence[int]) -> Look:
+        """These processes of this machine, as they were found last.
+
+        Raises:
+            Nothing: where none can be read any more.
+        """
+        wanted = [one for one in self.targets if isinstance(one, PidTarget) and one.pid in pids]
+        return self._look(wanted, time.monotonic(), whole=False)
+
+    def _watched(self, wanted: Sequence[Target], seconds: float) -> Tuple[List[Who], List[Who]]:
+        """Watches the messages of ranks; agents do so between the two looks that they take."""
+        for target in wanted:
+            if isinstance(target, NodesTarget):
+                # An agent has looked before it watches.
+                with contextlib.suppress(UserError):
+                    asking.snapshots([target], self.request, quiet=True)
+                    nodes.begin(target.job, self.request, seconds)
+        seen = watch(self.pids, time.monotonic() + seconds)
+        return [*sorted(seen.moving)], [*sorted(seen.unseen)]
+
+    def _look(self, wanted: Sequence[Target], begun: float, *, whole: bool) -> Look:
+        pids = [target.pid for target in wanted if isinstance(target, PidTarget)]
+        before = clocks.of(pids)
+        snapshots, failures = asking.snapshots(wanted, self.request, quiet=True)
+        after = clocks.of(pids)
+        if not snapshots:
+            raise Nothing("; ".join(str(failure.args[0]) for failure in failures[:3]))
+        problems = [str(failure).replace("\n", "; ") for failure in failures]
+        merged = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
+        return Look(merged, tuple(failures), begun, time.monotonic(), before, after, whole=whole)

@@ -1,0 +1,163 @@
+"""A watch from its begin to its end: it waits, looks, and writes, runs and ends what it was asked to."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from typing import Dict, List, Optional
+
+from .._native import Diagnosis
+from ..errors import UserError
+from ..system import processes
+from ..system.paths import shown
+from . import ending
+from .bell import Bell
+from .files import Directory, Written, clock, duration
+from .looks import Looks, Nothing
+from .watcher import Alarm, Watcher, looked
+
+#: In the environment of the command that is run after an alarm: where the files are.
+DIRECTORY = "MPI_QUEUES_DIR"
+
+#: Seconds for which a command is waited for before the job is ended.
+_COMMAND_TIME = 60.0
+
+#: Seconds in which what is known is written where somebody asks for it: batch systems kill 30 seconds later.
+_ASKED_TIME = 20.0
+
+
+#: Seconds between two times when it is seen to a job of which all is known.
+_NOTHING_TO_DO = 600.0
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What a watch is to do."""
+
+    #: Seconds.
+    after: float
+    directory: str
+    #: The words of a command that is run then; empty for none.
+    then: List[str]
+    #: Whether the job is ended then.
+    end: bool
+
+
+class Service:
+    """One watch of one job."""
+
+    def __init__(self, orders: Orders) -> None:
+        """Makes the directory.
+
+        Raises:
+            UserError: where nothing can be written there.
+        """
+        self._orders = orders
+        self._directory = Directory(orders.directory)
+        self._name = ""
+        self._launcher: Optional[int] = None
+        self._started: Optional[int] = None
+        #: Whether ranks were seen.
+        self._seen = False
+        #: Whether the alarm was given.
+        self.has_alarmed = False
+        self._told = ""
+
+    def begin(self, name: str, looks: Looks, launcher: Optional[int]) -> None:
+        """``name`` is what the job is called, as it was named; ``launcher`` its launcher on this machine."""
+        self._name = name
+        self._looks = looks
+        self._launcher = launcher
+        self._started = None if launcher is None else processes.start_time(launcher)
+        self._watcher = Watcher(looks, self._orders.after, launcher)
+        self.bell = Bell(launcher)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the launcher has ended."""
+        return self.bell.has_ended
+
+    def wait(self) -> None:
+        """Until it is time for the next look, or something happens."""
+        self.bell.wait(_NOTHING_TO_DO if self.has_alarmed else self._watcher.pause)
+
+    def look(self) -> bool:
+        """Looks once; whether the job is there still, or not there yet."""
+        try:
+            alarm = self._watcher.step()
+        except Nothing:
+            return not self._seen
+        except UserError as error:
+            # Told once: it may be so for days.
+            if str(error.args[0]) != self._told:
+                self._told = str(error.args[0])
+                _say(f"{self._told}; the watch goes on")
+            return True
+        self._seen = True
+        if alarm is not None and not self.has_ended:
+            self._alarm(alarm)
+        return True
+
+    def _alarm(self, alarm: Alarm) -> None:
+        self.has_alarmed = True
+        what = "some ranks of it can never go on, and have not moved" if alarm.held else "nothing of it has moved"
+        sentence = f"{self._name}: {what} for {duration(alarm.seconds)}, since {clock(alarm.since)}"
+        _say(f"{sentence}. {alarm.diagnosis.headline}")
+        written = self._directory.write(alarm.diagnosis, [f"{sentence}."], self._looks)
+        _tell_written(written)
+        self._run_command()
+
+    def write_now(self, signal: str) -> None:
+        """Writes what is known at this moment, because a signal asks for it."""
+        limit = min(_ASKED_TIME, self._looks.request.timeout)
+        looks = Looks(self._looks.finder, replace(self._looks.request, timeout=limit))
+        sentence = f"{self._name} at {clock(time.time())}, because of {signal}"
+        diagnosis: Optional[Diagnosis] = None
+        head = [f"{sentence}."]
+        try:
+            diagnosis = looked(looks)
+        except (Nothing, UserError) as error:
+            head.append(f"Nothing could be read: {error.args[0]}")
+        _say(f"{sentence}: {diagnosis.headline if diagnosis is not None else head[-1]}")
+        _tell_written(self._directory.write(diagnosis, head, looks))
+
+    def _run_command(self) -> None:
+        words = self._orders.then
+        if not words:
+            return
+        environment: Dict[str, str] = {**os.environ, DIRECTORY: self._directory.path}
+        try:
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, env=environment)
+        except OSError as error:
+            _say(f"{shown(words[0])}: {error.strerror}")
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_COMMAND_TIME)
+        if process.returncode:
+            _say(f"{shown(words[0])} ended with status {process.returncode}")
+
+    def end_job(self) -> None:
+        """Ends the job."""
+        _say(f"{self._name}: it is ended now")
+        launcher = self._launcher
+        if launcher is not None and processes.start_time(launcher) != self._started:
+            return
+        for problem in ending.end(launcher, self._name, self._looks.pids):
+            _say(problem)
+
+
+def _tell_written(written: Written) -> None:
+    if written.files:
+        _say(f"written to {shown(written.directory)}: {', '.join(shown(name) for name in written.files)}")
+    for problem in written.problems:
+        _say(problem)
+
+
+def _say(text: str) -> None:
+    """One line on standard error; it may be closed."""
+    with contextlib.suppress(OSError):
+        print(f"mpi-queues: {text}", file=sys.stderr, flush=True)

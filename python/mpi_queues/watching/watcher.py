@@ -1,0 +1,161 @@
+"""Looks at a job until nothing of it has moved for so long.
+
+A rank that moves shows that the job does: so while it does, a few ranks are looked at now and then, those that moved
+last. Only where none of these has moved, all are. Where nothing has moved for the time that was named, several looks
+shortly after one another, at uneven times, confirm it: messages that go to and fro may leave two looks alike by chance.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+from typing import List, Optional
+
+from .. import _native
+from .._native import Diagnosis
+from ..system import processes
+from . import movement
+from .looks import Look, Looks, Nothing
+
+#: Ranks that are looked at while the job moves.
+_SAMPLE = 2
+
+#: How often it is looked in the time after which the alarm is given, and the seconds between two looks at least.
+_LOOKS, _LEAST = 10, 0.2
+
+#: So much of one processor is used, at most, while the job moves; where that means longer pauses, not longer than this
+#: part of the time after which the alarm is given.
+_BUDGET, _LONGEST = 0.001, 0.5
+
+#: Looks that confirm that nothing moves, and how long messages are watched before each, in seconds.
+_CONFIRMING, _WINDOW = 6, (0.15, 0.6)
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Nothing has moved for so long."""
+
+    diagnosis: Diagnosis
+    #: When that began (seconds since 1970), and for how many seconds it is so.
+    since: float
+    seconds: float
+    #: Whether some ranks hold each other while others move.
+    held: bool
+
+
+class Watcher:
+    """One job, looked at step by step."""
+
+    def __init__(self, looks: Looks, after: float, launcher: Optional[int] = None) -> None:
+        self.looks = looks
+        self._after = after
+        self._launcher = launcher
+        #: A look at all since which nothing has moved.
+        self._anchor: Optional[Look] = None
+        #: The last look at a few, and who they are.
+        self._glance: Optional[Look] = None
+        self._sample: List[int] = []
+        self._next_whole = 0.0
+        self._cost = 0.0
+
+    @property
+    def pause(self) -> float:
+        """For how many seconds nothing is to be done."""
+        usual = max(_LEAST, self._after / _LOOKS)
+        if self._anchor is not None:
+            return usual
+        return max(usual, min(self._after * _LONGEST, self._cost / _BUDGET))
+
+    def step(self) -> Optional[Alarm]:
+        """Looks once more.
+
+        Raises:
+            Nothing: where there is no rank, not yet or not any more.
+            UserError: where the ranks cannot be found.
+        """
+        used = time.process_time()
+        try:
+            return self._stepped()
+        except Nothing:
+            self._forget()
+            raise
+        finally:
+            self._cost = time.process_time() - used
+
+    def _forget(self) -> None:
+        self._anchor = self._glance = None
+
+    def _stepped(self) -> Optional[Alarm]:
+        if self._anchor is not None:
+            return self._compared(self._anchor)
+        if self._glance is not None:
+            look = self.looks.some(self._sample)
+            if time.monotonic() < self._next_whole and not movement.between(self._glance, look).is_still:
+                self._glance = look
+                return None
+        self._begin(self.looks.all())
+        return None
+
+    def _begin(self, look: Look) -> None:
+        self._anchor, self._glance = look, None
+        self._next_whole = look.ended + self._after
+
+    def _compared(self, anchor: Look) -> Optional[Alarm]:
+        look = self.looks.all()
+        seen = movement.between(anchor, look)
+        if self._is_interrupted(look) or not _goes_on(seen):
+            self._moved(look, seen)
+            return None
+        if look.ended - anchor.ended < self._after:
+            return None
+        return self._confirmed(anchor, look)
+
+    def _moved(self, look: Look, seen: movement.Seen) -> None:
+        movers = [pid for _, pid in sorted(seen.movers) if pid in look.before]
+        if movers:
+            self._sample = movers[:_SAMPLE]
+            self._anchor, self._glance = None, look
+        else:
+            self._begin(look)
+
+    def _confirmed(self, anchor: Look, last: Look) -> Optional[Alarm]:
+        for _ in range(_CONFIRMING):
+            look = self.looks.all(random.uniform(*_WINDOW))
+            seen = movement.between(last, look)
+            if self._is_interrupted(look) or not _goes_on(seen):
+                self._moved(look, seen)
+                return None
+            last = look
+        if self._starved(anchor):
+            return None
+        whole = movement.between(anchor, last)
+        seconds = last.ended - anchor.ended
+        return Alarm(whole.diagnosis, time.time() - seconds, seconds, held=not seen.is_still)
+
+    def _is_interrupted(self, look: Look) -> bool:
+        """Whether somebody has stopped the job, or its ranks: then it does not move, and that is meant."""
+        if self._launcher is not None and processes.state(self._launcher) in ("T", "t"):
+            return True
+        states = [process.state for process in look.snapshot.processes]
+        return all(state == "stopped" for state in states) or "traced" in states
+
+    def _starved(self, anchor: Look) -> List[int]:
+        """Those that want a processor and had none: that they did not move tells nothing."""
+        used = {pid: sum(running for running, _ in clock.threads.values()) / 1e9 for pid, clock in anchor.after.items()}
+        return _native.starved(used, _native.RAN)
+
+
+def _goes_on(seen: movement.Seen) -> bool:
+    """Whether it goes on that nothing goes on."""
+    return seen.is_still or bool(seen.held)
+
+
+def looked(looks: Looks, seconds: float = 0.5) -> Diagnosis:
+    """What is known of a job at once, from two looks.
+
+    Raises:
+        Nothing, UserError: as :meth:`Looks.all`.
+    """
+    first = looks.all()
+    return movement.between(first, looks.all(seconds)).diagnosis
