@@ -124,3 +124,22 @@ def test_what_is_told_in_words(debian_mpi: MpiBuild) -> None:
         text = " ".join(result.out.split())
         assert "latest calls, by the flight recorder: " in text and "MPI_Recv at posts.c:" in text
         assert "(now)" in text
+
+
+def test_the_first_collective_that_differs_is_told(any_mpi: MpiBuild) -> None:
+    program = recorder.compiled(any_mpi, "differs.c")
+    text = (recorder.PROGRAMS / "recorder" / "differs.c").read_text().splitlines()
+    lines = [number for number, line in enumerate(text, 1) if line.endswith("/* differs */")]
+    with Job(any_mpi, program, ranks=3) as job:
+        for rank in range(3):
+            job.waiting(rank, "MPI_Recv")
+        result = mpi_queues("diagnose", *pid_options(job.pids), "--format", "json")
+    assert result.status == 0, str(result)
+    found = json.loads(result.out)
+    first = found["diagnosis"][0]
+    # MPI_Comm_dup is on MPI_COMM_WORLD: these are the second ones of their communicator.
+    assert first["summary"] == 'in collective 2 of "solver" rank 0 called MPI_Bcast and ranks 1 and 2 called MPI_Reduce'
+    assert first["certain"] and [(one["ranks"], one["line"]) for one in first["blamed"]] == [
+        ([0], lines[0]),
+        ([1, 2], lines[1]),
+    ]

@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use super::findings::{
-    self, Context, circles, collectives, deadlock, epochs, finished, messages, non_blocking, requests, slow,
+    self, Context, circles, collectives, deadlock, epochs, finished, messages, non_blocking, recorded, requests, slow,
 };
 use super::job::{Job, ProcIndex};
 use super::matching::Matching;
@@ -52,6 +52,7 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let in_epochs = epochs::find(&context, &findings);
     findings.extend(in_epochs);
     findings.extend(findings::polling::find(&context));
+    findings.extend(recorded::find(&context));
     findings.extend(requests::find(&context));
     findings.extend(slow::find(&context));
     cause::order(&context, &mut findings);

@@ -13,6 +13,7 @@ pub mod numbered;
 pub mod odd_rank;
 pub mod planned;
 pub mod polling;
+pub mod recorded;
 pub mod requests;
 pub mod slow;
 

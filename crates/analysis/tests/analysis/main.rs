@@ -18,6 +18,7 @@ mod named;
 mod non_blocking;
 mod odd_rank;
 mod programs;
+mod recorded;
 mod sentences;
 mod snapshot;
 mod stacks;

@@ -1,0 +1,133 @@
+//! The first collective in which members of a communicator differ, as the flight recorder has seen it: also where they have
+//! gone on since, and stand where nothing shows it.
+
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+
+use super::Context;
+use crate::blame::Blame;
+use crate::job::ProcIndex;
+use crate::words;
+use model::{Call, Finding, FindingKind, HandleWord, PastCollective, RecordedCommunicator, Text};
+
+/// How many of them are told.
+const SHOWN: usize = 16;
+
+/// Findings of more ranks than these are about those that are fewer.
+const ALL_RANKS: usize = 64;
+
+/// A communicator of one world: worlds have their own MPI_COMM_WORLD, which recorders call the same.
+type Key<'a> = (Option<i64>, Option<&'a Text>, HandleWord);
+
+/// Those that took part in a collective, each with its call.
+type Members<'a> = Vec<(ProcIndex, &'a RecordedCommunicator, &'a PastCollective)>;
+
+/// By function and root: who called that.
+type Called<'a> = BTreeMap<(&'a Text, Option<i64>), Vec<(ProcIndex, &'a PastCollective)>>;
+
+/// All of them.
+pub fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut known: HashMap<Key<'_>, Vec<(ProcIndex, &RecordedCommunicator)>> = HashMap::new();
+    for (number, one) in context.job.procs.iter().enumerate() {
+        let Some(process) = one.process else { continue };
+        let Some(history) = &process.history else { continue };
+        // Each process has its own MPI_COMM_SELF, and what is made of it; roots of intercommunicators are given as MPI_ROOT.
+        let shared = history.communicators.iter().filter(|one| one.size != Some(1) && one.remote_size.is_none());
+        for communicator in shared {
+            let Some(identity) = communicator.identity else { continue };
+            let key = (process.world, process.world_key.as_ref(), identity);
+            known.entry(key).or_default().push((ProcIndex(number), communicator));
+        }
+    }
+    let mut found: Vec<Finding> = known.values().filter_map(|members| first_differing(context, members)).collect();
+    found.sort_by(|one, other| one.summary.cmp(&other.summary));
+    found.truncate(SHOWN);
+    found
+}
+
+fn first_differing(context: &Context<'_>, members: &[(ProcIndex, &RecordedCommunicator)]) -> Option<Finding> {
+    // Where all have begun as many, and the same, nothing differs.
+    let (_, first) = members.first()?;
+    if members.iter().all(|(_, one)| (one.collectives, one.order) == (first.collectives, first.order)) {
+        return None;
+    }
+    let mut by_number: BTreeMap<u64, Members<'_>> = BTreeMap::new();
+    for (proc, communicator) in members {
+        for collective in &communicator.latest {
+            by_number.entry(collective.number).or_default().push((*proc, communicator, collective));
+        }
+    }
+    let (number, all) = by_number.iter().find(|(_, all)| differ(all))?;
+    // Where all stand in it still, their calls tell it.
+    if all.iter().all(|(_, communicator, _)| communicator.collectives == *number) {
+        return None;
+    }
+    let before = number.checked_sub(1).and_then(|before| by_number.get(&before));
+    let is_first = *number == 1 || before.is_some_and(|before| before.len() == all.len());
+    Some(told(context, *number, all, is_first))
+}
+
+/// Whether members cannot have called the same collective.
+fn differ(all: &Members<'_>) -> bool {
+    let Some(((_, _, first), others)) = all.split_first() else { return false };
+    others.iter().any(|(_, _, other)| first.function != other.function) || roots_differ(all)
+}
+
+fn roots_differ(all: &Members<'_>) -> bool {
+    let mut roots = all.iter().filter_map(|(_, _, one)| one.given.peer);
+    roots.next().is_some_and(|first| roots.any(|other| other != first))
+}
+
+fn told(context: &Context<'_>, number: u64, all: &Members<'_>, is_first: bool) -> Finding {
+    let mut groups = Called::new();
+    for (proc, _, collective) in all {
+        groups.entry((&collective.function, collective.given.peer)).or_default().push((*proc, collective));
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, members)| members.len());
+    let one_function = groups.windows(2).all(|pair| pair[0].0.0 == pair[1].0.0);
+    let parts: Vec<String> = groups
+        .iter()
+        .map(|((function, root), members)| {
+            let procs: Vec<ProcIndex> = members.iter().map(|(proc, _)| *proc).collect();
+            let root = root.filter(|_| one_function).map_or_else(String::new, |root| format!(" with root {root}"));
+            format!("{} called {function}{root}", words::procs(context.job, &procs))
+        })
+        .collect();
+    let name = all.iter().find_map(|(_, communicator, _)| communicator.name.as_deref()).unwrap_or_default();
+    let total: usize = groups.iter().map(|(_, members)| members.len()).sum();
+    let fewer = if total > ALL_RANKS { groups.len() - 1 } else { groups.len() };
+    let procs: Vec<ProcIndex> =
+        groups.iter().take(fewer).flat_map(|(_, members)| members.iter().map(|(proc, _)| *proc)).collect();
+    let mut ranks = context.ranks(&procs);
+    ranks.sort_unstable();
+    let mut blame = Blame::default();
+    for (proc, collective) in groups.iter().flat_map(|(_, members)| members) {
+        let call = Call {
+            function: collective.function.clone(),
+            file: collective.given.file.clone(),
+            line: collective.given.line,
+            caller: collective.given.caller.clone(),
+            ..Call::default()
+        };
+        blame.standing(words::rank(context.job, *proc), &call);
+    }
+    let mut evidence = vec![format!(
+        "The flight recorder has seen collective {number} of {}: all members of a communicator must call the same ones in the \
+         same order.",
+        words::named(name)
+    )];
+    if !is_first {
+        evidence.push("What was called before is not kept of all of them: they may have differed earlier.".to_owned());
+    }
+    Finding {
+        kind: if one_function { FindingKind::RootMismatch } else { FindingKind::CollectiveMismatch },
+        summary: format!("in collective {number} of {} {}", words::named(name), words::list(&parts, "and")),
+        ranks,
+        calls: context.calls(&procs),
+        certain: true,
+        evidence,
+        blamed: blame.places(),
+        ..Finding::default()
+    }
+}
