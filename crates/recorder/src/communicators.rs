@@ -32,8 +32,9 @@ fn row(place: usize) -> *mut Communicator {
 /// A collective begins on a communicator.
 #[inline(never)]
 pub fn collective(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, call: &Call, number_of_call: u64) {
-    let place = if thread.latest_communicator == call.object && call.object != 0 {
-        thread.latest_row as usize
+    let latest = thread.latest_row as usize;
+    let place = if thread.latest_communicator == call.object && is_still(latest, call.object) {
+        latest
     } else {
         let Some(place) = place_of(call.object) else { return };
         thread.latest_communicator = call.object;
@@ -66,6 +67,13 @@ pub fn collective(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, call: &
         whole.store(number, Ordering::Release);
         AtomicU64::from_ptr(&raw mut (*row).collectives).store(number, Ordering::Release);
     }
+}
+
+/// Whether a row is that of this communicator: it may have been freed meanwhile, and the handle be another's.
+#[inline(always)]
+fn is_still(place: usize, word: u64) -> bool {
+    // SAFETY: a row of the table.
+    unsafe { (*row(place)).handle == word && (*row(place)).state == state::LIVE }
 }
 
 /// The row of a communicator; one that was not seen when it was made is entered now.
@@ -228,8 +236,10 @@ fn made(frame: &Frame, wrapper: &Wrapper, call: &Call, number_of_call: u64) {
 fn free(word: u64) {
     let in_c = if word & FORTRAN_HANDLE == 0 { Some(word) } else { alias(word) };
     let Some(place) = in_c.and_then(|word| keys().find(word, &SPILLED)) else { return };
-    if word & FORTRAN_HANDLE != 0 {
-        forget_alias(word);
+    // Whatever language frees it.
+    for slot in ALIASES.iter().filter(|slot| slot[1].load(Ordering::Acquire) == place as u64 + 1) {
+        slot[1].store(0, Ordering::Release);
+        slot[0].store(0, Ordering::Release);
     }
     // SAFETY: a row of the table and its key. The row stays until another communicator takes it.
     unsafe {
