@@ -101,7 +101,8 @@ impl<T: Target> Reading<'_, T> {
             };
             self.places.tell(row.u64(offset_of!(Row_, site)), &mut given);
             let op = handle(row.u64(offset_of!(Row_, op)));
-            found.push(PastCollective { number, function: self.function(count).0, op, given });
+            let inside = self.is_inside(row.u64(offset_of!(Row_, call)));
+            found.push(PastCollective { number, function: self.function(count).0, inside, op, given });
         }
         Ok(found)
     }
@@ -155,6 +156,13 @@ impl<T: Target> Reading<'_, T> {
     pub(crate) fn function(&self, count: u64) -> (Text, bool) {
         let number = usize::from((count >> COUNT_BITS) as u16 & FUNCTION_NUMBER);
         self.functions.get(number).map_or((Text::default(), false), |row| (row.name.clone(), row.on_communicator))
+    }
+
+    /// Whether a thread is in a call, by the call's number, which has the thread's row above it.
+    fn is_inside(&self, call: u64) -> bool {
+        let thread = self.header.threads.row(self.target, call >> COUNT_BITS);
+        let current = thread.map_or(0, |bytes| Row(&bytes).u64(offset_of!(format::Thread, current)));
+        current != 0 && current == call & ((1 << COUNT_BITS) - 1)
     }
 
     /// The function of a call by the call's number, which has its thread's row above it; where its thread's ring still has it.

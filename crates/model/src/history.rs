@@ -178,6 +178,9 @@ pub struct PastCollective {
     pub number: u64,
     /// The function in C.
     pub function: Text,
+    /// Whether the process is in that call.
+    #[serde(skip_serializing_if = "is_false")]
+    pub inside: bool,
     /// The handle of the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub op: Option<HandleWord>,

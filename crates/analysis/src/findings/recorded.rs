@@ -59,7 +59,7 @@ fn first_differing(context: &Context<'_>, members: &[(ProcIndex, &RecordedCommun
     }
     let (number, all) = by_number.iter().find(|(_, all)| differ(all))?;
     // Where all stand in it still, their calls tell it.
-    if all.iter().all(|(_, communicator, _)| communicator.collectives == *number) {
+    if all.iter().all(|(_, _, collective)| collective.inside) {
         return None;
     }
     let before = number.checked_sub(1).and_then(|before| by_number.get(&before));

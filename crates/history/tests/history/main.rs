@@ -81,6 +81,7 @@ impl Record {
             record.u64(at + offset_of!(format::Collective, number), number);
             record.u64(at + offset_of!(format::Collective, count), (2 << COUNT_BITS) | 8);
             record.u32(at + offset_of!(format::Collective, root), number as u32);
+            record.u64(at + offset_of!(format::Collective, call), 4 + number);
         }
         let total = record.bytes.len() as u64;
         record.u64(offset_of!(format::Header, total_bytes), total);
@@ -144,8 +145,9 @@ fn what_is_kept_is_told() {
     assert_eq!(found.requests[0].given.communicator.as_deref(), Some("0x77"));
     let [world] = found.communicators.as_slice() else { panic!("{found:?}") };
     assert_eq!((world.identity, world.collectives, world.remote_size), (Some(HandleWord(0xabc)), 2, None));
-    let told: Vec<_> = world.latest.iter().map(|one| (one.number, &*one.function, one.given.peer)).collect();
-    assert_eq!(told, [(1, "MPI_Bcast", Some(1)), (2, "MPI_Bcast", Some(2))]);
+    let told: Vec<_> =
+        world.latest.iter().map(|one| (one.number, &*one.function, one.given.peer, one.inside)).collect();
+    assert_eq!(told, [(1, "MPI_Bcast", Some(1), false), (2, "MPI_Bcast", Some(2), true)]);
 }
 
 #[test]
