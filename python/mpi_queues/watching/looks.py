@@ -26,6 +26,13 @@ Who = Union[int, Place]
 _NOTHING = frozenset(("gone", "no_job", "no_ranks", "no_process"))
 
 
+#: Seconds in which threads that stood have gone on.
+_SETTLING = 0.05
+
+#: So many reasons why nothing can be read are told.
+_MOST_TOLD = 3
+
+
 @dataclass(frozen=True)
 class Look:
     """What was read, and what the kernel counted before and after that."""
@@ -97,8 +104,8 @@ class Looks:
         """All ranks; before that their messages are watched for so many seconds.
 
         Raises:
-            Nothing: where there is none that can be read.
-            UserError: where the ranks cannot be found.
+            Nothing: where there is none.
+            UserError: where they cannot be found, or none can be read.
         """
         wanted = self.find()
         begun = time.monotonic()
@@ -122,7 +129,8 @@ class Looks:
         """These processes of this machine, as they were found last.
 
         Raises:
-            Nothing: where none can be read any more.
+            Nothing: where there is none any more.
+            UserError: where none can be read.
         """
         wanted = [one for one in self.targets if isinstance(one, PidTarget) and one.pid in pids]
         return self._look(wanted, time.monotonic(), whole=False)
@@ -142,9 +150,15 @@ class Looks:
         pids = [target.pid for target in wanted if isinstance(target, PidTarget)]
         before = clocks.of(pids)
         snapshots, failures = asking.snapshots(wanted, self.request, quiet=True)
+        ended = time.monotonic()
+        # To go on takes a moment of a processor, which is not theirs.
+        time.sleep(_SETTLING)
         after = clocks.of(pids)
         if not snapshots:
-            raise Nothing("; ".join(str(failure.args[0]) for failure in failures[:3]))
+            said = "; ".join(str(failure.args[0]) for failure in failures[:_MOST_TOLD])
+            if all(failure.kind in _NOTHING for failure in failures):
+                raise Nothing(said)
+            raise UserError(said, kind=failures[0].kind)
         problems = [str(failure).replace("\n", "; ") for failure in failures]
         merged = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
-        return Look(merged, tuple(failures), begun, time.monotonic(), before, after, whole=whole)
+        return Look(merged, tuple(failures), begun, ended, before, after, whole=whole)
