@@ -16,8 +16,12 @@ GUARD = 180.0
 Compiled = Callable[[str, MpiBuild], Path]
 
 
-def started(command: List[str], environment: Dict[str, str], **options: object) -> subprocess.Popen[str]:
-    """``mpi-queues …`` beside the test."""
+#: Starts ``mpi-queues`` with these arguments in this environment, and ends it with the test.
+Started = Callable[..., "subprocess.Popen[str]"]
+
+
+def starts(command: List[str], environment: Dict[str, str], **options: object) -> subprocess.Popen[str]:
+    """``mpi-queues …``, whose output is read through pipes."""
     return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
         [str(MPI_QUEUES), *command],
         env=environment,

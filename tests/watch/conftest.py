@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
-from typing import Callable, Dict, Iterator
+from typing import Callable, Dict, Iterator, List
 
 import pytest
 from support import builds
 from support.paths import PROGRAMS
 from support.starters import Place
+from support.watched import Started, starts
 
 
 @pytest.fixture
@@ -24,6 +26,25 @@ def place() -> Iterator[Place]:
 def environment(place: Place) -> Dict[str, str]:
     """For jobs on this machine alone."""
     return {**os.environ, **place.environment, "MPIQ_DIRECTORY": str(place.directory)}
+
+
+@pytest.fixture
+def started(place: Place) -> Iterator[Started]:
+    """Starts ``mpi-queues``; it ends with the test, and so does what it has started."""
+    runs: List[subprocess.Popen[str]] = []
+
+    def start(*arguments: object, **options: object) -> subprocess.Popen[str]:
+        runs.append(starts(*arguments, **options))  # type: ignore[arg-type]
+        return runs[-1]
+
+    yield start
+    place.end()
+    for run in runs:
+        run.kill()
+        run.wait()
+        for stream in (run.stdout, run.stderr):
+            if stream is not None:
+                stream.close()
 
 
 @pytest.fixture

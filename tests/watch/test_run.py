@@ -17,7 +17,7 @@ from support import processes
 from support.builds import MpiBuild
 from support.paths import MPI_QUEUES
 from support.starters import Place
-from support.watched import GUARD, Compiled, started
+from support.watched import GUARD, Compiled, Started
 
 #: With the recorder alone, and with a watch beside the job, which stands between.
 WAYS = ("recorder", "watch", "both")
@@ -105,7 +105,7 @@ def test_descriptors_that_are_open_are_handed_on(environment: Dict[str, str], tm
 @pytest.mark.parametrize("way", ["recorder", "watch"])
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
 def test_a_signal_reaches_the_launcher(
-    number: signal.Signals, way: str, library: str, environment: Dict[str, str], tmp_path: Path
+    number: signal.Signals, way: str, library: str, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     """No terminal is there: what is sent to us is meant for it."""
     script = f"trap 'echo heard; exit 5' {number.name[3:]}; echo ready; while :; do sleep 0.1; done"
@@ -117,7 +117,7 @@ def test_a_signal_reaches_the_launcher(
 
 
 def test_what_is_known_is_written_before_a_signal_of_the_batch_system_arrives(
-    debian_mpi: MpiBuild, program: Compiled, environment: Dict[str, str], tmp_path: Path
+    debian_mpi: MpiBuild, program: Compiled, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     command = [str(debian_mpi.mpirun), "-n", "2", str(program("status", debian_mpi)), "waits"]
     run = started([*run_options("watch", "", tmp_path), *command], environment)
@@ -134,7 +134,9 @@ def test_what_is_known_is_written_before_a_signal_of_the_batch_system_arrives(
     assert "because of SIGUSR1" in (tmp_path / "diagnosis.txt").read_text()
 
 
-def test_who_is_killed_takes_the_launcher_along(place: Place, environment: Dict[str, str], tmp_path: Path) -> None:
+def test_who_is_killed_takes_the_launcher_along(
+    place: Place, started: Started, environment: Dict[str, str], tmp_path: Path
+) -> None:
     run = started([*run_options("watch", "", tmp_path), "sh", "-c", "echo $$; exec sleep 600"], environment)
     assert run.stdout is not None
     launcher = int(run.stdout.readline())
@@ -225,7 +227,9 @@ def test_a_terminal_is_the_jobs(way: str, library: str, environment: Dict[str, s
         (["watch", "hosts:a", "-o", "x", "--end"], "hosts:a: nodes are no job that can be ended"),
     ],
 )
-def test_bad_usage(arguments: List[str], named: str, environment: Dict[str, str], tmp_path: Path) -> None:
+def test_bad_usage(
+    arguments: List[str], named: str, started: Started, environment: Dict[str, str], tmp_path: Path
+) -> None:
     run = started(arguments, environment, cwd=tmp_path)
     out, error = run.communicate(timeout=GUARD)
     assert (run.returncode, out) == (2, ""), error

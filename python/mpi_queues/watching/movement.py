@@ -70,7 +70,7 @@ def _has_moved(process: Process, state: str, earlier: Look, later: Look, *, stuc
     if state == "spinning" and stuck:
         return False
     pid = process.pid or 0
-    if pid not in later.before:
+    if pid not in later.clocks:
         # On another node nobody counts: what is outside MPI is at work, unless all that it does is to wait.
         return any(_is_at_work(thread) for thread in process.outside if _is_of_application(thread, process))
     return _ran(process, pid, earlier, later) or earlier.started.get(pid) != later.started.get(pid)
@@ -87,7 +87,7 @@ def _is_at_work(thread: Dict[str, Any]) -> bool:
 
 def _ran(process: Process, pid: int, earlier: Look, later: Look) -> bool:
     """Whether a thread outside MPI has had a processor."""
-    first, last = earlier.after.get(pid), later.before.get(pid)
+    first, last = earlier.clocks.get(pid), later.clocks.get(pid)
     if first is None or last is None:
         return True
     threads: List[int] = [thread["thread"] for thread in process.outside if _is_of_application(thread, process)]

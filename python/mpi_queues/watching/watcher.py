@@ -115,7 +115,7 @@ class Watcher:
 
     def _moved(self, look: Look, seen: movement.Seen) -> None:
         self._begin(look)
-        movers = [pid for _, pid in sorted(seen.movers) if pid in look.before]
+        movers = [pid for _, pid in sorted(seen.movers) if pid in look.clocks]
         if movers:
             self._sample = movers[:_SAMPLE]
             self._anchor, self._glance = None, look
@@ -143,8 +143,7 @@ class Watcher:
 
     def _starved(self, anchor: Look) -> List[int]:
         """Those that want a processor and had none: that they did not move tells nothing."""
-        used = {pid: sum(running for running, _ in clock.threads.values()) / 1e9 for pid, clock in anchor.after.items()}
-        return _native.starved(used, _native.RAN)
+        return _native.starved(anchor.used, _native.RAN)
 
 
 def _goes_on(seen: movement.Seen) -> bool:
