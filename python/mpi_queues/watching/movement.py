@@ -67,8 +67,9 @@ def _held(diagnosis: Diagnosis) -> FrozenSet[int]:
 def _has_moved(process: Process, state: str, earlier: Look, later: Look, *, stuck: bool) -> bool:
     if state in ("moved", "slow"):
         return True
-    if state == "spinning" and stuck:
-        return False
+    if state == "spinning":
+        # It asks again and again, and may compute in between: unless what it asks for cannot come.
+        return not stuck
     pid = process.pid or 0
     if pid not in later.clocks:
         # On another node nobody counts: what is outside MPI is at work, unless all that it does is to wait.
