@@ -28,7 +28,7 @@ def add_command(commands: Any) -> None:
     """Adds ``run`` to the command line."""
     parser = commands.add_parser(
         "run",
-        usage="mpi-queues run [--recorder] [--watch -o DIR [--after TIME] [--then COMMAND] [--end]] -- COMMAND...",
+        usage="mpi-queues run [--recorder] [--watch -o DIR [--after TIME] [...]] -- COMMAND...",
         help="start a job with the flight recorder, or watched, or both",
         description="Starts a job as the command alone would. The flight recorder is preloaded under its ranks, by\n"
         "the option that its launcher has for environment variables. A watch looks at the job now and then,\n"
@@ -77,8 +77,7 @@ def _watched(made: preloading.Preloaded, options: argparse.Namespace) -> int:
     given = watch.orders(options)
     # What is wrong with the directory is told before anything is started.
     service = Service(given)
-    launcher = Launcher(made.command, made.environment)
-    with launcher:
+    with Launcher(made.command, made.environment, _WRITTEN_BEFORE) as launcher:
         looks = Looks(watch.of_launcher(launcher.pid, options.timeout, options.engine), watch.request_of(options))
         service.begin(f"{os.path.basename(made.command[0])} (pid {launcher.pid})", looks, launcher.pid)
         before = signal.set_wakeup_fd(service.bell.write_end, warn_on_full_buffer=False)
@@ -93,7 +92,6 @@ def _beside(launcher: Launcher, service: Service, given: Orders) -> bool:
     """Watches until the launcher has ended; whether we have ended it."""
     ended = False
     watches = True
-    launcher.holding = _WRITTEN_BEFORE
     while launcher.status is None:
         try:
             ended = _watch_once(launcher, service, given, watches) or ended

@@ -18,6 +18,20 @@ class Clock:
     #: By thread: nanoseconds for which it has had a processor, and how often it has had one.
     threads: Dict[int, Tuple[int, int]]
 
+    @property
+    def seconds(self) -> float:
+        """For how long it has had a processor."""
+        return sum(running for running, _ in self.threads.values()) / 1e9
+
+    def without(self, other: Clock) -> Clock:
+        """What is left without what another one has counted."""
+        return Clock(
+            {
+                thread: (running - other.threads.get(thread, (0, 0))[0], times - other.threads.get(thread, (0, 0))[1])
+                for thread, (running, times) in self.threads.items()
+            }
+        )
+
     def thread(self, number: int, pid: int) -> Optional[Tuple[int, int]]:
         """Of the thread that snapshots give that number: the one that the process began with is 1, the others follow
         as the kernel numbers them."""

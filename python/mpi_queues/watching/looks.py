@@ -26,18 +26,26 @@ Who = Union[int, Place]
 _NOTHING = frozenset(("gone", "no_job", "no_ranks", "no_process"))
 
 
+#: Seconds in which threads that stood have gone on.
+_SETTLING = 0.05
+
+#: So many reasons why nothing can be read are told.
+_MOST_TOLD = 3
+
+
 @dataclass(frozen=True)
 class Look:
-    """What was read, and what the kernel counted before and after that."""
+    """What was read, and what the kernel had counted when that began."""
 
     snapshot: Snapshot
     failures: Tuple[UserError, ...]
     #: When it began (``time.monotonic``), and when the processes went on.
     begun: float
     ended: float
-    #: Of processes of this machine. That they were stopped and read counts, too, so there are two.
-    before: Dict[int, Clock] = field(default_factory=dict)
-    after: Dict[int, Clock] = field(default_factory=dict)
+    #: Of processes of this machine, without what looks have cost them: to stop and to go on counts, too.
+    clocks: Mapping[int, Clock] = field(default_factory=dict)
+    #: For how many seconds each has had a processor, with that.
+    used: Mapping[int, float] = field(default_factory=dict)
     #: Of those that stand outside MPI, what they have started.
     started: Mapping[int, Mapping[int, Optional[float]]] = field(default_factory=dict)
     #: Those whose messages were seen to go before it, and those whose messages may have gone where nobody saw them.
@@ -66,6 +74,8 @@ class Looks:
         self.request = request
         #: The ranks that were found last.
         self.targets: List[Target] = []
+        #: What looks have cost each process, as its clock counts it.
+        self._own: Dict[int, Clock] = {}
 
     @property
     def pids(self) -> List[int]:
@@ -97,8 +107,8 @@ class Looks:
         """All ranks; before that their messages are watched for so many seconds.
 
         Raises:
-            Nothing: where there is none that can be read.
-            UserError: where the ranks cannot be found.
+            Nothing: where there is none.
+            UserError: where they cannot be found, or none can be read.
         """
         wanted = self.find()
         begun = time.monotonic()
@@ -114,7 +124,7 @@ class Looks:
                 unseen += between.unseen
         # Agents are not kept for minutes.
         nodes.close_all()
-        outside = [one.pid for one in look.snapshot.processes if one.pid in look.before and not one.calls]
+        outside = [one.pid for one in look.snapshot.processes if one.pid in look.clocks and not one.calls]
         started = clocks.of_started([pid for pid in outside if pid is not None]) if outside else {}
         return replace(look, started=started, moving=frozenset(moving), unseen=frozenset(unseen))
 
@@ -122,7 +132,8 @@ class Looks:
         """These processes of this machine, as they were found last.
 
         Raises:
-            Nothing: where none can be read any more.
+            Nothing: where there is none any more.
+            UserError: where none can be read.
         """
         wanted = [one for one in self.targets if isinstance(one, PidTarget) and one.pid in pids]
         return self._look(wanted, time.monotonic(), whole=False)
@@ -142,9 +153,19 @@ class Looks:
         pids = [target.pid for target in wanted if isinstance(target, PidTarget)]
         before = clocks.of(pids)
         snapshots, failures = asking.snapshots(wanted, self.request, quiet=True)
+        ended = time.monotonic()
+        # To go on takes a moment of a processor, which is not theirs.
+        time.sleep(_SETTLING)
         after = clocks.of(pids)
+        own = {pid: self._own.get(pid, Clock({})) for pid in pids}
+        told = {pid: clock.without(own[pid]) for pid, clock in before.items()}
+        self._own.update({pid: clock.without(told[pid]) for pid, clock in after.items() if pid in told})
+        used = {pid: clock.seconds for pid, clock in after.items()}
         if not snapshots:
-            raise Nothing("; ".join(str(failure.args[0]) for failure in failures[:3]))
+            said = "; ".join(str(failure.args[0]) for failure in failures[:_MOST_TOLD])
+            if all(failure.kind in _NOTHING for failure in failures):
+                raise Nothing(said)
+            raise UserError(said, kind=failures[0].kind)
         problems = [str(failure).replace("\n", "; ") for failure in failures]
         merged = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
-        return Look(merged, tuple(failures), begun, time.monotonic(), before, after, whole=whole)
+        return Look(merged, tuple(failures), begun, ended, told, used, whole=whole)

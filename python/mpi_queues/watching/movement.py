@@ -67,10 +67,11 @@ def _held(diagnosis: Diagnosis) -> FrozenSet[int]:
 def _has_moved(process: Process, state: str, earlier: Look, later: Look, *, stuck: bool) -> bool:
     if state in ("moved", "slow"):
         return True
-    if state == "spinning" and stuck:
-        return False
+    if state == "spinning":
+        # It asks again and again, and may compute in between: unless what it asks for cannot come.
+        return not stuck
     pid = process.pid or 0
-    if pid not in later.before:
+    if pid not in later.clocks:
         # On another node nobody counts: what is outside MPI is at work, unless all that it does is to wait.
         return any(_is_at_work(thread) for thread in process.outside if _is_of_application(thread, process))
     return _ran(process, pid, earlier, later) or earlier.started.get(pid) != later.started.get(pid)
@@ -87,7 +88,7 @@ def _is_at_work(thread: Dict[str, Any]) -> bool:
 
 def _ran(process: Process, pid: int, earlier: Look, later: Look) -> bool:
     """Whether a thread outside MPI has had a processor."""
-    first, last = earlier.after.get(pid), later.before.get(pid)
+    first, last = earlier.clocks.get(pid), later.clocks.get(pid)
     if first is None or last is None:
         return True
     threads: List[int] = [thread["thread"] for thread in process.outside if _is_of_application(thread, process)]

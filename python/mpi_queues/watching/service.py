@@ -65,7 +65,9 @@ class Service:
         self._seen = False
         #: Whether the alarm was given.
         self.has_alarmed = False
-        self._told = ""
+        #: Since when nothing can be read, and whether that was told.
+        self._unread_since: Optional[float] = None
+        self._told = False
 
     def begin(self, name: str, looks: Looks, launcher: Optional[int]) -> None:
         """``name`` is what the job is called, as it was named; ``launcher`` its launcher on this machine."""
@@ -86,21 +88,28 @@ class Service:
         self.bell.wait(_NOTHING_TO_DO if self.has_alarmed else self._watcher.pause)
 
     def look(self) -> bool:
-        """Looks once; whether the job is there still, or not there yet."""
+        """Looks once; whether there is more to be looked at, or will be."""
         try:
             alarm = self._watcher.step()
         except Nothing:
-            return not self._seen
+            # A launcher may start further ranks; a batch system's job without ranks has ended.
+            return self._launcher is not None or not self._seen
         except UserError as error:
-            # Told once: it may be so for days.
-            if str(error.args[0]) != self._told:
-                self._told = str(error.args[0])
-                _say(f"{self._told}; the watch goes on")
+            self._tell_unread(str(error.args[0]))
             return True
-        self._seen = True
+        self._seen, self._unread_since = True, None
         if alarm is not None and not self.has_ended:
             self._alarm(alarm)
         return True
+
+    def _tell_unread(self, why: str) -> None:
+        """Once, where it is so for as long as an alarm takes: ranks that begin cannot be read for a moment."""
+        now = time.monotonic()
+        if self._unread_since is None:
+            self._unread_since, self._told = now, False
+        elif now - self._unread_since >= self._orders.after and not self._told:
+            self._told = True
+            _say(f"{self._name}: nothing could be read for {duration(self._orders.after)}; the watch goes on: {why}")
 
     def _alarm(self, alarm: Alarm) -> None:
         self.has_alarmed = True

@@ -14,7 +14,7 @@ import signal
 import struct
 import sys
 from types import FrameType
-from typing import Any, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple
+from typing import AbstractSet, Any, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple
 
 from ..system.paths import shown
 
@@ -58,8 +58,8 @@ def _not_started(program: str, error: OSError) -> SystemExit:
 class Launcher:
     """A launcher that was started. A context manager: signals go to it meanwhile."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Starts it.
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], holding: Tuple[int, ...] = ()) -> None:
+        """Starts it; ``holding`` are signals that are kept in ``held`` when they come.
 
         Raises:
             SystemExit: where it cannot be started, with the status that shells give.
@@ -70,10 +70,16 @@ class Launcher:
         #: Signals that came and are not passed on yet, by who wants to do something first.
         self.held: List[int] = []
         #: Those that are held when they come.
-        self.holding: Tuple[int, ...] = ()
-        self.pid = self._start(command, environment)
+        self.holding = holding
+        # What comes from now on is for the launcher.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, (*_PASSED_ON, *_OF_TERMINALS, signal.SIGCHLD))
+        try:
+            self.pid = self._start(command, environment, mask)
+            self._install()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
-    def _start(self, command: Sequence[str], environment: Mapping[str, str]) -> int:
+    def _start(self, command: Sequence[str], environment: Mapping[str, str], mask: AbstractSet[int]) -> int:
         with contextlib.suppress(OSError):
             sys.stdout.flush()
             sys.stderr.flush()
@@ -90,6 +96,7 @@ class Launcher:
                 for number in (*_PASSED_ON, *_OF_TERMINALS, *_OF_PYTHON):
                     if signal.getsignal(number) is not signal.SIG_IGN or number in _OF_PYTHON:
                         signal.signal(number, signal.SIG_DFL)
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
                 os.execvpe(command[0], list(command), dict(environment))
             except OSError as error:
                 os.write(tell, struct.pack("i", error.errno or 0))
@@ -105,14 +112,14 @@ class Launcher:
             raise _not_started(command[0], OSError(number, os.strerror(number)))
         return pid
 
-    def __enter__(self) -> Launcher:
+    def _install(self) -> None:
         for number in (*_PASSED_ON, *_OF_TERMINALS):
             # What was ignored before us the launcher ignores, too.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, self._came)
         self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, self._child)
-        # It may have ended already.
-        self._child(signal.SIGCHLD, None)
+
+    def __enter__(self) -> Launcher:
         return self
 
     def __exit__(self, *_: object) -> None:

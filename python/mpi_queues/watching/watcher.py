@@ -14,6 +14,7 @@ from typing import List, Optional
 
 from .. import _native
 from .._native import Diagnosis
+from ..errors import UserError
 from ..system import processes
 from . import movement
 from .looks import Look, Looks, Nothing
@@ -56,7 +57,8 @@ class Watcher:
         #: The last look at a few, and who they are.
         self._glance: Optional[Look] = None
         self._sample: List[int] = []
-        self._next_whole = 0.0
+        #: The last look at all that was no confirmation.
+        self._whole: Optional[Look] = None
         self._cost = 0.0
 
     @property
@@ -72,52 +74,51 @@ class Watcher:
 
         Raises:
             Nothing: where there is no rank, not yet or not any more.
-            UserError: where the ranks cannot be found.
+            UserError: where the ranks cannot be found, or none can be read.
         """
         used = time.process_time()
         try:
             return self._stepped()
-        except Nothing:
-            self._forget()
+        except (Nothing, UserError):
+            self._anchor = self._glance = self._whole = None
             raise
         finally:
             self._cost = time.process_time() - used
 
-    def _forget(self) -> None:
-        self._anchor = self._glance = None
-
     def _stepped(self) -> Optional[Alarm]:
         if self._anchor is not None:
-            return self._compared(self._anchor)
-        if self._glance is not None:
+            return self._compared(self._anchor, self.looks.all())
+        if self._glance is not None and self._whole is not None:
+            if time.monotonic() >= self._whole.ended + self._after:
+                # Others than these few may be stuck.
+                return self._compared(self._whole, self.looks.all())
             look = self.looks.some(self._sample)
-            if time.monotonic() < self._next_whole and not movement.between(self._glance, look).is_still:
+            if not movement.between(self._glance, look).is_still:
                 self._glance = look
                 return None
         self._begin(self.looks.all())
         return None
 
     def _begin(self, look: Look) -> None:
-        self._anchor, self._glance = look, None
-        self._next_whole = look.ended + self._after
+        self._anchor = self._whole = look
+        self._glance = None
 
-    def _compared(self, anchor: Look) -> Optional[Alarm]:
-        look = self.looks.all()
+    def _compared(self, anchor: Look, look: Look) -> Optional[Alarm]:
         seen = movement.between(anchor, look)
         if self._is_interrupted(look) or not _goes_on(seen):
             self._moved(look, seen)
             return None
+        self._anchor, self._glance = anchor, None
         if look.ended - anchor.ended < self._after:
             return None
         return self._confirmed(anchor, look)
 
     def _moved(self, look: Look, seen: movement.Seen) -> None:
-        movers = [pid for _, pid in sorted(seen.movers) if pid in look.before]
+        self._begin(look)
+        movers = [pid for _, pid in sorted(seen.movers) if pid in look.clocks]
         if movers:
             self._sample = movers[:_SAMPLE]
             self._anchor, self._glance = None, look
-        else:
-            self._begin(look)
 
     def _confirmed(self, anchor: Look, last: Look) -> Optional[Alarm]:
         for _ in range(_CONFIRMING):
@@ -142,8 +143,7 @@ class Watcher:
 
     def _starved(self, anchor: Look) -> List[int]:
         """Those that want a processor and had none: that they did not move tells nothing."""
-        used = {pid: sum(running for running, _ in clock.threads.values()) / 1e9 for pid, clock in anchor.after.items()}
-        return _native.starved(used, _native.RAN)
+        return _native.starved(anchor.used, _native.RAN)
 
 
 def _goes_on(seen: movement.Seen) -> bool:

@@ -1,0 +1,237 @@
+"""``mpi-queues run``: a job that it starts is as one that is started without it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Dict, List, Tuple
+
+import pytest
+from support import processes
+from support.builds import MpiBuild
+from support.paths import MPI_QUEUES
+from support.starters import Place
+from support.watched import GUARD, Compiled, Started
+
+#: With the recorder alone, and with a watch beside the job, which stands between.
+WAYS = ("recorder", "watch", "both")
+
+
+def run_options(way: str, library: str, directory: Path) -> List[str]:
+    """``run`` with its options, up to the command."""
+    recorder = ["--library", library] if way != "watch" else []
+    watch = ["--watch", "--after", "60", "-o", str(directory)] if way != "recorder" else []
+    return ["run", *recorder, *watch, "--"]
+
+
+def ran(command: List[str], environment: Dict[str, str], typed: str = "") -> Tuple[int, str]:
+    """How a command ends, and what it prints on standard output."""
+    run = subprocess.run(
+        command, env=environment, input=typed, capture_output=True, text=True, timeout=GUARD, check=False
+    )
+    return run.returncode, run.stdout
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "ends", [("status", 0), ("status", 3), ("signal", int(signal.SIGSEGV))], ids=lambda end: str(end[1])
+)
+def test_the_exit_status_is_the_jobs(
+    ends: Tuple[str, int],
+    way: str,
+    build: MpiBuild,
+    program: Compiled,
+    library: str,
+    environment: Dict[str, str],
+    tmp_path: Path,
+) -> None:
+    command = [str(build.mpirun), "-n", "2", str(program("status", build)), ends[0], str(ends[1])]
+    without = ran(command, environment)
+    assert ran([str(MPI_QUEUES), *run_options(way, library, tmp_path), *command], environment)[0] == without[0]
+    if ends[1] == 3:
+        assert without[0] == 3
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_ranks_have_the_library_first_and_read_what_is_typed(
+    way: str, build: MpiBuild, program: Compiled, library: str, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    command = [str(build.mpirun), "-n", "2", str(program("status", build)), "reads"]
+    status, out = ran([str(MPI_QUEUES), *run_options(way, library, tmp_path), *command], environment, "a line\n")
+    assert status == 0
+    assert "read a line\n" in out
+    assert out.count(f"preloaded {library if way != 'watch' else 'nothing'}\n") == 2
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("way", ["recorder", "watch"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGQUIT, signal.SIGPIPE])
+def test_a_command_that_a_signal_ends(
+    number: signal.Signals, way: str, library: str, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    options = run_options(way, library, tmp_path)
+    assert (
+        ran([str(MPI_QUEUES), *options, "sh", "-c", f"ulimit -c 0; kill -{int(number)} $$"], environment)[0] == -number
+    )
+
+
+@pytest.mark.parametrize("way", ["recorder", "watch"])
+def test_a_command_that_cannot_be_started(way: str, library: str, environment: Dict[str, str], tmp_path: Path) -> None:
+    options = run_options(way, library, tmp_path / "new")
+    assert ran([str(MPI_QUEUES), *options, str(tmp_path / "none")], environment)[0] == 127
+    assert ran([str(MPI_QUEUES), *options, str(tmp_path)], environment)[0] == 126
+
+
+def test_nothing_is_started_where_nothing_can_be_written(environment: Dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    options = ["run", "--watch", "-o", str(tmp_path / "file" / "hang"), "--"]
+    status, out = ran([str(MPI_QUEUES), *options, "echo", "started"], environment)
+    assert (status, out) == (3, "")
+
+
+def test_descriptors_that_are_open_are_handed_on(environment: Dict[str, str], tmp_path: Path) -> None:
+    command = [str(MPI_QUEUES), *run_options("watch", "", tmp_path), "sh", "-c", "cat <&9; echo said >&8"]
+    script = 'exec "$@" 9<<<"heard" 8>"$MPIQ_DIRECTORY/said"'
+    assert ran(["bash", "-c", script, "bash", *command], environment) == (0, "heard\n")
+    assert Path(environment["MPIQ_DIRECTORY"], "said").read_text() == "said\n"
+
+
+@pytest.mark.parametrize("way", ["recorder", "watch"])
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+def test_a_signal_reaches_the_launcher(
+    number: signal.Signals, way: str, library: str, started: Started, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """No terminal is there: what is sent to us is meant for it."""
+    script = f"trap 'echo heard; exit 5' {number.name[3:]}; echo ready; while :; do sleep 0.1; done"
+    run = started([*run_options(way, library, tmp_path), "bash", "-c", script], environment, start_new_session=True)
+    assert run.stdout is not None
+    assert run.stdout.readline() == "ready\n"
+    run.send_signal(number)
+    assert (run.communicate(timeout=GUARD)[0], run.returncode) == ("heard\n", 5)
+
+
+def test_what_is_known_is_written_before_a_signal_of_the_batch_system_arrives(
+    debian_mpi: MpiBuild, program: Compiled, started: Started, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    command = [str(debian_mpi.mpirun), "-n", "2", str(program("status", debian_mpi)), "waits"]
+    run = started([*run_options("watch", "", tmp_path), *command], environment)
+    assert run.stdout is not None
+    lines = [run.stdout.readline() for _ in range(4)]
+    assert sorted(lines) == ["preloaded nothing\n"] * 2 + ["ready\n"] * 2
+    run.send_signal(signal.SIGUSR1)
+    # Open MPI hands it on to the ranks.
+    assert run.stdout.readline() == f"signal {int(signal.SIGUSR1)}\n"
+    names = set(os.listdir(tmp_path))
+    _, error = run.communicate(timeout=GUARD)
+    assert run.returncode == 0, error
+    assert names == {"diagnosis.txt", "diagnosis.json", "job.mpirec"}, error
+    assert "because of SIGUSR1" in (tmp_path / "diagnosis.txt").read_text()
+
+
+def test_who_is_killed_takes_the_launcher_along(
+    place: Place, started: Started, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    run = started([*run_options("watch", "", tmp_path), "sh", "-c", "echo $$; exec sleep 600"], environment)
+    assert run.stdout is not None
+    launcher = int(run.stdout.readline())
+    run.kill()
+    run.communicate()
+    processes.wait_until(lambda: processes.state(launcher) in (None, "Z"), "the end of the launcher")
+
+
+class Terminal:
+    """A terminal, and a command in its foreground."""
+
+    def __init__(self, command: List[str], environment: Dict[str, str]) -> None:
+        self.master, terminal = pty.openpty()
+        told, tell = os.pipe()
+        heard, self.hear = os.pipe()
+        helper = Path(__file__).with_name("terminal.py")
+        self.process = subprocess.Popen(
+            [sys.executable, str(helper), str(tell), str(heard), *command],
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            env=environment,
+            pass_fds=(tell, heard),
+        )
+        for descriptor in (terminal, tell, heard):
+            os.close(descriptor)
+        self.told = os.fdopen(told, "r")
+        self.output = ""
+
+    def await_output(self, text: str) -> None:
+        deadline = time.monotonic() + GUARD
+        while text not in self.output:
+            assert time.monotonic() < deadline, self.output
+            if select.select([self.master], [], [], 1.0)[0]:
+                self.output += os.read(self.master, 4096).decode(errors="replace")
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def close(self) -> None:
+        self.process.wait(GUARD)
+        self.told.close()
+        os.close(self.hear)
+        os.close(self.master)
+
+
+@pytest.mark.parametrize("way", ["recorder", "watch"])
+def test_a_terminal_is_the_jobs(way: str, library: str, environment: Dict[str, str], tmp_path: Path) -> None:
+    """It is read, Ctrl-Z stops all and Ctrl-C comes once."""
+    script = (
+        "[ -t 0 ] && [ -t 1 ] && echo a terminal; read line; echo read $line; "
+        "trap 'echo interrupted; count=$((count + 1))' INT; echo waiting; "
+        'while [ -z "$count" ]; do sleep 0.1; done; sleep 0.5; exit $((count + 6))'
+    )
+    command = [str(MPI_QUEUES), *run_options(way, library, tmp_path), "bash", "-c", script]
+    terminal = Terminal(command, environment)
+    try:
+        pid = int(terminal.told.readline().split()[1])
+        terminal.await_output("a terminal")
+        terminal.type("what was typed\n")
+        terminal.await_output("read what was typed")
+        terminal.await_output("waiting")
+        terminal.type("\x1a")
+        assert terminal.told.readline() == "stopped\n"
+        assert processes.state(pid) == "T"
+        assert all(processes.state(one.pid) == "T" for one in processes.descendants(pid))
+        os.write(terminal.hear, b"\n")
+        processes.wait_until(lambda: processes.state(pid) != "T", "the command to go on")
+        terminal.type("\x03")
+        terminal.await_output("interrupted")
+        assert terminal.told.readline() == "exited 7\n"
+        assert terminal.output.count("interrupted") == 1
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["run"], "no command is named"),
+        (["run", "--after", "10m", "--", "true"], "--watch --after"),
+        (["run", "-o", "x", "--", "true"], "--watch -o"),
+        (["run", "--end", "--", "true"], "--watch --end"),
+        (["run", "--watch", "--", "true"], "--watch -o DIR"),
+        (["run", "--watch", "-o", "x", "--after", "0", "--", "true"], "0: not a time"),
+        (["run", "--watch", "-o", "x", "--then", "'", "--", "true"], "--then '"),
+        (["watch", "1"], "--output"),
+        (["watch", "hosts:a", "-o", "x", "--end"], "hosts:a: nodes are no job that can be ended"),
+    ],
+)
+def test_bad_usage(
+    arguments: List[str], named: str, started: Started, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    run = started(arguments, environment, cwd=tmp_path)
+    out, error = run.communicate(timeout=GUARD)
+    assert (run.returncode, out) == (2, ""), error
+    assert named in error
+    assert os.listdir(tmp_path) == []
