@@ -75,7 +75,7 @@ impl<T: Target> Reading<'_, T> {
                 made_by: self.function_of_call(made),
                 collectives: count,
                 order: HandleWord(row.u64(offset_of!(Row_, order))),
-                latest: self.collectives(number, count)?,
+                latest: self.collectives(number, count)?.into(),
             });
         }
         Ok((found, named))

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::common::Usual;
+use crate::common::{Common, Usual};
 use crate::hexadecimal::HandleWord;
-use crate::process::{is_false, is_zero};
+use crate::process::{is_false, is_none, is_zero};
 use crate::text::Text;
 
 /// The record of a process.
@@ -165,8 +165,8 @@ pub struct RecordedCommunicator {
     /// A hash of the functions and roots of all of them: members that have begun as many, and differ in it, have called others.
     pub order: HandleWord,
     /// The latest of them, the oldest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub latest: Vec<PastCollective>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub latest: Common<Vec<PastCollective>>,
 }
 
 /// A collective that was begun.
@@ -187,6 +187,23 @@ pub struct PastCollective {
     /// What it was given and where it stands; the root is the peer.
     #[serde(flatten)]
     pub given: Given,
+}
+
+/// So many of the latest calls of a thread are left in a short record.
+const CALLS_OF_SHORT: usize = 4;
+
+impl History {
+    /// Leaves out what a diagnosis does not need: open requests, of which operations say it, older calls, and the handles in
+    /// collectives, which differ in ranks that did the same.
+    pub fn shorten(&mut self) {
+        self.requests.clear();
+        for thread in &mut self.threads {
+            thread.calls.drain(..thread.calls.len().saturating_sub(CALLS_OF_SHORT));
+        }
+        for collective in self.communicators.iter_mut().flat_map(|one| one.latest.iter_mut()) {
+            (collective.op, collective.given.datatype) = (None, None);
+        }
+    }
 }
 
 impl Usual for History {

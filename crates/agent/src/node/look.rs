@@ -42,6 +42,9 @@ impl Found {
             match answers.remove(&rank.pid) {
                 Some(Ok(Told::Snapshot(mut snapshot))) => {
                     snapshot.place(i64::from(rank.pid), Some(rank.rank), rank.size, None, None);
+                    for history in snapshot.processes.iter_mut().filter_map(|process| process.history.as_mut()) {
+                        history.shorten();
+                    }
                     self.parts.push(*snapshot);
                 }
                 Some(Ok(Told::Recorded(bytes, problem))) => {

@@ -53,7 +53,7 @@ fn first_differing(context: &Context<'_>, members: &[(ProcIndex, &RecordedCommun
     }
     let mut by_number: BTreeMap<u64, Members<'_>> = BTreeMap::new();
     for (proc, communicator) in members {
-        for collective in &communicator.latest {
+        for collective in communicator.latest.iter() {
             by_number.entry(collective.number).or_default().push((*proc, communicator, collective));
         }
     }

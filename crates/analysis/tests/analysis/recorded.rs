@@ -26,7 +26,7 @@ fn saw(snapshot: &mut Snapshot, rank: usize, calls: &[(&str, Option<i64>)]) {
         size: Some(3),
         collectives: calls.len() as u64,
         order: HandleWord(rank as u64),
-        latest: (1..).zip(calls).map(collective).collect(),
+        latest: (1..).zip(calls).map(collective).collect::<Vec<_>>().into(),
         ..RecordedCommunicator::default()
     };
     let history = History { communicators: vec![communicator], ..History::default() };
