@@ -14,8 +14,6 @@ pub enum SourceKind {
     Builtin,
     /// A vendor plug-in.
     Plugin,
-    /// The flight recorder: the MPI's own queues could not be read.
-    Recorder,
 }
 
 /// How the facts about a process were obtained.
