@@ -101,7 +101,10 @@ def finder(job: str, timeout: float, engine: str) -> Tuple[Callable[[], Sequence
         UserError: where there is no such job.
     """
     if job.startswith(PREFIXES):
-        target = NodesTarget(job, engine_of(job, engine))
+        chosen = engine_of(job, engine)
+        # Says so where there is no such job.
+        chosen.nodes()
+        target = NodesTarget(job, chosen)
         return lambda: [target], None, job
     found = targets.found_job(job, timeout)
     return of_launcher(found.pid, timeout, engine), found.pid, f"{found.launcher} (pid {found.pid})"
