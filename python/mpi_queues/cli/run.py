@@ -95,7 +95,7 @@ def _beside(launcher: Launcher, service: Service, given: Orders) -> bool:
     while launcher.status is None:
         try:
             ended = _watch_once(launcher, service, given, watches) or ended
-        except Exception as error:  # noqa: BLE001 - the job goes on whatever becomes of its watch
+        except BaseException as error:  # noqa: BLE001 - the job goes on whatever becomes of its watch
             watches = False
             print(f"mpi-queues: the watch has failed, the job goes on: {error}", file=sys.stderr)
         if not watches or ended:
