@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import signal
-from dataclasses import replace
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from .. import targets
@@ -120,11 +119,6 @@ def of_launcher(pid: int, timeout: float, engine: str) -> Callable[[], Sequence[
     return ranks
 
 
-def request_of(options: argparse.Namespace) -> Request:
-    """How processes are read."""
-    return replace(Request(timeout=options.timeout), stacks=True)
-
-
 def run(options: argparse.Namespace) -> int:
     """``mpi-queues watch``."""
     given = orders(options)
@@ -132,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
         ending.command(options.job)
     find, launcher, name = finder(options.job, options.timeout, options.engine)
     service = Service(given)
-    service.begin(name, Looks(find, request_of(options)), launcher)
+    service.begin(name, Looks(find, Request(timeout=options.timeout)), launcher)
     asked: List[int] = []
 
     def came(number: int, frame: object) -> None:
