@@ -28,6 +28,7 @@ from of_recordings import figure_recordings
 from of_slurm import figure_slurm
 from of_start import figure_start
 from of_transports import figure_transports
+from of_watching import figure_watch
 from support import builds
 from support.cli import mpi_queues, pid_options
 from support.jobs import Job
@@ -215,6 +216,7 @@ FIGURES = {
     "jobs": figure_jobs,
     "native": figure_native,
     "files": figure_files,
+    "watch": figure_watch,
     "nodes": figure_nodes,
     "slurm": figure_slurm,
     "mpich": figure_mpich,

@@ -135,6 +135,33 @@ def test_each_node_records_its_ranks(slurm: Slurm, job: str, tmp_path: Path) -> 
     assert full.returncode == 2 and "without --full" in full.stderr
 
 
+def test_a_job_that_hangs_is_told_by_a_watch(slurm: Slurm, job: str, tmp_path: Path) -> None:
+    watched = told(slurm, "watch", f"slurm:{job}", "--after", "3", "-o", str(tmp_path / "hang"))
+    assert watched.returncode == 75, watched.stderr
+    found = json.loads((tmp_path / "hang" / "diagnosis.json").read_text())
+    assert [process["rank"] for process in found["processes"]] == list(range(demo.RANKS))
+    assert found["verdict"]["state"] == "deadlock"
+    assert {one["state"] for one in found["verdict"]["movement"]} == {"stuck"}
+    files = sorted(file.name for file in (tmp_path / "hang").iterdir())
+    assert files == ["diagnosis.json", "diagnosis.txt", "n1.mpirec", "n2.mpirec", "n3.mpirec"]
+    assert all(name in watched.stderr for name in files)
+    assert not agents(slurm)
+    for pid in pids_of(found):
+        processes.assert_running(pid)
+
+
+def test_a_job_of_slurm_is_ended_by_its_watch(slurm: Slurm, program: Path, tmp_path: Path) -> None:
+    number = slurm.run(program, demo.RANKS, JOB)
+    watched = told(slurm, "watch", f"slurm:{number}", "--after", "1", "-o", str(tmp_path / "hang"), "--end")
+    assert watched.returncode == 75, watched.stderr
+    processes.wait_until(
+        lambda: told(slurm, "ranks", f"slurm:{number}").returncode == 3, f"the end of job {number}", timeout=120
+    )
+    # A job that is not there any more is none to be watched.
+    again = told(slurm, "watch", f"slurm:{number}", "--after", "1", "-o", str(tmp_path / "again"))
+    assert again.returncode == 3 and not (tmp_path / "again").exists(), again.stderr
+
+
 def test_python_reads_all_nodes(slurm: Slurm, job: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
     snapshot = mpi_queues.attach(job=f"slurm:{job}")

@@ -162,12 +162,12 @@ def test_one_that_moves_while_it_is_confirmed_takes_it_back(clock: List[MadeUp])
     assert steps(clock, made, 3.0, 5) == [False] * 5
 
 
-def test_while_ranks_move_those_alone_are_looked_at(clock: List[MadeUp]) -> None:
+def test_while_a_rank_moves_it_alone_is_looked_at(clock: List[MadeUp]) -> None:
     working = [[WAITING, rank(1, outside=[outside(str(number))])] for number in range(12)]
     made = MadeUp(*working)
-    assert steps(clock, made, 5.0, 12) == [False] * 12
-    # Two looks at all find who moves; then all are looked at once in the time that is named.
-    assert made.seen == [2, 2, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1]
+    assert steps(clock, made, 3.0, 12) == [False] * 12
+    # Two looks at all find who moves; then all are looked at once in twice the time that is named.
+    assert made.seen == [2, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1]
 
 
 def test_where_nothing_is_there_it_begins_anew(clock: List[MadeUp]) -> None:

@@ -34,7 +34,7 @@ def test_it(mpi_job):
     assert "The job hangs: nothing of it has moved for" in said
     assert "Deadlock: ranks 0 and 1 wait for one another" in said
     assert "moves_then_hangs.c:" in said
-    (directory,) = (pytester.path / "temp").glob("*/hang")
+    directory = pytester.path / "temp" / "test_it0" / "hang"
     assert sorted(file.name for file in directory.iterdir()) == ["diagnosis.json", "diagnosis.txt", "job.mpirec"]
 
 

@@ -71,7 +71,9 @@ def test_the_ranks_have_the_library_first_and_read_what_is_typed(
 
 
 @pytest.mark.parametrize("way", ["recorder", "watch"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGQUIT, signal.SIGPIPE])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGKILL, signal.SIGQUIT, signal.SIGPIPE], ids=lambda number: number.name
+)
 def test_a_command_that_a_signal_ends(
     number: signal.Signals, way: str, library: str, environment: Dict[str, str], tmp_path: Path
 ) -> None:

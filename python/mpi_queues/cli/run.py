@@ -11,6 +11,7 @@ from typing import Any, List
 from .. import targets
 from ..errors import UsageError
 from ..launchers import preloading
+from ..request import Request
 from ..system import recorder
 from ..watching.looks import Looks
 from ..watching.service import Orders, Service
@@ -78,7 +79,9 @@ def _watched(made: preloading.Preloaded, options: argparse.Namespace) -> int:
     # What is wrong with the directory is told before anything is started.
     service = Service(given)
     with Launcher(made.command, made.environment, _WRITTEN_BEFORE) as launcher:
-        looks = Looks(watch.of_launcher(launcher.pid, options.timeout, options.engine), watch.request_of(options))
+        looks = Looks(
+            watch.of_launcher(launcher.pid, options.timeout, options.engine), Request(timeout=options.timeout)
+        )
         service.begin(f"{os.path.basename(made.command[0])} (pid {launcher.pid})", looks, launcher.pid)
         before = signal.set_wakeup_fd(service.bell.write_end, warn_on_full_buffer=False)
         try:
@@ -95,7 +98,7 @@ def _beside(launcher: Launcher, service: Service, given: Orders) -> bool:
     while launcher.status is None:
         try:
             ended = _watch_once(launcher, service, given, watches) or ended
-        except Exception as error:  # noqa: BLE001 - the job goes on whatever becomes of its watch
+        except BaseException as error:  # noqa: BLE001 - the job goes on whatever becomes of its watch
             watches = False
             print(f"mpi-queues: the watch has failed, the job goes on: {error}", file=sys.stderr)
         if not watches or ended:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import signal
-from dataclasses import replace
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from .. import targets
@@ -101,7 +100,10 @@ def finder(job: str, timeout: float, engine: str) -> Tuple[Callable[[], Sequence
         UserError: where there is no such job.
     """
     if job.startswith(PREFIXES):
-        target = NodesTarget(job, engine_of(job, engine))
+        chosen = engine_of(job, engine)
+        # Says so where there is no such job.
+        chosen.nodes()
+        target = NodesTarget(job, chosen)
         return lambda: [target], None, job
     found = targets.found_job(job, timeout)
     return of_launcher(found.pid, timeout, engine), found.pid, f"{found.launcher} (pid {found.pid})"
@@ -117,11 +119,6 @@ def of_launcher(pid: int, timeout: float, engine: str) -> Callable[[], Sequence[
     return ranks
 
 
-def request_of(options: argparse.Namespace) -> Request:
-    """How processes are read."""
-    return replace(Request(timeout=options.timeout), stacks=True)
-
-
 def run(options: argparse.Namespace) -> int:
     """``mpi-queues watch``."""
     given = orders(options)
@@ -129,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
         ending.command(options.job)
     find, launcher, name = finder(options.job, options.timeout, options.engine)
     service = Service(given)
-    service.begin(name, Looks(find, request_of(options)), launcher)
+    service.begin(name, Looks(find, Request(timeout=options.timeout)), launcher)
     asked: List[int] = []
 
     def came(number: int, frame: object) -> None:

@@ -45,7 +45,7 @@ class HangWatch:
     ) -> None:
         """``reading`` is held while processes are read: only one may trace them."""
         self._directory = Directory(directory)
-        self._looks = Looks(lambda: [PidTarget(pid) for pid in pids], Request(stacks=True))
+        self._looks = Looks(lambda: [PidTarget(pid) for pid in pids], Request())
         self._watcher = Watcher(self._looks, after)
         self._reading = reading
         self._raises = raises

@@ -21,8 +21,6 @@ from ..targets import NodesTarget
 from .looks import Looks, Nothing
 
 _TEXT, _JSON, _RECORDING = "diagnosis.txt", "diagnosis.json", "job.mpirec"
-#: The directory of what nodes record, each in a file of its own, there.
-_OF_NODES = "nodes"
 
 
 @dataclass
@@ -66,8 +64,9 @@ class Directory:
         number = 1
         while True:
             suffix = "" if number == 1 else f"-{number}"
-            names = [_named(name, suffix) for name in (_TEXT, _JSON, _RECORDING, _OF_NODES)]
-            if not any(os.path.lexists(os.path.join(self.path, name)) for name in names):
+            names = [_named(name, suffix) for name in (_TEXT, _JSON, _RECORDING)]
+            places = [*(os.path.join(self.path, name) for name in names), *([self.path + suffix] if suffix else [])]
+            if not any(os.path.lexists(place) for place in places):
                 return suffix
             number += 1
 
@@ -83,7 +82,7 @@ class Directory:
         else:
             self._write(written, text, in_lines("".join(wrapped(line, "", "  ") for line in head)))
         if not ended:
-            self._record(written, recording, _named(_OF_NODES, suffix), looks)
+            self._record(written, recording, suffix, looks)
         return written
 
     def _write(self, written: Written, name: str, text: str) -> None:
@@ -95,7 +94,7 @@ class Directory:
         else:
             written.files.append(name)
 
-    def _record(self, written: Written, name: str, of_nodes: str, looks: Looks) -> None:
+    def _record(self, written: Written, name: str, suffix: str, looks: Looks) -> None:
         try:
             wanted = looks.find()
         except (Nothing, UserError) as error:
@@ -112,15 +111,15 @@ class Directory:
                 written.files.append(name)
                 written.problems += [*found.problems, *(str(failure.args[0]) for failure in found.failures)]
         for target in elsewhere:
-            self._record_on_nodes(written, os.path.join(self.path, of_nodes), target, looks)
+            # Nodes may not have this directory, and make one of that path, each for its own file.
+            self._record_on_nodes(written, self.path + suffix, target, looks)
 
     def _record_on_nodes(self, written: Written, directory: str, target: NodesTarget, looks: Looks) -> None:
         try:
-            os.makedirs(directory, exist_ok=True)
             files, problems, failures = nodes.record(
                 target.job, directory, looks.request.timeout, lambda *_: None, target.engine
             )
-        except (UserError, OSError) as error:
+        except UserError as error:
             written.problems.append(f"{target.label}: nothing was recorded: {error.args[0]}")
             return
         finally:

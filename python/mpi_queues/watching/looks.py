@@ -104,7 +104,7 @@ class Looks:
         return self.targets
 
     def all(self, seconds: float = 0.0) -> Look:
-        """All ranks; before that their messages are watched for so many seconds.
+        """All ranks; before that their messages are watched for so many seconds, and then their stacks are read, too.
 
         Raises:
             Nothing: where there is none.
@@ -114,9 +114,11 @@ class Looks:
         begun = time.monotonic()
         moving: List[Who] = []
         unseen: List[Who] = []
+        request = self.request
         if seconds:
-            moving, unseen = self._watched(wanted, seconds)
-        look = self._look(wanted, begun, whole=True)
+            request = replace(request, stacks=True)
+            moving, unseen = self._watched(wanted, request, seconds)
+        look = self._look(wanted, request, begun, whole=True)
         for target in wanted:
             if isinstance(target, NodesTarget):
                 between = nodes.between(target.job)
@@ -136,23 +138,23 @@ class Looks:
             UserError: where none can be read.
         """
         wanted = [one for one in self.targets if isinstance(one, PidTarget) and one.pid in pids]
-        return self._look(wanted, time.monotonic(), whole=False)
+        return self._look(wanted, self.request, time.monotonic(), whole=False)
 
-    def _watched(self, wanted: Sequence[Target], seconds: float) -> Tuple[List[Who], List[Who]]:
+    def _watched(self, wanted: Sequence[Target], request: Request, seconds: float) -> Tuple[List[Who], List[Who]]:
         """Watches the messages of ranks; agents do so between the two looks that they take."""
         for target in wanted:
             if isinstance(target, NodesTarget):
                 # An agent has looked before it watches.
                 with contextlib.suppress(UserError):
-                    asking.snapshots([target], self.request, quiet=True)
-                    nodes.begin(target.job, self.request, seconds)
+                    asking.snapshots([target], request, quiet=True)
+                    nodes.begin(target.job, request, seconds)
         seen = watch(self.pids, time.monotonic() + seconds)
         return [*sorted(seen.moving)], [*sorted(seen.unseen)]
 
-    def _look(self, wanted: Sequence[Target], begun: float, *, whole: bool) -> Look:
+    def _look(self, wanted: Sequence[Target], request: Request, begun: float, *, whole: bool) -> Look:
         pids = [target.pid for target in wanted if isinstance(target, PidTarget)]
         before = clocks.of(pids)
-        snapshots, failures = asking.snapshots(wanted, self.request, quiet=True)
+        snapshots, failures = asking.snapshots(wanted, request, quiet=True)
         ended = time.monotonic()
         # To go on takes a moment of a processor, which is not theirs.
         time.sleep(_SETTLING)

@@ -1,7 +1,7 @@
 """Looks at a job until nothing of it has moved for so long.
 
-A rank that moves shows that the job does: so while it does, a few ranks are looked at now and then, those that moved
-last. Only where none of these has moved, all are. Where nothing has moved for the time that was named, several looks
+A rank that moves shows that the job does: so while it does, one rank is looked at now and then, one that moved last.
+Only where that has not moved, all are. Where nothing has moved for the time that was named, several looks
 shortly after one another, at uneven times, confirm it: messages that go to and fro may leave two looks alike by chance.
 """
 
@@ -19,11 +19,12 @@ from ..system import processes
 from . import movement
 from .looks import Look, Looks, Nothing
 
-#: Ranks that are looked at while the job moves.
-_SAMPLE = 2
+#: How often it is looked in the time after which the alarm is given, where nothing moves and where something does; and
+#: the seconds between two looks at least.
+_LOOKS, _GLANCES, _LEAST = 10, 5, 0.2
 
-#: How often it is looked in the time after which the alarm is given, and the seconds between two looks at least.
-_LOOKS, _LEAST = 10, 0.2
+#: All ranks are compared once in so many of these times, also where the one that is looked at moves.
+_ALL_EVERY = 2.0
 
 #: So much of one processor is used, at most, while the job moves; where that means longer pauses, not longer than this
 #: part of the time after which the alarm is given.
@@ -54,7 +55,7 @@ class Watcher:
         self._launcher = launcher
         #: A look at all since which nothing has moved.
         self._anchor: Optional[Look] = None
-        #: The last look at a few, and who they are.
+        #: The last look at one of those that moved, and who that is.
         self._glance: Optional[Look] = None
         self._sample: List[int] = []
         #: The last look at all that was no confirmation.
@@ -64,9 +65,9 @@ class Watcher:
     @property
     def pause(self) -> float:
         """For how many seconds nothing is to be done."""
-        usual = max(_LEAST, self._after / _LOOKS)
         if self._anchor is not None:
-            return usual
+            return max(_LEAST, self._after / _LOOKS)
+        usual = max(_LEAST, self._after / _GLANCES)
         return max(usual, min(self._after * _LONGEST, self._cost / _BUDGET))
 
     def step(self) -> Optional[Alarm]:
@@ -89,8 +90,8 @@ class Watcher:
         if self._anchor is not None:
             return self._compared(self._anchor, self.looks.all())
         if self._glance is not None and self._whole is not None:
-            if time.monotonic() >= self._whole.ended + self._after:
-                # Others than these few may be stuck.
+            if time.monotonic() >= self._whole.ended + _ALL_EVERY * self._after:
+                # Others than this one may be stuck.
                 return self._compared(self._whole, self.looks.all())
             look = self.looks.some(self._sample)
             if not movement.between(self._glance, look).is_still:
@@ -117,7 +118,7 @@ class Watcher:
         self._begin(look)
         movers = [pid for _, pid in sorted(seen.movers) if pid in look.clocks]
         if movers:
-            self._sample = movers[:_SAMPLE]
+            self._sample = movers[:1]
             self._anchor, self._glance = None, look
 
     def _confirmed(self, anchor: Look, last: Look) -> Optional[Alarm]:
