@@ -21,7 +21,6 @@ from mpi_queues.nodes.gathering import Gathering
 from mpi_queues.system import agent
 from support import processes
 from support.builds import MpiBuild
-from support.paths import SPINNING
 from support.slurm import JOB, Slurm
 
 
@@ -149,26 +148,6 @@ def test_a_job_that_hangs_is_told_by_a_watch(slurm: Slurm, job: str, tmp_path: P
     assert not agents(slurm)
     for pid in pids_of(found):
         processes.assert_running(pid)
-
-
-def test_a_step_that_is_run_is_watched_and_ended(slurm: Slurm, program: Path, tmp_path: Path) -> None:
-    """In an allocation the environment of srun, which is here, says which job it is."""
-    step = ["srun", "--mpi=pmix", str(SPINNING), str(program)]
-    options = ["--watch", "--after", "2", "-o", str(tmp_path / "hang"), "--end"]
-    run = subprocess.run(
-        ["salloc", "--nodes=3", f"--ntasks={demo.RANKS}", *command("run", *options, "--", *step)],
-        env={**slurm.environment, **JOB},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=180,
-    )
-    assert run.returncode == 75, run.stderr
-    found = json.loads((tmp_path / "hang" / "diagnosis.json").read_text())
-    assert [process["rank"] for process in found["processes"]] == list(range(demo.RANKS))
-    assert found["verdict"]["state"] == "deadlock"
-    processes.wait_until(lambda: slurm.idle() >= 3, "the step to end", timeout=60)
 
 
 def test_a_job_of_slurm_is_ended_by_its_watch(slurm: Slurm, program: Path, tmp_path: Path) -> None:
