@@ -53,7 +53,7 @@ WAITING = rank(0, calls=[call()])
     ids=["in a call", "at another line", "a variable", "out of it", "outside, a variable", "outside, asleep"],
 )
 def test_what_moves(before: Dict[str, Any], after: Dict[str, Any], moved: bool) -> None:
-    seen = movement.between(look(WAITING, before), look(WAITING, after, at=1.0))
+    seen = movement.between(look(WAITING, before), look(WAITING, after, at=1.0), idle=True)
     assert seen.movers == (frozenset({("node1", PIDS[1])}) if moved else frozenset())
 
 
@@ -61,22 +61,29 @@ def test_a_processor_counts_outside_mpi_alone() -> None:
     inside, away = rank(1, calls=[call()]), rank(1, outside=[outside()])
     ran = {"ran": (0, 10**9), "at": 1.0}
     assert movement.between(look(WAITING, inside), look(WAITING, inside, **ran)).is_still  # type: ignore[arg-type]
-    assert not movement.between(look(WAITING, away), look(WAITING, away, **ran)).is_still  # type: ignore[arg-type]
+    later = look(WAITING, away, **ran)  # type: ignore[arg-type]
+    assert not movement.between(look(WAITING, away), later, idle=True).is_still
+
+
+def test_who_sleeps_outside_mpi_moves_unless_it_is_asked_for_those() -> None:
+    asleep = look(WAITING, rank(1, outside=[outside()]))
+    assert movement.between(asleep, asleep).movers == {("node1", PIDS[1])}
+    assert movement.between(asleep, asleep, idle=True).is_still
 
 
 def test_what_it_has_started_counts() -> None:
     one = look(WAITING, rank(1, outside=[outside()]))
     first = replace(one, started={PIDS[1]: {7: 1.0}})
-    assert movement.between(first, replace(first, started={PIDS[1]: {7: 1.0}})).is_still
-    assert not movement.between(first, replace(first, started={PIDS[1]: {7: 1.5}})).is_still
-    assert not movement.between(first, one).is_still
+    assert movement.between(first, replace(first, started={PIDS[1]: {7: 1.0}}), idle=True).is_still
+    assert not movement.between(first, replace(first, started={PIDS[1]: {7: 1.5}}), idle=True).is_still
+    assert not movement.between(first, one, idle=True).is_still
 
 
 def test_on_another_node_who_waits_for_the_kernel_is_still() -> None:
     waits = rank(1, outside=[outside(system_call={"name": "read", "waits": True})])
     works = rank(1, outside=[outside(system_call={"name": None, "waits": False})])
-    assert movement.between(look(WAITING, waits, here=False), look(WAITING, waits, here=False)).is_still
-    assert not movement.between(look(WAITING, works, here=False), look(WAITING, works, here=False)).is_still
+    assert movement.between(look(WAITING, waits, here=False), look(WAITING, waits, here=False), idle=True).is_still
+    assert not movement.between(look(WAITING, works, here=False), look(WAITING, works, here=False), idle=True).is_still
 
 
 def test_who_comes_or_goes_moves() -> None:

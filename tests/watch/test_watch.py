@@ -132,7 +132,7 @@ def test_a_job_that_is_not_ended_has_its_own_status(
 
 
 @pytest.mark.parametrize(
-    "name", ["one_computes", "threads_compute", "pingpong_no_counter", "polls_with_test", "overlap"]
+    "name", ["one_computes", "threads_compute", "pingpong_no_counter", "polls_with_test", "waits_for_script"]
 )
 def test_a_correct_program_gives_no_alarm(
     name: str, debian_mpi: MpiBuild, launched: Launched, started: Started, environment: Dict[str, str], tmp_path: Path
@@ -152,17 +152,19 @@ def test_who_sleeps_and_wakes_moves(
     debian_mpi: MpiBuild, program: Compiled, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     command = job(debian_mpi, 2, program("sleeps", debian_mpi), "12", "1")
-    run = started(["run", "--watch", "--after", "3", "-o", str(tmp_path), "--", *command], environment)
+    run = started(["run", "--watch", "--after", "3", "-o", str(tmp_path), "--idle", "--", *command], environment)
     _, error = run.communicate(timeout=GUARD)
     assert (run.returncode, os.listdir(tmp_path)) == (0, []), error
 
 
-def test_who_sleeps_in_one_go_does_not(
+def test_who_sleeps_in_one_go_does_not_where_that_is_asked_for(
     debian_mpi: MpiBuild, program: Compiled, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     """As one does who waits for a file system that is gone: the text says what it is, and that it is no deadlock."""
     command = job(debian_mpi, 2, program("sleeps", debian_mpi))
-    run = started(["run", "--watch", "--after", "2", "-o", str(tmp_path), "--end", "--", *command], environment)
+    run = started(
+        ["run", "--watch", "--after", "2", "-o", str(tmp_path), "--end", "--idle", "--", *command], environment
+    )
     _, error = run.communicate(timeout=GUARD)
     assert run.returncode == 75, error
     found = told(tmp_path)

@@ -22,7 +22,7 @@ from . import watch
 _WRITTEN_BEFORE = (signal.SIGTERM, signal.SIGUSR1)
 
 #: Options that are of --watch, by their names among the parsed ones.
-_OF_WATCH = {"after": "--after", "output": "-o", "then": "--then", "end": "--end"}
+_OF_WATCH = {"after": "--after", "output": "-o", "then": "--then", "end": "--end", "idle": "--idle"}
 
 
 def add_command(commands: Any) -> None:

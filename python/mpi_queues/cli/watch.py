@@ -31,8 +31,8 @@ def add_command(commands: Any) -> None:
         help="look at a job until it is stuck, then record and diagnose it",
         description="Looks at a running job now and then, at little cost. Where nothing of it has moved for the time\n"
         "that is named, its diagnosis and a recording of all ranks are written into a directory. A rank\n"
-        "that computes moves; so does one that sleeps and wakes. SIGUSR1 has what is known written at\n"
-        "once, and so has SIGTERM, which ends the watch.",
+        "that computes moves; so does one that sleeps outside MPI (see --idle). SIGUSR1 has what is known\n"
+        "written at once, and so has SIGTERM, which ends the watch.",
         epilog="examples:\n"
         "  mpi-queues watch mpirun --after 10m -o hang\n"
         "  mpi-queues watch slurm:1234 --after 1h -o hang --end\n"
@@ -72,6 +72,11 @@ def add_options(parser: Any, *, needed: bool) -> None:
         help="run this then, without a shell; its environment has the directory in MPI_QUEUES_DIR",
     )
     parser.add_argument("--end", action="store_true", help="end the job then")
+    parser.add_argument(
+        "--idle",
+        action="store_true",
+        help="ranks outside MPI that only sleep, or wait for a file or a script, do not move (default: they do)",
+    )
     targets.add_timeout(parser, "limit for the time that ranks are stopped at a look (default: 60)")
 
 
@@ -90,7 +95,7 @@ def orders(options: argparse.Namespace) -> Orders:
     if options.then is not None and not words:
         raise UsageError("--then: no command is named", help='such as --then "mail -s hang me@example.org"')
     after = options.after if options.after is not None else _time(_DEFAULT_AFTER)
-    return Orders(after, options.output, words, options.end)
+    return Orders(after, options.output, words, options.end, options.idle)
 
 
 def finder(job: str, timeout: float, engine: str) -> Tuple[Callable[[], Sequence[Target]], Optional[int], str]:

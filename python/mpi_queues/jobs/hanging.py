@@ -10,6 +10,7 @@ from typing import Callable, List, Optional, Sequence
 from ..errors import UserError
 from ..request import Request
 from ..system import processes
+from ..system.output import in_lines
 from ..targets import PidTarget
 from ..watching.bell import Bell
 from ..watching.files import Directory, duration
@@ -115,4 +116,4 @@ class HangWatch:
         written = self._directory.write(alarm.diagnosis, head, self._looks)
         lines: List[str] = [*head, "", str(alarm.diagnosis), ""]
         lines.append(f"Written to {written.directory}: {', '.join(written.files) or 'nothing'}")
-        return "\n".join([*lines, *written.problems])
+        return in_lines("\n".join([*lines, *written.problems]))

@@ -4,6 +4,9 @@ A rank has moved where the diagnosis of both looks says so (it stands elsewhere,
 changed), or where a thread of the application that is outside MPI has had a processor: it computes, or it sleeps and
 wakes. Inside MPI a processor says nothing: libraries wait by asking again and again. What a rank has started (a script)
 counts as the rank.
+
+A rank outside MPI that merely sleeps, or waits for a file, counts as one that moves, too: correct programs do so for
+hours. Unless ranks can never go on, or it is asked for those who idle.
 """
 
 from __future__ import annotations
@@ -34,8 +37,9 @@ class Seen:
         return not self.movers
 
 
-def between(earlier: Look, later: Look) -> Seen:
-    """Compares two looks. Where either is at some ranks only, these alone are compared."""
+def between(earlier: Look, later: Look, *, idle: bool = False) -> Seen:
+    """Compares two looks. Where either is at some ranks only, these alone are compared. ``idle``: who sleeps outside
+    MPI does not move."""
     both = set(earlier.places) & set(later.places)
     diagnosis = later.snapshot.diagnose(
         earlier.snapshot.only(sorted(both)),
@@ -48,10 +52,12 @@ def between(earlier: Look, later: Look) -> Seen:
         movers |= set(earlier.places) ^ set(later.places)
     moved_ranks: Set[int] = set()
     stuck = diagnosis.state in _STUCK
+    sleepers_move = not (stuck or idle)
     for process, movement in zip(diagnosis.snapshot.processes, diagnosis.movement):
         if process.host is None or process.pid is None or (process.host, process.pid) not in both:
             continue
-        if _has_moved(process, movement["state"], earlier, later, stuck=stuck):
+        is_asleep = sleepers_move and not process.calls
+        if is_asleep or _has_moved(process, movement["state"], earlier, later, stuck=stuck):
             movers.add((process.host, process.pid))
             if movement["rank"] is not None:
                 moved_ranks.add(movement["rank"])

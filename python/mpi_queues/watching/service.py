@@ -45,6 +45,8 @@ class Orders:
     then: List[str]
     #: Whether the job is ended then.
     end: bool
+    #: Whether ranks outside MPI that sleep do not move.
+    idle: bool
 
 
 class Service:
@@ -75,7 +77,7 @@ class Service:
         self._looks = looks
         self._launcher = launcher
         self._started = None if launcher is None else processes.start_time(launcher)
-        self._watcher = Watcher(looks, self._orders.after, launcher)
+        self._watcher = Watcher(looks, self._orders.after, launcher, idle=self._orders.idle)
         self.bell = Bell(launcher)
 
     @property

@@ -49,10 +49,12 @@ class Alarm:
 class Watcher:
     """One job, looked at step by step."""
 
-    def __init__(self, looks: Looks, after: float, launcher: Optional[int] = None) -> None:
+    def __init__(self, looks: Looks, after: float, launcher: Optional[int] = None, *, idle: bool = False) -> None:
+        """``idle``: ranks outside MPI that sleep do not move."""
         self.looks = looks
         self._after = after
         self._launcher = launcher
+        self._idle = idle
         #: A look at all since which nothing has moved.
         self._anchor: Optional[Look] = None
         #: The last look at one of those that moved, and who that is.
@@ -94,18 +96,21 @@ class Watcher:
                 # Others than this one may be stuck.
                 return self._compared(self._whole, self.looks.all())
             look = self.looks.some(self._sample)
-            if not movement.between(self._glance, look).is_still:
+            if not self._between(self._glance, look).is_still:
                 self._glance = look
                 return None
         self._begin(self.looks.all())
         return None
+
+    def _between(self, earlier: Look, later: Look) -> movement.Seen:
+        return movement.between(earlier, later, idle=self._idle)
 
     def _begin(self, look: Look) -> None:
         self._anchor = self._whole = look
         self._glance = None
 
     def _compared(self, anchor: Look, look: Look) -> Optional[Alarm]:
-        seen = movement.between(anchor, look)
+        seen = self._between(anchor, look)
         if self._is_interrupted(look) or not _goes_on(seen):
             self._moved(look, seen)
             return None
@@ -124,14 +129,14 @@ class Watcher:
     def _confirmed(self, anchor: Look, last: Look) -> Optional[Alarm]:
         for _ in range(_CONFIRMING):
             look = self.looks.all(random.uniform(*_WINDOW))
-            seen = movement.between(last, look)
+            seen = self._between(last, look)
             if self._is_interrupted(look) or not _goes_on(seen):
                 self._moved(look, seen)
                 return None
             last = look
         if self._starved(anchor):
             return None
-        whole = movement.between(anchor, last)
+        whole = self._between(anchor, last)
         seconds = last.ended - anchor.ended
         return Alarm(whole.diagnosis, time.time() - seconds, seconds, held=not seen.is_still)
 
