@@ -9,18 +9,13 @@ use target::Target;
 
 use crate::rows::Row;
 use crate::tables::{Named, elements, given, handle};
-use crate::{CALLS_TOLD, HistoryError, Reading};
-
-/// Threads in one piece.
-const MOST_THREADS: u64 = 1 << 12;
+use crate::{CALLS_TOLD, Reading};
 
 impl<T: Target> Reading<'_, T> {
-    pub(crate) fn threads(&self, named: &Named) -> Result<Vec<ThreadHistory>, HistoryError> {
+    pub(crate) fn threads(&self, named: &Named) -> Vec<ThreadHistory> {
         use format::Thread as Row_;
-        let bytes = self.header.threads.rows(self.target, 0, MOST_THREADS)?;
-        let stride = usize::try_from(self.header.threads.stride).unwrap_or(usize::MAX);
         let mut found = Vec::new();
-        for (place, row) in (0_u64..).zip(bytes.chunks_exact(stride).map(Row)) {
+        for (place, row) in (0_u64..).zip(self.header.threads.each(&self.threads)) {
             let state = row.u32(offset_of!(Row_, state));
             if state == format::thread_state::FREE {
                 continue;
@@ -35,7 +30,7 @@ impl<T: Target> Reading<'_, T> {
                 calls: self.calls(&row, place << COUNT_BITS, named),
             });
         }
-        Ok(found)
+        found
     }
 
     /// Those of a thread; `place`: its row, where numbers have it.

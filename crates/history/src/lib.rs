@@ -21,6 +21,9 @@ use target::{Target, TargetError};
 /// So many of the latest calls of a thread are told.
 const CALLS_TOLD: u64 = 16;
 
+/// Threads that are looked at.
+const MOST_THREADS: u64 = 1 << 12;
+
 /// So many of the latest collectives of a communicator.
 const COLLECTIVES_TOLD: u64 = 16;
 
@@ -58,7 +61,8 @@ use record_format::VERSION;
 pub fn read<T: Target>(target: &T, name: &dyn Fn(HandleWord) -> Option<Text>) -> Result<Option<History>, HistoryError> {
     let Some(header) = Header::read(target)? else { return Ok(None) };
     let functions = tables::functions(target, &header)?;
-    let reading = Reading { target, header: &header, functions, places: Places::new(target), name };
+    let threads = header.threads.rows(target, 0, MOST_THREADS)?;
+    let reading = Reading { target, header: &header, functions, threads, places: Places::new(target), name };
     let mut found = History {
         lost_calls: header.lost_calls,
         lost_requests: header.lost_requests,
@@ -69,7 +73,7 @@ pub fn read<T: Target>(target: &T, name: &dyn Fn(HandleWord) -> Option<Text>) ->
     };
     let (communicators, named) = reading.communicators()?;
     found.communicators = communicators;
-    found.threads = reading.threads(&named)?;
+    found.threads = reading.threads(&named);
     found.requests = reading.requests(&named)?;
     Ok(Some(found))
 }
@@ -79,6 +83,8 @@ struct Reading<'t, T: Target> {
     target: &'t T,
     header: &'t Header,
     functions: Rc<[tables::FunctionRow]>,
+    /// The table of threads, which calls name by their rows.
+    threads: Vec<u8>,
     places: Places<'t, T>,
     name: &'t dyn Fn(HandleWord) -> Option<Text>,
 }

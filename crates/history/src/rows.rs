@@ -43,6 +43,11 @@ impl Table {
         Ok(bytes)
     }
 
+    /// The rows that these bytes are.
+    pub(crate) fn each<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = Row<'b>> {
+        bytes.chunks_exact(usize::try_from(self.stride).unwrap_or(usize::MAX)).map(Row)
+    }
+
     pub(crate) fn row<T: Target>(&self, target: &T, number: u64) -> Result<Vec<u8>, HistoryError> {
         if number >= self.count {
             return Err(HistoryError::Damaged("a row lies behind the end of its table"));

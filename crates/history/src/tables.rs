@@ -27,21 +27,19 @@ pub(crate) struct FunctionRow {
 pub(crate) fn functions<T: Target>(target: &T, header: &Header) -> Result<Rc<[FunctionRow]>, HistoryError> {
     // Their numbers have no more bits.
     let bytes = header.functions.rows(target, 0, u64::from(FUNCTION_NUMBER) + 1)?;
-    let stride = usize::try_from(header.functions.stride).unwrap_or(usize::MAX);
-    let read = |row: &[u8]| {
+    let read = |Row(row): Row<'_>| {
         let name = row.get(..FUNCTION_NAME).unwrap_or_default();
         let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
         let object = row.get(offset_of!(format::FunctionName, object)).copied();
         FunctionRow { name: printable(name).into(), on_communicator: object == Some(format::object::COMMUNICATOR) }
     };
-    Ok(bytes.chunks_exact(stride).map(read).collect())
+    Ok(header.functions.each(&bytes).map(read).collect())
 }
 
 /// The numbers of the rows that are in use, by the keys of a table.
 fn used<T: Target>(target: &T, keys: &crate::rows::Table, most: usize) -> Result<Vec<(u64, u64)>, HistoryError> {
     let bytes = keys.rows(target, 0, keys.count)?;
-    let stride = usize::try_from(keys.stride).unwrap_or(usize::MAX);
-    let keys = bytes.chunks_exact(stride).map(|row| Row(row).u64(0));
+    let keys = keys.each(&bytes).map(|row| row.u64(0));
     Ok((0..).zip(keys).filter(|(_, key)| *key != 0).take(most).collect())
 }
 
@@ -160,9 +158,13 @@ impl<T: Target> Reading<'_, T> {
 
     /// Whether a thread is in a call, by the call's number, which has the thread's row above it.
     fn is_inside(&self, call: u64) -> bool {
-        let thread = self.header.threads.row(self.target, call >> COUNT_BITS);
-        let current = thread.map_or(0, |bytes| Row(&bytes).u64(offset_of!(format::Thread, current)));
-        current != 0 && current == call & ((1 << COUNT_BITS) - 1)
+        let current = self.thread_of(call).map_or(0, |thread| thread.u64(offset_of!(format::Thread, current)));
+        current != 0 && current == low(call)
+    }
+
+    /// The thread of a call, by the call's number.
+    fn thread_of(&self, call: u64) -> Option<Row<'_>> {
+        self.header.threads.each(&self.threads).nth(usize::try_from(call >> COUNT_BITS).ok()?)
     }
 
     /// The function of a call by the call's number, which has its thread's row above it; where its thread's ring still has it.
@@ -170,17 +172,20 @@ impl<T: Target> Reading<'_, T> {
         if call == 0 {
             return None;
         }
-        let bytes = self.header.threads.row(self.target, call >> COUNT_BITS).ok()?;
-        let number = call & ((1 << COUNT_BITS) - 1);
-        let row = self.call_row(&Row(&bytes), number)?;
+        let row = self.call_row(&self.thread_of(call)?, low(call))?;
         Some(self.function(Row(&row).u64(offset_of!(format::Call, count))).0)
     }
+}
+
+/// What stands below the mark in a number that has another above it.
+fn low(number: u64) -> u64 {
+    number & ((1 << COUNT_BITS) - 1)
 }
 
 /// How many elements, of a count with the function above it; `None` where it is negative, which no call can mean.
 pub(crate) fn elements(count: u64) -> Option<u64> {
     let sign = 1 << (COUNT_BITS - 1);
-    Some(count & ((1 << COUNT_BITS) - 1)).filter(|count| count & sign == 0)
+    Some(low(count)).filter(|count| count & sign == 0)
 }
 
 /// What was given; wildcards and MPI_PROC_NULL are negative numbers, which differ from MPI to MPI.

@@ -17,3 +17,16 @@ pub(crate) use aarch64::{
 
 /// The function that the dynamic linker asks where to bind a name (`STT_GNU_IFUNC`) stands so far behind its wrapper (bytes).
 pub const RESOLVER: usize = 16;
+
+// What each thread has of its own (`threads::Local`); `local` of a machine finds it.
+std::arch::global_asm!(
+    ".pushsection .tbss,\"awT\",@nobits",
+    ".balign 8",
+    ".globl mpi_queues_local",
+    ".hidden mpi_queues_local",
+    ".type mpi_queues_local, @object",
+    ".size mpi_queues_local, 32",
+    "mpi_queues_local:",
+    ".zero 32",
+    ".popsection",
+);

@@ -1,6 +1,6 @@
 //! AArch64, AAPCS64.
 
-use std::arch::{asm, global_asm, naked_asm};
+use std::arch::{asm, naked_asm};
 
 use crate::calls::{enter, leave};
 use crate::frames::RETURNED;
@@ -122,20 +122,7 @@ pub unsafe extern "C" fn bind() {
     naked_asm!(".cfi_startproc", "b {resolve}", ".cfi_endproc", resolve = sym resolve)
 }
 
-// The model initial-exec: two loads, and no call that could allocate.
-global_asm!(
-    ".pushsection .tbss,\"awT\",@nobits",
-    ".balign 8",
-    ".globl mpi_queues_local",
-    ".hidden mpi_queues_local",
-    ".type mpi_queues_local, @object",
-    ".size mpi_queues_local, 32",
-    "mpi_queues_local:",
-    ".zero 32",
-    ".popsection",
-);
-
-/// What the thread has of its own.
+/// What the thread has of its own. The model initial-exec: two loads, and no call that could allocate.
 #[inline(always)]
 pub fn local() -> *mut Local {
     let found: *mut Local;
