@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 import re
 import struct
@@ -13,11 +12,11 @@ import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
-from . import installs, priority
+from . import installs
 from .builds import LANGUAGES, MpiBuild, compile_with, intel_environment
-from .jobs import READY_TIMEOUT
+from .jobs import READY_TIMEOUT, TruthfulJob
 from .paths import PACKAGE, PROGRAMS, PROJECT
 
 LIBRARY = PACKAGE / "lib" / "libmpi_queues_recorder.so"
@@ -329,7 +328,7 @@ def library() -> Path:
     return LIBRARY
 
 
-class Job(priority.Job):
+class Job(TruthfulJob):
     """A job under the recorder, of a program of ``tests/programs/recorder``; its ranks have written their truth."""
 
     def __init__(
@@ -342,31 +341,16 @@ class Job(priority.Job):
         before: Sequence[Path] = (),
         recorded: bool = True,
     ) -> None:
-        self.truth: Dict[int, Any] = {}
-        # Only where the program is no rank of an MPI is it started without a launcher.
-        ours = [
-            name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PRTE_", "MPIR_CVAR_", "UCX_", "FI_"))
-        ]
         of_build = intel_environment(build) if build.implementation == "Intel MPI" else build.environment
         preloaded = [str(path) for path in (*((library(),) if recorded else ()), *before)]
         super().__init__(
             program,
             ranks=ranks,
             args=arguments,
-            env={**dict.fromkeys(ours), **of_build, "LD_PRELOAD": ":".join(preloaded), **(env or {})},
-            timeout=READY_TIMEOUT,
+            env={**of_build, "LD_PRELOAD": ":".join(preloaded), **(env or {})},
             launcher=build.mpirun,
             options=build.options,
         )
-
-    def _environment(self, asked: Mapping[str, Optional[str]]) -> Dict[str, str]:
-        return {**super()._environment(asked), "MPIQ_TRUTH": str(self.directory / "truth.%d.json")}
-
-    def _is_ready(self, rank: int, lines: object) -> bool:
-        path = Path(self.directory, f"truth.{rank}.json")
-        if path.exists():
-            self.truth[rank] = json.loads(path.read_bytes())
-        return rank in self.truth
 
     def record(self, rank: int = 0) -> Record:
         """The record of a rank."""
