@@ -28,6 +28,7 @@ const LOCAL: &[&str] = &[
     "Pready_range",
     "Cancel",
     "Comm_get_parent",
+    "Comm_set_name",
     "Grequest_complete",
     "Close_port",
     "Publish_name",
@@ -131,6 +132,22 @@ fn collective(function: &Function) -> bool {
     of(function.name) || function.starts() == Some(Started::Collective)
 }
 
+/// Which messages it sends or receives that are counted. Those in parts match apart from others, and what a matched probe has
+/// found counts with that.
+fn messages(function: &Function) -> &'static str {
+    let has = |name: &str| function.parameter(name).is_some();
+    let on_communicator = object(function).1 == 1 && (has("tag") || has("sendtag")) && !has("partitions");
+    match (function.name, has("dest"), has("source")) {
+        _ if !on_communicator => "None",
+        ("MPI_Mprobe" | "MPI_Improbe", ..) => "Probe",
+        ("MPI_Probe" | "MPI_Iprobe", ..) => "None",
+        (_, true, true) => "Both",
+        (_, true, false) => "Send",
+        (_, false, true) => "Receive",
+        _ => "None",
+    }
+}
+
 fn object(function: &Function) -> (Option<&Parameter>, u8) {
     for (kind, number) in [(HandleKind::Win, 2), (HandleKind::File, 3), (HandleKind::Comm, 1), (HandleKind::Session, 4)]
     {
@@ -228,6 +245,7 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
         "MPI_Request_free" => "Free",
         "MPI_Start" => "Start",
         "MPI_Startall" => "StartAll",
+        "MPI_Cancel" => "Cancel",
         _ => "None",
     };
     let creation = match name {
@@ -271,13 +289,21 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
     let op = named(&["op"]);
     let color = if name == "MPI_Comm_split" { named(&["color"]) } else { "NO".to_owned() };
     let tag = named(&["tag", "sendtag"]);
+    let messages = messages(function);
+    let status = place(&|one| one.kind == "STATUS" && one.direction == Direction::Out);
     let string_tag = named(&["stringtag"]);
+    // Fortran gives the lengths of texts behind all other arguments.
+    let name_given = named(&["comm_name"]);
+    let name_length =
+        if fortran && name_given != "NO" { word_of(parameters.len() + 1).to_string() } else { "NO".to_owned() };
     let is_array = is_array("array_of_requests");
     let collective = collective(function);
     let made = returns(HandleKind::Comm);
     let request = returns(HandleKind::Request);
     let datatype = named(types);
     let has_result = request != "NO" || frees || [completion, creation, stage].iter().any(|one| *one != "None");
+    // A blocking receive has results where it may be from anybody, which its arguments say.
+    let has_result = has_result || messages == "Probe" || name == "MPI_Comm_set_name";
     let has_more = has_result || collective || second != "NO";
     let copied = reference.saturating_sub(in_registers());
     // What there is not is read as well: as a constant that stands in the frame.
@@ -291,9 +317,9 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
         "function: {marks}, is_message: {is_message}, copied: {copied}, fortran: {fortran}, wide: {wide}, object: {object_at}, \
          by_address: {by_address}, datatype: {datatype}, count: {count}, peer: {peer}, tag: {tag}, op: {op}, \
          second: Second {{ peer: {second}, tag: {second_tag}, count: {second_count}, datatype: {second_type} }}, \
-         request: {request}, persistent: {persistent}, given: {given}, given_count: {requests_count}, \
+         messages: Messages::{messages}, status: {status}, request: {request}, persistent: {persistent}, given: {given}, given_count: {requests_count}, \
          is_array: {is_array}, flag: {flag}, index: {index}, outcount: {outcount}, indices: {indices}, made: {made}, \
-         color: {color}, string_tag: {string_tag}, collective: {collective}, frees: {frees}, \
+         color: {color}, name: {name_given}, name_length: {name_length}, string_tag: {string_tag}, collective: {collective}, frees: {frees}, \
          completion: Completion::{completion}, creation: Creation::{creation}, stage: Stage::{stage}, \
          has_result: {has_result}, has_more: {has_more}"
     )

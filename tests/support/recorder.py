@@ -32,7 +32,7 @@ INTER, OWN_NAME, NOT_SEEN_MADE, BY_FORTRAN, BY_C = 1, 2, 4, 8, 16
 
 Read = Callable[[int, int], bytes]
 
-HEADER = struct.Struct("=16sIIQQIIIIiiiI2Q2Q" + "QII" * 8 + "6Q")
+HEADER = struct.Struct("=16sIIQQIIIIiiiI2Q2Q" + "QII" * 8 + "6Q" + "QII" * 2 + "Q" + "QII")
 SECTIONS = (
     "functions",
     "threads",
@@ -127,6 +127,15 @@ class Communicator(NamedTuple):
     latest: List[Collective]
 
 
+class Message(NamedTuple):
+    """Whose a number of messages is."""
+
+    communicator: int
+    received: bool
+    peer: int
+    tag: int
+
+
 class Section(NamedTuple):
     offset: int
     stride: int
@@ -155,6 +164,8 @@ class Record:
     calls: Dict[int, List[Call]]
     requests: List[Request]
     communicators: List[Communicator]
+    messages: Dict[Message, int]
+    untold: Dict[int, int]
 
     def call_of(self, row: int = 0) -> Optional[Call]:
         """The call that a thread is in."""
@@ -243,7 +254,10 @@ def parse(read: Read, address: int) -> Record:
     first, newest = list(fields[13:15]), list(fields[15:17])
     parts = fields[17 : 17 + 3 * len(SECTIONS)]
     sections = {name: Section(*parts[3 * at : 3 * at + 3]) for at, name in enumerate(SECTIONS)}
-    lost = dict(zip(COUNTERS, fields[17 + 3 * len(SECTIONS) :]))
+    rest = fields[17 + 3 * len(SECTIONS) :]
+    lost = dict(zip(COUNTERS, rest))
+    sections["message_keys"], sections["message_counts"] = Section(*rest[6:9]), Section(*rest[9:12])
+    lost["lost_messages"] = rest[12]
     tables = {
         name: read(address + one.offset, one.stride * one.count)
         for name, one in sections.items()
@@ -294,6 +308,7 @@ def parse(read: Read, address: int) -> Record:
         )  # fmt: skip
     requests.sort(key=lambda one: (one.thread, one.number))
     communicators = []
+    handles, untold = {}, {}
     of_all = sections["collectives"]
     each = of_all.count // sections["communicators"].count
     for at, row in enumerate(rows("communicators")):
@@ -310,10 +325,19 @@ def parse(read: Read, address: int) -> Record:
                 value, name, _ = named(count)
                 latest.append(Collective(number, call, site, caller, value, datatype, op, root, name))
         communicators.append(Communicator(*parts, sorted(latest)))
+        handles[at] = parts[0]
+        (untold[parts[0]],) = struct.unpack_from("=I", row, 120)
+    messages = {}
+    count = sections["message_keys"].count
+    for word, number in zip(*(struct.unpack(f"={count}Q", tables[f"message_{one}"]) for one in ("keys", "counts"))):
+        if word:
+            assert word >> 63
+            key = Message(handles[word >> 53 & 511], bool(word >> 62 & 1), word >> 31 & 0x3FFFFF, word & 0x7FFFFFFF)
+            messages[key] = messages.get(key, 0) + number
     return Record(
         address, pid, forked_from, family, stage, level, rank, size, total, resolution,
         first, newest,
-        lost, functions, threads, calls, requests, communicators,
+        lost, functions, threads, calls, requests, communicators, messages, untold,
     )  # fmt: skip
 
 

@@ -101,6 +101,64 @@ pub struct Header {
     pub lost_communicators: u64,
     /// Not 0: the program, or a library before the recorder, has MPI's functions in itself. Nothing is recorded.
     pub bypassed: u64,
+    /// Of each row of `message_counts` whose it is ([`MessageKey`]); 0: the row is free. Records without this and what follows
+    /// have a shorter header.
+    pub message_keys: Section,
+    /// How many messages ([`u64`]).
+    pub message_counts: Section,
+    /// Messages that found no free row.
+    pub lost_messages: u64,
+    /// Of each row of `communicators` what the program called it last, ended by a zero ([`COMMUNICATOR_NAME`] bytes).
+    pub communicator_names: Section,
+}
+
+/// Whose a number of messages is: those that this process has sent to one rank of a communicator with one tag, or has begun
+/// to receive from it. A receive that names both its source and its tag counts when it begins; one from any source or with any
+/// tag when it is complete, by its status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessageKey {
+    /// The row of the communicator.
+    pub communicator: u64,
+    /// Whether they are received.
+    pub received: bool,
+    /// The other process, in the communicator's numbering (of an intercommunicator that of the remote group).
+    pub peer: i32,
+    /// The tag.
+    pub tag: i32,
+}
+
+impl MessageKey {
+    const TAG_BITS: u32 = 31;
+    const PEER_BITS: u32 = 22;
+    const COMMUNICATOR_BITS: u32 = 9;
+    const RECEIVED: u64 = 1 << 62;
+    const USED: u64 = 1 << 63;
+
+    /// As one word, which is not 0; `None` where a number has no room in it.
+    #[inline(always)]
+    pub const fn word(self) -> Option<u64> {
+        if self.tag < 0
+            || self.peer < 0
+            || self.peer >> Self::PEER_BITS != 0
+            || self.communicator >> Self::COMMUNICATOR_BITS != 0
+        {
+            return None;
+        }
+        let received = if self.received { Self::RECEIVED } else { 0 };
+        let peer = (self.peer as u64) << Self::TAG_BITS;
+        Some(Self::USED | received | self.communicator << (Self::TAG_BITS + Self::PEER_BITS) | peer | self.tag as u64)
+    }
+
+    /// Of a word.
+    pub fn of(word: u64) -> Self {
+        let bits = |from: u32, count: u32| word >> from & ((1 << count) - 1);
+        Self {
+            communicator: bits(Self::TAG_BITS + Self::PEER_BITS, Self::COMMUNICATOR_BITS),
+            received: word & Self::RECEIVED != 0,
+            peer: bits(Self::TAG_BITS, Self::PEER_BITS) as i32,
+            tag: bits(0, Self::TAG_BITS) as i32,
+        }
+    }
 }
 
 /// Which MPI's handles the record has.
@@ -140,6 +198,9 @@ pub struct FunctionName {
     /// Not used.
     pub padding: [u8; 6],
 }
+
+/// Room for a communicator's name (bytes).
+pub const COMMUNICATOR_NAME: usize = 64;
 
 /// Room for a function's name (bytes).
 pub const FUNCTION_NAME: usize = 40;
@@ -270,8 +331,8 @@ pub struct Request {
     pub request: u64,
     /// One of [`request_state`].
     pub state: u32,
-    /// Not used.
-    pub padding: u32,
+    /// Of [`request_flags`].
+    pub flags: u32,
     /// When the call began that made it (ns).
     pub time: u64,
     /// As in [`Call`], of the call that made it; so are those that follow.
@@ -312,6 +373,16 @@ pub mod request_state {
     pub const INACTIVE: u32 = 2;
     /// It is persistent and was started.
     pub const STARTED: u32 = 3;
+}
+
+/// What a request is about.
+pub mod request_flags {
+    /// It sends a message.
+    pub const SENDS: u32 = 1;
+    /// It receives one.
+    pub const RECEIVES: u32 = 2;
+    /// From any source, or with any tag.
+    pub const ANY: u32 = 4;
 }
 
 /// Collectives kept for each communicator.
@@ -355,8 +426,13 @@ pub struct Communicator {
     pub occurrence: u64,
     /// What the identity is made of besides that: the recorder's own.
     pub origin: u64,
-    /// Not used.
-    pub padding: [u64; 2],
+    /// Fortran's handle of it, where that is another number than C's and was used ([`FORTRAN_HANDLE`]); 0: none.
+    pub fortran: u64,
+    /// Messages of which it is not known by whom they were sent, or whether they were received: a request was cancelled, or
+    /// freed, or nothing told its status. The counts of its messages say too little then.
+    pub untold: u32,
+    /// How many of `collectives` return a request.
+    pub started: u32,
 }
 
 /// What a communicator is at.
@@ -379,6 +455,10 @@ pub mod communicator_flags {
     pub const FORTRAN: u32 = 8;
     /// C has used it.
     pub const C: u32 = 16;
+    /// Of an intercommunicator: this process is in the second of its groups. Which is the second is the same for all.
+    pub const SECOND: u32 = 32;
+    /// Messages were counted on it: the recorder's own.
+    pub const MESSAGES: u32 = 64;
 }
 
 /// A collective, in the ring of its communicator.
@@ -401,13 +481,13 @@ pub struct Collective {
     pub op: u64,
     /// See [`Call::peer`].
     pub root: i32,
-    /// Not used.
-    pub padding: i32,
+    /// Which of those it is that return a request, from 1; 0: it is none of them.
+    pub started: u32,
 }
 
 // Readers of other languages have these numbers.
 const _: () = {
-    assert!(size_of::<Header>() == 280);
+    assert!(size_of::<Header>() == 336);
     assert!(size_of::<FunctionName>() == 48);
     assert!(size_of::<Thread>() == 128);
     assert!(size_of::<Call>() == 64);

@@ -10,12 +10,14 @@ use crate::callers;
 use crate::clock;
 use crate::communicators;
 use crate::frames::{Frame, HAS_RESULTS, NOT_RECORDED, RETURNED};
+use crate::messages;
 use crate::real;
 use crate::record::{self, header};
 use crate::requests;
+use crate::statuses;
 use crate::threads::Local;
 use crate::words;
-use crate::wrapper::{Completion, NO, Stage, WRAPPERS, Wrapper};
+use crate::wrapper::{Completion, Messages, NO, Stage, WRAPPERS, Wrapper};
 
 /// As far as the frame of a binding and those of the functions that it calls lie apart at most (bytes).
 const INSIDE: u64 = 1 << 20;
@@ -28,7 +30,7 @@ pub unsafe extern "C" fn enter(frame: *mut Frame, index: u32) -> *mut c_void {
     let function = real::function(index);
     // SAFETY: as the caller says; the thread's own variable.
     let (frame, wrapper, local) = unsafe { (&mut *frame, WRAPPERS.get_unchecked(index as usize), &mut *local()) };
-    frame.index = u64::from(index);
+    (frame.index, frame.given_back) = (index, 0);
     frame.after = NOT_RECORDED;
     frame.copied = u32::from(wrapper.copied);
     let thread = local.row();
@@ -88,6 +90,9 @@ fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Loca
     set(&mut thread.current, number);
     frame.call = number;
     frame.after = RETURNED;
+    if wrapper.messages != Messages::None {
+        messages::begin(frame, wrapper, thread, call);
+    }
     if wrapper.has_more {
         more(frame, wrapper, local, thread, call);
     }
@@ -203,7 +208,7 @@ pub unsafe extern "C" fn leave(frame: *mut Frame, result: u64) -> u64 {
     let wrapper = unsafe { WRAPPERS.get_unchecked(frame.index as usize) };
     // SAFETY: the row is this thread's.
     let thread = unsafe { &mut *frame.thread };
-    if wrapper.has_result {
+    if wrapper.has_result || frame.given_back != 0 || wrapper.messages != Messages::None {
         results(frame, wrapper, local, thread, result);
     }
     if wrapper.fortran {
@@ -235,6 +240,10 @@ fn results(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thr
     if wrapper.completion != Completion::None {
         requests::after(frame, wrapper, thread, written, number, succeeded);
     }
+    if succeeded && wrapper.request == NO && !matches!(wrapper.messages, Messages::None | Messages::Send) {
+        statuses::received(frame, wrapper, thread, written);
+    }
+    statuses::give_back(frame, wrapper, thread);
     if succeeded {
         communicators::results(frame, wrapper, written, number);
     }

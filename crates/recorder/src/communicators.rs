@@ -1,6 +1,6 @@
 //! The table of communicators: which they are, and what was done on each by all its members.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
 use record_format::{
     COLLECTIVES, COUNT_BITS, Call, Communicator, FORTRAN_HANDLE, FUNCTION_NUMBER, NOT_GIVEN, Thread,
@@ -9,6 +9,7 @@ use record_format::{
 
 use crate::frames::Frame;
 use crate::keys::{Keys, Spilled};
+use crate::messages;
 use crate::origins::{self, mixed};
 use crate::record::{self, COMMUNICATORS, header, tables};
 use crate::requests::SHARED;
@@ -29,18 +30,39 @@ fn row(place: usize) -> *mut Communicator {
     unsafe { tables().communicators.add(place) }
 }
 
+/// The row of a communicator that a thread uses: mostly the one that it used before.
+#[inline(always)]
+pub fn place(thread: &mut Thread, word: u64) -> Option<usize> {
+    let latest = thread.latest_row as usize;
+    if thread.latest_communicator == word && is_still(latest, word) { Some(latest) } else { another(thread, word) }
+}
+
+#[inline(never)]
+fn another(thread: &mut Thread, word: u64) -> Option<usize> {
+    let place = place_of(word)?;
+    thread.latest_communicator = word;
+    thread.latest_row = place as u64;
+    Some(place)
+}
+
+/// Says more of a communicator.
+pub fn set_flags(place: usize, more: u32) {
+    // SAFETY: a row of the table.
+    unsafe { (*row(place)).flags |= more }
+}
+
+/// Of a message on a communicator it is not known from whom it is, or whether it was received.
+pub fn untold(thread: &mut Thread, word: u64) {
+    if let Some(place) = place(thread, word) {
+        // SAFETY: a word of a row of the table.
+        unsafe { AtomicU32::from_ptr(&raw mut (*row(place)).untold) }.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// A collective begins on a communicator.
 #[inline(never)]
 pub fn collective(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, call: &Call, number_of_call: u64) {
-    let latest = thread.latest_row as usize;
-    let place = if thread.latest_communicator == call.object && is_still(latest, call.object) {
-        latest
-    } else {
-        let Some(place) = place_of(call.object) else { return };
-        thread.latest_communicator = call.object;
-        thread.latest_row = place as u64;
-        place
-    };
+    let Some(place) = place(thread, call.object) else { return };
     let row = row(place);
     let op = words::handle_of(frame, wrapper, wrapper.op);
     // SAFETY: all members, and so this one, do one collective after the other on a communicator: MPI demands it.
@@ -64,6 +86,12 @@ pub fn collective(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, call: &
         (*written).datatype = call.datatype;
         (*written).op = op;
         (*written).root = call.peer;
+        (*written).started = if wrapper.request == NO {
+            0
+        } else {
+            (*row).started = (*row).started.wrapping_add(1);
+            (*row).started
+        };
         whole.store(number, Ordering::Release);
         AtomicU64::from_ptr(&raw mut (*row).collectives).store(number, Ordering::Release);
     }
@@ -73,7 +101,10 @@ pub fn collective(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, call: &
 #[inline(always)]
 fn is_still(place: usize, word: u64) -> bool {
     // SAFETY: a row of the table.
-    unsafe { (*row(place)).handle == word && (*row(place)).state == state::LIVE }
+    unsafe {
+        let row = row(place);
+        ((*row).handle == word || (*row).fortran == word) && (*row).state == state::LIVE
+    }
 }
 
 /// The row of a communicator; one that was not seen when it was made is entered now.
@@ -111,6 +142,8 @@ fn of_fortran(word: u64) -> Option<usize> {
         }
     }
     let place = place_of(origins::in_c(word)?)?;
+    // SAFETY: a row of the table.
+    unsafe { (*row(place)).fortran = word };
     if let Some(slot) = free {
         // Of two threads at once one finds no room; it asks again.
         if slot[0].compare_exchange(0, word, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
@@ -148,11 +181,14 @@ fn enter(word: u64) -> Option<usize> {
         color: NOT_GIVEN,
         occurrence: 0,
         origin: 0,
-        padding: [0; 2],
+        fortran: 0,
+        untold: 0,
+        started: 0,
     };
     // SAFETY: the row is this communicator's.
     unsafe {
         row(place).write(fresh);
+        (*tables().communicator_names.add(place))[0] = 0;
         for slot in 0..COLLECTIVES {
             (*tables().collectives.add(place * COLLECTIVES + slot)).number = 0;
         }
@@ -191,6 +227,9 @@ pub fn begin(frame: &Frame, wrapper: &Wrapper) {
 pub fn results(frame: &Frame, wrapper: &Wrapper, call: &Call, number_of_call: u64) {
     if wrapper.frees {
         free(call.object);
+    }
+    if wrapper.name != NO {
+        name(frame, wrapper, call.object);
     }
     if wrapper.creation != Creation::None {
         made(frame, wrapper, call, number_of_call);
@@ -233,9 +272,36 @@ fn made(frame: &Frame, wrapper: &Wrapper, call: &Call, number_of_call: u64) {
     }
 }
 
+/// The program calls a communicator by a name; of a longer one the beginning is kept.
+fn name(frame: &Frame, wrapper: &Wrapper, word: u64) {
+    let (Some(place), address) = (place_of(word), frame.argument(wrapper.name)) else { return };
+    let given = if wrapper.name_length == NO { usize::MAX } else { frame.argument(wrapper.name_length) as usize };
+    // SAFETY: a row of the table.
+    let kept = unsafe { &mut *tables().communicator_names.add(place) };
+    let mut length = 0;
+    while length < given.min(kept.len() - 1) {
+        // SAFETY: the text ends in C, and has so many bytes in Fortran.
+        let byte = unsafe { *((address as usize + length) as *const u8) };
+        if byte == 0 {
+            break;
+        }
+        kept[length] = byte;
+        length += 1;
+    }
+    // Fortran's texts are filled up with blanks.
+    while wrapper.fortran && length > 0 && kept[length - 1] == b' ' {
+        length -= 1;
+    }
+    kept[length] = 0;
+}
+
 fn free(word: u64) {
     let in_c = if word & FORTRAN_HANDLE == 0 { Some(word) } else { alias(word) };
     let Some(place) = in_c.and_then(|word| keys().find(word, &SPILLED)) else { return };
+    // SAFETY: a row of the table.
+    if unsafe { (*row(place)).flags } & flags::MESSAGES != 0 {
+        messages::forget(place);
+    }
     // Whatever language frees it.
     for slot in ALIASES.iter().filter(|slot| slot[1].load(Ordering::Acquire) == place as u64 + 1) {
         slot[1].store(0, Ordering::Release);

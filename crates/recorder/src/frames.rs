@@ -27,7 +27,9 @@ pub struct Frame {
     /// The number of the call.
     pub call: u64,
     /// The wrapper.
-    pub index: u64,
+    pub index: u32,
+    /// What is given back of the thread's room for requests and statuses: from there, less 1; 0: nothing.
+    pub given_back: u32,
     /// Of the requests it was given, those kept in the thread begin here.
     pub waited: u32,
     /// How many are kept there.
@@ -100,6 +102,12 @@ impl Frame {
     pub fn frame_pointer_of_caller(&self) -> u64 {
         // SAFETY: the wrapper has saved it there.
         unsafe { *self.words().add(ABOVE) }
+    }
+
+    /// Gives the function another argument.
+    pub fn set_argument(&mut self, word: u8, value: u64) {
+        // SAFETY: as above. Arguments on the stack are the called function's own.
+        unsafe { std::ptr::from_mut(self).cast::<u64>().add(usize::from(word)).write(value) }
     }
 
     /// Prepares what stands for arguments that there are not.

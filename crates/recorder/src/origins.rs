@@ -211,13 +211,24 @@ pub unsafe fn name(
             Some(mixed(mixed(mixed(parent.identity, 3), members), tag as u64))
         }),
         Creation::FromGroup => from_group(handle, frame, wrapper),
-        Creation::Inter => between(handle, words::integer_of(frame, wrapper, wrapper.tag)),
+        Creation::Inter => {
+            between(handle, words::integer_of(frame, wrapper, wrapper.tag)).map(|(origin, is_second)| {
+                if is_second {
+                    // SAFETY: as the caller says.
+                    unsafe { (*row).flags |= flags::SECOND };
+                }
+                origin
+            })
+        }
         Creation::Elsewhere | Creation::None => None,
     };
     // SAFETY: as the caller says.
     unsafe {
         (*row).parent = parent.map_or(0, |parent| parent.identity);
-        let inherited = parent.map_or(0, |parent| parent.flags & flags::OWN_NAME);
+        // Of an intercommunicator that is made of another one the sides are the same.
+        let is_like = wrapper.creation != Creation::Inter && (*row).flags & flags::INTER != 0;
+        let inherits = if is_like { flags::OWN_NAME | flags::SECOND } else { flags::OWN_NAME };
+        let inherited = parent.map_or(0, |parent| parent.flags & inherits);
         match origin {
             Some(origin) => {
                 (*row).flags |= inherited;
@@ -245,13 +256,14 @@ fn from_group(handle: u64, frame: &Frame, wrapper: &Wrapper) -> Option<u64> {
     Some(text.to_bytes().iter().fold(mixed(4, members), |hash, byte| mixed(hash, u64::from(*byte))))
 }
 
-/// Both sides call an intercommunicator by both leaders, as they are in MPI_COMM_WORLD.
-fn between(handle: u64, tag: i32) -> Option<u64> {
+/// Both sides call an intercommunicator by the members of both, as they are in MPI_COMM_WORLD; and whether this side is the
+/// second of them.
+fn between(handle: u64, tag: i32) -> Option<(u64, bool)> {
     if !HAS_WORLD.load(Ordering::Relaxed) {
         return None;
     }
     let world = Group::of(words::world(), &COMM_GROUP)?;
     let own = Group::of(handle, &COMM_GROUP)?.all_in(&world)?;
     let others = Group::of(handle, &COMM_REMOTE_GROUP)?.all_in(&world)?;
-    Some(mixed(mixed(mixed(5, own.min(others)), own.max(others)), tag as u64))
+    Some((mixed(mixed(mixed(5, own.min(others)), own.max(others)), tag as u64), own > others))
 }

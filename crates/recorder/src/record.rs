@@ -5,8 +5,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use record_format::{
-    COLLECTIVES, Call, Collective, Communicator, FUNCTION_NAME, FunctionName, Header, MAGIC, Request, Section, Thread,
-    VERSION, stage,
+    COLLECTIVES, COMMUNICATOR_NAME, Call, Collective, Communicator, FUNCTION_NAME, FunctionName, Header, MAGIC,
+    Request, Section, Thread, VERSION, stage,
 };
 
 use crate::clock;
@@ -26,6 +26,8 @@ const FEWEST_CALLS: usize = 16;
 pub const REQUESTS: usize = 16384;
 /// Communicators.
 pub const COMMUNICATORS: usize = 512;
+/// Numbers of messages: each for another communicator, peer or tag.
+pub const MESSAGES: usize = 16384;
 /// Requests that one call waits for: in the first thread, and in others.
 const WAITED: usize = 8192;
 const WAITED_OF_OTHERS: usize = 512;
@@ -39,6 +41,9 @@ pub struct Tables {
     pub communicator_keys: *mut AtomicU64,
     pub communicators: *mut Communicator,
     pub collectives: *mut Collective,
+    pub message_keys: *mut AtomicU64,
+    pub message_counts: *mut u64,
+    pub communicator_names: *mut [u8; COMMUNICATOR_NAME],
     pub base: *mut u8,
 }
 
@@ -54,6 +59,9 @@ static TABLES: Shared = Shared(UnsafeCell::new(Tables {
     communicator_keys: ptr::null_mut(),
     communicators: ptr::null_mut(),
     collectives: ptr::null_mut(),
+    message_keys: ptr::null_mut(),
+    message_counts: ptr::null_mut(),
+    communicator_names: ptr::null_mut(),
     base: ptr::null_mut(),
 }));
 
@@ -156,6 +164,9 @@ fn lay_out() -> bool {
     let calls = layout.table::<Call>(first + (THREADS - 1) * others);
     let waited = layout.table::<Kept>(WAITED + (THREADS - 1) * WAITED_OF_OTHERS);
     let collectives = layout.table::<Collective>(COMMUNICATORS * COLLECTIVES);
+    let message_keys = layout.table::<u64>(MESSAGES);
+    let message_counts = layout.table::<u64>(MESSAGES);
+    let communicator_names = layout.table::<[u8; COMMUNICATOR_NAME]>(COMMUNICATORS);
     let bytes = layout.used.next_multiple_of(4096);
     // SAFETY: a new mapping. What is never written takes no memory.
     let base = unsafe {
@@ -206,6 +217,10 @@ fn lay_out() -> bool {
         early_requests: 0,
         lost_communicators: 0,
         bypassed: 0,
+        message_keys,
+        message_counts,
+        lost_messages: 0,
+        communicator_names,
     };
     // SAFETY: each table is inside the mapping, aligned, and nobody else knows of it yet. Zeros are fine for all of them.
     unsafe {
@@ -240,6 +255,9 @@ fn lay_out() -> bool {
             communicator_keys: at(communicator_keys).cast(),
             communicators: at(communicators).cast(),
             collectives: at(collectives).cast(),
+            message_keys: at(message_keys).cast(),
+            message_counts: at(message_counts).cast(),
+            communicator_names: at(communicator_names).cast(),
             base,
         };
         (*base.cast::<Header>()).magic = MAGIC;

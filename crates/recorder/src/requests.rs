@@ -5,11 +5,14 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
-use record_format::{Call, FORTRAN_2008, Request, Thread, request_state};
+use record_format::{Call, FORTRAN_2008, Request, Thread, request_flags, request_state};
 
+use crate::communicators;
 use crate::frames::{Frame, Kept};
 use crate::keys::{Keys, Spilled};
+use crate::messages;
 use crate::record::{self, REQUESTS, tables};
+use crate::statuses;
 use crate::words;
 use crate::wrapper::{Completion, NO, Wrapper};
 
@@ -52,6 +55,7 @@ pub fn add(word: u64, call: &Call, number_of_call: u64, wrapper: &Wrapper, frame
         let row = row(place);
         (*row).request = word;
         (*row).state = if wrapper.persistent { request_state::INACTIVE } else { request_state::ACTIVE };
+        (*row).flags = messages::flags(frame, wrapper, call);
         (*row).time = call.time;
         (*row).site = call.site;
         (*row).caller = call.caller;
@@ -177,6 +181,9 @@ pub fn before(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
     if !wrapper.is_array {
         // SAFETY: the function reads it as well.
         frame.one = if count == 1 { keep(unsafe { request_at(address, 0, wrapper) }) } else { keep(0) };
+        if is_from_any(&frame.one) {
+            statuses::before(frame, wrapper, thread, 1);
+        }
         return;
     }
     if matches!(wrapper.completion, Completion::StartAll) {
@@ -186,16 +193,44 @@ pub fn before(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
     let room = count.min((u64::from(thread.waited_count) - thread.waited_used) as usize);
     frame.waited_count = room as u32;
     thread.waited_used += room as u64;
+    let mut from_any = false;
     for place in 0..count {
         // SAFETY: the function reads it as well; the room is this thread's.
         unsafe {
             let kept = keep(request_at(address, place, wrapper));
+            let is_from_any = is_from_any(&kept);
             if place < room {
+                from_any |= is_from_any;
                 *kept_at(thread, frame.waited as usize + place) = kept;
             } else if kept.number != 0 {
+                if is_from_any {
+                    communicators::untold(thread, (*row(kept.row as usize)).object);
+                }
                 close(&kept);
                 record::count(|header| &raw mut (*header).early_requests);
             }
+        }
+    }
+    if from_any {
+        statuses::before(frame, wrapper, thread, if wrapper.completion == Completion::Any { 1 } else { count });
+    }
+}
+
+/// Whether a request receives from any source, or with any tag.
+#[inline(always)]
+fn is_from_any(kept: &Kept) -> bool {
+    // SAFETY: a row of the table.
+    kept.number != 0 && unsafe { (*row(kept.row as usize)).flags } & request_flags::ANY != 0
+}
+
+/// Notes from whom a message is that a request has received, while the row is still its own; `place`: that of its status.
+fn complete(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, kept: &Kept, place: usize) {
+    if is_from_any(kept) {
+        // SAFETY: a row of the table.
+        let request = unsafe { &*row(kept.row as usize) };
+        let is_started = request.state != request_state::INACTIVE;
+        if is_started && request.number == kept.number {
+            statuses::completed(frame, wrapper, thread, request, place);
         }
     }
 }
@@ -222,17 +257,28 @@ pub fn after(
         Completion::Wait | Completion::Test | Completion::Free => {
             // SAFETY: the function has read and perhaps written it.
             let changed = count == 1 && unsafe { request_at(address, 0, wrapper) } != frame.one.word;
+            let one = frame.one;
             if changed || wrapper.completion == Completion::Free && succeeded {
-                close(&frame.one);
+                complete(frame, wrapper, thread, &one, 0);
+                close(&one);
             } else if succeeded && (wrapper.completion == Completion::Wait || flag(frame, wrapper)) {
-                deactivate(&frame.one);
+                complete(frame, wrapper, thread, &one, 0);
+                deactivate(&one);
             }
         }
-        Completion::Start if succeeded => start(&frame.one, call, number_of_call),
+        Completion::Cancel => {
+            // SAFETY: a row of the table.
+            let request = unsafe { &*row(frame.one.row as usize) };
+            if frame.one.number != 0 && request.flags != 0 {
+                communicators::untold(thread, request.object);
+            }
+        }
+        Completion::Start if succeeded => start(thread, &frame.one, call, number_of_call),
         Completion::StartAll if succeeded => {
             for place in 0..count {
                 // SAFETY: the function has read it.
-                start(&keep(unsafe { request_at(address, place, wrapper) }), call, number_of_call);
+                let kept = keep(unsafe { request_at(address, place, wrapper) });
+                start(thread, &kept, call, number_of_call);
             }
         }
         Completion::Start | Completion::StartAll => {}
@@ -244,42 +290,54 @@ pub fn after(
 
 fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, succeeded: bool) {
     let count = frame.waited_count as usize;
-    let all = succeeded
-        && (wrapper.completion == Completion::All || wrapper.completion == Completion::TestAll && flag(frame, wrapper));
-    for place in 0..count {
-        // SAFETY: both were there before the function ran.
-        unsafe {
-            let kept = &*kept_at(thread, frame.waited as usize + place);
-            if kept.number == 0 {
-                continue;
-            }
-            if request_at(address, place, wrapper) != kept.word {
-                close(kept);
-            } else if all {
-                deactivate(kept);
-            }
-        }
-    }
+    let all =
+        wrapper.completion == Completion::All || wrapper.completion == Completion::TestAll && flag(frame, wrapper);
+    // SAFETY: below the number that were kept.
+    let kept_of = |thread: &Thread, place: usize| unsafe { *kept_at(thread, frame.waited as usize + place) };
     let first = first_index(wrapper, words::returned(frame, wrapper.index));
-    let mut one = |index: i32| {
+    let one = |thread: &mut Thread, index: i32, status: usize| {
         if let Ok(place) = usize::try_from(index.wrapping_sub(first))
             && place < count
         {
-            // SAFETY: below the number that were kept.
-            deactivate(unsafe { &*kept_at(thread, frame.waited as usize + place) });
+            let kept = kept_of(thread, place);
+            complete(frame, wrapper, thread, &kept, status);
+            // SAFETY: it was there before the function ran.
+            if unsafe { request_at(address, place, wrapper) } == kept.word {
+                deactivate(&kept);
+            }
         }
     };
     match wrapper.completion {
-        Completion::Any if succeeded => words::returned(frame, wrapper.index).into_iter().for_each(&mut one),
+        Completion::Any if succeeded => {
+            if let Some(index) = words::returned(frame, wrapper.index) {
+                one(thread, index, 0);
+            }
+        }
         Completion::Some if succeeded => {
             let complete = words::returned(frame, wrapper.outcount).unwrap_or(0);
             let indices = frame.argument(wrapper.indices) as *const i32;
             for place in 0..usize::try_from(complete).unwrap_or(0).min(count) {
                 // SAFETY: the function has written so many.
-                one(unsafe { *indices.add(place) });
+                one(thread, unsafe { *indices.add(place) }, place);
             }
         }
         _ => {}
+    }
+    for place in 0..count {
+        let kept = kept_of(thread, place);
+        if kept.number == 0 {
+            continue;
+        }
+        // SAFETY: it was there before the function ran.
+        let is_changed = unsafe { request_at(address, place, wrapper) } != kept.word;
+        if all && (is_changed || succeeded) {
+            complete(frame, wrapper, thread, &kept, place);
+        }
+        if is_changed {
+            close(&kept);
+        } else if all && succeeded {
+            deactivate(&kept);
+        }
     }
     thread.waited_used = u64::from(frame.waited);
 }
@@ -298,7 +356,7 @@ fn flag(frame: &Frame, wrapper: &Wrapper) -> bool {
     words::returned(frame, wrapper.flag).is_some_and(|flag| flag != 0)
 }
 
-fn start(kept: &Kept, call: &Call, number_of_call: u64) {
+fn start(thread: &mut Thread, kept: &Kept, call: &Call, number_of_call: u64) {
     if kept.number == 0 {
         return;
     }
@@ -317,5 +375,6 @@ fn start(kept: &Kept, call: &Call, number_of_call: u64) {
         (*row).started_site = call.site;
         (*row).started_caller = call.caller;
         number.store(kept.number, Ordering::Release);
+        messages::started(thread, &*row);
     }
 }

@@ -108,6 +108,32 @@ pub fn is_open_request(word: u64) -> bool {
     }
 }
 
+/// MPI_ANY_SOURCE and MPI_ANY_TAG by family: ompi/include/mpi.h.in of Open MPI v4.1.4, src/include/mpi.h.in of MPICH v4.0.2,
+/// src/binding/abi/mpi_abi.h of MPICH v5.0.1.
+fn any() -> (i32, i32) {
+    match FAMILY.load(Ordering::Relaxed) {
+        family::MPICH => (-2, -1),
+        family::ABI => (-1, -2),
+        _ => (-1, -1),
+    }
+}
+
+/// Whether a receive takes messages of any source or any tag.
+pub fn is_from_any(peer: i32, tag: i32) -> bool {
+    let (any_source, any_tag) = any();
+    peer == any_source || peer >= 0 && tag == any_tag
+}
+
+/// Where the source and the tag stand in a status, and how long that is (bytes): the same headers. Fortran's has the same
+/// numbers in the same order.
+pub fn status() -> (usize, usize, usize) {
+    match FAMILY.load(Ordering::Relaxed) {
+        family::MPICH => (8, 12, 20),
+        family::ABI => (0, 4, 32),
+        _ => (0, 4, 24),
+    }
+}
+
 /// The same number in all processes for a predefined datatype or operator; 0 for one that the program made. Open MPI's are
 /// variables of its library, which lie at the same distance in all processes of one program.
 #[inline(always)]

@@ -44,6 +44,10 @@ pub struct Wrapper {
     pub op: u8,
     /// What is received by a function that sends as well.
     pub second: Second,
+    /// Which messages it sends or receives.
+    pub messages: Messages,
+    /// The status, or the statuses, that it returns.
+    pub status: u8,
     /// The request that it returns.
     pub request: u8,
     /// Whether that is persistent.
@@ -66,6 +70,10 @@ pub struct Wrapper {
     pub made: u8,
     /// The color of MPI_Comm_split.
     pub color: u8,
+    /// What MPI_Comm_set_name calls a communicator.
+    pub name: u8,
+    /// How long that is, in Fortran.
+    pub name_length: u8,
     /// The text by which MPI_Comm_create_from_group is called.
     pub string_tag: u8,
     /// Whether it is ordered after other collectives of its communicator.
@@ -96,6 +104,21 @@ pub struct Second {
     pub datatype: u8,
 }
 
+/// Which messages a function sends or receives, at once or by the request that it returns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Messages {
+    /// None.
+    None,
+    /// It sends one.
+    Send,
+    /// It receives one.
+    Receive,
+    /// It does both.
+    Both,
+    /// It finds one that is received by no other (MPI_Mprobe).
+    Probe,
+}
+
 /// What a function does to the requests it is given.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
@@ -119,6 +142,8 @@ pub enum Completion {
     Start,
     /// It starts all.
     StartAll,
+    /// It cancels one.
+    Cancel,
 }
 
 /// How a communicator is made.
