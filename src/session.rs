@@ -182,7 +182,7 @@ impl Session {
 
     /// Rank and size in MPI_COMM_WORLD, each None where it is not known.
     fn identity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let process = self.session.read_builtin(false).map_err(|error| self.error(py, &error))?;
+        let process = self.session.read(false).map_err(|error| self.error(py, &error))?;
         let identity = PyDict::new(py);
         identity.set_item("rank", process.rank)?;
         identity.set_item("world_size", process.world_size)?;
@@ -209,7 +209,9 @@ impl Session {
     ) -> PyResult<Snapshot> {
         self.session.begin();
         let result = match source {
-            "auto" | "builtin" => self.session.read_builtin(queues),
+            "auto" => self.session.read(queues),
+            "builtin" => self.session.read_builtin(queues),
+            "recorder" => self.session.read_recorded(),
             "plugin" => self.with_settings(plugin, timeout, |settings| self.session.read_plugin(settings))?,
             other => return Err(PyValueError::new_err(format!("no source is called {other:?}"))),
         };

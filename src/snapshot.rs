@@ -15,7 +15,7 @@ use super::queue::counted;
 use super::stacks::StackTree;
 use analysis::diagnose::Watched;
 use analysis::stacks::Options;
-use analysis::{named, universe};
+use analysis::{named, recorded, universe};
 use target::text::in_a_line;
 
 /// JSON is handed to Python in pieces of about this many bytes.
@@ -118,6 +118,7 @@ impl Snapshot {
         });
         universe::number(&mut merged, &job.collect::<Vec<_>>());
         named::complete(&mut merged);
+        recorded::complete(&mut merged);
         Self(Arc::new(merged))
     }
 

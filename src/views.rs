@@ -167,7 +167,7 @@ views! {
         calls,
         /// What the flight recorder keeps; None where the process runs without it, or what it keeps could not be
         /// read. Members: ``threads``, ``requests``, ``communicators``, ``lost_calls``, ``lost_requests``,
-        /// ``lost_communicators``, ``bypassed``, ``forked_from``.
+        /// ``lost_communicators``, ``lost_messages``, ``world_rank``, ``world_size``, ``bypassed``, ``forked_from``.
         history,
         /// Where the other threads stand. Members: ``thread``, ``function``, ``caller``, ``file``, ``line``,
         /// ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``, ``system_call``.

@@ -714,7 +714,7 @@ class Process:
     def history(self) -> Optional[Dict[str, Any]]:
         """What the flight recorder keeps; None where the process runs without it, or what it keeps could not be
         read. Members: ``threads``, ``requests``, ``communicators``, ``lost_calls``, ``lost_requests``,
-        ``lost_communicators``, ``bypassed``, ``forked_from``."""
+        ``lost_communicators``, ``lost_messages``, ``world_rank``, ``world_size``, ``bypassed``, ``forked_from``."""
 
     @property
     def outside(self) -> List[Dict[str, Any]]:

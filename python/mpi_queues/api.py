@@ -149,12 +149,12 @@ def load(
 def _source(source: str, plugin: Optional[Path]) -> Tuple[str, Optional[str]]:
     from .commands.plugins import existing_plugin
 
-    if source not in ("auto", "builtin", "plugin"):
-        raise UsageError(f"source={source!r}: not one of auto, builtin, plugin")
+    if source not in ("auto", "builtin", "plugin", "recorder"):
+        raise UsageError(f"source={source!r}: not one of auto, builtin, plugin, recorder")
     if plugin is None:
         return source, None
-    if source == "builtin":
-        raise UsageError("the built-in reader uses no plug-in", help='leave out plugin=, or say source="plugin"')
+    if source in ("builtin", "recorder"):
+        raise UsageError(f"source={source!r} uses no plug-in", help='leave out plugin=, or say source="plugin"')
     return "plugin", existing_plugin(os.fspath(plugin), 'leave out plugin= to have it searched for: source="plugin"')
 
 

@@ -8,7 +8,7 @@ use super::output::{self, Output};
 use super::process::{Question, Told};
 use super::reading::{self, Reading};
 use analysis::stacks::Options;
-use analysis::{diagnose::diagnose, named, stacks::merge, universe};
+use analysis::{diagnose::diagnose, named, recorded, stacks::merge, universe};
 use layouts::Profile;
 use model::{Process, QueueState, Snapshot};
 use session::{SessionError, Wrappers};
@@ -69,6 +69,7 @@ fn show(request: &Request, question: &Question) -> u8 {
     snapshot.problems.extend(failures.iter().map(Failure::in_a_line));
     universe::number(&mut snapshot, &[]);
     named::complete(&mut snapshot);
+    recorded::complete(&mut snapshot);
     match request.command {
         Command::Diagnose => {
             let (findings, verdict) = diagnose(&snapshot, None);

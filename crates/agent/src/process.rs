@@ -46,7 +46,7 @@ impl Question {
         let snapshot = match self.command {
             Command::Record => return record(session, more),
             Command::Show | Command::Diagnose => {
-                let process = session.read_builtin(true)?;
+                let process = session.read(true)?;
                 session.finished(process, self.stacks(), &self.wrappers)
             }
             Command::Stacks => {

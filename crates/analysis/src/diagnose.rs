@@ -47,12 +47,14 @@ pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Findi
     let polling = Stuck::new(&job, &waits, Reading::Polling, &seen, ignored);
     let (job, waits, matching, seen) = (&job, &waits, &matching, seen.as_slice());
     let context = Context { job, matching, waits, sure: &sure, possible: &possible, polling: &polling, seen };
-    let (mut findings, of_messages) = both(count, || findings_but_messages(&context), || messages_of(&context));
+    let (others, of_messages) = both(count, || findings_but_messages(&context), || messages_of(&context));
+    // Of equal ones what was done first goes first: what follows is where ranks stand now.
+    let mut findings = recorded::find(&context);
+    findings.extend(others);
     findings.extend(of_messages);
     let in_epochs = epochs::find(&context, &findings);
     findings.extend(in_epochs);
     findings.extend(findings::polling::find(&context));
-    findings.extend(recorded::find(&context));
     findings.extend(requests::find(&context));
     findings.extend(slow::find(&context));
     cause::order(&context, &mut findings);

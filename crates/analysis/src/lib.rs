@@ -5,7 +5,7 @@
 //! communicators of different processes are one), [`matching`] (which sends and receives belong together), [`waits`] (what each
 //! thread waits for), [`graph`] and [`stuck`] (who can never go on), [`findings`] (what to tell of it), [`blame`] (which
 //! calls), [`advice`] (what to change), [`cause`] (what comes first), [`verdict`]. What two looks tell of each process says
-//! [`movement`]. [`named`] completes sends by what their receivers have of them, [`stacks`] merges where all stand into one tree.
+//! [`movement`]. [`named`] completes sends by what their receivers have of them, [`recorded`] what flight recorders tell together, [`stacks`] merges where all stand into one tree.
 
 pub mod advice;
 pub mod alike;
@@ -20,6 +20,7 @@ pub mod matching;
 pub mod movement;
 pub mod named;
 mod parallel;
+pub mod recorded;
 pub mod stacks;
 pub mod stuck;
 pub mod told;

@@ -82,7 +82,8 @@ impl Family {
         self.ranks()[1].1
     }
 
-    fn any_tag(self) -> i128 {
+    /// MPI_ANY_TAG.
+    pub fn any_tag(self) -> i128 {
         if self == Self::Abi { -2 } else { -1 }
     }
 

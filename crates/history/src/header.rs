@@ -2,6 +2,7 @@
 
 use std::mem::{offset_of, size_of};
 
+use functions::constants::Family;
 use record_format as format;
 use record_format::{MAGIC, SYMBOL, Section, VERSION};
 use target::address::TargetAddr;
@@ -20,6 +21,11 @@ const MOST_ROWS: u32 = 1 << 22;
 
 pub(crate) struct Header {
     pub forked_from: u32,
+    /// Whose constants and handles it has.
+    pub family: Option<Family>,
+    pub stage: u32,
+    pub world_rank: Option<i64>,
+    pub world_size: Option<i64>,
     pub clock: Clock,
     pub functions: Table,
     pub threads: Table,
@@ -29,6 +35,11 @@ pub(crate) struct Header {
     pub communicator_keys: Table,
     pub communicators: Table,
     pub collectives: Table,
+    /// The numbers of messages by their keys; `None` in a record that does not count them.
+    pub messages: Option<(Table, Table)>,
+    pub lost_messages: u64,
+    /// What the program called communicators.
+    pub names: Option<Table>,
     pub lost_calls: u64,
     pub lost_requests: u64,
     pub lost_communicators: u64,
@@ -49,6 +60,8 @@ impl Header {
         }
         let mut bytes = [0; size_of::<format::Header>()];
         target.read(TargetAddr::new(at), &mut bytes)?;
+        let length = Row(&bytes).u32(offset_of!(format::Header, header_bytes));
+        let counts_messages = length as usize >= size_of::<format::Header>();
         if !bytes.starts_with(&MAGIC) {
             return Err(HistoryError::Damaged("it does not begin as records do"));
         }
@@ -73,8 +86,24 @@ impl Header {
             Ok(Table { at: at + offset, stride: u64::from(stride), count: u64::from(count) })
         };
         let lost = |place: usize| row.u64(place);
+        let known = |place: usize| Some(i64::from(row.i32(place))).filter(|number| *number >= 0);
+        let messages = if counts_messages {
+            let keys = table(offset_of!(format::Header, message_keys), 8)?;
+            Some((keys, table(offset_of!(format::Header, message_counts), 8)?))
+        } else {
+            None
+        };
         Ok(Some(Self {
             forked_from: row.u32(offset_of!(format::Header, forked_from)),
+            family: match row.u32(offset_of!(format::Header, family)) {
+                format::family::OPEN_MPI => Some(Family::OpenMpi),
+                format::family::MPICH => Some(Family::Mpich),
+                format::family::ABI => Some(Family::Abi),
+                _ => None,
+            },
+            stage: row.u32(offset_of!(format::Header, stage)),
+            world_rank: known(offset_of!(format::Header, world_rank)),
+            world_size: known(offset_of!(format::Header, world_size)),
             clock: Clock::new(row, offset_of!(format::Header, latest)),
             functions: table(offset_of!(format::Header, functions), size_of::<format::FunctionName>())?,
             threads: table(offset_of!(format::Header, threads), size_of::<format::Thread>())?,
@@ -84,6 +113,13 @@ impl Header {
             communicator_keys: table(offset_of!(format::Header, communicator_keys), 8)?,
             communicators: table(offset_of!(format::Header, communicators), size_of::<format::Communicator>())?,
             collectives: table(offset_of!(format::Header, collectives), size_of::<format::Collective>())?,
+            names: if counts_messages {
+                Some(table(offset_of!(format::Header, communicator_names), format::COMMUNICATOR_NAME)?)
+            } else {
+                None
+            },
+            lost_messages: if counts_messages { lost(offset_of!(format::Header, lost_messages)) } else { 0 },
+            messages,
             lost_calls: lost(offset_of!(format::Header, lost_calls)),
             lost_requests: lost(offset_of!(format::Header, lost_requests))
                 .saturating_add(lost(offset_of!(format::Header, early_requests))),

@@ -8,13 +8,15 @@ mod calls;
 mod clock;
 mod header;
 mod places;
+mod posted;
 mod rows;
 mod tables;
 
 use std::rc::Rc;
 
+use functions::constants::Family;
 use header::Header;
-use model::{HandleWord, History, Text};
+use model::{HandleWord, History, Stage, Text};
 use places::Places;
 use target::{Target, TargetError};
 
@@ -53,12 +55,29 @@ pub enum HistoryError {
 
 use record_format::VERSION;
 
+pub use posted::{Current, Message, OpenRequest, Peer, Posted, Tag};
+
+/// A record that was read.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    /// What is told of it.
+    pub history: History,
+    /// The requests that are open, the oldest first.
+    pub open: Vec<OpenRequest>,
+    /// The calls that threads are in.
+    pub current: Vec<Current>,
+    /// Whose constants and handles these have; `None` where that is not known.
+    pub family: Option<Family>,
+    /// How far the process is with MPI.
+    pub stage: Option<Stage>,
+}
+
 /// What is kept; `None` where the process runs without the recorder, or has not called MPI yet. `name`: what a communicator is
 /// called that has that handle in C.
 ///
 /// # Errors
 /// [`HistoryError`], where there is a record and it cannot be read.
-pub fn read<T: Target>(target: &T, name: &dyn Fn(HandleWord) -> Option<Text>) -> Result<Option<History>, HistoryError> {
+pub fn read<T: Target>(target: &T, name: &dyn Fn(HandleWord) -> Option<Text>) -> Result<Option<Record>, HistoryError> {
     let Some(header) = Header::read(target)? else { return Ok(None) };
     let functions = tables::functions(target, &header)?;
     let threads = header.threads.rows(target, 0, MOST_THREADS)?;
@@ -67,6 +86,9 @@ pub fn read<T: Target>(target: &T, name: &dyn Fn(HandleWord) -> Option<Text>) ->
         lost_calls: header.lost_calls,
         lost_requests: header.lost_requests,
         lost_communicators: header.lost_communicators,
+        lost_messages: header.lost_messages,
+        world_rank: header.world_rank,
+        world_size: header.world_size,
         bypassed: header.bypassed,
         forked_from: (header.forked_from != 0).then(|| i64::from(header.forked_from)),
         ..History::default()
@@ -75,7 +97,15 @@ pub fn read<T: Target>(target: &T, name: &dyn Fn(HandleWord) -> Option<Text>) ->
     found.communicators = communicators;
     found.threads = reading.threads(&named);
     found.requests = reading.requests(&named)?;
-    Ok(Some(found))
+    let (open, current) = (reading.open_requests(&named)?, reading.current(&named));
+    let stage = match header.stage {
+        record_format::stage::BEFORE => Some(Stage::NotInitialized),
+        record_format::stage::RUNNING => Some(Stage::Initialized),
+        record_format::stage::FINALIZING => Some(Stage::Finalizing),
+        record_format::stage::FINALIZED => Some(Stage::Finalized),
+        _ => None,
+    };
+    Ok(Some(Record { history: found, open, current, family: header.family, stage }))
 }
 
 /// A record that is being read.

@@ -1,12 +1,14 @@
 //! Functions, communicators and requests of a record.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem::offset_of;
 use std::rc::Rc;
 
-use model::{Given, HandleWord, PastCollective, RecordedCommunicator, RecordedRequest, RecordedState, Text};
+use model::{
+    Given, HandleWord, MessageCount, PastCollective, RecordedCommunicator, RecordedRequest, RecordedState, Text,
+};
 use record_format as format;
-use record_format::{COUNT_BITS, FUNCTION_NAME, FUNCTION_NUMBER};
+use record_format::{COUNT_BITS, FUNCTION_NAME, FUNCTION_NUMBER, MessageKey};
 use target::{Target, printable};
 
 use crate::header::Header;
@@ -48,6 +50,7 @@ impl<T: Target> Reading<'_, T> {
     pub(crate) fn communicators(&self) -> Result<(Vec<RecordedCommunicator>, Named), HistoryError> {
         use format::Communicator as Row_;
         let (mut found, mut named) = (Vec::new(), Named::default());
+        let mut messages = self.messages()?;
         for (number, key) in used(self.target, &self.header.communicator_keys, MOST_COMMUNICATORS)? {
             let bytes = self.header.communicators.row(self.target, number)?;
             let row = Row(&bytes);
@@ -61,8 +64,14 @@ impl<T: Target> Reading<'_, T> {
             let identity = Some(row.u64(offset_of!(Row_, identity))).filter(|identity| *identity != 0 && is_shared);
             let known = |at: usize| Some(i64::from(row.i32(at))).filter(|number| *number >= 0);
             let made = row.u64(offset_of!(Row_, made));
-            let name = (self.name)(HandleWord(key));
-            named.0.insert(key, (made, name.clone()));
+            let name = (self.name)(HandleWord(key)).or_else(|| self.given_name(number));
+            named.names.insert(key, (made, name.clone()));
+            let fortran = row.u64(offset_of!(Row_, fortran));
+            if fortran != 0 {
+                named.names.insert(fortran, (made, name.clone()));
+                named.fortran.insert(fortran, key);
+            }
+            let side = flags & format::communicator_flags::INTER != 0;
             found.push(RecordedCommunicator {
                 handle: HandleWord(key),
                 name,
@@ -73,21 +82,41 @@ impl<T: Target> Reading<'_, T> {
                 made_by: self.function_of_call(made),
                 collectives: count,
                 order: HandleWord(row.u64(offset_of!(Row_, order))),
-                latest: self.collectives(number, count)?.into(),
+                latest: self.collectives(number, count, &mut named)?.into(),
+                second: side.then_some(flags & format::communicator_flags::SECOND != 0),
+                messages: messages.as_mut().map(|all| all.remove(&number).unwrap_or_default().into()),
+                untold: row.u32(offset_of!(Row_, untold)).into(),
+                started: row.u32(offset_of!(Row_, started)).into(),
             });
         }
         Ok((found, named))
     }
 
+    /// What the program called the communicator of a row.
+    fn given_name(&self, communicator: u64) -> Option<Text> {
+        let row = self.header.names.as_ref()?.row(self.target, communicator).ok()?;
+        let name = row.get(..format::COMMUNICATOR_NAME)?.split(|byte| *byte == 0).next()?;
+        (!name.is_empty()).then(|| printable(name).into())
+    }
+
     /// The latest collectives of a communicator, which has the row `communicator`.
-    fn collectives(&self, communicator: u64, count: u64) -> Result<Vec<PastCollective>, HistoryError> {
+    fn collectives(
+        &self,
+        communicator: u64,
+        count: u64,
+        named: &mut Named,
+    ) -> Result<Vec<PastCollective>, HistoryError> {
         use format::Collective as Row_;
         let ring = format::COLLECTIVES as u64;
         let mut found = Vec::new();
-        for number in count.saturating_sub(COLLECTIVES_TOLD.min(ring)) + 1..=count {
-            let bytes = self.header.collectives.row(self.target, communicator * ring + (number - 1) % ring)?;
-            let row = Row(&bytes);
-            if row.u64(offset_of!(Row_, number)) != number {
+        let bytes = self.header.collectives.rows(self.target, communicator * ring, ring)?;
+        let rows: Vec<Row<'_>> = self.header.collectives.each(&bytes).collect();
+        for number in count.saturating_sub(ring) + 1..=count {
+            let place = usize::try_from((number - 1) % ring).unwrap_or(usize::MAX);
+            let Some(row) = rows.get(place).filter(|row| row.u64(offset_of!(Row_, number)) == number) else { continue };
+            let started = u64::from(row.u32(offset_of!(Row_, started)));
+            named.collectives.insert(row.u64(offset_of!(Row_, call)), started);
+            if number + COLLECTIVES_TOLD <= count {
                 continue;
             }
             let count = row.u64(offset_of!(Row_, count));
@@ -100,7 +129,42 @@ impl<T: Target> Reading<'_, T> {
             self.places.tell(row.u64(offset_of!(Row_, site)), &mut given);
             let op = handle(row.u64(offset_of!(Row_, op)));
             let inside = self.is_inside(row.u64(offset_of!(Row_, call)));
-            found.push(PastCollective { number, function: self.function(count).0, inside, op, given });
+            found.push(PastCollective { number, started, function: self.function(count).0, inside, op, given });
+        }
+        Ok(found)
+    }
+
+    /// The numbers of messages, by the row of their communicator; `None` where the record does not count them.
+    fn messages(&self) -> Result<Option<HashMap<u64, Vec<MessageCount>>>, HistoryError> {
+        let Some((keys, counts)) = &self.header.messages else { return Ok(None) };
+        let mut all: BTreeMap<(u64, i64, i64), (u64, u64)> = BTreeMap::new();
+        let bytes = counts.rows(self.target, 0, counts.count)?;
+        let numbers: Vec<u64> = counts.each(&bytes).map(|row| row.u64(0)).collect();
+        for (row, word) in used(self.target, keys, usize::MAX)? {
+            let key = MessageKey::of(word);
+            let number = usize::try_from(row).ok().and_then(|row| numbers.get(row)).copied().unwrap_or(0);
+            let entry = all.entry((key.communicator, key.peer.into(), key.tag.into())).or_default();
+            let counted = if key.received { &mut entry.1 } else { &mut entry.0 };
+            *counted = counted.saturating_add(number);
+        }
+        let mut found: HashMap<u64, Vec<MessageCount>> = HashMap::new();
+        for ((communicator, peer, tag), (sent, received)) in all {
+            found.entry(communicator).or_default().push(MessageCount { peer, tag, sent, received });
+        }
+        Ok(Some(found))
+    }
+
+    /// The rows of open requests.
+    pub(crate) fn request_rows(&self) -> Result<Vec<Vec<u8>>, HistoryError> {
+        use format::Request as Row_;
+        let mut found = Vec::new();
+        for (number, key) in used(self.target, &self.header.request_keys, MOST_REQUESTS)? {
+            let bytes = self.header.requests.row(self.target, number)?;
+            let row = Row(&bytes);
+            // Else it is torn, or another one by now.
+            if row.u64(offset_of!(Row_, number)) != 0 && row.u64(offset_of!(Row_, request)) == key {
+                found.push(bytes);
+            }
         }
         Ok(found)
     }
@@ -108,14 +172,10 @@ impl<T: Target> Reading<'_, T> {
     pub(crate) fn requests(&self, named: &Named) -> Result<Vec<RecordedRequest>, HistoryError> {
         use format::Request as Row_;
         let mut found = Vec::new();
-        for (number, key) in used(self.target, &self.header.request_keys, MOST_REQUESTS)? {
-            let bytes = self.header.requests.row(self.target, number)?;
+        for bytes in self.request_rows()? {
             let row = Row(&bytes);
-            // It is torn, or another one by now.
             let made_by = row.u64(offset_of!(Row_, number));
-            if made_by == 0 || row.u64(offset_of!(Row_, request)) != key {
-                continue;
-            }
+            let key = row.u64(offset_of!(Row_, request));
             let state = row.u32(offset_of!(Row_, state));
             let count = row.u64(offset_of!(Row_, count));
             let (function, on_communicator) = self.function(count);
@@ -197,9 +257,16 @@ pub(crate) fn handle(word: u64) -> Option<HandleWord> {
     (word != 0).then_some(HandleWord(word))
 }
 
-/// Communicators by their handles: by which call each was made (0: it was there from the beginning), and its name.
+/// What calls were given, by its handle.
 #[derive(Default)]
-pub(crate) struct Named(HashMap<u64, (u64, Option<Text>)>);
+pub(crate) struct Named {
+    /// Communicators: by which call each was made (0: it was there from the beginning), and its name.
+    names: HashMap<u64, (u64, Option<Text>)>,
+    /// Fortran's handles, and what C calls the same.
+    fortran: HashMap<u64, u64>,
+    /// Collectives by the numbers of their calls: which of those of their communicator they are that return a request.
+    collectives: HashMap<u64, u64>,
+}
 
 impl Named {
     /// What a call was given, by the call's number with its thread's row above it: a name where it can only have been this
@@ -207,7 +274,17 @@ impl Named {
     pub(crate) fn at(&self, object: u64, call: u64) -> Option<Text> {
         let handle = handle(object)?;
         let is_later = |made: u64| made == 0 || made >> COUNT_BITS == call >> COUNT_BITS && call > made;
-        let name = self.0.get(&object).filter(|(made, _)| is_later(*made)).and_then(|(_, name)| name.clone());
+        let name = self.names.get(&object).filter(|(made, _)| is_later(*made)).and_then(|(_, name)| name.clone());
         Some(name.unwrap_or_else(|| handle.to_string().into()))
+    }
+
+    /// Which of those of its communicator's collectives a call was that return a request.
+    pub(crate) fn collective(&self, call: u64) -> Option<u64> {
+        self.collectives.get(&call).copied().filter(|number| *number > 0)
+    }
+
+    /// The handle in C of what a call was given now; `None` where it was given none.
+    pub(crate) fn in_c(&self, object: u64) -> Option<HandleWord> {
+        handle(self.fortran.get(&object).copied().unwrap_or(object))
     }
 }

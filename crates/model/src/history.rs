@@ -27,6 +27,15 @@ pub struct History {
     /// Communicators for which there was no room.
     #[serde(skip_serializing_if = "is_zero")]
     pub lost_communicators: u64,
+    /// Messages that were not counted, because there was no room for further communicators, ranks and tags.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lost_messages: u64,
+    /// Rank of the process in MPI_COMM_WORLD, as the recorder was told it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world_rank: Option<i64>,
+    /// Size of MPI_COMM_WORLD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world_size: Option<i64>,
     /// Whether the program, or a library before the recorder, has MPI's functions in itself: then nothing was recorded.
     #[serde(skip_serializing_if = "is_false")]
     pub bypassed: bool,
@@ -162,11 +171,41 @@ pub struct RecordedCommunicator {
     pub made_by: Option<Text>,
     /// How many collectives this process has begun on it.
     pub collectives: u64,
+    /// How many of these return a request.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub started: u64,
     /// A hash of the functions and roots of all of them: members that have begun as many, and differ in it, have called others.
     pub order: HandleWord,
     /// The latest of them, the oldest first.
     #[serde(skip_serializing_if = "is_none")]
     pub latest: Common<Vec<PastCollective>>,
+    /// Whether this process is in the second of the two groups of an intercommunicator; None: it is none. Which group is the
+    /// second is the same for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second: Option<bool>,
+    /// Messages that this process has sent and begun to receive on it, by peer and tag, in that order; None: an older recorder
+    /// did not count them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Common<Vec<MessageCount>>>,
+    /// Messages that are not among these, because nothing said from whom they were, or whether they were received: a request was
+    /// cancelled, or freed before it was complete.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub untold: u64,
+}
+
+/// Messages between this process and one rank of a communicator, with one tag.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct MessageCount {
+    /// The other process: its rank in the communicator, of an intercommunicator in the remote group.
+    pub peer: i64,
+    /// The tag.
+    pub tag: i64,
+    /// Messages that this process has begun to send to it.
+    pub sent: u64,
+    /// Messages that it has begun to receive from it, and of receives from any source or with any tag those that are complete.
+    pub received: u64,
 }
 
 /// A collective that was begun.
@@ -178,6 +217,9 @@ pub struct PastCollective {
     pub number: u64,
     /// The function in C.
     pub function: Text,
+    /// Which of those it is that return a request, from 1; 0: it is none of them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub started: u64,
     /// Whether the process is in that call.
     #[serde(skip_serializing_if = "is_false")]
     pub inside: bool,
@@ -214,6 +256,9 @@ impl Usual for History {
         lost_calls: 0,
         lost_requests: 0,
         lost_communicators: 0,
+        lost_messages: 0,
+        world_rank: None,
+        world_size: None,
         bypassed: false,
         forked_from: None,
     };

@@ -49,7 +49,8 @@ pub use groups::{Group, Groups};
 pub use handle::{Handle, HandleKind, HandleList, HandleState, Known, Progress, RequestFacts, RequestSort, Typed};
 pub use hexadecimal::HandleWord;
 pub use history::{
-    Given, History, PastCall, PastCollective, RecordedCommunicator, RecordedRequest, RecordedState, ThreadHistory,
+    Given, History, MessageCount, PastCall, PastCollective, RecordedCommunicator, RecordedRequest, RecordedState,
+    ThreadHistory,
 };
 pub use odd_rank::{OddReason, Standing};
 pub use operation::{Operation, OperationStatus, Queue, QueueKind, QueueState, Unwritten};

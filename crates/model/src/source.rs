@@ -14,6 +14,8 @@ pub enum SourceKind {
     Builtin,
     /// A vendor plug-in.
     Plugin,
+    /// Nobody: the operations are those that the flight recorder has seen begin.
+    Recorder,
 }
 
 /// How the facts about a process were obtained.

@@ -3,33 +3,36 @@
 use std::collections::HashMap;
 
 use model::{
-    Common, Given, HandleWord, History, Operation, Process, QueueKind, RecordedRequest, RequestState, StartedBy,
+    Common, Given, HandleWord, History, Operation, Process, QueueKind, RecordedRequest, RequestState, Stack, StartedBy,
     StartedHow, Text,
 };
 use target::Target;
 
-use super::Session;
-
-/// The recorder's library (docs/recorder.md).
-const LIBRARY: &str = "libmpi_queues_recorder.so";
+use super::{Session, recorded};
+use history::Record;
 
 /// So many operations that are told otherwise are named.
 const TOLD: usize = 4;
 
 impl<T: Target> Session<T> {
-    /// Adds what the flight recorder keeps, where the process runs with it.
-    pub fn add_history(&self, process: &mut Process) {
+    /// Adds what the flight recorder keeps, where the process runs with it: of what its calls were given, and of operations
+    /// where its queues are not known. Returns the record.
+    pub fn add_history(&self, process: &mut Process, stacks: &[Stack]) -> Option<Record> {
         let _request = self.target.budget().request();
-        // Recordings that were made before anybody wanted it are not asked for its symbol.
-        let images = self.target.images().unwrap_or_default();
-        if !images.iter().any(|image| image.file_name() == LIBRARY) {
-            return;
-        }
         let named = process.communicators.iter().filter_map(|one| Some((one.handle?, one.name.clone())));
         let names: HashMap<HandleWord, Text> = named.collect();
-        match history::read(&self.target, &|handle| names.get(&handle).cloned()) {
-            Ok(found) => process.history = found.map(Common::from),
-            Err(error) => process.problems.push(error.to_string()),
+        match self.record_of(&names) {
+            Ok(found) => {
+                let record = found?;
+                recorded::fill(process, &record);
+                recorded::tell_calls(process, stacks, &record);
+                process.history = Some(record.history.clone().into());
+                Some(record)
+            }
+            Err(error) => {
+                process.problems.push(error.to_string());
+                None
+            }
         }
     }
 }

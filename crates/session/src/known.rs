@@ -101,7 +101,7 @@ impl<T: Known> Session<T> {
 
     /// What a reader finds where only stacks are wanted, whatever its MPI is; and why no more is known, which a note says.
     pub fn bare(&self) -> (Process, Option<SessionError>) {
-        match self.read_builtin(false) {
+        match self.read(false) {
             Ok(process) => (process, None),
             Err(error) => {
                 let notes = vec![format!("nothing but its stacks is known: {error}")];

@@ -12,6 +12,7 @@ mod known;
 #[cfg(feature = "plugins")]
 mod plugins;
 mod record;
+mod recorded;
 mod refine;
 mod started;
 mod windows;
@@ -80,6 +81,12 @@ pub enum SessionError {
         /// In parentheses, why objects may be missing in the list that was looked through; else empty.
         but: String,
     },
+    /// The flight recorder is not there.
+    #[error("it runs without the flight recorder, or has not called MPI yet")]
+    NoRecorder,
+    /// What the flight recorder keeps cannot be read.
+    #[error(transparent)]
+    Record(#[from] ::history::HistoryError),
     /// No plug-in may be used.
     #[error("{0}")]
     NoPlugin(String),
@@ -117,6 +124,7 @@ impl SessionError {
             | Self::Target(TargetError::NotInCore { .. }) => "not_in_core",
             Self::NoHandle { .. } => "no_handle",
             Self::NoPlugin(_) => "no_plugin",
+            Self::NoRecorder | Self::Record(_) => "no_recorder",
             #[cfg(feature = "plugins")]
             Self::Plugin(error) if error.has_run() => "plugin_failed",
             #[cfg(feature = "plugins")]
@@ -146,6 +154,7 @@ impl SessionError {
             Self::NoLayout(_) | Self::ProfileRefused(_) => {
                 "make one from this MPI's debug information: `mpi-queues layouts make --help`"
             }
+            Self::NoRecorder => "start the job with it: `mpi-queues run -- mpirun ...`; or leave out the source",
             Self::NoHandle { .. } => "without a value all objects of that kind are listed",
             Self::NoPlugin(_) => {
                 "the built-in reader needs none: leave out the source; or name one: `mpi plugin load PATH`"

@@ -74,7 +74,7 @@ impl<T: Target> Session<T> {
         let recorder = Recorder::new(self.target());
         // A session of its own: what this one has found out already is read again, so that it is noted.
         let noting = Session::new(&recorder, self.choice.clone());
-        let read = noting.read_builtin(true);
+        let read = noting.read(true);
         if let Err(error @ (SessionError::NotMpi { .. } | SessionError::NoImages)) = read {
             return Err(error.into());
         }
@@ -85,7 +85,7 @@ impl<T: Target> Session<T> {
             ..Process::default()
         });
         // What the flight recorder keeps, and where its calls stand.
-        noting.add_history(&mut Process::default());
+        noting.add_history(&mut Process::default(), &request.facts.stacks);
         // Where Python stands; the stacks are recorded as they are.
         noting.add_python(&mut request.facts.stacks.clone());
         // What of handles cannot be read is told when the recording is read.

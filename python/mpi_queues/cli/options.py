@@ -57,6 +57,6 @@ def requested(options: argparse.Namespace, source: str = "auto") -> Request:
 
 
 def _source(text: str) -> str:
-    if text in ("auto", "builtin", "plugin") or (text.startswith("plugin=") and len(text) > len("plugin=")):
+    if text in ("auto", "builtin", "plugin", "recorder") or (text.startswith("plugin=") and len(text) > len("plugin=")):
         return text
-    raise argparse.ArgumentTypeError(f"{text}: not one of auto, builtin, plugin, plugin=PATH")
+    raise argparse.ArgumentTypeError(f"{text}: not one of auto, builtin, plugin, plugin=PATH, recorder")

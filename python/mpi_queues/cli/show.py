@@ -126,7 +126,7 @@ def _compare(options: argparse.Namespace) -> int:
     if options.format == "json":
         raise UsageError("--compare writes text only", help="leave out --format json")
     wanted = targets.requested(options)
-    source = "plugin" if options.source in ("auto", "builtin") else options.source
+    source = "plugin" if options.source in ("auto", "builtin", "recorder") else options.source
     request = replace(requested(options, source), action="compare")
     answers, failures = asking.facts(wanted, request, request.compare)
     if not answers:

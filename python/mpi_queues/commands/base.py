@@ -27,9 +27,9 @@ RANK = opt.Option("rank", "Only the process of this rank in MPI_COMM_WORLD.", "N
 INTERNAL = opt.Option("internal", "Also operations of MPI itself, with the collective they belong to.", short="i")
 SOURCE = opt.Option(
     "source",
-    "Who reads: the built-in reader, a vendor's plug-in, or plugin=PATH.",
+    "Who reads: the built-in reader, a vendor's plug-in, or plugin=PATH; or what the flight recorder has seen.",
     "SOURCE",
-    ("auto", "builtin", "plugin"),
+    ("auto", "builtin", "plugin", "recorder"),
     also="plugin=",
     short="s",
 )

@@ -18,13 +18,13 @@ IN_DEBUGGER = "type: mpi plugin info"
 
 
 def requested_plugin(source: str, loaded: Optional[str], help: str = IN_DEBUGGER) -> Tuple[str, Optional[str]]:
-    """Takes apart ``auto``, ``builtin``, ``plugin`` or ``plugin=PATH``: the kind, and the plug-in asked for by name.
+    """Takes apart ``auto``, ``builtin``, ``recorder``, ``plugin`` or ``plugin=PATH``: the kind, and the plug-in asked for by name.
 
     Raises:
         UserError: where that plug-in is not there.
     """
     kind, _, path = source.partition("=")
-    if kind == "builtin":
+    if kind in ("builtin", "recorder"):
         return kind, None
     if path:
         return kind, existing_plugin(path, help)

@@ -60,13 +60,14 @@ def _seconds(text: str) -> int:
     return int(text)
 
 
-SOURCES = ("auto", "builtin", "plugin")
+SOURCES = ("auto", "builtin", "plugin", "recorder")
 
 SETTINGS = (
     Setting(
         "source",
-        "who reads the message queues: auto, builtin or plugin.",
-        "auto reads with the built-in reader, builtin and plugin are what they say.\n"
+        "who reads the message queues: auto, builtin, plugin or recorder.",
+        "auto reads with the built-in reader, and where that cannot by the flight recorder (recorder); builtin and\n"
+        "plugin are what they say.\n"
         "plugin uses the one that 'mpi plugin load' or '{set} plugin-path' names, else the one that the MPI library\n"
         "names.",
         "plugin",

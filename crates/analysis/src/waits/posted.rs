@@ -243,7 +243,7 @@ impl Wanted {
         };
         let tag = call.argument(tag_name).and_then(|tag| tag.value).filter(|tag| *tag >= 0);
         // A plug-in has no handles of communicators to compare with.
-        let tells = process.source.as_ref().is_none_or(|source| source.kind == SourceKind::Builtin)
+        let tells = process.source.as_ref().is_none_or(|source| source.kind != SourceKind::Plugin)
             && process.communicators.iter().any(|one| one.handle.is_some());
         let given = call.argument("comm").is_some_and(|comm| comm.value.is_some() || comm.values.is_some()) && tells;
         let communicator = call.communicator.filter(|id| process.communicators.iter().any(|one| one.unique_id == *id));

@@ -3,6 +3,7 @@
 
 mod causes;
 mod circles;
+mod counted;
 mod doubt;
 mod exceptions;
 mod garbage;

@@ -123,7 +123,8 @@ impl Record {
     }
 
     fn read(&self) -> Result<Option<History>, HistoryError> {
-        read(&self.target(), &|handle| (handle.0 == WORLD).then(|| "MPI_COMM_WORLD".into()))
+        let found = read(&self.target(), &|handle| (handle.0 == WORLD).then(|| "MPI_COMM_WORLD".into()))?;
+        Ok(found.map(|record| record.history))
     }
 }
 

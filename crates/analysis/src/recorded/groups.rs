@@ -1,0 +1,48 @@
+//! Who is in a communicator: each member knows its own rank in it.
+
+use super::{Members, recorded};
+use model::{Group, Snapshot};
+
+/// No group is larger that is written out here: sizes are read from memory.
+const MOST_MEMBERS: i64 = 1 << 22;
+
+/// Tells each member who the others are, as far as these were read.
+pub(super) fn tell(snapshot: &mut Snapshot, members: &Members) {
+    let [first, second] = [false, true].map(|side| group(snapshot, members, side));
+    for member in members {
+        let known = recorded(snapshot, member.process, member.communicator);
+        let is_inter = known.is_some_and(|known| known.remote_size.is_some());
+        let Some(process) = snapshot.processes.get_mut(member.process) else { continue };
+        let Some(communicator) = process.communicators.get_mut(member.communicator) else { continue };
+        let (own, other) = if member.second { (&second, &first) } else { (&first, &second) };
+        // That of MPI_COMM_WORLD is known whole.
+        if communicator.group.as_ref().is_none_or(|group| group.contains(&None)) {
+            communicator.group.clone_from(own);
+        }
+        if is_inter {
+            communicator.remote_group.clone_from(other);
+        }
+        let peers = if is_inter { communicator.remote_group.clone() } else { communicator.group.clone() };
+        for operation in communicator.queues_mut().into_iter().flat_map(|queue| &mut queue.operations) {
+            let place = operation.desired_local_rank.and_then(|rank| usize::try_from(rank).ok());
+            operation.desired_global_rank = place.and_then(|place| peers.as_deref()?.get(place).copied().flatten());
+        }
+    }
+}
+
+/// One of the two groups; `None` where it has no members, or their number is not known.
+fn group(snapshot: &Snapshot, members: &Members, second: bool) -> Option<Group> {
+    let size = members.iter().find_map(|member| {
+        let known = recorded(snapshot, member.process, member.communicator)?;
+        if member.second == second { known.size } else { known.remote_size }
+    });
+    let size = size.filter(|size| (1..=MOST_MEMBERS).contains(size))?;
+    let mut group = vec![None; usize::try_from(size).ok()?];
+    for member in members.iter().filter(|member| member.second == second) {
+        let place = usize::try_from(member.rank).ok().and_then(|place| group.get_mut(place));
+        if let Some(place) = place {
+            *place = place.or(member.global);
+        }
+    }
+    Some(group.into())
+}
