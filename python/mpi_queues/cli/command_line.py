@@ -74,7 +74,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 def _run(arguments: Optional[Sequence[str]], out: Stream) -> int:
     try:
-        options = _parser().parse_args(arguments)
+        options = parser().parse_args(arguments)
         status: int = options.run(options)
     except UsageError as error:
         print(f"mpi-queues: {error}", file=sys.stderr)
@@ -109,8 +109,9 @@ def _terminated(number: int, frame: object) -> None:
     raise KeyboardInterrupt("terminated")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+def parser() -> argparse.ArgumentParser:
+    """The parsers of all commands."""
+    whole = _Parser(
         prog="mpi-queues",
         description="Why is my MPI job stuck? Names the cause, and shows what each rank waits for and what nobody has\n"
         "received.",
@@ -118,8 +119,8 @@ def _parser() -> argparse.ArgumentParser:
         "  mpi-queues show --job mpirun --by difference\n\n"
         "Inside gdb: mpi-queues init gdb",
     )
-    parser.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    whole.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     diagnose.add_command(commands)
     stacks.add_command(commands)
     _add_show(commands)
@@ -132,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     watch.add_command(commands)
     init.add_command(commands)
     demo.add_command(commands)
-    return parser
+    return whole
 
 
 def _add_show(commands: Any) -> None:
