@@ -12,13 +12,14 @@ import signal
 import sys
 from typing import Any, NoReturn, Optional, Sequence
 
-from .. import __version__, starting, targets
+from .. import starting, targets
 from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
 from ..report.words import WIDTH, fitted
 from ..system.output import OutputError, Stream, clean_streams
-from . import demo, diagnose, handles, init, layouts, ranks, record, run, show, stacks, watch
+from . import completion, demo, diagnose, handles, init, layouts, ranks, record, run, show, stacks, watch
 from .options import add_format, add_source, add_wrappers
+from .version import VersionAction
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
 
@@ -119,7 +120,7 @@ def parser() -> argparse.ArgumentParser:
         "  mpi-queues show --job mpirun --by difference\n\n"
         "Inside gdb: mpi-queues init gdb",
     )
-    whole.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
+    whole.add_argument("--version", action=VersionAction, help="the version of each part")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     diagnose.add_command(commands)
     stacks.add_command(commands)
@@ -132,6 +133,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_command(commands)
     watch.add_command(commands)
     init.add_command(commands)
+    completion.add_command(commands)
     demo.add_command(commands)
     return whole
 
