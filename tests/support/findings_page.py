@@ -70,7 +70,7 @@ _HEAD = """# Findings, each with an example
 
 What `mpi-queues diagnose` says of programs with a known bug, on Open MPI over shared memory. Tests run these programs
 and compare what is said with this page. `diagnosed_ready()` tells the tests that a rank has come so far. Left out of
-the outputs is what comes after the findings. What kinds there are, what *certain* and *possible* mean, and what limits a
+the outputs is what comes after the findings. What kinds there are, what *certain* and *possible* mean, what limits a
 diagnosis: [Why is it stuck](diagnosis.md).
 
 `.venv/bin/python tests/make_findings.py [KIND...]` writes this page anew.

@@ -14,6 +14,8 @@ _OWN: Sequence[Tuple[str, str]] = (
     # Of processes and jobs.
     (r"\b(pid|--job|--pid|core\.|gdb -p|JOB) ?=?\d+", r"\1 NUMBER"),
     (r"\bslurm:\d+", "slurm:NUMBER"),
+    # The rows of ``mpi-queues ranks``.
+    (r"(?m)^ +(\d+) +\d+ +\S+ +(?:running|sleeping) ", r" \1 NUMBER HOST running "),
     # Hosts, and directories of programs.
     (r"(?<=NUMBER on )[\w.-]+", "HOST"),
     (r"/(?:[\w.+-]+/)+(?=[\w.+-]+)", "/"),
