@@ -66,8 +66,8 @@ SETTINGS = (
     Setting(
         "source",
         "who reads the message queues: auto, builtin or plugin.",
-        "auto reads with the built-in reader, builtin and plugin are what they say.\n"
-        "plugin uses the one that 'mpi plugin load' or '{set} plugin-path' names, else the one that the MPI library\n"
+        "auto and builtin: the built-in reader.\n"
+        "plugin: the one that 'mpi plugin load' or '{set} plugin-path' names, else the one that the MPI library\n"
         "names.",
         "plugin",
         "auto",
