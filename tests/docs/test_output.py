@@ -14,7 +14,7 @@ SHOWN = (
     "said",
     [
         "Rank 1 of 3, pid 1 on node7, /a/demo\n  in MPI_Wait, called by receive_halo at demo.c:41\n1 process\n",
-        "Rank 1 of 3, pid 22 on vm, …st-7/x/demo\n  in MPI_Wait,\n  called by receive_halo at demo.c:41\n\nmore\n1 process",
+        "Rank 1 of 3, pid 2 on vm, …st-7/demo\n  in MPI_Wait,\n called by receive_halo at demo.c:41\n\nmore\n1 process",
     ],
 )
 def test_what_is_its_own_and_what_is_left_out(said: str) -> None:

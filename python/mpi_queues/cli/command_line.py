@@ -133,7 +133,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_command(commands)
     watch.add_command(commands)
     init.add_command(commands)
-    completion.add_command(commands)
+    completion.add_command(commands, parser)
     demo.add_command(commands)
     return whole
 

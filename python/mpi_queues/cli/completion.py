@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import pathlib
 import sys
-from typing import Any
+from typing import Any, Callable
 
-_DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "completion"
-
-#: Each has a file there, made by ``make completion``.
-SHELLS = ("bash", "zsh", "fish")
+from .completion_shells import SHELLS
+from .completion_tables import tables
 
 
-def add_command(commands: Any) -> None:
-    """Adds ``completion`` to the command line."""
+def add_command(commands: Any, parser_of_all: Callable[[], argparse.ArgumentParser]) -> None:
+    """Adds ``completion`` to the command line, whose parsers ``parser_of_all`` gives."""
     parser = commands.add_parser(
         "completion",
         help="what bash, zsh and fish need to complete commands and options",
@@ -24,11 +21,10 @@ def add_command(commands: Any) -> None:
         "  mpi-queues completion zsh > ~/.zfunc/_mpi-queues                  # a directory of $fpath\n"
         "  mpi-queues completion fish > ~/.config/fish/completions/mpi-queues.fish",
     )
-    parser.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS))
-    parser.set_defaults(run=run)
+    parser.add_argument("shell", choices=tuple(SHELLS), metavar="|".join(SHELLS))
+    parser.set_defaults(run=lambda options: _run(options, parser_of_all()))
 
 
-def run(options: argparse.Namespace) -> int:
-    """``mpi-queues completion``."""
-    sys.stdout.write((_DATA / f"mpi-queues.{options.shell}").read_text(encoding="utf-8"))
+def _run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    sys.stdout.write(SHELLS[options.shell](tables(parser)))
     return 0
