@@ -18,7 +18,7 @@ _OWN: Sequence[Tuple[str, str]] = (
     (r"(?m)^ +(\d+) +\d+ +\S+ +(?:running|sleeping) ", r" \1 NUMBER HOST running "),
     # Hosts, and directories of programs, of which long ones are shortened.
     (r"(?<=NUMBER on )[\w.-]+", "HOST"),
-    (r"(?:…[\w.+-]*)?/(?:[\w.+-]+/)+(?=[\w.+-]+)", "/"),
+    (r"(?:…[\w.+-]*)?/(?:[\w.+-]+/)*(?=[\w.+-]+)", "/"),
     # Looks take longer on a busy machine.
     (r"\b\d+\.\d s apart", "TIME apart"),
     (r"\b\d+(?:\.\d)? (?:[KM]iB|MB|KB)\b", "SIZE"),
