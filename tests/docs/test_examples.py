@@ -22,7 +22,7 @@ from support.shell import Shell
 from support.slurm import JOB, Slurm
 
 #: Kinds of blocks that are run; others are text: lists of commands, parts of files.
-RUN = ("console", "gdb", "python")
+RUN = ("console", "gdb", "lldb", "python")
 
 PAGES = {str(path.relative_to(PROJECT)): list(pages.blocks(path)) for path in pages.pages()}
 
@@ -50,7 +50,7 @@ def test_what_is_not_run_says_why() -> None:
                 assert not block.run, where
                 # An output that a person would take for one of ours is typed and compared.
                 if block.language != "output":
-                    assert not re.search(r"^(\$|\(gdb\)) mpi\S* .*\n(?!\$|\(gdb\)|\Z)", block.text, re.MULTILINE), where
+                    assert not re.search(r"^(\$|\(\w+\)) mpi\S* .*\n(?!\$|\(\w+\)|\Z)", block.text, re.MULTILINE), where
 
 
 def demo_job(place: Path) -> jobs.Job:
@@ -80,21 +80,39 @@ def test_what_is_typed_into_a_shell(run: str, blocks: List[pages.Block], tmp_pat
                 found.check(typed, shown)
 
 
-@pytest.mark.parametrize(("run", "blocks"), examples("gdb"))
-def test_what_is_typed_into_gdb(run: str, blocks: List[pages.Block], tmp_path: Path, preflight: None) -> None:
+@pytest.mark.parametrize("debugger", ["gdb", "lldb"])
+def test_what_is_typed_into_debuggers(debugger: str, tmp_path: Path, preflight: None) -> None:
     """On rank 1 of the demo's job."""
-    mark = "\n-- next --\n"
     with demo_job(tmp_path) as job:
-        for block in blocks:
-            commands = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-p", str(job.pids[1])]
-            commands += ["-ex", f"source {PROJECT / 'gdb-scripts' / 'mpi_queues.py'}"]
-            tell = f"printf {mark!r}".replace("'", '"')
-            for typed, _ in block.commands():
-                commands += ["-ex", tell, "-ex", typed]
-            commands += ["-ex", tell]
-            said = subprocess.run(commands, capture_output=True, text=True, timeout=120, check=True).stdout
-            for (typed, shown), part in zip(block.commands(), said.split(mark)[1:]):
-                assert output.fits(shown, part), f"(gdb) {typed}\nsays:\n{part}\nthe page says:\n{shown}"
+        for blocks in (example.values[1] for example in examples(debugger)):
+            for block in blocks:
+                typed = [command for command, _ in block.commands()]
+                said = in_gdb(job.pids[1], typed) if debugger == "gdb" else in_lldb(job.pids[1], typed)
+                for (command, shown), part in zip(block.commands(), said):
+                    assert output.fits(shown, part), f"({debugger}) {command}\nsays:\n{part}\nthe page says:\n{shown}"
+
+
+def in_gdb(pid: int, commands: List[str]) -> List[str]:
+    """What gdb says to each command on a process."""
+    mark = "-- next --"
+    words = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-p", str(pid)]
+    for command in (f"source {PROJECT / 'gdb-scripts' / 'mpi_queues.py'}", *commands):
+        words += ["-ex", command, "-ex", f'printf "\\n{mark}\\n"']
+    run = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    return run.stdout.split(f"\n{mark}\n")[1:]
+
+
+def in_lldb(pid: int, commands: List[str]) -> List[str]:
+    """The same of lldb, which repeats what is typed."""
+    words = ["lldb-19", "--no-lldbinit", "--batch", "-p", str(pid)]
+    for command in (f"command script import {PROJECT / 'lldb-scripts' / 'mpi_queues.py'}", *commands):
+        words += ["-o", command]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    said, rest = [], run.stdout
+    for command in commands:
+        before, _, rest = rest.partition(f"(lldb) {command}\n")
+        said.append(before)
+    return [*said[1:], rest]
 
 
 def outputs(page: str) -> Dict[int, str]:

@@ -1,7 +1,7 @@
 """Examples on the pages of the documentation: blocks of code, and how they are run.
 
-A block of ``console`` is typed into a shell, one of ``gdb`` into gdb on a rank of the demo's job, ``python`` is run,
-and what is in ``output`` is what the block before has printed. A comment before a block says where it is run:
+A block of ``console`` is typed into a shell, ``gdb`` and ``lldb`` into these on a rank of the demo's job, ``python`` is
+run, and what is in ``output`` is what the block before has printed. A comment before a block says where it is run:
 ``<!-- run: slurm -->``, ``<!-- run: pytest -->``, or why it is not: ``<!-- not run: needs a cluster -->``.
 """
 
@@ -21,7 +21,7 @@ _PART = re.compile(
 )
 
 #: What a prompt begins with.
-PROMPTS = {"console": "$ ", "gdb": "(gdb) "}
+PROMPTS = {"console": "$ ", "gdb": "(gdb) ", "lldb": "(lldb) "}
 
 
 @dataclass(frozen=True)
