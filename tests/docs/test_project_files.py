@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import urllib.parse
 from typing import List
 
 import mpi_queues
+from support import pages
 from support.paths import PROJECT
 
 
@@ -61,3 +63,16 @@ def test_each_version_of_the_changes_has_sections() -> None:
         assert sections and sections == [kind for kind in ("Added", "Changed", "Fixed") if kind in sections], title
         before = version.partition("### ")[0]
         assert "\n- " not in before, f"{title}: a line stands before the sections"
+
+
+def test_links_elsewhere_are_links() -> None:
+    """By their form alone: nothing is asked of the network."""
+    found = [
+        (path.name, link)
+        for path in [*pages.pages(), *PROJECT.glob("*.md")]
+        for link in re.findall(r"\]\(\s*([a-z]+:[^)]*)\)", path.read_text())
+    ]
+    assert found
+    for name, link in found:
+        parts = urllib.parse.urlsplit(link)
+        assert parts.scheme == "https" and "." in parts.netloc and not re.search(r"\s", link), (name, link)
