@@ -24,6 +24,9 @@ from support.slurm import JOB, Slurm
 #: Kinds of blocks that are run; others are text: lists of commands, parts of files.
 RUN = ("console", "gdb", "lldb", "python")
 
+#: Ranks that wait leave the processors to others.
+YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+
 PAGES = {str(path.relative_to(PROJECT)): list(pages.blocks(path)) for path in pages.pages()}
 
 
@@ -62,11 +65,12 @@ def demo_job(place: Path) -> jobs.Job:
 def shell(run: str, place: Path) -> Iterator[Tuple[Shell, str]]:
     """A shell, and the number of the job of the batch system."""
     if run != "slurm":
-        build = builds.BUILDS[builds.OPENMPI_4]()
+        # Fortran's compiler and mpi4py are of the distribution's MPI alone.
+        build = builds.BUILDS[builds.DEBIAN if run == "distribution" else builds.OPENMPI_4]()
         with Shell(place, build) as found:
             yield found, ""
         return
-    with Slurm(2) as cluster, Shell(place, None, {"SLURM_CONF": cluster.environment["SLURM_CONF"], **JOB}) as found:
+    with Slurm(2) as cluster, Shell(place, None, {"SLURM_CONF": cluster.environment["SLURM_CONF"], **JOB, **YIELD}) as found:
         yield found, cluster.environment["SLURM_CONF"]
 
 

@@ -22,6 +22,8 @@ _OWN: Sequence[Tuple[str, str]] = (
     # Looks take longer on a busy machine.
     (r"\b\d+\.\d s apart", "TIME apart"),
     (r"\b\d+(?:\.\d)? (?:[KM]iB|MB|KB)\b", "SIZE"),
+    # Names of Fortran's functions in the library.
+    (r"\b(mpi_[a-z]+?)_+\b", r"\1"),
     # Debian 12 and 13, and with debug symbols of the C library or without.
     (r"Open MPI \d[\w.]*", "Open MPI VERSION"),
     (r"profile:openmpi-[\d.]+", "profile:openmpi-VERSION"),
