@@ -70,8 +70,10 @@ def shell(run: str, place: Path) -> Iterator[Tuple[Shell, str]]:
         with Shell(place, build) as found:
             yield found, ""
         return
-    with Slurm(2) as cluster, Shell(place, None, {"SLURM_CONF": cluster.environment["SLURM_CONF"], **JOB, **YIELD}) as found:
-        yield found, cluster.environment["SLURM_CONF"]
+    with Slurm(2) as cluster:
+        configuration = cluster.environment["SLURM_CONF"]
+        with Shell(place, None, {"SLURM_CONF": configuration, **JOB, **YIELD}) as found:
+            yield found, configuration
 
 
 @pytest.mark.parametrize(("run", "blocks"), examples("console"))
