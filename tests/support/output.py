@@ -21,6 +21,7 @@ _OWN: Sequence[Tuple[str, str]] = (
     (r"(?:…[\w.+-]*)?/(?:[\w.+-]+/)*(?=[\w.+-]+)", "/"),
     # Looks take longer on a busy machine.
     (r"\b\d+\.\d s apart", "TIME apart"),
+    (r"has moved for \d+ seconds", "has moved for TIME"),
     (r"\b\d+(?:\.\d)? (?:[KM]iB|MB|KB)\b", "SIZE"),
     # Names of Fortran's functions in the library.
     (r"\b(mpi_[a-z]+?)_+\b", r"\1"),
