@@ -17,8 +17,9 @@ def add_command(commands: Any, parser_of_all: Callable[[], argparse.ArgumentPars
         help="what bash, zsh and fish need to complete commands and options",
         description="Prints a script, with which the shell completes commands, options and their values.",
         epilog="examples:\n"
-        '  eval "$(mpi-queues completion bash)"                              # in ~/.bashrc\n'
-        "  mpi-queues completion zsh > ~/.zfunc/_mpi-queues                  # a directory of $fpath\n"
+        '  eval "$(mpi-queues completion bash)"                # in ~/.bashrc, or with bash-completion:\n'
+        "  mpi-queues completion bash > ~/.local/share/bash-completion/completions/mpi-queues\n"
+        "  mpi-queues completion zsh > ~/.zfunc/_mpi-queues    # a directory of $fpath\n"
         "  mpi-queues completion fish > ~/.config/fish/completions/mpi-queues.fish",
     )
     parser.add_argument("shell", choices=tuple(SHELLS), metavar="|".join(SHELLS))
