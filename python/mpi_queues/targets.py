@@ -217,8 +217,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--via",
         choices=VIA,
         default=AUTO,
-        help="what reads processes and core files: mpi-queues itself (native), a debugger, or a debugger only where it "
-        "must be one (auto, the default)",
+        help="who reads processes and core files: mpi-queues itself (native), a debugger, or a debugger only where one "
+        "is needed (auto, the default)",
     )
     group.add_argument(
         "--layouts",
@@ -235,7 +235,7 @@ def add_engine(parser: Any) -> None:
         "--engine",
         choices=ENGINES,
         default=ANY_ENGINE,
-        help="what starts agents on other nodes: srun, flux or ClusterShell's clush (default: what the job is of)",
+        help="what starts agents on other nodes: srun, flux or ClusterShell's clush (default: the job's own)",
     )
 
 

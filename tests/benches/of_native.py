@@ -45,7 +45,7 @@ def figure_native(build: MpiBuild) -> List[Row]:
             seconds = float(stood[1])
             rows.append((f"{ranks} ranks: all stand for", f"{1000 * seconds:.0f} ms", "at most 100 ms", seconds <= 0.1))
             rows.append((f"{ranks} ranks: peak memory", f"{peak >> 10} MiB", "under 200 MB", peak < 200_000))
-    started = min(_command(["--version"])[0] for _ in range(5))
+    started = min(_command(["init", "gdb"])[0] for _ in range(5))
     rows.append(("the command line's start", f"{1000 * started:.0f} ms", "at most 100 ms", started <= 0.1))
     return rows
 

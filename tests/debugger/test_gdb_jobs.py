@@ -474,7 +474,7 @@ def test_a_rank_that_is_killed_while_it_is_stopped(debian_mpi: MpiBuild, start_j
         "mpi ranks -format json",
         "mpi detach",
     )
-    assert said == "rank 1:\n  error: the process has ended\n  to be rid of it, type: mpi detach RANK\n"
+    assert said == "rank 1:\n  error: the process has ended\n  to remove it, type: mpi detach RANK\n"
     assert one == "Let go of rank 1; the job runs on.\n"
     assert [held[3] is not None for held in ranks_of(table)] == [True, False, True]
     assert released == "Let go of ranks 0,2; the job runs on.\n"

@@ -257,7 +257,7 @@ def test_a_rank_that_is_killed_while_it_is_stopped(three: Job) -> None:
         "mpi detach",
     )
     # lldb hears of it at some time after, when the server that it started for this rank ends.
-    unheard = "rank 1:\n  error: the process has ended\n  to be rid of it, type: mpi detach RANK\n" in said
+    unheard = "rank 1:\n  error: the process has ended\n  to remove it, type: mpi detach RANK\n" in said
     assert unheard or "Not attached to, and left out: rank 1\n" in said
     assert "rank 0:\n  (int) $0 = 0\n" in said and "rank 2:\n  (int) $0 = 2\n" in said
     assert [held["held_by"] for held in ranks_of(before).values()][::2] == ["target #0", "target #2"]

@@ -7,12 +7,13 @@ import pathlib
 import subprocess
 import sys
 import time
-from typing import List
+from typing import List, Optional
 
 import mpi_queues
 import pytest
 from mpi_queues.cli import command_line as cli
-from mpi_queues.system import advice
+from mpi_queues.system import advice, agent
+from support.paths import PROJECT
 
 COMMANDS: List[List[str]] = [
     [],
@@ -31,6 +32,7 @@ COMMANDS: List[List[str]] = [
     ["demo"],
     ["run"],
     ["watch"],
+    ["completion"],
 ]
 
 
@@ -46,7 +48,39 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(["--version"])
     assert ended.value.code == 0
-    assert capsys.readouterr().out == f"mpi-queues {mpi_queues.__version__}\n"
+    first, *parts = capsys.readouterr().out.splitlines()
+    assert first == f"mpi-queues {mpi_queues.__version__}"
+    said = dict(line.split(": ", 1) for line in parts)
+    assert list(said) == ["core", "layouts", "agent", "recorder"]
+    assert said["core"].startswith(f"{mpi_queues.__version__}, JSON mpi-queues/1, /")
+    profiles = len(list((PROJECT / "layouts").glob("[a-z]*-[0-9]*.json")))
+    assert said["layouts"].startswith(f"{profiles} profiles: Open MPI 4.1 to 6.0.0, MPICH 3.4 to 5.0, ")
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo mpi-queues-agent 9.8.7", "9.8.7, protocol {protocol}, {path}"),
+        ("exit 3", "{path} does not run here: "),
+        (None, "none; this mpi-queues was built without mpi-queues-agent: there is no {path}; "),
+    ],
+)
+def test_the_version_of_the_agent_is_what_it_says_itself(
+    script: Optional[str],
+    said: str,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "agent"
+    if script is not None:
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    monkeypatch.setattr(agent, "_PLACE", path)
+    with pytest.raises(SystemExit):
+        cli.main(["--version"])
+    wanted = said.format(path=path, protocol=mpi_queues._native.AGENT_PROTOCOL)
+    assert f"\nagent: {wanted}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

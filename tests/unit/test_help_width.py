@@ -21,7 +21,7 @@ def parsers(parser: argparse.ArgumentParser) -> Iterator[Tuple[str, argparse.Arg
                 yield from parsers(further)
 
 
-ALL = dict(parsers(cli._parser()))
+ALL = dict(parsers(cli.parser()))
 
 
 def too_wide(text: str) -> list[str]:

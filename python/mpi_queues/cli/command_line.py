@@ -12,13 +12,14 @@ import signal
 import sys
 from typing import Any, NoReturn, Optional, Sequence
 
-from .. import __version__, starting, targets
+from .. import starting, targets
 from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
 from ..report.words import WIDTH, fitted
 from ..system.output import OutputError, Stream, clean_streams
-from . import demo, diagnose, handles, init, layouts, ranks, record, run, show, stacks, watch
+from . import completion, demo, diagnose, handles, init, layouts, ranks, record, run, show, stacks, watch
 from .options import add_format, add_source, add_wrappers
+from .version import VersionAction
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
 
@@ -74,7 +75,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 def _run(arguments: Optional[Sequence[str]], out: Stream) -> int:
     try:
-        options = _parser().parse_args(arguments)
+        options = parser().parse_args(arguments)
         status: int = options.run(options)
     except UsageError as error:
         print(f"mpi-queues: {error}", file=sys.stderr)
@@ -109,8 +110,9 @@ def _terminated(number: int, frame: object) -> None:
     raise KeyboardInterrupt("terminated")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+def parser() -> argparse.ArgumentParser:
+    """The parsers of all commands."""
+    whole = _Parser(
         prog="mpi-queues",
         description="Why is my MPI job stuck? Names the cause, and shows what each rank waits for and what nobody has\n"
         "received.",
@@ -118,8 +120,8 @@ def _parser() -> argparse.ArgumentParser:
         "  mpi-queues show --job mpirun --by difference\n\n"
         "Inside gdb: mpi-queues init gdb",
     )
-    parser.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    whole.add_argument("--version", action=VersionAction, help="the version of each part")
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     diagnose.add_command(commands)
     stacks.add_command(commands)
     _add_show(commands)
@@ -131,8 +133,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_command(commands)
     watch.add_command(commands)
     init.add_command(commands)
+    completion.add_command(commands, parser)
     demo.add_command(commands)
-    return parser
+    return whole
 
 
 def _add_show(commands: Any) -> None:

@@ -58,7 +58,7 @@ def add_command(commands: Any) -> None:
         "--twice",
         type=_interval,
         metavar="SECONDS",
-        help="read live processes twice, so long apart, and tell what moved: stuck, slow, spinning",
+        help="read live processes twice, so many seconds apart, and tell what moved: stuck, slow, spinning",
     )
     looks.add_argument("--once", action="store_true", help="no second look, also where a deadlock is suspected")
     parser.add_argument(

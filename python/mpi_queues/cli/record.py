@@ -27,7 +27,8 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
         "record",
         help="what a reader needs of the processes, in one file",
         description="Writes what mpi-queues needs of the processes into one file: memory of the MPI library, symbols,\n"
-        "layouts and stacks. The contents of messages are not in it. What reads processes reads such files.",
+        "layouts and stacks. The contents of messages are not in it. Every command that reads processes\n"
+        "reads such files, too (--recording).",
         epilog="examples:\n"
         "  mpi-queues record $(pgrep -f my_solver | sed s/^/--pid=/) -o hang.mpirec\n"
         "  mpi-queues show --recording hang.mpirec\n"

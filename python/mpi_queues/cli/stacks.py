@@ -23,8 +23,8 @@ def add_command(commands: Any) -> None:
         "stacks",
         help="where all ranks stand: their stacks as one tree, and who is not where the others are",
         description="Merges the stacks of all processes into one tree, outermost frame first; each branch says which\n"
-        "ranks are in it, and which are not. Needs no queues: any process has stacks. Frames inside MPI, of what\n"
-        "wraps MPI, of interpreters and before main are folded away.",
+        "ranks are in it, and which are not. Needs no queues: any process has stacks. Frames inside MPI, of\n"
+        "libraries that wrap it, of interpreters and before main are left out.",
         epilog="examples:\n"
         "  mpi-queues stacks --job mpirun\n"
         "  mpi-queues stacks --job 4242 --threads\n"
@@ -37,7 +37,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--threads",
         action="store_true",
-        help="all threads but those of the MPI library and its helpers, not the main ones only",
+        help="also the other threads, but those of the MPI library and its helpers",
     )
     parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
     parser.add_argument("--internal", action="store_true", help="all frames, with --threads also all threads")

@@ -41,7 +41,7 @@ class AttachCommand(Command):
     name = "attach"
     summary = "Attach to the ranks of a running job."
     description = (
-        "One {process} has each. JOB is the process id of the launcher or of anything of the job, or the launcher's\n"
+        "Each gets one {process}. JOB is the process id of the launcher or of anything of the job, or the launcher's\n"
         "name; without it the job that is debugged already, or the only one of this machine. Ranks that are attached\n"
         "to already stay.\n" + spawning.HELP
     )

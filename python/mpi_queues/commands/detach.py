@@ -36,7 +36,7 @@ class DetachCommand(Command):
             if not mine:
                 raise UserError(
                     f"{self.full_name}: no rank was attached to by mpi attach or mpi launch",
-                    help="of other processes lets go: detach",
+                    help="to let go of other processes, type: detach",
                     kind="no_job",
                 )
             self._detach(context, mine)

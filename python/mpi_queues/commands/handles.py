@@ -23,7 +23,7 @@ class HandlesCommand(Command):
     description = (
         f"KIND is one of {', '.join(list(KINDS)[:6])},\n"
         f"{', '.join(list(KINDS)[6:])}, or all. VALUE is a C handle (0x…), a Fortran integer or\n"
-        "a name; of a status its address. What a variable of the program holds shows mpi print."
+        "a name; of a status its address. mpi print shows what a variable of the program holds."
     )
     usage_words = "KIND [VALUE]..."
     max_words = 64

@@ -20,10 +20,10 @@ class RanksCommand(Command):
     """The process table."""
 
     name = "ranks"
-    summary = "Show the ranks of the job that is debugged: what has each here, its pid, host and state."
+    summary = "Show the ranks of the job that is debugged: what each is here, its pid, host and state."
     description = (
         "-verbose adds what the launcher says of itself (MPIR), where it is being debugged.\n"
-        "With '{set} source plugin' processes are shown, too, that only the plug-in of a stopped rank tells of."
+        "With '{set} source plugin' it also shows processes that only the plug-in of a stopped rank knows."
     )
     options = (FORMAT, VERBOSE)
     examples = (("mpi ranks", "of the job that is being debugged"),)

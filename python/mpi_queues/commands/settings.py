@@ -66,9 +66,14 @@ SETTINGS = (
     Setting(
         "source",
         "who reads the message queues: auto, builtin, plugin or recorder.",
-        "auto reads with the built-in reader, and where that cannot by the flight recorder (recorder); builtin and\n"
-        "plugin are what they say.\n"
-        "plugin uses the one that 'mpi plugin load' or '{set} plugin-path' names, else the one that the MPI library\n"
+        "builtin: the built-in reader.
+"
+        "recorder: what the flight recorder has seen.
+"
+        "auto: the built-in reader, and where that cannot the flight recorder.
+"
+        "plugin: the one that 'mpi plugin load' or '{set} plugin-path' names, else the one that the MPI library
+"
         "names.",
         "plugin",
         "auto",

@@ -24,8 +24,8 @@ from .plugins import requested_plugin
 #: For the help of the commands that stop there.
 HELP = (
     "Spawned processes: with '{set} source plugin' a rank stops where its plug-in says that it has\n"
-    "spawned some; else launchers that tell of them stop, and 'mpi ranks' shows them. Those that are new\n"
-    "are had with: mpi attach. It also asks plug-ins again that could not tell before MPI_Init was done."
+    "spawned some; else launchers that tell of them stop, and 'mpi ranks' shows them. To attach\n"
+    "to those that are new, type: mpi attach. It also asks plug-ins again that knew nothing before MPI_Init."
 )
 #: Processes that are named in one sentence, and that are listed.
 _NAMED, _LISTED = 8, 4096

@@ -11,9 +11,7 @@ from .base import ALL, FORMAT, RANK, SELECTED, Command, from_processes, requeste
 from .context import Context
 from .job_ranks import RANKS
 
-THREADS = opt.Option(
-    "threads", "All threads but those of the MPI library and its helpers, not the main ones only.", short="t"
-)
+THREADS = opt.Option("threads", "Also the other threads, but those of the MPI library and its helpers.", short="t")
 INTERNAL = opt.Option("internal", "All frames, with -threads also all threads.", short="i")
 
 
@@ -24,7 +22,7 @@ class StacksCommand(Command):
     summary = "Show where all ranks stand: their stacks as one tree."
     description = (
         "Merges the stacks of every {process}, outermost frame first; each branch says which ranks are in it, and\n"
-        "which are not. Frames inside MPI, of what wraps MPI, of interpreters and before main are folded away."
+        "which are not. Frames inside MPI, of libraries that wrap it, of interpreters and before main are left out."
     )
     options = (FORMAT, THREADS, RANK, RANKS, INTERNAL, SELECTED, ALL)
     examples = (

@@ -209,7 +209,7 @@ class GdbJobs(JobControl):
                 kind="resumes",
             )
         if processes.has_ended(pid):
-            raise UserError("the process has ended", help="to be rid of it, type: mpi detach RANK", kind="gone")
+            raise UserError("the process has ended", help="to remove it, type: mpi detach RANK", kind="gone")
         with self._in(pid), quietly():
             try:
                 printed = gdb_text.execute(command)
@@ -293,7 +293,7 @@ def _refuse_non_stop() -> None:
     # gdb 13 then attaches without waiting for the stop, and processes stay stopped where it ends meanwhile.
     if shown("non-stop") == "on":
         raise UserError(
-            "gdb is in non-stop mode, in which the ranks of a job cannot be had together",
+            "gdb is in non-stop mode, in which the ranks of a job cannot be debugged together",
             help="before anything is debugged, type: set non-stop off",
             kind="non_stop",
         )

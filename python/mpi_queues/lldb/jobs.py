@@ -166,7 +166,7 @@ class LldbJobs(JobControl):
         result = lldb.SBCommandReturnObject()
         process = self._target(pid).GetProcess()
         if self._state(process) == "ended":
-            raise UserError("the process has ended", help="to be rid of it, type: mpi detach RANK", kind="no_process")
+            raise UserError("the process has ended", help="to remove it, type: mpi detach RANK", kind="no_process")
         stop = process.GetStopID()
         with self._in(pid) as target, self._asynchronous(True):
             # Where lldb waited, a command that resumes one rank would wait for what may need the other ranks.

@@ -176,7 +176,7 @@ def _silent(job: str, node: str, reason: str) -> UserError:
 
 def no_ranks(job: str, nodes: int) -> UserError:
     """That there is nothing to look at."""
-    return UserError(f"{job}: on none of its {nodes} nodes runs a rank of it", kind="gone")
+    return UserError(f"{job}: none of its {nodes} nodes runs a rank of it", kind="gone")
 
 
 def listed(

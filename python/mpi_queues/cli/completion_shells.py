@@ -1,0 +1,265 @@
+"""Scripts for shells. Each goes through the words before the cursor by the tables, and offers what may stand there."""
+
+from __future__ import annotations
+
+from typing import Callable, Dict, Iterator, List, Sequence, Tuple
+
+from .completion_tables import Tables
+
+#: What stands for files and directories in the scripts' tables; no value is called so.
+_FILES, _DIRECTORIES = "<files>", "<directories>"
+
+
+def _quoted(text: str) -> str:
+    """In single quotes, for bash and zsh."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _quoted_for_fish(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _key(place: Tuple[str, str]) -> str:
+    """A command and an option of it as one word of a table."""
+    return ":".join(place)
+
+
+def _values(tables: Tables) -> Iterator[Tuple[List[str], List[str]]]:
+    """The places that have the same values, and these."""
+    for values, places in tables.by_values().items():
+        words = [*values.words, *([_FILES] if values.files else []), *([_DIRECTORIES] if values.directories else [])]
+        yield [_key(place) for place in places], words
+
+
+def _cases(rows: Sequence[Tuple[List[str], str]], indent: str = "        ") -> str:
+    """Branches of a ``case`` of bash and zsh."""
+    return "".join(f"{indent}{'|'.join(map(_quoted, keys))}) {does} ;;\n" for keys, does in rows)
+
+
+_BASH = """\
+# Completion of mpi-queues for bash: eval "$(mpi-queues completion bash)"
+_mpi_queues_values() {
+    case $1 in
+@VALUES@        *) return 1 ;;
+    esac
+}
+_mpi_queues_commands() {
+    case $1 in
+@COMMANDS@    esac
+}
+_mpi_queues_options() {
+    case $1 in
+@OPTIONS@    esac
+}
+_mpi_queues() {
+    local path='' option='' word current=${COMP_WORDS[COMP_CWORD]} found='' number
+    COMPREPLY=()
+    for ((number = 1; number < COMP_CWORD; number++)); do
+        word=${COMP_WORDS[number]}
+        if [[ -n $option ]]; then
+            # --format=json is three words.
+            [[ $word == '=' ]] || option=''
+        elif [[ $word == -* ]]; then
+            ! _mpi_queues_values "$path:$word" >/dev/null || option=$word
+        elif [[ " $(_mpi_queues_commands "$path") " == *" $word "* ]]; then
+            path="${path:+$path }$word"
+        fi
+    done
+    [[ $current != '=' ]] || current=''
+    if [[ -n $option ]]; then
+        found=$(_mpi_queues_values "$path:$option")
+    elif [[ $current == -* ]]; then
+        found=$(_mpi_queues_options "$path")
+    else
+        found="$(_mpi_queues_commands "$path") $(_mpi_queues_values "$path:")"
+    fi
+    while IFS= read -r word; do
+        COMPREPLY+=("$word")
+    done < <(
+        compgen -W "${found//<*>/}" -- "$current"
+        [[ $found != *'<files>'* ]] || compgen -f -- "$current"
+        [[ $found != *'<directories>'* ]] || compgen -d -- "$current"
+    )
+    # What names a file gets quotes and slashes, and a value that goes on no blank.
+    [[ $found != *'<'* ]] || compopt -o filenames 2>/dev/null
+    [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
+}
+complete -o default -F _mpi_queues mpi-queues
+"""
+
+
+def bash(tables: Tables) -> str:
+    """The script for bash 4 and later."""
+
+    def echo(words: Sequence[str]) -> str:
+        return f"echo {_quoted(' '.join(words))}"
+
+    return (
+        _BASH.replace("@VALUES@", _cases([(keys, echo(words)) for keys, words in _values(tables)]))
+        .replace("@COMMANDS@", _cases([([path], echo([n for n, _ in rows])) for path, rows in tables.commands.items()]))
+        .replace("@OPTIONS@", _cases([([path], echo([n for n, _ in rows])) for path, rows in tables.options.items()]))
+    )
+
+
+_ZSH = """\
+#compdef mpi-queues
+# Completion of mpi-queues for zsh: mpi-queues completion zsh > ~/.zfunc/_mpi-queues
+_mpi_queues_values() {
+    case $1 in
+@VALUES@        *) return 1 ;;
+    esac
+}
+_mpi_queues_commands() {
+    case $1 in
+@COMMANDS@    esac
+}
+_mpi_queues_options() {
+    case $1 in
+@OPTIONS@    esac
+}
+_mpi_queues() {
+    local path_of_command='' option='' word number
+    local -a reply
+    for ((number = 2; number < CURRENT; number++)); do
+        word=$words[number]
+        if [[ -n $option ]]; then
+            option=''
+        elif [[ $word == -* ]]; then
+            reply=()
+            ! _mpi_queues_values "$path_of_command:$word" || option=$word
+        else
+            reply=()
+            _mpi_queues_commands "$path_of_command"
+            [[ -z ${(M)reply:#$word:*} ]] || path_of_command="${path_of_command:+$path_of_command }$word"
+        fi
+    done
+    reply=()
+    if [[ -z $option && $PREFIX == --*=* ]]; then
+        option=${PREFIX%%=*}
+        compset -P '*='
+    fi
+    if [[ -n $option ]]; then
+        _mpi_queues_values "$path_of_command:$option"
+    elif [[ $PREFIX == -* ]]; then
+        _mpi_queues_options "$path_of_command"
+        _describe option reply
+        return
+    else
+        _mpi_queues_commands "$path_of_command"
+        (( ! $#reply )) || _describe command reply
+        reply=()
+        _mpi_queues_values "$path_of_command:"
+    fi
+    [[ -z ${(M)reply:#'<files>'} ]] || _files
+    [[ -z ${(M)reply:#'<directories>'} ]] || _files -/
+    reply=(${reply:#<*>})
+    (( ! $#reply )) || compadd -a reply
+}
+# Loaded from $fpath it is called; by eval it is made known.
+if [[ $funcstack[1] == _mpi-queues ]]; then
+    _mpi_queues "$@"
+else
+    compdef _mpi_queues mpi-queues
+fi
+"""
+
+
+def zsh(tables: Tables) -> str:
+    """The script for zsh."""
+
+    def reply(words: Sequence[str]) -> str:
+        return f"reply=({' '.join(map(_quoted, words))})"
+
+    def described(rows: Sequence[Tuple[str, str]]) -> str:
+        return reply([f"{name}:{said}" for name, said in rows])
+
+    return (
+        _ZSH.replace("@VALUES@", _cases([(keys, reply(words)) for keys, words in _values(tables)]))
+        .replace("@COMMANDS@", _cases([([path], described(rows)) for path, rows in tables.commands.items()]))
+        .replace("@OPTIONS@", _cases([([path], described(rows)) for path, rows in tables.options.items()]))
+    )
+
+
+_FISH = """\
+# Completion of mpi-queues for fish: mpi-queues completion fish > ~/.config/fish/completions/mpi-queues.fish
+function __mpi_queues_values
+    switch $argv[1]
+@VALUES@        case '*'
+            return 1
+    end
+end
+function __mpi_queues_commands
+    switch $argv[1]
+@COMMANDS@    end
+end
+function __mpi_queues_options
+    switch $argv[1]
+@OPTIONS@    end
+end
+function __mpi_queues
+    set -l path ''
+    set -l option ''
+    set -l current (commandline -ct)
+    set -l before ''
+    for word in (commandline -opc)[2..-1]
+        if test -n "$option"
+            set option ''
+        else if string match -q -- '-*' $word
+            __mpi_queues_values "$path:$word" >/dev/null; and set option $word
+        else if string match -q -- "$word"\\t'*' (__mpi_queues_commands "$path")
+            set path (string trim "$path $word")
+        end
+    end
+    if test -z "$option"; and string match -q -- '--*=*' $current
+        set -l parts (string split -m 1 = -- $current)
+        set option $parts[1]
+        set before "$option="
+        set current $parts[2]
+    end
+    set -l found
+    if test -n "$option"
+        set found (__mpi_queues_values "$path:$option")
+    else if string match -q -- '-*' $current
+        __mpi_queues_options "$path"
+        return
+    else
+        __mpi_queues_commands "$path"
+        set found (__mpi_queues_values "$path:")
+    end
+    for word in $found
+        switch $word
+            case '<files>'
+                printf "$before%s\\n" (__fish_complete_path $current)
+            case '<directories>'
+                printf "$before%s\\n" (__fish_complete_directories $current '')
+            case '*'
+                echo "$before$word"
+        end
+    end
+end
+complete -c mpi-queues -f -a '(__mpi_queues)'
+"""
+
+
+def fish(tables: Tables) -> str:
+    """The script for fish 3 and later."""
+
+    def rows(cases: Sequence[Tuple[List[str], Sequence[str]]]) -> str:
+        lines = []
+        for keys, words in cases:
+            lines.append(f"        case {' '.join(map(_quoted_for_fish, keys))}")
+            if words:
+                lines.append(f"            printf '%s\\n' {' '.join(map(_quoted_for_fish, words))}")
+        return "".join(f"{line}\n" for line in lines)
+
+    def described(table: Dict[str, List[Tuple[str, str]]]) -> str:
+        return rows([([path], [f"{name}\t{said}" for name, said in found]) for path, found in table.items()])
+
+    return (
+        _FISH.replace("@VALUES@", rows(list(_values(tables))))
+        .replace("@COMMANDS@", described(tables.commands))
+        .replace("@OPTIONS@", described(tables.options))
+    )
+
+
+SHELLS: Dict[str, Callable[[Tables], str]] = {"bash": bash, "zsh": zsh, "fish": fish}

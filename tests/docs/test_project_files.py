@@ -1,0 +1,78 @@
+"""Files about the project: the hooks of pre-commit are what ``make lint`` does, and versions are one."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import urllib.parse
+from typing import List
+
+import mpi_queues
+from support import pages
+from support.paths import PROJECT
+
+
+def commands_of_lint() -> List[str]:
+    """What ``make lint`` runs, without what tells how far it is and what installs tools."""
+    shown = subprocess.run(
+        ["make", "--dry-run", "--no-print-directory", "--assume-old=build", "lint"],
+        cwd=PROJECT,
+        env={name: value for name, value in os.environ.items() if not name.startswith("MAKE")},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    recipe = shown.partition("tools/install-missing lint\n")[2]
+    return [re.sub(r'^tools/step ("[^"]*"|\S+) ', "", line) for line in recipe.splitlines()]
+
+
+def commands_of_hooks() -> List[str]:
+    """What the hooks run on all files; those that are given names of files with these."""
+    entries = []
+    for hook in (PROJECT / ".pre-commit-config.yaml").read_text().split("- id: ")[1:]:
+        members = dict(re.findall(r"^ +(\w+): (.*)$", hook, re.MULTILINE))
+        named = "" if members.get("pass_filenames") == "false" else f" {files(members['files'].strip(chr(39)))}"
+        entries.append(members["entry"] + named)
+    return entries
+
+
+def files(pattern: str) -> str:
+    every = [*PROJECT.glob(".github/**/*.yml"), PROJECT / "CITATION.cff"]
+    names = [str(path.relative_to(PROJECT)) for path in every]
+    return " ".join(sorted(name for name in names if re.search(pattern, name)))
+
+
+def test_the_hooks_of_pre_commit_are_what_lint_does() -> None:
+    lint = [" ".join(sorted(line.split())) for line in commands_of_lint()]
+    assert len(lint) > 5
+    assert [" ".join(sorted(line.split())) for line in commands_of_hooks()] == lint
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    said = re.search(r"^version: (.*)$", (PROJECT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert said is not None and said[1] == mpi_queues.__version__
+
+
+def test_each_version_of_the_changes_has_sections() -> None:
+    versions = re.split(r"^## ", (PROJECT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
+    for number, version in enumerate(versions):
+        title = version.partition("\n")[0]
+        assert (number == 0 and title == "Unreleased") or re.fullmatch(r"\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)", title)
+        sections = re.findall(r"^### (.*)$", version, re.MULTILINE)
+        assert sections and sections == [kind for kind in ("Added", "Changed", "Fixed") if kind in sections], title
+        before = version.partition("### ")[0]
+        assert "\n- " not in before, f"{title}: a line stands before the sections"
+
+
+def test_links_elsewhere_are_links() -> None:
+    """By their form alone: nothing is asked of the network."""
+    found = [
+        (path.name, link)
+        for path in [*pages.pages(), *PROJECT.glob("*.md")]
+        for link in re.findall(r"\]\(\s*([a-z]+:[^)]*)\)", path.read_text())
+    ]
+    assert found
+    for name, link in found:
+        parts = urllib.parse.urlsplit(link)
+        assert parts.scheme == "https" and "." in parts.netloc and not re.search(r"\s", link), (name, link)
