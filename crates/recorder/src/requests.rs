@@ -124,36 +124,40 @@ fn keep(word: u64) -> Kept {
     keys().find(word, &SPILLED).map_or(nowhere, kept)
 }
 
-/// Frees the row of a request, if it is still the same.
-fn close(kept: &Kept) {
+/// Frees the row of a request, if it is still the same; whether it was.
+fn close(kept: &Kept) -> bool {
     if kept.number == 0 {
-        return;
+        return false;
     }
     let place = kept.row as usize;
     // SAFETY: a row of the table, and its key.
     let (number, key) = unsafe { (number(row(place)), &*tables().request_keys.add(place)) };
     if SHARED.load(Ordering::Relaxed) {
         if number.compare_exchange(kept.number, 0, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            return;
+            return false;
         }
     } else if number.load(Ordering::Relaxed) == kept.number {
         number.store(0, Ordering::Relaxed);
     } else {
-        return;
+        return false;
     }
     key.store(0, Ordering::Release);
+    true
 }
 
-/// A persistent request is complete.
-fn deactivate(kept: &Kept) {
-    if kept.number != 0 {
-        // SAFETY: a row of the table. Nobody else may start or complete this request now.
-        unsafe {
-            let row = row(kept.row as usize);
-            if number(row).load(Ordering::Relaxed) == kept.number && (*row).state == request_state::STARTED {
-                (*row).state = request_state::INACTIVE;
-            }
+/// A persistent request is complete; whether it was started.
+fn deactivate(kept: &Kept) -> bool {
+    if kept.number == 0 {
+        return false;
+    }
+    // SAFETY: a row of the table. Nobody else may start or complete this request now.
+    unsafe {
+        let row = row(kept.row as usize);
+        let is_its = number(row).load(Ordering::Relaxed) == kept.number && (*row).state == request_state::STARTED;
+        if is_its {
+            (*row).state = request_state::INACTIVE;
         }
+        is_its
     }
 }
 
@@ -222,11 +226,13 @@ pub fn after(
         Completion::Wait | Completion::Test | Completion::Free => {
             // SAFETY: the function has read and perhaps written it.
             let changed = count == 1 && unsafe { request_at(address, 0, wrapper) } != frame.one.word;
-            if changed || wrapper.completion == Completion::Free && succeeded {
-                close(&frame.one);
-            } else if succeeded && (wrapper.completion == Completion::Wait || flag(frame, wrapper)) {
-                deactivate(&frame.one);
-            }
+            let complete = if changed || wrapper.completion == Completion::Free && succeeded {
+                close(&frame.one)
+            } else {
+                let complete = succeeded && (wrapper.completion == Completion::Wait || flag(frame, wrapper));
+                complete && deactivate(&frame.one)
+            };
+            thread.steps += u64::from(complete && wrapper.is_poll);
         }
         Completion::Start if succeeded => start(&frame.one, call, number_of_call),
         Completion::StartAll if succeeded => {
@@ -244,6 +250,7 @@ pub fn after(
 
 fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, succeeded: bool) {
     let count = frame.waited_count as usize;
+    let mut complete = 0;
     let all = succeeded
         && (wrapper.completion == Completion::All || wrapper.completion == Completion::TestAll && flag(frame, wrapper));
     for place in 0..count {
@@ -253,11 +260,8 @@ fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, 
             if kept.number == 0 {
                 continue;
             }
-            if request_at(address, place, wrapper) != kept.word {
-                close(kept);
-            } else if all {
-                deactivate(kept);
-            }
+            let changed = request_at(address, place, wrapper) != kept.word;
+            complete += u64::from(if changed { close(kept) } else { all && deactivate(kept) });
         }
     }
     let first = first_index(wrapper, words::returned(frame, wrapper.index));
@@ -266,7 +270,7 @@ fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, 
             && place < count
         {
             // SAFETY: below the number that were kept.
-            deactivate(unsafe { &*kept_at(thread, frame.waited as usize + place) });
+            complete += u64::from(deactivate(unsafe { &*kept_at(thread, frame.waited as usize + place) }));
         }
     };
     match wrapper.completion {
@@ -280,6 +284,9 @@ fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, 
             }
         }
         _ => {}
+    }
+    if wrapper.is_poll {
+        thread.steps += complete;
     }
     thread.waited_used = u64::from(frame.waited);
 }
