@@ -89,6 +89,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::open_regular, module)?)?;
     module.add_function(wrap_pyfunction!(handles::handle_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(acquisition::process_table, module)?)?;
+    module.add_function(wrap_pyfunction!(acquisition::slurm_job, module)?)?;
     module.add_function(wrap_pyfunction!(text::printable, module)?)?;
     module.add_function(wrap_pyfunction!(text::printable_json, module)?)?;
     module.add_function(wrap_pyfunction!(recording::recording_start, module)?)?;

@@ -81,6 +81,7 @@ __all__ = [
     "recording_start",
     "refuse_call",
     "scoped_names",
+    "slurm_job",
     "source_names",
     "starved",
     "symbol_names",
@@ -1288,6 +1289,9 @@ def process_table(
     Raises NativeError, kinds: ``gone`` (there is no such process, or it ended meanwhile), ``denied`` (it may not be read),
     ``fault``.
     """
+
+def slurm_job(pid: int) -> Optional[str]:
+    """The number of the job of Slurm that a process has started; None where it is no srun, or does not say so."""
 
 def printable(text: str, *, lines: bool = False) -> str:
     """Text in which characters that would steer a terminal or hide what follows are escapes, also newlines and tabs; with
