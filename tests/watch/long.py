@@ -38,8 +38,8 @@ STEP = 1.7
 #: Seconds in which ranks are there.
 STARTING = 3.0
 
-#: Seconds that a job has to end.
-GRACE = 60.0
+#: Seconds that a job has to end when it is told to, and that one which ends by itself has more on a busy machine.
+GRACE, PATIENCE = 60.0, 600.0
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _waited(run: subprocess.Popen[bytes], task: Task, after: float) -> List[str]
     """Waits for the end of a program that ends, and for its time with others; what is wrong with that."""
     ends = bool(task.arguments)
     try:
-        status = run.wait(SLICE * after + (STEP * after + GRACE if ends else 0))
+        status = run.wait(SLICE * after + (PATIENCE if ends else 0))
     except subprocess.TimeoutExpired:
         return ["it has not ended in time"] if ends else []
     # Some of the others end, too: backlog.c after minutes.
