@@ -70,6 +70,12 @@ pub fn process_table<'py>(
     dictionary(py, &table.map_err(|error| failure(py, "such process", &error))?)
 }
 
+/// The number of the job of Slurm that a process has started; None where it is no srun, or does not say so.
+#[pyfunction]
+pub fn slurm_job(py: Python<'_>, pid: u32) -> Option<String> {
+    py.detach(|| acquisition::slurm_job_of(pid))
+}
+
 fn dictionary<'py>(py: Python<'py>, table: &ProcessTable) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("found", table.found.map(acquisition::Found::word))?;

@@ -39,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VDSO", ::target::libraries::VDSO)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("AGENT_PROTOCOL", model::AGENT_PROTOCOL)?;
+    module.add("POLLS", functions::polls().collect::<Vec<_>>())?;
     module.add("RAN", ::native::RAN.as_secs_f64())?;
     module.add("NativeError", module.py().get_type::<session::NativeError>())?;
     module.add_class::<session::Session>()?;
@@ -46,6 +47,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<cores::CoreFile>()?;
     module.add_class::<digests::Digests>()?;
     module.add_class::<native::LiveProcesses>()?;
+    module.add_class::<native::Recorded>()?;
     module.add_function(wrap_pyfunction!(native::core_session, module)?)?;
     module.add_function(wrap_pyfunction!(native::message_memory, module)?)?;
     module.add_function(wrap_pyfunction!(native::watch, module)?)?;
@@ -87,6 +89,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::open_regular, module)?)?;
     module.add_function(wrap_pyfunction!(handles::handle_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(acquisition::process_table, module)?)?;
+    module.add_function(wrap_pyfunction!(acquisition::slurm_job, module)?)?;
     module.add_function(wrap_pyfunction!(text::printable, module)?)?;
     module.add_function(wrap_pyfunction!(text::printable_json, module)?)?;
     module.add_function(wrap_pyfunction!(recording::recording_start, module)?)?;

@@ -1,7 +1,7 @@
 //! Processes without a debugger, for Python.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -240,6 +240,25 @@ pub fn starved(used: HashMap<u32, f64>, least: f64) -> PyResult<Vec<u32>> {
     let nanoseconds = |used: f64| Duration::try_from_secs_f64(used).map_or(u64::MAX, |used| used.as_nanos() as u64);
     let used = used.into_iter().map(|(pid, used)| (pid, nanoseconds(used))).collect();
     Ok(native::starved(&used, seconds(least)?))
+}
+
+/// How far processes under the flight recorder are, read while they run.
+#[pyclass(module = "mpi_queues._native")]
+pub struct Recorded(native::Recorded);
+
+#[pymethods]
+impl Recorded {
+    #[new]
+    fn new() -> Self {
+        Self(native::Recorded::new())
+    }
+
+    /// By process the steps of each of its threads; not of those that have no record. `anew`: those that had none are looked at
+    /// again.
+    #[pyo3(signature = (pids, *, anew = false))]
+    fn steps(&mut self, pids: Vec<u32>, anew: bool) -> BTreeMap<u32, native::Steps> {
+        self.0.steps(&pids, anew)
+    }
 }
 
 /// Whether a thread of a process has a processor or waits for one.

@@ -46,6 +46,9 @@ fn main() {
         let large_name = format!("{}_c", function.name);
         let large = functions::find(&large_name);
         symbols.insert(function.name.to_owned(), shape(number, function, Language::C, false));
+        if let Some(early) = early_name(function, function.name) {
+            symbols.insert(early, shape(number, function, Language::C, false));
+        }
         if let Some(large) = &large {
             symbols.insert(large_name, shape(number, large, Language::C, true));
         }
@@ -54,17 +57,25 @@ fn main() {
         for name in
             [format!("{lower}_"), lower.clone(), format!("{lower}__"), fortran.to_owned(), format!("{lower}_fts_")]
         {
+            if let Some(early) = early_name(function, &name) {
+                symbols.insert(early, shape(number, function, Language::Fortran, false));
+            }
             symbols.insert(name, shape(number, function, Language::Fortran, false));
         }
         for end in ["f08_", "f08ts_"] {
-            symbols.insert(format!("{lower}_{end}"), shape(number, function, Language::Fortran2008, false));
+            let name = format!("{lower}_{end}");
+            if let Some(early) = early_name(function, &name) {
+                symbols.insert(early, shape(number, function, Language::Fortran2008, false));
+            }
+            symbols.insert(name, shape(number, function, Language::Fortran2008, false));
         }
         if let Some(large) = &large {
             // MPICH's (src/binding/fortran/use_mpi_f08, release 4.0).
             for end in ["f08_large_", "f08ts_large_"] {
                 symbols.insert(format!("{lower}_{end}"), shape(number, large, Language::Fortran2008, true));
             }
-            for end in ["c_f08_", "f08_c_"] {
+            // Those of the standard (MPI-5.0, 19.1.5), which Intel MPI has.
+            for end in ["c_f08_", "c_f08ts_", "f08_c_"] {
                 symbols.insert(format!("{lower}_{end}"), shape(number, large, Language::Fortran2008, true));
             }
         }
@@ -75,6 +86,13 @@ fn main() {
         println!("cargo:rustc-cdylib-link-arg=-Wl,{option}");
     }
     println!("cargo:rerun-if-changed=build.rs");
+}
+
+/// Persistent collectives were an extension before MPI 4: that of Open MPI 4.1 has the same arguments (ompi/mpiext/pcollreq, v4.1.4).
+fn early_name(function: &Function, name: &str) -> Option<String> {
+    let is_one = function.is_persistent() && function.starts() == Some(Started::Collective);
+    let (prefix, rest) = name.split_once('_').filter(|_| is_one)?;
+    Some(format!("{prefix}{}_{rest}", if prefix == "mpi" { 'x' } else { 'X' }))
 }
 
 fn write(symbols: &BTreeMap<String, String>, names: &str, functions: usize) {
@@ -305,6 +323,7 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
     // A blocking receive has results where it may be from anybody, which its arguments say.
     let has_result = has_result || messages == "Probe" || name == "MPI_Comm_set_name";
     let has_more = has_result || collective || second != "NO";
+    let is_poll = wait_kind(name) == WaitKind::Poll;
     let copied = reference.saturating_sub(in_registers());
     // What there is not is read as well: as a constant that stands in the frame.
     let handle = |word: &str| if word == "NO" { "NO_HANDLE".to_owned() } else { word.to_owned() };
@@ -321,6 +340,6 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
          is_array: {is_array}, flag: {flag}, index: {index}, outcount: {outcount}, indices: {indices}, made: {made}, \
          color: {color}, name: {name_given}, name_length: {name_length}, string_tag: {string_tag}, collective: {collective}, frees: {frees}, \
          completion: Completion::{completion}, creation: Creation::{creation}, stage: Stage::{stage}, \
-         has_result: {has_result}, has_more: {has_more}"
+         has_result: {has_result}, has_more: {has_more}, is_poll: {is_poll}"
     )
 }

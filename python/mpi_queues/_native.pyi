@@ -27,12 +27,15 @@ from .mpi2dd.types import Mpi2ddDict
 __version__: str
 #: The version of what agents of nodes are asked and answer.
 AGENT_PROTOCOL: int
+#: The functions of MPI, in C, that only ask whether something has come about.
+POLLS: List[str]
 #: A process that wants a processor must have had one for so many seconds: else it could not move.
 RAN: float
 #: What stands for the file of the kernel's own page of code.
 VDSO: str
 __all__ = [
     "AGENT_PROTOCOL",
+    "POLLS",
     "RAN",
     "VDSO",
     "Communicator",
@@ -45,6 +48,7 @@ __all__ = [
     "Operation",
     "Process",
     "Queue",
+    "Recorded",
     "Recording",
     "Session",
     "Snapshot",
@@ -77,6 +81,7 @@ __all__ = [
     "recording_start",
     "refuse_call",
     "scoped_names",
+    "slurm_job",
     "source_names",
     "starved",
     "symbol_names",
@@ -160,6 +165,21 @@ def watch(pids: Sequence[int], seconds: float) -> Tuple[List[int], List[int]]:
     Raises:
         ValueError: where ``seconds`` is no time. What a signal's function raises.
     """
+
+@final
+class Recorded:
+    """How far processes under the flight recorder are, read while they run: nothing of them is stopped."""
+
+    def __new__(cls) -> Recorded: ...
+    def steps(self, pids: Sequence[int], *, anew: bool = False) -> Dict[int, List[Tuple[int, int]]]:
+        """By process, of each of its threads that have called MPI the kernel's number and how many steps it has made: one
+        for each call that does more than to ask whether something has come about, and one for each request that such a
+        call has completed. Not of processes that have no record, or whose record cannot be read. A number that is
+        another one says that the thread has gone on.
+
+        Args:
+            anew: those that had no record before are looked at again.
+        """
 
 def starved(used: Mapping[int, float], least: float) -> List[int]:
     """Those that want a processor and have had less than ``least`` seconds of it since they had used so many."""
@@ -1269,6 +1289,9 @@ def process_table(
     Raises NativeError, kinds: ``gone`` (there is no such process, or it ended meanwhile), ``denied`` (it may not be read),
     ``fault``.
     """
+
+def slurm_job(pid: int) -> Optional[str]:
+    """The number of the job of Slurm that a process has started; None where it is no srun, or does not say so."""
 
 def printable(text: str, *, lines: bool = False) -> str:
     """Text in which characters that would steer a terminal or hide what follows are escapes, also newlines and tabs; with

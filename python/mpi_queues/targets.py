@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
+from ._native import slurm_job
 from .errors import UsageError, UserError
 from .launchers import job as acquisition
 from .launchers.model import Job, RankEntry, World, numbered_through
@@ -160,7 +161,7 @@ def reaching_out(job: Job, found: Sequence[Target], engine: str = ANY_ENGINE) ->
     places = [(str(one.place.entry.host), one.place.entry.pid or 0) for one in away]
     environment = tree.environment(job.pid) or {}
     name = f"{job.launcher} (pid {job.pid})"
-    chosen = engine_of_launcher(name, environment, places, engine)
+    chosen = engine_of_launcher(name, environment, places, engine, slurm_job(job.pid))
     if chosen is None:
         if engine == ANY_ENGINE:
             return list(found)

@@ -13,13 +13,21 @@ from support.jobs import READY_TIMEOUT
 from support.recorder import Job
 
 
+def _given(call: Any) -> List[Any]:
+    """What is told of its arguments, without addresses."""
+    return [(one["name"], one.get("expression"), one.get("meaning")) for one in call.get("arguments", [])]
+
+
 def _seen(job: Job, via: str) -> List[Any]:
     """What is told of each rank, once all wait: its call with where it stands, and its queues."""
     deadline = time.monotonic() + READY_TIMEOUT
     while True:
         told: List[Any] = []
         for process in json.loads(job.snapshot(via=via).to_json())["processes"]:
-            calls = [(call["function"], call["file"], call["line"], call["caller"]) for call in process["calls"]]
+            calls = [
+                (call["function"], call["file"], call["line"], call["caller"], *map(str, _given(call)))
+                for call in process["calls"]
+            ]
             queues = [
                 (comm["name"], *(len(comm[kind]["operations"]) for kind in ("pending_receives", "pending_sends")))
                 for comm in process["communicators"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Dict, Optional
@@ -12,6 +13,7 @@ from typing import Dict, Optional
 import pytest
 from support import recorder
 from support.builds import MpiBuild, compile_with, intel_environment
+from support.jobs import READY_TIMEOUT
 from support.paths import PROGRAMS
 from support.python_jobs import PYTHON, mpi4py_of_wheel
 from support.recorder import Job
@@ -48,12 +50,23 @@ def test_threads(any_mpi: MpiBuild, threads: int) -> None:
                 assert record.names(at)[-1] == "MPI_Iprobe" and thread.current == 0
 
 
+def _of_child(pid: int) -> recorder.Record:
+    """That of a process that was forked, once it has run."""
+    deadline = time.monotonic() + READY_TIMEOUT
+    while True:
+        record = recorder.of_pid(pid)
+        assert record is not None
+        if record.pid == pid:
+            return record
+        assert time.monotonic() < deadline, record.pid
+        time.sleep(0.01)
+
+
 def test_a_fork(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "forks.c")
     with Job(any_mpi, program, ranks=1) as job:
         record = job.waiting(0, "MPI_Recv")
-        child = recorder.of_pid(job.truth[0]["child"])
-        assert child is not None
+        child = _of_child(job.truth[0]["child"])
         assert (record.forked_from, record.pid) == (0, job.pids[0])
         assert (child.forked_from, child.pid) == (job.pids[0], job.truth[0]["child"])
         assert child.names() == ["MPI_Init", "MPI_Irecv"]

@@ -32,11 +32,13 @@ def gcore(pid: int, path: pathlib.Path) -> pathlib.Path:
     return made
 
 
-def kernel_core(pid: int, directory: pathlib.Path) -> pathlib.Path:
-    """The kernel's own dump; it ends the process, whose working directory is ``directory``."""
-    subprocess.run(["prlimit", "--pid", str(pid), "--core=unlimited"], check=True)
-    # Open MPI leaves this signal alone.
-    os.kill(pid, signal.SIGSYS)
+def kernel_core(
+    pid: int, directory: pathlib.Path, number: signal.Signals = signal.SIGSYS, limit: str = "unlimited"
+) -> pathlib.Path:
+    """The kernel's own dump, of ``limit`` bytes at most; it ends the process, whose working directory is ``directory``.
+    Open MPI leaves the signal alone that is the default."""
+    subprocess.run(["prlimit", "--pid", str(pid), f"--core={limit}"], check=True)
+    os.kill(pid, number)
     processes.wait_until(lambda: processes.state(pid) in ("Z", None), f"the end of {pid}")
     (made,) = directory.glob("core*")
     return made

@@ -364,6 +364,7 @@ class Job(TruthfulJob):
         env: Optional[Mapping[str, Optional[str]]] = None,
         before: Sequence[Path] = (),
         recorded: bool = True,
+        cwd: Optional[Path] = None,
     ) -> None:
         of_build = intel_environment(build) if build.implementation == "Intel MPI" else build.environment
         preloaded = [str(path) for path in (*((library(),) if recorded else ()), *before)]
@@ -374,6 +375,7 @@ class Job(TruthfulJob):
             env={**of_build, "LD_PRELOAD": ":".join(preloaded), **(env or {})},
             launcher=build.mpirun,
             options=build.options,
+            cwd=cwd,
         )
 
     def record(self, rank: int = 0) -> Record:

@@ -311,6 +311,15 @@ def endless_scripts(seed: int) -> List[Script]:
         return scripts
 
 
+def ending_scripts(seed: int) -> List[Script]:
+    """Correct scripts that come to their end, whoever is faster."""
+    choose = random.Random(seed)
+    while True:
+        scripts = Maker(choose, choose.choice((2, 3, 4)), wildcards=False).make(choose.randint(8, 16))
+        if all_end(scripts, seed):
+            return scripts
+
+
 def without_matched_probes(scripts: List[Script]) -> List[Script]:
     """The same, where a message is received at once instead."""
     return [[one._replace(name="recv") if one.name == "mprobe" else one for one in script] for script in scripts]

@@ -60,6 +60,10 @@ def _free_ports(count: int) -> List[int]:
         return [int(one.getsockname()[1]) for one in sockets]
 
 
+def _count(path: Path, word: bytes) -> int:
+    return path.read_bytes().count(word) if path.exists() else 0
+
+
 class Slurm:
     """A cluster. A context manager: all of it ends with the ``with``."""
 
@@ -172,6 +176,16 @@ class Slurm:
             ["srun", "--mpi=pmix"], [str(SPINNING), str(program), *arguments], ranks, environment, nodes or ranks
         )
 
+    def run_script(
+        self, lines: str, ranks: int, environment: Mapping[str, str], output: Path, options: Sequence[str] = ()
+    ) -> str:
+        """Has ``sbatch`` start a script, which starts so many ranks on as many nodes; the number of its job, once all
+        of them have printed ``ready``. What it prints is in the file ``output``."""
+        script = self.directory / f"script{len(self.jobs)}"
+        script.write_text(f"#!/bin/bash\n{lines}")
+        starter = ["sbatch", "--wait", f"--output={output}", *options]
+        return self._run(starter, [str(script)], ranks, environment, ranks, output)
+
     def run_by_mpirun(self, program: Path, ranks: int, environment: Mapping[str, str], allocates: str) -> str:
         """The same by Open MPI's mpirun in an allocation: of ``salloc``, or of a script that ``sbatch`` starts."""
         command = ["mpirun.openmpi", str(SPINNING), str(program)]
@@ -183,12 +197,19 @@ class Slurm:
         return self._run(["sbatch", "--wait", f"--output={output}"], [str(script)], ranks, environment, ranks)
 
     def _run(
-        self, starter: Sequence[str], command: Sequence[str], ranks: int, environment: Mapping[str, str], nodes: int
+        self,
+        starter: Sequence[str],
+        command: Sequence[str],
+        ranks: int,
+        environment: Mapping[str, str],
+        nodes: int,
+        printed: Optional[Path] = None,
     ) -> str:
-        output = self.directory / f"job{len(self.jobs)}.output"
+        """``printed``: where the ranks' output goes; None where it goes to that of the starter."""
+        output = printed or self.directory / f"job{len(self.jobs)}.output"
         name = f"job{len(self.jobs)}"
         options = [f"--nodes={nodes}", f"--ntasks={ranks}", f"--job-name={name}"]
-        with open(output, "ab") as file:
+        with open(output if printed is None else os.devnull, "ab") as file:
             job = subprocess.Popen(
                 [*starter, *options, *command],
                 stdin=subprocess.DEVNULL,
@@ -200,9 +221,9 @@ class Slurm:
         self.jobs.append(job)
         try:
             processes.wait_until(
-                lambda: output.read_bytes().count(b"ready") == ranks or job.poll() is not None, "all ranks", timeout=120
+                lambda: _count(output, b"ready") == ranks or job.poll() is not None, "all ranks", timeout=120
             )
-            assert job.poll() is None, output.read_text(errors="replace")
+            assert job.poll() is None, output.read_text(errors="replace") if output.exists() else "nothing was printed"
         except BaseException:
             subprocess.run(["scancel", f"--name={name}"], env=self.environment, check=False)
             raise

@@ -93,6 +93,43 @@ def test_who_comes_or_goes_moves() -> None:
     assert movement.between(both, replace(alone, whole=False)).is_still
 
 
+def test_who_has_made_a_step_by_the_flight_recorder_moves() -> None:
+    """All else may look alike by chance, as of a ping-pong."""
+    both = look(WAITING, rank(1, calls=[call()]))
+    first = replace(both, steps={PIDS[0]: [(7, 5)], PIDS[1]: [(8, 9)]})
+    assert movement.between(first, first).is_still
+    later = replace(first, steps={PIDS[0]: [(7, 5)], PIDS[1]: [(8, 10)]})
+    assert movement.between(first, later).movers == {("node1", PIDS[1])}
+    # Whose record could not be read at one of the looks is not known to have moved.
+    assert movement.between(first, both).is_still
+
+
+def past(number: int, function: str) -> Dict[str, Any]:
+    return {"number": number, "began_at": "2026-11-26T12:00:00.000Z", "function": function}
+
+
+def history(begun: int, *calls: Dict[str, Any]) -> Dict[str, Any]:
+    thread = {"kernel_thread": 7, "begun": begun, "current": begun, "calls": list(calls)}
+    return {"threads": [thread], "requests": [], "communicators": []}
+
+
+@pytest.mark.parametrize(
+    ("calls", "moved"),
+    [
+        ([past(4, "MPI_Send"), past(5, "MPI_Recv")], False),
+        ([past(4, "MPI_Send"), past(5, "MPI_Recv"), past(6, "MPI_Recv")], True),
+        ([past(5, "MPI_Recv"), past(6, "MPI_Iprobe"), past(7, "MPI_Testsome")], False),
+        ([past(5, "MPI_Recv"), past(6, "MPI_Send"), past(7, "MPI_Test")], True),
+    ],
+    ids=["nothing", "a call", "polls", "a call and a poll"],
+)
+def test_on_another_node_calls_tell(calls: List[Dict[str, Any]], moved: bool) -> None:
+    before = rank(1, calls=[call()], history=history(5, past(4, "MPI_Send"), past(5, "MPI_Recv")))
+    after = rank(1, calls=[call()], history=history(calls[-1]["number"], *calls))
+    seen = movement.between(look(WAITING, before, here=False), look(WAITING, after, here=False))
+    assert seen.movers == (frozenset({("node1", PIDS[1])}) if moved else frozenset())
+
+
 def test_messages_that_were_seen_move() -> None:
     both = look(WAITING, rank(1, calls=[call()]))
     assert movement.between(both, replace(both, moving=frozenset({PIDS[1]}))).movers == {("node1", PIDS[1])}
@@ -175,6 +212,50 @@ def test_while_a_rank_moves_it_alone_is_looked_at(clock: List[MadeUp]) -> None:
     assert steps(clock, made, 3.0, 12) == [False] * 12
     # Two looks at all find who moves; then all are looked at once in twice the time that is named.
     assert made.seen == [2, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1]
+
+
+class Recorded(MadeUp):
+    """With the flight recorder, by which ranks make steps when ``made`` says so; nobody is looked at for that."""
+
+    def __init__(self, made: Sequence[Sequence[int]], *there: Optional[List[Dict[str, Any]]]) -> None:
+        super().__init__(*there)
+        self._made = iter(made)
+        self._now: Dict[int, int] = dict.fromkeys(PIDS, 0)
+
+    @property
+    def pids(self) -> List[int]:
+        return list(PIDS)
+
+    def steps(self) -> Dict[int, Any]:
+        self.now += 1.0
+        for number in next(self._made):
+            self._now[PIDS[number]] += 1
+        return {pid: [(pid, steps)] for pid, steps in self._now.items()}
+
+    def _taken(self) -> Look:
+        taken = super()._taken()
+        return replace(taken, steps={pid: [(pid, steps)] for pid, steps in self._now.items()})
+
+
+def test_while_ranks_make_steps_nobody_is_looked_at(clock: List[MadeUp]) -> None:
+    working = [[WAITING, rank(1, outside=[outside(str(number))])] for number in range(2)]
+    # Rank 1 computes at first; then both call MPI, also when all would be looked at.
+    made = Recorded([[0], [1]] * 8, *working)
+    assert steps(clock, made, 3.0, 18) == [False] * 18
+    assert made.seen == [2, 2]
+
+
+def test_where_one_makes_no_step_all_are_looked_at(clock: List[MadeUp]) -> None:
+    working = [[WAITING, rank(1, outside=[outside(str(number))])] for number in range(3)]
+    made = Recorded([[1]] * 10, *working)
+    assert steps(clock, made, 3.0, 10) == [False] * 10
+    assert made.seen == [2, 2, 2]
+
+
+def test_ranks_that_make_steps_no_more_are_told(clock: List[MadeUp]) -> None:
+    working = [[WAITING, rank(1, outside=[outside(str(number))])] for number in range(2)]
+    made = Recorded([[0], [0], *[[]] * 30], *working, *[STILL] * 30)
+    assert steps(clock, made, 3.0, 20)[-1]
 
 
 def test_where_nothing_is_there_it_begins_anew(clock: List[MadeUp]) -> None:

@@ -20,6 +20,19 @@ pub fn process_table_of(pid: u32, candidates: &Candidates) -> Result<ProcessTabl
     process_table(&process, &types_of(&process, "MPIR_proctable"), candidates)
 }
 
+/// The job of Slurm that the process `pid` has started, by its number; none where it is no srun, or does not say so.
+///
+/// It has that for debuggers that attach to it (`totalview_jobid`, src/srun/libsrun/debugger.c of Slurm 22.05). Where it has asked for
+/// the nodes itself, no environment that others see names the job.
+pub fn slurm_job_of(pid: u32) -> Option<String> {
+    const LONGEST: usize = 16;
+    let process = LiveProcess::open(pid).ok()?;
+    let place = process.symbol("totalview_jobid").ok()??;
+    let text = process.read_pointer(place.addr).ok().filter(|at| at.get() != 0)?;
+    let number = String::from_utf8(process.read_c_string(text, LONGEST).ok()?).ok()?;
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+}
+
 /// The types in the file that defines a variable of a live process, which is read when a type is asked for; none where
 /// that file cannot be found out.
 fn types_of(process: &LiveProcess, variable: &str) -> Layouts {

@@ -61,7 +61,7 @@ pub struct ThreadCall {
 /// Finds the application's call of MPI on a stack.
 pub fn thread_call<T: Thread>(frames: &[NamedFrame], thread: &T, kept: &KeptFiles) -> ThreadCall {
     let names: Vec<Option<String>> = frames.iter().map(|frame| frame.function.clone()).collect();
-    let named = outermost_mpi_function(&names).map(|found| (found.index + 1, found.c_name));
+    let named = outermost_mpi_function(&names).map(|found| (beyond_mpi(frames, found.index + 1), found.c_name));
     let hidden = if named.is_none() { hidden_function(frames, thread) } else { None };
     let called = named.or_else(|| Some((hidden.as_ref()?.0, c_name(&mpi_function(&hidden.as_ref()?.1)?).into_owned())));
     // In a library's loop around a test what it does there changes, but not for whom.
@@ -84,6 +84,13 @@ pub fn thread_call<T: Thread>(frames: &[NamedFrame], thread: &T, kept: &KeptFile
     let given = given.map(|((_, function), given)| (function.as_str(), given.arguments.as_slice()));
     let around = source_calls(frames, thread, at, given, kept);
     ThreadCall { hidden, fingerprint, arguments, around }
+}
+
+/// The first frame from `at` outwards that is not of an MPI: the flight recorder's frame, which has no name, is between a
+/// function of MPI and the code that calls it.
+fn beyond_mpi(frames: &[NamedFrame], at: usize) -> usize {
+    let outer = frames.get(at..).unwrap_or_default();
+    at + outer.iter().position(|frame| !frame.mpi).unwrap_or(0)
 }
 
 /// The outermost frame that has called an MPI function without a frame: its place, and that function. It is the application's,

@@ -75,6 +75,11 @@ pub enum Chapter {
 
 const TEXT: &str = include_str!("waits.txt");
 
+/// The functions that only ask whether something has come about, by their names in C.
+pub fn polls() -> impl Iterator<Item = &'static str> {
+    crate::all().map(|function| function.name).filter(|name| wait_kind(name) == WaitKind::Poll)
+}
+
 /// How a function waits, by its name in C; of what wraps MPI by its own name.
 pub fn wait_kind(c_name: &str) -> WaitKind {
     if let Some(kind) = wait_of(c_name) {

@@ -274,8 +274,11 @@ pub struct Thread {
     pub latest_row: u64,
     /// How many it keeps now, of calls inside calls.
     pub waited_used: u64,
+    /// How far it is: one for each call that does more than to ask whether something has come about (MPI_Test, MPI_Iprobe), when it
+    /// begins, and one for each request that such a call has completed.
+    pub steps: u64,
     /// Not used.
-    pub padding: [u64; 3],
+    pub padding: [u64; 2],
 }
 
 /// Whether a row of `threads` is in use.

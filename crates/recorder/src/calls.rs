@@ -83,6 +83,7 @@ fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Loca
     }
     set(&mut call.number, number);
     set(&mut thread.calls, number);
+    thread.steps += u64::from(!wrapper.is_poll);
     // The call in which this one is made; one whose frame is further in was left by longjmp or an exception.
     let is_around = thread.current != 0 && own < thread.frame;
     (frame.previous, frame.previous_frame) = if is_around { (thread.current, thread.frame) } else { (0, 0) };

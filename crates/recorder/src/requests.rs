@@ -128,36 +128,40 @@ fn keep(word: u64) -> Kept {
     keys().find(word, &SPILLED).map_or(nowhere, kept)
 }
 
-/// Frees the row of a request, if it is still the same.
-fn close(kept: &Kept) {
+/// Frees the row of a request, if it is still the same; whether it was.
+fn close(kept: &Kept) -> bool {
     if kept.number == 0 {
-        return;
+        return false;
     }
     let place = kept.row as usize;
     // SAFETY: a row of the table, and its key.
     let (number, key) = unsafe { (number(row(place)), &*tables().request_keys.add(place)) };
     if SHARED.load(Ordering::Relaxed) {
         if number.compare_exchange(kept.number, 0, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            return;
+            return false;
         }
     } else if number.load(Ordering::Relaxed) == kept.number {
         number.store(0, Ordering::Relaxed);
     } else {
-        return;
+        return false;
     }
     key.store(0, Ordering::Release);
+    true
 }
 
-/// A persistent request is complete.
-fn deactivate(kept: &Kept) {
-    if kept.number != 0 {
-        // SAFETY: a row of the table. Nobody else may start or complete this request now.
-        unsafe {
-            let row = row(kept.row as usize);
-            if number(row).load(Ordering::Relaxed) == kept.number && (*row).state == request_state::STARTED {
-                (*row).state = request_state::INACTIVE;
-            }
+/// A persistent request is complete; whether it was started.
+fn deactivate(kept: &Kept) -> bool {
+    if kept.number == 0 {
+        return false;
+    }
+    // SAFETY: a row of the table. Nobody else may start or complete this request now.
+    unsafe {
+        let row = row(kept.row as usize);
+        let is_its = number(row).load(Ordering::Relaxed) == kept.number && (*row).state == request_state::STARTED;
+        if is_its {
+            (*row).state = request_state::INACTIVE;
         }
+        is_its
     }
 }
 
@@ -258,13 +262,16 @@ pub fn after(
             // SAFETY: the function has read and perhaps written it.
             let changed = count == 1 && unsafe { request_at(address, 0, wrapper) } != frame.one.word;
             let one = frame.one;
-            if changed || wrapper.completion == Completion::Free && succeeded {
+            let is_over = if changed || wrapper.completion == Completion::Free && succeeded {
                 complete(frame, wrapper, thread, &one, 0);
-                close(&one);
+                close(&one)
             } else if succeeded && (wrapper.completion == Completion::Wait || flag(frame, wrapper)) {
                 complete(frame, wrapper, thread, &one, 0);
-                deactivate(&one);
-            }
+                deactivate(&one)
+            } else {
+                false
+            };
+            thread.steps += u64::from(is_over && wrapper.is_poll);
         }
         Completion::Cancel => {
             // SAFETY: a row of the table.
@@ -290,12 +297,13 @@ pub fn after(
 
 fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, succeeded: bool) {
     let count = frame.waited_count as usize;
+    let mut steps = 0;
     let all =
         wrapper.completion == Completion::All || wrapper.completion == Completion::TestAll && flag(frame, wrapper);
     // SAFETY: below the number that were kept.
     let kept_of = |thread: &Thread, place: usize| unsafe { *kept_at(thread, frame.waited as usize + place) };
     let first = first_index(wrapper, words::returned(frame, wrapper.index));
-    let one = |thread: &mut Thread, index: i32, status: usize| {
+    let mut one = |thread: &mut Thread, index: i32, status: usize| {
         if let Ok(place) = usize::try_from(index.wrapping_sub(first))
             && place < count
         {
@@ -303,7 +311,7 @@ fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, 
             complete(frame, wrapper, thread, &kept, status);
             // SAFETY: it was there before the function ran.
             if unsafe { request_at(address, place, wrapper) } == kept.word {
-                deactivate(&kept);
+                steps += u64::from(deactivate(&kept));
             }
         }
     };
@@ -334,10 +342,13 @@ fn several(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, address: u64, 
             complete(frame, wrapper, thread, &kept, place);
         }
         if is_changed {
-            close(&kept);
+            steps += u64::from(close(&kept));
         } else if all && succeeded {
-            deactivate(&kept);
+            steps += u64::from(deactivate(&kept));
         }
+    }
+    if wrapper.is_poll {
+        thread.steps += steps;
     }
     thread.waited_used = u64::from(frame.waited);
 }

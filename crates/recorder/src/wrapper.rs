@@ -90,6 +90,8 @@ pub struct Wrapper {
     pub has_result: bool,
     /// Whether more is written down than the call.
     pub has_more: bool,
+    /// Whether it only asks whether something has come about.
+    pub is_poll: bool,
 }
 
 /// What is received by a function that sends as well: places of arguments.

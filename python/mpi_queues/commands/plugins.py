@@ -18,7 +18,7 @@ IN_DEBUGGER = "type: mpi plugin info"
 
 
 def requested_plugin(source: str, loaded: Optional[str], help: str = IN_DEBUGGER) -> Tuple[str, Optional[str]]:
-    """Takes apart ``auto``, ``builtin``, ``recorder``, ``plugin``, ``plugin=PATH``: the kind, and the plug-in that is named.
+    """Takes apart ``auto``, ``builtin``, ``recorder``, ``plugin``, ``plugin=PATH``: the kind, and the named plug-in.
 
     Raises:
         UserError: where that plug-in is not there.

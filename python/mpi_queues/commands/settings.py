@@ -66,14 +66,10 @@ SETTINGS = (
     Setting(
         "source",
         "who reads the message queues: auto, builtin, plugin or recorder.",
-        "builtin: the built-in reader.
-"
-        "recorder: what the flight recorder has seen.
-"
-        "auto: the built-in reader, and where that cannot the flight recorder.
-"
-        "plugin: the one that 'mpi plugin load' or '{set} plugin-path' names, else the one that the MPI library
-"
+        "builtin: the built-in reader.\n"
+        "recorder: what the flight recorder has seen.\n"
+        "auto: the built-in reader, and where that cannot the flight recorder.\n"
+        "plugin: the one that 'mpi plugin load' or '{set} plugin-path' names, else the one that the MPI library\n"
         "names.",
         "plugin",
         "auto",

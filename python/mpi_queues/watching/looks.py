@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .. import asking
-from .._native import Snapshot
+from .._native import Recorded, Snapshot
 from ..errors import UserError
 from ..nodes import reading as nodes
 from ..request import Request
@@ -21,6 +21,9 @@ from .clocks import Clock
 Place = Tuple[str, int]
 #: A process of this machine by its number, or any one.
 Who = Union[int, Place]
+
+#: Of the threads of a process that runs with the flight recorder, how far each is.
+Steps = List[Tuple[int, int]]
 
 #: Kinds of errors that say that nothing is there any more, or nothing yet.
 _NOTHING = frozenset(("gone", "no_job", "no_ranks", "no_process"))
@@ -46,6 +49,8 @@ class Look:
     clocks: Mapping[int, Clock] = field(default_factory=dict)
     #: For how many seconds each has had a processor, with that.
     used: Mapping[int, float] = field(default_factory=dict)
+    #: Of processes of this machine that run with the flight recorder, how far they were when it began.
+    steps: Mapping[int, Steps] = field(default_factory=dict)
     #: Of those that stand outside MPI, what they have started.
     started: Mapping[int, Mapping[int, Optional[float]]] = field(default_factory=dict)
     #: Those whose messages were seen to go before it, and those whose messages may have gone where nobody saw them.
@@ -76,6 +81,7 @@ class Looks:
         self.targets: List[Target] = []
         #: What looks have cost each process, as its clock counts it.
         self._own: Dict[int, Clock] = {}
+        self._recorded = Recorded()
 
     @property
     def pids(self) -> List[int]:
@@ -140,6 +146,11 @@ class Looks:
         wanted = [one for one in self.targets if isinstance(one, PidTarget) and one.pid in pids]
         return self._look(wanted, self.request, time.monotonic(), whole=False)
 
+    def steps(self) -> Dict[int, Steps]:
+        """How far processes of this machine are, as they were found last: of those that run with the flight recorder.
+        Nothing is stopped for it."""
+        return self._recorded.steps(self.pids)
+
     def _watched(self, wanted: Sequence[Target], request: Request, seconds: float) -> Tuple[List[Who], List[Who]]:
         """Watches the messages of ranks; agents do so between the two looks that they take."""
         for target in wanted:
@@ -154,6 +165,7 @@ class Looks:
     def _look(self, wanted: Sequence[Target], request: Request, begun: float, *, whole: bool) -> Look:
         pids = [target.pid for target in wanted if isinstance(target, PidTarget)]
         before = clocks.of(pids)
+        steps = self._recorded.steps(self.pids, anew=whole)
         snapshots, failures = asking.snapshots(wanted, request, quiet=True)
         ended = time.monotonic()
         # To go on takes a moment of a processor, which is not theirs.
@@ -170,4 +182,4 @@ class Looks:
             raise UserError(said, kind=failures[0].kind)
         problems = [str(failure).replace("\n", "; ") for failure in failures]
         merged = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
-        return Look(merged, tuple(failures), begun, ended, told, used, whole=whole)
+        return Look(merged, tuple(failures), begun, ended, told, used, steps, whole=whole)

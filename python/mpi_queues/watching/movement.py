@@ -1,9 +1,9 @@
 """Whether anything of a job has moved between two looks at it.
 
 A rank has moved where the diagnosis of both looks says so (it stands elsewhere, its variables, queues or messages have
-changed), or where a thread of the application that is outside MPI has had a processor: it computes, or it sleeps and
-wakes. Inside MPI a processor says nothing: libraries wait by asking again and again. What a rank has started (a script)
-counts as the rank.
+changed), where the flight recorder has seen it go on, or where a thread of the application that is outside MPI has had
+a processor: it computes, or it sleeps and wakes. Inside MPI a processor says nothing: libraries wait by asking again
+and again. What a rank has started (a script) counts as the rank.
 
 A rank outside MPI that merely sleeps, or waits for a file, counts as one that moves, too: correct programs do so for
 hours. Unless ranks can never go on, or it is asked for those who idle.
@@ -12,10 +12,13 @@ hours. Unless ranks can never go on, or it is asked for those who idle.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, FrozenSet, List, Set
+from typing import Any, Dict, FrozenSet, List, Optional, Set
 
-from .._native import Diagnosis, Process
+from .._native import POLLS, Diagnosis, Process
 from .looks import Look, Place
+
+#: Calls that tell nothing of movement: whoever waits for what never comes makes them for ever.
+_POLLS = frozenset(POLLS)
 
 #: What a diagnosis says of the whole where it knows, or suspects, that ranks can never go on.
 _STUCK = ("deadlock", "suspect")
@@ -53,15 +56,47 @@ def between(earlier: Look, later: Look, *, idle: bool = False) -> Seen:
     moved_ranks: Set[int] = set()
     stuck = diagnosis.state in _STUCK
     sleepers_move = not (stuck or idle)
+    recorded = _recorded_elsewhere(earlier)
     for process, movement in zip(diagnosis.snapshot.processes, diagnosis.movement):
         if process.host is None or process.pid is None or (process.host, process.pid) not in both:
             continue
+        place = (process.host, process.pid)
         is_asleep = sleepers_move and not process.calls
-        if is_asleep or _has_moved(process, movement["state"], earlier, later, stuck=stuck):
-            movers.add((process.host, process.pid))
+        went_on = _went_on(process.pid, earlier, later) or _called(recorded.get(place), process)
+        if is_asleep or went_on or _has_moved(process, movement["state"], earlier, later, stuck=stuck):
+            movers.add(place)
             if movement["rank"] is not None:
                 moved_ranks.add(movement["rank"])
     return Seen(diagnosis, frozenset(movers), _held(diagnosis) - moved_ranks)
+
+
+def _went_on(pid: int, earlier: Look, later: Look) -> bool:
+    """Whether the flight recorder says so of a process of this machine."""
+    first, last = earlier.steps.get(pid), later.steps.get(pid)
+    return first is not None and last is not None and first != last
+
+
+def _recorded_elsewhere(look: Look) -> Dict[Place, Dict[str, Any]]:
+    """The records of processes of other nodes."""
+    processes = look.snapshot.processes if len(look.places) > len(look.clocks) else []
+    return {
+        (one.host, one.pid): one.history
+        for one in processes
+        if one.host is not None and one.pid is not None and one.pid not in look.clocks and one.history is not None
+    }
+
+
+def _called(earlier: Optional[Dict[str, Any]], process: Process) -> bool:
+    """The same of a process of another node, by its latest calls: whether one that was begun since is no poll."""
+    later = process.history if earlier is not None else None
+    if earlier is None or later is None:
+        return False
+    begun: Dict[int, int] = {thread["kernel_thread"]: thread["begun"] for thread in earlier["threads"]}
+    return any(
+        call["number"] > begun.get(thread["kernel_thread"], 0) and call["function"] not in _POLLS
+        for thread in later["threads"]
+        for call in thread["calls"]
+    )
 
 
 def _held(diagnosis: Diagnosis) -> FrozenSet[int]:

@@ -1,23 +1,24 @@
 """Looks at a job until nothing of it has moved for so long.
 
 A rank that moves shows that the job does: so while it does, one rank is looked at now and then, one that moved last.
-Only where that has not moved, all are. Where nothing has moved for the time that was named, several looks
-shortly after one another, at uneven times, confirm it: messages that go to and fro may leave two looks alike by chance.
+Where ranks run with the flight recorder, its numbers are asked first, for which nobody is stopped. Only where that one
+has not moved, all are looked at. Where nothing has moved for the time that was named, several looks shortly after one
+another, at uneven times, confirm it: messages that go to and fro may leave two looks alike by chance.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass
-from typing import List, Optional
+from dataclasses import dataclass, replace
+from typing import List, Mapping, Optional
 
 from .. import _native
 from .._native import Diagnosis
 from ..errors import UserError
 from ..system import processes
 from . import movement
-from .looks import Look, Looks, Nothing
+from .looks import Look, Looks, Nothing, Steps
 
 #: How often it is looked in the time after which the alarm is given, where nothing moves and where something does; and
 #: the seconds between two looks at least.
@@ -59,6 +60,8 @@ class Watcher:
         self._anchor: Optional[Look] = None
         #: The last look at one of those that moved, and who that is.
         self._glance: Optional[Look] = None
+        #: How far ranks were when they were last seen to move, by the flight recorder.
+        self._steps: Mapping[int, Steps] = {}
         self._sample: List[int] = []
         #: The last look at all that was no confirmation.
         self._whole: Optional[Look] = None
@@ -94,13 +97,39 @@ class Watcher:
         if self._glance is not None and self._whole is not None:
             if time.monotonic() >= self._whole.ended + _ALL_EVERY * self._after:
                 # Others than this one may be stuck.
-                return self._compared(self._whole, self.looks.all())
+                return None if self._all_went_on(self._whole) else self._compared(self._whole, self.looks.all())
+            if self._went_on():
+                return None
             look = self.looks.some(self._sample)
             if not self._between(self._glance, look).is_still:
                 self._glance = look
                 return None
         self._begin(self.looks.all())
         return None
+
+    def _went_on(self) -> bool:
+        """Whether the flight recorder has seen a rank go on."""
+        if not self._steps:
+            return False
+        now = self.looks.steps()
+        moved = any(now.get(pid, steps) != steps for pid, steps in self._steps.items())
+        self._steps = now
+        return moved
+
+    def _all_went_on(self, whole: Look) -> bool:
+        """Whether it has seen all of them go on since all were looked at: then nobody is stuck. Who has come since must
+        be looked at."""
+        if not whole.steps:
+            return False
+        self.looks.find()
+        now = self.looks.steps()
+        pids = set(self.looks.pids)
+        is_all = not self.looks.on_nodes and pids == set(now) == set(whole.steps) == {pid for _, pid in whole.places}
+        if not is_all or any(now[pid] == steps for pid, steps in whole.steps.items()):
+            return False
+        self._whole = replace(whole, ended=time.monotonic(), steps=now)
+        self._steps = now
+        return True
 
     def _between(self, earlier: Look, later: Look) -> movement.Seen:
         return movement.between(earlier, later, idle=self._idle)
@@ -124,7 +153,7 @@ class Watcher:
         movers = [pid for _, pid in sorted(seen.movers) if pid in look.clocks]
         if movers:
             self._sample = movers[:1]
-            self._anchor, self._glance = None, look
+            self._anchor, self._glance, self._steps = None, look, look.steps
 
     def _confirmed(self, anchor: Look, last: Look) -> Optional[Alarm]:
         for _ in range(_CONFIRMING):

@@ -16,7 +16,7 @@ from .base import Engine, Nodes, Reached, Starter
 from .clustershell import Clush, NodeSet
 from .flux import Flux, FluxExec
 from .slurm import Slurm, Srun
-from .table import Table
+from .table import Table, TableOfSrun
 
 __all__ = ["AUTO", "ENGINES", "PREFIXES", "Engine", "engine_of", "engine_of_launcher"]
 
@@ -57,7 +57,11 @@ def engine_of(job: str, engine: str = AUTO) -> Engine:
 
 
 def engine_of_launcher(
-    name: str, environment: Mapping[str, str], places: Sequence[Tuple[str, int]], engine: str = AUTO
+    name: str,
+    environment: Mapping[str, str],
+    places: Sequence[Tuple[str, int]],
+    engine: str = AUTO,
+    slurm_job: Optional[str] = None,
 ) -> Optional[Engine]:
     """The engine for processes of other hosts that a launcher of this machine has started; None where there is none.
 
@@ -66,11 +70,16 @@ def engine_of_launcher(
         environment: the launcher's: it tells in which job of a batch system it is.
         places: the processes, by host and process id.
         engine: the one that is to be taken.
+        slurm_job: of an srun the number of its job. Where it has asked for the nodes itself, it is in none.
     """
     there: Dict[str, Starter] = {**_of_batch_system(environment), "clush": Clush()}
+    table = Table(name, tuple(places))
+    if slurm_job is not None:
+        there["srun"] = Srun(slurm_job)
+        table = TableOfSrun(name, tuple(places), slurm_job)
     for one in _ORDER if engine == AUTO else (engine,):
         if one in there and shutil.which(one) is not None:
-            return Reached(Table(name, tuple(places)), there[one])
+            return Reached(table, there[one])
     return None
 
 

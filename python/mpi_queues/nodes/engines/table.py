@@ -42,3 +42,17 @@ class Table(Nodes):
     same = ()
     other = ()
     knows_all_nodes = False
+
+
+@dataclass(frozen=True)
+class TableOfSrun(Table):
+    """The same of an srun: Slurm says in the environment of each process of which job it is, and on which node."""
+
+    slurm_job: str
+
+    @property
+    def job_variables(self) -> Dict[str, str]:
+        """By which its processes are known besides: another node may have other ones of these numbers."""
+        return {"SLURM_JOB_ID": self.slurm_job}
+
+    same = ("SLURMD_NODENAME",)  # type: ignore[assignment]
