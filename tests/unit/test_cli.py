@@ -17,6 +17,7 @@ from mpi_queues.system import advice
 COMMANDS: List[List[str]] = [
     [],
     ["diagnose"],
+    ["report"],
     ["show"],
     ["comms"],
     ["record"],

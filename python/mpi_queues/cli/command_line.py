@@ -17,7 +17,7 @@ from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
 from ..report.words import WIDTH, fitted
 from ..system.output import OutputError, Stream, clean_streams
-from . import demo, diagnose, handles, init, layouts, ranks, record, run, show, stacks, watch
+from . import demo, diagnose, handles, init, layouts, ranks, record, report, run, show, stacks, watch
 from .options import add_format, add_source, add_wrappers
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
@@ -121,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mpi-queues {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     diagnose.add_command(commands)
+    report.add_command(commands)
     stacks.add_command(commands)
     _add_show(commands)
     _add_comms(commands)
