@@ -12,6 +12,7 @@
 # schema  docs/schema.json, anew from the types, and what Python shows of them (src/views.rs, _native.pyi)
 # agent   mpi-queues-agent, one static program without Python for nodes that have nothing else
 # recorder  libmpi_queues_recorder.so, the flight recorder that stands before an MPI
+# gallery docs/gallery: reports of five real hangs (not kept in the repository)
 # wheel   dist/: the wheel, with mpi-queues-agent and the recorder in it
 # clean   removes what the others made
 #
@@ -24,7 +25,7 @@ export PATH := $(if $(CARGO),$(dir $(CARGO)):)$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
 PYTHON ?= /usr/bin/python3
-DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3
+DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3 selenium==4.51.0 axe-core-python==0.1.0
 
 # Tests wait for jobs and debuggers as well as compute: one more at a time than there are processors.
 WORKERS ?= $(shell expr $$(nproc) + 1)
@@ -40,7 +41,7 @@ RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name
 AGENT := python/mpi_queues/bin/mpi-queues-agent
 RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 
-.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel schema layouts functions recordings clean
+.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel schema layouts functions recordings gallery clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -141,6 +142,10 @@ recordings: build
 	@tools/install-missing demo
 	.venv/bin/python tests/recordings/make.py
 
+gallery: build
+	@tools/install-missing demo
+	.venv/bin/python tools/make-gallery
+
 clean:
-	rm -rf target .venv .cache dist .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so python/mpi_queues/bin python/mpi_queues/lib
+	rm -rf target .venv .cache dist docs/gallery .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so python/mpi_queues/bin python/mpi_queues/lib
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
