@@ -266,7 +266,14 @@ def test_source_lines_are_quoted_and_only_of_sources(tmp_path: pathlib.Path) -> 
     assert "int line_36;" not in text and "int line_44;" not in text
     assert "line_40" not in page(str(source), quote=False)
     for name in (str(secret), "halo.c", "/dev/zero", str(tmp_path), str(tmp_path / "none.c")):
-        assert "secret\n" not in page(name)
+        text = page(name)
+        assert "secret\n" not in text and "line_40" not in text
+    # Beside the program, where the lines name the function.
+    for process in content["processes"]:
+        process["executable"] = str(tmp_path / "solver")
+    assert "line_40" not in page("halo.c")
+    source.write_text(source.read_text().replace("line_39", "MPI_Recv"))
+    assert "line_40" in page("halo.c")
 
 
 def test_a_comparison_tells_what_changed(tmp_path: pathlib.Path) -> None:

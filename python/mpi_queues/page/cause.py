@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from .._native import Diagnosis, Finding
@@ -29,9 +30,6 @@ STATES = {
     "running": "no deadlock: running",
     "unknown": "not known",
 }
-
-#: A place in a source: file, line, and the process that names it.
-_Place = Tuple[Optional[str], Optional[int], Optional[int]]
 
 
 def cause(diagnosis: Diagnosis, *, source: bool, text: bool = True) -> List[Element]:
@@ -118,7 +116,7 @@ def _blamed(diagnosis: Diagnosis, finding: Finding, *, source: bool) -> List[Ele
         ranks: List[int] = list(one.get("ranks") or [])
         lines = None
         if source and quotations < _MOST_QUOTED:
-            lines = quoted(one.get("file"), one.get("line"), _pid(diagnosis, ranks))
+            lines = quoted(one, *_process(diagnosis, ranks))
             quotations += lines is not None
         sure = "" if one.get("certain", True) else "perhaps "
         items.append(
@@ -137,14 +135,19 @@ def _blamed(diagnosis: Diagnosis, finding: Finding, *, source: bool) -> List[Ele
     return [element("ol", items, class_="blamed")] if items else []
 
 
-def _pid(diagnosis: Diagnosis, ranks: Sequence[int]) -> Optional[int]:
-    """The live process of this machine that a rank is, where one reads it now."""
+def _process(diagnosis: Diagnosis, ranks: Sequence[int]) -> Tuple[Optional[str], Optional[int]]:
+    """The program of a rank, and its process id where it is a live process of this machine."""
     try:
         process = diagnosis.snapshot.rank(ranks[0]) if ranks else None
     except KeyError:
-        return None
-    live = process is not None and (process.source or {}).get("via") in ("native", "gdb", "lldb")
-    return process.pid if live and process is not None else None
+        process = None
+    if process is None:
+        return None, None
+    live = (process.source or {}).get("via") in ("native", "gdb", "lldb") and process.host in (
+        None,
+        socket.gethostname(),
+    )
+    return process.executable, process.pid if live else None
 
 
 def _source(lines: Quoted, what: str) -> Element:

@@ -6,10 +6,11 @@ as sources are, so that no recording makes a report quote something else of the 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from dataclasses import dataclass
-from typing import List, Optional
+from typing import Any, Iterator, List, Mapping, Optional
 
 from ..system.files import opened, reader_of
 from ..system.output import in_a_line
@@ -44,15 +45,42 @@ class Quoted:
     meant: int
 
 
-def quoted(file: Optional[str], line: Optional[int], pid: Optional[int]) -> Optional[Quoted]:
-    """The lines around one; None where they are not here. Where root asks, the file is opened with the rights of the
-    user of ``pid``, a live process of this machine that names it; with everybody's where that is None."""
-    if not file or line is None or line < 1 or not os.path.isabs(file):
+def quoted(call: Mapping[str, Any], executable: Optional[str], pid: Optional[int]) -> Optional[Quoted]:
+    """The lines around the one of a call; None where they are not here.
+
+    Args:
+        call: ``file``, ``line``, ``function`` as the JSON has them.
+        executable: the program. Compilers are often given names without a directory: a file beside the program, or in
+            the directory where the process is, counts where the lines name the function that is called.
+        pid: a live process of this machine: where root asks, the file is opened with the rights of its user, else with
+            everybody's.
+    """
+    file, line, function = call.get("file"), call.get("line"), str(call.get("function") or "")
+    if not file or line is None or line < 1 or os.path.splitext(file)[1][1:].lower() not in _ENDINGS:
         return None
-    if os.path.splitext(file)[1][1:].lower() not in _ENDINGS:
-        return None
+    if os.path.isabs(file):
+        return _quoted(file, line, pid)
+    for directory in _directories(executable, pid) if function else ():
+        found = _quoted(os.path.join(directory, file), line, pid)
+        # Fortran's names have an underscore behind them in the program.
+        name = function.lower().rstrip("_")
+        if found is not None and any(name in one.lower() for one in found.lines):
+            return found
+    return None
+
+
+def _directories(executable: Optional[str], pid: Optional[int]) -> Iterator[str]:
+    if executable and os.path.isabs(executable):
+        yield os.path.dirname(executable)
+    if pid is not None:
+        # One that has ended, or is another user's, tells nothing.
+        with contextlib.suppress(OSError):
+            yield os.readlink(f"/proc/{pid}/cwd")
+
+
+def _quoted(path: str, line: int, pid: Optional[int]) -> Optional[Quoted]:
     try:
-        with opened(file, reader_of(pid)) as source:
+        with opened(path, reader_of(pid)) as source:
             content = source.read(_LARGEST + 1)
     except (OSError, ValueError):
         return None
