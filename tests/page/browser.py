@@ -86,13 +86,14 @@ class Page:
         )
 
     def requests(self) -> List[str]:
-        """What the page has asked for since it was last asked, itself and what it holds within left out."""
+        """What pages of files have asked for since this was last asked, themselves and what they hold within left out."""
         found: List[str] = []
         for entry in self.driver.get_log("performance"):  # type: ignore[no-untyped-call]
             message: Dict[str, Any] = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
-                url = message["params"]["request"]["url"]
-                if not url.startswith(("file:", "data:", "blob:")):
+                url, of = message["params"]["request"]["url"], message["params"]["documentURL"]
+                # Not the browser's own pages.
+                if not of.startswith("chrome:") and not url.startswith(("file:", "data:", "blob:")):
                     found.append(url)
         return found
 

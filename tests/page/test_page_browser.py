@@ -102,7 +102,7 @@ def test_nodes_frames_and_cells_open(page: Page, tmp_path: pathlib.Path) -> None
     page.press(".graph .node", 1)
     details = " ".join(page.texts("#details")[0].split())
     assert "rank 3" in details and "MPI_Recv, collect at halo.c:88" in details
-    assert "Waits for: 199 ranks: 0-2,4-199: to send tag 1 on MPI_COMM_WORLD" in details
+    assert "Waits for:199 ranks: 0-2,4-199: to send tag 1 on MPI_COMM_WORLD" in details
     assert "199 ranks: 0-2,4-199: to enter MPI_Barrier on MPI_COMM_WORLD" in details
     assert "rank 3: MPI_Recv, receive from rank 0, tag 1 on MPI_COMM_WORLD, 4.0 KiB" in details
     page.press("#details button")

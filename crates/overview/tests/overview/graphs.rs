@@ -75,10 +75,7 @@ fn those_that_wait_for_a_circle_are_held() {
     let chain = job((0..20).map(|rank| receiver(rank, 20, from(rank), if rank < 2 { 7 } else { 9 }, &world)).collect());
     let graph = told(&chain).graph;
     let nodes: Vec<_> = graph.nodes.iter().map(|node| (node.ranks.to_string(), node.role)).collect();
-    assert_eq!(
-        nodes,
-        [("0".to_owned(), Role::Cause), ("1".to_owned(), Role::Cause), ("2-19".to_owned(), Role::Held)]
-    );
+    assert_eq!(nodes, [("0".to_owned(), Role::Cause), ("1".to_owned(), Role::Cause), ("2-19".to_owned(), Role::Held)]);
     let edges: Vec<_> = graph.edges.iter().map(|edge| (edge.from, edge.to, edge.waiting)).collect();
     assert_eq!(edges, [(0, 1, 1), (1, 0, 1), (2, 1, 1), (2, 2, 17)]);
 }

@@ -12,9 +12,13 @@ fn a_row_has_all_columns() {
         assert!(name == "left_out" || column.as_array().expect("a column").len() == 50, "{name}");
     }
     let ranks = serde_json::to_value(&tables.ranks).expect("JSON");
-    assert!(ranks.as_object().expect("columns").values().all(|column| column.as_array().is_some_and(|all| all.len() == 50)));
+    assert!(
+        ranks.as_object().expect("columns").values().all(|column| column.as_array().is_some_and(|all| all.len() == 50))
+    );
     let cells = serde_json::to_value(&tables.cells).expect("JSON");
-    assert!(cells.as_object().expect("columns").values().all(|column| column.as_array().is_some_and(|all| all.len() == 50)));
+    assert!(
+        cells.as_object().expect("columns").values().all(|column| column.as_array().is_some_and(|all| all.len() == 50))
+    );
     assert_eq!(tables.columns.len(), 1);
     assert_eq!(tables.messages.tag, vec![Some(5); 50]);
     assert_eq!(tables.strings.iter().filter(|one| *one == "MPI_Recv").count(), 1);
