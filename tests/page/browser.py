@@ -86,7 +86,7 @@ class Page:
         )
 
     def requests(self) -> List[str]:
-        """What pages of files have asked for since this was last asked, themselves and what they hold within left out."""
+        """What pages of files have asked for since this was last asked, without themselves and what they hold."""
         found: List[str] = []
         for entry in self.driver.get_log("performance"):  # type: ignore[no-untyped-call]
             message: Dict[str, Any] = json.loads(entry["message"])["message"]

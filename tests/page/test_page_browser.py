@@ -116,9 +116,13 @@ def test_nodes_frames_and_cells_open(page: Page, tmp_path: pathlib.Path) -> None
     assert [row[0] for row in page.rows("#matrix-view")] == ["ranks 0-3", "ranks 4-199"]
     assert page.rows("#matrix-view")[0][1] == "R 1 · MPI_Barrier \u00d73 · MPI_Recv"
     page.press("#matrix-view th[scope=row] button", 0)
-    assert [row[0] for row in page.rows("#matrix-view")] == ["rank 0", "rank 1", "rank 2", "rank 3"]
+    assert [row[0] for row in page.rows("#matrix-view")] == ["ranks 0-2", "rank 3"]
     page.press("#matrix-view td button", 0)
     assert [row[0] for row in page.rows("#messages-view")] == ["3"]
+    page.press("#matrix-view th[scope=row] button", 0)
+    assert [row[0] for row in page.rows("#matrix-view")] == ["rank 0", "rank 1", "rank 2"]
+    page.press("#matrix-view .note button")
+    assert [row[0] for row in page.rows("#matrix-view")] == ["ranks 0-2", "rank 3"]
     page.press("#matrix-view .note button")
     page.press("#matrix-view th[scope=row] button", 1)
     # All of these are alike: they are shown one by one.
