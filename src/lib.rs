@@ -17,6 +17,7 @@ mod many;
 mod mpi2dd;
 mod native;
 mod origin;
+mod overview;
 mod process;
 mod queue;
 mod record;
@@ -63,6 +64,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<process::Communicator>()?;
     module.add_class::<queue::Queue>()?;
     module.add_class::<queue::Operation>()?;
+    module.add_function(wrap_pyfunction!(overview::layered, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_list, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_show, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;

@@ -65,6 +65,7 @@ __all__ = [
     "is_application",
     "is_mpi_library",
     "is_outermost",
+    "layered",
     "layouts_list",
     "layouts_make",
     "layouts_show",
@@ -556,6 +557,7 @@ class Queue:
     def operations(self) -> Queue:
         """The queue itself, which is a sequence of its operations."""
 
+    def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Operation: ...
     def __iter__(self) -> Iterator[Operation]: ...
@@ -956,6 +958,18 @@ class Snapshot:
     def diagnosis(self) -> Optional[Diagnosis]:
         """The diagnosis that came with it in its JSON; None where nobody has looked."""
 
+    def report(self, path: Union[str, os.PathLike[str]], *, source: bool = True) -> None:
+        """Writes a report of its diagnosis to look at: ``.html`` is the whole of it, ``.svg`` and ``.dot`` are who waits for whom.
+
+        Args:
+            path: where it goes.
+            source: whether lines of the program's source around the calls of the cause are quoted, where it is here.
+
+        Raises:
+            UsageError: where the name has another end.
+            UserError: where it cannot be written.
+        """
+
     def to_json(self, *, indent: Optional[int] = None) -> str: ...
     def write_json(self, write: Callable[[str], Any], *, indent: Optional[int] = None) -> None:
         """The JSON in pieces of about 64 KiB, so that a large snapshot needs no second copy in memory."""
@@ -1074,6 +1088,17 @@ class Diagnosis:
     def headline_finding(self) -> Optional[int]:
         """The place of the finding whose claim the headline tells; None where it tells none."""
 
+    def report(self, path: Union[str, os.PathLike[str]], *, source: bool = True) -> None:
+        """As :meth:`Snapshot.report`, of this diagnosis."""
+
+    def overview(self) -> Tuple[str, str]:
+        """What a report shows, as JSON: the wait-for graph with ranks of the same fate as one node, and tables of ranks and
+        messages, both bounded (``crates/overview``)."""
+
+    def conclusions(self) -> str:
+        """The JSON of the snapshot with this diagnosis, without the processes."""
+
+    def _repr_html_(self) -> str: ...
     def moved_alike(self) -> List[Tuple[str, List[str], List[int]]]:
         """``movement``, those that moved alike together: how far, how, their ranks."""
 
@@ -1302,6 +1327,12 @@ def printable_json(text: str) -> str:
 
 def recording_start(info: str) -> bytes:
     """What stands in a recording before its first process; ``info`` is JSON about who made it."""
+
+def layered(
+    sizes: Sequence[Tuple[float, float]], edges: Sequence[Tuple[int, int]]
+) -> Tuple[List[Tuple[float, float]], float, float]:
+    """Lays out nodes of these widths and heights in layers, edges downwards: the middle of each, and the width and the height of
+    the whole. ValueError where there are too many, or an edge leads to a node that is not there."""
 
 def recording_end(processes: int) -> bytes:
     """What stands in a recording after its last process."""

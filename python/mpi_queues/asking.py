@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from . import many_nodes, recordings
+from . import many_nodes, pages, recordings
 from ._native import NativeError, Session, Snapshot
 from .debuggers import invocation, via_debugger
 from .debuggers.asked import Answer, DebuggedTarget, Progress, Unreadable
@@ -34,6 +34,10 @@ def snapshots(
 
     A rank of a job that could not be read is a process in the snapshots, with its reason, where any other was read.
     """
+    kept: List[Snapshot] = []
+    damaged: List[UserError] = []
+    if request.action in ("read", "stacks"):
+        wanted, kept, damaged = pages.apart(wanted)
     # What is read stands meanwhile.
     states = {target.pid: processes.state_word(target.pid) for target in wanted if isinstance(target, PidTarget)}
     answers, refused = _asked([one for one in wanted if not isinstance(one, NodesTarget)], request, quiet=quiet)
@@ -62,7 +66,8 @@ def snapshots(
     if notes:
         found.append(Snapshot.merged([], notes=notes))
     replayed, more = _replayed(wanted, read)
-    found += [snapshot for _, snapshot in replayed]
+    found += [*kept, *(snapshot for _, snapshot in replayed)]
+    more += damaged
     for target in wanted:
         if isinstance(target, NodesTarget):
             of_nodes, reasons, unread = many_nodes.read(target, request, progress.of_nodes(quiet))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
+import re
+from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Tuple, Union
 
 import pytest
 
@@ -21,6 +22,50 @@ _MARKER = "mpi_recording"
 #: The recording that was read last: the tests of a module mostly share one. A snapshot cannot be changed.
 _Key = Tuple[str, int, int, Tuple[str, ...]]
 _last_read = pytest.StashKey["Tuple[_Key, Snapshot]"]()
+
+
+#: What a report is written of, where the test fails: snapshots, and jobs that it started.
+_shown = pytest.StashKey["List[Union[Snapshot, Job]]"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--mpi-report``."""
+    parser.getgroup("mpi-queues").addoption(
+        "--mpi-report",
+        metavar="DIR",
+        help="writes a report (HTML) of the recording or the job of each failed test that uses mpi_session or mpi_job",
+    )
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Writes reports while the jobs of a failed test are still there, and says where."""
+    # What pluggy hands to a wrapper has no type there.
+    outcome: Any = yield
+    directory = item.config.getoption("--mpi-report")
+    shown = item.stash.get(_shown, [])
+    if directory is None or call.when != "call" or call.excinfo is None or not shown:
+        return
+    if call.excinfo.errisinstance(pytest.skip.Exception):
+        return
+    told = [_report(item, one, number, pathlib.Path(directory)) for number, one in enumerate(shown, 1)]
+    outcome.get_result().sections.append(("mpi-queues", "\n".join(told)))
+
+
+def _report(item: pytest.Item, of: Union[Snapshot, Job], number: int, directory: pathlib.Path) -> str:
+    """Writes one; returns what to say of it."""
+    from ._native import NativeError
+    from .errors import UserError
+
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", item.nodeid).strip("-.")[-150:]
+    path = directory / f"{name}{f'-{number}' if number > 1 else ''}.html"
+    try:
+        diagnosis = of.diagnose()
+        directory.mkdir(parents=True, exist_ok=True)
+        diagnosis.report(path)
+    except (UserError, NativeError, OSError) as error:
+        return f"no report: {error}"
+    return f"report: {path}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,11 +96,15 @@ def mpi_session(request: pytest.FixtureRequest) -> Snapshot:
     stat = path.stat()
     key = (str(path), stat.st_mtime_ns, stat.st_size, handles)
     kept = request.config.stash.get(_last_read, None)
-    if kept is not None and kept[0] == key:
-        return kept[1]
-    snapshot = _load(path, handles)
+    snapshot = kept[1] if kept is not None and kept[0] == key else _load(path, handles)
     request.config.stash[_last_read] = (key, snapshot)
+    _keep(request, snapshot)
     return snapshot
+
+
+def _keep(request: pytest.FixtureRequest, one: Union[Snapshot, Job]) -> None:
+    node: pytest.Item = request.node
+    node.stash.setdefault(_shown, []).append(one)
 
 
 @pytest.fixture
@@ -75,6 +124,7 @@ def mpi_job(request: pytest.FixtureRequest) -> Iterator[StartJob]:
                 options.setdefault("hang_directory", request.getfixturevalue("tmp_path") / "hang")
                 options["hang_error"] = _hangs
             started.append(jobs.enter_context(Job(found or program, **options)))  # type: ignore[arg-type]
+            _keep(request, started[-1])
             return started[-1]
 
         yield start

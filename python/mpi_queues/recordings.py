@@ -13,6 +13,7 @@ from typing import IO, Any, Callable, Iterable, Iterator, List, Optional, Protoc
 
 from ._native import NativeError, Recording, Session, Snapshot, __version__, recording_end, recording_start
 from .errors import UserError, as_user_error
+from .page import inside
 from .request import Request
 from .system.paths import shown
 from .system.written import new_file
@@ -129,6 +130,12 @@ def open_recording(path: Path) -> Recording:
     try:
         return Recording(path)
     except NativeError as error:
+        if inside.is_page(path):
+            raise UserError(
+                f"{shown(os.fspath(path))}: a report has what was read of the processes, and not their memory",
+                help="name a recording, or what the report was made from",
+                kind="recording",
+            ) from None
         raise as_user_error(error) from None
 
 
@@ -154,6 +161,9 @@ def load(path: Path, request: Request) -> Snapshot:
     Raises:
         UserError: where the file is no recording, or none of its processes can be read.
     """
+    if inside.is_page(path):
+        # A report: what it shows was read before.
+        return inside.read(path)
     problems: List[str] = []
     snapshots: List[Snapshot] = []
     outlines: List[Snapshot] = []

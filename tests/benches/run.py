@@ -23,6 +23,7 @@ from of_jobs import figure_jobs
 from of_mpich import figure_mpich
 from of_native import figure_native
 from of_nodes import figure_nodes
+from of_page import figure_page
 from of_recorder import figure_recorder
 from of_recordings import figure_recordings
 from of_slurm import figure_slurm
@@ -218,6 +219,7 @@ FIGURES = {
     "files": figure_files,
     "watch": figure_watch,
     "nodes": figure_nodes,
+    "page": figure_page,
     "slurm": figure_slurm,
     "mpich": figure_mpich,
     "transports": figure_transports,

@@ -197,6 +197,19 @@ def test_all_ranks_in_a_debugger(debugger: Gdb, stuck: Job) -> None:
         processes.assert_running(pid)
 
 
+def test_a_report_of_all_ranks_in_a_debugger(debugger: Gdb, stuck: Job, tmp_path: pathlib.Path) -> None:
+    page, drawing = tmp_path / "hang.html", tmp_path / "hang.svg"
+    attach = f"mpi attach {stuck.launcher_pid}"
+    outputs = debugger.run(attach, f"mpi report {page}", f"mpi report -no-source {drawing}", "mpi report hang.pdf")
+    assert f"wrote {page} (" in outputs[1] and f"wrote {drawing} (" in outputs[2]
+    assert "reports are files of HTML, SVG or DOT" in outputs[3]
+    assert_names_the_cause(json.loads(mpi_queues("diagnose", "--recording", str(page), "--format", "json").out))
+    # The source of the demo lies beside its program.
+    text = re.sub(r"<[^>]*>", "", page.read_text(encoding="utf-8"))
+    assert SOURCE[line_of("send_halo") - 3].strip().split("(")[0] in text
+    assert "receive_halo at demo.c" in drawing.read_text(encoding="utf-8")
+
+
 def test_one_rank_alone_says_how_to_have_the_others(debugger: Gdb, stuck: Job) -> None:
     attach = debugger.attach(stuck.pids[0])
     text = debugger.run(*attach, "mpi diagnose")[-1]

@@ -81,5 +81,5 @@ def test_an_empty_environment_and_the_lines_of_init_give_working_debuggers(
     # Nothing of an MPI or a debugger is in sight.
     agent = run(tmp_path / "venv/bin/mpi-queues", "init", "agent").strip()
     assert agent.startswith(str(tmp_path)) and run(agent, "--version").startswith("mpi-queues-agent ")
-    told = run(tmp_path / "venv/bin/mpi-queues", "demo", environment={"PATH": str(tmp_path)})
+    told = run(tmp_path / "venv/bin/mpi-queues", "demo", environment={"PATH": str(tmp_path), "TMPDIR": str(tmp_path)})
     assert "This was a recording" in told and "rank 1 waits for tag 20" in " ".join(told.split())

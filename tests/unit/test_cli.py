@@ -18,6 +18,7 @@ from support.paths import PROJECT
 COMMANDS: List[List[str]] = [
     [],
     ["diagnose"],
+    ["report"],
     ["show"],
     ["comms"],
     ["record"],

@@ -92,7 +92,7 @@ def test_commands_and_reports_do_not_import_an_adapter() -> None:
 
 def test_reports_and_printers_know_no_debugger_and_no_command() -> None:
     wrong = []
-    for path in sorted([*(PACKAGE / "report").rglob("*.py"), *(PACKAGE / "printers").rglob("*.py")]):
+    for path in sorted(path for folder in ("page", "report", "printers") for path in (PACKAGE / folder).rglob("*.py")):
         wrong += [
             f"{path.name} imports {name}"
             for name in python_imports(path)
@@ -115,7 +115,9 @@ LEVELS = (
     ("system",),
     ("launchers", "mpi2dd.directories", "mpi2dd.types", "request"),
     ("report", "nodes"),
+    ("page",),
     ("printers", "recordings", "targets"),
+    ("pages",),
     ("debuggers", "cores"),
     ("native", "elsewhere", "many_nodes"),
     ("asking",),

@@ -20,6 +20,7 @@ COMMANDS: Tuple[Tuple[str, ...], ...] = (
     ("show", "--recording", RECORDING),
     ("show", "--recording", RECORDING, "--format", "json"),
     ("diagnose", "--recording", RECORDING),
+    ("report", "--recording", RECORDING, "-o", "/dev/null"),
     ("comms", "-v", "--recording", RECORDING),
     ("handles", "all", "--recording", RECORDING, "--format", "json"),
     ("ranks", "1"),

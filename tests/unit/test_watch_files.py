@@ -57,16 +57,20 @@ def test_nothing_is_replaced(tmp_path: pathlib.Path) -> None:
     diagnosis = snapshot(process()).diagnose()
     directory = Directory(str(tmp_path / "a" / "hang"))
     names = [directory.write(diagnosis, ["first"], nothing()).files for _ in range(3)]
-    assert names[0] == ["diagnosis.txt", "diagnosis.json"]
-    assert names[2] == ["diagnosis-3.txt", "diagnosis-3.json"]
+    assert names[0] == ["diagnosis.txt", "diagnosis.json", "diagnosis.html"]
+    assert names[2] == ["diagnosis-3.txt", "diagnosis-3.json", "diagnosis-3.html"]
     (tmp_path / "a" / "hang" / "job-4.mpirec").symlink_to("nowhere")
-    assert directory.write(diagnosis, [], nothing()).files == ["diagnosis-5.txt", "diagnosis-5.json"]
+    assert directory.write(diagnosis, [], nothing()).files == [
+        "diagnosis-5.txt",
+        "diagnosis-5.json",
+        "diagnosis-5.html",
+    ]
 
 
 def test_what_a_job_says_is_clean(tmp_path: pathlib.Path) -> None:
     diagnosis = snapshot(process(problems=["\x1b[31mred\x07"])).diagnose()
     Directory(str(tmp_path)).write(diagnosis, ["a job \x1b[31m"], nothing())
-    for name in ("diagnosis.txt", "diagnosis.json"):
+    for name in ("diagnosis.txt", "diagnosis.json", "diagnosis.html"):
         content = (tmp_path / name).read_bytes()
         assert b"\x1b" not in content and b"\x07" not in content
 

@@ -35,7 +35,12 @@ def test_it(mpi_job):
     assert "Deadlock: ranks 0 and 1 wait for one another" in said
     assert "moves_then_hangs.c:" in said
     directory = pytester.path / "temp" / "test_it0" / "hang"
-    assert sorted(file.name for file in directory.iterdir()) == ["diagnosis.json", "diagnosis.txt", "job.mpirec"]
+    assert sorted(file.name for file in directory.iterdir()) == [
+        "diagnosis.html",
+        "diagnosis.json",
+        "diagnosis.txt",
+        "job.mpirec",
+    ]
 
 
 def test_a_job_that_ends(pytester: pytest.Pytester, debian_mpich: MpiBuild, program: Compiled) -> None:

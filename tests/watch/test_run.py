@@ -132,7 +132,7 @@ def test_what_is_known_is_written_before_a_signal_of_the_batch_system_arrives(
     names = set(os.listdir(tmp_path))
     _, error = run.communicate(timeout=GUARD)
     assert run.returncode == 0, error
-    assert names == {"diagnosis.txt", "diagnosis.json", "job.mpirec"}, error
+    assert names == {"diagnosis.txt", "diagnosis.json", "diagnosis.html", "job.mpirec"}, error
     assert "because of SIGUSR1" in (tmp_path / "diagnosis.txt").read_text()
 
 

@@ -19,7 +19,7 @@ from support.paths import PROGRAMS
 from support.starters import Place
 from support.watched import GUARD, Compiled, Started
 
-FILES = ["diagnosis.json", "diagnosis.txt", "job.mpirec"]
+FILES = ["diagnosis.html", "diagnosis.json", "diagnosis.txt", "job.mpirec"]
 HANGS = PROGRAMS / "watched" / "moves_then_hangs.c"
 
 

@@ -17,7 +17,7 @@ from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
 from ..report.words import WIDTH, fitted
 from ..system.output import OutputError, Stream, clean_streams
-from . import completion, demo, diagnose, handles, init, layouts, ranks, record, run, show, stacks, watch
+from . import completion, demo, diagnose, handles, init, layouts, ranks, record, report, run, show, stacks, watch
 from .options import add_format, add_source, add_wrappers
 from .version import VersionAction
 
@@ -123,6 +123,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action=VersionAction, help="the version of each part")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     diagnose.add_command(commands)
+    report.add_command(commands)
     stacks.add_command(commands)
     _add_show(commands)
     _add_comms(commands)

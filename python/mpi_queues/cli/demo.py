@@ -1,4 +1,4 @@
-"""``mpi-queues demo``: a small deadlocked MPI job, started, read, explained, ended. It leaves nothing behind.
+"""``mpi-queues demo``: a small deadlocked MPI job, started, read, explained, ended. What it leaves is a report.
 
 On a machine that has no MPI it tells the same story from a recording of that job.
 """
@@ -17,6 +17,7 @@ from .. import api
 from .._native import Diagnosis
 from ..errors import UserError
 from ..jobs import Job
+from ..page import writing
 from ..report import diagnosis as report
 from ..report import text
 from ..system import advice
@@ -64,7 +65,9 @@ def _run_job() -> None:
             named = " ".join(f"--pid {pid}" for pid in job.pids)
             say(f"  mpi-queues show {named}")
             say(f"  mpi-queues diagnose {named}\n")
-            _tell(job.diagnose())
+            diagnosis = job.diagnose()
+            _tell(diagnosis)
+            _write_report(diagnosis)
     say("\nThe job was ended.")
 
 
@@ -77,7 +80,9 @@ def _replay(missing: List[str]) -> None:
     say("This reads the recording, and needs no MPI:\n")
     say(f"  mpi-queues show --recording {RECORDING}")
     say(f"  mpi-queues diagnose --recording {RECORDING}\n")
-    _tell(api.load(RECORDING).diagnose())
+    diagnosis = api.load(RECORDING).diagnose()
+    _tell(diagnosis)
+    _write_report(diagnosis)
     say("\nThis was a recording: nothing was started.")
 
 
@@ -86,6 +91,17 @@ def _tell(diagnosis: Diagnosis) -> None:
     text.write_queues(diagnosis.snapshot.filtered(internal=False), sys.stdout.write, text.Options(style=style))
     say("\nWhy it is stuck:\n")
     report.write_diagnosis(diagnosis, sys.stdout.write, report.Options(width=terminal_width(), style=style))
+
+
+def _write_report(diagnosis: Diagnosis) -> None:
+    """The same as a page: in a new directory, since those of temporary files are everybody's."""
+    try:
+        path = pathlib.Path(tempfile.mkdtemp(prefix="mpi-queues-report-")) / "demo.html"
+        writing.write(diagnosis, path)
+    except (UserError, OSError) as error:
+        say(f"\nNo report was written: {error}")
+    else:
+        say(f"\nThe same to look at, in a browser: {path}")
 
 
 def say(line: str) -> None:

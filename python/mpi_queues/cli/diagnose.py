@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Tuple, Union
 
-from .. import _native, asking, targets
+from .. import _native, asking, pages, targets
 from .._native import Diagnosis, Snapshot
 from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
@@ -53,6 +53,15 @@ def add_command(commands: Any) -> None:
     add_format(parser)
     add_source(parser)
     add_wrappers(parser)
+    add_looks(parser)
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="also the evidence, all calls, and how each rank moved"
+    )
+    parser.set_defaults(run=run)
+
+
+def add_looks(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--twice`` and ``--once``."""
     looks = parser.add_mutually_exclusive_group()
     looks.add_argument(
         "--twice",
@@ -61,14 +70,21 @@ def add_command(commands: Any) -> None:
         help="read live processes twice, so many seconds apart, and tell what moved: stuck, slow, spinning",
     )
     looks.add_argument("--once", action="store_true", help="no second look, also where a deadlock is suspected")
-    parser.add_argument(
-        "-v", "--verbose", action="store_true", help="also the evidence, all calls, and how each rank moved"
-    )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """``mpi-queues diagnose``."""
+    diagnosis, failures = diagnosed(options)
+    _show(diagnosis, options)
+    return show.finish(diagnosis.snapshot, failures, options, told=False)
+
+
+def diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
+    """The diagnosis of what is named, after a second look where that tells more, and what could not be read.
+
+    Raises:
+        UserError: where nothing could be.
+    """
     wanted = targets.requested(options)
     request = replace(requested(options, options.source), stacks=True)
     running = _running(wanted)
@@ -78,6 +94,9 @@ def run(options: argparse.Namespace) -> int:
             "--twice needs live processes that run: nothing of what is named runs on between two looks",
             help="leave out --twice",
         )
+    kept = pages.diagnosis_of(wanted)
+    if kept is not None:
+        return kept, []
     first, failures = show.merged(wanted, request, options, lambda unread: _write_json(unread.diagnose()))
     diagnosis = first.diagnose()
     interval = options.twice
@@ -88,8 +107,7 @@ def run(options: argparse.Namespace) -> int:
         diagnosis, failures = _again(
             _Look(first, time.monotonic(), running, suspects), options, wanted, request, interval
         )
-    _show(diagnosis, options)
-    return show.finish(diagnosis.snapshot, failures, options, told=False)
+    return diagnosis, failures
 
 
 def _asks_for_more(diagnosis: Diagnosis) -> bool:

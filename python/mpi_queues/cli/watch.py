@@ -64,7 +64,7 @@ def add_options(parser: Any, *, needed: bool) -> None:
         "--output",
         required=needed,
         metavar="DIR",
-        help="the directory for diagnosis.txt, diagnosis.json and job.mpirec; nothing in it is replaced",
+        help="the directory for diagnosis.txt, .json and .html, and job.mpirec; nothing in it is replaced",
     )
     parser.add_argument(
         "--then",

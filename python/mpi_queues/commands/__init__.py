@@ -20,6 +20,7 @@ from .print import PrintCommand
 from .queues import QueuesCommand
 from .ranks import RanksCommand
 from .record import RecordCommand
+from .report import ReportCommand
 from .stacks import StacksCommand
 
 __all__ = ["Command", "Context", "Dialect", "all_commands"]
@@ -29,6 +30,7 @@ def all_commands(*further: Command) -> List[Command]:
     """Every command, in the order of the help; ``further`` are those that only this debugger has."""
     commands: List[Command] = [
         DiagnoseCommand(),
+        ReportCommand(),
         StacksCommand(),
         QueuesCommand(),
         CommsCommand(),

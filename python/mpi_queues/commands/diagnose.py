@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Dict, Optional
 
-from .._native import Snapshot
+from .._native import Diagnosis, Snapshot
 from ..report import diagnosis as report
 from ..system import processes
 from . import options as opt
@@ -40,20 +41,13 @@ class DiagnoseCommand(Command):
     )
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
-        snapshot = read_processes(context, arguments, queues=True, outlines=True, stacks=True)
-        active = _active(snapshot)
-        look = Look(snapshot, time.monotonic(), active)
-        last, context.last_look = context.last_look, look
-        ran = _ran_since(last, look)
-        earlier = last.snapshot.only(list(ran)) if last is not None and ran else None
-        diagnosis = snapshot.diagnose(earlier, interval_ms=int(min(ran.values()) * 1000) if ran else None)
+        found = diagnosed(context, arguments)
         if arguments.get(FORMAT.name) == "json":
-            diagnosis.write_json(context.write, indent=2)
+            found.diagnosis.write_json(context.write, indent=2)
             context.write("\n")
             return
-        since = f"since the last look, {report.seconds((look.at - last.at) * 1000)} ago" if last and ran else ""
         report.write_diagnosis(
-            diagnosis,
+            found.diagnosis,
             context.write,
             report.Options(
                 verbose=arguments.has(VERBOSE.name),
@@ -61,11 +55,35 @@ class DiagnoseCommand(Command):
                 queues_of=lambda rank: f"mpi queues -rank {rank}",
                 others="mpi attach, then: mpi diagnose",
                 again="let all ranks run for a second or more, interrupt them, and type: mpi diagnose"
-                if active
+                if found.active
                 else "",
-                since=since,
+                since=found.since,
             ),
         )
+
+
+@dataclass(frozen=True)
+class Diagnosed:
+    """A diagnosis of what the debugger has."""
+
+    diagnosis: Diagnosis
+    #: Whether any of its processes is live.
+    active: bool
+    #: When the look was that it was compared with, in words; empty where there was none.
+    since: str
+
+
+def diagnosed(context: Context, arguments: opt.Arguments) -> Diagnosed:
+    """Reads the processes and compares them with the last look, where they ran on since."""
+    snapshot = read_processes(context, arguments, queues=True, outlines=True, stacks=True)
+    active = _active(snapshot)
+    look = Look(snapshot, time.monotonic(), active)
+    last, context.last_look = context.last_look, look
+    ran = _ran_since(last, look)
+    earlier = last.snapshot.only(list(ran)) if last is not None and ran else None
+    diagnosis = snapshot.diagnose(earlier, interval_ms=int(min(ran.values()) * 1000) if ran else None)
+    since = f"since the last look, {report.seconds((look.at - last.at) * 1000)} ago" if last and ran else ""
+    return Diagnosed(diagnosis, bool(active), since)
 
 
 def _active(snapshot: Snapshot) -> Dict[int, float]:

@@ -12,6 +12,7 @@ from .. import recorded_ranks
 from .._native import Diagnosis
 from ..errors import UserError
 from ..nodes import reading as nodes
+from ..page.report import html
 from ..report import diagnosis as report
 from ..report.words import WIDTH, counted, wrapped
 from ..system.output import in_lines
@@ -20,7 +21,7 @@ from ..system.written import new_file
 from ..targets import NodesTarget
 from .looks import Looks, Nothing
 
-_TEXT, _JSON, _RECORDING = "diagnosis.txt", "diagnosis.json", "job.mpirec"
+_TEXT, _JSON, _PAGE, _RECORDING = "diagnosis.txt", "diagnosis.json", "diagnosis.html", "job.mpirec"
 
 
 @dataclass
@@ -64,7 +65,7 @@ class Directory:
         number = 1
         while True:
             suffix = "" if number == 1 else f"-{number}"
-            names = [_named(name, suffix) for name in (_TEXT, _JSON, _RECORDING)]
+            names = [_named(name, suffix) for name in (_TEXT, _JSON, _PAGE, _RECORDING)]
             places = [*(os.path.join(self.path, name) for name in names), *([self.path + suffix] if suffix else [])]
             if not any(os.path.lexists(place) for place in places):
                 return suffix
@@ -75,10 +76,11 @@ class Directory:
         stands above the text."""
         suffix = self._free()
         written = Written(self.path)
-        text, json, recording = (_named(name, suffix) for name in (_TEXT, _JSON, _RECORDING))
+        text, json, page, recording = (_named(name, suffix) for name in (_TEXT, _JSON, _PAGE, _RECORDING))
         if diagnosis is not None:
             self._write(written, text, _text(diagnosis, head, os.path.join(self.path, recording)))
             self._write(written, json, in_lines(diagnosis.to_json(indent=2)) + "\n")
+            self._write(written, page, html(diagnosis))
         else:
             self._write(written, text, in_lines("".join(wrapped(line, "", "  ") for line in head)))
         if not ended:

@@ -16,7 +16,7 @@ impl Waits<'_> {
         if !thread.operations.is_empty() {
             let mut told: Vec<String> = Vec::new();
             for op in &thread.operations {
-                let one = operation(job, proc, thread, op);
+                let one = format!("{} to {}", peer(op), self.does(job, proc, thread, op));
                 if !told.contains(&one) {
                     told.push(one);
                 }
@@ -49,6 +49,28 @@ impl Waits<'_> {
         }
         None
     }
+
+    /// What the peer of an operation that a thread waits for is to do: `send tag 17 on "halo"`.
+    pub fn does(&self, job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>, op: &Op<'_>) -> String {
+        let operation = op.operation;
+        let process = job.procs.get(proc.0).and_then(|proc| proc.process);
+        let communicator = process.and_then(|process| process.communicators.get(op.place));
+        let on = communicator.map_or_else(String::new, |found| format!(" on {}", words::communicator(found)));
+        let verb = if op.queue == Posted::Receives { "send" } else { "receive" };
+        if operation.internal {
+            let within = operation.extra_text.iter().find_map(|remark| match remark {
+                Remark::Collective(Some((function, _))) => Some(function),
+                _ => None,
+            });
+            let function = match (within, thread.wait_kind) {
+                (Some(name), _) => name.clone().into_owned(),
+                (None, WaitKind::Collective(..)) => thread.call.c_name().into_owned(),
+                (None, _) => "a non-blocking collective".to_owned(),
+            };
+            return format!("{verb} its part of {function}{on}");
+        }
+        format!("{verb} {}{on}", words::tag(operation))
+    }
 }
 
 /// The processes that a need names.
@@ -63,32 +85,15 @@ fn procs(need: &Need, named: &mut Vec<ProcIndex>) {
     }
 }
 
-fn operation(job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>, op: &Op<'_>) -> String {
+/// The peer of an operation: `rank 1`.
+fn peer(op: &Op<'_>) -> String {
     let operation = op.operation;
-    let process = job.procs[proc.0].process;
-    let communicator = process.and_then(|process| process.communicators.get(op.place));
-    let on = communicator.map_or_else(String::new, |communicator| format!(" on {}", words::communicator(communicator)));
     let global = operation.actual_global_rank.or(operation.desired_global_rank);
     let local = operation.actual_local_rank.or(operation.desired_local_rank);
-    let peer = match (operation.any_source && op.queue == Posted::Receives, global, local) {
+    match (operation.any_source && op.queue == Posted::Receives, global, local) {
         (true, _, _) => "any rank".to_owned(),
         (false, Some(rank), _) => format!("rank {rank}"),
         (false, None, Some(rank)) => format!("rank {rank} of the communicator"),
         (false, None, None) => "a rank that is not known".to_owned(),
-    };
-    if operation.internal {
-        let verb = if op.queue == Posted::Receives { "send" } else { "receive" };
-        let within = operation.extra_text.iter().find_map(|remark| match remark {
-            Remark::Collective(Some((function, _))) => Some(function),
-            _ => None,
-        });
-        let function = match (within, thread.wait_kind) {
-            (Some(name), _) => name.clone().into_owned(),
-            (None, WaitKind::Collective(..)) => thread.call.c_name().into_owned(),
-            (None, _) => "a non-blocking collective".to_owned(),
-        };
-        return format!("{peer} to {verb} its part of {function}{on}");
     }
-    let verb = if op.queue == Posted::Receives { "send" } else { "receive" };
-    format!("{peer} to {verb} {}{on}", words::tag(operation))
 }

@@ -1,0 +1,327 @@
+//! What there is to look up in a report, in columns: a hundred thousand ranks take a few megabytes, and compress well.
+
+use hashbrown::{HashMap, HashSet};
+
+use model::{Communicator, Finding, Operation, OperationStatus, Process, QueueKind, QueueState, Snapshot, Verdict};
+use serde::Serialize;
+
+use crate::past_calls::{PastCalls, past_calls};
+use crate::strings::{NONE, Strings, TextId};
+
+/// So many operations are in the table at most.
+const MOST_MESSAGES: usize = 150_000;
+
+/// And of each queue at least so many, while there is room.
+const LEAST_OF_QUEUE: usize = 20;
+
+/// Communicators of more names than this are in one column.
+const MOST_COLUMNS: usize = 200;
+
+/// All tables. Texts are places in `strings`, negative where there is none.
+#[derive(Debug, Default, Serialize)]
+pub struct Tables {
+    /// The texts.
+    pub strings: Vec<String>,
+    /// The processes.
+    pub ranks: Ranks,
+    /// Communicators by their names.
+    pub columns: Vec<Column>,
+    /// What ranks have in communicators, where they have something.
+    pub cells: Cells,
+    /// Pending sends and receives, unexpected messages.
+    pub messages: Messages,
+    /// The latest calls of ranks.
+    pub calls: PastCalls,
+}
+
+/// Processes, in columns.
+#[derive(Debug, Default, Serialize)]
+pub struct Ranks {
+    /// `Snapshot::rank_of`.
+    pub rank: Vec<Option<i64>>,
+    /// Process id.
+    pub pid: Vec<Option<i64>>,
+    /// Host.
+    pub host: Vec<TextId>,
+    /// The program.
+    pub program: Vec<TextId>,
+    /// The MPI with its version and transport.
+    pub mpi: Vec<TextId>,
+    /// Who read it, and by which layouts.
+    pub source: Vec<TextId>,
+    /// The function of MPI that it is in.
+    pub function: Vec<TextId>,
+    /// The application's function.
+    pub caller: Vec<TextId>,
+    /// File and line.
+    pub line: Vec<TextId>,
+    /// The node of the wait-for graph.
+    pub node: Vec<usize>,
+    /// How it moved between two looks.
+    pub movement: Vec<TextId>,
+    /// What could not be read, the first sentence.
+    pub problem: Vec<TextId>,
+}
+
+/// Communicators of one name.
+#[derive(Debug, Default, Serialize)]
+pub struct Column {
+    /// Their name.
+    pub name: String,
+    /// How many processes have one.
+    pub processes: usize,
+    /// Sizes of the smallest and of the largest.
+    pub least: Option<i64>,
+    /// See `least`.
+    pub most: Option<i64>,
+}
+
+/// What ranks have in communicators of one name, in columns.
+#[derive(Debug, Default, Serialize)]
+pub struct Cells {
+    /// The communicators' column.
+    pub column: Vec<usize>,
+    /// Place of the process in the table of ranks.
+    pub process: Vec<usize>,
+    /// Pending sends.
+    pub sends: Vec<i64>,
+    /// Pending receives; negative in all three: the queue could not be read.
+    pub receives: Vec<i64>,
+    /// Unexpected messages.
+    pub unexpected: Vec<i64>,
+    /// The function of MPI that the process is in on it.
+    pub function: Vec<TextId>,
+    /// Number of its next non-blocking collective (`Communicator::next_sequence`).
+    pub sequence: Vec<Option<i64>>,
+}
+
+/// Operations, in columns.
+#[derive(Debug, Default, Serialize)]
+pub struct Messages {
+    /// Place of the process in the table of ranks.
+    pub process: Vec<usize>,
+    /// 0: pending send, 1: pending receive, 2: unexpected message.
+    pub queue: Vec<u8>,
+    /// The communicators' column.
+    pub column: Vec<usize>,
+    /// The peer's rank in the communicator; null: any, or not known.
+    pub peer: Vec<Option<i64>>,
+    /// The peer's rank in MPI_COMM_WORLD.
+    pub global: Vec<Option<i64>>,
+    /// Whether any source is taken.
+    pub any: Vec<u8>,
+    /// The tag; null: any, or not known.
+    pub tag: Vec<Option<i64>>,
+    /// Whether any tag is taken.
+    pub wild: Vec<u8>,
+    /// Length in bytes.
+    pub bytes: Vec<Option<u64>>,
+    /// Number of elements.
+    pub count: Vec<Option<u64>>,
+    /// Datatype.
+    pub datatype: Vec<TextId>,
+    /// The function that made it.
+    pub call: Vec<TextId>,
+    /// File and line of the call that started it, where only one comes into question.
+    pub line: Vec<TextId>,
+    /// How far it is.
+    pub status: Vec<TextId>,
+    /// Whether the MPI library posted it for itself.
+    pub internal: Vec<u8>,
+    /// How many more there are.
+    pub left_out: usize,
+}
+
+/// The tables of a snapshot. `nodes`: the node of each process in the graph.
+pub fn tables(snapshot: &Snapshot, findings: &[Finding], verdict: &Verdict, nodes: &[usize]) -> Tables {
+    let mut strings = Strings::default();
+    let mut found = Tables::default();
+    let movement: HashMap<i64, &str> =
+        verdict.movement.iter().filter_map(|one| Some((one.rank?, motion(one.state)))).collect();
+    let columns = columns(snapshot, &mut found.columns);
+    let queues = snapshot.processes.iter().flat_map(|process| &process.communicators).flat_map(all_queues);
+    let each = (MOST_MESSAGES / queues.filter(|queue| *queue > 0).count().max(1)).max(LEAST_OF_QUEUE);
+    let rank = |process: &Process| snapshot.rank_of(process);
+    for (place, process) in snapshot.processes.iter().enumerate() {
+        let moved = rank(process).and_then(|rank| movement.get(&rank).copied());
+        found.ranks.add(process, rank(process), nodes.get(place).copied().unwrap_or(0), moved, &mut strings);
+        for communicator in &process.communicators {
+            let column = column_of(&columns, &communicator.name);
+            found.cells.add(place, column, process, communicator, &mut strings);
+            for kind in QueueKind::ALL {
+                found.messages.add_queue(place, column, kind, communicator, each, &mut strings);
+            }
+        }
+    }
+    let first: HashSet<i64> = findings.iter().flat_map(|finding| finding.ranks.iter().copied()).collect();
+    let all = snapshot.processes.iter().enumerate().map(|(place, process)| (place, rank(process), &**process));
+    found.calls = past_calls(all, &first, &mut strings);
+    found.strings = strings.finished();
+    found
+}
+
+/// The word of the JSON.
+fn motion(state: model::Motion) -> &'static str {
+    match state {
+        model::Motion::Stuck => "stuck",
+        model::Motion::Slow => "slow",
+        model::Motion::Spinning => "spinning",
+        model::Motion::Moved => "moved",
+        model::Motion::Unknown => "unknown",
+    }
+}
+
+fn all_queues(communicator: &Communicator) -> [usize; 3] {
+    QueueKind::ALL.map(|kind| kind.of(communicator).operations.len())
+}
+
+/// The columns of communicators, by name; those of the most processes first.
+fn columns<'a>(snapshot: &'a Snapshot, told: &mut Vec<Column>) -> HashMap<&'a str, usize> {
+    let mut by_name: HashMap<&str, Column> = HashMap::new();
+    let mut order: Vec<&str> = Vec::new();
+    for communicator in snapshot.processes.iter().flat_map(|process| &process.communicators) {
+        let column = by_name.entry(communicator.name.as_str()).or_insert_with(|| {
+            order.push(communicator.name.as_str());
+            Column::default()
+        });
+        column.processes += 1;
+        column.least = column.least.min(communicator.size).or(column.least).or(communicator.size);
+        column.most = column.most.max(communicator.size);
+    }
+    order.sort_by_key(|name| std::cmp::Reverse(by_name.get(name).map_or(0, |column| column.processes)));
+    let mut places = HashMap::new();
+    for name in order {
+        let Some(mut column) = by_name.remove(name) else { continue };
+        if told.len() < MOST_COLUMNS {
+            column.name = name.chars().take(200).collect();
+            told.push(column);
+        } else if let Some(last) = told.last_mut() {
+            // What is in no column of its own.
+            last.processes += column.processes;
+            last.name = "(others)".to_owned();
+        }
+        places.insert(name, told.len().saturating_sub(1));
+    }
+    places
+}
+
+fn column_of(columns: &HashMap<&str, usize>, name: &str) -> usize {
+    columns.get(name).copied().unwrap_or(0)
+}
+
+impl Ranks {
+    fn add(&mut self, process: &Process, rank: Option<i64>, node: usize, moved: Option<&str>, strings: &mut Strings) {
+        self.rank.push(rank);
+        self.pid.push(process.pid);
+        self.host.push(strings.of(process.host.as_deref()));
+        self.program.push(strings.of(process.executable.as_deref()));
+        let mpi = process.mpi.as_ref().map(|mpi| {
+            let parts = [Some(mpi.implementation.as_str()), mpi.version.as_deref(), mpi.transport.as_deref()];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        });
+        self.mpi.push(strings.of(mpi.as_deref()));
+        let source = process.source.as_ref().map(|source| {
+            let parts = [Some(source.via.as_str()), source.layouts.as_deref(), source.plugin.as_deref()];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        });
+        self.source.push(strings.of(source.as_deref()));
+        let call = process.calls.first();
+        let outside = process.outside.first();
+        self.function.push(strings.of(call.map(|call| call.function.as_str())));
+        let caller = call.and_then(|call| call.caller.as_deref()).or(outside.and_then(|one| one.caller.as_deref()));
+        self.caller.push(strings.of(caller));
+        let line = match (call, outside) {
+            (Some(call), _) => strings.line(call.file.as_deref(), call.line),
+            (None, Some(outside)) => strings.line(outside.file.as_deref(), outside.line),
+            (None, None) => NONE,
+        };
+        self.line.push(line);
+        self.node.push(node);
+        self.movement.push(strings.of(moved));
+        self.problem.push(strings.of(process.problems.first().map(String::as_str)));
+    }
+}
+
+impl Cells {
+    fn add(
+        &mut self,
+        place: usize,
+        column: usize,
+        process: &Process,
+        communicator: &Communicator,
+        strings: &mut Strings,
+    ) {
+        let counts = QueueKind::ALL.map(|kind| {
+            let queue = kind.of(communicator);
+            match queue.state {
+                QueueState::Ok => i64::try_from(queue.operations.len()).unwrap_or(i64::MAX),
+                _ if queue.operations.is_empty() => -1,
+                _ => i64::try_from(queue.operations.len()).unwrap_or(i64::MAX),
+            }
+        });
+        let call = process.calls.iter().find(|call| call.communicator == Some(communicator.unique_id));
+        if counts == [0, 0, 0] && call.is_none() && communicator.next_sequence.is_none() {
+            return;
+        }
+        let [sends, receives, unexpected] = counts;
+        self.column.push(column);
+        self.process.push(place);
+        self.sends.push(sends);
+        self.receives.push(receives);
+        self.unexpected.push(unexpected);
+        self.function.push(strings.of(call.map(|call| call.function.as_str())));
+        self.sequence.push(communicator.next_sequence);
+    }
+}
+
+impl Messages {
+    fn add_queue(
+        &mut self,
+        place: usize,
+        column: usize,
+        kind: QueueKind,
+        communicator: &Communicator,
+        most: usize,
+        strings: &mut Strings,
+    ) {
+        let operations = &kind.of(communicator).operations;
+        let room = MOST_MESSAGES.saturating_sub(self.process.len()).min(most);
+        self.left_out += operations.len().saturating_sub(room);
+        let queue = match kind {
+            QueueKind::PendingSends => 0,
+            QueueKind::PendingReceives => 1,
+            QueueKind::UnexpectedMessages => 2,
+        };
+        for operation in operations.iter().take(room) {
+            self.add(place, column, queue, operation, strings);
+        }
+    }
+
+    fn add(&mut self, place: usize, column: usize, queue: u8, operation: &Operation, strings: &mut Strings) {
+        self.process.push(place);
+        self.queue.push(queue);
+        self.column.push(column);
+        self.peer.push(operation.actual_local_rank.or(operation.desired_local_rank));
+        self.global.push(operation.actual_global_rank.or(operation.desired_global_rank));
+        self.any.push(u8::from(operation.any_source));
+        self.tag.push(operation.actual_tag.or(operation.desired_tag.filter(|_| !operation.tag_wild)));
+        self.wild.push(u8::from(operation.tag_wild));
+        self.bytes.push(operation.actual_length.or(operation.desired_length));
+        self.count.push(operation.count);
+        self.datatype.push(strings.of(operation.datatype.as_deref()));
+        self.call.push(strings.of(operation.call.as_deref()));
+        let line = match operation.started_by.as_slice() {
+            [only] => strings.line(only.file.as_deref(), only.line),
+            _ => NONE,
+        };
+        self.line.push(line);
+        let status = match operation.status {
+            OperationStatus::Pending => "pending",
+            OperationStatus::InTransit => "in_transit",
+            OperationStatus::Matched => "matched",
+            OperationStatus::Complete => "complete",
+        };
+        self.status.push(strings.id(status));
+        self.internal.push(u8::from(operation.internal));
+    }
+}

@@ -1,0 +1,50 @@
+//! All columns of a table are as long as each other, and nothing grows without bound.
+
+use super::graphs::{job, receiver, told};
+use model::{Group, Operation, Queue};
+
+#[test]
+fn a_row_has_all_columns() {
+    let world: Group = (0..50).map(Some).collect();
+    let tables = told(&job((0..50).map(|rank| receiver(rank, 50, (rank + 1) % 50, 7, &world)).collect())).tables;
+    let messages = serde_json::to_value(&tables.messages).expect("JSON");
+    for (name, column) in messages.as_object().expect("columns") {
+        assert!(name == "left_out" || column.as_array().expect("a column").len() == 50, "{name}");
+    }
+    let ranks = serde_json::to_value(&tables.ranks).expect("JSON");
+    assert!(
+        ranks.as_object().expect("columns").values().all(|column| column.as_array().is_some_and(|all| all.len() == 50))
+    );
+    let cells = serde_json::to_value(&tables.cells).expect("JSON");
+    assert!(
+        cells.as_object().expect("columns").values().all(|column| column.as_array().is_some_and(|all| all.len() == 50))
+    );
+    assert_eq!(tables.columns.len(), 1);
+    assert_eq!(tables.messages.tag, vec![Some(5); 50]);
+    assert_eq!(tables.strings.iter().filter(|one| *one == "MPI_Recv").count(), 1);
+}
+
+#[test]
+fn of_a_flood_some_are_shown_and_the_rest_is_counted() {
+    let world: Group = (0..2).map(Some).collect();
+    let mut flooded = receiver(0, 2, 1, 7, &world);
+    let operations = (0..300_000).map(|tag| Operation { desired_tag: Some(tag), ..Operation::default() }).collect();
+    if let Some(first) = flooded.communicators.first_mut() {
+        first.unexpected_messages = Queue { operations, ..Queue::default() }.into();
+    }
+    let tables = told(&job(vec![flooded, receiver(1, 2, 0, 7, &world)])).tables;
+    // The receives of both ranks are there, whatever stands before them.
+    assert_eq!(tables.messages.queue.iter().filter(|queue| **queue == 1).count(), 2);
+    assert!(tables.messages.process.len() < 151_000);
+    assert_eq!(tables.messages.process.len() + tables.messages.left_out, 300_002);
+    assert_eq!(tables.cells.unexpected[0], 300_000);
+}
+
+#[test]
+fn a_name_of_any_length_is_cut() {
+    let world: Group = (0..2).map(Some).collect();
+    let mut long = receiver(0, 2, 1, 7, &world);
+    long.host = Some("é".repeat(100_000).into());
+    let tables = told(&job(vec![long])).tables;
+    assert!(tables.strings.iter().all(|one| one.chars().count() <= 601));
+}

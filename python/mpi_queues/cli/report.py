@@ -1,0 +1,77 @@
+"""``mpi-queues report``: why it is stuck, as one file to look at."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, List, Tuple
+
+from .. import pages
+from .._native import Diagnosis
+from ..errors import UsageError, UserError
+from ..page import comparison, writing
+from ..report.words import size
+from ..system import written
+from ..system.paths import shown
+from ..targets import add_options
+from . import diagnose, show
+from .options import add_source, add_wrappers
+
+
+def add_command(commands: Any) -> None:
+    """Adds ``report`` to the command line."""
+    parser = commands.add_parser(
+        "report",
+        help="why is it stuck, as one HTML file to look at, to mail, to keep",
+        description="Writes one file that shows why a job is stuck: the cause, who waits for whom as a graph, the\n"
+        "merged stacks, ranks and communicators, messages. It needs no network and no server, and is read again as a\n"
+        "recording is. With the end .svg or .dot it is the graph alone. Two files are compared: of the JSON of\n"
+        "diagnose, reports or recordings.",
+        epilog="examples:\n"
+        "  mpi-queues report --job mpirun -o hang.html\n"
+        "  mpi-queues report --recording hang.mpirec -o hang.svg\n"
+        "  mpi-queues diagnose --recording hang.html\n"
+        "  mpi-queues report before.json after.json -o changed.html",
+    )
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="JSON, a report, a recording: one to show, two to compare"
+    )
+    add_options(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="the file to write: .html, or the graph as .svg or .dot"
+    )
+    parser.add_argument("--no-source", action="store_true", help="quote no lines of the program's source")
+    add_source(parser)
+    add_wrappers(parser)
+    diagnose.add_looks(parser)
+    parser.set_defaults(run=run, format="text")
+
+
+def run(options: argparse.Namespace) -> int:
+    """``mpi-queues report``."""
+    ending = writing.ending_of(options.output)
+    if len(options.files) > 2 or (options.files and options.targets):
+        raise UsageError(
+            "one file is shown, two are compared, without other targets beside them",
+            help="such as: mpi-queues report before.json after.json -o changed.html",
+        )
+    failures: List[UserError] = []
+    if len(options.files) == 2:
+        if ending != ".html":
+            raise UsageError("a comparison is a file of HTML", help="such as: -o changed.html")
+        before, diagnosis = (pages.diagnosis_in(path) for path in options.files)
+        names = (shown(options.files[0]), shown(options.files[1]))
+        count = comparison.write(before, diagnosis, names, options.output)
+    else:
+        diagnosis, failures = _diagnosed(options)
+        count = writing.write(diagnosis, options.output, source=not options.no_source)
+    # Standard output may be where the report went.
+    told_to = sys.stdout if written.is_file(options.output) else sys.stderr
+    print(f"{shown(options.output)}: {size(count)}", file=told_to, flush=True)
+    return show.finish(diagnosis.snapshot, failures, options, told=False)
+
+
+def _diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
+    if options.files:
+        return pages.diagnosis_in(options.files[0]), []
+    return diagnose.diagnosed(options)

@@ -1,0 +1,33 @@
+"use strict";
+
+/** Texts that are copied. */
+function copyButtons() {
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const holder = document.getElementById(button.dataset.copy);
+      try {
+        await navigator.clipboard.writeText(holder.textContent);
+        button.textContent = "Copied";
+      } catch {
+        // A browser that does not let a file copy: it is selected, and Ctrl-C does it.
+        getSelection().selectAllChildren(holder);
+        button.textContent = "Selected: copy it with Ctrl-C";
+      }
+    });
+  }
+}
+
+async function start() {
+  document.documentElement.classList.remove("plain");
+  copyButtons();
+  try {
+    page.tables = await loadTables();
+    for (const view of [messagesView, ranksView, matrixView, stacksView, graphView, timeLineView]) view();
+  } catch (error) {
+    document.querySelector("main").prepend(make("p", { class: "odd", role: "alert" }, `The data of this page could not be read: ${error.message}`));
+  }
+  document.documentElement.dataset.ready = "yes";
+}
+
+start();

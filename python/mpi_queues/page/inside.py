@@ -1,0 +1,148 @@
+"""The data in a page: the snapshot with its diagnosis, which is read again, and the tables for the page's script.
+
+Small ones stand there as they are; large ones are compressed with zlib (RFC 1950) and written in base64 (RFC 4648). Of
+very many ranks the snapshot has no processes of its own: what the tables have of them is read again (``kept.py``).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import re
+import zlib
+from typing import List, NamedTuple, Optional
+
+from .._native import Diagnosis, Snapshot, printable_json
+from ..errors import UserError
+from ..system.files import Path, opened
+from ..system.paths import shown
+from .kept import with_processes
+
+#: The first bytes of a page that has data in it.
+MARK = "<!DOCTYPE html><!-- mpi-queues report 1 -->\n"
+
+#: The JSON of more ranks than this takes longer to write and to read than a person waits, and has gigabytes.
+MOST_WHOLE = 2048
+
+#: A larger text is compressed.
+_PLAIN = 128 << 10
+
+#: A larger file is none of ours, and a larger text in it neither, in bytes.
+_LARGEST_FILE, _LARGEST_TEXT = 256 << 20, 2 << 30
+
+#: As elements are written here; nothing of a stranger has these characters.
+_DATA = '<script type="application/json" id="{}" data-form="([a-z]+)"( data-without="processes")?>([^<]*)</script>'
+
+#: So that nothing in a text ends the element, or is a line end for scripts only.
+_ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+
+class Packed(NamedTuple):
+    """JSON as it stands in a page."""
+
+    #: ``json`` or ``zlib``.
+    form: str
+    text: str
+    #: Whether it is a snapshot without its processes.
+    without: bool = False
+
+
+def of_snapshot(diagnosis: Diagnosis) -> Packed:
+    """The snapshot with its diagnosis."""
+    if len(diagnosis.snapshot.identities()) <= MOST_WHOLE:
+        return of_json(diagnosis.to_json())
+    return of_json(diagnosis.conclusions())._replace(without=True)
+
+
+def of_json(text: str) -> Packed:
+    """Any JSON."""
+    if len(text) <= _PLAIN:
+        return Packed("json", in_script(text))
+    packed = zlib.compress(text.encode("utf-8", "backslashreplace"), 9 if len(text) < 4 << 20 else 6)
+    return Packed("zlib", base64.b64encode(packed).decode("ascii"))
+
+
+def in_script(text: str) -> str:
+    """JSON as it may stand in an element of HTML: in JSON these characters, and those that hide others, are in strings
+    only, which may have them as escapes."""
+    return printable_json(text).translate(_ESCAPES)
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file begins as our pages do; False where it cannot be opened."""
+    try:
+        with opened(path) as file:
+            return file.read(len(MARK)) == MARK.encode()
+    except (OSError, ValueError):
+        return False
+
+
+def read(path: Path) -> Snapshot:
+    """The snapshot in a page, with its diagnosis.
+
+    Raises:
+        UserError: where there is none, or it is damaged.
+    """
+    try:
+        with opened(path) as file:
+            content = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise UserError(f"{shown(os.fspath(path))}: {error.strerror or error}", kind="recording") from None
+    if len(content) > _LARGEST_FILE:
+        raise _damaged(path, f"it is larger than {_LARGEST_FILE >> 20} MiB")
+    found = _packed(content, "snapshot")
+    if found is None:
+        raise _damaged(path, "the data that mpi-queues report writes into it is not there")
+    try:
+        if not found.without:
+            return Snapshot.from_json(_unpacked(found))
+        tables = _packed(content, "tables")
+        if tables is None:
+            raise ValueError("the tables are not there")
+        return Snapshot.from_json(with_processes(json.loads(_unpacked(found)), json.loads(_unpacked(tables))))
+    except (ValueError, zlib.error, RecursionError) as error:
+        raise _damaged(path, f"its data cannot be read: {error}") from None
+
+
+def _packed(content: bytes, name: str) -> Optional[Packed]:
+    found = re.search(_DATA.format(name).encode(), content)
+    return None if found is None else Packed(found[1].decode(), found[3].decode("utf-8", "replace"), bool(found[2]))
+
+
+def _unpacked(packed: Packed) -> str:
+    """The JSON.
+
+    Raises:
+        ValueError, zlib.error: where it is damaged.
+    """
+    if packed.form == "json":
+        return packed.text
+    if packed.form != "zlib":
+        raise ValueError(f"this version does not know the form {packed.form}")
+    try:
+        rest = base64.b64decode(packed.text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"no base64: {error}") from None
+    stream = zlib.decompressobj()
+    pieces: List[bytes] = []
+    size = 0
+    while rest:
+        piece = stream.decompress(rest, 16 << 20)
+        size += len(piece)
+        if size > _LARGEST_TEXT:
+            raise ValueError(f"it is longer than {_LARGEST_TEXT >> 30} GiB")
+        pieces.append(piece)
+        rest = stream.unconsumed_tail
+    if not stream.eof:
+        raise ValueError("its end is missing")
+    return b"".join(pieces).decode("utf-8")
+
+
+def _damaged(path: Path, why: str) -> UserError:
+    return UserError(
+        f"{shown(os.fspath(path))}: {why}",
+        help="make it anew: mpi-queues report TARGET... -o FILE.html (a recording of the same hang does as well)",
+        kind="recording",
+    )
