@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import priority
 from .builds import LANGUAGES, MpiBuild, compile_with
@@ -28,7 +28,14 @@ ENTERED = 0.2
 class ScriptedJob(priority.Job):
     """A job that runs scripts, in C or in Python (that of the distribution, which has its mpi4py)."""
 
-    def __init__(self, build: MpiBuild, scripts: Sequence[Script], notes: Path, python: bool = False) -> None:
+    def __init__(
+        self,
+        build: MpiBuild,
+        scripts: Sequence[Script],
+        notes: Path,
+        python: bool = False,
+        env: Optional[Mapping[str, str]] = None,
+    ) -> None:
         self.notes = notes
         if python:
             program, arguments = PYTHON, [str(PYTHON_PROGRAMS / "scripted.py")]
@@ -44,7 +51,7 @@ class ScriptedJob(priority.Job):
             launcher=build.mpirun,
             timeout=READY_TIMEOUT,
             options=build.options,
-            env=build.environment,
+            env={**build.environment, **(env or {})},
         )
 
     def last(self, rank: int) -> Tuple[int, str, int]:
@@ -98,12 +105,13 @@ def rest(job: ScriptedJob, scripts: Sequence[Script], seed: int) -> Optional[Mac
     return None
 
 
-def disagreements(job: ScriptedJob, end: Machine) -> Tuple[List[str], Dict[str, Any]]:
-    """What a diagnosis claims and is not so, and what it misses though it is asked again; and the last diagnosis."""
+def disagreements(job: ScriptedJob, end: Machine, *options: str) -> Tuple[List[str], Dict[str, Any]]:
+    """What a diagnosis with these options claims and is not so, and what it misses though it is asked again; and the
+    last diagnosis."""
     deadline = time.monotonic() + REST_TIMEOUT / 2
     while True:
         time.sleep(ENTERED)
-        said = job.diagnose_all()
+        said = job.diagnose_all(*options)
         lines = [job.last(rank)[1:] for rank in range(end.size)]
         starts = [job.starts(rank, script) for rank, script in enumerate(end.scripts)]
         check = Check(Truth(end), said, lines, starts)

@@ -3,12 +3,12 @@
 use super::{Members, recorded};
 use model::{Group, Snapshot};
 
-/// No group is larger that is written out here: sizes are read from memory.
-const MOST_MEMBERS: i64 = 1 << 22;
+/// All groups that are written out here have no more members: sizes are read from memory.
+pub(super) const MOST_MEMBERS: usize = 1 << 22;
 
-/// Tells each member who the others are, as far as these were read.
-pub(super) fn tell(snapshot: &mut Snapshot, members: &Members) {
-    let [first, second] = [false, true].map(|side| group(snapshot, members, side));
+/// Tells each member who the others are, as far as these were read. `room`: for how many members there is room yet.
+pub(super) fn tell(snapshot: &mut Snapshot, members: &Members, room: &mut usize) {
+    let [first, second] = [false, true].map(|side| group(snapshot, members, side, room));
     for member in members {
         let known = recorded(snapshot, member.process, member.communicator);
         let is_inter = known.is_some_and(|known| known.remote_size.is_some());
@@ -31,13 +31,14 @@ pub(super) fn tell(snapshot: &mut Snapshot, members: &Members) {
 }
 
 /// One of the two groups; `None` where it has no members, or their number is not known.
-fn group(snapshot: &Snapshot, members: &Members, second: bool) -> Option<Group> {
+fn group(snapshot: &Snapshot, members: &Members, second: bool, room: &mut usize) -> Option<Group> {
     let size = members.iter().find_map(|member| {
         let known = recorded(snapshot, member.process, member.communicator)?;
         if member.second == second { known.size } else { known.remote_size }
     });
-    let size = size.filter(|size| (1..=MOST_MEMBERS).contains(size))?;
-    let mut group = vec![None; usize::try_from(size).ok()?];
+    let size = usize::try_from(size?).ok().filter(|size| *size > 0)?;
+    *room = room.checked_sub(size)?;
+    let mut group = vec![None; size];
     for member in members.iter().filter(|member| member.second == second) {
         let place = usize::try_from(member.rank).ok().and_then(|place| group.get_mut(place));
         if let Some(place) = place {

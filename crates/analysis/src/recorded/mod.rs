@@ -35,8 +35,9 @@ type Members = Vec<Member>;
 /// Completes the processes whose operations the recorder tells, once they are numbered (`universe::number`). What was completed
 /// before is worked out anew: there may be more processes now.
 pub fn complete(snapshot: &mut Snapshot) {
+    let mut room = groups::MOST_MEMBERS;
     for members in of_all(snapshot) {
-        groups::tell(snapshot, &members);
+        groups::tell(snapshot, &members, &mut room);
         messages::settle(snapshot, &members);
         collectives::settle(snapshot, &members);
     }

@@ -130,6 +130,7 @@ pub(super) fn fill(process: &mut Process, record: &Record) {
 fn communicators(record: &Record) -> Vec<Communicator> {
     let history = &record.history;
     let mut found: Vec<Communicator> = Vec::with_capacity(history.communicators.len());
+    let mut world = false;
     for one in &history.communicators {
         let name = match (one.identity, &one.made_by) {
             _ if one.name.is_some() => one.name.clone().unwrap_or_default(),
@@ -139,7 +140,10 @@ fn communicators(record: &Record) -> Vec<Communicator> {
             (_, None) => "<without a name>".into(),
         };
         let group = match (one.identity, one.size, history.world_rank) {
-            (Some(WORLD), Some(size), _) if size <= MOST_MEMBERS => Some((0..size).map(Some).collect()),
+            // There is one of them.
+            (Some(WORLD), Some(size), _) if size <= MOST_MEMBERS && !std::mem::replace(&mut world, true) => {
+                Some((0..size).map(Some).collect())
+            }
             (_, Some(1), Some(rank)) if one.remote_size.is_none() => Some(vec![Some(rank)]),
             _ => None,
         };
