@@ -74,6 +74,8 @@ def begin(job: str, request: Request, between: float, ranks: Optional[Iterable[i
 
 
 def _action(request: Request) -> Action:
+    if request.action == "handles":
+        return {"handles": {"wanted": request.wanted}}
     return STACKS if request.action == "stacks" else READ
 
 
@@ -240,10 +242,10 @@ def fetching(job: str, file: NodeRecording) -> str:
 
 
 def _check(job: str, request: Request) -> None:
-    if request.action not in ("read", "stacks") or request.wanted:
+    if request.action not in ("read", "stacks", "handles") or (request.wanted and request.action != "handles"):
         raise UserError(
-            f"{job}: handles, layouts and recordings are not asked of many nodes",
-            help="type on a node of the job: mpi-queues handles --pid PID KIND, or mpi-queues record --pid PID -o FILE",
+            f"{job}: layouts and plug-ins are not asked of many nodes",
+            help="type on a node of the job the same with --pid PID",
             kind="not_over_nodes",
         )
     if request.source == "plugin" or request.via not in (AUTO, NATIVE):
