@@ -12,6 +12,9 @@ use super::view::View as _;
 use analysis::alike::alike;
 use model::QueueState;
 
+/// So many sizes of a world are counted: mostly there is one.
+const SIZES: usize = 64;
+
 /// Rank, size of the world, its name, host and process id.
 type Identity = (Option<i64>, Option<i64>, Option<String>, Option<String>, Option<i64>);
 
@@ -24,6 +27,83 @@ impl Snapshot {
             (process.rank, process.world_size, key.map(str::to_owned), host.map(str::to_owned), process.pid)
         };
         self.data().processes.iter().map(identity).collect()
+    }
+
+    /// How many processes it has, and the largest size of a world that one of them tells.
+    fn extent(&self) -> (usize, Option<i64>) {
+        let processes = &self.data().processes;
+        (processes.len(), processes.iter().filter_map(|process| process.world_size).max())
+    }
+
+    /// What the MPI library calls the worlds of its processes.
+    fn world_keys(&self) -> HashSet<String> {
+        let keys = self.data().processes.iter().filter_map(|process| process.world_key.as_deref());
+        keys.collect::<HashSet<&str>>().into_iter().map(str::to_owned).collect()
+    }
+
+    /// The process ids of its processes by host, of those that have both.
+    fn by_host(&self) -> Vec<(String, Vec<i64>)> {
+        let mut found: Vec<(&str, Vec<i64>)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for process in &self.data().processes {
+            let (Some(host), Some(pid)) = (process.host.as_deref(), process.pid) else { continue };
+            let at = *places.entry(host).or_insert(found.len());
+            if at == found.len() {
+                found.push((host, Vec::new()));
+            }
+            if let Some((_, pids)) = found.get_mut(at) {
+                pids.push(pid);
+            }
+        }
+        found.into_iter().map(|(host, pids)| (host.to_owned(), pids)).collect()
+    }
+
+    /// Those of its processes whose ranks are not among these, and that another snapshot does not have; None where there are
+    /// none.
+    fn rest(&self, ranks: &Bound<'_, PyAny>, other: &Bound<'_, Self>) -> PyResult<Option<Self>> {
+        let place = |process: &model::Process| Some((process.host.as_deref().map(str::to_owned)?, process.pid?));
+        let mut there = model::Which::default();
+        for (host, pid) in other.get().data().processes.iter().filter_map(|process| place(process)) {
+            there.extend(Some(host), [pid]);
+        }
+        let (mut rest, mut some) = (model::Which::default(), false);
+        for process in self.data().processes.iter().filter(|process| !there.has(process)) {
+            if let Some((host, pid)) = place(process)
+                && !ranks.contains(process.rank)?
+            {
+                rest.extend(Some(host), [pid]);
+                some = true;
+            }
+        }
+        Ok(some.then(|| Self(Arc::new(self.data().only(&rest)))))
+    }
+
+    /// The ranks of MPI_COMM_WORLD of which no snapshot tells, and how many there are in all: as most say, and none where these
+    /// are more than `most` or ranks of several worlds.
+    #[staticmethod]
+    fn absent(snapshots: Vec<Bound<'_, Self>>, most: i64) -> (Vec<i64>, i64) {
+        let processes = || snapshots.iter().flat_map(|snapshot| &snapshot.get().data().processes);
+        let mut keys = processes().filter_map(|process| process.world_key.as_deref());
+        let first = keys.next();
+        let mut told: Vec<(i64, usize)> = Vec::new();
+        for size in processes().filter_map(|process| process.world_size) {
+            if let Some((_, count)) = told.iter_mut().find(|(known, _)| *known == size) {
+                *count += 1;
+            } else if told.len() < SIZES {
+                // One process may say anything.
+                told.push((size, 1));
+            }
+        }
+        let size = told.iter().rev().max_by_key(|(_, count)| *count).map(|(size, _)| *size);
+        let Some(size) = size.filter(|_| keys.all(|key| Some(key) == first)) else { return (Vec::new(), 0) };
+        let seen: HashSet<i64> = processes().filter_map(|process| process.rank).collect();
+        let ranks = if size <= most { (0..size).filter(|rank| !seen.contains(rank)).collect() } else { Vec::new() };
+        (ranks, size)
+    }
+
+    /// Its memory is given back when the process ends, not before: of a job with very many ranks that takes long.
+    fn outlive(&self) {
+        std::mem::forget(Arc::clone(&self.0));
     }
 
     /// The processes of which something could not be read, or whose handles may say so.

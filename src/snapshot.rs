@@ -30,22 +30,28 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: &impl serde::Serialize) -> 
 /// A world of a job: number, name, size, first place, parent, and its processes on this machine.
 type WorldOfJob = (i64, Option<String>, Option<i64>, Option<i64>, Option<i64>, Vec<i64>);
 
-/// A process id, or a host and a process id.
+/// A process id, or a host and a process id, or several of these.
 #[derive(FromPyObject)]
 pub enum Pid {
     /// On any host.
     Anywhere(i64),
     /// On that host.
     On(String, i64),
+    /// On that host.
+    AllOn(String, Vec<i64>),
 }
 
 /// As a set.
 fn which(pids: Vec<Pid>) -> model::Which {
-    let pairs = pids.into_iter().map(|pid| match pid {
-        Pid::Anywhere(pid) => (None, pid),
-        Pid::On(host, pid) => (Some(host), pid),
-    });
-    pairs.collect()
+    let mut which = model::Which::default();
+    for pid in pids {
+        match pid {
+            Pid::Anywhere(pid) => which.extend(None, [pid]),
+            Pid::On(host, pid) => which.extend(Some(host), [pid]),
+            Pid::AllOn(host, pids) => which.extend(Some(host), pids),
+        }
+    }
+    which
 }
 
 /// All that was read at one time.

@@ -12,6 +12,7 @@ from typing import (
     Mapping,
     Optional,
     Sequence,
+    Set,
     Tuple,
     Union,
     final,
@@ -895,6 +896,29 @@ class Snapshot:
     def identities(self) -> List[Tuple[Optional[int], Optional[int], Optional[str], Optional[str], Optional[int]]]:
         """Of each process its rank in MPI_COMM_WORLD, the size of that, what the MPI library calls it, host, process id."""
 
+    def extent(self) -> Tuple[int, Optional[int]]:
+        """How many processes it has, and the largest size of a world that one of them tells."""
+
+    def world_keys(self) -> Set[str]:
+        """What the MPI library calls the worlds of its processes."""
+
+    def by_host(self) -> List[Tuple[str, List[int]]]:
+        """The process ids of its processes by host, of those that have both."""
+
+    def rest(self, ranks: AbstractSet[int], other: Snapshot) -> Optional[Snapshot]:
+        """Those of its processes whose ranks are not among these, and that another snapshot does not have; None where
+        there are none."""
+
+    @staticmethod
+    def absent(snapshots: Sequence[Snapshot], most: int) -> Tuple[List[int], int]:
+        """The ranks of MPI_COMM_WORLD of which no snapshot tells, and how many there are in all.
+
+        They are as most say; there are none where these are more than ``most``, or ranks of several worlds.
+        """
+
+    def outlive(self) -> None:
+        """Its memory is given back when the process ends, not before: of a job with very many ranks that takes long."""
+
     def with_problems(self) -> List[Process]:
         """The processes of which something could not be read, or whose handles may say so."""
 
@@ -924,8 +948,8 @@ class Snapshot:
     def filtered(self, *, comm: Optional[str] = None, rank: Optional[int] = None, internal: bool = True) -> Snapshot:
         """Only the communicators of that name, the process of that rank; without internal operations if asked."""
 
-    def only(self, pids: Sequence[Union[int, Tuple[str, int]]]) -> Snapshot:
-        """Only the processes with these process ids, or hosts and process ids, without a diagnosis."""
+    def only(self, pids: Sequence[Union[int, Tuple[str, int], Tuple[str, List[int]]]]) -> Snapshot:
+        """Only the processes with these process ids, or hosts and one or several process ids, without a diagnosis."""
 
     def diagnose(
         self,

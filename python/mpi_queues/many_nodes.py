@@ -39,7 +39,7 @@ def read(
         return [], failures, refused
     unanswered = f"; {len(failures)} did not answer" if failures else ""
     parts = [part for look in looks for part in look.parts]
-    ranks = sum(len(part.identities()) for part in parts)
+    ranks = sum(part.extent()[0] for part in parts)
     note = f"{ranks} ranks were read on {len(looks)} nodes{_spread(looks)}{unanswered}"
     return [*parts, *missing, Snapshot.merged([], notes=[note])], failures, refused
 

@@ -129,7 +129,7 @@ def test_missing_ranks_are_processes_with_the_reason(monkeypatch: pytest.MonkeyP
             (rank, ["not read: node silent1: no agent has begun there"]) for rank in (2, 3)
         ]
         assert [str(failure.args[0]) for failure in failures] == ["node silent1: no agent has begun there"]
-        for wrong in (Request(action="handles"), Request(source="plugin"), Request(via="gdb")):
+        for wrong in (Request(action="layouts"), Request(source="plugin"), Request(via="gdb")):
             with pytest.raises(UserError, match="made-up: "):
                 reading.read("made-up", wrong, lambda *_: None)
     finally:
@@ -138,9 +138,9 @@ def test_missing_ranks_are_processes_with_the_reason(monkeypatch: pytest.MonkeyP
 
 def test_a_rank_that_no_node_has_has_ended() -> None:
     content = {"schema": "mpi-queues/1", "processes": [{"rank": 0, "world_size": 2, "pid": 7, "problems": []}]}
-    identities = Snapshot.from_json(json.dumps(content)).identities()
+    told = [Snapshot.from_json(json.dumps(content))]
     for silent, all_seen, stage in (({}, True, "ended"), ({}, False, None), ({"n2": "it is down"}, True, None)):
-        (lost,) = missing.unread(identities, silent, all_seen=all_seen).processes
+        (lost,) = missing.unread(told, silent, all_seen=all_seen).processes
         assert (lost.rank, lost.stage) == (1, stage), lost.problems
         assert ("has ended" in lost.problems[0]) == (stage == "ended")
 
@@ -151,13 +151,13 @@ def test_what_was_not_asked_again_stays_as_it_was(monkeypatch: pytest.MonkeyPatc
     request = Request(timeout=1.0)
     try:
         reading.read("made-up", request, lambda *_: None)
-        assert len(reading.looked_at("made-up")) == 6
+        assert [len(pids) for _, pids in reading.looked_at("made-up")] == [2, 2, 2]
         reading.begin("made-up", request, 0.1, [0, 3])
         looks, _, failures = reading.read("made-up", request, lambda *_: None)
         # The third of them tells of its ranks once.
         assert ranks(looks) == list(range(6))
         assert [str(failure.args[0]) for failure in failures] == ["node once1: its agent did not answer in time"]
-        assert reading.looked_at("made-up") == [("good0", 1000)]
+        assert reading.looked_at("made-up") == [("good0", [1000])]
     finally:
         reading.close_all()
 

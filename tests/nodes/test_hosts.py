@@ -179,9 +179,14 @@ def test_a_launcher_here_leads_to_its_ranks_elsewhere(cluster: Hosts, job: List[
     assert chosen.returncode == 0 and "receive_halo" in chosen.stdout, chosen.stderr
     refused = cluster.mpi_queues("show", "--job", "mpirun.openmpi", "--engine", "srun")
     assert refused.returncode == 3 and "srun does not reach the other hosts" in refused.stderr
-    # What is not asked over nodes is told as before.
-    record = cluster.mpi_queues("record", "--job", "mpirun.openmpi", "-o", str(cluster.directory / "none"))
-    assert record.returncode == 3 and "on host h1, out of reach from here" in record.stderr
+    place = cluster.directory / "hang"
+    recorded = cluster.mpi_queues("record", "--job", "mpirun.openmpi", "-o", str(place))
+    assert recorded.returncode == 0, recorded.stderr
+    files = sorted(place.with_name("hang.nodes").iterdir())
+    assert [file.name for file in files] == ["h1.mpirec", "h2.mpirec", "h3.mpirec"] and not place.exists()
+    options = [word for file in files for word in ("--recording", str(file))]
+    again = cluster.mpi_queues("diagnose", *options, "--format", "json")
+    assert reasons(json.loads(again.stdout))[1:] == reasons(found)[1:]
 
 
 def test_of_a_launchers_ranks_elsewhere_those_that_are_not_reached_are_named(cluster: Hosts, job: List[int]) -> None:
@@ -194,6 +199,10 @@ def test_of_a_launchers_ranks_elsewhere_those_that_are_not_reached_are_named(clu
         assert (unread["rank"], unread["host"]) == (2, "h3")
         assert "out of reach from here" in unread["problems"][0] and "Connection refused" in unread["problems"][0]
         assert found["verdict"]["state"] != "deadlock"
+        place = cluster.directory / "part"
+        recorded = cluster.mpi_queues("record", "--job", "mpirun.openmpi", "-o", str(place))
+        assert recorded.returncode == 1 and "node h3: " in recorded.stderr, recorded.stderr
+        assert sorted(one.name for one in place.with_name("part.nodes").iterdir()) == ["h1.mpirec", "h2.mpirec"]
     finally:
         cluster.start_sshd("h3")
 
@@ -217,6 +226,11 @@ def test_ranks_here_and_elsewhere_are_read_together(
         assert [(one["rank"], one["host"]) for one in found["processes"]] == [(0, "h1"), (1, "h2"), (2, "h3")]
         assert found["verdict"]["state"] == "deadlock"
         assert [one["state"] for one in found["verdict"]["movement"]] == ["stuck"] * demo.RANKS
+        file = cluster.directory / f"{launcher}.mpirec"
+        recorded = cluster.mpi_queues("record", "--job", launcher, "-o", str(file), host="h1")
+        assert recorded.returncode == 0 and "1 process" in recorded.stdout, recorded.stderr
+        there = sorted(file.with_name(f"{file.name}.nodes").iterdir())
+        assert file.exists() and [one.name for one in there] == ["h2.mpirec", "h3.mpirec"]
         # The other job of these hosts is none of it.
         both = cluster.mpi_queues("show", "--job", "hosts:h[1-3]", "--format", "json")
         pids = [(one["host"], one["pid"]) for one in json.loads(both.stdout)["processes"]]

@@ -114,6 +114,24 @@ def test_the_ranks_of_all_nodes_are_listed(slurm: Slurm, job: str) -> None:
     assert twice.returncode == 2 and "two jobs are named" in twice.stderr
 
 
+def test_handles_of_all_nodes(slurm: Slurm, job: str) -> None:
+    """As they are told of the same processes on one machine."""
+    words = ("request", "--format", "json")
+    over = told(slurm, "handles", "--job", f"slurm:{job}", *words)
+    assert over.returncode == 0, over.stderr
+    found = json.loads(over.stdout)
+    named = [word for pid in pids_of(found) for word in ("--pid", str(pid))]
+    here = json.loads(told(slurm, "handles", *named, *words).stdout)
+    assert [one["handles"] for one in found["processes"]] == [one["handles"] for one in here["processes"]]
+    assert len(found["processes"]) == demo.RANKS and all(one["handles"] for one in found["processes"])
+    shown = told(slurm, "handles", "--job", f"slurm:{job}", "comm", "halo")
+    assert shown.returncode == 0 and '"halo"' in shown.stdout, shown.stderr
+    comms = told(slurm, "comms", "-v", "--job", f"slurm:{job}")
+    assert comms.returncode == 0 and "MPI_COMM_WORLD" in comms.stdout, comms.stderr
+    none = told(slurm, "handles", "--job", f"slurm:{job}", "comm", "nothing of that name")
+    assert none.returncode == 1 and "nothing of that name" in none.stderr, none.stdout
+
+
 def test_each_node_records_its_ranks(slurm: Slurm, job: str, tmp_path: Path) -> None:
     place = tmp_path / "hang"
     recorded = told(slurm, "record", "--job", f"slurm:{job}", "-o", str(place))

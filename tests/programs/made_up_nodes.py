@@ -20,11 +20,14 @@ def say(node: str, line: bytes) -> None:
 
 
 def digest(snapshot: Dict[str, Any]) -> str:
-    """As ``crates/model/src/digest`` has it: hosts are texts, and texts are parts."""
-    hosts = [json.dumps(process["host"]) for process in snapshot.get("processes", [])]
-    processes = [{**process, "host": number} for number, process in enumerate(snapshot.get("processes", []))]
-    head = json.dumps({"digest": 1, "known": 0, "parts": len(hosts)})
-    return "\n".join([head, *hosts, json.dumps({**snapshot, "processes": processes})])
+    """As ``crates/model/src/digest`` has it: hosts are texts, and texts and processes are parts."""
+    parts: List[str] = []
+    numbers = []
+    for process in snapshot.get("processes", []):
+        parts += [json.dumps(process["host"]), json.dumps({**process, "host": len(parts)})]
+        numbers.append(len(parts) - 1)
+    head = json.dumps({"digest": 2, "known": 0, "parts": len(parts)})
+    return "\n".join([head, *parts, json.dumps({**snapshot, "processes": numbers})])
 
 
 def frames(kind: str, look: int, body: Any) -> List[bytes]:

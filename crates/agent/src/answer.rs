@@ -48,7 +48,7 @@ fn question(request: &Request) -> Result<Question, Failure> {
     })?;
     let named = request.wrappers.clone().or_else(|| std::env::var(WRAPPERS).ok()).unwrap_or_default();
     let wrappers = Wrappers::named(named.split(',').map(|name| name.trim().to_owned()));
-    Ok(Question { command: request.command, wrappers, profile })
+    Ok(Question { command: request.command, wrappers, profile, handles: Vec::new() })
 }
 
 /// The JSON of all that was read.

@@ -62,6 +62,8 @@ pub enum Command {
     Stacks,
     /// All of that for later.
     Record,
+    /// The objects behind their handles. Only fronts ask for these.
+    Handles,
 }
 
 impl Command {

@@ -5,9 +5,11 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use layouts::Profile;
-use model::Snapshot;
+use model::{HandleKind, Snapshot};
 use native::Ending;
-use session::{Known, MoreMemory, RANK_VARIABLES, RecordError, RecordRequest, Session, SessionError, Wrappers};
+use session::{
+    Designator, Known, MoreMemory, RANK_VARIABLES, RecordError, RecordRequest, Session, SessionError, Wrappers,
+};
 use target::TargetError;
 
 use super::arguments::Command;
@@ -21,6 +23,8 @@ pub struct Question {
     pub wrappers: Wrappers,
     /// A layout profile that was named.
     pub profile: Option<Profile>,
+    /// Which objects, and which of a kind where not all.
+    pub handles: Vec<(HandleKind, Option<Designator>)>,
 }
 
 /// What came of one process.
@@ -34,7 +38,7 @@ pub enum Told {
 impl Question {
     /// Whether the frames of all threads are told.
     fn stacks(&self) -> bool {
-        self.command != Command::Show
+        !matches!(self.command, Command::Show | Command::Handles)
     }
 
     /// Asks a process.
@@ -47,6 +51,10 @@ impl Question {
             Command::Record => return record(session, more),
             Command::Show | Command::Diagnose => {
                 let process = session.read(true)?;
+                session.finished(process, self.stacks(), &self.wrappers)
+            }
+            Command::Handles => {
+                let process = session.read_handles(&self.handles)?;
                 session.finished(process, self.stacks(), &self.wrappers)
             }
             Command::Stacks => {

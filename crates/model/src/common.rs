@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::digest;
@@ -148,8 +148,7 @@ impl<'de, T: Usual + DeserializeOwned + PartialEq + Send + Sync> Deserialize<'de
             return T::deserialize(deserializer).map(Self::from);
         }
         let number = usize::deserialize(deserializer)?;
-        let make = |text: &str| serde_json::from_str(text).map(|value: T| Arc::new(value.trimmed()));
-        let make = |text: &str| make(text).map_err(D::Error::custom);
+        let make = |line: &str| digest::parsed::<T, D::Error>(line).map(|value| Arc::new(value.trimmed()));
         digest::take_by(number, make).map(|part| Self(Some(part)))
     }
 }

@@ -3,11 +3,14 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A value whose copies cost nothing: they share it until one of them is changed. In JSON it is the value.
-#[derive(Debug, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+use crate::digest;
+
+/// A value whose copies cost nothing: they share it until one of them is changed. In JSON it is the value; in a digest one that was
+/// the same at an earlier look is not there again.
+#[derive(Debug, Eq, Default)]
 pub struct Shared<T>(Arc<T>);
 
 impl<T> Clone for Shared<T> {
@@ -39,5 +42,23 @@ impl<T: PartialEq> PartialEq for Shared<T> {
 impl<T> From<T> for Shared<T> {
     fn from(value: T) -> Self {
         Self(Arc::new(value))
+    }
+}
+
+impl<T: Serialize + 'static> Serialize for Shared<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !digest::is_written() {
+            return self.0.serialize(serializer);
+        }
+        digest::put::<T, _>(&*self.0)?.serialize(serializer)
+    }
+}
+
+impl<'de, T: DeserializeOwned + Send + Sync + 'static> Deserialize<'de> for Shared<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !digest::is_read() {
+            return T::deserialize(deserializer).map(Self::from);
+        }
+        digest::take(usize::deserialize(deserializer)?).map(Self)
     }
 }

@@ -12,6 +12,14 @@ pub struct Which {
 }
 
 impl Which {
+    /// These, too: of a host, or on any.
+    pub fn extend(&mut self, host: Option<String>, pids: impl IntoIterator<Item = i64>) {
+        match host {
+            Some(host) => self.by_host.entry(host).or_default().extend(pids),
+            None => self.anywhere.extend(pids),
+        }
+    }
+
     /// Whether a process is one of them.
     pub fn has(&self, process: &Process) -> bool {
         let Some(pid) = process.pid else { return false };
@@ -25,10 +33,7 @@ impl FromIterator<(Option<String>, i64)> for Which {
     fn from_iter<I: IntoIterator<Item = (Option<String>, i64)>>(named: I) -> Self {
         let mut which = Self::default();
         for (host, pid) in named {
-            match host {
-                Some(host) => which.by_host.entry(host).or_default().insert(pid),
-                None => which.anywhere.insert(pid),
-            };
+            which.extend(host, [pid]);
         }
         which
     }

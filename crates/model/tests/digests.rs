@@ -73,6 +73,7 @@ fn what_is_written_comes_back() {
     assert_eq!(later, now);
     assert!(second.len() < first.len() / 2);
     assert_eq!(later.processes[0].communicators.place(), one.communicators.place());
+    assert!(std::ptr::eq(&*later.processes[0], &**one));
     // Other senders have other parts, and the same groups.
     assert!(digests.read("n2", &second).is_err());
     let beside = digests.read("n2", &Digester::default().write(&now).unwrap()).unwrap();
@@ -99,7 +100,7 @@ fn damage_is_an_error_or_another_snapshot() {
     let whole = Digester::default().write(&snapshot(3)).unwrap();
     let mut refused = 0;
     for at in 0..whole.len() {
-        for byte in [b'0', b'9', b'"', b'\n', b'[', b'n'] {
+        for byte in [b'0', b'9', b'"', b'\n', b'[', b'n', b'~', b' '] {
             let mut damaged = whole.clone().into_bytes();
             damaged[at] = byte;
             refused += u32::from(Digests::default().read("n1", &String::from_utf8(damaged).unwrap()).is_err());
@@ -107,19 +108,77 @@ fn damage_is_an_error_or_another_snapshot() {
         assert!(Digests::default().read("n1", &whole[..at]).is_err());
     }
     assert!(refused > 1000);
+    let process = |parts: &str, last: &str| {
+        let count = parts.lines().count();
+        format!(
+            "{{\"digest\":2,\"known\":0,\"parts\":{count}}}\n{parts}{{\"schema\":\"mpi-queues/1\",\"captured_at\":null,\"processes\":[{last}]}}"
+        )
+    };
+    let read = |text: &str| Digests::default().read("n1", text);
+    // Told by another one, all of it and a part.
+    let told = process("{\"rank\":7,\"pid\":9,\"notes\":[\"a\"]}\n~0 0 -1 1 \"b \\\"\\u00e9\"\n~0\n", "0,1,2");
+    let told = read(&told).unwrap();
+    assert_eq!((told.processes[1].rank, told.processes[1].pid), (Some(-1), Some(9)));
+    assert_eq!(told.processes[1].notes, ["b \"é"]);
+    assert_eq!(told.processes[0], told.processes[2]);
+    for wrong in [
+        "~1",
+        "~",
+        "~0 ",
+        "~0 0",
+        "~0 0 ",
+        "~0 3 1",
+        "~0 0 1 0",
+        "~0 0 x",
+        "~0 0 \"",
+        "~0 0 \"\\",
+        "~0 0 [1]",
+        "~0 2 7",
+        "~18446744073709551615",
+        "~0 -1 7",
+        "~0  7",
+        "~0 0 1.5",
+        "~0 2 null",
+    ] {
+        assert!(
+            read(&process(&format!("{{\"rank\":7,\"pid\":9,\"notes\":[\"a\"]}}\n{wrong}\n"), "1")).is_err(),
+            "{wrong}"
+        );
+    }
+    // By one of another form, by one that is told itself, and by very much.
+    assert!(read(&process("[\"x\"]\n~0\n", "1")).is_err());
+    assert!(read(&process("{}\n~0\n~1\n", "2")).is_err());
+    let much = format!("{{\"notes\":[{}\"a\"]}}\n{}", "\"a\",".repeat(1 << 14), "~0\n".repeat(1 << 9));
+    let all: Vec<String> = (0..=1 << 9).map(|number| number.to_string()).collect();
+    assert!(read(&process(&much, &all.join(","))).is_err());
     for wrong in [
         "",
         "{}",
-        "{\"digest\":2,\"known\":0,\"parts\":0}\n{}",
-        "{\"digest\":1,\"known\":1,\"parts\":0}\n{}",
-        "{\"digest\":1,\"known\":0,\"parts\":18446744073709551615}\n{}",
-        "{\"digest\":1,\"known\":0,\"parts\":1}\n0\n{\"schema\":0}",
-        "{\"digest\":1,\"known\":0,\"parts\":0}\n{\"schema\":\"another/1\",\"captured_at\":null}",
-        "{\"digest\":1,\"known\":0,\"parts\":0}\n{\"schema\":\"mpi-queues/1\",\"captured_at\":null,\"processes\":[{\"host\":0}]}",
+        "{\"digest\":1,\"known\":0,\"parts\":0}\n{}",
+        "{\"digest\":2,\"known\":1,\"parts\":0}\n{}",
+        "{\"digest\":2,\"known\":0,\"parts\":18446744073709551615}\n{}",
+        "{\"digest\":2,\"known\":0,\"parts\":1}\n0\n{\"schema\":0}",
+        "{\"digest\":2,\"known\":0,\"parts\":0}\n{\"schema\":\"another/1\",\"captured_at\":null}",
+        "{\"digest\":2,\"known\":0,\"parts\":0}\n{\"schema\":\"mpi-queues/1\",\"captured_at\":null,\"processes\":[{\"host\":0}]}",
         // A part of itself, and a group of very many.
-        "{\"digest\":1,\"known\":0,\"parts\":1}\n[{\"pending_sends\":0}]\n{\"schema\":\"mpi-queues/1\",\"captured_at\":null,\"processes\":[{\"communicators\":0}]}",
-        "{\"digest\":1,\"known\":0,\"parts\":2}\n[[0,1,99999999999]]\n[{\"group\":0}]\n{\"schema\":\"mpi-queues/1\",\"captured_at\":null,\"processes\":[{\"communicators\":1}]}",
+        "{\"digest\":2,\"known\":0,\"parts\":2}\n[{\"pending_sends\":0}]\n{\"communicators\":0}\n{\"schema\":\"mpi-queues/1\",\"captured_at\":null,\"processes\":[1]}",
+        "{\"digest\":2,\"known\":0,\"parts\":3}\n[[0,1,99999999999]]\n[{\"group\":0}]\n{\"communicators\":1}\n{\"schema\":\"mpi-queues/1\",\"captured_at\":null,\"processes\":[2]}",
     ] {
-        assert!(Digests::default().read("n1", wrong).is_err(), "{wrong}");
+        assert!(read(wrong).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn a_very_large_node_is_told_as_far_as_the_reader_takes_it() {
+    // Steps of one form times ranks are more than one digest may have told.
+    let process = |rank: i64| Process {
+        rank: Some(rank),
+        notes: (0..1 << 14).map(|note| note.to_string()).collect(),
+        ..Process::default()
+    };
+    let now = Snapshot { processes: (0..300).map(|rank| process(rank).into()).collect(), ..Snapshot::default() };
+    let text = Digester::default().write(&now).unwrap();
+    assert_eq!(Digests::default().read("n1", &text).unwrap(), now);
+    let told = text.lines().filter(|line| line.starts_with('~')).count();
+    assert!((200..299).contains(&told), "{told}");
 }

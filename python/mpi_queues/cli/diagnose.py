@@ -107,6 +107,8 @@ def diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
         diagnosis, failures = _again(
             _Look(first, time.monotonic(), running, suspects), options, wanted, request, interval
         )
+    first.outlive()
+    diagnosis.snapshot.outlive()
     return diagnosis, failures
 
 
@@ -117,7 +119,7 @@ def _asks_for_more(diagnosis: Diagnosis) -> bool:
 
 def _suspects(diagnosis: Diagnosis) -> Optional[FrozenSet[int]]:
     """The ranks that something is said of; None where ranks of several worlds have the same numbers."""
-    if len({key for _, _, key, *_ in diagnosis.snapshot.identities() if key is not None}) > 1:
+    if len(diagnosis.snapshot.world_keys()) > 1:
         return None
     return frozenset(rank for finding in diagnosis.findings for rank in [*finding.ranks, *finding.waiting])
 
@@ -178,17 +180,18 @@ def _again(
         for pid in [*hungry, *(pid for _, pid in sorted(without))]
     ]
     second = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
-    earlier = first.snapshot.only([*same, *(place for place in again if place not in without)])
+    if without:
+        again = [(host, [pid for pid in pids if (host, pid) not in without]) for host, pids in again]
+    earlier = first.snapshot.only([*same, *again])
     moving: List[Union[int, nodes.Place]] = [*sorted(watched.moving), *(at for one in elsewhere for at in one.moving)]
     unseen: List[Union[int, nodes.Place]] = [*sorted(watched.unseen), *(at for one in elsewhere for at in one.unseen)]
     return second.diagnose(earlier, interval_ms=int(ran * 1000), moving=moving, unseen=unseen), failures
 
 
-def _looked_at(wanted: Sequence[targets.Target]) -> List[nodes.Place]:
-    """Those that nodes were asked for again and told of."""
-    return [
-        place for target in wanted if isinstance(target, targets.NodesTarget) for place in nodes.looked_at(target.job)
-    ]
+def _looked_at(wanted: Sequence[targets.Target]) -> List[Tuple[str, List[int]]]:
+    """Those that nodes were asked for again and told of, by host."""
+    jobs = [target.job for target in wanted if isinstance(target, targets.NodesTarget)]
+    return [on_host for job in jobs for on_host in nodes.looked_at(job)]
 
 
 def starved(used: Dict[int, Optional[float]], patience: float) -> List[int]:

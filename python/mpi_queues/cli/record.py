@@ -7,10 +7,11 @@ import os
 import shlex
 import sys
 from dataclasses import replace
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from .. import asking, recorded_ranks, recordings, targets
-from ..errors import UsageError
+from ..elsewhere import with_why
+from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
 from ..report import progress
 from ..report.recording import write_info
@@ -32,7 +33,8 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
         epilog="examples:\n"
         "  mpi-queues record $(pgrep -f my_solver | sed s/^/--pid=/) -o hang.mpirec\n"
         "  mpi-queues show --recording hang.mpirec\n"
-        "  mpi-queues record --job slurm:1234 -o DIR    one file a node, in DIR on the node",
+        "  mpi-queues record --job slurm:1234 -o DIR    one file a node, in DIR on the node\n"
+        "  mpi-queues record --job mpirun -o FILE    ranks on other hosts: in FILE.nodes there",
     )
     add_target(parser)
     parser.add_argument(
@@ -68,14 +70,34 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
 
 def _record(options: argparse.Namespace) -> int:
     wanted = targets.requested(options)
-    of_nodes = [one for one in wanted if isinstance(one, targets.NodesTarget) and not one.elsewhere]
-    if of_nodes:
-        if len(wanted) > 1 or options.full:
-            raise UsageError(
-                f"{of_nodes[0].label}: nodes record their ranks alone, each in a file of its own, without --full",
-                help=f"type: mpi-queues record --job {of_nodes[0].label} -o DIR",
-            )
-        return _record_on_nodes(of_nodes[0], options)
+    of_nodes = [one for one in wanted if isinstance(one, targets.NodesTarget)]
+    alone = len(wanted) == 1 or all(one.elsewhere for one in of_nodes)
+    if of_nodes and (options.full or not alone):
+        raise UsageError(
+            f"{of_nodes[0].label}: nodes record their ranks alone, each in a file of its own, without --full",
+            help=f"type: mpi-queues record --job {of_nodes[0].label} -o DIR",
+        )
+    if not of_nodes:
+        return _record_here(wanted, options)
+    if not of_nodes[0].elsewhere:
+        return _record_on_nodes(of_nodes[0], options.output, options)
+    # Of a launcher's ranks those that are here are in the file, as always.
+    here = [one for one in wanted if one not in of_nodes]
+    status = _record_here(here, options) if here else None
+    for target in of_nodes:
+        try:
+            status = max(status or 0, _record_on_nodes(target, f"{options.output}.nodes", options))
+        except UserError as error:
+            why = [with_why(one.reason, str(error.args[0])) for one in target.elsewhere]
+            if status is None:
+                asking.raise_all(why)
+            status = 1
+            for problem in why:
+                print(f"mpi-queues: {problem}", file=sys.stderr)
+    return status or 0
+
+
+def _record_here(wanted: Sequence[targets.Target], options: argparse.Namespace) -> int:
     found = recorded_ranks.record(wanted, replace(requested(options), full=options.full), options.output)
     count = found.processes
     what = "1 process" if count == 1 else f"{count} processes"
@@ -87,9 +109,9 @@ def _record(options: argparse.Namespace) -> int:
     return 1 if found.problems or found.failures else 0
 
 
-def _record_on_nodes(target: targets.NodesTarget, options: argparse.Namespace) -> int:
+def _record_on_nodes(target: targets.NodesTarget, output: str, options: argparse.Namespace) -> int:
     """Each node keeps its file: what a hung job of a thousand nodes has goes through no login node."""
-    directory = os.path.abspath(options.output)
+    directory = os.path.abspath(output)
     files, problems, failures = nodes.record(target.job, directory, options.timeout, progress.of_nodes(), target.engine)
     if not files:
         asking.raise_all(failures)

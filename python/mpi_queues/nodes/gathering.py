@@ -36,7 +36,7 @@ _MAX_ALONE = 64
 Progress = Callable[[int, int, int, Sequence[str]], None]
 
 #: What an agent is to do with the ranks of its node (crates/agent/src/node/question.rs, ``Action``).
-Action = Union[str, Dict[str, Dict[str, str]]]
+Action = Union[str, Dict[str, Dict[str, Any]]]
 READ, STACKS, LIST = "read", "stacks", "list"
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional
 
-from .._native import Process
+from .._native import Process, Snapshot
 from ..launchers.model import Job, RankEntry, World
 from .engines import Engine
 from .gathering import Progress
-from .missing import missing, why_missing
+from .missing import MAX_RANKS, why_missing
 from .reading import listed
 
 
@@ -18,7 +18,8 @@ def of_job(job: str, timeout: float, progress: Progress, engine: Optional[Engine
     Raises:
         UserError: where the job or its nodes are not to be reached.
     """
-    processes, silent = listed(job, timeout, progress, engine)
+    told, silent = listed(job, timeout, progress, engine)
+    processes = [process for snapshot in told for process in snapshot.processes]
     keys = list(dict.fromkeys(process.world_key for process in processes))
     worlds: Dict[int, World] = {}
     entries: List[RankEntry] = []
@@ -26,7 +27,7 @@ def of_job(job: str, timeout: float, progress: Progress, engine: Optional[Engine
         number = keys.index(process.world_key)
         worlds.setdefault(number, World(number, process.world_key, process.world_size, first=None))
         entries.append(_entry(process, number))
-    lost, _ = missing([(one.rank, one.world_size, one.world_key, one.host, one.pid) for one in processes])
+    lost, _ = Snapshot.absent(told, MAX_RANKS)
     reason = why_missing(silent)
     entries += [
         RankEntry(rank, 0, None, None, None, "unknown", False, "the size of MPI_COMM_WORLD", reason) for rank in lost

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
 
-from .._native import Process, Snapshot
+from .._native import Snapshot
 from ..errors import UserError
 from ..launchers.selection import node_set
 from ..request import AUTO, NATIVE, Request
@@ -13,7 +13,7 @@ from ..system import agent
 from ..system.paths import shown
 from .agents import Look
 from .engines import Engine, engine_of
-from .gathering import LIST, READ, STACKS, Gathering, Progress, record_in
+from .gathering import LIST, READ, STACKS, Action, Gathering, Progress, record_in
 from .missing import unread
 
 #: A process by its host and its number.
@@ -73,13 +73,15 @@ def begin(job: str, request: Request, between: float, ranks: Optional[Iterable[i
     )
 
 
-def _action(request: Request) -> str:
+def _action(request: Request) -> Action:
+    if request.action == "handles":
+        return {"handles": {"wanted": request.wanted}}
     return STACKS if request.action == "stacks" else READ
 
 
-def looked_at(job: str) -> List[Place]:
-    """The live processes that were read last."""
-    return [place for look in _OPEN[job].last for place in _places(look)] if job in _OPEN else []
+def looked_at(job: str) -> List[Tuple[str, List[int]]]:
+    """The live processes that were read last, by host."""
+    return [on_host for look in _OPEN[job].last for on_host in look.snapshot.by_host()] if job in _OPEN else []
 
 
 class Between(NamedTuple):
@@ -110,13 +112,7 @@ def silent(job: str) -> Dict[str, str]:
 
 
 def _places(look: Look) -> List[Place]:
-    return [place for _, place in _with_places(look.snapshot)]
-
-
-def _with_places(snapshot: Snapshot) -> List[Tuple[Optional[int], Place]]:
-    """Ranks, and where their processes are."""
-    identities = snapshot.identities()
-    return [(rank, (host, pid)) for rank, *_, host, pid in identities if host is not None and pid is not None]
+    return [(host, pid) for host, pids in look.snapshot.by_host() for pid in pids]
 
 
 def read(
@@ -142,8 +138,7 @@ def read(
         if node in before:
             opened.known[node] = before[node]
     found = [opened.known[node] for node in opened.gathering.nodes if node in opened.known]
-    identities = {look.node: [one for part in look.parts for one in part.identities()] for look in found}
-    found = [look for look in found if identities[look.node]]
+    found = [look for look in found if any(part.extent()[0] for part in look.parts)]
     if not found:
         if not failures:
             failures.append(no_ranks(job, len(opened.gathering.nodes)))
@@ -151,7 +146,7 @@ def read(
     gone = {node: reason for node, reason in silent.items() if node not in opened.known}
     engine = opened.gathering.engine
     all_seen = engine.knows_all_nodes and all(look.told.get("denied") == 0 for look in opened.last)
-    told = [one for of_node in identities.values() for one in of_node]
+    told = [part for look in found for part in look.parts]
     return found, [unread(told, gone, all_seen=all_seen)], failures
 
 
@@ -159,11 +154,8 @@ def _with_the_rest(look: Look, before: Optional[Look], asked: Optional[FrozenSet
     """A second look, with what earlier ones told of those that were not asked again."""
     if asked is None or before is None:
         return look
-    again = {place for *_, place in _with_places(look.snapshot)}
-    kept = []
-    for part in before.parts:
-        rest = [place for rank, place in _with_places(part) if rank not in asked and place not in again]
-        kept += [part.only(rest)] if rest else []
+    rest = [part.rest(asked, look.snapshot) for part in before.parts]
+    kept = [part for part in rest if part is not None]
     if not kept:
         return look
     return replace(look, kept=kept[0] if len(kept) == 1 else Snapshot.merged(kept))
@@ -181,7 +173,7 @@ def no_ranks(job: str, nodes: int) -> UserError:
 
 def listed(
     job: str, timeout: float, progress: Progress, engine: Optional[Engine] = None
-) -> Tuple[List[Process], Dict[str, str]]:
+) -> Tuple[List[Snapshot], Dict[str, str]]:
     """The ranks of a job, which are left alone, and why there is nothing of some nodes.
 
     Raises:
@@ -190,7 +182,7 @@ def listed(
     gathering = _open(job, engine).gathering
     gathering.ask(timeout=timeout, action=LIST)
     looks, silent = gathering.gather(progress)
-    return [one for look in looks for one in look.snapshot.processes], silent
+    return [look.snapshot for look in looks], silent
 
 
 @dataclass(frozen=True)
@@ -250,10 +242,10 @@ def fetching(job: str, file: NodeRecording) -> str:
 
 
 def _check(job: str, request: Request) -> None:
-    if request.action not in ("read", "stacks") or request.wanted:
+    if request.action not in ("read", "stacks", "handles") or (request.wanted and request.action != "handles"):
         raise UserError(
-            f"{job}: handles, layouts and recordings are not asked of many nodes",
-            help="type on a node of the job: mpi-queues handles --pid PID KIND, or mpi-queues record --pid PID -o FILE",
+            f"{job}: layouts and plug-ins are not asked of many nodes",
+            help="type on a node of the job the same with --pid PID",
             kind="not_over_nodes",
         )
     if request.source == "plugin" or request.via not in (AUTO, NATIVE):

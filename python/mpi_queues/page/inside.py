@@ -33,7 +33,12 @@ _PLAIN = 128 << 10
 _LARGEST_FILE, _LARGEST_TEXT = 256 << 20, 2 << 30
 
 #: As elements are written here; nothing of a stranger has these characters.
-_DATA = '<script type="application/json" id="{}" data-form="([a-z]+)"( data-without="processes")?>([^<]*)</script>'
+_SNAPSHOT = re.compile(
+    rb'<script type="application/json" id="snapshot" data-form="([a-z]+)"( data-without="processes")?>([^<]*)</script>'
+)
+_TABLES = re.compile(
+    rb'<script type="application/json" id="tables" data-form="([a-z]+)"( data-without="processes")?>([^<]*)</script>'
+)
 
 #: So that nothing in a text ends the element, or is a line end for scripts only.
 _ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
@@ -92,13 +97,13 @@ def read(path: Path) -> Snapshot:
         raise UserError(f"{shown(os.fspath(path))}: {error.strerror or error}", kind="recording") from None
     if len(content) > _LARGEST_FILE:
         raise _damaged(path, f"it is larger than {_LARGEST_FILE >> 20} MiB")
-    found = _packed(content, "snapshot")
+    found = _packed(_SNAPSHOT.search(content))
     if found is None:
         raise _damaged(path, "the data that mpi-queues report writes into it is not there")
     try:
         if not found.without:
             return Snapshot.from_json(_unpacked(found))
-        tables = _packed(content, "tables")
+        tables = _packed(_TABLES.search(content))
         if tables is None:
             raise ValueError("the tables are not there")
         return Snapshot.from_json(with_processes(json.loads(_unpacked(found)), json.loads(_unpacked(tables))))
@@ -106,8 +111,7 @@ def read(path: Path) -> Snapshot:
         raise _damaged(path, f"its data cannot be read: {error}") from None
 
 
-def _packed(content: bytes, name: str) -> Optional[Packed]:
-    found = re.search(_DATA.format(name).encode(), content)
+def _packed(found: Optional[re.Match[bytes]]) -> Optional[Packed]:
     return None if found is None else Packed(found[1].decode(), found[3].decode("utf-8", "replace"), bool(found[2]))
 
 

@@ -90,10 +90,9 @@ def write_next(diagnosis: Diagnosis, write: Write, options: Options) -> None:
     one_look = diagnosis.interval_ms is None and not diagnosis.moved_alike()
     if options.again and one_look and not all(finding.certain for finding in findings):
         lines.append(f"A second look may tell more: {options.again}")
-    processes = diagnosis.snapshot.identities() if options.others else []
-    size = max((size or 0 for _, size, *_ in processes), default=0)
-    if len(processes) < size:
-        lines.append(f"{len(processes)} of {size:,} ranks were read; to read all: {options.others}")
+    count, size = diagnosis.snapshot.extent()
+    if options.others and count < (size or 0):
+        lines.append(f"{count} of {size:,} ranks were read; to read all: {options.others}")
     if lines:
         write("\n")
     for line in lines:

@@ -33,11 +33,13 @@ impl Found {
         let command = match asked.action {
             Action::Record { .. } => Command::Record,
             Action::Stacks => Command::Stacks,
+            Action::Handles { .. } => Command::Handles,
             Action::Read | Action::List => Command::Diagnose,
         };
         let wrappers = Wrappers::named(asked.wrappers.iter().cloned());
         let pids: Vec<u32> = ranks.iter().map(|rank| rank.pid).collect();
-        let mut answers = reader.read(&pids, &Question { command, wrappers, profile: None }, asked.timeout());
+        let question = Question { command, wrappers, profile: None, handles: asked.handles() };
+        let mut answers = reader.read(&pids, &question, asked.timeout());
         for rank in ranks {
             match answers.remove(&rank.pid) {
                 Some(Ok(Told::Snapshot(mut snapshot))) => {

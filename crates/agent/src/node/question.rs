@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::RankSet;
+use model::{HandleKind, RankSet};
 use serde::Deserialize;
+use session::Designator;
 use target::Reason;
 
 /// How long reading may take at most, in seconds.
@@ -61,6 +62,11 @@ pub enum Action {
     Read,
     /// Only their stacks are.
     Stacks,
+    /// The objects behind their handles are.
+    Handles {
+        /// The kinds, and the values by which people name one; of all kinds where there are none.
+        wanted: Vec<(String, Option<String>)>,
+    },
     /// They are found, and left alone.
     List,
     /// They are written to one file on this node.
@@ -98,7 +104,24 @@ impl Asked {
         if asked.between.is_some_and(|seconds| !(0.0..=MAX_BETWEEN).contains(&seconds)) {
             return Err(Reason::new("not a question: the time between two looks is at most 3600 seconds"));
         }
+        if let Action::Handles { wanted } = &asked.action
+            && let Some((word, _)) = wanted.iter().find(|(word, _)| HandleKind::from_word(word).is_none())
+        {
+            return Err(Reason::new(format!("not a question: no kind of handles is called {word:?}")));
+        }
         Ok(asked)
+    }
+
+    /// Which objects behind handles are wanted.
+    pub fn handles(&self) -> Vec<(HandleKind, Option<Designator>)> {
+        match &self.action {
+            Action::Handles { wanted } if wanted.is_empty() => HandleKind::listed().map(|kind| (kind, None)).collect(),
+            Action::Handles { wanted } => {
+                let known = wanted.iter().filter_map(|(word, value)| Some((HandleKind::from_word(word)?, value)));
+                known.map(|(kind, value)| (kind, value.as_deref().map(Designator::parse))).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// How long reading may take.
@@ -120,6 +143,14 @@ mod tests {
         let asked = Asked::of(more.as_bytes()).unwrap();
         assert_eq!(asked.action, Action::Record { directory: "/d".into() });
         assert!(asked.ranks.is_some_and(|ranks| ranks.contains(7) && !ranks.contains(4)));
+        let more = good.replace(":5", r#":5,"action":{"handles":{"wanted":[["comm","halo"],["request",null]]}}"#);
+        let wanted = Asked::of(more.as_bytes()).unwrap().handles();
+        assert_eq!(
+            wanted,
+            [(HandleKind::Comm, Some(Designator::Name("halo".to_owned()))), (HandleKind::Request, None)]
+        );
+        let all = good.replace(":5", r#":5,"action":{"handles":{"wanted":[]}}"#);
+        assert_eq!(Asked::of(all.as_bytes()).unwrap().handles().len(), HandleKind::listed().count());
         let more = good.replace(":5", r#":5,"pids":[7,8,7],"one_of":{"FLUX_JOB_ID":["f1"]}"#);
         let asked = Asked::of(more.as_bytes()).unwrap();
         assert_eq!((asked.pids.map(|pids| pids.len()), asked.one_of.len()), (Some(2), 1));
@@ -134,6 +165,7 @@ mod tests {
             (&good.replace(":5", ":5,\"pids\":[-1]"), "invalid value"),
             (&good.replace(":5", ":5,\"action\":\"run\""), "unknown variant"),
             (&good.replace(":5", ":5,\"action\":{\"record\":{}}"), "missing field"),
+            (&good.replace(":5", ":5,\"action\":{\"handles\":{\"wanted\":[[\"x\",null]]}}"), "no kind of handles"),
         ] {
             let reason = Asked::of(line.as_bytes()).unwrap_err().to_string();
             assert!(reason.starts_with("not a question: ") && reason.contains(said), "{line}: {reason}");

@@ -16,8 +16,8 @@ type Run = (Option<i64>, i64, usize);
 pub fn serialize<S: Serializer>(group: &Option<Group>, serializer: S) -> Result<S::Ok, S::Error> {
     match group {
         Some(members) if super::is_written() => {
-            let text = serde_json::to_string(&runs(members)).map_err(serde::ser::Error::custom)?;
-            serializer.serialize_some(&parts::put_text::<Group>(text))
+            let text = || serde_json::to_string(&runs(members)).map_err(serde::ser::Error::custom);
+            serializer.serialize_some(&parts::put_group(members, text)?)
         }
         _ => group.serialize(serializer),
     }

@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::cut::Cut;
+use super::form::{Form, MARK};
 use super::groups::Groups;
 use crate::Group;
 
@@ -18,8 +21,15 @@ use crate::Group;
 pub(super) struct Written {
     /// By type and text.
     pub numbers: HashMap<(TypeId, String), usize>,
-    /// The texts of those that are new.
+    /// The lines of those that are new.
     pub new: Vec<String>,
+    /// While one digest is written: those by which others of their type and form are told.
+    pub forms: HashMap<(TypeId, String), (usize, Cut, String)>,
+    /// How much others have told so far.
+    pub told: usize,
+    /// The numbers of groups by where they are, while one digest is written: the processes of a job share that of
+    /// MPI_COMM_WORLD, which is looked through once. They stay there meanwhile.
+    pub groups: HashMap<(usize, usize), (Group, usize)>,
 }
 
 /// One that was read.
@@ -41,7 +51,17 @@ struct Read {
     digest: Rc<str>,
     parts: Vec<Part>,
     groups: Arc<Mutex<Groups>>,
+    /// How many parts are of earlier digests, and the lines of the others.
+    before: usize,
+    lines: Vec<Range<usize>>,
+    /// Those by which others are told, by their numbers.
+    forms: HashMap<usize, Rc<Form>>,
+    /// How much may be told by others yet.
+    left: usize,
 }
+
+/// So much is told by others in one digest, in steps through JSON: a few letters can stand for much.
+const MAX_TOLD: usize = 1 << 22;
 
 thread_local! {
     static CURRENT: RefCell<Current> = const { RefCell::new(Current::Nothing) };
@@ -68,19 +88,60 @@ pub(super) fn writing<R>(parts: &mut Written, write: impl FnOnce() -> R) -> R {
 }
 
 /// Lets something be read of a digest with these parts, and the groups of all senders.
+/// `before`: how many of them are of earlier ones.
 pub(super) fn reading<R>(
     digest: &str,
     parts: &mut Vec<Part>,
+    before: usize,
     groups: &Arc<Mutex<Groups>>,
     read: impl FnOnce() -> R,
 ) -> R {
-    let now = Read { digest: digest.into(), parts: std::mem::take(parts), groups: Arc::clone(groups) };
+    let lines = parts.iter().skip(before).map(|part| match part {
+        Part::Text(place) => Range::clone(place),
+        Part::Value(_) => 0..0,
+    });
+    let lines = lines.collect();
+    let now = Read {
+        digest: digest.into(),
+        parts: std::mem::take(parts),
+        groups: Arc::clone(groups),
+        before,
+        lines,
+        forms: HashMap::new(),
+        left: MAX_TOLD,
+    };
     CURRENT.set(Current::Reading(now));
     let result = read();
     if let Current::Reading(now) = CURRENT.replace(Current::Nothing) {
         *parts = now.parts;
     }
     result
+}
+
+/// What a line stands for in the digest that is read.
+pub fn parsed<T: DeserializeOwned, E: serde::de::Error>(line: &str) -> Result<T, E> {
+    let Some(told) = line.strip_prefix(MARK) else { return serde_json::from_str(line).map_err(E::custom) };
+    let (number, changes) = told.split_at(told.find(' ').unwrap_or(told.len()));
+    let form = number.parse().ok().and_then(form).ok_or_else(|| E::custom("there is no such part to be told by"))?;
+    form.read(changes).map_err(E::custom)
+}
+
+/// The part by whose form others are told, of the digest that is read.
+fn form(number: usize) -> Option<Rc<Form>> {
+    CURRENT.with_borrow_mut(|current| {
+        let Current::Reading(read) = current else { return None };
+        let form = match read.forms.get(&number) {
+            Some(form) => Rc::clone(form),
+            None => {
+                let line = read.lines.get(number.checked_sub(read.before)?)?.clone();
+                let form = Rc::new(Form::new(read.digest.get(line)?).ok()?);
+                read.forms.insert(number, Rc::clone(&form));
+                form
+            }
+        };
+        read.left = read.left.checked_sub(form.len())?;
+        Some(form)
+    })
 }
 
 /// The group of which that is the text, for the digest that is read.
@@ -91,28 +152,75 @@ pub(super) fn group(text: &str) -> Option<Group> {
     })
 }
 
+/// The number of a group in the digest that is written; `text` makes what is written of it.
+pub(super) fn put_group<E>(group: &Group, text: impl FnOnce() -> Result<String, E>) -> Result<usize, E> {
+    let place = (group.as_ptr().addr(), group.len());
+    let known = CURRENT.with_borrow(|current| match current {
+        Current::Writing(written) => written.groups.get(&place).map(|(_, number)| *number),
+        _ => None,
+    });
+    if let Some(number) = known {
+        return Ok(number);
+    }
+    // Groups of all senders are known by their texts.
+    let number = put_text::<Group>(text()?, false);
+    CURRENT.with_borrow_mut(|current| {
+        if let Current::Writing(written) = current {
+            written.groups.insert(place, (Group::clone(group), number));
+        }
+    });
+    Ok(number)
+}
+
 /// The number of a part in the digest that is written.
 pub fn put<T: Serialize + ?Sized + 'static, E: serde::ser::Error>(part: &T) -> Result<usize, E> {
     // What it is made of comes before it.
     let text = serde_json::to_string(part).map_err(E::custom)?;
-    Ok(put_text::<T>(text))
+    Ok(put_text::<T>(text, true))
+}
+
+/// The line of a part, told by another one of its form where there is one.
+fn told(written: &mut Written, kind: TypeId, number: usize, text: &str) -> String {
+    if !text.starts_with(['[', '{']) {
+        return text.to_owned();
+    }
+    let cut = Cut::new(text);
+    match written.forms.entry((kind, cut.rest.clone())) {
+        Entry::Occupied(known) => {
+            let (number, other, other_text) = known.get();
+            let line = cut.told_by(text, *number, other, other_text);
+            if line.len() >= text.len() || written.told.saturating_add(cut.steps) > MAX_TOLD {
+                return text.to_owned();
+            }
+            written.told += cut.steps;
+            line
+        }
+        Entry::Vacant(place) => {
+            place.insert((number, cut, text.to_owned()));
+            text.to_owned()
+        }
+    }
 }
 
 /// The same of a part of which there is the text.
-pub(super) fn put_text<T: ?Sized + 'static>(text: String) -> usize {
+fn put_text<T: ?Sized + 'static>(text: String, by_form: bool) -> usize {
     CURRENT.with_borrow_mut(|current| {
-        let Current::Writing(Written { numbers, new }) = current else { return usize::MAX };
-        let next = numbers.len();
-        *numbers.entry((TypeId::of::<T>(), text)).or_insert_with_key(|(_, text)| {
-            new.push(text.clone());
-            next
-        })
+        let Current::Writing(written) = current else { return usize::MAX };
+        let (kind, next) = (TypeId::of::<T>(), written.numbers.len());
+        let key = (kind, text);
+        if let Some(number) = written.numbers.get(&key) {
+            return *number;
+        }
+        let line = if by_form { told(written, kind, next, &key.1) } else { key.1.clone() };
+        written.new.push(line);
+        written.numbers.insert(key, next);
+        next
     })
 }
 
 /// The part of that number in the digest that is read.
 pub fn take<T: DeserializeOwned + Send + Sync + 'static, E: serde::de::Error>(number: usize) -> Result<Arc<T>, E> {
-    take_by(number, |text| serde_json::from_str(text).map(Arc::new).map_err(E::custom))
+    take_by(number, |line| parsed(line).map(Arc::new))
 }
 
 /// The same of a part that is made of its text otherwise.

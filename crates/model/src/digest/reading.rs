@@ -66,7 +66,7 @@ fn next(parts: &mut Vec<Part>, groups: &Arc<Mutex<Groups>>, digest: &str) -> Res
     parts.extend(lines.by_ref().take(head.parts).map(place));
     let last = lines.next().filter(|_| lines.next().is_none());
     let text = last.ok_or_else(|| DigestError("a digest of another length than it says".to_owned()))?;
-    let snapshot: Snapshot = reading(digest, parts, groups, || serde_json::from_str(text)).map_err(wrong)?;
+    let snapshot: Snapshot = reading(digest, parts, before, groups, || serde_json::from_str(text)).map_err(wrong)?;
     // What nobody has asked for is nothing that later ones may have.
     for part in parts.iter_mut().skip(before) {
         if let Part::Text(place) = part {

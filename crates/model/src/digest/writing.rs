@@ -22,6 +22,9 @@ impl Digester {
         }
         let known = self.parts.numbers.len();
         let text = writing(&mut self.parts, || serde_json::to_string(snapshot));
+        self.parts.groups.clear();
+        self.parts.forms.clear();
+        self.parts.told = 0;
         let parts = std::mem::take(&mut self.parts.new);
         let head = serde_json::to_string(&Head { digest: VERSION, known, parts: parts.len() })?;
         Ok(std::iter::once(head).chain(parts).chain([text?]).collect::<Vec<_>>().join("\n"))
