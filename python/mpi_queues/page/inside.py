@@ -30,10 +30,13 @@ MOST_WHOLE = 2048
 _PLAIN = 128 << 10
 
 #: A larger file is none of ours, and a larger text in it neither, in bytes.
-_LARGEST_FILE, _LARGEST_TEXT = 256 << 20, 2 << 30
+_LARGEST_FILE, _LARGEST_TEXT = 256 << 20, 512 << 20
 
 #: As elements are written here; nothing of a stranger has these characters.
-_DATA = '<script type="application/json" id="{}" data-form="([a-z]+)"( data-without="processes")?>([^<]*)</script>'
+_DATA = re.compile(
+    rb'<script type="application/json" id="(snapshot|tables)" data-form="([a-z]+)"( data-without="processes")?>'
+    rb"([^<]*)</script>"
+)
 
 #: So that nothing in a text ends the element, or is a line end for scripts only.
 _ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
@@ -107,8 +110,10 @@ def read(path: Path) -> Snapshot:
 
 
 def _packed(content: bytes, name: str) -> Optional[Packed]:
-    found = re.search(_DATA.format(name).encode(), content)
-    return None if found is None else Packed(found[1].decode(), found[3].decode("utf-8", "replace"), bool(found[2]))
+    for found in _DATA.finditer(content):
+        if found[1] == name.encode():
+            return Packed(found[2].decode(), found[4].decode("utf-8", "replace"), bool(found[3]))
+    return None
 
 
 def _unpacked(packed: Packed) -> str:
@@ -132,7 +137,7 @@ def _unpacked(packed: Packed) -> str:
         piece = stream.decompress(rest, 16 << 20)
         size += len(piece)
         if size > _LARGEST_TEXT:
-            raise ValueError(f"it is longer than {_LARGEST_TEXT >> 30} GiB")
+            raise ValueError(f"it is longer than {_LARGEST_TEXT >> 20} MiB")
         pieces.append(piece)
         rest = stream.unconsumed_tail
     if not stream.eof:
