@@ -30,14 +30,12 @@ MOST_WHOLE = 2048
 _PLAIN = 128 << 10
 
 #: A larger file is none of ours, and a larger text in it neither, in bytes.
-_LARGEST_FILE, _LARGEST_TEXT = 256 << 20, 2 << 30
+_LARGEST_FILE, _LARGEST_TEXT = 256 << 20, 512 << 20
 
 #: As elements are written here; nothing of a stranger has these characters.
-_SNAPSHOT = re.compile(
-    rb'<script type="application/json" id="snapshot" data-form="([a-z]+)"( data-without="processes")?>([^<]*)</script>'
-)
-_TABLES = re.compile(
-    rb'<script type="application/json" id="tables" data-form="([a-z]+)"( data-without="processes")?>([^<]*)</script>'
+_DATA = re.compile(
+    rb'<script type="application/json" id="(snapshot|tables)" data-form="([a-z]+)"( data-without="processes")?>'
+    rb"([^<]*)</script>"
 )
 
 #: So that nothing in a text ends the element, or is a line end for scripts only.
@@ -97,13 +95,13 @@ def read(path: Path) -> Snapshot:
         raise UserError(f"{shown(os.fspath(path))}: {error.strerror or error}", kind="recording") from None
     if len(content) > _LARGEST_FILE:
         raise _damaged(path, f"it is larger than {_LARGEST_FILE >> 20} MiB")
-    found = _packed(_SNAPSHOT.search(content))
+    found = _packed(content, "snapshot")
     if found is None:
         raise _damaged(path, "the data that mpi-queues report writes into it is not there")
     try:
         if not found.without:
             return Snapshot.from_json(_unpacked(found))
-        tables = _packed(_TABLES.search(content))
+        tables = _packed(content, "tables")
         if tables is None:
             raise ValueError("the tables are not there")
         return Snapshot.from_json(with_processes(json.loads(_unpacked(found)), json.loads(_unpacked(tables))))
@@ -111,8 +109,11 @@ def read(path: Path) -> Snapshot:
         raise _damaged(path, f"its data cannot be read: {error}") from None
 
 
-def _packed(found: Optional[re.Match[bytes]]) -> Optional[Packed]:
-    return None if found is None else Packed(found[1].decode(), found[3].decode("utf-8", "replace"), bool(found[2]))
+def _packed(content: bytes, name: str) -> Optional[Packed]:
+    for found in _DATA.finditer(content):
+        if found[1] == name.encode():
+            return Packed(found[2].decode(), found[4].decode("utf-8", "replace"), bool(found[3]))
+    return None
 
 
 def _unpacked(packed: Packed) -> str:
@@ -136,7 +137,7 @@ def _unpacked(packed: Packed) -> str:
         piece = stream.decompress(rest, 16 << 20)
         size += len(piece)
         if size > _LARGEST_TEXT:
-            raise ValueError(f"it is longer than {_LARGEST_TEXT >> 30} GiB")
+            raise ValueError(f"it is longer than {_LARGEST_TEXT >> 20} MiB")
         pieces.append(piece)
         rest = stream.unconsumed_tail
     if not stream.eof:

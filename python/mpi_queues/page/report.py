@@ -29,10 +29,8 @@ def html(diagnosis: Diagnosis, *, source: bool = True) -> str:
     parts: Dict[str, Child] = {
         "title": title(diagnosis),
         "about": about(diagnosis),
-        "nav": [
-            _link("movement", "What moved") if moved else None,
-            _link("time-line", "Time line", "scripted") if recorded else None,
-        ],
+        "nav-movement": _link("movement", "What moved") if moved else None,
+        "nav-time-line": _link("time-line", "Time line", "scripted") if recorded else None,
         "cause": cause.cause(diagnosis, source=source),
         "graph": _graph(graph, diagnosis),
         "findings": cause.findings_table(diagnosis),
