@@ -61,6 +61,9 @@ BOUNDED: Dict[Tuple[str, str], str] = {
     ("symbols/source.rs", "bytes.try_reserve_exact(length)"): "the caller's limit, and the size of the file",
     ("symbols/source.rs", "bytes.resize(length, 0)"): "as above",
     ("unwind/signal.rs", "(0..=machine.program_counter()).collect()"): "the registers of a machine",
+    ("analysis/recorded/groups.rs", "vec![None; size]"): "the room that all groups have together",
+    ("session/recorded/mod.rs", "(0..size).map(Some).collect()"): "one group, of MOST_MEMBERS at most",
+    ("python/many.rs", "(0..size).filter("): "as many as the caller names at most",
     ("acquisition/mpi2dd/strings.rs", "(0..len).map_while"): "a text, read byte by byte to the first that fails",
 }
 
