@@ -96,8 +96,9 @@ pub fn read<T: Target>(target: &T, name: &dyn Fn(HandleWord) -> Option<Text>) ->
     let (communicators, named) = reading.communicators()?;
     found.communicators = communicators;
     found.threads = reading.threads(&named);
-    found.requests = reading.requests(&named)?;
-    let (open, current) = (reading.open_requests(&named)?, reading.current(&named));
+    let rows = reading.request_rows()?;
+    found.requests = reading.requests(&rows, &named);
+    let (open, current) = (reading.open_requests(&rows, &named), reading.current(&named));
     let stage = match header.stage {
         record_format::stage::BEFORE => Some(Stage::NotInitialized),
         record_format::stage::RUNNING => Some(Stage::Initialized),

@@ -10,9 +10,9 @@ use record_format::{COUNT_BITS, FORTRAN_HANDLE, NOT_GIVEN, SECOND_HALF};
 use target::Target;
 use target::address::TargetAddr;
 
+use crate::Reading;
 use crate::rows::Row;
 use crate::tables::{Named, elements, handle};
-use crate::{HistoryError, Reading};
 
 /// Requests of one call that are looked at.
 const MOST_WAITED: u64 = 1 << 14;
@@ -96,11 +96,11 @@ pub struct Current {
 }
 
 impl<T: Target> Reading<'_, T> {
-    pub(crate) fn open_requests(&self, named: &Named) -> Result<Vec<OpenRequest>, HistoryError> {
+    pub(crate) fn open_requests(&self, rows: &[Vec<u8>], named: &Named) -> Vec<OpenRequest> {
         use format::Request as Row_;
         let mut found = Vec::new();
-        for row in self.request_rows()? {
-            let row = Row(&row);
+        for row in rows {
+            let row = Row(row);
             let state = row.u32(offset_of!(Row_, state));
             let count = row.u64(offset_of!(Row_, count));
             let first = Message {
@@ -131,7 +131,7 @@ impl<T: Target> Reading<'_, T> {
             ));
         }
         found.sort_by_key(|(time, _)| *time);
-        Ok(found.into_iter().map(|(_, request)| request).collect())
+        found.into_iter().map(|(_, request)| request).collect()
     }
 
     /// The calls that threads are in.

@@ -19,6 +19,9 @@ use crate::{COLLECTIVES_TOLD, HistoryError, Reading};
 const MOST_REQUESTS: usize = 1 << 14;
 const MOST_COMMUNICATORS: usize = 1 << 12;
 
+/// So many requests are read one by one.
+const FEW_REQUESTS: usize = 64;
+
 /// A function by its number.
 pub(crate) struct FunctionRow {
     pub name: Text,
@@ -154,12 +157,19 @@ impl<T: Target> Reading<'_, T> {
         Ok(Some(found))
     }
 
-    /// The rows of open requests.
+    /// The rows of open requests. Of many the whole table is read at once.
     pub(crate) fn request_rows(&self) -> Result<Vec<Vec<u8>>, HistoryError> {
         use format::Request as Row_;
-        let mut found = Vec::new();
-        for (number, key) in used(self.target, &self.header.request_keys, MOST_REQUESTS)? {
-            let bytes = self.header.requests.row(self.target, number)?;
+        let (table, target) = (&self.header.requests, self.target);
+        let used = used(target, &self.header.request_keys, MOST_REQUESTS)?;
+        let whole = if used.len() > FEW_REQUESTS { table.rows(target, 0, table.count)? } else { Vec::new() };
+        let all: Vec<Row<'_>> = table.each(&whole).collect();
+        let mut found = Vec::with_capacity(used.len());
+        for (number, key) in used {
+            let bytes = match usize::try_from(number).ok().and_then(|number| all.get(number)) {
+                Some(row) => row.0.to_vec(),
+                None => table.row(target, number)?,
+            };
             let row = Row(&bytes);
             // Else it is torn, or another one by now.
             if row.u64(offset_of!(Row_, number)) != 0 && row.u64(offset_of!(Row_, request)) == key {
@@ -169,11 +179,11 @@ impl<T: Target> Reading<'_, T> {
         Ok(found)
     }
 
-    pub(crate) fn requests(&self, named: &Named) -> Result<Vec<RecordedRequest>, HistoryError> {
+    pub(crate) fn requests(&self, rows: &[Vec<u8>], named: &Named) -> Vec<RecordedRequest> {
         use format::Request as Row_;
         let mut found = Vec::new();
-        for bytes in self.request_rows()? {
-            let row = Row(&bytes);
+        for bytes in rows {
+            let row = Row(bytes);
             let made_by = row.u64(offset_of!(Row_, number));
             let key = row.u64(offset_of!(Row_, request));
             let state = row.u32(offset_of!(Row_, state));
@@ -207,7 +217,7 @@ impl<T: Target> Reading<'_, T> {
             found.push((time, request));
         }
         found.sort_by_key(|(time, _)| *time);
-        Ok(found.into_iter().map(|(_, request)| request).collect())
+        found.into_iter().map(|(_, request)| request).collect()
     }
 
     /// The function of a row by what its count has above it, and whether its object is a communicator.

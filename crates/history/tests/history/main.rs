@@ -3,11 +3,11 @@
 
 use std::mem::{offset_of, size_of};
 
-use history::{HistoryError, read};
+use history::{HistoryError, Peer, Tag, read};
 use made_up::rng::Rng;
 use model::{HandleWord, History, RecordedState};
 use record_format as format;
-use record_format::{COLLECTIVES, COUNT_BITS, MAGIC, NOT_GIVEN, SYMBOL, VERSION};
+use record_format::{COLLECTIVES, COMMUNICATOR_NAME, COUNT_BITS, MAGIC, MessageKey, NOT_GIVEN, SYMBOL, VERSION};
 use target::address::TargetAddr;
 use target::mock::MockTarget;
 use target::{Image, TargetAbi};
@@ -83,6 +83,18 @@ impl Record {
             record.u32(at + offset_of!(format::Collective, root), number as u32);
             record.u64(at + offset_of!(format::Collective, call), 4 + number);
         }
+        let keys = record.table(offset_of!(format::Header, message_keys), 8, 4);
+        let counts = record.table(offset_of!(format::Header, message_counts), 8, 4);
+        // Two threads at once have made two rows of one key.
+        for (row, (received, number)) in [(false, 5), (true, 3), (false, 2)].into_iter().enumerate() {
+            let key = MessageKey { communicator: 1, received, peer: 1, tag: 17 };
+            record.u64(keys + 8 * row, key.word().unwrap());
+            record.u64(counts + 8 * row, number);
+        }
+        let names = record.table(offset_of!(format::Header, communicator_names), COMMUNICATOR_NAME, 2);
+        record.bytes[names + COMMUNICATOR_NAME..][..4].copy_from_slice(b"halo");
+        record.u32(offset_of!(format::Header, header_bytes), size_of::<format::Header>() as u32);
+        record.u32(offset_of!(format::Header, family), format::family::MPICH);
         let total = record.bytes.len() as u64;
         record.u64(offset_of!(format::Header, total_bytes), total);
         record
@@ -149,6 +161,44 @@ fn what_is_kept_is_told() {
     let told: Vec<_> =
         world.latest.iter().map(|one| (one.number, &*one.function, one.given.peer, one.inside)).collect();
     assert_eq!(told, [(1, "MPI_Bcast", Some(1), false), (2, "MPI_Bcast", Some(2), true)]);
+}
+
+#[test]
+fn messages_are_counted_by_peer_and_tag() {
+    let found = Record::new().read().unwrap().unwrap();
+    let messages = found.communicators[0].messages.clone().unwrap();
+    let told: Vec<_> = messages.iter().map(|one| (one.peer, one.tag, one.sent, one.received)).collect();
+    assert_eq!(told, [(1, 17, 7, 3)]);
+    // A record from before they were counted has a shorter header.
+    let mut older = Record::new();
+    older.u32(offset_of!(format::Header, header_bytes), offset_of!(format::Header, message_keys) as u32);
+    assert_eq!(older.read().unwrap().unwrap().communicators[0].messages, None);
+}
+
+#[test]
+fn a_communicator_has_the_name_that_the_program_gave_it() {
+    let record = read(&Record::new().target(), &|_| None).unwrap().unwrap();
+    assert_eq!(record.history.communicators[0].name.as_deref(), Some("halo"));
+}
+
+#[test]
+fn what_is_open_is_told_as_it_was_given() {
+    let record = read(&Record::new().target(), &|_| None).unwrap().unwrap();
+    let [current] = record.current.as_slice() else { panic!("{record:?}") };
+    assert_eq!((current.kernel_thread, &*current.posted.function), (4242, "MPI_Recv"));
+    assert_eq!(current.posted.communicator, Some(HandleWord(WORLD)));
+    assert_eq!((current.posted.first.peer, current.posted.first.tag), (Peer::Rank(1), Tag::Number(17)));
+    let told: Vec<_> = record.open.iter().map(|one| (one.request, one.active, one.persistent)).collect();
+    assert_eq!(told, [(HandleWord(0x9001), true, false), (HandleWord(0x9003), false, true)]);
+    // Negative numbers mean what they mean in this MPI.
+    let mut any = Record::new();
+    let calls = u64::from_le_bytes(any.bytes[offset_of!(format::Header, calls)..][..8].try_into().unwrap()) as usize;
+    let at = calls + 5 % RING * size_of::<format::Call>();
+    for (number, peer) in [(-2, Peer::Any), (-1, Peer::Null), (-9, Peer::Unknown)] {
+        any.u32(at + offset_of!(format::Call, peer), number as u32);
+        let record = read(&any.target(), &|_| None).unwrap().unwrap();
+        assert_eq!(record.current[0].posted.first.peer, peer);
+    }
 }
 
 #[test]
