@@ -24,3 +24,18 @@ def test_random_messages(any_mpi: MpiBuild, seed: int) -> None:
     program = recorder.compiled(any_mpi, "counts.c")
     with Job(any_mpi, program, str(seed), "300", ranks=3) as job:
         _assert_counts(job, 3)
+
+
+@pytest.mark.parametrize("binding", [1, 2, 3])
+def test_messages_from_anybody_in_fortran(fortran_mpi: MpiBuild, binding: int) -> None:
+    program = recorder.compiled(fortran_mpi, "counts.F90", f"-DBINDING={binding}")
+    with Job(fortran_mpi, program, ranks=2) as job:
+        for rank in range(2):
+            record = job.waiting(rank, "MPI_Recv")
+            copy = next(
+                one for one in record.live() if record.names_of_communicators.get(one.handle) == "halo of Fortran"
+            )
+            told = {key: number for key, number in record.messages.items() if key.communicator == copy.handle}
+            tags = job.truth[rank]["tags"]
+            assert told == {Message(copy.handle, received, rank, tag): 1 for received in (False, True) for tag in tags}
+            assert not record.untold[copy.handle] and not any(record.lost.values())

@@ -166,6 +166,7 @@ class Record:
     communicators: List[Communicator]
     messages: Dict[Message, int]
     untold: Dict[int, int]
+    names_of_communicators: Dict[int, str]
 
     def call_of(self, row: int = 0) -> Optional[Call]:
         """The call that a thread is in."""
@@ -258,6 +259,7 @@ def parse(read: Read, address: int) -> Record:
     lost = dict(zip(COUNTERS, rest))
     sections["message_keys"], sections["message_counts"] = Section(*rest[6:9]), Section(*rest[9:12])
     lost["lost_messages"] = rest[12]
+    sections["communicator_names"] = Section(*rest[13:16])
     tables = {
         name: read(address + one.offset, one.stride * one.count)
         for name, one in sections.items()
@@ -308,7 +310,7 @@ def parse(read: Read, address: int) -> Record:
         )  # fmt: skip
     requests.sort(key=lambda one: (one.thread, one.number))
     communicators = []
-    handles, untold = {}, {}
+    handles, untold, names = {}, {}, {}
     of_all = sections["collectives"]
     each = of_all.count // sections["communicators"].count
     for at, row in enumerate(rows("communicators")):
@@ -326,6 +328,8 @@ def parse(read: Read, address: int) -> Record:
                 latest.append(Collective(number, call, site, caller, value, datatype, op, root, name))
         communicators.append(Communicator(*parts, sorted(latest)))
         handles[at] = parts[0]
+        name = tables["communicator_names"][at * 64 : (at + 1) * 64]
+        names[parts[0]] = name.split(b"\0")[0].decode()
         (untold[parts[0]],) = struct.unpack_from("=I", row, 120)
     messages = {}
     count = sections["message_keys"].count
@@ -337,7 +341,7 @@ def parse(read: Read, address: int) -> Record:
     return Record(
         address, pid, forked_from, family, stage, level, rank, size, total, resolution,
         first, newest,
-        lost, functions, threads, calls, requests, communicators, messages, untold,
+        lost, functions, threads, calls, requests, communicators, messages, untold, names,
     )  # fmt: skip
 
 
