@@ -114,6 +114,9 @@ pub(super) fn fill(process: &mut Process, record: &Record) {
     for communicator in &mut process.communicators {
         let known = record.history.communicators.iter().find(|known| Some(known.handle) == communicator.handle);
         let Some(known) = known else { continue };
+        // It names the communicator as well as a context id does: the same in all members, and no other has it.
+        let identity = || known.identity.map(|identity| identity.to_string().into());
+        communicator.context_id = communicator.context_id.take().or_else(identity);
         communicator.next_sequence = i64::try_from(known.started).ok().and_then(|number| number.checked_add(1));
         (*communicator.pending_sends, *communicator.pending_receives) = (Queue::default(), Queue::default());
         *communicator.unexpected_messages = Queue::no_information(UNEXPECTED);
