@@ -164,7 +164,8 @@ def _source(source: str, plugin: Optional[Path]) -> Tuple[str, Optional[str]]:
     if plugin is None:
         return source, None
     if source in ("builtin", "recorder"):
-        raise UsageError(f"source={source!r} uses no plug-in", help='leave out plugin=, or say source="plugin"')
+        named = "the built-in reader" if source == "builtin" else "what the flight recorder has seen"
+        raise UsageError(f"{named} uses no plug-in", help='leave out plugin=, or say source="plugin"')
     return "plugin", existing_plugin(os.fspath(plugin), 'leave out plugin= to have it searched for: source="plugin"')
 
 

@@ -63,7 +63,7 @@ def test_a_command_that_fails_has_a_status(comms_job: Job) -> None:
             "timeout 0: not a time of 1 to 1000000 seconds; nothing was changed\ntype, for example: mpi config",
         ),
         ("timeout ²", "timeout ²: not a time of 1 to 1000000 seconds; nothing was changed\n"),
-        ("source magic", "source magic: not one of auto, builtin, plugin; nothing was changed\n"),
+        ("source magic", "source magic: not one of auto, builtin, plugin, recorder; nothing was changed\n"),
         ("limit 0", "limit 0: neither a number of rows nor 'unlimited'; nothing was changed\n"),
         ("internal 2", "internal 2: neither on nor off; nothing was changed\n"),
     ],

@@ -212,7 +212,7 @@ def test_signals_have_it_written_and_nothing_is_replaced(
     watch.send_signal(signal.SIGTERM)
     _, error = watch.communicate(timeout=GUARD)
     assert watch.returncode == 128 + signal.SIGTERM, error
-    second = ["diagnosis-2.json", "diagnosis-2.txt", "job-2.mpirec"]
+    second = ["diagnosis-2.html", "diagnosis-2.json", "diagnosis-2.txt", "job-2.mpirec"]
     assert sorted(os.listdir(tmp_path)) == sorted([*FILES, *second])
     assert {name: (tmp_path / name).read_bytes() for name in FILES} == first
     assert "because of SIGTERM" in (tmp_path / "diagnosis-2.txt").read_text()
