@@ -8,8 +8,7 @@ use model::{RequestState, Snapshot, Text};
 /// Takes requests of such collectives for complete: nobody else must do anything for them. Whether the library has done with
 /// them the recorder does not know.
 pub(super) fn settle(snapshot: &mut Snapshot, members: &Members) {
-    let known = |process, communicator| recorded(snapshot, process, communicator);
-    let Some(first) = members.first().and_then(|first| known(first.process, first.communicator)) else { return };
+    let Some(first) = members.first().and_then(|first| recorded(snapshot, first)) else { return };
     let size = first.size.unwrap_or(i64::MAX).saturating_add(first.remote_size.unwrap_or(0));
     if i64::try_from(members.len()).is_ok_and(|read| read < size) {
         return;
@@ -40,7 +39,7 @@ pub(super) fn settle(snapshot: &mut Snapshot, members: &Members) {
 fn begun_by_all(snapshot: &Snapshot, members: &Members) -> HashSet<u64> {
     let mut called: HashMap<u64, (&Text, Option<i64>, usize)> = HashMap::new();
     for member in members {
-        let Some(known) = recorded(snapshot, member.process, member.communicator) else { continue };
+        let Some(known) = recorded(snapshot, member) else { continue };
         for one in known.latest.iter().filter(|one| one.started > 0) {
             let (function, root, count) = called.entry(one.started).or_insert((&one.function, one.given.peer, 0));
             if *function == &one.function && *root == one.given.peer {

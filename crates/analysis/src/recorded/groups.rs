@@ -1,6 +1,8 @@
 //! Who is in a communicator: each member knows its own rank in it.
 
-use super::{Members, recorded};
+use super::{Members, communicator, recorded};
+use std::sync::Arc;
+
 use model::{Group, Snapshot};
 
 /// All groups that are written out here have no more members: sizes are read from memory.
@@ -9,15 +11,18 @@ pub(super) const MOST_MEMBERS: usize = 1 << 22;
 /// Tells each member who the others are, as far as these were read. `room`: for how many members there is room yet.
 pub(super) fn tell(snapshot: &mut Snapshot, members: &Members, room: &mut usize) {
     let [first, second] = [false, true].map(|side| group(snapshot, members, side, room));
+    // Members mostly have one group in common, which is looked through once.
+    let mut whole: Option<Group> = None;
     for member in members {
-        let known = recorded(snapshot, member.process, member.communicator);
-        let is_inter = known.is_some_and(|known| known.remote_size.is_some());
-        let Some(process) = snapshot.processes.get_mut(member.process) else { continue };
-        let Some(communicator) = process.communicators.get_mut(member.communicator) else { continue };
+        let is_inter = recorded(snapshot, member).is_some_and(|known| known.remote_size.is_some());
+        let Some(communicator) = communicator(snapshot, member) else { continue };
         let (own, other) = if member.second { (&second, &first) } else { (&first, &second) };
         // That of MPI_COMM_WORLD is known whole.
-        if communicator.group.as_ref().is_none_or(|group| group.contains(&None)) {
-            communicator.group.clone_from(own);
+        let is_known = |group: &Group| whole.as_ref().is_some_and(|known| Arc::ptr_eq(known, group));
+        match &communicator.group {
+            Some(group) if is_known(group) => {}
+            Some(group) if !group.contains(&None) => whole = Some(Arc::clone(group)),
+            _ => communicator.group.clone_from(own),
         }
         if is_inter {
             communicator.remote_group.clone_from(other);
@@ -33,7 +38,7 @@ pub(super) fn tell(snapshot: &mut Snapshot, members: &Members, room: &mut usize)
 /// One of the two groups; `None` where it has no members, or their number is not known.
 fn group(snapshot: &Snapshot, members: &Members, second: bool, room: &mut usize) -> Option<Group> {
     let size = members.iter().find_map(|member| {
-        let known = recorded(snapshot, member.process, member.communicator)?;
+        let known = recorded(snapshot, member)?;
         if member.second == second { known.size } else { known.remote_size }
     });
     let size = usize::try_from(size?).ok().filter(|size| *size > 0)?;

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 
-use super::{Members, recorded};
+use super::{Member, Members, communicator, recorded};
 use model::{Operation, OperationStatus, Queue, QueueKind, QueueState, Remark, Snapshot};
 
 /// So many messages of one sender and tag are listed; the others are only counted.
@@ -35,40 +35,54 @@ struct Counts {
     untold: u64,
 }
 
+impl Counts {
+    /// Whether nothing is missing in them.
+    fn is_sure(self) -> bool {
+        self.whole && self.untold == 0
+    }
+}
+
+/// The operations of one member that wait, in their order, by the other rank and the tag.
+#[derive(Debug, Default)]
+struct Waiting {
+    sends: HashMap<(i64, i64), Vec<usize>>,
+    /// Those that name both.
+    receives: HashMap<(i64, i64), Vec<usize>>,
+}
+
 /// Sets the state of the operations of a communicator's members, and lists the messages that nobody has received.
 pub(super) fn settle(snapshot: &mut Snapshot, members: &Members) {
-    let counts: Vec<Counts> =
-        members.iter().map(|member| counts_of(snapshot, member.process, member.communicator)).collect();
-    let by_rank: HashMap<(bool, i64), usize> =
-        members.iter().enumerate().map(|(at, member)| ((member.second, member.rank), at)).collect();
-    for (member, known) in members.iter().zip(&counts) {
-        begin(snapshot, member.process, member.communicator, known.untold);
-    }
-    for (way, numbers) in ways(snapshot, members, &counts, &by_rank) {
+    let counts: Vec<Counts> = members.iter().map(|member| counts_of(snapshot, member)).collect();
+    let waiting: Vec<Waiting> =
+        members.iter().zip(&counts).map(|(member, known)| begin(snapshot, member, known.untold)).collect();
+    for (way, numbers) in ways(snapshot, members, &counts) {
         if counts[way.from].untold == 0
             && counts[way.to].untold == 0
             && let (Some(sent), Some(received)) = (numbers.sent, numbers.received)
         {
-            of_way(snapshot, members, way, sent, received);
+            of_way(snapshot, members, &waiting, way, sent, received);
         }
     }
-    for (at, member) in members.iter().enumerate() {
-        finish(snapshot, members, at, &counts, &by_rank, member.second);
+    let sides = [false, true].map(|second| {
+        let of_side = || members.iter().zip(&counts).filter(move |(member, _)| member.second == second);
+        (of_side().count(), of_side().all(|(_, counts)| counts.is_sure()))
+    });
+    for (member, known) in members.iter().zip(&counts) {
+        finish(snapshot, member, *known, sides);
     }
 }
 
-fn counts_of(snapshot: &Snapshot, process: usize, communicator: usize) -> Counts {
-    let known = recorded(snapshot, process, communicator);
-    let history = snapshot.processes.get(process).and_then(|process| process.history.as_ref());
+fn counts_of(snapshot: &Snapshot, member: &Member) -> Counts {
+    let known = recorded(snapshot, member);
+    let history = snapshot.processes.get(member.process).and_then(|process| process.history.as_ref());
     let lost = history.is_none_or(|history| history.lost_messages > 0 || history.lost_calls > 0 || history.bypassed);
     let counted = known.is_some_and(|known| known.messages.is_some());
     Counts { whole: counted && !lost, untold: known.map_or(0, |known| known.untold) }
 }
 
 /// All operations as the recorder has them, before anything is concluded.
-fn begin(snapshot: &mut Snapshot, process: usize, communicator: usize, untold: u64) {
-    let Some(process) = snapshot.processes.get_mut(process) else { return };
-    let Some(communicator) = process.communicators.get_mut(communicator) else { return };
+fn begin(snapshot: &mut Snapshot, member: &Member, untold: u64) -> Waiting {
+    let Some(communicator) = communicator(snapshot, member) else { return Waiting::default() };
     for queue in [&mut communicator.pending_sends, &mut communicator.pending_receives] {
         if queue.operations.iter().any(|one| one.status != OperationStatus::Pending) {
             queue.operations.iter_mut().for_each(|one| one.status = OperationStatus::Pending);
@@ -78,19 +92,35 @@ fn begin(snapshot: &mut Snapshot, process: usize, communicator: usize, untold: u
         }
     }
     *communicator.unexpected_messages = Queue::default();
+    Waiting {
+        sends: by_rank_and_tag(&communicator.pending_sends),
+        receives: by_rank_and_tag(&communicator.pending_receives),
+    }
+}
+
+fn by_rank_and_tag(queue: &Queue) -> HashMap<(i64, i64), Vec<usize>> {
+    let mut found: HashMap<(i64, i64), Vec<usize>> = HashMap::new();
+    for (place, one) in queue.operations.iter().enumerate().filter(|(_, one)| !one.any_source && !one.tag_wild) {
+        if let (Some(rank), Some(tag)) = (one.desired_local_rank, one.desired_tag) {
+            found.entry((rank, tag)).or_default().push(place);
+        }
+    }
+    found
+}
+
+/// Whether a member's peers are in the second group.
+fn side_of_peers(member: &Member, is_inter: bool) -> bool {
+    member.second != is_inter
 }
 
 /// How many messages went each way, in one order.
-fn ways(
-    snapshot: &Snapshot,
-    members: &Members,
-    counts: &[Counts],
-    by_rank: &HashMap<(bool, i64), usize>,
-) -> BTreeMap<Way, Numbers> {
+fn ways(snapshot: &Snapshot, members: &Members, counts: &[Counts]) -> BTreeMap<Way, Numbers> {
+    let by_rank: HashMap<(bool, i64), usize> =
+        members.iter().enumerate().map(|(at, member)| ((member.second, member.rank), at)).collect();
     let mut found: BTreeMap<Way, Numbers> = BTreeMap::new();
     for (at, member) in members.iter().enumerate() {
-        let Some(known) = recorded(snapshot, member.process, member.communicator) else { continue };
-        let side = if known.remote_size.is_some() { !member.second } else { member.second };
+        let Some(known) = recorded(snapshot, member) else { continue };
+        let side = side_of_peers(member, known.remote_size.is_some());
         for count in known.messages.iter().flat_map(|all| all.iter()) {
             let Some(peer) = by_rank.get(&(side, count.peer)).copied() else { continue };
             if count.sent > 0 {
@@ -110,23 +140,14 @@ fn ways(
     found
 }
 
-fn of_way(snapshot: &mut Snapshot, members: &Members, way: Way, sent: u64, received: u64) {
+fn of_way(snapshot: &mut Snapshot, members: &Members, waiting: &[Waiting], way: Way, sent: u64, received: u64) {
     let (Some(from), Some(to)) = (members.get(way.from), members.get(way.to)) else { return };
-    let waiting = received.saturating_sub(sent);
-    let receives = operations(snapshot, to.process, to.communicator, QueueKind::PendingReceives);
-    keep_latest(receives, waiting, |one| {
-        !one.any_source
-            && !one.tag_wild
-            && one.desired_local_rank == Some(from.rank)
-            && one.desired_tag == Some(way.tag)
-    });
+    let receives = waiting.get(way.to).and_then(|one| one.receives.get(&(from.rank, way.tag)));
+    keep_latest(snapshot, to, QueueKind::PendingReceives, receives, received.saturating_sub(sent));
     let unreceived = sent.saturating_sub(received);
-    let sends = operations(snapshot, from.process, from.communicator, QueueKind::PendingSends);
-    let open = keep_latest(sends, unreceived, |one| {
-        one.desired_local_rank == Some(to.rank) && one.desired_tag == Some(way.tag)
-    });
-    let Some(process) = snapshot.processes.get_mut(to.process) else { return };
-    let Some(communicator) = process.communicators.get_mut(to.communicator) else { return };
+    let sends = waiting.get(way.from).and_then(|one| one.sends.get(&(to.rank, way.tag)));
+    let open = keep_latest(snapshot, from, QueueKind::PendingSends, sends, unreceived);
+    let Some(communicator) = communicator(snapshot, to) else { return };
     let queue = &mut communicator.unexpected_messages;
     let listed = unreceived.min(MOST_LISTED);
     queue.dropped = queue.dropped.saturating_add(unreceived - listed);
@@ -150,55 +171,44 @@ fn of_way(snapshot: &mut Snapshot, members: &Members, way: Way, sent: u64, recei
     }
 }
 
-fn operations(snapshot: &mut Snapshot, process: usize, communicator: usize, queue: QueueKind) -> &mut [Operation] {
-    let process = snapshot.processes.get_mut(process);
-    let communicator = process.and_then(|process| process.communicators.get_mut(communicator));
-    communicator.map_or(&mut [], |communicator| queue.of_mut(communicator).operations.as_mut_slice())
-}
-
-/// Of those that are meant the latest ones wait still, so many; the others are matched. Returns how many wait.
-fn keep_latest(operations: &mut [Operation], waiting: u64, is_meant: impl Fn(&Operation) -> bool) -> u64 {
-    let mut kept = 0;
-    for operation in operations.iter_mut().rev().filter(|one| is_meant(one)) {
-        if kept < waiting {
-            kept += 1;
-        } else {
+/// Of these operations the latest ones wait still, so many; the others are matched. Returns how many wait.
+fn keep_latest(
+    snapshot: &mut Snapshot,
+    member: &Member,
+    queue: QueueKind,
+    places: Option<&Vec<usize>>,
+    waiting: u64,
+) -> u64 {
+    let (Some(communicator), Some(places)) = (communicator(snapshot, member), places) else { return 0 };
+    let kept = places.len().min(usize::try_from(waiting).unwrap_or(usize::MAX));
+    let operations = &mut queue.of_mut(communicator).operations;
+    for place in &places[..places.len() - kept] {
+        if let Some(operation) = operations.get_mut(*place) {
             operation.status = OperationStatus::Matched;
         }
     }
-    kept
+    kept as u64
 }
 
-/// Says whether all messages to a member are known.
-fn finish(
-    snapshot: &mut Snapshot,
-    members: &Members,
-    at: usize,
-    counts: &[Counts],
-    by_rank: &HashMap<(bool, i64), usize>,
-    second: bool,
-) {
-    let Some(member) = members.get(at) else { return };
-    let known = recorded(snapshot, member.process, member.communicator);
+/// Says whether all messages to a member are known. `sides`: how many members of each group were read, and whether the counts
+/// of all these are sure.
+fn finish(snapshot: &mut Snapshot, member: &Member, own: Counts, sides: [(usize, bool); 2]) {
+    let known = recorded(snapshot, member);
     let inter = known.and_then(|known| known.remote_size);
     let size = inter.or_else(|| known.and_then(|known| known.size)).unwrap_or(0);
-    let side = if inter.is_some() { !second } else { second };
-    let read = members.iter().filter(|member| member.second == side).count() as i64;
-    let is_sure = |at: usize| counts.get(at).is_some_and(|counts| counts.whole && counts.untold == 0);
-    let peers = by_rank.iter().filter(|((one, _), _)| *one == side).all(|(_, at)| is_sure(*at));
-    let why = if !is_sure(at) {
+    let (read, peers) = sides[usize::from(side_of_peers(member, inter.is_some()))];
+    let why = if !own.is_sure() {
         Some(
             "not all of its messages could be counted: some were cancelled, freed, or had no room in the flight recorder",
         )
-    } else if read < size {
+    } else if i64::try_from(read).is_ok_and(|read| read < size) {
         Some("messages of members that were not read are not known")
     } else if !peers {
         Some("not all messages of other members could be counted")
     } else {
         None
     };
-    let Some(process) = snapshot.processes.get_mut(member.process) else { return };
-    let Some(communicator) = process.communicators.get_mut(member.communicator) else { return };
+    let Some(communicator) = communicator(snapshot, member) else { return };
     let queue = &mut communicator.unexpected_messages;
     if let Some(why) = why {
         (queue.state, queue.detail) = (QueueState::Error, Some(why.to_owned()));

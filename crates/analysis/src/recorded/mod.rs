@@ -12,7 +12,7 @@ mod messages;
 
 use hashbrown::HashMap;
 
-use model::{RecordedCommunicator, Snapshot, SourceKind, Text};
+use model::{Communicator, RecordedCommunicator, Snapshot, SourceKind, Text};
 
 /// A communicator of one process.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ fn of_all(snapshot: &Snapshot) -> Vec<Members> {
             continue;
         }
         for place in 0..process.communicators.len() {
-            let Some(known) = recorded(snapshot, index, place) else { continue };
+            let Some(known) = recorded_at(snapshot, index, place) else { continue };
             let (Some(identity), Some(rank)) = (known.identity, known.local_rank) else { continue };
             // Each process has its own MPI_COMM_SELF, and what is made of it.
             let alone = (known.size == Some(1) && known.remote_size.is_none()).then_some(index);
@@ -75,8 +75,17 @@ fn of_all(snapshot: &Snapshot) -> Vec<Members> {
     found
 }
 
-/// What the recorder has of a communicator.
-fn recorded(snapshot: &Snapshot, process: usize, communicator: usize) -> Option<&RecordedCommunicator> {
+/// What the recorder has of a member's communicator.
+fn recorded<'s>(snapshot: &'s Snapshot, member: &Member) -> Option<&'s RecordedCommunicator> {
+    recorded_at(snapshot, member.process, member.communicator)
+}
+
+/// A member's communicator, to be changed.
+fn communicator<'s>(snapshot: &'s mut Snapshot, member: &Member) -> Option<&'s mut Communicator> {
+    snapshot.processes.get_mut(member.process)?.communicators.get_mut(member.communicator)
+}
+
+fn recorded_at(snapshot: &Snapshot, process: usize, communicator: usize) -> Option<&RecordedCommunicator> {
     let process = snapshot.processes.get(process)?;
     let handle = process.communicators.get(communicator)?.handle?;
     process.history.as_ref()?.communicators.iter().find(|one| one.handle == handle)
