@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{LayoutChoice, Session, Wrappers, add_facts, kept_arguments, recorded, tell_missing};
+use super::{LayoutChoice, Session, Wrappers, add_facts, kept_arguments, tell_missing};
 use model::{Common, Facts, Process, Stack};
 use recording::Replay;
 use target::{Target, TargetError};
@@ -30,10 +30,7 @@ impl<T: Target> Session<T> {
         process.python_ended = told.ended;
         facts.stacks.iter_mut().for_each(|stack| wrappers.mark(stack));
         add_facts(process, facts);
-        let record = self.add_history(process, &facts.stacks);
-        if let Some(record) = &record {
-            recorded::tell_requests(process, &facts.stacks, record);
-        }
+        self.add_history(process, &facts.stacks);
         self.resolve_calls(process);
         kept_arguments::tell(process, &facts.stacks);
         tell_missing(process, missing);

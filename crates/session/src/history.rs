@@ -9,30 +9,25 @@ use model::{
 use target::Target;
 
 use super::{Session, recorded};
-use history::Record;
 
 /// So many operations that are told otherwise are named.
 const TOLD: usize = 4;
 
 impl<T: Target> Session<T> {
     /// Adds what the flight recorder keeps, where the process runs with it: of what its calls were given, and of operations
-    /// where its queues are not known. Returns the record.
-    pub fn add_history(&self, process: &mut Process, stacks: &[Stack]) -> Option<Record> {
+    /// where its queues are not known.
+    pub fn add_history(&self, process: &mut Process, stacks: &[Stack]) {
         let _request = self.target.budget().request();
         let named = process.communicators.iter().filter_map(|one| Some((one.handle?, one.name.clone())));
         let names: HashMap<HandleWord, Text> = named.collect();
         match self.record_of(&names) {
-            Ok(found) => {
-                let record = found?;
+            Ok(None) => {}
+            Ok(Some(record)) => {
                 recorded::fill(process, &record);
                 recorded::tell_calls(process, stacks, &record);
-                process.history = Some(record.history.clone().into());
-                Some(record)
+                process.history = Some(record.history.into());
             }
-            Err(error) => {
-                process.problems.push(error.to_string());
-                None
-            }
+            Err(error) => process.problems.push(error.to_string()),
         }
     }
 }

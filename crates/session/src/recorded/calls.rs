@@ -4,7 +4,6 @@ use functions::{Direction, Function, Started};
 use history::{Current, Message, OpenRequest, Peer, Record, Tag};
 use model::{
     Argument, Call, CallRequest, Communicator, HandleWord, Process, RequestSort, RequestState, SourceKind, Stack,
-    StartedBy, StartedHow,
 };
 
 /// `Argument.origin` of these.
@@ -17,6 +16,7 @@ const TAGS: [&str; 2] = ["tag", "sendtag"];
 /// Says of calls what they were given: peer, tag, communicator, requests. What the source or debug information tells stays.
 pub fn tell_calls(process: &mut Process, stacks: &[Stack], record: &Record) {
     let mut calls = std::mem::take(&mut process.calls);
+    let no_reader = process.source.as_ref().is_some_and(|source| source.kind == SourceKind::Recorder);
     for call in &mut calls {
         let Some(current) = current(call, stacks, record) else { continue };
         let Some(function) = functions::find(&call.c_name()) else { continue };
@@ -28,6 +28,11 @@ pub fn tell_calls(process: &mut Process, stacks: &[Stack], record: &Record) {
             if !call.arguments.is_empty() {
                 call.arguments_unknown = None;
             }
+        }
+        if no_reader {
+            let waited = (0..).zip(&current.requests);
+            let one = |(index, handle): (i64, &HandleWord)| request(index, *handle, record, &process.communicators);
+            call.requests = waited.map(one).collect();
         }
     }
     process.calls = calls;
@@ -88,20 +93,6 @@ fn argument(name: &str, value: Option<i64>, meaning: Option<&str>) -> Argument {
     Argument { name: name.into(), value, meaning, origin, ..Argument::default() }
 }
 
-/// Says which requests calls wait for, where no reader does.
-pub fn tell_requests(process: &mut Process, stacks: &[Stack], record: &Record) {
-    if process.source.as_ref().is_none_or(|source| source.kind != SourceKind::Recorder) {
-        return;
-    }
-    let mut calls = std::mem::take(&mut process.calls);
-    for call in &mut calls {
-        let Some(current) = current(call, stacks, record) else { continue };
-        let waited = (0..).zip(&current.requests);
-        call.requests = waited.map(|(index, handle)| request(index, *handle, record, &process.communicators)).collect();
-    }
-    process.calls = calls;
-}
-
 fn request(index: i64, handle: HandleWord, record: &Record, communicators: &[Communicator]) -> CallRequest {
     let of_handle = |open: &&OpenRequest| open.request == handle;
     let Some(open) = record.open.iter().find(of_handle) else {
@@ -131,16 +122,6 @@ fn request(index: i64, handle: HandleWord, record: &Record, communicators: &[Com
         communicator: communicator.filter(|_| is_collective).map(|one| one.unique_id),
         collective: is_collective.then(|| posted.function.clone()),
         sequence: open.collective.and_then(|number| i64::try_from(number).ok()),
-        started_by: vec![StartedBy {
-            function: posted.function.to_string(),
-            file: posted.given.file.as_ref().map(ToString::to_string),
-            line: posted.given.line,
-            caller: posted.given.caller.as_ref().map(ToString::to_string),
-            certain: true,
-            how: StartedHow::Recorder,
-            ..StartedBy::default()
-        }]
-        .into(),
         ..CallRequest::default()
     }
 }

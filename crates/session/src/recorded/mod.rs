@@ -11,7 +11,7 @@ use model::{Communicator, HandleWord, Mpi, Process, Queue, QueueState, Source, S
 use target::Target;
 
 use super::{Session, SessionError};
-pub(super) use calls::{tell_calls, tell_requests};
+pub(super) use calls::tell_calls;
 
 /// The recorder's library (docs/recorder.md).
 const LIBRARY: &str = "libmpi_queues_recorder.so";
