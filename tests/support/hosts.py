@@ -138,7 +138,7 @@ class Hosts:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                # Its ranks have the lowest priority for their session: it must not be that of the tests.
+                # Its ranks have a low priority for their session: it must not be that of the tests.
                 start_new_session=True,
             )
         processes.wait_until(

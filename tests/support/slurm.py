@@ -147,7 +147,7 @@ class Slurm:
                 stdout=output,
                 stderr=output,
                 env=self.environment,
-                # Its ranks have the lowest priority for their session: it must not be that of the tests.
+                # Its ranks have a low priority for their session: it must not be that of the tests.
                 start_new_session=True,
             )
 
@@ -171,7 +171,7 @@ class Slurm:
         arguments: Sequence[str] = (),
     ) -> str:
         """Starts an MPI program on so many nodes (default: one rank each); the number of its job, once all ranks have
-        printed ``ready``. Ranks have the lowest priority: many wait by spinning."""
+        printed ``ready``. Ranks have a low priority: many wait by spinning."""
         return self._run(
             ["srun", "--mpi=pmix"], [str(SPINNING), str(program), *arguments], ranks, environment, nodes or ranks
         )
@@ -224,6 +224,9 @@ class Slurm:
                 lambda: _count(output, b"ready") == ranks or job.poll() is not None, "all ranks", timeout=120
             )
             assert job.poll() is None, output.read_text(errors="replace") if output.exists() else "nothing was printed"
+        except AssertionError as error:
+            subprocess.run(["scancel", f"--name={name}"], env=self.environment, check=False)
+            raise AssertionError(f"{error}\n{self._state(output)}") from error
         except BaseException:
             subprocess.run(["scancel", f"--name={name}"], env=self.environment, check=False)
             raise
@@ -235,6 +238,14 @@ class Slurm:
             check=True,
         )
         return told.stdout.strip()
+
+    def _state(self, output: Path) -> str:
+        """What a person would look at where a job does not start."""
+        told = [output.read_text(errors="replace") if output.exists() else "nothing was printed"]
+        for command in (["sinfo", "--long", "--Node"], ["squeue", "--long"]):
+            asked = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
+            told.append(asked.stdout)
+        return "\n".join(told)
 
     def cancel(self, number: str) -> None:
         """Ends a job, and waits until its nodes are free."""
