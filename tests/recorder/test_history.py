@@ -143,3 +143,33 @@ def test_the_first_collective_that_differs_is_told(any_mpi: MpiBuild) -> None:
         ([0], lines[0]),
         ([1, 2], lines[1]),
     ]
+
+
+#: What differs on each communicator of ``contents.c``: the kind, and what rank 1 and the others called.
+CONTENTS = {
+    "operators": ("operator mismatch", 2, "MPI_Allreduce with MPI_MIN", "MPI_Allreduce with MPI_MAX", "operator"),
+    "datatypes": ("datatype mismatch", 1, "MPI_Bcast with 4 MPI_FLOAT", "MPI_Bcast with 4 MPI_INT", "datatype"),
+    "counts": ("count mismatch", 1, "MPI_Ibcast with 8 MPI_INT", "MPI_Ibcast with 4 MPI_INT", "count"),
+}
+
+
+def test_operators_datatypes_and_counts_that_differ_are_told(any_mpi: MpiBuild) -> None:
+    program = recorder.compiled(any_mpi, "contents.c")
+    text = (recorder.PROGRAMS / "recorder" / "contents.c").read_text().splitlines()
+    lines = {line.rpartition("/* ")[2][:-3]: number for number, line in enumerate(text, 1) if line.endswith(" */")}
+    with Job(any_mpi, program, ranks=3) as job:
+        for rank in range(3):
+            job.waiting(rank, "MPI_Recv")
+        result = mpi_queues("diagnose", *pid_options(job.pids), "--format", "json")
+    assert result.status == 0, str(result)
+    by_recorder = [one for one in json.loads(result.out)["diagnosis"] if "flight recorder" in str(one["evidence"])]
+    found = {one["summary"].split('"')[1]: one for one in by_recorder}
+    assert found.keys() == CONTENTS.keys(), [one["summary"] for one in by_recorder]
+    for name, (kind, number, of_one, of_others, what) in CONTENTS.items():
+        one = found[name]
+        summary = f'in collective {number} of "{name}" rank 1 called {of_one} and ranks 0 and 2 called {of_others}'
+        assert (one["kind"], one["summary"], one["certain"]) == (kind, summary, True)
+        assert [(place["ranks"], place["line"]) for place in one["blamed"]] == [
+            ([1], lines[f"{what} of rank 1"]),
+            ([0, 2], lines[f"{what} of others"]),
+        ]

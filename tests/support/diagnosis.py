@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
 
 from mpi_queues import jobs
 
@@ -132,15 +132,17 @@ class Program:
         flags += ["-O0", *self.flags, *flags_of_compiler]
         return compile_with([str(command)], build.id, [self.path], ["-lpthread"], language=flags)
 
-    def start(self, build: MpiBuild, *flags_of_compiler: str) -> jobs.Job:
-        """Compiles and starts it, and waits until all ranks have come to the place."""
+    def start(
+        self, build: MpiBuild, *flags_of_compiler: str, environment: Optional[Mapping[str, str]] = None
+    ) -> jobs.Job:
+        """Compiles and starts it, with this ``environment`` added, until all ranks have come to the place."""
         return priority.Job(
             self.compiled(build, *flags_of_compiler),
             ranks=self.ranks,
             launcher=build.mpirun,
             timeout=READY_TIMEOUT,
             options=build.options,
-            env=build.environment,
+            env={**build.environment, **(environment or {})},
         )
 
     def at_one_look(self) -> Program:

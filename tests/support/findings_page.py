@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Callable, Dict, Iterator, List, Mapping, Tuple
 
-from . import builds, diagnosis
+from . import builds, diagnosis, recorder
 from .cli import mpi_queues
 from .paths import PROGRAMS, PROJECT
 from .unheard import give_unheard_pml
@@ -34,6 +34,8 @@ class Example:
     verbose: bool = False
     #: Whether the MPI is one whose queues are known.
     queues: bool = True
+    #: Whether the program runs under the flight recorder.
+    recorder: bool = False
 
     @property
     def command(self) -> str:
@@ -55,6 +57,7 @@ EXAMPLES: Tuple[Example, ...] = (
     Example("datatype mismatch", "bugs/datatypes.c"),
     Example("collective mismatch", "bugs/bcast_against_reduce.c"),
     Example("root mismatch", "bugs/different_roots.c"),
+    Example("operator mismatch", "bugs/scan_ops.c", first=False, recorder=True),
     Example("missing in collective", "bugs/missing_in_barrier.c"),
     Example("unmatched send", "bugs/sent_to_finished.c", first=False, verbose=True),
     Example("unmatched receive", "bugs/any_source_of_finished.c", first=False, verbose=True),
@@ -91,7 +94,8 @@ def told(example: Example) -> Iterator[str]:
     build = builds.BUILDS[builds.OPENMPI_4]()
     program = diagnosis.load(PROGRAMS / example.program, False)
     assert program is not None
-    with program.start(build) as job:
+    environment = {"LD_PRELOAD": str(recorder.library())} if example.recorder else {}
+    with program.start(build, environment=environment) as job:
         if not example.queues:
             give_unheard_pml(job.pids)
         yield from _looks(job.launcher_pid, example)
@@ -138,6 +142,8 @@ def page(outputs: Mapping[str, str], *, source: Callable[[Example], str]) -> str
         lines += [source(example), ""]
         if not example.queues:
             lines += ["On an MPI whose queues cannot be read:", ""]
+        if example.recorder:
+            lines += ["Under the [flight recorder](recorder.md):", ""]
         before = [] if example.first else ["…"]
         lines += ["```console", f"$ {example.command}", *before, outputs[example.kind], "…", "```", ""]
     return "\n".join(lines)

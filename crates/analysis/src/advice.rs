@@ -50,6 +50,8 @@ pub enum Change {
     Communicators,
     /// The order of collective operations on several communicators.
     OrderOfCommunicators,
+    /// The counts and datatypes of collective operations.
+    Contents,
     /// The order of messages.
     OrderOfMessages,
     /// Requests of a rank that has finished.
@@ -97,6 +99,7 @@ fn words(change: Change, finding: &Finding) -> String {
         Change::OrderOfCommunicators => {
             return with("Call the collectives of these communicators in one order on all ranks");
         }
+        Change::Contents => return with("Give the same count and datatype in all of these calls"),
         Change::OrderOfMessages => return with("Send and receive these messages in the same order"),
         Change::Unfinished => {
             return format!("Complete every request (MPI_Wait, MPI_Test or one of their kin) before {first}.");
@@ -137,6 +140,7 @@ fn words(change: Change, finding: &Finding) -> String {
         FindingKind::CollectiveMismatch => {
             with("Let all ranks of the communicator call the same collectives in the same order")
         }
+        FindingKind::OperatorMismatch => with("Give the same operator in all of these calls"),
         FindingKind::RootMismatch => with("Give the same root in all of these calls"),
         FindingKind::MissingInCollective => {
             with("Lead the ranks that are missing to the call in which the others wait, or take that call out")

@@ -7,8 +7,8 @@ use super::findings::slow::Waiters;
 use super::graph::{self, NodeId};
 use super::job::ProcIndex;
 use super::words;
-use functions::{WaitKind, wait_kind};
-use model::{Finding, FindingKind, RankCall, Verdict};
+use functions::{Started, WaitKind, wait_kind};
+use model::{Blamed, Finding, FindingKind, RankCall, Verdict};
 
 /// Puts the causes before what follows from them, and the rest behind.
 pub fn order(context: &Context<'_>, findings: &mut [Finding]) {
@@ -46,6 +46,12 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
         Kind::RankMismatch | Kind::NeverStarted => 1,
         // Of messages it is no reason to wait.
         Kind::CountMismatch if is_of_collectives(finding) && held.explains(finding) => 1,
+        // Seen by the flight recorder: a reason where somebody still stands in it.
+        Kind::OperatorMismatch | Kind::CountMismatch | Kind::DatatypeMismatch
+            if is_where_some_stand(finding) && held.explains(finding) =>
+        {
+            1
+        }
         Kind::OneSidedEpochs => 2,
         Kind::MissingInCollective if held.without_collective(finding) => 4,
         Kind::MissingInCollective if holds_a_circle(finding, held.deadlocks) => 2,
@@ -59,6 +65,22 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
 fn is_of_collectives(finding: &Finding) -> bool {
     let numbered = |call: &RankCall| call.call.requests.iter().any(|request| request.sequence.is_some());
     !finding.calls.is_empty() && finding.calls.iter().all(numbered)
+}
+
+/// Whether it is about collective calls in which some of its ranks stand still.
+fn is_where_some_stand(finding: &Finding) -> bool {
+    let stands = |one: &RankCall| {
+        let is_one = |blamed: &Blamed| {
+            (&*blamed.function, blamed.line) == (&*one.call.c_name(), one.call.line)
+                && one.rank.is_some_and(|rank| blamed.ranks.contains(&rank))
+        };
+        finding.blamed.iter().any(is_one)
+    };
+    let is_collective = |one: &Blamed| {
+        matches!(wait_kind(&one.function), WaitKind::Collective(..))
+            || functions::find(&one.function).and_then(|function| function.starts()) == Some(Started::Collective)
+    };
+    finding.blamed.iter().all(is_collective) && finding.calls.iter().any(stands)
 }
 
 /// Who waits for ranks that have finished, and these.

@@ -12,6 +12,7 @@ pub mod alike;
 pub mod blame;
 pub mod cause;
 pub mod compare;
+mod datatypes;
 pub mod diagnose;
 pub mod findings;
 pub mod graph;

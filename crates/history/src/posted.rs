@@ -50,8 +50,10 @@ pub struct Message {
     pub tag: Tag,
     /// Number of elements.
     pub count: Option<u64>,
-    /// The handle of the datatype; of Fortran's only where it is C's as well.
+    /// The handle of the datatype.
     pub datatype: Option<HandleWord>,
+    /// Its name; who reads the record says it.
+    pub datatype_name: Option<Text>,
 }
 
 /// A call that was begun, with what it was given.
@@ -108,6 +110,7 @@ impl<T: Target> Reading<'_, T> {
                 tag: self.tag(row.i32(offset_of!(Row_, tag))),
                 count: elements(count),
                 datatype: handle(row.u64(offset_of!(Row_, datatype))),
+                datatype_name: None,
             };
             let source = row.i32(offset_of!(Row_, source));
             let second = (source != NOT_GIVEN).then(|| Message {
@@ -115,6 +118,7 @@ impl<T: Target> Reading<'_, T> {
                 tag: self.tag(row.i32(offset_of!(Row_, source_tag))),
                 count: None,
                 datatype: None,
+                datatype_name: None,
             });
             let posted = self.posted(count, row.u64(offset_of!(Row_, object)), first, second, named);
             let posted = Posted { given: self.place(row.u64(offset_of!(Row_, site))), ..posted };
@@ -152,6 +156,7 @@ impl<T: Target> Reading<'_, T> {
                 tag: self.tag(row.i32(offset_of!(format::Call, tag))),
                 count: elements(row.u64(offset_of!(format::Call, count))),
                 datatype: handle(row.u64(offset_of!(format::Call, datatype))),
+                datatype_name: None,
             };
             let second = second.map(|second| half(Row(&second)));
             let posted = self.posted(count, row.u64(offset_of!(format::Call, object)), half(row), second, named);

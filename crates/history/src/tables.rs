@@ -85,6 +85,7 @@ impl<T: Target> Reading<'_, T> {
                 made_by: self.function_of_call(made),
                 collectives: count,
                 order: HandleWord(row.u64(offset_of!(Row_, order))),
+                contents: HandleWord(row.u64(offset_of!(Row_, contents))),
                 latest: self.collectives(number, count, &mut named)?.into(),
                 second: side.then_some(flags & format::communicator_flags::SECOND != 0),
                 messages: messages.as_mut().map(|all| all.remove(&number).unwrap_or_default().into()),
@@ -132,7 +133,15 @@ impl<T: Target> Reading<'_, T> {
             self.places.tell(row.u64(offset_of!(Row_, site)), &mut given);
             let op = handle(row.u64(offset_of!(Row_, op)));
             let inside = self.is_inside(row.u64(offset_of!(Row_, call)));
-            found.push(PastCollective { number, started, function: self.function(count).0, inside, op, given });
+            found.push(PastCollective {
+                number,
+                started,
+                function: self.function(count).0,
+                inside,
+                op,
+                given,
+                op_name: None,
+            });
         }
         Ok(found)
     }

@@ -50,10 +50,11 @@ pub enum FindingKind {
     /// A message is longer than the receive that takes it.
     #[serde(rename = "truncation")]
     Truncation,
-    /// Sender and receiver do not agree on the number of bytes or elements, where that is no truncation.
+    /// Sender and receiver, or members of a collective operation, do not agree on the number of bytes or elements, where that is
+    /// no truncation.
     #[serde(rename = "count mismatch")]
     CountMismatch,
-    /// Sender and receiver do not agree on the datatype.
+    /// Sender and receiver, or members of a collective operation, do not agree on the datatype.
     #[serde(rename = "datatype mismatch")]
     DatatypeMismatch,
     /// Members of a communicator stand in different collective operations of it.
@@ -62,6 +63,9 @@ pub enum FindingKind {
     /// They stand in the same one, with different roots (or other arguments that must be equal).
     #[serde(rename = "root mismatch")]
     RootMismatch,
+    /// They stand in the same one, or did, with different operators.
+    #[serde(rename = "operator mismatch")]
+    OperatorMismatch,
     /// Members of a communicator do not take part in a collective operation in which the others wait.
     #[serde(rename = "missing in collective")]
     MissingInCollective,

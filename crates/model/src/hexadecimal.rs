@@ -14,6 +14,11 @@ impl HandleWord {
     pub fn of(text: &str) -> Option<Self> {
         u64::from_str_radix(text.strip_prefix("0x")?, 16).ok().map(Self)
     }
+
+    /// For members of the JSON that are left out where they are 0.
+    pub(super) fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
 }
 
 impl fmt::Display for HandleWord {

@@ -111,6 +111,9 @@ pub struct Given {
     /// The handle of the datatype.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datatype: Option<HandleWord>,
+    /// The name of the datatype, such as `MPI_INT`; None: it is not one that MPI defines, or nobody knows its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datatype_name: Option<Text>,
 }
 
 /// A request that was begun.
@@ -176,6 +179,9 @@ pub struct RecordedCommunicator {
     pub started: u64,
     /// A hash of the functions and roots of all of them: members that have begun as many, and differ in it, have called others.
     pub order: HandleWord,
+    /// A hash of their counts, datatypes and operators as well: where it is equal these are, and it may differ rightly.
+    #[serde(skip_serializing_if = "HandleWord::is_zero")]
+    pub contents: HandleWord,
     /// The latest of them, the oldest first.
     #[serde(skip_serializing_if = "is_none")]
     pub latest: Common<Vec<PastCollective>>,
@@ -226,6 +232,9 @@ pub struct PastCollective {
     /// The handle of the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub op: Option<HandleWord>,
+    /// The name of the operator, such as `MPI_SUM`; None: it is not one that MPI defines, or nobody knows its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub op_name: Option<Text>,
     /// What it was given and where it stands; the root is the peer.
     #[serde(flatten)]
     pub given: Given,

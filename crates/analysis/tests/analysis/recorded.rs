@@ -1,7 +1,7 @@
 //! What the flight recorder has seen of collectives.
 
 use analysis::diagnose::diagnose;
-use model::{FindingKind, Given, HandleWord, History, PastCollective, RecordedCommunicator, Snapshot};
+use model::{FindingKind, Given, HandleWord, History, PastCollective, RecordedCommunicator, Snapshot, State};
 
 use super::made::{call, job};
 
@@ -84,4 +84,88 @@ fn who_is_behind_does_not_differ() {
         process.world_key = Some(format!("{rank}").into());
     }
     assert_eq!(told(&snapshot), None);
+}
+
+/// What a call of a collective is given.
+type Contents<'a> = (&'a str, Option<u64>, Option<&'a str>, Option<&'a str>);
+
+/// Lets the recorders have seen one collective of each rank: function, count, datatype and operator.
+pub fn saw_contents(snapshot: &mut Snapshot, ranks: &[Contents<'_>], inside: bool) {
+    for (rank, (function, count, datatype, op)) in ranks.iter().enumerate() {
+        saw(snapshot, rank, &[(function, None)]);
+        let history = snapshot.processes[rank].history.as_mut().unwrap();
+        let communicator = &mut history.communicators[0];
+        communicator.order = HandleWord(1);
+        communicator.contents = HandleWord(rank as u64 + 1);
+        let one = &mut communicator.latest[0];
+        (one.given.count, one.inside) = (*count, inside);
+        (one.given.datatype_name, one.op_name) = (datatype.map(Into::into), op.map(Into::into));
+    }
+}
+
+/// What is found where ranks 0 and 1 wait for each other in MPI_Recv, or stand in what they differ in.
+fn of_contents(ranks: &[Contents<'_>], inside: bool) -> Option<(FindingKind, String, usize)> {
+    let mut snapshot = job(3);
+    saw_contents(&mut snapshot, ranks, inside);
+    for (rank, (function, ..)) in ranks.iter().enumerate() {
+        call(&mut snapshot, rank, if inside { function } else { "MPI_Barrier" }, 10 + rank as i64);
+    }
+    let (findings, _) = diagnose(&snapshot, None);
+    let by_recorder = |one: &model::Finding| one.evidence.iter().any(|sentence| sentence.contains("flight recorder"));
+    let place = findings.iter().position(by_recorder)?;
+    Some((findings[place].kind, findings[place].summary.clone(), place))
+}
+
+const INT: Option<&str> = Some("MPI_INT");
+
+#[test]
+fn operators_datatypes_and_counts_that_differ_are_told() {
+    let allreduce = |count, datatype, op| ("MPI_Allreduce", Some(count), Some(datatype), Some(op));
+    let usual = allreduce(4, "MPI_INT", "MPI_SUM");
+    for (other, kind, one, others) in [
+        (allreduce(4, "MPI_INT", "MPI_MAX"), FindingKind::OperatorMismatch, "MPI_MAX", "MPI_SUM"),
+        (allreduce(4, "MPI_DOUBLE", "MPI_SUM"), FindingKind::DatatypeMismatch, "4 MPI_DOUBLE", "4 MPI_INT"),
+        (allreduce(5, "MPI_INT", "MPI_SUM"), FindingKind::CountMismatch, "5 MPI_INT", "4 MPI_INT"),
+    ] {
+        let (found, summary, _) = of_contents(&[usual, other, usual], false).unwrap();
+        assert_eq!(found, kind);
+        let called = |what| format!("called MPI_Allreduce with {what}");
+        let expected =
+            format!("in collective 1 of MPI_COMM_WORLD rank 1 {} and ranks 0 and 2 {}", called(one), called(others));
+        assert_eq!(summary, expected);
+    }
+}
+
+#[test]
+fn what_differs_rightly_is_not_told() {
+    let all: &[[Contents<'_>; 2]] = &[
+        // The same in C and Fortran, and what the program made.
+        [("MPI_Bcast", Some(4), INT, None), ("MPI_Bcast", Some(4), Some("MPI_INTEGER"), None)],
+        [("MPI_Bcast", Some(4), INT, None), ("MPI_Bcast", Some(2), None, None)],
+        [("MPI_Bcast", Some(4), INT, None), ("MPI_Bcast", Some(16), Some("MPI_BYTE"), None)],
+        [("MPI_Allreduce", Some(1), INT, Some("MPI_SUM")), ("MPI_Allreduce", Some(1), INT, None)],
+        // Counts of each rank's own.
+        [("MPI_Gatherv", Some(4), INT, None), ("MPI_Gatherv", Some(7), INT, None)],
+        [("MPI_Scatter", Some(4), INT, None), ("MPI_Scatter", Some(0), None, None)],
+        [("MPI_Alltoall", Some(4), INT, None), ("MPI_Alltoall", Some(0), INT, None)],
+        [("MPI_Reduce_scatter", Some(1), INT, Some("MPI_SUM")), ("MPI_Reduce_scatter", Some(2), INT, Some("MPI_SUM"))],
+        // Nobody knows the function.
+        [("MPI_Unheard_of", Some(4), INT, None), ("MPI_Unheard_of", Some(7), INT, None)],
+    ];
+    for [one, other] in all {
+        assert_eq!(of_contents(&[*one, *other, *one], false), None, "{one:?} {other:?}");
+    }
+}
+
+#[test]
+fn what_differs_is_the_cause_only_where_somebody_stands_in_it() {
+    let bcast = |count| ("MPI_Bcast", Some(count), INT, None);
+    let ranks = [bcast(4), bcast(5), bcast(4)];
+    assert_eq!(of_contents(&ranks, true).map(|(kind, _, place)| (kind, place)), Some((FindingKind::CountMismatch, 0)));
+    // Of ranks that go on it is no headline.
+    let mut snapshot = job(3);
+    saw_contents(&mut snapshot, &ranks, false);
+    let (findings, verdict) = diagnose(&snapshot, None);
+    assert!(findings.iter().any(|one| one.kind == FindingKind::CountMismatch), "{findings:?}");
+    assert!(verdict.state != State::Deadlock && !verdict.headline.contains("MPI_Bcast"), "{verdict:?}");
 }

@@ -11,6 +11,7 @@ use model::{
 
 use super::made::{call, counted, job, outside, receive, send};
 use super::made_stacks::dark_job;
+use super::recorded::saw_contents;
 use super::support::{add, findings, of_length, operation, post, with_status, with_text};
 
 /// What is wrong with a sentence, or a part of one; `None` where nothing is.
@@ -188,6 +189,12 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
             vec![snapshot]
         }
         FindingKind::CollectiveMismatch => vec![in_collectives(["MPI_Barrier", "MPI_Allreduce", "MPI_Barrier"], false)],
+        FindingKind::OperatorMismatch => {
+            let with = |op| ("MPI_Reduce", Some(1), Some("MPI_INT"), Some(op));
+            let mut snapshot = in_receives();
+            saw_contents(&mut snapshot, &[with("MPI_SUM"), with("MPI_MAX"), with("MPI_MIN")], false);
+            vec![snapshot]
+        }
         FindingKind::RootMismatch => vec![in_collectives(["MPI_Bcast"; 3], true)],
         FindingKind::MissingInCollective => {
             let mut snapshot = in_collectives(["MPI_Barrier", "MPI_Barrier", "MPI_Recv"], false);

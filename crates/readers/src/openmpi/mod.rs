@@ -15,6 +15,7 @@ mod ob1;
 pub mod pml;
 mod pml_ucx;
 mod pool;
+pub mod predefined;
 mod queues;
 mod requests;
 pub mod shapes;

@@ -1,6 +1,7 @@
 //! Processes whose queues nobody can read, by what the flight recorder has seen of their calls (docs/recorder.md).
 
 mod calls;
+mod names;
 mod operations;
 
 use std::collections::HashMap;
@@ -95,7 +96,11 @@ impl<T: Target> Session<T> {
         if !images.iter().any(|image| image.file_name() == LIBRARY) {
             return Ok(None);
         }
-        Ok(history::read(&self.target, &|handle| names.get(&handle).cloned())?)
+        let mut record = history::read(&self.target, &|handle| names.get(&handle).cloned())?;
+        if let Some(record) = &mut record {
+            names::Names::new(&self.target, record.family).tell(record);
+        }
+        Ok(record)
     }
 }
 

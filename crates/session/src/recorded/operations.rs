@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use functions::{Function, Started};
 use history::{Message, OpenRequest, Peer, Posted, Record, Tag};
-use model::{Communicator, HandleWord, Operation, Process, QueueKind, Text};
-use readers::mpich::datatypes::predefined_name;
-use readers::mpich::handle_value::HandleValue;
+use model::{Communicator, HandleWord, Operation, Process, QueueKind};
 
 const NO_LENGTH: &str = "the flight recorder knows the number of elements only";
 
@@ -77,7 +75,7 @@ fn operation(posted: &Posted, message: &Message, communicator: &Communicator) ->
     let mut found = Operation {
         call: Some(Cow::Owned(posted.function.to_string())),
         count: message.count,
-        datatype: message.datatype.and_then(datatype),
+        datatype: message.datatype_name.clone(),
         ..Operation::default()
     };
     match message.peer {
@@ -98,9 +96,4 @@ fn operation(posted: &Posted, message: &Message, communicator: &Communicator) ->
     }
     found.not_known("desired_length", NO_LENGTH);
     Some(found)
-}
-
-/// The name of a predefined datatype of MPICH's: its handle is the same in all programs.
-fn datatype(handle: HandleWord) -> Option<Text> {
-    predefined_name(HandleValue(u32::try_from(handle.0).ok()?)).map(Into::into)
 }

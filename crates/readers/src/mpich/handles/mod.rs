@@ -30,6 +30,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 pub use self::operations::SharedOperations;
+pub use self::predefined::{name_of, name_of_abi};
 
 use self::operations::Operations;
 use self::value::{Meaning, Object};

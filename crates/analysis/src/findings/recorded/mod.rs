@@ -1,6 +1,8 @@
 //! The first collective in which members of a communicator differ, as the flight recorder has seen it: also where they have
 //! gone on since, and stand where nothing shows it.
 
+mod contents;
+
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 
@@ -22,8 +24,11 @@ type Key<'a> = (Option<i64>, Option<&'a Text>, HandleWord);
 /// Those that took part in a collective, each with its call.
 type Members<'a> = Vec<(ProcIndex, &'a RecordedCommunicator, &'a PastCollective)>;
 
-/// By function and root: who called that.
-type Called<'a> = BTreeMap<(&'a Text, Option<i64>), Vec<(ProcIndex, &'a PastCollective)>>;
+/// The latest collectives of a communicator by their numbers.
+type ByNumber<'a> = BTreeMap<u64, Members<'a>>;
+
+/// By what differs, in words: who called that.
+type Called<'a> = BTreeMap<String, Vec<(ProcIndex, &'a PastCollective)>>;
 
 /// All of them.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -39,32 +44,36 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
             known.entry(key).or_default().push((ProcIndex(number), communicator));
         }
     }
-    let mut found: Vec<Finding> = known.values().filter_map(|members| first_differing(context, members)).collect();
+    let mut found: Vec<Finding> = known.values().flat_map(|members| of_communicator(context, members)).collect();
     found.sort_by(|one, other| one.summary.cmp(&other.summary));
     found.truncate(SHOWN);
     found
 }
 
-fn first_differing(context: &Context<'_>, members: &[(ProcIndex, &RecordedCommunicator)]) -> Option<Finding> {
-    // Where all have begun as many, and the same, nothing differs.
-    let (_, first) = members.first()?;
-    if members.iter().all(|(_, one)| (one.collectives, one.order) == (first.collectives, first.order)) {
-        return None;
+/// What is found of one communicator.
+fn of_communicator(context: &Context<'_>, members: &[(ProcIndex, &RecordedCommunicator)]) -> Vec<Finding> {
+    // Where all have begun as many, and the same with the same, nothing differs.
+    let done = |one: &RecordedCommunicator| (one.collectives, one.order, one.contents);
+    let Some((_, first)) = members.first() else { return Vec::new() };
+    if members.iter().all(|(_, one)| done(one) == done(first)) {
+        return Vec::new();
     }
-    let mut by_number: BTreeMap<u64, Members<'_>> = BTreeMap::new();
+    let mut by_number = ByNumber::new();
     for (proc, communicator) in members {
         for collective in communicator.latest.iter() {
             by_number.entry(collective.number).or_default().push((*proc, communicator, collective));
         }
     }
-    let (number, all) = by_number.iter().find(|(_, all)| differ(all))?;
-    // Where all stand in it still, their calls tell it.
-    if all.iter().all(|(_, _, collective)| collective.inside) {
-        return None;
-    }
-    let before = number.checked_sub(1).and_then(|before| by_number.get(&before));
-    let is_first = *number == 1 || before.is_some_and(|before| before.len() == all.len());
-    Some(told(context, *number, all, is_first))
+    let differing = by_number.iter().find(|(_, all)| differ(all));
+    let before = differing.map_or(u64::MAX, |(number, _)| *number);
+    // What is given in different functions differs rightly.
+    let contents = by_number.range(..before).find_map(|(number, all)| contents::told_of(context, *number, all));
+    let order = differing.and_then(|(number, all)| {
+        // Where all stand in it still, their calls tell it.
+        let is_told = all.iter().all(|(_, _, collective)| collective.inside);
+        (!is_told).then(|| first_differing(context, &by_number, *number, all))
+    });
+    contents.into_iter().chain(order).collect()
 }
 
 /// Whether members cannot have called the same collective.
@@ -78,20 +87,42 @@ fn roots_differ(all: &Members<'_>) -> bool {
     roots.next().is_some_and(|first| roots.any(|other| other != first))
 }
 
-fn told(context: &Context<'_>, number: u64, all: &Members<'_>, is_first: bool) -> Finding {
+fn first_differing(context: &Context<'_>, by_number: &ByNumber<'_>, number: u64, all: &Members<'_>) -> Finding {
+    let one_function = all.windows(2).all(|pair| pair[0].2.function == pair[1].2.function);
+    let words = |collective: &PastCollective| {
+        let root = collective.given.peer.filter(|_| one_function);
+        let root = root.map_or_else(String::new, |root| format!(" with root {root}"));
+        format!("{}{root}", collective.function)
+    };
+    let kind = if one_function { FindingKind::RootMismatch } else { FindingKind::CollectiveMismatch };
+    let rule = "all members of a communicator must call the same ones in the same order";
+    let mut finding = told(context, (number, kind, rule), all, words);
+    let before = number.checked_sub(1).and_then(|before| by_number.get(&before));
+    if number != 1 && before.is_none_or(|before| before.len() != all.len()) {
+        let sentence = "What was called before is not kept of all of them: they may have differed earlier.";
+        finding.evidence.push(sentence.to_owned());
+    }
+    finding
+}
+
+/// A finding of one collective: by its number, its kind and what MPI demands there. `words`: what a member called, and with what.
+fn told(
+    context: &Context<'_>,
+    (number, kind, rule): (u64, FindingKind, &str),
+    all: &Members<'_>,
+    words: impl Fn(&PastCollective) -> String,
+) -> Finding {
     let mut groups = Called::new();
     for (proc, _, collective) in all {
-        groups.entry((&collective.function, collective.given.peer)).or_default().push((*proc, collective));
+        groups.entry(words(collective)).or_default().push((*proc, collective));
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, members)| members.len());
-    let one_function = groups.windows(2).all(|pair| pair[0].0.0 == pair[1].0.0);
     let parts: Vec<String> = groups
         .iter()
-        .map(|((function, root), members)| {
+        .map(|(called, members)| {
             let procs: Vec<ProcIndex> = members.iter().map(|(proc, _)| *proc).collect();
-            let root = root.filter(|_| one_function).map_or_else(String::new, |root| format!(" with root {root}"));
-            format!("{} called {function}{root}", words::procs(context.job, &procs))
+            format!("{} called {called}", words::procs(context.job, &procs))
         })
         .collect();
     let name = all.iter().find_map(|(_, communicator, _)| communicator.name.as_deref()).unwrap_or_default();
@@ -112,21 +143,14 @@ fn told(context: &Context<'_>, number: u64, all: &Members<'_>, is_first: bool) -
         };
         blame.standing(words::rank(context.job, *proc), &call);
     }
-    let mut evidence = vec![format!(
-        "The flight recorder has seen collective {number} of {}: all members of a communicator must call the same ones in the \
-         same order.",
-        words::named(name)
-    )];
-    if !is_first {
-        evidence.push("What was called before is not kept of all of them: they may have differed earlier.".to_owned());
-    }
+    let name = words::named(name);
     Finding {
-        kind: if one_function { FindingKind::RootMismatch } else { FindingKind::CollectiveMismatch },
-        summary: format!("in collective {number} of {} {}", words::named(name), words::list(&parts, "and")),
+        kind,
+        summary: format!("in collective {number} of {name} {}", words::list(&parts, "and")),
         ranks,
         calls: context.calls(&procs),
         certain: true,
-        evidence,
+        evidence: vec![format!("The flight recorder has seen collective {number} of {name}: {rule}.")],
         blamed: blame.places(),
         ..Finding::default()
     }

@@ -1,0 +1,59 @@
+//! Members that have called the same collective with another operator, datatype or count.
+
+use super::{Context, Members, told};
+use crate::advice::{self, Change};
+use crate::datatypes::element;
+use model::{Finding, FindingKind, PastCollective};
+
+/// What is wrong with a collective that all of them called with the same root; the worst of it.
+pub(super) fn told_of(context: &Context<'_>, number: u64, all: &Members<'_>) -> Option<Finding> {
+    let (_, _, first) = all.first()?;
+    let function = functions::find(&first.function)?;
+    let of_kind = |kind: &str| function.parameters.iter().filter(|one| one.kind == kind).collect::<Vec<_>>();
+    // Functions with one datatype have one for all members; where each rank has a count of its own, it is given as an array.
+    let [_] = of_kind("DATATYPE").as_slice() else { return None };
+    let counts = of_kind("POLYXFER_NUM_ELEM_NNI");
+    let has_count = counts.len() == 1 && counts.iter().all(|one| one.array.is_none());
+    if differ(all, |one| one.op_name.as_deref()) {
+        let rule = "all members must give the same operator";
+        let words = |one: &PastCollective| with(one, one.op_name.as_deref().unwrap_or("an operator of the program"));
+        return Some(told(context, (number, FindingKind::OperatorMismatch, rule), all, words));
+    }
+    if differ(all, |one| element(one.given.datatype_name.as_deref())) {
+        let rule = "all members must give datatypes that are alike";
+        let words = |one: &PastCollective| with(one, &items(one, has_count));
+        return Some(as_advised(told(context, (number, FindingKind::DatatypeMismatch, rule), all, words)));
+    }
+    // Of other datatypes an element may be any number of them.
+    let is_known = |one: &PastCollective| element(one.given.datatype_name.as_deref()).is_some();
+    if has_count && all.iter().all(|(_, _, one)| is_known(one)) && differ(all, |one| one.given.count) {
+        let rule = "all members must give the same number of elements";
+        let words = |one: &PastCollective| with(one, &items(one, true));
+        return Some(as_advised(told(context, (number, FindingKind::CountMismatch, rule), all, words)));
+    }
+    None
+}
+
+/// The usual advice is for a message.
+fn as_advised(mut finding: Finding) -> Finding {
+    advice::give(&mut finding, Change::Contents);
+    finding
+}
+
+/// Whether two members have what is known of both, and differs.
+fn differ<'a, T: PartialEq>(all: &'a Members<'a>, of: impl Fn(&'a PastCollective) -> Option<T>) -> bool {
+    let mut known = all.iter().filter_map(|(_, _, one)| of(one));
+    known.next().is_some_and(|first| known.any(|other| other != first))
+}
+
+fn with(collective: &PastCollective, what: &str) -> String {
+    format!("{} with {what}", collective.function)
+}
+
+fn items(collective: &PastCollective, has_count: bool) -> String {
+    let datatype = collective.given.datatype_name.as_deref().unwrap_or("elements of the program's datatype");
+    match collective.given.count.filter(|_| has_count) {
+        Some(count) => format!("{count} {datatype}"),
+        None => datatype.to_owned(),
+    }
+}
