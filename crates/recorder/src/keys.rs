@@ -41,8 +41,15 @@ impl Keys {
     #[inline(always)]
     pub fn find(&self, word: u64, spilled: &Spilled) -> Option<usize> {
         let [first, second] = self.buckets(word);
-        self.in_bucket(first, word)
-            .or_else(|| if spilled.0.load(Ordering::Relaxed) { self.in_bucket(second, word) } else { None })
+        match self.in_bucket(first, word) {
+            None if spilled.0.load(Ordering::Relaxed) => self.in_second(second, word),
+            found => found,
+        }
+    }
+
+    #[cold]
+    fn in_second(&self, number: usize, word: u64) -> Option<usize> {
+        self.in_bucket(number, word)
     }
 
     /// All rows of a word: more than one where threads were at it at once.
@@ -60,17 +67,18 @@ impl Keys {
     #[inline(always)]
     pub fn find_or_free(&self, word: u64, spilled: &Spilled) -> (Option<usize>, Option<usize>) {
         let [first, second] = self.buckets(word);
-        let mut free = None;
+        // A bit for each row: no branch that depends on what stands there.
+        let (mut found, mut free) = (0_u32, 0_u32);
         for (place, key) in self.bucket(first).iter().enumerate() {
             let key = key.load(Ordering::Relaxed);
-            if key == word {
-                return (Some(first * BUCKET + place), None);
-            }
-            if key == 0 && free.is_none() {
-                free = Some(first * BUCKET + place);
-            }
+            found |= u32::from(key == word) << place;
+            free |= u32::from(key == 0) << place;
         }
-        if spilled.0.load(Ordering::Relaxed) { (self.in_bucket(second, word), free) } else { (None, free) }
+        let row = |bits: u32| (bits != 0).then(|| first * BUCKET + bits.trailing_zeros() as usize);
+        match row(found) {
+            None if spilled.0.load(Ordering::Relaxed) => (self.in_second(second, word), row(free)),
+            found => (found, row(free)),
+        }
     }
 
     /// Takes a free row; not where another thread was faster. `shared` where other threads may take rows at the same time.
