@@ -34,6 +34,10 @@ mod views;
 
 use pyo3::prelude::*;
 
+/// Of the front of 1,000 nodes a fifth of the time, and a twelfth of the memory, was the C library's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The Rust core of mpi-queues.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -215,6 +215,11 @@ pub(super) fn identify<'a>(
     for (index, process) in snapshot.processes.iter().enumerate() {
         let mut places = Vec::with_capacity(process.communicators.len());
         for (place, communicator) in process.communicators.iter().enumerate() {
+            let rank = procs.get(index).and_then(|proc| proc.rank);
+            if let Some(id) = all.alone(ProcIndex(index), rank, place, communicator, &places) {
+                places.push(id);
+                continue;
+            }
             let mut seen = all.look(ProcIndex(index), process, place, communicator);
             let groups = seen.key.groups;
             let whole = |group: Option<GroupId>| group.is_none_or(|group| all.groups.is_whole(group));
@@ -300,15 +305,38 @@ impl<'a> Identities<'a, '_> {
         let mut number = |group: Option<&'a [Option<i64>]>| group.map(|group| self.groups.number(group));
         let (own, other_one) = (number(own), number(other));
         let groups = if swapped { (other_one, own) } else { (own, other_one) };
-        let context =
-            communicator.context_id.as_deref().map(|id| match id.split_once('/').filter(|_| other.is_some()) {
-                // MPICH: the one it sends with, which is the other side's, and its own.
-                Some((sends, receives)) if swapped => (receives, sends),
-                Some((sends, receives)) => (sends, receives),
-                None => (id, ""),
-            });
+        let context = communicator.context_id.as_deref().map(|id| match other.and_then(|_| id.split_once('/')) {
+            // MPICH: the one it sends with, which is the other side's, and its own.
+            Some((sends, receives)) if swapped => (receives, sends),
+            Some((sends, receives)) => (sends, receives),
+            None => (id, ""),
+        });
         let view = View { proc, side, place, communicator };
         Seen { process, view, key: Key { context, groups, more: More::Nothing } }
+    }
+
+    /// A communicator of a process alone, such as its MPI_COMM_SELF: nobody else can have it, so no other is looked for. `None`
+    /// where it is none, or what it says is not beyond doubt. `places`: what was found of this process before.
+    fn alone(
+        &mut self,
+        proc: ProcIndex,
+        rank: Option<i64>,
+        place: usize,
+        communicator: &'a Communicator,
+        places: &[CommunicatorId],
+    ) -> Option<CommunicatorId> {
+        let [member] = communicator.group.as_deref()? else { return None };
+        let is_own = rank.is_some() && *member == rank && self.by_rank.get(&rank?) == Some(&proc);
+        let context = communicator.context_id.as_ref()?;
+        let is_known = is_own && communicator.local_rank == Some(0) && communicator.remote_group.is_none();
+        let mut before = places.iter().filter_map(|id| self.found.get(id.0)?.views.first());
+        if !is_known || before.any(|view| view.communicator.context_id.as_ref() == Some(context)) {
+            return None;
+        }
+        let view = View { proc, side: Side::First, place, communicator };
+        let groups = Some(vec![vec![Some(proc)]]);
+        self.found.push(Shared { name: &communicator.name, groups, views: vec![view], doubt: None });
+        Some(CommunicatorId(self.found.len() - 1))
     }
 
     /// Adds a view to the communicator of its key: the first that this process does not have yet.
@@ -474,11 +502,18 @@ impl<'a> Identities<'a, '_> {
                     shared.groups = Some(vec![vec![None; size]]);
                 }
             }
-            let mut members = HashSet::with_capacity(shared.views.len());
+            // Those of a process alone are as many as processes, and mostly nothing contradicts itself.
+            if let ([view], Some([group])) = (&shared.views[..], shared.groups.as_deref())
+                && group[..] == [Some(view.proc)]
+                && view.communicator.local_rank == Some(0)
+            {
+                continue;
+            }
+            let mut members = Members::new(shared.groups.as_deref().unwrap_or_default());
             for index in 0..shared.views.len() {
                 let Some(View { proc, side, communicator, .. }) = shared.views.get(index).copied() else { break };
                 let Some(rank) = communicator.local_rank.and_then(|rank| usize::try_from(rank).ok()) else { continue };
-                let mut why = (!members.insert((side, rank))).then_some(Doubt::Twice);
+                let mut why = (!members.insert(side, rank)).then_some(Doubt::Twice);
                 let at = if side == Side::First { 0 } else { 1 };
                 let groups = shared.groups.as_deref_mut().unwrap_or_default();
                 if let Some(member) = groups.get_mut(at).and_then(|group| group.get_mut(rank)) {
@@ -492,6 +527,31 @@ impl<'a> Identities<'a, '_> {
                     shared.doubt.get_or_insert(why);
                 }
             }
+        }
+    }
+}
+
+/// The members of which a view was seen.
+struct Members {
+    /// By side and rank.
+    known: [Vec<bool>; 2],
+    /// Ranks that are no place of a group.
+    others: HashSet<(Side, usize)>,
+}
+
+impl Members {
+    fn new(groups: &[Vec<Option<ProcIndex>>]) -> Self {
+        let flags = |at: usize| vec![false; groups.get(at).map_or(0, Vec::len)];
+        Self { known: [flags(0), flags(1)], others: HashSet::new() }
+    }
+
+    /// Whether it is the first one of that member.
+    fn insert(&mut self, side: Side, rank: usize) -> bool {
+        let [first, second] = &mut self.known;
+        let flags = if side == Side::First { first } else { second };
+        match flags.get_mut(rank) {
+            Some(flag) => !std::mem::replace(flag, true),
+            None => self.others.insert((side, rank)),
         }
     }
 }

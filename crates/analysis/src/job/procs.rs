@@ -39,7 +39,7 @@ pub(super) fn all(snapshot: &Snapshot) -> (Vec<Proc<'_>>, HashMap<i64, ProcIndex
     let mut seen = HashSet::new();
     let communicators = snapshot.processes.iter().flat_map(|process| &process.communicators);
     for group in communicators.flat_map(|found| [found.group.as_deref(), found.remote_group.as_deref()]).flatten() {
-        if !seen.insert((group.as_ptr().addr(), group.len())) {
+        if group.len() > 1 && !seen.insert((group.as_ptr().addr(), group.len())) {
             continue;
         }
         for rank in group.iter().copied().flatten() {
