@@ -39,6 +39,7 @@ BOUNDED: Dict[Tuple[str, str], str] = {
     ("analysis/job/communicators.rs", "vec![None; size]"): "MAX_UNKNOWN_MEMBERS: `room`",
     ("analysis/job/communicators.rs", "self.before.resize(seen"): "as many as the process has communicators",
     ("analysis/job/communicators.rs", "Vec::with_capacity(members.min(4))"): "four",
+    ("analysis/job/communicators.rs", "vec![false; groups.get(at)"): "as many as the group has places",
     ("analysis/waits/mod.rs", "Vec::with_capacity(count)"): "as many operations as the parts have",
     ("analysis/matching/gather.rs", "Vec::with_capacity(queues.sum())"): "as many as there are operations",
     ("analysis/parallel.rs", "Vec::with_capacity(count)"): "as many as the caller has processes",
