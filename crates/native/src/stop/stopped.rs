@@ -31,10 +31,10 @@ pub enum StopError {
     /// The kernel refuses.
     #[error("the kernel does not let this user stop it")]
     Denied,
-    /// A thread does not stop: the kernel waits for something in its name.
+    /// A thread does not stop: it waits in the kernel, uninterruptibly.
     #[error("its thread {thread} did not stop within {seconds} s: {}", .waits_in.as_deref().map_or_else(
-        || "the kernel waits for a device in its name".to_owned(),
-        |place| format!("the kernel waits for a device in its name (in {place})")))]
+        || "it waits in the kernel, for a disk or a file server perhaps".to_owned(),
+        |place| format!("it waits in the kernel, for a disk or a file server perhaps (in {place})")))]
     NotInTime {
         /// The thread.
         thread: u32,
