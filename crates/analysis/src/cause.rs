@@ -22,7 +22,9 @@ pub fn order(context: &Context<'_>, findings: &mut [Finding]) {
     let sure = findings.iter().any(|finding| finding.kind.is_stuck() && finding.certain);
     let epochs = findings.iter().filter(|finding| finding.kind == FindingKind::OneSidedEpochs && finding.certain);
     let epochs: HashSet<i64> = epochs.flat_map(|finding| &finding.ranks).copied().collect();
-    let held = Held { context, deadlocks: &stuck, ended: &ended, epochs: &epochs };
+    let mismatch = findings.iter().any(|finding| finding.kind == FindingKind::RankMismatch);
+    let behind = if mismatch { behind(context, &stuck) } else { HashSet::new() };
+    let held = Held { context, deadlocks: &stuck, ended: &ended, epochs: &epochs, behind: &behind };
     // Equal ones stay as they were.
     findings.sort_by_key(|finding| rank(finding, sure, &held));
 }
@@ -43,6 +45,8 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
         // What else is only possible explains nothing that is certain.
         _ if sure && !finding.certain => 4,
         Kind::CollectiveMismatch | Kind::RootMismatch | Kind::TagMismatch | Kind::CommunicatorMismatch => 0,
+        // Whoever is to send to them waits as well, and may send it then: the message for somebody else tells nothing.
+        Kind::RankMismatch if waits_only(finding, held.behind) => 4,
         Kind::RankMismatch | Kind::NeverStarted => 1,
         // Of messages it is no reason to wait.
         Kind::CountMismatch if is_of_collectives(finding) && held.explains(finding) => 1,
@@ -98,6 +102,21 @@ impl Ended {
     }
 }
 
+/// Who waits for ranks that wait for one another, and is none of these.
+fn behind(context: &Context<'_>, circles: &[HashSet<i64>]) -> HashSet<i64> {
+    let within: HashSet<i64> = circles.iter().flatten().copied().collect();
+    let procs: Vec<ProcIndex> = within.iter().filter_map(|rank| context.job.proc(*rank)).collect();
+    let waiting = Waiters::new(context.sure).all(&procs);
+    context.ranks(&waiting).into_iter().filter(|rank| !within.contains(rank)).collect()
+}
+
+/// Whether all calls that a finding says to wait are of these ranks.
+fn waits_only(finding: &Finding, ranks: &HashSet<i64>) -> bool {
+    let waits = |call: &&RankCall| call.waits_for.is_some();
+    let mut waiting = finding.calls.iter().filter(waits).filter_map(|call| call.rank).peekable();
+    waiting.peek().is_some() && waiting.all(|rank| ranks.contains(&rank))
+}
+
 /// Who can never go on.
 struct Held<'a> {
     context: &'a Context<'a>,
@@ -105,6 +124,8 @@ struct Held<'a> {
     ended: &'a [Ended],
     /// Who stands in epochs of windows.
     epochs: &'a HashSet<i64>,
+    /// Who waits for ranks of circles, and is in none.
+    behind: &'a HashSet<i64>,
 }
 
 impl Held<'_> {
@@ -219,6 +240,7 @@ fn follows(finding: &Finding, held: &HashSet<i64>, waiting: &HashSet<i64>, circl
     let mut ranks = finding.ranks.iter();
     let through = |rank: &i64| held.contains(rank) || waiting.contains(rank);
     match finding.kind {
+        FindingKind::RankMismatch => waits_only(finding, waiting),
         // Another circle of which no rank waits in the cause holds by itself.
         FindingKind::Deadlock => !circle && ranks.any(|rank| held.contains(rank)),
         FindingKind::FinishedRank => {

@@ -6,7 +6,7 @@ use model::{
     StartedBy, State, Verdict,
 };
 
-use super::made::{call, job, of_kind, receive, twice};
+use super::made::{call, counted, job, of_kind, receive, send, twice};
 
 /// A second communicator of all, in which ranks have the numbers of `members`.
 fn second(snapshot: &mut Snapshot, members: &[i64]) {
@@ -298,4 +298,27 @@ fn a_possible_reason_of_ranks_that_wait_for_one_that_finished() {
     super::made::counted(&mut snapshot);
     let (findings, _) = told(snapshot);
     assert_eq!((findings[0].kind, findings[0].certain), (FindingKind::RootMismatch, false), "{findings:?}");
+}
+
+/// Ranks 0 and 1 wait for each other, rank 2 for rank 3, and that for rank `then`; rank 3 has sent to rank 1 what rank 2 waits for.
+fn a_message_for_another(then: i64) -> Vec<Finding> {
+    let mut snapshot = job(4);
+    for (rank, (from, tag)) in [(1, 17), (0, 99), (3, 1), (then, 5)].into_iter().enumerate() {
+        call(&mut snapshot, rank, "MPI_Recv", 10 + rank as i64);
+        receive(&mut snapshot, rank, Some(from), tag);
+    }
+    send(&mut snapshot, 3, 1, 1, true);
+    counted(&mut snapshot);
+    diagnose(&snapshot, None).0
+}
+
+#[test]
+fn a_message_for_somebody_else_tells_nothing_of_ranks_that_wait_because_of_the_cause() {
+    let findings = a_message_for_another(1);
+    let told = of_kind(&findings, FindingKind::RankMismatch);
+    assert!(!told.is_empty() && told.iter().all(|one| one.consequence), "{findings:?}");
+    // Here ranks 2 and 3 hold one another.
+    let findings = a_message_for_another(2);
+    let told = of_kind(&findings, FindingKind::RankMismatch);
+    assert!(told.iter().any(|one| !one.consequence), "{findings:?}");
 }
