@@ -115,7 +115,7 @@ def _tell_what_is_left_out(communicators: Mapping[Tuple[int, int], Dict[str, Any
         queue = communicators[process, column][name]
         listed = len(queue["operations"])
         if listed < count:
-            queue.update(state="error", detail=f"the report lists {listed:,} of its {count:,} operations")
+            queue.update(state="no_information", detail=f"the report lists {listed:,} of its {count:,} operations")
 
 
 def _place(line: Optional[str]) -> Tuple[Optional[str], Optional[int]]:
