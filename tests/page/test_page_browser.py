@@ -99,6 +99,9 @@ def test_nodes_frames_and_cells_open(page: Page, tmp_path: pathlib.Path) -> None
     assert "Waits for:199 ranks: 0-2,4-199: to send tag 1 on MPI_COMM_WORLD" in details
     assert "199 ranks: 0-2,4-199: to enter MPI_Barrier on MPI_COMM_WORLD" in details
     assert "rank 3: MPI_Recv, receive from rank 0, tag 1 on MPI_COMM_WORLD, 4.0 KiB" in details
+    # A finding is shown with its evidence.
+    page.press("#details a")
+    assert page.run("return document.querySelector(location.hash + ' details').open")
     page.press("#details button")
     page.until("return document.querySelectorAll('#messages-view tbody tr').length === 1")
     # A frame tells who is there, and who is not.

@@ -206,7 +206,7 @@ def _listed(page: Page, wanted: List[Message]) -> None:
         for one in wanted[:100]
     ]
     # The list follows once typing has paused.
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         shown = [[row[at] for at in (0, 1, 3, 4, 7, 9)] for row in page.rows("#messages-view")]
         shown = [[*row[:2], row[2].replace("any", ""), *row[3:]] for row in shown]

@@ -67,11 +67,17 @@ def _add_operations(found: List[Dict[str, Any]], tables: Mapping[str, Any], text
     """The communicators in which ranks have something, and what it is."""
     messages, columns, cells = tables["messages"], tables["columns"], tables["cells"]
     communicators: Dict[Tuple[int, int], Dict[str, Any]] = {}
+    sizes = [one["least"] if one["least"] == one["most"] else None for one in columns]
     rows = zip(*(cells[name] for name in ("process", "column", "sequence", *_COUNTS)))
     for process, column, sequence, *counts in rows:
         own = communicators.get((process, column))
         if own is None:
-            own = {"name": columns[column]["name"], "unique_id": column, "next_sequence": sequence}
+            own = {
+                "name": columns[column]["name"],
+                "unique_id": column,
+                "size": sizes[column],
+                "next_sequence": sequence,
+            }
             communicators[process, column] = own
             found[process]["communicators"].append(own)
         # A queue that is not named is empty: there may be a million of them. Those of one name are one here.
