@@ -378,3 +378,29 @@ def test_of_very_many_ranks_no_queue_is_read_again_as_more_than_the_report_has(
     assert (len(read[1].pending_receives), read[1].pending_receives.state) == (1, "ok")
     assert (read[2].next_sequence, read[2].size) == (27, 4)
     assert (len(read[3].pending_receives), read[3].pending_receives.state) == (2, "ok")
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    """As WCAG 2.1 has it (https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio)."""
+    less, more = sorted((_luminance(one), _luminance(other)))
+    return (more + 0.05) / (less + 0.05)
+
+
+def test_drawings_can_be_read_by_those_who_see_little_contrast() -> None:
+    """axe-core does not look at the texts of drawings. Letters 4.5 to 1, lines that say something 3 to 1."""
+    for style, lines in (("graph.css", ("line", "accent")), ("style.css", ("edge", "accent"))):
+        schemes = re.findall(r"\{([^{}]*--ink: [^{}]*)", (document.DATA / style).read_text("utf-8"))
+        assert len(schemes) == 3
+        for scheme in schemes:
+            colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", scheme))
+            read = [(letters, behind) for letters in ("ink", "quiet") for behind in ("paper", "box", "wash")]
+            for letters, behind in (*read, ("accent", "paper")):
+                assert _contrast(colours[letters], colours[behind]) >= 4.5, (letters, behind, scheme)
+            for line in lines:
+                assert _contrast(colours[line], colours["paper"]) >= 3, (line, scheme)
