@@ -205,18 +205,19 @@ def _listed(page: Page, wanted: List[Message]) -> None:
         [str(one.rank), one.queue, "" if one.tag is None else str(one.tag), one.communicator, one.call, one.status]
         for one in wanted[:100]
     ]
+    many = f"{len(rows):,} of {len(wanted):,}"
+    count = many if len(wanted) > 100 else f"{len(wanted):,} row{'' if len(wanted) == 1 else 's'}"
     # The list follows once typing has paused.
     deadline = time.monotonic() + 60
     while True:
         shown = [[row[at] for at in (0, 1, 3, 4, 7, 9)] for row in page.rows("#messages-view")]
         shown = [[*row[:2], row[2].replace("any", ""), *row[3:]] for row in shown]
-        if shown == rows or time.monotonic() > deadline:
+        told = page.texts("#messages-view .note[role=status]")
+        if (shown, told) == (rows, [count]) or time.monotonic() > deadline:
             break
         time.sleep(0.05)
     assert shown == rows
-    (told,) = page.texts("#messages-view .note[role=status]")
-    many = f"{len(rows):,} of {len(wanted):,}"
-    assert told == (many if len(wanted) > 100 else f"{len(wanted):,} row{'' if len(wanted) == 1 else 's'}")
+    assert told == [count]
 
 
 def _messages(page: Page, told: Json) -> None:
