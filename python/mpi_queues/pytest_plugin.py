@@ -6,6 +6,7 @@ pytest imports this at every start, so everything that takes time is imported wh
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pathlib
 import re
@@ -14,8 +15,11 @@ from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Tuple, Union
 import pytest
 
 if TYPE_CHECKING:
-    from ._native import Snapshot
+    from ._native import Diagnosis, Snapshot
     from .jobs import Job, StartJob
+
+    #: What a report is written of, or why it cannot be.
+    Shown = Union[Snapshot, Job, Diagnosis, Exception]
 
 _MARKER = "mpi_recording"
 
@@ -25,7 +29,7 @@ _last_read = pytest.StashKey["Tuple[_Key, Snapshot]"]()
 
 
 #: What a report is written of, where the test fails: snapshots, and jobs that it started.
-_shown = pytest.StashKey["List[Union[Snapshot, Job]]"]()
+_shown = pytest.StashKey["List[Shown]"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,15 +56,17 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     outcome.get_result().sections.append(("mpi-queues", "\n".join(told)))
 
 
-def _report(item: pytest.Item, of: Union[Snapshot, Job], number: int, directory: pathlib.Path) -> str:
+def _report(item: pytest.Item, of: Shown, number: int, directory: pathlib.Path) -> str:
     """Writes one; returns what to say of it."""
-    from ._native import NativeError
+    from ._native import Diagnosis, NativeError
     from .errors import UserError
 
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", item.nodeid).strip("-.")[-150:]
     path = directory / f"{name}{f'-{number}' if number > 1 else ''}.html"
     try:
-        diagnosis = of.diagnose()
+        if isinstance(of, Exception):
+            raise of
+        diagnosis = of if isinstance(of, Diagnosis) else of.diagnose()
         directory.mkdir(parents=True, exist_ok=True)
         diagnosis.report(path)
     except (UserError, NativeError, OSError) as error:
@@ -102,9 +108,20 @@ def mpi_session(request: pytest.FixtureRequest) -> Snapshot:
     return snapshot
 
 
-def _keep(request: pytest.FixtureRequest, one: Union[Snapshot, Job]) -> None:
+def _keep(request: pytest.FixtureRequest, one: Shown) -> None:
     node: pytest.Item = request.node
     node.stash.setdefault(_shown, []).append(one)
+
+
+def _keep_late(request: pytest.FixtureRequest, job: Job) -> None:
+    """Diagnoses a job whose ranks hang before they are ready: it is ended before the test fails."""
+    from ._native import NativeError
+    from .errors import UserError
+
+    try:
+        _keep(request, job.diagnose())
+    except (UserError, NativeError) as error:
+        _keep(request, error)
 
 
 @pytest.fixture
@@ -123,6 +140,8 @@ def mpi_job(request: pytest.FixtureRequest) -> Iterator[StartJob]:
             if options.get("hang_after") is not None:
                 options.setdefault("hang_directory", request.getfixturevalue("tmp_path") / "hang")
                 options["hang_error"] = _hangs
+            if request.config.getoption("--mpi-report") is not None:
+                options["late"] = functools.partial(_keep_late, request)
             started.append(jobs.enter_context(Job(found or program, **options)))  # type: ignore[arg-type]
             _keep(request, started[-1])
             return started[-1]

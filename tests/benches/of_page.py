@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import List, Tuple
 
-from mpi_queues import Diagnosis, Snapshot
+from mpi_queues import Diagnosis, Snapshot, load
 from mpi_queues._native import Digests
 from of_nodes import _RANKS, _ROOT, snapshot_of
 from page.browser import chromium
@@ -52,6 +52,13 @@ def make(diagnosis: Diagnosis, path: Path) -> Tuple[float, float]:
     return time.perf_counter() - begun, time.process_time() - busy
 
 
+def read_again(path: Path) -> float:
+    """Seconds of the processor to read it as a target."""
+    busy = time.process_time()
+    load(path)
+    return time.process_time() - busy
+
+
 def figure_page(build: MpiBuild) -> List[Tuple[str, str, str, bool]]:
     snapshot = snapshot_of(build, "halo")
     rows = []
@@ -59,13 +66,16 @@ def figure_page(build: MpiBuild) -> List[Tuple[str, str, str, bool]]:
         with tempfile.TemporaryDirectory() as name:
             path = Path(name) / "hang.html"
             diagnosis = made_up(snapshot, nodes, Path(name)).diagnose()
-            seconds, busy = make(diagnosis, path)
+            # The best: others may use the machine.
+            seconds, busy = min(make(diagnosis, path) for _ in range(2))
             size = path.stat().st_size / (1 << 20)
             opened = min(interactive(path) for _ in range(3))
+            again = read_again(path)
         rows.append(
             (
                 f"report of {nodes * _RANKS:,} ranks",
-                f"{size:.2f} MiB, made in {seconds:.1f} s ({busy:.1f} s busy), interactive in {opened:.2f} s",
+                f"{size:.2f} MiB, made in {seconds:.1f} s ({busy:.1f} s busy), interactive in {opened:.2f} s, "
+                f"read again in {again:.1f} s busy",
                 f"at most {most:.0f} MiB, {making:.0f} s, {opening:.0f} s",
                 size <= most and seconds <= making and opened <= opening,
             )

@@ -13,19 +13,25 @@ from typing import Any, Dict, Iterator, List
 
 import websocket
 
+from .acts import Page
+
 #: A busy machine may take so many seconds for one answer.
 _PATIENCE = 120.0
 
 
-class Firefox:
+#: As WebDriver sends them.
+_KEYS = {"Enter": "\ue007", "ArrowLeft": "\ue012", "ArrowRight": "\ue014", " ": " "}
+
+
+class Firefox(Page):
     """A browser with one page."""
 
     def __init__(self, address: str) -> None:
         self._socket = websocket.create_connection(f"{address}/session", timeout=_PATIENCE, suppress_origin=True)
         self._numbers = itertools.count(1)
         #: What the page asked for, and what stands in the console.
-        self.requests: List[str] = []
-        self.complaints: List[str] = []
+        self._requests: List[str] = []
+        self._complaints: List[str] = []
         self.ask("session.new", capabilities={})
         self.ask("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
         self.context = self.ask("browsingContext.getTree")["contexts"][0]["context"]
@@ -45,33 +51,48 @@ class Firefox:
 
     def _keep(self, event: str, parameters: Dict[str, Any]) -> None:
         if event == "log.entryAdded":
-            self.complaints.append(str(parameters["text"]))
+            self._complaints.append(str(parameters["text"]))
         elif not parameters["request"]["url"].startswith(("file:", "data:", "blob:", "about:")):
-            self.requests.append(parameters["request"]["url"])
+            self._requests.append(parameters["request"]["url"])
 
-    def open(self, path: pathlib.Path) -> None:
-        """Opens a file, and waits until its script has run."""
+    def load(self, path: pathlib.Path) -> None:
         self.ask("browsingContext.navigate", context=self.context, url=path.as_uri(), wait="complete")
-        self.run(
-            "new Promise((done) => { const look = () => document.documentElement.dataset.ready === 'yes'"
-            " ? done(true) : setTimeout(look, 20); look(); })"
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        body = f"(async function () {{ {script} \n}})(...{json.dumps(arguments)})"
+        told = self.ask(
+            "script.evaluate",
+            expression=f"{body}.then((found) => JSON.stringify(found === undefined ? null : found))",
+            target={"context": self.context},
+            awaitPromise=True,
+        )
+        assert told["type"] == "success", told
+        return json.loads(told["result"]["value"])
+
+    def keys(self, selector: str, *keys: str) -> None:
+        self.run("document.querySelector(arguments[0]).focus()", selector)
+        actions = [{"type": kind, "value": _KEYS[key]} for key in keys for kind in ("keyDown", "keyUp")]
+        self.ask(
+            "input.performActions",
+            context=self.context,
+            actions=[{"type": "key", "id": "keyboard", "actions": actions}],
         )
 
-    def run(self, expression: str) -> Any:
-        """What an expression is: texts, numbers, lists of these."""
-        told = self.ask("script.evaluate", expression=expression, target={"context": self.context}, awaitPromise=True)
-        assert told["type"] == "success", told
-        return _value(told["result"])
+    def requests(self) -> List[str]:
+        found, self._requests = self._requests, []
+        return found
+
+    def complaints(self) -> List[str]:
+        # Whatever was told before this answer is here then.
+        self.ask("browsingContext.getTree")
+        found, self._complaints = self._complaints, []
+        return found
 
     def close(self) -> None:
         """Ends the browser."""
         with contextlib.suppress(Exception):
             self.ask("browser.close")
         self._socket.close()
-
-
-def _value(told: Dict[str, Any]) -> Any:
-    return [_value(one) for one in told["value"]] if told["type"] == "array" else told.get("value")
 
 
 @contextlib.contextmanager

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 import pathlib
-from typing import Iterator
 
 import mpi_queues
 import pytest
-from page.browser import Page, chromium
+from page.acts import Page
 from page.made import hostile_names, missing_in_barrier, named, ring, snapshot, wrong_tag
+from support.cli import mpi_queues as command
 from support.paths import PACKAGE
 
 DEMO = PACKAGE / "data" / "demo.mpirec"
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with chromium() as found:
-        yield found
 
 
 def opened(page: Page, made: mpi_queues.Snapshot, place: pathlib.Path) -> mpi_queues.Diagnosis:
@@ -105,13 +99,16 @@ def test_nodes_frames_and_cells_open(page: Page, tmp_path: pathlib.Path) -> None
     assert "Waits for:199 ranks: 0-2,4-199: to send tag 1 on MPI_COMM_WORLD" in details
     assert "199 ranks: 0-2,4-199: to enter MPI_Barrier on MPI_COMM_WORLD" in details
     assert "rank 3: MPI_Recv, receive from rank 0, tag 1 on MPI_COMM_WORLD, 4.0 KiB" in details
+    # A finding is shown with its evidence.
+    page.press("#details a")
+    assert page.run("return document.querySelector(location.hash + ' details').open")
     page.press("#details button")
     page.until("return document.querySelectorAll('#messages-view tbody tr').length === 1")
     # A frame tells who is there, and who is not.
     frames = page.texts(".frame .who")
     assert frames[0] == "main"
     page.press(".frame", frames.index("step"))
-    assert "Not there: ranks 3" in page.texts("#frame")[0]
+    assert "Not there: rank 3" in page.texts("#frame")[0]
     # Rows of neighbours open until there are single ranks.
     assert [row[0] for row in page.rows("#matrix-view")] == ["ranks 0-3", "ranks 4-199"]
     assert page.rows("#matrix-view")[0][1] == "R 1 · MPI_Barrier \u00d73 · MPI_Recv"
@@ -131,13 +128,21 @@ def test_nodes_frames_and_cells_open(page: Page, tmp_path: pathlib.Path) -> None
 
 
 def test_the_keyboard_opens_a_node(page: Page, tmp_path: pathlib.Path) -> None:
-    from selenium.webdriver.common.keys import Keys
-
     opened(page, wrong_tag(), tmp_path)
-    page.run("document.querySelector('.graph .node').focus()")
-    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    page.keys(".graph .node", "Enter")
     assert "rank 0" in page.texts("#details")[0]
     assert page.run("return document.querySelector('.graph .node').getAttribute('aria-pressed')") == "true"
+    # A frame by the other key.
+    page.keys(".frame", " ")
+    assert "There: rank" in page.texts("#frame")[0]
+    # All that is pressed by a pointer is reached by the keyboard, and says what it is.
+    unnamed = page.run(
+        "const all = [...document.querySelectorAll('button, a, input, select, [role=button]')];"
+        "const named = (one) => one.getAttribute('aria-label') || one.textContent.trim() || one.closest('label');"
+        "return all.filter((one) => one.getClientRects().length && (one.tabIndex < 0 || !named(one)))"
+        ".map((one) => one.outerHTML.slice(0, 100))"
+    )
+    assert unnamed == []
 
 
 def test_a_time_line_is_there_where_there_is_a_history(page: Page, tmp_path: pathlib.Path) -> None:
@@ -160,23 +165,22 @@ def test_a_time_line_is_there_where_there_is_a_history(page: Page, tmp_path: pat
     page.press(".bars .now", 1)
     told = page.texts("#time-line-view .details")[0]
     assert told == "rank 1: MPI_Recv, with rank 1, tag 5, began 2026-11-20T15:00:03.000Z, and is in it"
+    # Each line is one stop of the keyboard; the arrows go along it.
+    assert page.run("return document.querySelectorAll('.bars [tabindex=\"0\"]').length") == 3
+    page.keys(".bars .now", "ArrowLeft", "ArrowLeft", "ArrowLeft", "Enter")
+    assert page.texts("#time-line-view .details")[0].startswith("rank 0: MPI_Isend, with rank 1, tag 5, began")
+    page.keys(".bars .past[tabindex='0']", "ArrowRight", "Enter")
+    assert page.texts("#time-line-view .details")[0].startswith("rank 0: MPI_Barrier")
     is_quiet(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(page: Page, tmp_path: pathlib.Path, scheme: str) -> None:
-    page.driver.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    )
-    try:
-        for made in (mpi_queues.load(DEMO), missing_in_barrier(200)):
-            opened(page, made, tmp_path)
-            page.press(".graph .node", 1)
-            page.press(".frame", 1)
-            page.run("for (const one of document.querySelectorAll('details')) one.open = true;")
-            assert page.faults() == []
-    finally:
-        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+def test_axe_finds_nothing(page: Page, tmp_path: pathlib.Path) -> None:
+    for made in (mpi_queues.load(DEMO), missing_in_barrier(200)):
+        opened(page, made, tmp_path)
+        page.press(".graph .node", 1)
+        page.press(".frame", 1)
+        page.run("for (const one of document.querySelectorAll('details')) one.open = true;")
+        assert page.faults() == []
 
 
 def test_a_comparison_has_no_faults(page: Page, tmp_path: pathlib.Path) -> None:
@@ -222,30 +226,40 @@ def test_the_policy_forbids_what_is_not_ours(page: Page, tmp_path: pathlib.Path)
     """Were something to get in after all, it would not run and not reach anybody."""
     opened(page, wrong_tag(), tmp_path)
     page.run(
-        "window.ran = 0; const script = document.createElement('script'); script.textContent = 'window.ran = 1';"
+        "window.ran = 0; window.refused = [];"
+        "document.addEventListener('securitypolicyviolation',"
+        " (event) => window.refused.push(event.effectiveDirective));"
+        "const script = document.createElement('script'); script.textContent = 'window.ran = 1';"
         "document.body.append(script);"
         "const image = document.createElement('img'); image.src = 'http://127.0.0.1:9/x.png';"
         "document.body.append(image);"
     )
+    page.until("return window.refused.length === 2")
     assert page.run("return window.ran") == 0
-    # The browser tells of each, and none of the requests has left.
-    assert sum("Content Security Policy" in one for one in page.complaints()) == 2
+    assert sorted(page.run("return window.refused")) == ["img-src", "script-src-elem"]
+    page.requests()
+    page.complaints()
 
 
-def test_without_javascript_the_cause_is_there(tmp_path: pathlib.Path) -> None:
-    path = tmp_path / "hang.html"
-    diagnosis = mpi_queues.load(DEMO).diagnose()
-    diagnosis.report(path)
-    with chromium("--blink-settings=scriptEnabled=false") as plain:
-        plain.open(path, script=False)
-        # The driver's own scripts do not run either: the page's text is asked of the browser.
-        tree = plain.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})
-        said = " ".join(node.get("name", {}).get("value", "") for node in tree["nodes"] if not node["ignored"])
-        assert diagnosis.headline in said
-        assert all(finding.summary in said for finding in diagnosis.findings)
-        assert "rank 1" in said and "send tag 20 on" in said
-        assert "need JavaScript" in said
-        assert "Their messages" not in said
+def test_what_is_copied_is_what_a_terminal_shows(page: Page, tmp_path: pathlib.Path) -> None:
+    diagnosis = opened(page, mpi_queues.load(DEMO), tmp_path)
+    shown = page.run("return document.getElementById('as-text').textContent")
+    path = str(tmp_path / "hang.html")
+    wanted = command("diagnose", "--recording", path).out
+    # A terminal is told of the next command as well, which names the file.
+    assert wanted.startswith(shown.rstrip("\n") + "\n")
+    rest = wanted[len(shown.rstrip()) :].strip()
+    assert rest.startswith("The queues of rank 1: mpi-queues show") and diagnosis.headline[:40] in shown
+    assert page.run("return document.getElementById('stacks-text').textContent").strip() == (
+        command("stacks", "--recording", path).out.strip()
+    )
+    # By the button, or where a browser does not let a file copy, by what is selected then.
+    page.run("for (const one of document.querySelectorAll('details')) one.open = true;")
+    page.press("button[data-copy='as-text']")
+    page.until("return document.querySelector(\"button[data-copy='as-text']\").textContent !== 'Copy'")
+    if page.texts("button[data-copy='as-text']") != ["Copied"]:
+        assert page.run("return getSelection().toString()").strip() == shown.strip()
+    is_quiet(page)
 
 
 @pytest.mark.parametrize("size", [1024])

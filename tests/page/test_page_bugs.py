@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Dict, Iterator, List
+from typing import Any, List
 
 import pytest
-from page.browser import Page, chromium
-from support import diagnosis
+from page import views
+from page.acts import Page
+from support import diagnosis, recorder
 from support.builds import MpiBuild
 from support.cli import mpi_queues
 
@@ -25,10 +26,12 @@ def _cases() -> List[Any]:
     return cases
 
 
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with chromium() as found:
-        yield found
+def _opened(page: Page, report: Path) -> Any:
+    """Opens it; what the JSON in it says."""
+    page.requests()
+    page.complaints()
+    page.open(report)
+    return json.loads(mpi_queues("diagnose", "--recording", str(report), "--format", "json").out)
 
 
 @pytest.mark.parametrize("path", _cases())
@@ -39,56 +42,25 @@ def test_every_view_of_a_bug_opens(path: Path, debian_mpi: MpiBuild, page: Page,
     with program.start(debian_mpi) as job:
         result = mpi_queues("report", "--job", str(job.launcher_pid), "-o", str(report))
     assert result.status in (0, 1), str(result)
-    told: Dict[str, Any] = json.loads(mpi_queues("diagnose", "--recording", str(report), "--format", "json").out)
-    page.requests()
-    page.complaints()
-    page.open(report)
-    assert page.texts(".headline") == [told["verdict"]["headline"]]
-    rows = page.rows("#findings")
-    assert [row[0].split(" (possible)")[0].removesuffix("in consequence") for row in rows] == [
-        one["kind"] for one in told["diagnosis"]
+    views.compare(page, _opened(page, report))
+
+
+def test_the_time_line_is_what_the_flight_recorder_kept(debian_mpi: MpiBuild, page: Page, tmp_path: Path) -> None:
+    """Of a job that really ran under it, against the JSON and against what the program wrote down."""
+    report = tmp_path / "hang.html"
+    with recorder.Job(debian_mpi, recorder.compiled(debian_mpi, "posts.c"), "5", "120", ranks=2) as job:
+        for rank in range(2):
+            job.waiting(rank, "MPI_Recv")
+        result = mpi_queues("report", "--job", str(job.launcher_pid), "-o", str(report))
+        begun = [job.record(rank).call_of().number for rank in range(2)]
+    assert result.status in (0, 1), str(result)
+    told = _opened(page, report)
+    views.compare(page, told)
+    views.compare_time_line(page, told)
+    # Both stand in the receive that the program posts last.
+    open_calls = [(rank, call) for rank, _, call, current in views.calls_in(told) if call["number"] in current]
+    assert [(rank, call["function"], call["tag"], call["number"]) for rank, call in open_calls] == [
+        (rank, "MPI_Recv", 31999, begun[rank]) for rank in range(2)
     ]
-    for row, finding in zip(rows, told["diagnosis"]):
-        assert finding["summary"] in row[2]
-        assert all(sentence in row[2] for sentence in finding["evidence"])
-    # All ranks are in the graph, each once, those of the cause marked; each box opens.
-    nodes = json.loads(page.texts("#edges")[0])["nodes"]
-    members = sorted(rank for node in nodes for rank in _ranks(node["ranks"]))
-    assert members == sorted(process["rank"] for process in told["processes"])
-    marked = {rank for at, node in enumerate(nodes) for rank in _ranks(node["ranks"]) if at in _causes(page)}
-    cause = told["diagnosis"][told["verdict"].get("finding") or 0] if told["diagnosis"] else {"ranks": []}
-    moved = {one["rank"] for one in told["verdict"].get("movement", []) if one["state"] == "moved"}
-    assert marked == set(cause["ranks"]) - moved
-    for at, node in enumerate(nodes):
-        page.press(".graph .node", at)
-        assert node["who"] in page.texts("#details")[0]
-    for at in range(len(page.texts(".frame"))):
-        page.press(".frame", at)
-        assert "There: ranks" in page.texts("#frame")[0]
-    shown = sum(
-        len(communicator[kind]["operations"])
-        for process in told["processes"]
-        for communicator in process["communicators"]
-        for kind in ("pending_sends", "pending_receives", "unexpected_messages")
-    )
-    page.run(
-        "const own = document.querySelector('#messages-view input[type=checkbox]'); own.checked = true;"
-        "own.dispatchEvent(new Event('change'))"
-    )
-    assert page.texts("#messages-view .note")[0].startswith(("1 row", f"{shown:,} row", "100 of"))
+    assert len(page.texts(".bars .now")) == 2
     assert page.requests() == [] and page.complaints() == []
-
-
-def _ranks(written: str) -> List[int]:
-    found: List[int] = []
-    for run in written.split(","):
-        first, _, last = run.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
-
-
-def _causes(page: Page) -> List[int]:
-    return [
-        int(at)
-        for at in page.run("return [...document.querySelectorAll('.graph .node.cause')].map((one) => one.dataset.node)")
-    ]

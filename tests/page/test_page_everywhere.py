@@ -81,6 +81,20 @@ def test_a_job_of_a_failed_test_is_reported_while_it_runs(debian_mpi: MpiBuild, 
     assert "rank 2 sends tag 21" in text_of(page)
 
 
+def test_a_job_that_never_was_ready_is_reported(debian_mpi: MpiBuild, pytester: pytest.Pytester) -> None:
+    """Where it hangs before the line that the test waits for, it has ended once the test fails."""
+    program = demo.compile_demo(pytester.path)
+    pytester.makepyfile(
+        f"""
+        def test_fails(mpi_job):
+            mpi_job({str(program)!r}, ranks=3, launcher={str(debian_mpi.mpirun)!r}, ready="never", timeout=8)
+        """
+    )
+    pytester.runpytest_subprocess("--mpi-report", "reports").assert_outcomes(failed=1)
+    (page,) = (pytester.path / "reports").iterdir()
+    assert "rank 2 sends tag 21" in text_of(page)
+
+
 def test_the_demo_writes_one(debian_mpi: MpiBuild, tmp_path: pathlib.Path) -> None:
     result = mpi_queues("demo", environment={"TMPDIR": str(tmp_path)})
     assert result.status == 0, str(result)

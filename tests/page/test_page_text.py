@@ -300,6 +300,14 @@ def test_notebooks_show_the_same_pieces() -> None:
     queue = wrong_tag().rank(0).communicator("halo").pending_receives
     cells = [text for text in shape(queue._repr_html_()).text if text.strip()]
     assert cells[-7:-1] == ["MPI_Recv", "1", "17", "4.0 KiB", "512 MPI_DOUBLE", "pending"]
+    # What was read of one that is not whole is shown beside why.
+    told = json.loads(wrong_tag().to_json())
+    told["processes"][0]["communicators"][0]["pending_receives"].update(state="error", detail="<b> ends in a loop")
+    told["processes"][0]["communicators"][0]["pending_sends"].update(state="no_information", detail="not counted")
+    first = mpi_queues.Snapshot.from_json(json.dumps(told)).rank(0).communicator("halo")
+    text = " ".join(shape(first.pending_receives._repr_html_()).text)
+    assert "not read: <b> ends in a loop" in text and "MPI_Recv" in text
+    assert "<table" not in first.pending_sends._repr_html_()
 
 
 def test_the_name_of_a_file_is_looked_at_before_anything_is_read() -> None:
@@ -333,6 +341,7 @@ def test_a_report_of_very_many_ranks_keeps_what_it_shows(
         1,
         4096,
     )
+    assert "Of more than 100 ranks this file keeps the diagnosis whole" in path.read_text("utf-8")
     content = path.read_bytes()
     tables = inside._packed(content, "tables")
     assert tables is not None
@@ -344,3 +353,54 @@ def test_a_report_of_very_many_ranks_keeps_what_it_shows(
         )
         with pytest.raises(mpi_queues.errors.UserError, match=r"hang\.html: its data cannot be read"):
             mpi_queues.load(path)
+
+
+def test_of_very_many_ranks_no_queue_is_read_again_as_more_than_the_report_has(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inside, "MOST_WHOLE", 2)
+    told = json.loads(ring(4).to_json())
+    first, second, third, fourth = (process["communicators"][0] for process in told["processes"])
+    first["pending_sends"] = {"state": "no_information", "detail": "its cm is not read", "operations": []}
+    second["unexpected_messages"]["operations"] = [{"desired_tag": tag} for tag in range(151_000)]
+    third["next_sequence"] = 27
+    # Two of one name are one column: what they have together is told.
+    other = json.loads(json.dumps(fourth))
+    told["processes"][3]["communicators"].append({**other, "unique_id": 9})
+    path = tmp_path / "hang.html"
+    mpi_queues.Snapshot.from_json(json.dumps(told)).report(path)
+    read = [process.communicators[0] for process in mpi_queues.load(path).processes]
+    assert (read[0].pending_sends.state, read[0].pending_receives.state) == ("no_information", "ok")
+    flood = read[1].unexpected_messages
+    listed = len(flood)
+    assert 20 <= listed < 151_000 and flood.state == "no_information"
+    assert flood.detail == f"the report lists {listed:,} of its 151,000 operations"
+    assert (len(read[1].pending_receives), read[1].pending_receives.state) == (1, "ok")
+    assert (read[2].next_sequence, read[2].size) == (27, 4)
+    assert (len(read[3].pending_receives), read[3].pending_receives.state) == (2, "ok")
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    """As WCAG 2.1 has it (https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio)."""
+    less, more = sorted((_luminance(one), _luminance(other)))
+    return (more + 0.05) / (less + 0.05)
+
+
+def test_drawings_can_be_read_by_those_who_see_little_contrast() -> None:
+    """axe-core does not look at the texts of drawings. Letters 4.5 to 1, lines that say something 3 to 1."""
+    for style, lines in (("graph.css", ("line", "accent")), ("style.css", ("edge", "accent"))):
+        schemes = re.findall(r"\{([^{}]*--ink: [^{}]*)", (document.DATA / style).read_text("utf-8"))
+        assert len(schemes) == 3
+        for scheme in schemes:
+            colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", scheme))
+            read = [(letters, behind) for letters in ("ink", "quiet") for behind in ("paper", "box", "wash")]
+            for letters, behind in (*read, ("accent", "paper")):
+                assert _contrast(colours[letters], colours[behind]) >= 4.5, (letters, behind, scheme)
+            for line in lines:
+                assert _contrast(colours[line], colours["paper"]) >= 3, (line, scheme)

@@ -4,7 +4,7 @@
 //! DIRECTORY/N.1 and DIRECTORY/N.2. The job that was read has 8 ranks, of which rank 5 is odd; in the large one the rank in the
 //! middle stands for it, those beside it for 3, 4, 6 and 7, ranks 0 and 1 for these, the others before it for 2, behind it
 //! for 7. Peers are as far away as they were, addresses are others in each rank, and at the second look a third of the ranks
-//! stands elsewhere in MPI.
+//! stands elsewhere in MPI. Of counted messages all have arrived.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::HashMap;
@@ -48,6 +48,14 @@ impl Job {
             _ if peer == 5 => self.odd,
             _ => peer,
         }
+    }
+
+    /// How many messages a rank has sent to another one, where it counts those to it.
+    fn sent(&self, communicator: &str, rank: i64, to: i64) -> Option<u64> {
+        let of = self.template(rank);
+        let template = self.templates.get(usize::try_from(of).ok()?)?;
+        let same = template.communicators.iter().find(|one| &*one.name == communicator)?;
+        same.traffic.iter().find(|one| self.peer(rank, of, one.local_rank) == to)?.sent
     }
 
     /// A group that is the world, one rank, neighbours, or ranks with equal distances.
@@ -111,7 +119,11 @@ impl Job {
             communicator.handle = communicator.handle.map(word);
             for traffic in &mut communicator.traffic {
                 traffic.local_rank = self.peer(rank, of, traffic.local_rank);
+                // As many have arrived as were sent: nothing is on its way that somebody could wait for.
+                traffic.arrived = self.sent(&communicator.name, traffic.local_rank, rank).or(traffic.arrived);
             }
+            // As readers give them.
+            communicator.traffic.sort_by_key(|one| (one.within_local_group, one.local_rank));
             for kind in QueueKind::ALL {
                 if kind.of(communicator).operations.is_empty() {
                     continue;

@@ -6,6 +6,7 @@
 pub mod fates;
 pub mod graph;
 pub mod layout;
+pub mod messages;
 mod past_calls;
 mod strings;
 pub mod tables;

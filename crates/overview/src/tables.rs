@@ -2,17 +2,12 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use model::{Communicator, Finding, Operation, OperationStatus, Process, QueueKind, QueueState, Snapshot, Verdict};
+use model::{Communicator, Finding, Process, QueueKind, QueueState, Snapshot, Verdict};
 use serde::Serialize;
 
+use crate::messages::{Messages, messages};
 use crate::past_calls::{PastCalls, past_calls};
 use crate::strings::{NONE, Strings, TextId};
-
-/// So many operations are in the table at most.
-const MOST_MESSAGES: usize = 150_000;
-
-/// And of each queue at least so many, while there is room.
-const LEAST_OF_QUEUE: usize = 20;
 
 /// Communicators of more names than this are in one column.
 const MOST_COLUMNS: usize = 200;
@@ -95,43 +90,6 @@ pub struct Cells {
     pub sequence: Vec<Option<i64>>,
 }
 
-/// Operations, in columns.
-#[derive(Debug, Default, Serialize)]
-pub struct Messages {
-    /// Place of the process in the table of ranks.
-    pub process: Vec<usize>,
-    /// 0: pending send, 1: pending receive, 2: unexpected message.
-    pub queue: Vec<u8>,
-    /// The communicators' column.
-    pub column: Vec<usize>,
-    /// The peer's rank in the communicator; null: any, or not known.
-    pub peer: Vec<Option<i64>>,
-    /// The peer's rank in MPI_COMM_WORLD.
-    pub global: Vec<Option<i64>>,
-    /// Whether any source is taken.
-    pub any: Vec<u8>,
-    /// The tag; null: any, or not known.
-    pub tag: Vec<Option<i64>>,
-    /// Whether any tag is taken.
-    pub wild: Vec<u8>,
-    /// Length in bytes.
-    pub bytes: Vec<Option<u64>>,
-    /// Number of elements.
-    pub count: Vec<Option<u64>>,
-    /// Datatype.
-    pub datatype: Vec<TextId>,
-    /// The function that made it.
-    pub call: Vec<TextId>,
-    /// File and line of the call that started it, where only one comes into question.
-    pub line: Vec<TextId>,
-    /// How far it is.
-    pub status: Vec<TextId>,
-    /// Whether the MPI library posted it for itself.
-    pub internal: Vec<u8>,
-    /// How many more there are.
-    pub left_out: usize,
-}
-
 /// The tables of a snapshot. `nodes`: the node of each process in the graph.
 pub fn tables(snapshot: &Snapshot, findings: &[Finding], verdict: &Verdict, nodes: &[usize]) -> Tables {
     let mut strings = Strings::default();
@@ -139,21 +97,17 @@ pub fn tables(snapshot: &Snapshot, findings: &[Finding], verdict: &Verdict, node
     let movement: HashMap<i64, &str> =
         verdict.movement.iter().filter_map(|one| Some((one.rank?, motion(one.state)))).collect();
     let columns = columns(snapshot, &mut found.columns);
-    let queues = snapshot.processes.iter().flat_map(|process| &process.communicators).flat_map(all_queues);
-    let each = (MOST_MESSAGES / queues.filter(|queue| *queue > 0).count().max(1)).max(LEAST_OF_QUEUE);
     let rank = |process: &Process| snapshot.rank_of(process);
+    let first: HashSet<i64> = findings.iter().flat_map(|finding| finding.ranks.iter().copied()).collect();
     for (place, process) in snapshot.processes.iter().enumerate() {
         let moved = rank(process).and_then(|rank| movement.get(&rank).copied());
         found.ranks.add(process, rank(process), nodes.get(place).copied().unwrap_or(0), moved, &mut strings);
         for communicator in &process.communicators {
             let column = column_of(&columns, &communicator.name);
             found.cells.add(place, column, process, communicator, &mut strings);
-            for kind in QueueKind::ALL {
-                found.messages.add_queue(place, column, kind, communicator, each, &mut strings);
-            }
         }
     }
-    let first: HashSet<i64> = findings.iter().flat_map(|finding| finding.ranks.iter().copied()).collect();
+    found.messages = messages(snapshot, &first, |name| column_of(&columns, name), &mut strings);
     let all = snapshot.processes.iter().enumerate().map(|(place, process)| (place, rank(process), &**process));
     found.calls = past_calls(all, &first, &mut strings);
     found.strings = strings.finished();
@@ -169,10 +123,6 @@ fn motion(state: model::Motion) -> &'static str {
         model::Motion::Moved => "moved",
         model::Motion::Unknown => "unknown",
     }
-}
-
-fn all_queues(communicator: &Communicator) -> [usize; 3] {
-    QueueKind::ALL.map(|kind| kind.of(communicator).operations.len())
 }
 
 /// The columns of communicators, by name; those of the most processes first.
@@ -271,57 +221,5 @@ impl Cells {
         self.unexpected.push(unexpected);
         self.function.push(strings.of(call.map(|call| call.function.as_str())));
         self.sequence.push(communicator.next_sequence);
-    }
-}
-
-impl Messages {
-    fn add_queue(
-        &mut self,
-        place: usize,
-        column: usize,
-        kind: QueueKind,
-        communicator: &Communicator,
-        most: usize,
-        strings: &mut Strings,
-    ) {
-        let operations = &kind.of(communicator).operations;
-        let room = MOST_MESSAGES.saturating_sub(self.process.len()).min(most);
-        self.left_out += operations.len().saturating_sub(room);
-        let queue = match kind {
-            QueueKind::PendingSends => 0,
-            QueueKind::PendingReceives => 1,
-            QueueKind::UnexpectedMessages => 2,
-        };
-        for operation in operations.iter().take(room) {
-            self.add(place, column, queue, operation, strings);
-        }
-    }
-
-    fn add(&mut self, place: usize, column: usize, queue: u8, operation: &Operation, strings: &mut Strings) {
-        self.process.push(place);
-        self.queue.push(queue);
-        self.column.push(column);
-        self.peer.push(operation.actual_local_rank.or(operation.desired_local_rank));
-        self.global.push(operation.actual_global_rank.or(operation.desired_global_rank));
-        self.any.push(u8::from(operation.any_source));
-        self.tag.push(operation.actual_tag.or(operation.desired_tag.filter(|_| !operation.tag_wild)));
-        self.wild.push(u8::from(operation.tag_wild));
-        self.bytes.push(operation.actual_length.or(operation.desired_length));
-        self.count.push(operation.count);
-        self.datatype.push(strings.of(operation.datatype.as_deref()));
-        self.call.push(strings.of(operation.call.as_deref()));
-        let line = match operation.started_by.as_slice() {
-            [only] => strings.line(only.file.as_deref(), only.line),
-            _ => NONE,
-        };
-        self.line.push(line);
-        let status = match operation.status {
-            OperationStatus::Pending => "pending",
-            OperationStatus::InTransit => "in_transit",
-            OperationStatus::Matched => "matched",
-            OperationStatus::Complete => "complete",
-        };
-        self.status.push(strings.id(status));
-        self.internal.push(u8::from(operation.internal));
     }
 }

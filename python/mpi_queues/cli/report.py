@@ -23,10 +23,10 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "report",
         help="why is it stuck, as one HTML file to look at, to mail, to keep",
-        description="Writes one file that shows why a job is stuck: the cause, who waits for whom as a graph, the\n"
-        "merged stacks, ranks and communicators, messages. It needs no network and no server, and is read again as a\n"
-        "recording is. With the end .svg or .dot it is the graph alone. Two files are compared: of the JSON of\n"
-        "diagnose, reports or recordings.",
+        description="Writes one file that shows why a job is stuck: the cause, who waits for whom as a graph,\n"
+        "the merged stacks, ranks and communicators, messages. It needs no network and no server,\n"
+        "and is read again as a recording is. With the end .svg or .dot it is the graph alone.\n"
+        "Two files are compared: of the JSON of diagnose, reports or recordings.",
         epilog="examples:\n"
         "  mpi-queues report --job mpirun -o hang.html\n"
         "  mpi-queues report --recording hang.mpirec -o hang.svg\n"

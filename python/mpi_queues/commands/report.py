@@ -21,9 +21,10 @@ class ReportCommand(Command):
     name = "report"
     summary = "Write why the job is stuck into one HTML file, to look at and to keep."
     description = (
-        "Reads every {process} that is an MPI process, as 'mpi diagnose' does, and writes the cause, who waits for\n"
-        "whom as a graph, stacks and messages into one file, which needs no network. With the end .svg or .dot it is\n"
-        "the graph alone. The file is read again in a shell: mpi-queues diagnose --recording FILE.html"
+        "Reads every {process} that is an MPI process, as 'mpi diagnose' does, and writes the cause,\n"
+        "who waits for whom as a graph, stacks and messages into one file, which needs no network.\n"
+        "With the end .svg or .dot it is the graph alone. The file is read again in a shell:\n"
+        "mpi-queues diagnose --recording FILE.html"
     )
     usage_words = "FILE"
     max_words = 1

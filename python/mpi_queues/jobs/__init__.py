@@ -89,6 +89,7 @@ class Job:
             diagnosed, and the main thread gets an exception, wherever it stands: ``hang_error`` of the diagnosis.
         hang_directory: where both are written then.
         hang_error: makes that exception of its message.
+        late: is called where ranks take too long to be ready, while they are there, with the job.
 
     Where the environment does not say otherwise, Open MPI uses the pml ob1, whose queues can be read, and its ranks
     share processors. ``TMPDIR`` of the job is removed with it.
@@ -113,6 +114,7 @@ class Job:
         hang_after: Optional[float] = None,
         hang_directory: Optional[Path] = None,
         hang_error: Callable[[str], BaseException] = Hang,
+        late: Optional[Callable[[Job], None]] = None,
     ) -> None:
         if hang_after is not None and not (hang_after > 0 and hang_directory is not None):
             raise UsageError(
@@ -151,7 +153,7 @@ class Job:
                     "directory": str(self.directory),
                 }
             )
-            self._await_ready(time.monotonic() + timeout, timeout)
+            self._await_ready(time.monotonic() + timeout, timeout, late)
             if hang_after is not None and hang_directory is not None:
                 self._hang = HangWatch(self._pids, hang_after, os.fspath(hang_directory), self._reading, hang_error)
         except BaseException:
@@ -179,7 +181,7 @@ class Job:
     def _environment(self, asked: Mapping[str, Optional[str]]) -> Dict[str, str]:
         return environment.of_job(str(self.directory), asked)
 
-    def _await_ready(self, deadline: float, timeout: float) -> None:
+    def _await_ready(self, deadline: float, timeout: float, late: Optional[Callable[[Job], None]]) -> None:
         waiting = {rank: Lines(self.directory / f"stdout.{rank}") for rank in range(self.ranks)}
         while True:
             ended = self._has_ended()
@@ -190,12 +192,18 @@ class Job:
             if ended:
                 raise self._failure(f"the job ended ({self._how()}) before {missing} had printed: {self._line()}")
             if time.monotonic() > deadline:
+                if late is not None:
+                    self._pids = [int(file.read_text()) for file in self._files_of_pids() if file.exists()]
+                    late(self)
                 raise self._failure(
                     f"{missing} did not print the line {self._line()} within {timeout:g} s",
                     help="print it on a line of its own and flush it, or give more time: timeout=SECONDS",
                 )
             self._hear(0.01)
-        self._pids = [int((self.directory / f"pid.{rank}").read_text()) for rank in range(self.ranks)]
+        self._pids = [int(file.read_text()) for file in self._files_of_pids()]
+
+    def _files_of_pids(self) -> List[pathlib.Path]:
+        return [self.directory / f"pid.{rank}" for rank in range(self.ranks)]
 
     def _is_ready(self, rank: int, lines: Lines) -> bool:
         return lines.contain(self._ready_line)

@@ -15,6 +15,9 @@ from .graph import ROLES, Edge, Graph, Node
 _LETTER, _BOLD, _SMALL, _LINE = 7.9, 7.9, 7.3, 18.0
 _INSIDE, _MARGIN = 12.0, 16.0
 
+#: Between two arrows that touch a box on the same side.
+_PORT = 26.0
+
 _ORDER = ("cause", "held", "found", "free")
 
 Point = Tuple[float, float]
@@ -53,11 +56,12 @@ def drawing(graph: Graph, *, title: str) -> Element:
         pairs += [(upper, count + number), (count + number, lower)]
     middles, width, height = layered(sizes, pairs)
     boxes = [_Box((x + _MARGIN, y + _MARGIN), size) for (x, y), size in zip(middles, sizes)]
+    ports = _ports(graph, boxes)
     return element(
         "svg",
         element("title", title),
         element("defs", _arrow("arrow"), _arrow("arrow-cause")),
-        [_arrows(edge, boxes, count + number) for number, edge in enumerate(graph.edges)],
+        [_arrows(edge, number, boxes, ports, count) for number, edge in enumerate(graph.edges)],
         [_label(edge, lines, boxes[count + n]) for n, (edge, lines) in enumerate(zip(graph.edges, labels))],
         [_node(node, number, boxes[number]) for number, node in enumerate(graph.nodes)],
         class_="graph",
@@ -119,13 +123,35 @@ def _arrow(name: str) -> Element:
     )
 
 
-def _arrows(edge: Edge, boxes: Sequence[_Box], label: int) -> Element:
+def _ports(graph: Graph, boxes: Sequence[_Box]) -> Dict[Tuple[int, int], float]:
+    """Where the arrows of a node touch it, by node and arrow: those of one side beside one another, so that the head of
+    each is seen, in the order of what they lead to."""
+    count = len(graph.nodes)
+    sides: Dict[Tuple[int, bool], List[int]] = {}
+    for number, edge in enumerate(graph.edges):
+        for node in (edge.source, edge.target):
+            above = boxes[count + number].middle[1] < boxes[node].middle[1]
+            sides.setdefault((node, above), []).append(number)
+    found: Dict[Tuple[int, int], float] = {}
+    for (node, _), edges in sides.items():
+        edges.sort(key=lambda number: boxes[count + number].middle[0])
+        middle, width = boxes[node].middle[0], boxes[node].size[0] - 2 * _INSIDE
+        apart = min(_PORT, width / max(1, len(edges) - 1))
+        for place, number in enumerate(edges):
+            found[node, number] = middle + (place - (len(edges) - 1) / 2) * apart
+    return found
+
+
+def _arrows(edge: Edge, number: int, boxes: Sequence[_Box], ports: Dict[Tuple[int, int], float], count: int) -> Element:
     """The line from those that wait to those that they wait for, through what they wait for."""
-    source, middle, target = boxes[edge.source], boxes[label], boxes[edge.target]
+    label = boxes[count + number]
+    source, target = boxes[edge.source], boxes[edge.target]
     kind = "edge" + (" of-cause" if edge.cause else "") + (" any" if edge.any else "")
+    to_label = _curve(source, ports[edge.source, number], label, label.middle[0])
+    to_target = _curve(label, label.middle[0], target, ports[edge.target, number])
     return element(
         "path",
-        d=f"{_curve(source, middle)} {_curve(middle, target)}",
+        d=f"{to_label} {to_target}",
         class_=kind,
         marker_end=f"url(#arrow{'-cause' if edge.cause else ''})",
         data_from=edge.source,
@@ -133,12 +159,9 @@ def _arrows(edge: Edge, boxes: Sequence[_Box], label: int) -> Element:
     )
 
 
-def _curve(start: _Box, end: _Box) -> str:
+def _curve(start: _Box, x1: float, end: _Box, x2: float) -> str:
     up = start.middle[1] > end.middle[1]
-    (x1, y1), (x2, y2) = (
-        (start.middle[0], start.top if up else start.bottom),
-        (end.middle[0], end.bottom if up else end.top),
-    )
+    y1, y2 = (start.top, end.bottom) if up else (start.bottom, end.top)
     bend = (y2 - y1) / 2
     return f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 + bend:.1f} {x2:.1f},{y2 - bend:.1f} {x2:.1f},{y2:.1f}"
 

@@ -17,7 +17,7 @@ Child = Union[str, "Element", None, Iterable["Child"]]
 Value = Union[str, int, float, bool, None]
 
 #: Elements of HTML that hold nothing and have no end.
-_VOID = frozenset(("br", "input", "link", "meta"))
+_VOID = frozenset(("br", "img", "input", "link", "meta"))
 
 _ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#39;"}
 

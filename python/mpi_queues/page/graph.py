@@ -34,8 +34,8 @@ ROLES = {
     "free": "nothing was found",
 }
 
-#: Of what is written into a box, or beside an arrow, so many characters.
-_WIDEST = 44
+#: Of what is written into a box, and beside an arrow, so many characters.
+_WIDEST, _WIDEST_LABEL = 44, 52
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Edge:
 
     def lines(self, of: int) -> List[str]:
         """What stands beside the arrow; ``of`` processes are in the node that waits."""
-        shown = [shorten(one, _WIDEST) for one in self.what[:2]]
+        shown = [shorten(one, _WIDEST_LABEL) for one in self.what[:2]]
         more = self.more + len(self.what) - len(shown)
         told = shown + ([f"and {more:,} more"] if more else [])
         if told and self.any:

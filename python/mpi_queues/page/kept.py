@@ -7,9 +7,13 @@ whole, and so is what the page shows.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 _QUEUES = ("pending_sends", "pending_receives", "unexpected_messages")
+
+#: What the tables call how many operations are in each.
+_COUNTS = ("sends", "receives", "unexpected")
 
 _NOTE = (
     "read from a report of very many ranks: of each it has what the report shows, without addresses, groups, arguments "
@@ -63,18 +67,21 @@ def _add_operations(found: List[Dict[str, Any]], tables: Mapping[str, Any], text
     """The communicators in which ranks have something, and what it is."""
     messages, columns, cells = tables["messages"], tables["columns"], tables["cells"]
     communicators: Dict[Tuple[int, int], Dict[str, Any]] = {}
-
-    def communicator(process: int, column: int) -> Dict[str, Any]:
-        known = communicators.get((process, column))
-        if known is None:
-            known = {"name": columns[column]["name"], "unique_id": column}
-            known.update({queue: {"state": "ok", "detail": None, "operations": []} for queue in _QUEUES})
-            communicators[process, column] = known
-            found[process]["communicators"].append(known)
-        return known
-
-    for process, column in zip(cells["process"], cells["column"]):
-        communicator(process, column)
+    sizes = [one["least"] if one["least"] == one["most"] else None for one in columns]
+    rows = zip(*(cells[name] for name in ("process", "column", "sequence", *_COUNTS)))
+    for process, column, sequence, *counts in rows:
+        own = communicators.get((process, column))
+        if own is None:
+            own = {
+                "name": columns[column]["name"],
+                "unique_id": column,
+                "size": sizes[column],
+                "next_sequence": sequence,
+            }
+            communicators[process, column] = own
+            found[process]["communicators"].append(own)
+        # A queue that is not named is empty: there may be a million of them. Those of one name are one here.
+        own.update({queue: _queue(count) for queue, count in zip(_QUEUES, counts) if count and queue not in own})
     names = ("process", "column", "queue", "peer", "global", "any", "tag", "wild", "bytes", "count", "datatype", "call")
     rows = zip(*(messages[name] for name in (*names, "status", "internal")))
     for process, column, queue, peer, world, any_source, tag, wild, length, count, datatype, call, status, own in rows:
@@ -91,7 +98,30 @@ def _add_operations(found: List[Dict[str, Any]], tables: Mapping[str, Any], text
             "call": text(call),
             "internal": bool(own),
         }
-        communicator(process, column)[_QUEUES[queue]]["operations"].append(operation)
+        communicators[process, column][_QUEUES[queue]]["operations"].append(operation)
+    if messages["left_out"]:
+        _tell_what_is_left_out(communicators, cells)
+
+
+def _queue(count: int) -> Dict[str, Any]:
+    """One that has something, or of which nothing is known."""
+    if count < 0:
+        return {"state": "no_information", "detail": "it was not read; why, the report does not keep", "operations": []}
+    return {"state": "ok", "detail": None, "operations": []}
+
+
+def _tell_what_is_left_out(communicators: Mapping[Tuple[int, int], Dict[str, Any]], cells: Mapping[str, Any]) -> None:
+    """A queue of which the report lists a part is not whole, and no error either: there may be a million of them."""
+    read: Counter[Tuple[int, int, str]] = Counter()
+    for process, column, *counts in zip(*(cells[name] for name in ("process", "column", *_COUNTS))):
+        for queue, count in zip(_QUEUES, counts):
+            if count > 0:
+                read[process, column, queue] += count
+    for (process, column, name), count in read.items():
+        queue = communicators[process, column][name]
+        listed = len(queue["operations"])
+        if listed < count:
+            queue.update(state="no_information", detail=f"the report lists {listed:,} of its {count:,} operations")
 
 
 def _place(line: Optional[str]) -> Tuple[Optional[str], Optional[int]]:

@@ -40,7 +40,7 @@ def movement(diagnosis: Diagnosis) -> Optional[List[Element]]:
     more = len(moved) - len(rows)
     return [
         element("p", f"Live processes were read twice.{apart}"),
-        table("How ranks moved between the two looks", ("Ranks", "", "How"), rows),
+        table("How ranks moved between the two looks", ("Ranks", "State", "How"), rows, "moved"),
         element("p", f"{more:,} more rows are left out.", class_="note") if more > 0 else element("p"),
     ]
 

@@ -36,17 +36,19 @@ def diagnosis_html(diagnosis: Diagnosis) -> str:
 
 
 def queue_html(queue: Queue) -> str:
-    """The operations, a row each."""
+    """The operations, a row each; of a queue that is not whole, why, and what was read of it."""
+    parts: List[Optional[Element]] = [style_of("notebook.css")]
     if queue.state != "ok":
-        told = f": {queue.detail}" if queue.detail else ""
-        return text_of(element("p", f"{'no information' if queue.state == 'no_information' else 'not read'}{told}"))
-    heads = ("Call", "Peer", "Tag", "Size", "Data", "State")
-    rows = [row(*_cells(one)) for one in list(queue)[:_MOST]]
-    more = len(queue) - len(rows)
-    return text_of(
-        table("Operations in the order in which MPI matches them", heads, rows),
-        element("p", counted(len(queue), "operation") + (f", {more:,} more are not shown" if more > 0 else "")),
-    )
+        told = f": {shorten(queue.detail, 1000)}" if queue.detail else ""
+        parts.append(element("p", f"{'no information' if queue.state == 'no_information' else 'not read'}{told}"))
+    if queue.state == "ok" or len(queue):
+        heads = ("Call", "Peer", "Tag", "Size", "Data", "State")
+        rows = [row(*_cells(one)) for one in list(queue)[:_MOST]]
+        more = len(queue) - len(rows)
+        left = f"; {more:,} more are not shown" if more > 0 else ""
+        parts.append(table("Operations in the order in which MPI matches them", heads, rows))
+        parts.append(element("p", f"{counted(len(queue), 'operation')}, in the order in which MPI matches them{left}"))
+    return text_of(element("div", parts, class_="mpi-queues"))
 
 
 def _cells(operation: Operation) -> List[str]:
@@ -55,7 +57,7 @@ def _cells(operation: Operation) -> List[str]:
     length = operation.actual_length if operation.actual_length is not None else operation.desired_length
     data = shorten(operation.datatype or "", 60)
     return [
-        shorten(operation.call or "", 60),
+        shorten(operation.call or "", 60) + (" (MPI's own)" if operation.internal else ""),
         "any" if operation.any_source and peer is None else "?" if peer is None else str(peer),
         "any" if operation.tag_wild and tag is None else "?" if tag is None else str(tag),
         size(length),

@@ -25,6 +25,7 @@ def html(diagnosis: Diagnosis, *, source: bool = True) -> str:
     tree = diagnosis.snapshot.stacks()
     picture = stacks.icicle(tree)
     moved = movement.movement(diagnosis)
+    snapshot = inside.of_snapshot(diagnosis)
     recorded = bool(json.loads(tables)["calls"]["process"])
     parts: Dict[str, Child] = {
         "title": title(diagnosis),
@@ -40,9 +41,9 @@ def html(diagnosis: Diagnosis, *, source: bool = True) -> str:
             cause.as_text("stacks-text", "The stacks as text", stacks.as_text(tree)),
         ],
         "time-line": _time_line() if recorded else None,
-        "programs": [movement.programs(diagnosis), movement.notes(diagnosis)],
+        "programs": [movement.programs(diagnosis), movement.notes(diagnosis), _kept(snapshot)],
         "tables": Data("tables", inside.of_json(tables)),
-        "snapshot": Data("snapshot", inside.of_snapshot(diagnosis)),
+        "snapshot": Data("snapshot", snapshot),
     }
     return document("report.html", f"{title(diagnosis)}: mpi-queues", parts, scripts=True, mark=True)
 
@@ -125,11 +126,23 @@ def _section(name: str, heading: str, children: Child, kind: Optional[str] = Non
     )
 
 
+def _kept(snapshot: inside.Packed) -> Optional[Element]:
+    """What the file has not of so many ranks."""
+    if not snapshot.without:
+        return None
+    told = (
+        f"Of more than {inside.MOST_WHOLE:,} ranks this file keeps the diagnosis whole, and of each rank what is shown "
+        "here, without addresses, groups, arguments and stacks. A recording has them (mpi-queues record)."
+    )
+    return element("p", told, class_="note")
+
+
 def _time_line() -> Element:
     told = element(
         "p",
         "The latest calls of each rank as the flight recorder keeps them. A bar ends where the next call begins; "
-        "a call that a rank is still in goes on to the right edge.",
+        "a call that a rank is still in goes on to the right edge. Press a bar to read the call; the arrow keys go "
+        "along a line.",
         class_="note",
     )
     return _section("time-line", "Time line", [told, element("div", id="time-line-view")], "scripted")

@@ -109,8 +109,8 @@ def _parents(nodes: List[StackNode]) -> List[Optional[int]]:
 
 def _frame(node: StackNode, number: int, place: Tuple[float, float]) -> Element:
     left, width = place
-    name = clean(node.function) if node.function else f"in {clean(node.image)}" if node.image else "a function"
-    file = clean(node.file).rsplit("/", 1)[-1] if node.file else ""
+    name = clean(node.function) if node.function else f"in {_last(node.image)}" if node.image else "a function"
+    file = _last(node.file) if node.file else ""
     at = (f"{file}:{node.line}" if node.line is not None else file) if file else ""
     ranks = _who(node.ranks, node)
     absent = f"; not there: {shorten(cut_set(node.absent), 60)}" if node.absent else ""
@@ -130,6 +130,11 @@ def _frame(node: StackNode, number: int, place: Tuple[float, float]) -> Element:
         data_absent=cut_set(node.absent) or None,
         data_told=told,
     )
+
+
+def _last(path: str) -> str:
+    """The name of a file without its directories."""
+    return clean(path).rsplit("/", 1)[-1]
 
 
 def _who(ranks: str, node: StackNode) -> str:

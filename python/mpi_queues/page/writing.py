@@ -28,7 +28,7 @@ def ending_of(path: Path) -> str:
     if found not in ENDINGS:
         raise UsageError(
             f"{shown(os.fspath(path))}: reports are files of HTML, SVG or DOT, by the ends of their names",
-            help="such as -o hang.html, -o hang.svg, -o hang.dot",
+            help="such as hang.html, hang.svg, hang.dot",
         )
     return found
 

@@ -1,7 +1,8 @@
 //! All columns of a table are as long as each other, and nothing grows without bound.
 
 use super::graphs::{job, receiver, told};
-use model::{Group, Operation, Queue};
+use model::{Finding, Group, Operation, Queue, Verdict};
+use overview::tables::tables;
 
 #[test]
 fn a_row_has_all_columns() {
@@ -38,6 +39,24 @@ fn of_a_flood_some_are_shown_and_the_rest_is_counted() {
     assert!(tables.messages.process.len() < 151_000);
     assert_eq!(tables.messages.process.len() + tables.messages.left_out, 300_002);
     assert_eq!(tables.cells.unexpected[0], 300_000);
+}
+
+#[test]
+fn where_there_is_no_room_for_all_messages_those_of_the_cause_are_there() {
+    let world: Group = (0..2).map(Some).collect();
+    let waiting = |rank: i64| {
+        let mut process = receiver(rank, 2, 1, 7, &world);
+        if let Some(first) = process.communicators.first_mut() {
+            first.unexpected_messages = Queue { operations: vec![Operation::default(); 20], ..Queue::default() }.into();
+        }
+        process
+    };
+    let snapshot = job((0..8000).map(waiting).collect());
+    let finding = Finding { ranks: vec![7999], ..Finding::default() };
+    let messages = tables(&snapshot, &[finding], &Verdict::default(), &[]).messages;
+    assert_eq!(messages.process.len(), 150_000);
+    assert_eq!(messages.left_out, 8000 * 21 - 150_000);
+    assert_eq!(messages.process.iter().filter(|process| **process == 7999).count(), 21);
 }
 
 #[test]

@@ -57,6 +57,23 @@ function rankWords(ranks) {
   return shown.join(",");
 }
 
+/** A set of ranks in words. */
+function ranksNamed(written) {
+  return /^\d+$/.test(written) ? `rank ${written}` : `ranks ${written}`;
+}
+
+/** A place in a source, by the file's name alone; what is cut off, to be pointed at. */
+function placeNamed(place) {
+  const written = text(place);
+  const name = written.slice(written.lastIndexOf("/") + 1);
+  return name && name !== written ? make("span", { title: written }, name) : written;
+}
+
+/** Where what is not shown is. */
+function elsewhere() {
+  return document.getElementById("snapshot").dataset.without ? ", and not in this file" : "; mpi-queues show --recording prints them";
+}
+
 /** What a process is called. */
 function who(process) {
   const { rank, pid } = page.tables.ranks;

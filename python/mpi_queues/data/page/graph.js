@@ -27,7 +27,7 @@ function graphView() {
       for (let row = 0; row < messages.process.length && operations.length <= MOST_OPERATIONS; row += 1) {
         if (members.has(messages.process[row]) && !messages.internal[row]) operations.push(operation(row));
       }
-      const findings = told.findings.map((at) => make("a", { href: `#finding-${at}` }, edges.findings[at]));
+      const findings = told.findings.map((at) => make("a", { href: `#finding-${at}`, onclick: () => openFinding(at) }, edges.findings[at]));
       showDetails("details",
         make("h3", null, told.who),
         make("p", null, [told.what, told.place].filter((part) => part).join(", ")),
@@ -43,6 +43,12 @@ function graphView() {
         list(operations.length > MOST_OPERATIONS ? [...operations.slice(0, MOST_OPERATIONS), "and more"] : operations),
         told.ranks && !told.ranks.endsWith("…") ? make("p", null, make("button", { type: "button", onclick: () => page.showMessages(told.ranks, null, null) }, "Their messages")) : null);
     });
+  }
+
+  /** Who goes to a finding wants to see its evidence. */
+  function openFinding(at) {
+    const holder = document.querySelector(`#finding-${at} details`);
+    if (holder) holder.open = true;
   }
 
   function waits(name, edge) {

@@ -21,7 +21,7 @@ function messagesView() {
     { name: "Bytes", number: true, value: (row) => messages.bytes[row], show: (row) => size(messages.bytes[row]) },
     { name: "Data", value: data },
     { name: "Call", value: (row) => text(messages.call[row]) + (messages.internal[row] ? " (MPI's own)" : "") },
-    { name: "Started at", value: (row) => text(messages.line[row]) },
+    { name: "Started at", value: (row) => text(messages.line[row]), show: (row) => placeNamed(messages.line[row]) },
     { name: "State", value: (row) => text(messages.status[row]).replace("_", " ") },
   ]);
 
@@ -49,7 +49,7 @@ function messagesView() {
       (internal.checked || !messages.internal[row])));
   }
 
-  const left = messages.left_out ? make("p", { class: "note" }, `${count(messages.left_out)} more are in the data of this file only.`) : null;
+  const left = messages.left_out ? make("p", { class: "note" }, `${count(messages.left_out)} more are not listed${elsewhere()}.`) : null;
   document.getElementById("messages-view").append(...[
     make("div", { class: "filters" }, field("Rank", rankField), field("Tag", tagField), field("Communicator", communicator),
       field("Queue", queue), field("MPI's own", internal)),

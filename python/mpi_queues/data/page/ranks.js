@@ -8,13 +8,16 @@ function ranksView() {
   const all = [...ranks.rank.keys()];
   const place = (row) => [text(ranks.function[row]) || "outside MPI", text(ranks.caller[row]), text(ranks.line[row])]
     .filter((part) => part).join(", ");
+  const isKnown = (row) => ranks.function[row] >= 0 || ranks.line[row] >= 0 || ranks.caller[row] >= 0;
   const hasMoved = ranks.movement.some((one) => one >= 0);
   const hasProblems = ranks.problem.some((one) => one >= 0);
   const columns = [
     { name: "Rank", number: true, value: (row) => ranks.rank[row] },
     { name: "Host", value: (row) => text(ranks.host[row]) },
     { name: "Pid", number: true, value: (row) => ranks.pid[row] },
-    { name: "Where it stands", value: (row) => (ranks.function[row] < 0 && ranks.line[row] < 0 && ranks.caller[row] < 0 ? "not known" : place(row)) },
+    { name: "Where it stands", value: (row) => (isKnown(row) ? place(row) : "not known"),
+      show: (row) => (isKnown(row) ? make("span", null, [text(ranks.function[row]) || "outside MPI", text(ranks.caller[row])].filter((part) => part).join(", "),
+        ranks.line[row] >= 0 ? [" at ", placeNamed(ranks.line[row])] : null) : "not known") },
     ...(hasMoved ? [{ name: "Between the looks", value: (row) => text(ranks.movement[row]) }] : []),
     ...(hasProblems ? [{ name: "Not read", value: (row) => text(ranks.problem[row]) }] : []),
   ];

@@ -7,8 +7,8 @@ function stacksView() {
     pressable(frame, told, () => {
       choose(frame, ".frame");
       showDetails("frame", make("h3", null, told.replace(/ \([^()]*\)$/, "")),
-        ranks ? make("p", null, `There: ranks ${ranks}`) : null,
-        absent ? make("p", { class: "odd" }, `Not there: ranks ${absent}`) : null,
+        ranks ? make("p", null, `There: ${ranksNamed(ranks)}`) : null,
+        absent ? make("p", { class: "odd" }, `Not there: ${ranksNamed(absent)}`) : null,
         ranks && !ranks.endsWith("…") && page.showMessages ? make("p", null, make("button", { type: "button", onclick: () => page.showMessages(ranks, null, null) }, "Their messages")) : null);
     });
   }

@@ -18,9 +18,22 @@ function copyButtons() {
   }
 }
 
+/** On paper nothing can be opened: calls, evidence and limits are printed. */
+function openForPaper() {
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("#findings details:not([open]), .limits:not([open])")];
+    for (const one of opened) one.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const one of opened) one.open = false;
+  });
+}
+
 async function start() {
   document.documentElement.classList.remove("plain");
   copyButtons();
+  openForPaper();
   try {
     page.tables = await loadTables();
     for (const view of [messagesView, ranksView, matrixView, stacksView, graphView, timeLineView]) view();
