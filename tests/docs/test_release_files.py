@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import shutil
 import subprocess
@@ -166,3 +167,37 @@ def test_what_is_in_the_way_is_said(tree: Path, change: Callable[[Path], None], 
     assert done.returncode == 1 and sentence in done.stderr, done.stderr
     # One thing is wrong: two sentences, that and what follows from it.
     assert len(done.stderr.splitlines()) == 2, done.stderr
+
+
+def mark(library: Path) -> subprocess.CompletedProcess[str]:
+    command = [str(PROJECT / "tools" / "mark-initfirst"), str(library)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def linked(tmp_path: Path, *options: str) -> Path:
+    (tmp_path / "answer.c").write_text("int answer(void) { return 42; }\n")
+    library = tmp_path / "libanswer.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", *options, "-o", library, tmp_path / "answer.c"], check=True)
+    return library
+
+
+def test_a_library_is_marked_as_the_linker_would(tmp_path: Path) -> None:
+    library = linked(tmp_path, "-Wl,-z,now,-z,nodelete")
+    assert mark(library).returncode == 0
+    shown = subprocess.run(
+        ["readelf", "--dynamic", "--wide", library], capture_output=True, text=True, check=True
+    ).stdout
+    flags = re.search(r"\(FLAGS_1\) +Flags: (.*)$", shown, re.MULTILINE)
+    assert flags is not None and set(flags[1].split()) == {"NOW", "NODELETE", "INITFIRST"}
+    assert ctypes.CDLL(str(library)).answer() == 42
+
+
+def test_what_cannot_be_marked_is_left_as_it_is(tmp_path: Path) -> None:
+    library = linked(tmp_path, "-Wl,-z,lazy")
+    before = library.read_bytes()
+    done = mark(library)
+    assert done.returncode == 1 and "no DT_FLAGS_1" in done.stderr and library.read_bytes() == before
+    other = tmp_path / "text.so"
+    other.write_text("text")
+    done = mark(other)
+    assert done.returncode == 1 and "not a 64-bit little-endian ELF file" in done.stderr
