@@ -11,9 +11,10 @@ import os
 import pathlib
 import platform
 import shutil
+import signal
 import sys
 import tempfile
-from typing import List
+from typing import Iterable
 
 from release import foreign, fresh, recipe, sdist, wheels
 from release.roots import Failed, say
@@ -27,6 +28,7 @@ def main() -> int:
     parser.add_argument("what", choices=["recipe", "wheels", "sdist", "fresh"])
     parser.add_argument("--suite", action="append", metavar="NAME", help="only this Debian release; again for more")
     parser.add_argument("--kind", action="append", choices=list(fresh.KINDS), help="of fresh: only as this person")
+    parser.add_argument("--directory", default="/var/tmp", help="where the roots are made (default: /var/tmp; 3 GB)")
     options = parser.parse_args()
     if options.what == "recipe":
         _tell("recipe", recipe.check())
@@ -35,7 +37,9 @@ def main() -> int:
     if missing or os.geteuid() != 0:
         print(f"missing: {' '.join(missing) or 'root'}; as root, type:  tools/install-missing release", file=sys.stderr)
         return 1
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="mpi-queues-release-", dir="/var/tmp"))
+    # Ended from outside, it removes its roots as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="mpi-queues-release-", dir=options.directory))
     try:
         return _check(options, directory)
     except Failed as failed:
@@ -69,7 +73,7 @@ def _one(pattern: str) -> pathlib.Path:
     return found[0]
 
 
-def _tell(where: str, lines: List[str]) -> None:
+def _tell(where: str, lines: Iterable[str]) -> None:
     for line in lines:
         say(f"{where}: {line}")
 

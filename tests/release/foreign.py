@@ -9,7 +9,7 @@ import zipfile
 from typing import List, Sequence
 
 from release.elf import check_needs
-from release.roots import Failed
+from release.roots import Failed, make
 from release.wheels import expect
 
 #: What it is tried with. It is only unpacked: what packages do when they are installed would need the kernel.
@@ -19,18 +19,8 @@ _SUITE = "bookworm"
 
 def check(wheel: pathlib.Path, directory: pathlib.Path) -> List[str]:
     """Lines of what holds. Raises Failed where something does not."""
-    root, package = directory / "arm64", directory / "package"
-    _run(
-        [
-            "mmdebstrap",
-            "--quiet",
-            "--variant=extract",
-            "--architectures=arm64",
-            f"--include={','.join(_PACKAGES)}",
-            _SUITE,
-            root,
-        ]
-    )
+    package = directory / "package"
+    root = make(_SUITE, _PACKAGES, directory, "--variant=extract", "--architectures=arm64")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(package)
     needs = check_needs(package, "AArch64")

@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 import zipfile
-from typing import List
+from typing import Iterator, List
 
 from release.elf import check_needs
 from release.roots import Failed, Machine, make
@@ -22,11 +22,11 @@ _MPI_QUEUES = "/opt/mpi-queues/bin/mpi-queues"
 _DIAGNOSED = r"^Deadlock: ranks 0 and 1 wait for one another \(MPI_Send, MPI_Send\); MPI_Send at heat\.c:\d+"
 
 
-def check(wheel: pathlib.Path, suite: str, directory: pathlib.Path) -> List[str]:
+def check(wheel: pathlib.Path, suite: str, directory: pathlib.Path) -> Iterator[str]:
     """Lines of what holds. Raises Failed where something does not."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(directory / "package")
-    needs = check_needs(directory / "package", "X86-64")
+    yield from check_needs(directory / "package", "X86-64")
     shutil.rmtree(directory / "package")
     root = make(suite, _PACKAGES, directory)
     with Machine(root, directory) as machine:
@@ -35,16 +35,9 @@ def check(wheel: pathlib.Path, suite: str, directory: pathlib.Path) -> List[str]
         begun = time.monotonic()
         machine.run("python3 -m venv /opt/mpi-queues")
         machine.run(f"/opt/mpi-queues/bin/pip install --no-index /wheels/{wheel.name}")
-        took = f"an environment and pip install: {time.monotonic() - begun:.0f} s"
-        return [
-            *needs,
-            took,
-            *_parts(machine),
-            *_diagnoses(machine),
-            *_recorder(machine),
-            *_inside_gdb(machine),
-            *_manual(machine),
-        ]
+        yield f"an environment and pip install: {time.monotonic() - begun:.0f} s"
+        for part in (_parts, _manual, _diagnoses, _recorder, _inside_gdb):
+            yield from part(machine)
 
 
 def expect(said: str, pattern: str, what: str) -> str:
