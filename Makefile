@@ -14,6 +14,10 @@
 # recorder  libmpi_queues_recorder.so, the flight recorder that stands before an MPI
 # gallery docs/gallery: reports of five real hangs (not kept in the repository)
 # wheel   dist/: the wheel, with mpi-queues-agent and the recorder in it
+# wheels  dist/: the wheels of a release, for x86-64 and AArch64 and any Linux with glibc 2.17 or later (with a Rust of rustup)
+# sdist   dist/: the source distribution, of the files that git has
+# release-check  what is in dist/, in fresh roots of Debian releases; make demo on bare machines (as root)
+# release  tells what is in the way of a release, tests, makes and checks dist/, says what to type then; it publishes nothing
 # docs    site/: the documentation as pages, made from docs/, the parsers, docstrings and the schema; warnings are errors
 # man     dist/man/: the pages of the manual, made from the parsers
 # clean   removes what the others made
@@ -34,6 +38,9 @@ DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist
 DOC_TOOLS := mkdocs==1.6.1 mkdocs-material==9.8.2 mkdocstrings==1.0.8 mkdocstrings-python==2.0.11 ruff==0.17.5
 DOC_PYTHON := .cache/docs/bin/python
 
+# What only a release needs, in an environment of its own.
+RELEASE_TOOLS := maturin==1.16.0 ziglang==0.17.1 cargo-zigbuild==0.24.1 twine==7.0.0 py-rattler-build==0.73.0
+
 # Tests wait for jobs and debuggers as well as compute: one more at a time than there are processors.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 PYTEST := .venv/bin/python -m pytest -q
@@ -50,7 +57,7 @@ RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name
 AGENT := python/mpi_queues/bin/mpi-queues-agent
 RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 
-.PHONY: build demo test test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel schema layouts functions recordings docs man gallery clean
+.PHONY: build demo demo-packages test test-packages test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel wheels sdist release-check release schema layouts functions recordings docs man gallery clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -73,11 +80,17 @@ BYTECODE := .venv/bin/python -m compileall -q python/mpi_queues
 	@$(BYTECODE)
 	@touch $@
 
-demo: build
-	@tools/install-missing demo
+# Before the minutes of compiling: who may not install anything is told once what to have installed.
+demo: demo-packages build
 	.venv/bin/mpi-queues demo
 
-test: lint docs rust-test python-test
+demo-packages:
+	@tools/install-missing build demo
+
+test: test-packages lint docs rust-test python-test
+
+test-packages:
+	@tools/install-missing build test
 
 # .pre-commit-config.yaml has the same commands; tests/docs/test_project_files.py compares them.
 lint: build
@@ -135,6 +148,38 @@ $(RECORDER): .venv/.tools tools/build-recorder Cargo.toml Cargo.lock $(RUST_SOUR
 wheel: build agent recorder
 	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" \
 	    tools/step "making the wheel" .venv/bin/maturin build --release --out dist
+
+.cache/release/.tools: Makefile
+	@tools/install-missing build
+	@test -x .cache/release/bin/python || tools/step "making .cache/release" $(PYTHON) -m venv .cache/release
+	@tools/step "fetching zig and other tools into .cache/release" .cache/release/bin/python -m pip install --disable-pip-version-check $(RELEASE_TOOLS)
+	@touch $@
+
+wheels: build .cache/release/.tools
+	@tools/build-wheels
+
+sdist: .cache/release/.tools
+	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" .cache/release/bin/maturin sdist --out dist
+
+# Each in a directory of its own that is removed at its end.
+RELEASE_CHECK := PYTHONPATH=tests .cache/release/bin/python -m release
+
+release-check: .cache/release/.tools
+	@tools/install-missing release
+	.cache/release/bin/twine check --strict dist/*
+	$(RELEASE_CHECK) recipe
+	$(RELEASE_CHECK) wheels
+	$(RELEASE_CHECK) sdist
+	$(RELEASE_CHECK) fresh
+
+# dist/ has this release then and nothing else.
+release: .cache/release/.tools
+	@tools/check-release
+	rm -rf dist
+	@$(MAKE) test
+	@$(MAKE) wheels sdist
+	@$(MAKE) release-check
+	@tools/check-release --next
 
 schema: .venv/.tools
 	cargo run --quiet --package mpi-queues-model --features schema --example schema > docs/schema.json

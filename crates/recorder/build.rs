@@ -82,10 +82,16 @@ fn main() {
     }
     write(&symbols, &names, functions.len());
     // Its constructor runs before those of others, which may ask whether there is an MPI.
-    for option in ["-z", "initfirst", "-z", "nodelete", "-z", "now"] {
-        println!("cargo:rustc-cdylib-link-arg=-Wl,{option}");
+    let mut options = vec!["nodelete", "now"];
+    // zig's linker does not know it: tools/build-recorder marks the library afterwards.
+    if std::env::var_os("MPI_QUEUES_WITHOUT_INITFIRST").is_none() {
+        options.push("initfirst");
+    }
+    for option in options {
+        println!("cargo:rustc-cdylib-link-arg=-Wl,-z,{option}");
     }
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=MPI_QUEUES_WITHOUT_INITFIRST");
 }
 
 /// Persistent collectives were an extension before MPI 4: that of Open MPI 4.1 has the same arguments (ompi/mpiext/pcollreq, v4.1.4).

@@ -1,0 +1,82 @@
+"""usage: python -m release recipe|wheels|sdist|fresh [--suite NAME]... (with tests/ in PYTHONPATH, as root)
+
+Checks what a release is made of, in fresh roots of Debian releases: the wheels of dist/, the source distribution,
+``make demo`` of the source tree. ``make release-check`` runs all of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import platform
+import shutil
+import signal
+import sys
+import tempfile
+from typing import Iterable
+
+from release import foreign, fresh, recipe, sdist, wheels
+from release.roots import Failed, say
+
+_DIST = pathlib.Path(__file__).resolve().parents[2] / "dist"
+
+
+def main() -> int:
+    """The exit status: 1 where something does not hold."""
+    parser = argparse.ArgumentParser(prog="python -m release", description=(__doc__ or "").partition("\n\n")[2])
+    parser.add_argument("what", choices=["recipe", "wheels", "sdist", "fresh"])
+    parser.add_argument("--suite", action="append", metavar="NAME", help="only this Debian release; again for more")
+    parser.add_argument("--kind", action="append", choices=list(fresh.KINDS), help="of fresh: only as this person")
+    parser.add_argument("--directory", default="/var/tmp", help="where the roots are made (default: /var/tmp; 3 GB)")
+    options = parser.parse_args()
+    if options.what == "recipe":
+        _tell("recipe", recipe.check())
+        return 0
+    missing = [tool for tool in ("mmdebstrap", "unshare", "qemu-aarch64-static") if shutil.which(tool) is None]
+    if missing or os.geteuid() != 0:
+        print(f"missing: {' '.join(missing) or 'root'}; as root, type:  tools/install-missing release", file=sys.stderr)
+        return 1
+    # Ended from outside, it removes its roots as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="mpi-queues-release-", dir=options.directory))
+    try:
+        return _check(options, directory)
+    except Failed as failed:
+        print(failed, file=sys.stderr)
+        return 1
+    finally:
+        shutil.rmtree(directory)
+
+
+def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
+    suites = {"wheels": wheels.SUITES, "sdist": sdist.SUITES, "fresh": fresh.SUITES}
+    for suite in options.suite or suites[options.what]:
+        if options.what == "fresh":
+            fresh.check(suite, directory, options.kind or list(fresh.KINDS))
+        elif options.what == "sdist":
+            _tell(suite, sdist.check(_one("*.tar.gz"), suite, directory))
+        else:
+            _tell(suite, wheels.check(_one(f"*_{platform.machine()}.whl"), suite, directory))
+        shutil.rmtree(directory / suite)
+    if options.what == "wheels" and not options.suite:
+        _tell("aarch64", foreign.check(_one("*_aarch64.whl"), directory))
+    return 0
+
+
+def _one(pattern: str) -> pathlib.Path:
+    found = sorted(_DIST.glob(pattern))
+    if len(found) != 1:
+        raise Failed(
+            f"dist/ has {len(found)} files {pattern}, and should have one; type:  rm -rf dist && make wheels sdist"
+        )
+    return found[0]
+
+
+def _tell(where: str, lines: Iterable[str]) -> None:
+    for line in lines:
+        say(f"{where}: {line}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
