@@ -87,6 +87,8 @@ fn main() {
     if std::env::var_os("MPI_QUEUES_WITHOUT_INITFIRST").is_none() {
         options.push("initfirst");
     }
+    // gcc asks for it, others do not: by it stacks through the library are read from its file.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,--build-id=sha1");
     for option in options {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,{option}");
     }

@@ -92,19 +92,22 @@ class Machine:
         inner = f"cd {shlex.quote(directory)} && {command}"
         environment = _environment(user)
         # The overlay's directory is there only in the namespace.
-        done = subprocess.run(
-            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", _INSIDE, "inside"]
-            + [str(self._own / "root"), self._layers, user]
-            + [f"{name}={value}" for name, value in environment.items()]
-            + ["sh", "-c", inner],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=seconds,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", _INSIDE, "inside"]
+                + [str(self._own / "root"), self._layers, user]
+                + [f"{name}={value}" for name, value in environment.items()]
+                + ["sh", "-c", inner],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{command}: not done after {seconds:.0f} s") from None
         return done.returncode, done.stdout
 
     def run(self, command: str, user: str = "root", directory: str = "/", seconds: float = 3600) -> str:
