@@ -11,6 +11,9 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 _QUEUES = ("pending_sends", "pending_receives", "unexpected_messages")
 
+#: More of them no report has, and longer texts of all neither: a text stands once in the tables and in each rank here.
+_MOST_RANKS, _MOST_ROWS, _MOST_TEXT = 1 << 20, 1 << 22, 128 << 20
+
 _NOTE = (
     "read from a report of very many ranks: of each it has what the report shows, without addresses, groups, arguments "
     "and stacks; a further diagnosis needs a recording"
@@ -33,11 +36,20 @@ def with_processes(told: Dict[str, Any], tables: Mapping[str, Any]) -> str:
 
 def _processes(tables: Mapping[str, Any]) -> List[Dict[str, Any]]:
     strings: List[str] = tables["strings"]
+    left = _MOST_TEXT
 
     def text(place: int) -> Optional[str]:
-        return strings[place] if place >= 0 else None
+        nonlocal left
+        if place < 0:
+            return None
+        left -= len(strings[place])
+        if left < 0:
+            raise ValueError(f"its texts have more than {_MOST_TEXT >> 20} MiB")
+        return strings[place]
 
     ranks = tables["ranks"]
+    if len(ranks["rank"]) > _MOST_RANKS or len(tables["messages"]["process"]) > _MOST_ROWS:
+        raise ValueError(f"its tables have more than {_MOST_RANKS} ranks or {_MOST_ROWS} messages")
     names = ("rank", "pid", "host", "program", "function", "caller", "line", "problem")
     found: List[Dict[str, Any]] = []
     for rank, pid, host, program, function, caller, line, problem in zip(*(ranks[name] for name in names)):
@@ -73,6 +85,8 @@ def _add_operations(found: List[Dict[str, Any]], tables: Mapping[str, Any], text
             found[process]["communicators"].append(known)
         return known
 
+    if len(cells["process"]) > _MOST_ROWS:
+        raise ValueError(f"its tables have more than {_MOST_ROWS} cells")
     for process, column in zip(cells["process"], cells["column"]):
         communicator(process, column)
     names = ("process", "column", "queue", "peer", "global", "any", "tag", "wild", "bytes", "count", "datatype", "call")
