@@ -9,7 +9,7 @@ const MEMORY: u64 = 8 << 30;
 const SECONDS: u64 = 1200;
 
 /// Changes of each seed. More of them: MPI_QUEUES_ROUNDS=1000 cargo test -p mpi-queues-fuzz
-const ROUNDS: u64 = 8;
+const ROUNDS: u64 = 4;
 
 fn changed(seed: &[u8], longest: usize, random: &mut Rng) -> Vec<u8> {
     let mut data = seed.to_vec();

@@ -38,7 +38,7 @@ fn it_has_what_a_map_has() {
     for _ in 0..2000 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let word = 1 + (state >> 33) % 90;
-        if (state >> 20) % 3 == 0 {
+        if (state >> 20).is_multiple_of(3) {
             if let Some(row) = known.remove(&word) {
                 rows[row].store(0, Ordering::Relaxed);
             }

@@ -64,12 +64,11 @@ fn bounded(process: &mut Process) {
     assert!(process.notes.len() < 2000, "{} notes", process.notes.len());
 }
 
-/// Each kind of question to the first process of each recording, whole and changed.
+/// The first process of each recording, whole and changed, each with a question.
 pub fn seeds() -> Vec<Vec<u8>> {
     let count = files().len() as u8;
-    let change = edits::seeds(3 * u64::from(count));
-    let all = (0..3).flat_map(|asked| (0..count).map(move |which| [which, asked]));
-    all.zip(change).flat_map(|(head, change)| [head.to_vec(), [&head[..], &change].concat()]).collect()
+    let all = (0..count).map(|which| [which, which]).zip(edits::seeds(u64::from(count)));
+    all.flat_map(|(head, change)| [head.to_vec(), [&head[..], &change].concat()]).collect()
 }
 
 /// A recorded process with other words in its memory.
