@@ -5,6 +5,9 @@
 # test-all-mpis  the tests on real MPIs, on every MPI that apt and pip install
 # mpis    the MPIs that the tests need: wheels in environments of their own, and MPICH built with debugger support
 # lint    formatters, clippy, ruff, mypy, the import rules
+# fuzz    libFuzzer on every reader of what strangers wrote, a minute each (FUZZ="--seconds 600 recording": others)
+# audit   the crates that we build on: licences, duplicates, sources, and what is known against them
+# sanitize  what is unsafe under valgrind, and under Miri where that can be had
 # bench   speed and memory, as ratios in one run
 # layouts the shipped layout profiles, anew from Debian's packages
 # functions  the table of MPI's functions, anew from the MPI Forum's data
@@ -57,7 +60,7 @@ RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name
 AGENT := python/mpi_queues/bin/mpi-queues-agent
 RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 
-.PHONY: build demo demo-packages test test-packages test-all test-all-mpis mpis lint rust-test python-test bench agent recorder wheel wheels sdist release-check release schema layouts functions recordings docs man gallery clean
+.PHONY: build demo demo-packages test test-packages test-all test-all-mpis mpis lint rust-test python-test fuzz audit sanitize bench agent recorder wheel wheels sdist release-check release schema layouts functions recordings docs man gallery clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -130,6 +133,18 @@ test-all-mpis: build agent recorder
 	.venv/bin/python tests/make_mpis.py --all-mpis
 	@$(BYTECODE)
 	$(PYTEST_ALL) --all-mpis tests/mpi tests/debugger/test_info.py
+
+# `make test` gives the same targets their seeds and some changes of these (crates/fuzz/tests, tests/hostile/pages.py).
+fuzz: build
+	@tools/install-missing fuzz
+	@tools/fuzz $(FUZZ)
+
+audit: .venv/.tools
+	@tools/audit $(DEV_TOOLS) $(DOC_TOOLS)
+
+sanitize: build recorder
+	@tools/install-missing sanitize
+	@tools/sanitize
 
 bench: build recorder
 	@tools/install-missing test

@@ -1,7 +1,7 @@
 #!/bin/sh
-# usage: layouts/make-shipped.sh [4.1] [5.0] [6.0]
+# usage: layouts/make-shipped.sh [4.1.0] [4.1] [5.0] [6.0]
 #
-# Makes the shipped layout profiles anew: layouts/openmpi-4.1.json and layouts/openmpi-5.0.json without an argument.
+# Makes the shipped layout profiles anew, layouts/openmpi-4.1.json and the like: all but 6.0 without an argument.
 # 6.0 is made where it is asked for: Debian has release candidates of it in sid only, where packages come and go.
 #
 # Each comes from Debian's package and source package of one release: the generated opal_config.h of the package, the
@@ -57,9 +57,9 @@ fetch() {
 }
 
 # Makes one profile: $1 series, $2 suite, $3 version of the source package, $4 the library, for its build-id, $5 versions
-# that it may fit, $6 where the source is from.
+# that it may fit, $6 where the source is from, $7 which of layouts/openmpi-*.c, where it is not that of the series.
 make_profile() {
-    series=$1 suite=$2 version=$3 library=$4 fits=$5 source=$6
+    series=$1 suite=$2 version=$3 library=$4 fits=$5 source=$6 unit=layouts/openmpi-${7:-$1}.c
     work=$cache/$suite-$version
     lib=$work/packages/usr/lib/x86_64-linux-gnu
     # A header of 5.0 names this one by its place in a tree that was configured.
@@ -70,14 +70,14 @@ make_profile() {
         -I"$work/generated" -I"$work/source" -I"$work/source/opal/include" -I"$work/source/ompi/include" \
         -I"$work/source/orte/include" \
         -I"$lib/pmix2/include" -I"$work/packages/usr/include" -I"$work/packages/usr/include/x86_64-linux-gnu" \
-        -c "layouts/openmpi-$series.c" -o "$work/layout.o"
+        -c "$unit" -o "$work/layout.o"
     package=$(dpkg-deb --show --showformat '${Package} ${Version}' "$work"/download/libopenmpi-dev_*.deb)
     build_id=$(readelf -n "$lib/$library" | sed -n 's/.*Build ID: \([0-9a-f]*\).*/\1/p')
     "$mpi_queues" layouts make "$work/layout.o" \
         --name "openmpi-$series" --implementation "Open MPI" --mpi-version "${version%-*}" --fits "$fits" \
         --source "$source" \
         --source "$package, package of Debian $suite" \
-        --source "layouts/openmpi-$series.c" \
+        --source "$unit" \
         --command "make layouts" --build-id "$build_id" -o "$work/openmpi-$series.json"
     if cmp -s "$work/openmpi-$series.json" "layouts/openmpi-$series.json"; then
         echo "layouts/openmpi-$series.json: unchanged" >&2
@@ -87,9 +87,14 @@ make_profile() {
     fi
 }
 
-[ $# -gt 0 ] || set -- 4.1 5.0
+[ $# -gt 0 ] || set -- 4.1.0 4.1 5.0
 for series; do
     case $series in
+        4.1.0)
+            # Operators have room for fewer functions than later: those for pairs of numbers came with 4.1.1.
+            fetch bullseye 4.1.0-10 libopenmpi-dev=4.1.0-10 libopenmpi3=4.1.0-10 libhwloc-dev libevent-dev libucx-dev libfabric-dev
+            make_profile 4.1.0 bullseye 4.1.0-10 libmpi.so.40 4.1.0 "openmpi 4.1.0-10, source package of Debian bullseye" 4.1
+            ;;
         4.1)
             fetch bookworm 4.1.4-3 libopenmpi-dev=4.1.4-3+b1 libopenmpi3=4.1.4-3+b1 libhwloc-dev libevent-dev libucx-dev \
                 libfabric-dev
@@ -108,6 +113,6 @@ for series; do
             # A later candidate can have other fields of the same size: no version that was not looked at.
             make_profile 6.0 sid '6.0.0~rc2-2' libopen_mpi.so.40 6.0.0 "open-mpi/ompi, branch v6.0.x at $commit_6_0"
             ;;
-        *) fail "no recipe for $series (there are 4.1, 5.0 and 6.0)" ;;
+        *) fail "no recipe for $series (there are 4.1.0, 4.1, 5.0 and 6.0)" ;;
     esac
 done

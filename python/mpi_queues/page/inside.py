@@ -12,7 +12,7 @@ import json
 import os
 import re
 import zlib
-from typing import List, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from .._native import Diagnosis, Snapshot, printable_json
 from ..errors import UserError
@@ -130,19 +130,21 @@ def _unpacked(packed: Packed) -> str:
         rest = base64.b64decode(packed.text, validate=True)
     except binascii.Error as error:
         raise ValueError(f"no base64: {error}") from None
+    # What unpacks to too much is known before any of it is kept.
+    return zlib.decompressobj().decompress(rest, _unpacked_length(rest)).decode("utf-8")
+
+
+def _unpacked_length(rest: bytes) -> int:
     stream = zlib.decompressobj()
-    pieces: List[bytes] = []
-    size = 0
+    length = 0
     while rest:
-        piece = stream.decompress(rest, 16 << 20)
-        size += len(piece)
-        if size > _LARGEST_TEXT:
+        length += len(stream.decompress(rest, 1 << 20))
+        if length > _LARGEST_TEXT:
             raise ValueError(f"it is longer than {_LARGEST_TEXT >> 20} MiB")
-        pieces.append(piece)
         rest = stream.unconsumed_tail
     if not stream.eof:
         raise ValueError("its end is missing")
-    return b"".join(pieces).decode("utf-8")
+    return length
 
 
 def _damaged(path: Path, why: str) -> UserError:

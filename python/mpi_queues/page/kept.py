@@ -15,6 +15,9 @@ _QUEUES = ("pending_sends", "pending_receives", "unexpected_messages")
 #: What the tables call how many operations are in each.
 _COUNTS = ("sends", "receives", "unexpected")
 
+#: More of them no report has, and longer texts of all neither: a text stands once in the tables and in each rank here.
+_MOST_RANKS, _MOST_ROWS, _MOST_TEXT = 1 << 20, 1 << 22, 128 << 20
+
 _NOTE = (
     "read from a report of very many ranks: of each it has what the report shows, without addresses, groups, arguments "
     "and stacks; a further diagnosis needs a recording"
@@ -35,13 +38,28 @@ def with_processes(told: Dict[str, Any], tables: Mapping[str, Any]) -> str:
         raise ValueError(f"its tables do not fit together: {type(error).__name__}: {error}") from None
 
 
+class _Texts:
+    """The texts of the tables, as far as they are not too long when each stands wherever it is told."""
+
+    def __init__(self, strings: List[str]) -> None:
+        self._strings, self._left = strings, _MOST_TEXT
+
+    def __call__(self, place: int) -> Optional[str]:
+        return None if place < 0 else self.told(self._strings[place])
+
+    def told(self, text: str) -> str:
+        """One that the tables have elsewhere."""
+        self._left -= len(text)
+        if self._left < 0:
+            raise ValueError(f"its texts have more than {_MOST_TEXT >> 20} MiB")
+        return text
+
+
 def _processes(tables: Mapping[str, Any]) -> List[Dict[str, Any]]:
-    strings: List[str] = tables["strings"]
-
-    def text(place: int) -> Optional[str]:
-        return strings[place] if place >= 0 else None
-
+    text = _Texts(tables["strings"])
     ranks = tables["ranks"]
+    if len(ranks["rank"]) > _MOST_RANKS or len(tables["messages"]["process"]) > _MOST_ROWS:
+        raise ValueError(f"its tables have more than {_MOST_RANKS} ranks or {_MOST_ROWS} messages")
     names = ("rank", "pid", "host", "program", "function", "caller", "line", "problem")
     found: List[Dict[str, Any]] = []
     for rank, pid, host, program, function, caller, line, problem in zip(*(ranks[name] for name in names)):
@@ -63,17 +81,19 @@ def _processes(tables: Mapping[str, Any]) -> List[Dict[str, Any]]:
     return found
 
 
-def _add_operations(found: List[Dict[str, Any]], tables: Mapping[str, Any], text: Any) -> None:
+def _add_operations(found: List[Dict[str, Any]], tables: Mapping[str, Any], text: _Texts) -> None:
     """The communicators in which ranks have something, and what it is."""
     messages, columns, cells = tables["messages"], tables["columns"], tables["cells"]
     communicators: Dict[Tuple[int, int], Dict[str, Any]] = {}
     sizes = [one["least"] if one["least"] == one["most"] else None for one in columns]
+    if len(cells["process"]) > _MOST_ROWS:
+        raise ValueError(f"its tables have more than {_MOST_ROWS} cells")
     rows = zip(*(cells[name] for name in ("process", "column", "sequence", *_COUNTS)))
     for process, column, sequence, *counts in rows:
         own = communicators.get((process, column))
         if own is None:
             own = {
-                "name": columns[column]["name"],
+                "name": text.told(columns[column]["name"]),
                 "unique_id": column,
                 "size": sizes[column],
                 "next_sequence": sequence,

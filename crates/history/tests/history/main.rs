@@ -1,144 +1,19 @@
 //! Records that are made up here.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod made;
+
 use std::mem::{offset_of, size_of};
 
 use history::{HistoryError, Peer, Tag, read};
+use made::{POINTER, RING, Record, WORLD};
 use made_up::rng::Rng;
-use model::{HandleWord, History, RecordedState};
+use model::{HandleWord, RecordedState};
 use record_format as format;
-use record_format::{COLLECTIVES, COMMUNICATOR_NAME, COUNT_BITS, MAGIC, MessageKey, NOT_GIVEN, SYMBOL, VERSION};
+use record_format::{MAGIC, SYMBOL, VERSION};
+use target::TargetAbi;
 use target::address::TargetAddr;
 use target::mock::MockTarget;
-use target::{Image, TargetAbi};
-
-const AT: u64 = 0x7f00_0000_0000;
-const POINTER: u64 = 0x5000;
-const WORLD: u64 = 0x6000_0000;
-const RING: usize = 4;
-
-/// The bytes of a record with one thread, two requests and one communicator.
-struct Record {
-    bytes: Vec<u8>,
-}
-
-impl Record {
-    fn new() -> Self {
-        let mut record = Self { bytes: vec![0; size_of::<format::Header>()] };
-        record.bytes[..MAGIC.len()].copy_from_slice(&MAGIC);
-        record.u32(offset_of!(format::Header, version), VERSION);
-        record.u64(offset_of!(format::Header, latest), 5_000_000_000);
-        record.u64(offset_of!(format::Header, latest) + 8, 1_700_000_005_000_000_000);
-        let functions = record.table(offset_of!(format::Header, functions), size_of::<format::FunctionName>(), 3);
-        for (number, name) in ["MPI_Isend", "MPI_Recv", "MPI_Bcast"].into_iter().enumerate() {
-            let at = functions + number * size_of::<format::FunctionName>();
-            record.bytes[at..at + name.len()].copy_from_slice(name.as_bytes());
-            record.bytes[at + offset_of!(format::FunctionName, object)] = format::object::COMMUNICATOR;
-        }
-        let threads = record.table(offset_of!(format::Header, threads), size_of::<format::Thread>(), 2);
-        record.u64(threads + offset_of!(format::Thread, calls), 6);
-        record.u64(threads + offset_of!(format::Thread, current), 6);
-        record.u32(threads + offset_of!(format::Thread, id), 4242);
-        record.u32(threads + offset_of!(format::Thread, state), format::thread_state::LIVE);
-        record.u32(threads + offset_of!(format::Thread, capacity), RING as u32);
-        let calls = record.table(offset_of!(format::Header, calls), size_of::<format::Call>(), RING);
-        for number in 3..=6_u64 {
-            let at = calls + (number as usize - 1) % RING * size_of::<format::Call>();
-            // The fifth is being written.
-            record.u64(at + offset_of!(format::Call, number), if number == 5 { 0 } else { number });
-            record.u64(at + offset_of!(format::Call, time), number * 1_000_000);
-            record.u64(at + offset_of!(format::Call, site), 0x1_1000 + number);
-            record.u64(at + offset_of!(format::Call, object), WORLD);
-            record.u64(at + offset_of!(format::Call, count), (u64::from(number == 6) << COUNT_BITS) | number);
-            record.u32(at + offset_of!(format::Call, peer), if number == 4 { NOT_GIVEN as u32 } else { 1 });
-            record.u32(at + offset_of!(format::Call, tag), 17);
-        }
-        let keys = record.table(offset_of!(format::Header, request_keys), 8, 4);
-        let requests = record.table(offset_of!(format::Header, requests), size_of::<format::Request>(), 4);
-        for (row, state) in [(1, format::request_state::ACTIVE), (3, format::request_state::INACTIVE)] {
-            let at = requests + row * size_of::<format::Request>();
-            record.u64(keys + 8 * row, 0x9000 + row as u64);
-            record.u64(at + offset_of!(format::Request, number), row as u64);
-            record.u64(at + offset_of!(format::Request, request), 0x9000 + row as u64);
-            record.u32(at + offset_of!(format::Request, state), state);
-            record.u64(at + offset_of!(format::Request, object), 0x77);
-            record.u64(at + offset_of!(format::Request, count), 9);
-        }
-        let keys = record.table(offset_of!(format::Header, communicator_keys), 8, 2);
-        record.u64(keys + 8, WORLD);
-        let communicators =
-            record.table(offset_of!(format::Header, communicators), size_of::<format::Communicator>(), 2);
-        let at = communicators + size_of::<format::Communicator>();
-        record.u64(at + offset_of!(format::Communicator, handle), WORLD);
-        record.u32(at + offset_of!(format::Communicator, state), format::communicator_state::LIVE);
-        record.u64(at + offset_of!(format::Communicator, identity), 0xabc);
-        record.u64(at + offset_of!(format::Communicator, collectives), 2);
-        record.u32(at + offset_of!(format::Communicator, remote_size), u32::MAX);
-        let latest =
-            record.table(offset_of!(format::Header, collectives), size_of::<format::Collective>(), 2 * COLLECTIVES);
-        for number in 1..=2_u64 {
-            let at = latest + (COLLECTIVES + number as usize - 1) * size_of::<format::Collective>();
-            record.u64(at + offset_of!(format::Collective, number), number);
-            record.u64(at + offset_of!(format::Collective, count), (2 << COUNT_BITS) | 8);
-            record.u32(at + offset_of!(format::Collective, root), number as u32);
-            record.u64(at + offset_of!(format::Collective, call), 4 + number);
-        }
-        let keys = record.table(offset_of!(format::Header, message_keys), 8, 4);
-        let counts = record.table(offset_of!(format::Header, message_counts), 8, 4);
-        // Two threads at once have made two rows of one key.
-        for (row, (received, number)) in [(false, 5), (true, 3), (false, 2)].into_iter().enumerate() {
-            let key = MessageKey { communicator: 1, received, peer: 1, tag: 17 };
-            record.u64(keys + 8 * row, key.word().unwrap());
-            record.u64(counts + 8 * row, number);
-        }
-        let names = record.table(offset_of!(format::Header, communicator_names), COMMUNICATOR_NAME, 2);
-        record.bytes[names + COMMUNICATOR_NAME..][..4].copy_from_slice(b"halo");
-        record.u32(offset_of!(format::Header, header_bytes), size_of::<format::Header>() as u32);
-        record.u32(offset_of!(format::Header, family), format::family::MPICH);
-        let total = record.bytes.len() as u64;
-        record.u64(offset_of!(format::Header, total_bytes), total);
-        record
-    }
-
-    fn u64(&mut self, at: usize, value: u64) {
-        self.bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
-    }
-
-    fn u32(&mut self, at: usize, value: u32) {
-        self.bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
-    }
-
-    /// Adds a table to the end, and its place to the header.
-    fn table(&mut self, place: usize, stride: usize, count: usize) -> usize {
-        let at = self.bytes.len();
-        self.u64(place, at as u64);
-        self.u32(place + 8, stride as u32);
-        self.u32(place + 12, count as u32);
-        self.bytes.resize(at + stride * count, 0);
-        at
-    }
-
-    fn target(&self) -> MockTarget {
-        let mut target = MockTarget::new(TargetAbi::LITTLE_64);
-        target.add_segment(TargetAddr::new(AT), self.bytes.clone());
-        target.add_segment(TargetAddr::new(POINTER), AT.to_le_bytes().to_vec());
-        target.add_symbol(SYMBOL, TargetAddr::new(POINTER), Some(8));
-        let image = |path: &str, bias| Image {
-            path: path.to_owned(),
-            bias: TargetAddr::new(bias),
-            build_id: None,
-            is_executable: bias == 0x1_0000,
-        };
-        target.add_image(image("/tmp/solver", 0x1_0000));
-        target.add_image(image("/lib/libmpi.so", 0x90_0000));
-        target
-    }
-
-    fn read(&self) -> Result<Option<History>, HistoryError> {
-        let found = read(&self.target(), &|handle| (handle.0 == WORLD).then(|| "MPI_COMM_WORLD".into()))?;
-        Ok(found.map(|record| record.history))
-    }
-}
 
 #[test]
 fn what_is_kept_is_told() {

@@ -22,8 +22,8 @@ mod sockets;
 mod sockets_sends;
 mod tcp;
 mod tcp_sends;
-#[cfg(test)]
-mod tests;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod tests;
 
 pub use endpoint::{Fabric, Queues};
 pub use layout::Layout;

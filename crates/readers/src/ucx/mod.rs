@@ -8,7 +8,7 @@ mod links;
 mod pool;
 mod request;
 mod shared_memory;
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzz"))]
 pub mod tests;
 mod worker;
 

@@ -1,6 +1,7 @@
 //! A worker made up in memory, for the tests of all that use UCX.
 
 #![allow(clippy::unwrap_used, missing_docs)]
+#![cfg_attr(not(test), allow(dead_code, unused_imports))]
 
 use super::{Native, Sample, UcxLayout, Workers};
 use crate::record::{Record, Slot};

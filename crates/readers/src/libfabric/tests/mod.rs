@@ -2,10 +2,11 @@
 //!
 //! For cxi this is all that there is: it was tried on nothing else.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, missing_docs)]
+#![cfg_attr(not(test), allow(dead_code, unused_imports))]
 
 mod cxi;
-mod damage;
+pub mod damage;
 mod providers;
 mod sends;
 mod shared_memory;

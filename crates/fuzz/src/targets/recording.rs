@@ -1,13 +1,12 @@
 //! Recordings: frames with right checksums around what the input says, or the input as it is.
-#![no_main]
 
-#[path = "../../../crates/recording/tests/recording/support.rs"]
+#[path = "../../../recording/tests/recording/support.rs"]
 #[allow(dead_code)]
 mod support;
+
 use std::io::Write;
 
-use libfuzzer_sys::fuzz_target;
-use recording::Replay;
+use recording::{Range, Replay};
 use target::address::TargetAddr;
 use target::mock::MockTarget;
 use target::{Target, TargetAbi};
@@ -15,7 +14,7 @@ use target::{Target, TargetAbi};
 const START: &[u8] = b"mpi-queues recording 1\n";
 const KINDS: [&[u8; 4]; 8] = [b"RNGS", b"MEMO", b"SYMS", b"STAK", b"TYPE", b"PROF", b"FALT", b"PROC"];
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let bytes = if first % 4 == 0 { [START, rest].concat() } else { framed(rest) };
     let (_place, opened) = support::open(&bytes);
@@ -26,7 +25,36 @@ fuzz_target!(|data: &[u8]| {
         let _ = (replay.symbol("a"), replay.function_at(TargetAddr::new(0x1000)), replay.symbols());
         let _ = (replay.images(), replay.read_bytes(TargetAddr::new(0x1000), 64));
     }
-});
+}
+
+/// A whole file, and one of each frame.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let mut target = MockTarget::new(TargetAbi::LITTLE_64);
+    target.add_segment(TargetAddr::new(0x1000), (0..64).collect());
+    let part = support::process(&target, 1, vec![Range::new(0x1000, 40)], |target| {
+        let _ = target.symbol("some_symbol");
+    });
+    let whole = support::file(&[part]);
+    let ranges: Vec<u8> = [0x1000_u64, 4, 0x2000, 2].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let about = serde_json::to_vec(&support::description(&target, 0)).unwrap();
+    let pieces: [(u8, &[u8]); 8] = [
+        (0, &ranges),
+        (1, b"abcdef"),
+        (2, b"1000 4 one\n2000 - two words\nabsent - three\n"),
+        (3, b"[]"),
+        (4, b"{}"),
+        (5, b"{}"),
+        (6, &ranges),
+        (7, &about[..about.len().min(255)]),
+    ];
+    let framed = |pieces: &[(u8, &[u8])]| {
+        let piece = |(kind, content): &(u8, &[u8])| [&[*kind, content.len() as u8][..], content].concat();
+        [&[1][..], &pieces.iter().flat_map(piece).collect::<Vec<u8>>()].concat()
+    };
+    let mut seeds = vec![[&[0], &whole[START.len()..]].concat(), framed(&pieces), framed(&pieces[..3])];
+    seeds.extend(pieces.iter().map(|piece| framed(std::slice::from_ref(piece))));
+    seeds
+}
 
 /// A file of one process: each piece is a kind, a length and that many bytes.
 fn framed(mut data: &[u8]) -> Vec<u8> {

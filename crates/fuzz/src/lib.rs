@@ -1,0 +1,50 @@
+//! Fuzz targets: one function for each thing that reads what strangers wrote, and inputs to begin with, which are made.
+//!
+//! `cargo test` gives each of them its seeds and some changes of these; `make fuzz` lets libFuzzer search for a minute each.
+//! An input that finds something becomes a test beside the code that is mended.
+
+mod compiled;
+mod edits;
+mod targets;
+
+/// Something that takes any bytes.
+pub struct FuzzTarget {
+    /// What it is called in `make fuzz`.
+    pub name: &'static str,
+    /// It ends, soon, without a panic, whatever the bytes are.
+    pub run: fn(&[u8]),
+    /// Inputs to begin with.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// Longer inputs find nothing more, in bytes.
+    pub longest: usize,
+}
+
+/// All of them.
+pub const TARGETS: &[FuzzTarget] = &[
+    FuzzTarget { name: "recording", run: targets::recording::run, seeds: targets::recording::seeds, longest: 8192 },
+    FuzzTarget { name: "session", run: targets::session::run, seeds: targets::session::seeds, longest: 400 },
+    FuzzTarget { name: "openmpi", run: targets::openmpi::run, seeds: targets::openmpi::seeds, longest: 256 },
+    FuzzTarget { name: "openmpi-ucx", run: targets::openmpi::over_ucx, seeds: targets::openmpi::seeds, longest: 256 },
+    FuzzTarget { name: "openmpi-cm", run: targets::openmpi::over_cm, seeds: targets::openmpi::seeds, longest: 256 },
+    FuzzTarget { name: "mpich", run: targets::mpich::run, seeds: targets::mpich::seeds, longest: 400 },
+    FuzzTarget { name: "ucx", run: targets::networks::ucx, seeds: targets::networks::seeds, longest: 400 },
+    FuzzTarget { name: "libfabric", run: targets::networks::libfabric, seeds: targets::networks::seeds, longest: 400 },
+    FuzzTarget { name: "python-frames", run: targets::python::run, seeds: targets::python::seeds, longest: 400 },
+    FuzzTarget { name: "history", run: targets::history::run, seeds: targets::history::seeds, longest: 400 },
+    FuzzTarget { name: "digest", run: targets::digest::run, seeds: targets::digest::seeds, longest: 8192 },
+    FuzzTarget { name: "snapshot", run: targets::snapshot::run, seeds: targets::snapshot::seeds, longest: 16_384 },
+    FuzzTarget { name: "layouts", run: targets::layouts::run, seeds: targets::layouts::seeds, longest: 16_384 },
+    FuzzTarget { name: "core-file", run: targets::cores::run, seeds: targets::cores::seeds, longest: 4096 },
+    FuzzTarget { name: "elf", run: targets::elf::run, seeds: targets::elf::seeds, longest: 16_384 },
+    FuzzTarget { name: "dwarf-lines", run: targets::dwarf::lines, seeds: targets::dwarf::seeds, longest: 256 },
+    FuzzTarget { name: "dwarf-variables", run: targets::dwarf::variables, seeds: targets::dwarf::seeds, longest: 256 },
+    FuzzTarget { name: "dwarf-layouts", run: targets::dwarf::layouts, seeds: targets::dwarf::seeds, longest: 256 },
+    FuzzTarget { name: "unwind", run: targets::unwind::run, seeds: targets::unwind::seeds, longest: 512 },
+    FuzzTarget { name: "process-table", run: targets::tables::run, seeds: targets::tables::seeds, longest: 400 },
+    FuzzTarget { name: "sources", run: targets::sources::run, seeds: targets::sources::seeds, longest: 2048 },
+];
+
+/// That of a name.
+pub fn target(name: &str) -> Option<&'static FuzzTarget> {
+    TARGETS.iter().find(|one| one.name == name)
+}
