@@ -1,8 +1,9 @@
 #!/bin/sh
 # usage: layouts/make-shipped.sh [4.1.0] [4.1] [5.0] [6.0]
 #
-# Makes the shipped layout profiles anew, layouts/openmpi-4.1.json and the like: all but 6.0 without an argument.
-# 6.0 is made where it is asked for: Debian has release candidates of it in sid only, where packages come and go.
+# Makes the shipped layout profiles anew: layouts/openmpi-4.1.json and layouts/openmpi-5.0.json without an argument.
+# 4.1.0 and 6.0 are made where they are asked for: Debian's archive has no sources of 4.1.0 any more, and release candidates of
+# 6.0 are in sid only, where packages come and go.
 #
 # Each comes from Debian's package and source package of one release: the generated opal_config.h of the package, the
 # headers of the source, and our own layouts/openmpi-*.c that includes them. Packages are fetched through an apt root of our
@@ -44,7 +45,7 @@ fetch() {
     mkdir -p "$work/download" "$work/packages"
     update_private_apt "$suite"
     (cd "$work/download" && private_apt "$suite" download "$@")
-    if [ "$suite" = sid ]; then
+    if [ "$suite" = sid ] || [ "$suite" = bullseye ]; then
         ln -sfn "$(cd "$OPENMPI_SOURCE" && pwd)" "$work/source"
     else
         fetch_source "$suite" openmpi "$version" "$work/download"
@@ -87,13 +88,13 @@ make_profile() {
     fi
 }
 
-[ $# -gt 0 ] || set -- 4.1.0 4.1 5.0
+[ $# -gt 0 ] || set -- 4.1 5.0
 for series; do
     case $series in
         4.1.0)
-            # Operators have room for fewer functions than later: those for pairs of numbers came with 4.1.1.
+            [ -d "${OPENMPI_SOURCE:-}/ompi" ] || fail "set OPENMPI_SOURCE to a tree of open-mpi/ompi at v4.1.0"
             fetch bullseye 4.1.0-10 libopenmpi-dev=4.1.0-10 libopenmpi3=4.1.0-10 libhwloc-dev libevent-dev libucx-dev libfabric-dev
-            make_profile 4.1.0 bullseye 4.1.0-10 libmpi.so.40 4.1.0 "openmpi 4.1.0-10, source package of Debian bullseye" 4.1
+            make_profile 4.1.0 bullseye 4.1.0-10 libmpi.so.40 4.1.0 "open-mpi/ompi, tag v4.1.0" 4.1
             ;;
         4.1)
             fetch bookworm 4.1.4-3 libopenmpi-dev=4.1.4-3+b1 libopenmpi3=4.1.4-3+b1 libhwloc-dev libevent-dev libucx-dev \

@@ -71,8 +71,9 @@ BOUNDED: Dict[Tuple[str, str], str] = {
 
 def _lines() -> Iterator[Tuple[str, int, str]]:
     """The code outside tests: crate and file, number, line."""
+    tests = ("made-up", "fuzz")
     sources = [
-        (crate.parent.name, crate) for crate in sorted(PROJECT.glob("crates/*/src")) if crate.parent.name != "made-up"
+        (crate.parent.name, crate) for crate in sorted(PROJECT.glob("crates/*/src")) if crate.parent.name not in tests
     ]
     for name, path in (
         (f"{crate}/{path.relative_to(source)}", path)

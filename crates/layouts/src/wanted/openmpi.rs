@@ -295,4 +295,4 @@ const FIELDS: &[(&str, &[&str])] = &[
 ];
 
 /// The profiles that this program carries, by name. `make layouts` makes them.
-static SHIPPED: &[Shipped] = shipped!["openmpi-4.1", "openmpi-5.0", "openmpi-6.0",];
+static SHIPPED: &[Shipped] = shipped!["openmpi-4.1", "openmpi-5.0", "openmpi-6.0", "openmpi-4.1.0",];
