@@ -47,7 +47,7 @@ impl<T: Target> Session<T> {
                     resolve_window(call, communicators, form, reader, windows);
                 }
                 for call in source_calls.iter_mut() {
-                    call.communicator = communicator_of_source(call, communicators, form, reader);
+                    call.communicator = communicator_of_source(call, communicators, form, Some(reader));
                     let held = call.request.handle.map(|handle| (handle, call.request.fortran));
                     if let Some((handle, fortran)) = held {
                         let look = || described(reader, form, fortran, HandleKind::Request, handle, Depth::Short);
@@ -58,6 +58,10 @@ impl<T: Target> Session<T> {
             });
             if resolved.is_err() {
                 calls.iter_mut().for_each(|call| resolve(call, communicators, form, None));
+                // Their handles are known without objects: of the flight recorder's communicators as well.
+                for call in source_calls.iter_mut() {
+                    call.communicator = communicator_of_source(call, communicators, form, None);
+                }
             }
         }
         infer_communicators(&mut calls, &process.communicators);
@@ -120,11 +124,11 @@ fn communicator_of_source(
     call: &mut SourceCall,
     communicators: &[Communicator],
     form: Form,
-    reader: &dyn HandleSource,
+    reader: Option<&dyn HandleSource>,
 ) -> Option<u64> {
     let fortran = call.request.fortran;
     let describe = |kind: HandleKind, value: i64, depth: Depth| -> Option<Handle> {
-        Some(described(reader, form, fortran, kind, value, depth))
+        Some(described(reader?, form, fortran, kind, value, depth))
     };
     let function = functions::find(&call.function)?;
     let of_communicator = |argument: &&Argument| {
