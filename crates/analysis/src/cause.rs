@@ -110,10 +110,14 @@ fn behind(context: &Context<'_>, circles: &[HashSet<i64>]) -> HashSet<i64> {
     context.ranks(&waiting).into_iter().filter(|rank| !within.contains(rank)).collect()
 }
 
-/// Whether all calls that a finding says to wait are of these ranks.
+/// The ranks of which a finding says for what they wait.
+fn waiting(finding: &Finding) -> impl Iterator<Item = i64> {
+    finding.calls.iter().filter(|call| call.waits_for.is_some()).filter_map(|call| call.rank)
+}
+
+/// Whether a finding says of ranks for what they wait, and of these only.
 fn waits_only(finding: &Finding, ranks: &HashSet<i64>) -> bool {
-    let waits = |call: &&RankCall| call.waits_for.is_some();
-    let mut waiting = finding.calls.iter().filter(waits).filter_map(|call| call.rank).peekable();
+    let mut waiting = waiting(finding).peekable();
     waiting.peek().is_some() && waiting.all(|rank| ranks.contains(&rank))
 }
 
@@ -226,8 +230,7 @@ pub fn follow(context: &Context<'_>, findings: &mut [Finding]) {
 
 /// The ranks that a cause holds: of messages that do not fit those that wait for them, else all that it is about.
 fn held(cause: &Finding) -> HashSet<i64> {
-    let waiting: HashSet<i64> =
-        cause.calls.iter().filter(|call| call.waits_for.is_some()).filter_map(|call| call.rank).collect();
+    let waiting: HashSet<i64> = waiting(cause).collect();
     match cause.kind {
         kind if kind.is_misfit() && !waiting.is_empty() => waiting,
         FindingKind::FinishedRank | FindingKind::Deadlock => cause.ranks.iter().copied().collect(),
@@ -243,10 +246,7 @@ fn follows(finding: &Finding, held: &HashSet<i64>, waiting: &HashSet<i64>, circl
         FindingKind::RankMismatch => waits_only(finding, waiting),
         // Another circle of which no rank waits in the cause holds by itself.
         FindingKind::Deadlock => !circle && ranks.any(|rank| held.contains(rank)),
-        FindingKind::FinishedRank => {
-            let mut direct = finding.calls.iter().filter(|call| call.waits_for.is_some()).filter_map(|call| call.rank);
-            !circle && direct.all(|rank| held.contains(&rank))
-        }
+        FindingKind::FinishedRank => !circle && self::waiting(finding).all(|rank| held.contains(&rank)),
         FindingKind::MissingInCollective | FindingKind::UnmatchedSend | FindingKind::UnmatchedReceive => {
             !finding.ranks.is_empty() && ranks.all(through)
         }

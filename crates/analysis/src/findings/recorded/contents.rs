@@ -1,6 +1,6 @@
 //! Members that have called the same collective with another operator, datatype or count.
 
-use super::{Context, Members, told};
+use super::{Context, Members, gave_other, told};
 use crate::advice::{self, Change};
 use crate::datatypes::element;
 use model::{Finding, FindingKind, PastCollective};
@@ -14,19 +14,19 @@ pub(super) fn told_of(context: &Context<'_>, number: u64, all: &Members<'_>) -> 
     let [_] = of_kind("DATATYPE").as_slice() else { return None };
     let counts = of_kind("POLYXFER_NUM_ELEM_NNI");
     let has_count = counts.len() == 1 && counts.iter().all(|one| one.array.is_none());
-    if differ(all, |one| one.op_name.as_deref()) {
+    if gave_other(all, |one| one.op_name.as_deref()) {
         let rule = "all members must give the same operator";
         let words = |one: &PastCollective| with(one, one.op_name.as_deref().unwrap_or("an operator of the program"));
         return Some(told(context, (number, FindingKind::OperatorMismatch, rule), all, words));
     }
-    if differ(all, |one| element(one.given.datatype_name.as_deref())) {
+    if gave_other(all, |one| element(one.given.datatype_name.as_deref())) {
         let rule = "all members must give datatypes that are alike";
         let words = |one: &PastCollective| with(one, &items(one, has_count));
         return Some(as_advised(told(context, (number, FindingKind::DatatypeMismatch, rule), all, words)));
     }
     // Of other datatypes an element may be any number of them.
     let is_known = |one: &PastCollective| element(one.given.datatype_name.as_deref()).is_some();
-    if has_count && all.iter().all(|(_, _, one)| is_known(one)) && differ(all, |one| one.given.count) {
+    if has_count && all.iter().all(|(_, _, one)| is_known(one)) && gave_other(all, |one| one.given.count) {
         let rule = "all members must give the same number of elements";
         let words = |one: &PastCollective| with(one, &items(one, true));
         return Some(as_advised(told(context, (number, FindingKind::CountMismatch, rule), all, words)));
@@ -38,12 +38,6 @@ pub(super) fn told_of(context: &Context<'_>, number: u64, all: &Members<'_>) -> 
 fn as_advised(mut finding: Finding) -> Finding {
     advice::give(&mut finding, Change::Contents);
     finding
-}
-
-/// Whether two members have what is known of both, and differs.
-fn differ<'a, T: PartialEq>(all: &'a Members<'a>, of: impl Fn(&'a PastCollective) -> Option<T>) -> bool {
-    let mut known = all.iter().filter_map(|(_, _, one)| of(one));
-    known.next().is_some_and(|first| known.any(|other| other != first))
 }
 
 fn with(collective: &PastCollective, what: &str) -> String {

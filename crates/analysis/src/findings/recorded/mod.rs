@@ -78,17 +78,17 @@ fn of_communicator(context: &Context<'_>, members: &[(ProcIndex, &RecordedCommun
 
 /// Whether members cannot have called the same collective.
 fn differ(all: &Members<'_>) -> bool {
-    let Some(((_, _, first), others)) = all.split_first() else { return false };
-    others.iter().any(|(_, _, other)| first.function != other.function) || roots_differ(all)
+    gave_other(all, |one| Some(&one.function)) || gave_other(all, |one| one.given.peer)
 }
 
-fn roots_differ(all: &Members<'_>) -> bool {
-    let mut roots = all.iter().filter_map(|(_, _, one)| one.given.peer);
-    roots.next().is_some_and(|first| roots.any(|other| other != first))
+/// Whether something is known of two members, and differs.
+fn gave_other<'a, T: PartialEq>(all: &'a Members<'a>, of: impl Fn(&'a PastCollective) -> Option<T>) -> bool {
+    let mut known = all.iter().filter_map(|(_, _, one)| of(one));
+    known.next().is_some_and(|first| known.any(|other| other != first))
 }
 
 fn first_differing(context: &Context<'_>, by_number: &ByNumber<'_>, number: u64, all: &Members<'_>) -> Finding {
-    let one_function = all.windows(2).all(|pair| pair[0].2.function == pair[1].2.function);
+    let one_function = !gave_other(all, |one| Some(&one.function));
     let words = |collective: &PastCollective| {
         let root = collective.given.peer.filter(|_| one_function);
         let root = root.map_or_else(String::new, |root| format!(" with root {root}"));
