@@ -1,14 +1,9 @@
 //! What strangers wrote takes linear time, whatever stands there, and no more stack than there is.
 
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use calls::expression::{c_grammar, fortran_grammar};
-use calls::source::flow::{Body, Mark, reaching};
-use calls::source::{Macros, Source, Sources, blanks, constant_in, constant_in_fortran, find, mentions};
-
 use super::source_calls::around;
+use super::texts;
 
 /// Bytes of one text, and what nobody minds. Quadratic time is far more than a second here.
 const SHORT: usize = 40_000;
@@ -116,28 +111,7 @@ const PIECES: [&str; 96] = [
 
 /// Everything that goes over a text.
 fn look(text: &str) {
-    let is_type = |_: &str| None;
-    let _ = c_grammar::parse(text, &is_type, true);
-    let _ = fortran_grammar::parse(text);
-    constant_in(text);
-    constant_in_fortran(text);
-    blanks::c(text);
-    blanks::fortran(text, true);
-    for name in ["/nowhere/a.c", "/nowhere/a.f90", "/nowhere/a.f"] {
-        let source = Arc::new(Source::new(Path::new(name), text.to_owned()));
-        for line in [1, 2, 1000] {
-            let _ = find(&source, "MPI_Send", line);
-            if let Some(body) = Body::at(&source, line as usize) {
-                let found = mentions(&source, &body.range).unwrap_or_default();
-                let marks: Vec<Mark> = found.iter().map(|one| Mark { at: one.at, starts: true, ends: false }).collect();
-                reaching(&body, body.range.end.saturating_sub(2), &marks);
-            }
-        }
-        if let Ok(macros) = Macros::of(&source, &Sources::new(), None, None) {
-            let _ = macros.expanded("A + B * a");
-            let _ = macros.expanded(text.get(..20_000).unwrap_or_default());
-        }
-    }
+    texts::look(text, [1, 2, 1000], text.get(..20_000).unwrap_or_default());
 }
 
 /// Processor time that looking takes: what else the machine does is no text's fault.

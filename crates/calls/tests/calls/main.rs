@@ -12,6 +12,7 @@ mod linear;
 mod made_up;
 mod source_calls;
 mod sources;
+mod texts;
 mod thread;
 
 use std::path::{Path, PathBuf};

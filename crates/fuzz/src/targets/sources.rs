@@ -1,32 +1,11 @@
 //! Sources of programs, in C and Fortran: calls in them, macros, ways through functions, and expressions.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use calls::expression::{c_grammar, fortran_grammar};
-use calls::source::flow::{Body, Mark, reaching};
-use calls::source::{Macros, Source, Sources, blanks, constant_in, constant_in_fortran, find, mentions};
+#[path = "../../../calls/tests/calls/texts.rs"]
+mod texts;
 
 pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let is_type = |_: &str| None;
-    let _ = (c_grammar::parse(&text, &is_type, true), fortran_grammar::parse(&text));
-    let _ = (constant_in(&text), constant_in_fortran(&text));
-    let _ = (blanks::c(&text), blanks::fortran(&text, true));
-    for name in ["/nowhere/a.c", "/nowhere/a.f90", "/nowhere/a.f"] {
-        let source = Arc::new(Source::new(Path::new(name), text.to_string()));
-        for line in [1, 2, 5] {
-            let _ = find(&source, "MPI_Send", line);
-            if let Some(body) = Body::at(&source, line as usize) {
-                let found = mentions(&source, &body.range).unwrap_or_default();
-                let marks: Vec<Mark> = found.iter().map(|one| Mark { at: one.at, starts: true, ends: false }).collect();
-                reaching(&body, body.range.end.saturating_sub(2), &marks);
-            }
-        }
-        if let Ok(macros) = Macros::of(&source, &Sources::new(), None, None) {
-            let _ = (macros.expanded("A + B * a"), macros.expanded(&text));
-        }
-    }
+    texts::look(&text, [1, 2, 5], &text);
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {
