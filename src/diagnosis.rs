@@ -9,10 +9,13 @@ use super::queue::counted;
 use super::snapshot::{Snapshot, write_json};
 use super::told::{place, told};
 use analysis::diagnose;
+use analysis::worked::Kept;
 
 /// What follows from a snapshot.
 struct Found {
     snapshot: Arc<model::Snapshot>,
+    /// What a second look need not work out again, where one is to come.
+    kept: Option<Kept>,
     findings: Vec<model::Finding>,
     verdict: model::Verdict,
 }
@@ -42,19 +45,32 @@ impl Diagnosis {
         (&self.0.snapshot, &self.0.findings, &self.0.verdict)
     }
 
-    /// Finds what is wrong. Other Python threads run meanwhile.
-    pub(super) fn of(
+    /// Finds what is wrong. `keep`: a second look is to come. Other Python threads run meanwhile.
+    pub(super) fn of(py: Python<'_>, snapshot: Arc<model::Snapshot>, keep: bool) -> Self {
+        let (kept, (findings, verdict)) = py.detach(|| {
+            if !keep {
+                return (None, diagnose::diagnose(&snapshot, None));
+            }
+            let kept = Kept::new(&snapshot);
+            let told = kept.diagnose();
+            (Some(kept), told)
+        });
+        Self(Arc::new(Found { snapshot, kept, findings, verdict }))
+    }
+
+    /// Finds what is wrong in the later one of two looks. `first`: what was found at the first.
+    pub(super) fn of_two(
         py: Python<'_>,
         snapshot: Arc<model::Snapshot>,
-        earlier: Option<&Arc<model::Snapshot>>,
-        interval_ms: Option<u64>,
-        watched: &diagnose::Watched,
+        earlier: diagnose::Earlier<'_>,
+        first: Option<&Self>,
     ) -> Self {
         let (findings, verdict) = py.detach(|| {
-            let earlier = earlier.map(|earlier| diagnose::Earlier { snapshot: earlier, interval_ms, watched });
-            diagnose::diagnose(&snapshot, earlier)
+            let known =
+                first.and_then(|first| first.0.kept.as_ref()?.diagnose_again(&first.0.snapshot, &snapshot, earlier));
+            known.unwrap_or_else(|| diagnose::diagnose(&snapshot, Some(earlier)))
         });
-        Self(Arc::new(Found { snapshot, findings, verdict }))
+        Self(Arc::new(Found { snapshot, kept: None, findings, verdict }))
     }
 
     /// The diagnosis that a snapshot already has, from its JSON.
@@ -62,7 +78,7 @@ impl Diagnosis {
         let (findings, verdict) = (snapshot.diagnosis.clone(), snapshot.verdict.clone());
         (findings.is_some() || verdict.is_some()).then(|| {
             let (findings, verdict) = (findings.unwrap_or_default(), verdict.unwrap_or_default());
-            Self(Arc::new(Found { snapshot: Arc::clone(snapshot), findings, verdict }))
+            Self(Arc::new(Found { snapshot: Arc::clone(snapshot), kept: None, findings, verdict }))
         })
     }
 }

@@ -13,7 +13,7 @@ use super::diagnosis::Diagnosis;
 use super::process::Process;
 use super::queue::counted;
 use super::stacks::StackTree;
-use analysis::diagnose::Watched;
+use analysis::diagnose::{Earlier, Watched};
 use analysis::stacks::Options;
 use analysis::{named, recorded, universe};
 use target::text::in_a_line;
@@ -165,10 +165,12 @@ impl Snapshot {
         Self(Arc::new(snapshot.only(&pids)))
     }
 
-    /// Why it is stuck. `earlier`: another snapshot of the same job, which ran on for `interval_ms` milliseconds after it.
+    /// Why it is stuck. `keep`: another look at the same job is to come, to which this diagnosis is given as its `first`.
+    /// `earlier`: another snapshot of the same job, which ran on for `interval_ms` milliseconds after it.
     /// `moving`: process ids of those whose messages were seen to go meanwhile; `unseen`: of those whose messages may have gone where
     /// nobody saw them, so that it tells nothing that they look the same where their MPI counts no messages.
-    #[pyo3(signature = (earlier = None, *, interval_ms = None, moving = Vec::new(), unseen = Vec::new()))]
+    #[pyo3(signature = (earlier = None, *, interval_ms = None, moving = Vec::new(), unseen = Vec::new(), keep = false, first = None))]
+    #[allow(clippy::too_many_arguments)]
     fn diagnose(
         &self,
         py: Python<'_>,
@@ -176,14 +178,14 @@ impl Snapshot {
         interval_ms: Option<u64>,
         moving: Vec<Pid>,
         unseen: Vec<Pid>,
+        keep: bool,
+        first: Option<Bound<'_, Diagnosis>>,
     ) -> Diagnosis {
-        Diagnosis::of(
-            py,
-            Arc::clone(&self.0),
-            earlier.as_ref().map(|earlier| &earlier.get().0),
-            interval_ms,
-            &Watched { moving: which(moving), unseen: which(unseen) },
-        )
+        let later = Arc::clone(&self.0);
+        let Some(earlier) = earlier else { return Diagnosis::of(py, later, keep) };
+        let watched = Watched { moving: which(moving), unseen: which(unseen) };
+        let earlier = Earlier { snapshot: &earlier.get().0, interval_ms, watched: &watched };
+        Diagnosis::of_two(py, later, earlier, first.as_ref().map(|first| first.get()))
     }
 
     /// The stacks of its processes as one tree: of main threads, or of all; with `internal` all frames; of one rank only.

@@ -958,6 +958,8 @@ class Snapshot:
         interval_ms: Optional[int] = None,
         moving: Sequence[Union[int, Tuple[str, int]]] = ...,
         unseen: Sequence[Union[int, Tuple[str, int]]] = ...,
+        keep: bool = False,
+        first: Optional[Diagnosis] = None,
     ) -> Diagnosis:
         """Why it is stuck: who waits for whom, and what does not fit.
 
@@ -969,6 +971,9 @@ class Snapshot:
                 moved, also where both snapshots are equal.
             unseen: the same of those whose messages may have gone where nobody saw them: that they look the same proves
                 nothing where their MPI counts no messages.
+            keep: a second look is to come: what was worked out is kept in the diagnosis, which needs memory.
+            first: the diagnosis of the first of two looks, made with ``keep``: where nothing has changed since, it is not worked
+                out again. What is found is the same without it.
 
         Other Python threads run meanwhile. Never fails on account of what was read: what is not known limits it.
         """

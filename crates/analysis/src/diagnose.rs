@@ -5,11 +5,10 @@ use hashbrown::HashSet;
 use super::findings::{
     self, Context, circles, collectives, deadlock, epochs, finished, messages, non_blocking, recorded, requests, slow,
 };
-use super::job::{Job, ProcIndex};
-use super::matching::Matching;
+use super::job::ProcIndex;
 use super::parallel::both;
 use super::stuck::{Reading, Stuck};
-use super::waits::{Traffic, Waits};
+use super::worked::Worked;
 use super::{advice, cause, movement, told, verdict};
 use model::{Finding, Snapshot, Verdict, Which};
 
@@ -36,17 +35,21 @@ pub struct Watched {
 /// Finds what is wrong; the findings that explain most come first.
 pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Finding>, Verdict) {
     let complete = told::completed(snapshot);
-    let (job, count) = (Job::new(&complete), snapshot.processes.len());
-    let compared = || earlier.map(|earlier| movement::compare(earlier, snapshot)).unwrap_or_default();
-    let (matching, (traffic, movement)) = both(count, || Matching::new(&job), || (Traffic::new(&job), compared()));
-    let waits = Waits::new(&job, &matching, traffic);
+    tell(&Worked::new(&complete), snapshot, earlier)
+}
+
+/// Tells what follows from what was worked out of a snapshot, or of one that is the same as it.
+pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Finding>, Verdict) {
+    let Worked { job, matching, waits } = worked;
+    let count = snapshot.processes.len();
+    let movement = earlier.map(|earlier| movement::compare(earlier, snapshot)).unwrap_or_default();
     let seen: Vec<_> = movement.iter().map(|(_, seen)| *seen).collect();
-    let sure = Stuck::new(&job, &waits, Reading::Hopeful, &seen, |_| false);
-    let possible = Stuck::new(&job, &waits, Reading::Strict, &seen, |proc: ProcIndex| sure.is_stuck(proc));
+    let sure = Stuck::new(job, waits, Reading::Hopeful, &seen, |_| false);
+    let possible = Stuck::new(job, waits, Reading::Strict, &seen, |proc: ProcIndex| sure.is_stuck(proc));
     let ignored = |proc: ProcIndex| sure.is_stuck(proc) || possible.is_stuck(proc);
-    let polling = Stuck::new(&job, &waits, Reading::Polling, &seen, ignored);
-    let (job, waits, matching, seen) = (&job, &waits, &matching, seen.as_slice());
-    let context = Context { job, matching, waits, sure: &sure, possible: &possible, polling: &polling, seen };
+    let polling = Stuck::new(job, waits, Reading::Polling, &seen, ignored);
+    let (sure, possible, polling, seen) = (&sure, &possible, &polling, seen.as_slice());
+    let context = Context { snapshot, job, matching, waits, sure, possible, polling, seen };
     let (others, of_messages) = both(count, || findings_but_messages(&context), || messages_of(&context));
     // Of equal ones what was done first goes first: what follows is where ranks stand now.
     let mut findings = recorded::find(&context);

@@ -3,7 +3,7 @@
 //! [`diagnose`] answers why a job is stuck, in steps of which each knows only those before it: [`told`] (what only the arguments
 //! of calls tell of operations), [`job`] (who is there, and which
 //! communicators of different processes are one), [`matching`] (which sends and receives belong together), [`waits`] (what each
-//! thread waits for), [`graph`] and [`stuck`] (who can never go on), [`findings`] (what to tell of it), [`blame`] (which
+//! thread waits for; these three are [`worked`] out once where a second look finds the same), [`graph`] and [`stuck`] (who can never go on), [`findings`] (what to tell of it), [`blame`] (which
 //! calls), [`advice`] (what to change), [`cause`] (what comes first), [`verdict`]. What two looks tell of each process says
 //! [`movement`]. [`named`] completes sends by what their receivers have of them, [`recorded`] what flight recorders tell together, [`stacks`] merges where all stand into one tree.
 
@@ -29,3 +29,4 @@ pub mod universe;
 pub mod verdict;
 pub mod waits;
 pub mod words;
+pub mod worked;

@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::diagnose::{Earlier, Watched};
+use super::parallel;
 use super::stuck::Seen;
 use functions::{WaitKind, wait_kind};
 use model::{Call, Communicator, Motion, Operation, Outside, Process, RankMovement, Snapshot};
@@ -13,15 +14,15 @@ pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, See
     for process in &earlier.snapshot.processes {
         before.entry(who(earlier.snapshot, process)).or_insert(process);
     }
-    let movement = later.processes.iter().map(|process| {
+    parallel::map(later.processes.len(), |index| {
+        let process = &later.processes[index];
         let rank = later.rank_of(process);
         let (state, seen, how) = match before.get(&who(later, process)) {
             Some(before) => of(before, process, earlier.watched),
             None => (Motion::Unknown, Seen::Once, vec!["it was not looked at twice".to_owned()]),
         };
         (RankMovement { rank, state, how }, seen)
-    });
-    movement.collect()
+    })
 }
 
 /// A process at both looks: its rank, its number, and the host that it is on.

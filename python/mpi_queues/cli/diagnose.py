@@ -98,14 +98,14 @@ def diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
     if kept is not None:
         return kept, []
     first, failures = show.merged(wanted, request, options, lambda unread: _write_json(unread.diagnose()))
-    diagnosis = first.diagnose()
     interval = options.twice
+    diagnosis = first.diagnose(keep=lives and not options.once)
     suspects: Optional[FrozenSet[int]] = None
     if interval is None and lives and not options.once and _asks_for_more(diagnosis):
         interval, suspects = AGAIN_AFTER, _suspects(diagnosis)
     if interval is not None:
         diagnosis, failures = _again(
-            _Look(first, time.monotonic(), running, suspects), options, wanted, request, interval
+            _Look(diagnosis, time.monotonic(), running, suspects), options, wanted, request, interval
         )
     first.outlive()
     diagnosis.snapshot.outlive()
@@ -126,9 +126,9 @@ def _suspects(diagnosis: Diagnosis) -> Optional[FrozenSet[int]]:
 
 @dataclass(frozen=True)
 class _Look:
-    """What was read, when the processes went on, and those that did, with when they were started."""
+    """What was found, when the processes went on, and those that did, with when they were started."""
 
-    snapshot: Snapshot
+    diagnosis: Diagnosis
     ended: float
     running: Dict[int, int]
     #: The ranks that nodes are asked for again; None for all.
@@ -182,10 +182,13 @@ def _again(
     second = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
     if without:
         again = [(host, [pid for pid in pids if (host, pid) not in without]) for host, pids in again]
-    earlier = first.snapshot.only([*same, *again])
+    earlier = first.diagnosis.snapshot.only([*same, *again])
     moving: List[Union[int, nodes.Place]] = [*sorted(watched.moving), *(at for one in elsewhere for at in one.moving)]
     unseen: List[Union[int, nodes.Place]] = [*sorted(watched.unseen), *(at for one in elsewhere for at in one.unseen)]
-    return second.diagnose(earlier, interval_ms=int(ran * 1000), moving=moving, unseen=unseen), failures
+    interval_ms = int(ran * 1000)
+    return second.diagnose(
+        earlier, interval_ms=interval_ms, moving=moving, unseen=unseen, first=first.diagnosis
+    ), failures
 
 
 def _looked_at(wanted: Sequence[targets.Target]) -> List[Tuple[str, List[int]]]:

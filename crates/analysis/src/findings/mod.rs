@@ -25,11 +25,13 @@ use super::matching::Matching;
 use super::stuck::{Seen, Stuck};
 use super::waits::{Free, ProcState, Thread, Waits};
 use super::words;
-use model::{Blamed, Call, Outside, RankCall, RankStart};
+use model::{Blamed, Call, Outside, RankCall, RankStart, Snapshot};
 
 /// All that findings are made from.
 #[derive(Debug)]
 pub struct Context<'a> {
+    /// What was read last.
+    pub snapshot: &'a Snapshot,
     /// Who is there.
     pub job: &'a Job<'a>,
     /// What belongs together of what they sent and receive.
@@ -71,6 +73,11 @@ impl<'a> Context<'a> {
     /// What was read of a process.
     pub fn process(&self, proc: ProcIndex) -> Option<&'a model::Process> {
         self.job.procs.get(proc.0)?.process
+    }
+
+    /// The same as it was read last: the job may be worked out of an earlier look, at which it stood elsewhere in its functions.
+    pub fn now(&self, proc: ProcIndex) -> Option<&'a model::Process> {
+        self.snapshot.processes.get(proc.0).map(|process| &**process)
     }
 
     /// What is known of whether a process goes on.

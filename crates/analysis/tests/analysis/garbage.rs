@@ -1,7 +1,10 @@
 //! Snapshots that make no sense: a diagnosis of them ends, whatever numbers stand in them.
 
+use std::sync::Arc;
+
 use analysis::diagnose::{Earlier, Watched, diagnose};
 use analysis::named::complete;
+use analysis::worked::Kept;
 use model::{
     Argument, Call, CallRequest, Communicator, Group, Mpi, Operation, OperationStatus, Outside, Process, Queue,
     QueueState, RequestState, Snapshot, Stage, Traffic,
@@ -235,6 +238,11 @@ proptest! {
             prop_assert!(!verdict.headline.is_empty());
             prop_assert!(findings.iter().all(|finding| !finding.summary.is_empty()));
         }
+        // What was worked out of a first look serves a second one that finds the same.
+        let kept = Kept::new(&Arc::new(later.clone()));
+        prop_assert_eq!(&kept.diagnose(), &alone);
+        let first = Earlier { snapshot: &later, interval_ms: None, watched: &Watched::default() };
+        prop_assert_eq!(kept.diagnose_again(&later, &read, first), Some(diagnose(&read, Some(first))));
     }
 }
 

@@ -1,6 +1,9 @@
 //! Snapshots built by hand.
 
+use std::sync::Arc;
+
 use analysis::diagnose::{Earlier, Watched, diagnose};
+use analysis::worked::Kept;
 use model::{
     Call, Communicator, Finding, FindingKind, Operation, OperationStatus, Outside, Process, Snapshot, Stage, Traffic,
     Verdict,
@@ -112,7 +115,11 @@ pub fn of_kind(findings: &[Finding], kind: FindingKind) -> Vec<&Finding> {
     findings.iter().filter(|finding| finding.kind == kind).collect()
 }
 
-/// The diagnosis of two looks between which nothing moved.
+/// The diagnosis of two looks between which nothing moved: the same whether the first one's work is kept or not.
 pub fn twice(snapshot: &Snapshot) -> (Vec<Finding>, Verdict) {
-    diagnose(snapshot, Some(Earlier { snapshot, interval_ms: Some(500), watched: &Watched::default() }))
+    let earlier = Earlier { snapshot, interval_ms: Some(500), watched: &Watched::default() };
+    let found = diagnose(snapshot, Some(earlier));
+    let kept = Kept::new(&Arc::new(snapshot.clone()));
+    assert_eq!(kept.diagnose_again(snapshot, snapshot, earlier).as_ref(), Some(&found));
+    found
 }

@@ -28,3 +28,4 @@ mod support;
 mod threads;
 mod told;
 mod waits;
+mod worked;

@@ -66,10 +66,10 @@ impl<'a> Spots<'a> {
         let mut functions = HashMap::new();
         let mut places = HashMap::new();
         let procs = &context.job.procs;
-        let with_stacks = procs.iter().filter_map(|proc| proc.process).all(|process| !process.stacks.is_empty());
-        for (at, proc) in procs.iter().enumerate() {
+        let with_stacks = context.snapshot.processes.iter().all(|process| !process.stacks.is_empty());
+        for at in 0..procs.len() {
             let state = context.waits.states.get(at);
-            let spot = proc.process.zip(state).and_then(|(process, state)| {
+            let spot = context.now(ProcIndex(at)).zip(state).and_then(|(process, state)| {
                 let mut number = |function, file| {
                     *functions.entry((function, file)).or_insert_with(|| {
                         found.functions.push((function, file));
