@@ -9,8 +9,10 @@ use model::{Finding, Snapshot, Verdict};
 use super::made::{call, job, outside, receive, twice};
 use super::made_stacks::{Chance, dark_job, frame, in_mpi, stack, stand};
 
+type Told = (Vec<Finding>, Verdict);
+
 /// Of two looks, with and without what was worked out of the first.
-fn both(first: &Snapshot, later: &Snapshot) -> (Option<(Vec<Finding>, Verdict)>, (Vec<Finding>, Verdict)) {
+fn both(first: &Snapshot, later: &Snapshot) -> (Option<Told>, Told) {
     let earlier = Earlier { snapshot: first, interval_ms: Some(500), watched: &Watched::default() };
     let kept = Kept::new(&Arc::new(first.clone()));
     (kept.diagnose_again(first, later, earlier), diagnose(later, Some(earlier)))
