@@ -86,6 +86,19 @@ fn same(before: &Snapshot, later: &Snapshot) -> bool {
 fn same_process(before: &Process, later: &Process) -> bool {
     // What was not asked again mostly is the same memory.
     std::ptr::eq(before, later)
-        || *before
-            == Process { captured_at: before.captured_at.clone(), stacks: before.stacks.clone(), ..later.clone() }
+        || same_groups(before, later)
+            && *before
+                == Process { captured_at: before.captured_at.clone(), stacks: before.stacks.clone(), ..later.clone() }
+}
+
+/// So many members of a group are compared for each process that has it.
+const FEW: usize = 4096;
+
+/// Whether the groups of large communicators are the same memory. Of each of n processes n members would be compared else.
+fn same_groups(before: &Process, later: &Process) -> bool {
+    let groups = |process: &Process| {
+        let all = process.communicators.iter().flat_map(|found| [found.group.clone(), found.remote_group.clone()]);
+        all.flatten().filter(|group| group.len() > FEW).map(|group| group.as_ptr().addr()).collect::<Vec<_>>()
+    };
+    before.communicators.place() == later.communicators.place() || groups(before) == groups(later)
 }

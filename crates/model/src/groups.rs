@@ -37,7 +37,11 @@ impl Groups {
         self.by_place.clear();
     }
 
-    fn of(&mut self, group: &Group) -> &Group {
+    fn of<'a>(&'a mut self, group: &'a Group) -> &'a Group {
+        // That of a process alone is nobody else's.
+        if group.len() < 2 {
+            return group;
+        }
         let by_members = &mut self.by_members;
         let entry = self.by_place.entry((group.as_ptr().addr(), group.len()));
         let (_, same) = entry.or_insert_with(|| {

@@ -147,8 +147,11 @@ impl<'a> Matching<'a> {
 
     /// All operations of a process.
     pub fn of_proc(&self, proc: ProcIndex) -> &[Entry<'a>] {
-        let start = self.entries.partition_point(|entry| entry.place.proc < proc);
-        let end = self.entries.partition_point(|entry| entry.place.proc <= proc);
+        // Those that were read have no gaps between them, but may have no communicators.
+        let first = |starts: &Vec<[usize; 3]>| starts.first().map(|[first, ..]| *first);
+        let rest = self.starts.get(proc.0..).unwrap_or_default();
+        let (Some(start), later) = (rest.first().and_then(first), rest.iter().skip(1)) else { return &[] };
+        let end = later.filter_map(first).next().unwrap_or(self.entries.len());
         self.entries.get(start..end).unwrap_or_default()
     }
 }

@@ -322,6 +322,16 @@ impl State {
         self.ranks[rank].step = None;
     }
 
+    /// Whether a rank is in a wait for requests that were never made.
+    pub fn waits_for_nothing(&self, programs: &Programs) -> bool {
+        self.ranks.iter().zip(programs).any(|(own, program)| match program.get(own.call) {
+            Some(Call::Wait { requests, .. }) if own.step.is_some() => {
+                requests.iter().all(|request| *request >= own.requests.len())
+            }
+            _ => false,
+        })
+    }
+
     /// Goes on if what its step waits for has come about.
     fn go_on(&mut self, programs: &Programs, rank: usize) -> bool {
         let (own, call) = (&self.ranks[rank], &programs[rank][self.ranks[rank].call]);

@@ -53,6 +53,8 @@ proptest! {
     #[test]
     fn no_deadlock_is_told_of_ranks_that_can_go_on((programs, schedule) in programs(), seen in seen()) {
         let state = run(&programs, &schedule);
+        // Without its arguments a wait for null requests looks like one for what is pending; it is over before anybody looks.
+        prop_assume!(seen.arguments || !state.waits_for_nothing(&programs));
         let (ranks, verdict, text) = told(&state, &programs, seen, false);
         if verdict == Verdict::Deadlock || !ranks.is_empty() {
             let leaves = state.leaves(&programs, 3000);

@@ -1,7 +1,7 @@
 //! Groups in digests: runs of world ranks. Each rank of a job has the group of MPI_COMM_WORLD.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -68,16 +68,34 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// The group of that text; `None` where it is none, or there are too many.
-    pub fn of(&mut self, text: &str) -> Option<Group> {
-        if let Some(known) = self.by_text.get(text) {
-            return Some(Group::clone(known));
+    /// The group of that text, where it is known.
+    fn known(&self, text: &str) -> Option<Group> {
+        self.by_text.get(text).map(Group::clone)
+    }
+
+    /// Takes a group, or gives the equal one that somebody else has taken meanwhile; `None`: there are too many members.
+    fn take(&mut self, text: &str, group: Group) -> Option<Group> {
+        if let Some(known) = self.known(text) {
+            return Some(known);
         }
-        let group = members(text, MAX_MEMBERS.saturating_sub(self.members))?;
-        self.members = self.members.saturating_add(group.len());
-        self.by_text.insert(text.into(), Group::clone(&group));
+        self.members = self.members.checked_add(group.len()).filter(|members| *members <= MAX_MEMBERS)?;
+        // That of a process alone is nobody else's.
+        if group.len() > 1 {
+            self.by_text.insert(text.into(), Group::clone(&group));
+        }
         Some(group)
     }
+}
+
+/// The group of that text; `None` where it is none, or all have too many members. Others may look for theirs while one is made.
+pub(super) fn of(groups: &Mutex<Groups>, text: &str) -> Option<Group> {
+    let groups = || groups.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = groups().known(text) {
+        return Some(known);
+    }
+    let left = MAX_MEMBERS.saturating_sub(groups().members);
+    let group = members(text, left)?;
+    groups().take(text, group)
 }
 
 /// The members of a group, at most `most`; `None`: there are more, or a rank is beyond all numbers.
@@ -118,5 +136,22 @@ mod tests {
         for wrong in ["[[0,1,1000]]", "[[9223372036854775807,1,2]]", "[[0,1,18446744073709551615],[0,1,9]]", "3", ""] {
             assert_eq!(members(wrong, 100), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn equal_groups_are_one_whoever_comes_first() {
+        let groups = Mutex::new(Groups::default());
+        let first = of(&groups, "[[0,1,5]]").unwrap_or_else(|| [].into());
+        assert_eq!(first.len(), 5);
+        // Another thread has made the same meanwhile.
+        let same = members("[[0,1,5]]", 5).and_then(|made| groups.lock().ok()?.take("[[0,1,5]]", made));
+        assert!(same.is_some_and(|same| Group::ptr_eq(&same, &first)));
+        assert!(of(&groups, "[[0,1,5]]").is_some_and(|same| Group::ptr_eq(&same, &first)));
+        assert_eq!(groups.lock().map(|groups| groups.members).ok(), Some(5));
+        // That of a process alone is made each time, but counted.
+        assert_eq!(of(&groups, "[[3,0,1]]").as_deref(), Some(&[Some(3)][..]));
+        assert_eq!(groups.lock().map(|groups| (groups.members, groups.by_text.len())).ok(), Some((6, 1)));
+        let all = format!("[[0,1,{MAX_MEMBERS}]]");
+        assert_eq!(of(&groups, &all), None);
     }
 }

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::cut::Cut;
 use super::form::{Form, MARK};
-use super::groups::Groups;
+use super::groups::{self, Groups};
 use crate::Group;
 
 /// Those that were written.
@@ -147,7 +147,7 @@ fn form(number: usize) -> Option<Rc<Form>> {
 /// The group of which that is the text, for the digest that is read.
 pub(super) fn group(text: &str) -> Option<Group> {
     CURRENT.with_borrow(|current| match current {
-        Current::Reading(read) => read.groups.lock().unwrap_or_else(PoisonError::into_inner).of(text),
+        Current::Reading(read) => groups::of(&read.groups, text),
         _ => None,
     })
 }

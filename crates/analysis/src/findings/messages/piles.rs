@@ -107,10 +107,10 @@ fn lost(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
         entries.filter(|entry| entry.place.queue != QueueKind::UnexpectedMessages && entry.is_own() && !entry.probe)
     };
     let complete = requests().filter(|entry| entry.operation.status == OperationStatus::Complete).count();
-    let own = name(context.job, proc);
+    let own = || name(context.job, proc);
     let (summary, evidence) = match context.fate(proc) {
         Fate::Finished(how) if requests().next().is_some() => {
-            let all = requests().count();
+            let (own, all) = (own(), requests().count());
             let requests = counted(all, "request");
             (
                 format!("{own} {how} with {requests} that it never completed"),
@@ -120,7 +120,7 @@ fn lost(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
             )
         }
         _ if complete >= LOST_REQUESTS => (
-            format!("{own} has {complete} requests that are complete and that nobody waited for"),
+            format!("{} has {complete} requests that are complete and that nobody waited for", own()),
             "each of them keeps memory of the library until MPI_Wait, MPI_Test or MPI_Request_free".to_owned(),
         ),
         _ => return None,

@@ -13,8 +13,13 @@ use model::{Finding, FindingKind, Operation, QueueKind, RankStart};
 type Waiting = (ProcIndex, CommunicatorId, Option<ProcIndex>, Option<i64>);
 
 pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
-    let waiting = waiting(context);
     let mut findings: Vec<Finding> = Vec::new();
+    let mut communicators = context.job.snapshot.processes.iter().flat_map(|process| &process.communicators);
+    // Most programs have no persistent requests: what ranks wait for is not asked for their sake.
+    if communicators.all(|communicator| communicator.inactive.is_empty()) {
+        return findings;
+    }
+    let waiting = waiting(context);
     if waiting.is_empty() {
         return findings;
     }

@@ -27,29 +27,28 @@ pub(super) fn find(context: &Context<'_, '_>, told: &HashSet<Place>) -> Vec<Find
     let mut alike: HashMap<Alike, usize> = HashMap::new();
     for entry in &context.matching.entries {
         let alone = entry.is_own() && entry.outcome == Outcome::Unmatched && !told.contains(&entry.place);
-        let found = if !alone {
-            None
-        } else if entry.place.queue == QueueKind::PendingReceives {
-            receive(context, entry).map(|(certain, why)| (FindingKind::UnmatchedReceive, certain, why))
-        } else if entry.place.queue == QueueKind::UnexpectedMessages && entry.same.is_some() {
-            // Its send is told.
-            None
-        } else {
-            message(context, entry).map(|(certain, why)| (FindingKind::UnmatchedSend, certain, why))
-        };
-        let Some((kind, certain, why)) = found else { continue };
-        let other = if kind == FindingKind::UnmatchedSend { sender(entry) } else { entry.peer };
-        let owner = if kind == FindingKind::UnmatchedSend { receiver(entry) } else { Some(entry.place.proc) };
-        let next = groups.len();
-        let key = (kind, owner.unwrap_or(entry.place.proc), other, entry.operation.desired_tag);
-        let at = *alike.entry(key).or_insert(next);
-        if at == next {
-            if next >= MAX_FINDINGS {
-                alike.remove(&key);
-                continue;
-            }
-            groups.push(Group { kind, first: entry, count: 0, certain, why, procs: Vec::new() });
+        // Of a message that has arrived its send is told.
+        if !alone || (entry.place.queue == QueueKind::UnexpectedMessages && entry.same.is_some()) {
+            continue;
         }
+        let (kind, owner, other) = match entry.place.queue {
+            QueueKind::PendingReceives => (FindingKind::UnmatchedReceive, Some(entry.place.proc), entry.peer),
+            _ => (FindingKind::UnmatchedSend, receiver(entry), sender(entry)),
+        };
+        let key = (kind, owner.unwrap_or(entry.place.proc), other, entry.operation.desired_tag);
+        let known = alike.get(&key).copied();
+        // A job of many ranks has many: nothing is put into words of what is not told.
+        if known.is_none() && groups.len() >= MAX_FINDINGS {
+            continue;
+        }
+        let found =
+            if kind == FindingKind::UnmatchedReceive { receive(context, entry) } else { message(context, entry) };
+        let Some((certain, why)) = found else { continue };
+        let at = known.unwrap_or_else(|| {
+            alike.insert(key, groups.len());
+            groups.push(Group { kind, first: entry, count: 0, certain, why, procs: Vec::new() });
+            groups.len() - 1
+        });
         if let Some(group) = groups.get_mut(at) {
             group.count += 1;
             group.certain &= certain;
