@@ -16,7 +16,7 @@ import mpi_queues
 import pytest
 from mpi_queues import jobs, targets
 from mpi_queues.cli import command_line, demo
-from support import builds, output, pages
+from support import builds, cli, output, pages
 from support.paths import PACKAGE, PROJECT
 from support.shell import Shell
 from support.slurm import JOB, Slurm
@@ -234,3 +234,10 @@ def test_the_readme_is_a_page() -> None:
     assert len(text.split()) <= 900
     for command in ("make demo", "make test", "make build", "pip install mpi-queues"):
         assert command in text
+
+
+def test_the_picture_is_what_a_report_draws(tmp_path: Path) -> None:
+    picture = tmp_path / "demo.svg"
+    made = cli.mpi_queues("report", "--recording", str(demo.RECORDING), "-o", str(picture))
+    assert made.status == 0, str(made)
+    assert (PROJECT / "docs/assets/demo.svg").read_text() == picture.read_text()
