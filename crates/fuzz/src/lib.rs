@@ -37,6 +37,12 @@ pub const TARGETS: &[FuzzTarget] = &[
     },
     FuzzTarget { name: "python-frames", run: targets::python::run, seeds: targets::python::seeds, longest: 400 },
     FuzzTarget { name: "history", run: targets::history::run, seeds: targets::history::seeds, longest: 400 },
+    FuzzTarget {
+        name: "recorders",
+        run: targets::history::ranks,
+        seeds: targets::history::seeds_of_ranks,
+        longest: 800,
+    },
     FuzzTarget { name: "digest", run: targets::digest::run, seeds: targets::digest::seeds, longest: 8192 },
     FuzzTarget { name: "snapshot", run: targets::snapshot::run, seeds: targets::snapshot::seeds, longest: 16_384 },
     FuzzTarget { name: "layouts", run: targets::layouts::run, seeds: targets::layouts::seeds, longest: 16_384 },
