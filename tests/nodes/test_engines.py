@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from pathlib import Path
 from typing import Dict, Optional, Tuple
 
 import pytest
 from mpi_queues import UsageError, UserError
 from mpi_queues.launchers.model import Job, RankEntry, World
-from mpi_queues.nodes.engines import AUTO, engine_of, engine_of_launcher
+from mpi_queues.nodes.engines import AUTO, base, engine_of, engine_of_launcher, flux
 from mpi_queues.nodes.engines.table import Table
 from mpi_queues.targets import LostTarget, NodesTarget, of_job, reaching_out
 
@@ -102,3 +103,42 @@ def test_another_users_launcher_leads_to_no_host_unless_the_engine_is_named(monk
 def test_words_reach_a_shell_as_they_are() -> None:
     words = ["sh", "-c", 'echo "$0 a"; b', "/a b/agent"]
     assert shlex.split(engine_of("hosts:n1").command(["n1"], words)[-1]) == words
+
+
+def test_what_an_engine_says_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _stands_for_flux(tmp_path, monkeypatch, "exec cat /dev/zero")
+    with pytest.raises(UserError, match="flux says more than 32 MiB"):
+        base.said(["flux", "jobs"], "flux-core", "flux:f1")
+
+
+def test_an_engine_is_given_words_and_asked_for_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # More than a pipe holds.
+    words = "node1 " * 50_000
+    _stands_for_flux(tmp_path, monkeypatch, "cat; echo so >&2; exit $1")
+    assert base.said(["flux", "0"], "flux-core", "flux:f1", words) == words
+    with pytest.raises(UserError, match="flux:f1: so"):
+        base.said(["flux", "3"], "flux-core", "flux:f1")
+
+
+def test_an_engine_that_does_not_answer_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "_ASKING", 0.2)
+    _stands_for_flux(tmp_path, monkeypatch, "exec sleep 600")
+    with pytest.raises(UserError, match="did not answer within"):
+        base.said(["flux", "jobs"], "flux-core", "flux:f1")
+
+
+def test_brokers_that_are_more_than_the_nodes_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ranks = tmp_path / "ranks"
+    _stands_for_flux(
+        tmp_path, monkeypatch, f'case "$*" in *ranks*) cat {ranks} ;; *hostlist*) echo n1 n2 ;; *) echo RUN n1 ;; esac'
+    )
+    for number, (said, known) in enumerate([("4,7", {4: "n1", 7: "n2"}), ("0-999999999," * 100_000, {}), ("4", {})]):
+        ranks.write_text(said)
+        assert flux._brokers(f"f{number}") == known
+
+
+def _stands_for_flux(place: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    standin = place / "flux"
+    standin.write_text(f"#!/bin/sh\n{script}\n")
+    standin.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")

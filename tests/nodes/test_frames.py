@@ -96,3 +96,17 @@ def test_a_message_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monke
     monkeypatch.setattr(frames, "MAX_PACKED", 2000)
     with pytest.raises(BadFrame, match="has more than"):
         fed(lines_of("digest", 1, BODY))
+
+
+def test_what_is_no_digest_is_short() -> None:
+    """As objects of Python it would take twenty times as much memory as it has bytes."""
+    for kind in ("hello", "told", "refused"):
+        assert fed(lines_of(kind, 1, b" " * frames.MAX_WORDS)) is not None
+        with pytest.raises(BadFrame, match="more than 4 MiB"):
+            fed(lines_of(kind, 1, b" " * (frames.MAX_WORDS + 1)))
+    assert fed(lines_of("digest", 1, b" " * (frames.MAX_WORDS + 1))) is not None
+
+
+def test_a_message_of_very_many_parts_is_refused_at_the_first() -> None:
+    with pytest.raises(BadFrame):
+        Frames().feed(b"mq1 digest 1 1 999999999999 00000000 ")

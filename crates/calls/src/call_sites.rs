@@ -14,7 +14,7 @@ use gimli::{
 use super::code_file::code_file;
 use super::source_names::printable_name;
 use layouts::Section;
-use symbols::DebugSection;
+use symbols::{DebugSection, code_of};
 
 /// Looking for one call may take this long; what was not found by then stays unknown.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -140,7 +140,7 @@ impl Search<'_> {
                 return Ok(None);
             }
             // Of functions within functions the innermost comes last.
-            if entry.tag() == dw::DW_TAG_subprogram && self.is_in(self.dwarf.die_ranges(unit, entry)?) {
+            if entry.tag() == dw::DW_TAG_subprogram && self.is_in(code_of(self.dwarf, unit, entry)?) {
                 function = Some(entry.offset());
             }
         }
@@ -219,7 +219,7 @@ impl Search<'_> {
                 return Ok(Some(address));
             }
         }
-        Ok(self.dwarf.die_ranges(unit, function)?.next()?.map(|range| range.begin))
+        Ok(code_of(self.dwarf, unit, function)?.next()?.map(|range| range.begin))
     }
 
     fn returns_to(&self, unit: &Unit<DebugSection>, call: &Entry) -> gimli::Result<Option<u64>> {

@@ -48,17 +48,6 @@ pub fn apply(bytes: &mut [u8], base: u64, data: &[u8]) {
     }
 }
 
-/// Changes the memory of a target, each change in one of its segments.
-pub fn apply_to(target: &mut MockTarget, data: &[u8]) {
-    let mut segments: Vec<(u64, &mut Vec<u8>)> = target.segments_mut().map(|(at, bytes)| (at.get(), bytes)).collect();
-    let count = segments.len().max(1);
-    for piece in data.chunks_exact(PIECE + 1).take(64) {
-        if let Some((base, bytes)) = segments.get_mut(usize::from(piece[0]) % count) {
-            apply(bytes, *base, &piece[1..]);
-        }
-    }
-}
-
 /// Inputs of changes by chance.
 pub fn seeds(count: u64) -> Vec<Vec<u8>> {
     let one = |seed: u64| {

@@ -9,7 +9,7 @@ use readers::mpich::pools::Pools;
 use readers::mpich::{MpichProcess, MpichReader};
 use target::address::TargetAddr;
 use target::mock::MockTarget;
-use target::{Range, TargetAbi};
+use target::{Range, Target, TargetAbi};
 
 use super::layout::{C, Order, Types};
 use super::memory::Memory;
@@ -351,7 +351,7 @@ impl Mpich {
     }
 
     /// What the reader says of a process like this one, with memory of the caller's.
-    pub fn read_of(&self, target: &MockTarget) -> Option<QueueReport> {
+    pub fn read_of(&self, target: &dyn Target) -> Option<QueueReport> {
         let pools = Pools::find(target, &[self.range()]).ok()?;
         let device = if self.device == Device::Ch3 { "ch3:nemesis" } else { "ch4:ofi" };
         let library = Library {

@@ -12,6 +12,8 @@ use keys::{Keys, Spilled};
 
 const COUNT: usize = 64;
 const THREADS: u64 = 3;
+/// Miri, which runs each seed of its own, takes a thousand times as long.
+const STEPS: usize = if cfg!(miri) { 200 } else { 2000 };
 
 /// The rows, and the table over them.
 fn table() -> (Vec<AtomicU64>, Spilled) {
@@ -35,7 +37,7 @@ fn it_has_what_a_map_has() {
     let keys = over(&rows);
     let mut known: HashMap<u64, usize> = HashMap::new();
     let mut state = 7_u64;
-    for _ in 0..2000 {
+    for step in 0..STEPS {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let word = 1 + (state >> 33) % 90;
         if (state >> 20).is_multiple_of(3) {
@@ -47,7 +49,8 @@ fn it_has_what_a_map_has() {
             known.insert(word, row);
         }
         // Rows that are given back and taken again make a second row of a word at most.
-        for (word, row) in &known {
+        let looked_at = if cfg!(miri) && step % 20 != 0 { 1 } else { known.len() };
+        for (word, row) in known.iter().take(looked_at) {
             assert!(keys.rows_of(*word).any(|found| found == *row));
             assert!(keys.find(*word, &spilled).is_some());
         }

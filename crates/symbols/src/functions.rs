@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use gimli::{DebuggingInformationEntry, UnitOffset, constants as dw};
 
 use super::DebugSection;
+use super::code::code_of;
 use super::units::UnitData;
 
 /// Reading one unit may take this long, and it may have so many entries that contain others.
@@ -111,7 +112,7 @@ fn is_scope(tag: dw::DwTag) -> bool {
 /// Where the code of an entry lies. What a linker removed begins at zero.
 pub(crate) fn ranges(data: &UnitData, entry: &Entry) -> impl Iterator<Item = (u64, u64)> {
     let has = entry.has_attr(dw::DW_AT_low_pc) || entry.has_attr(dw::DW_AT_ranges);
-    let mut ranges = if has { data.dwarf.die_ranges(&data.unit, entry).ok() } else { None };
+    let mut ranges = if has { code_of(&data.dwarf, &data.unit, entry).ok() } else { None };
     let pairs = std::iter::from_fn(move || ranges.as_mut()?.next().ok().flatten()).take(MAX_RANGES);
     pairs.map(|range| (range.begin, range.end)).filter(|(begin, end)| *begin != 0 && begin < end)
 }

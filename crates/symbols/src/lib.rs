@@ -4,6 +4,7 @@
 //! A file is opened once and shared; what is asked of it is read at the first question.
 
 mod calls;
+mod code;
 mod debug_file;
 mod debug_section;
 mod demangle;
@@ -28,6 +29,7 @@ mod unit_addresses;
 mod units;
 
 pub use calls::{Call, Target};
+pub use code::code_of;
 pub use debug_section::DebugSection;
 pub use demangle::demangled;
 pub use error::ObjectError;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use gimli::{DebugInfoOffset, Dwarf, UnitHeader, UnitType, constants as dw};
 
+use super::code::code_of_unit;
 use super::{DebugSection, lines};
 
 /// Finding out which unit has which addresses may take this long; what was not read by then stays unknown.
@@ -141,7 +142,7 @@ impl Others {
         }
         let Ok(unit) = dwarf.unit(header) else { return };
         let before = self.ranges.all.len();
-        if let Ok(mut ranges) = dwarf.unit_ranges(&unit) {
+        if let Ok(mut ranges) = code_of_unit(dwarf, &unit) {
             for range in std::iter::from_fn(|| ranges.next().ok().flatten()).take(MAX_OF_UNIT) {
                 self.ranges.push(range.begin, range.end, offset);
             }

@@ -14,6 +14,12 @@ from typing import List, Optional
 MAX_PACKED = 64 << 20
 MAX_MESSAGE = 512 << 20
 
+#: One that is no digest is not longer than this, unpacked: as Python's objects it takes some twenty times as much.
+MAX_WORDS = 4 << 20
+
+#: It has no more parts than this; an agent writes 648 bytes a part.
+_MAX_PARTS = 1 << 17
+
 #: So many lines that are none of an agent's are kept, each cut after so many bytes: they may say what is wrong.
 _MAX_OTHERS = 5
 _MAX_OTHER = 200
@@ -41,13 +47,14 @@ class Message:
         Raises:
             BadFrame: where it is damaged, or longer than any message.
         """
+        most = MAX_MESSAGE if self.kind == "digest" else MAX_WORDS
         unpacker = zlib.decompressobj()
         try:
-            body = unpacker.decompress(self.packed, MAX_MESSAGE)
+            body = unpacker.decompress(self.packed, most)
         except zlib.error as error:
             raise BadFrame("a message of an agent is damaged") from error
         if not unpacker.eof:
-            raise BadFrame(f"a message of an agent is damaged, or has more than {MAX_MESSAGE >> 20} MiB")
+            raise BadFrame(f"a message of an agent is damaged, or has more than {most >> 20} MiB")
         return body
 
 
@@ -80,7 +87,7 @@ class Frames:
         head = [words[1], words[2], words[4]]
         if number == 1 and not self._parts:
             self._head = head
-        if self._head != head or number != len(self._parts) + 1 or number > of:
+        if self._head != head or number != len(self._parts) + 1 or number > of or of > _MAX_PARTS:
             raise BadFrame("lines of an agent are missing")
         self._size += len(piece)
         if self._size > MAX_PACKED:

@@ -16,3 +16,4 @@ pub mod snapshot;
 pub mod sources;
 pub mod tables;
 pub mod unwind;
+pub mod variables;

@@ -1,52 +1,71 @@
 //! The built-in reader for Open MPI on made-up processes whose memory the input changes: over ob1, over UCX, over libfabric.
 
+use layouts::Layouts;
 use made_up::over_cm::OverCm;
 use made_up::over_ucx::OverUcx;
-use made_up::process::{LITTLE_64, Process};
-use made_up::rich::queues;
+use made_up::process::{ABIS, LITTLE_64, Process};
+use made_up::rich::{queues, rich};
 use model::{QueueReport, QueueSource};
 use readers::openmpi::OpenMpiReader;
 use readers::openmpi::pml::Pml;
 use readers::ucx::UcxLayout;
+use target::Target;
 use target::mock::MockTarget;
 
-use crate::edits;
+use crate::changed::{self, Changed, Kept, looked_at};
+
+/// A process, and what is read of it.
+struct Made {
+    target: MockTarget,
+    layouts: Layouts,
+    looked_at: Vec<(u64, usize)>,
+}
+
+impl Made {
+    fn new(process: &Process, pml: Pml) -> Self {
+        let (target, layouts) = (process.target(), process.layouts());
+        let looked_at = looked_at(&target, |whole| {
+            let report = OpenMpiReader::new(&whole, &layouts, pml).read_queues().unwrap();
+            assert!(report.problems.is_empty() && queues(&report).any(|queue| !queue.operations.is_empty()));
+        });
+        Self { target, layouts, looked_at }
+    }
+
+    fn read(&self, data: &[u8], pml: Pml) {
+        let target = Changed::new(&self.target, &self.looked_at, data);
+        if let Ok(report) = OpenMpiReader::new(&target, &self.layouts, pml).read_queues() {
+            bounded(&report);
+        }
+        let _ = target.abi();
+        assert!(target.reads() < 1 << 20, "{} reads", target.reads());
+    }
+}
+
+type All = Kept<(usize, u64), Made>;
 
 pub fn run(data: &[u8]) {
-    let _ = made_up::rich::fuzz(data);
+    thread_local!(static ALL: All = const { Kept::new() });
+    let Some((first, rest)) = data.split_first() else { return };
+    let (abi, seed) = (usize::from(*first) % 4, u64::from(first / 4 % 8));
+    ALL.with(|all| all.of((abi, seed), || Made::new(&rich(ABIS[abi], seed), Pml::Ob1))).read(rest, Pml::Ob1);
 }
 
 pub fn over_ucx(data: &[u8]) {
+    thread_local!(static ALL: All = const { Kept::new() });
     let Some((first, rest)) = data.split_first() else { return };
     let mut layouts = UcxLayout::shipped(LITTLE_64);
-    let layout = layouts.swap_remove(usize::from(*first) % layouts.len());
-    let (made, _) = OverUcx::rich(layout, u64::from(first / 16));
-    read(&made.process, rest, Pml::Ucx);
+    let (which, seed) = (usize::from(*first) % layouts.len(), u64::from(first / 64));
+    let make = || Made::new(&OverUcx::rich(layouts.swap_remove(which), seed).0.process, Pml::Ucx);
+    ALL.with(|all| all.of((which, seed), make)).read(rest, Pml::Ucx);
 }
 
 pub fn over_cm(data: &[u8]) {
+    thread_local!(static ALL: All = const { Kept::new() });
     let Some((first, rest)) = data.split_first() else { return };
     let mut layouts = OverCm::layouts();
-    let layout = layouts.swap_remove(usize::from(*first) % layouts.len());
-    let (made, _) = OverCm::rich(layout, u64::from(first / 16));
-    read(&made.process, rest, Pml::Cm);
-}
-
-fn read(process: &Process, data: &[u8], pml: Pml) {
-    let mut memory = process.mem.clone();
-    for piece in data.chunks_exact(17) {
-        let number =
-            |range: std::ops::Range<usize>| piece[range].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-        made_up::rich::damage(process, &mut memory, piece[0], number(1..9), number(9..17));
-    }
-    let mut target: MockTarget = memory.target();
-    for (name, at) in &process.symbols {
-        target.add_symbol(name, *at, None);
-    }
-    if let Ok(report) = OpenMpiReader::new(&target, &process.layouts(), pml).read_queues() {
-        bounded(&report);
-    }
-    edits::read_count(&target, 1 << 20);
+    let (which, seed) = (usize::from(*first) % layouts.len(), u64::from(first / 64));
+    let make = || Made::new(&OverCm::rich(layouts.swap_remove(which), seed).0.process, Pml::Cm);
+    ALL.with(|all| all.of((which, seed), make)).read(rest, Pml::Cm);
 }
 
 /// What is told of it is printable and not more than there can be.
@@ -59,5 +78,5 @@ fn bounded(report: &QueueReport) {
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {
-    (0..16).map(made_up::rich::damage_from_seed).chain((0..8).map(|which| vec![which])).collect()
+    changed::seeds((0..16).chain([64, 129, 194]).map(|head| vec![head]))
 }

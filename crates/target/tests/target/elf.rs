@@ -220,8 +220,10 @@ fn the_executable_comes_before_the_mpi_and_that_before_the_rest() {
 #[test]
 fn damaged_files_are_survived() {
     let scratch = Scratch::new("damaged");
-    let smallest = |image: &Image| fs::metadata(&image.path).map(|file| file.len()).unwrap_or(u64::MAX);
-    let image = images().into_iter().filter(|image| !image.is_executable).min_by_key(smallest).unwrap();
+    // Not what valgrind maps of its own, which has less than is damaged at the end.
+    let size = |image: &Image| fs::metadata(&image.path).map_or(0, |file| file.len());
+    let library = |image: &Image| !image.is_executable && size(image) > 0x2000;
+    let image = images().into_iter().filter(library).min_by_key(size).unwrap();
     let bytes = fs::read(&image.path).unwrap();
     let nothing = MockTarget::new(TargetAbi::LITTLE_64);
     for seed in 0..60 {

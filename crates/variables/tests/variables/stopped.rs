@@ -88,7 +88,8 @@ impl Memory for Dump {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/variables")
+    // crates/fuzz has this file as well.
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../variables/tests/variables")
 }
 
 /// Compiles a program of `programs/`.

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Dict, List, Mapping, Optional, Sequence
 
 from ...errors import UserError
-from .base import MAX_NODES, Nodes, Starter, checked, said
+from .base import Nodes, Starter, checked, said
 
 _PACKAGE = "flux-core"
 
@@ -132,5 +132,7 @@ def _brokers(job: str) -> Dict[int, str]:
         return {}
     found: List[int] = []
     for first, last in _RANGE.findall(ranks):
-        found += range(int(first), min(int(last or first), int(first) + MAX_NODES) + 1)
+        found += range(int(first), min(int(last or first), int(first) + len(nodes)) + 1)
+        if len(found) > len(nodes):
+            break
     return dict(zip(found, nodes)) if len(found) == len(nodes) else {}

@@ -18,6 +18,8 @@ pub use sm2::{Sm2Sends, Sm2Shape};
 pub use sockets::{Sockets, SocketsEntryShape, SocketsSends};
 pub use tcp::{Tcp, TcpEntryShape, TcpSends};
 
+use std::sync::OnceLock;
+
 use crate::ReaderError;
 use crate::record::shape;
 use layouts::{Layouts, Profile, shipped_for};
@@ -146,8 +148,13 @@ impl Layout {
 
     /// Those that this program carries for a kind of machine.
     pub fn shipped(abi: TargetAbi) -> Vec<Self> {
-        let profiles = shipped_for(IMPLEMENTATION).iter().filter_map(|shipped| shipped.profile().ok());
-        profiles.filter(|profile| profile.target == abi).filter_map(|profile| Self::resolve(profile).ok()).collect()
+        // Every rank is asked by all of them: their text is taken apart once.
+        static ALL: OnceLock<Vec<(TargetAbi, Layout)>> = OnceLock::new();
+        let all = ALL.get_or_init(|| {
+            let profiles = shipped_for(IMPLEMENTATION).iter().filter_map(|shipped| shipped.profile().ok());
+            profiles.filter_map(|profile| Some((profile.target, Self::resolve(profile).ok()?))).collect()
+        });
+        all.iter().filter(|(target, _)| *target == abi).map(|(_, layout)| layout.clone()).collect()
     }
 }
 
