@@ -67,7 +67,7 @@ def _diagnoses(machine: Machine) -> List[str]:
         "(mpirun --oversubscribe -n 2 ./heat 100000 >job.log 2>&1 & echo $! >pid); i=0; "
         f"until {_MPI_QUEUES} diagnose --job $(cat pid) >said.txt 2>&1 && grep -q ^Deadlock said.txt || [ $i = 60 ]; "
         f"do i=$((i+1)); sleep 0.5; done; cat said.txt job.log; {_MPI_QUEUES} record --job $(cat pid) -o hang.mpirec; "
-        f"{_MPI_QUEUES} diagnose --job $(cat pid) --via gdb >gdb.txt; kill $(cat pid)",
+        f"{_MPI_QUEUES} diagnose --job $(cat pid) --via gdb >gdb.txt 2>&1; kill $(cat pid)",
         directory="/job",
         seconds=300,
     )
