@@ -185,6 +185,7 @@ release-check: .cache/release/.tools
 	$(RELEASE_CHECK) recipe
 	$(RELEASE_CHECK) wheels
 	$(RELEASE_CHECK) sdist
+	$(RELEASE_CHECK) newcomer
 	$(RELEASE_CHECK) fresh
 
 # dist/ has this release then and nothing else.

@@ -1,7 +1,7 @@
-"""usage: python -m release recipe|wheels|sdist|fresh [--suite NAME]... (with tests/ in PYTHONPATH, as root)
+"""usage: python -m release recipe|wheels|sdist|newcomer|fresh [--suite NAME]... (with tests/ in PYTHONPATH, as root)
 
 Checks what a release is made of, in fresh roots of Debian releases: the wheels of dist/, the source distribution,
-``make demo`` of the source tree. ``make release-check`` runs all of it.
+what README.md tells a newcomer, ``make demo`` of the source tree. ``make release-check`` runs all of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from typing import Iterable
 
-from release import foreign, fresh, recipe, sdist, wheels
+from release import foreign, fresh, newcomer, recipe, sdist, wheels
 from release.roots import Failed, say
 
 _DIST = pathlib.Path(__file__).resolve().parents[2] / "dist"
@@ -25,9 +25,10 @@ _DIST = pathlib.Path(__file__).resolve().parents[2] / "dist"
 def main() -> int:
     """The exit status: 1 where something does not hold."""
     parser = argparse.ArgumentParser(prog="python -m release", description=(__doc__ or "").partition("\n\n")[2])
-    parser.add_argument("what", choices=["recipe", "wheels", "sdist", "fresh"])
+    parser.add_argument("what", choices=["recipe", "wheels", "sdist", "newcomer", "fresh"])
     parser.add_argument("--suite", action="append", metavar="NAME", help="only this Debian release; again for more")
     parser.add_argument("--kind", action="append", choices=list(fresh.KINDS), help="of fresh: only as this person")
+    parser.add_argument("--way", action="append", choices=["wheel", "source"], help="of newcomer: only this way")
     parser.add_argument("--directory", default="/var/tmp", help="where the roots are made (default: /var/tmp; 3 GB)")
     options = parser.parse_args()
     if options.what == "recipe":
@@ -50,18 +51,26 @@ def main() -> int:
 
 
 def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
-    suites = {"wheels": wheels.SUITES, "sdist": sdist.SUITES, "fresh": fresh.SUITES}
-    for suite in options.suite or suites[options.what]:
+    modules = {"wheels": wheels, "sdist": sdist, "newcomer": newcomer, "fresh": fresh}
+    for suite in options.suite or modules[options.what].SUITES:
         if options.what == "fresh":
             fresh.check(suite, directory, options.kind or list(fresh.KINDS))
+        elif options.what == "newcomer":
+            ways = options.way or ["wheel", "source"]
+            archives = {way: _own_wheel() if way == "wheel" else _one("*.tar.gz") for way in ways}
+            _tell(suite, newcomer.check(archives, suite, directory))
         elif options.what == "sdist":
             _tell(suite, sdist.check(_one("*.tar.gz"), suite, directory))
         else:
-            _tell(suite, wheels.check(_one(f"*_{platform.machine()}.whl"), suite, directory))
+            _tell(suite, wheels.check(_own_wheel(), suite, directory))
         shutil.rmtree(directory / suite)
     if options.what == "wheels" and not options.suite:
         _tell("aarch64", foreign.check(_one("*_aarch64.whl"), directory))
     return 0
+
+
+def _own_wheel() -> pathlib.Path:
+    return _one(f"*_{platform.machine()}.whl")
 
 
 def _one(pattern: str) -> pathlib.Path:

@@ -8,6 +8,7 @@ import subprocess
 import zipfile
 from typing import List, Sequence
 
+from release.contents import check_contents
 from release.elf import check_needs
 from release.roots import Failed, make
 from release.wheels import expect
@@ -23,7 +24,7 @@ def check(wheel: pathlib.Path, directory: pathlib.Path) -> List[str]:
     root = make(_SUITE, _PACKAGES, directory, "--variant=extract", "--architectures=arm64")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(package)
-    needs = check_needs(package, "AArch64")
+    needs = [*check_needs(package, "AArch64"), *check_contents(package)]
     python = next(root.glob("usr/bin/python3.[0-9]*"))
     emulated = ["qemu-aarch64-static", "-L", root, "-E", f"PYTHONPATH={package}", "-E", "LANG=C.UTF-8"]
     mpi_queues = [*emulated, python, "-c", "import sys; from mpi_queues.cli import main; sys.exit(main())"]
