@@ -66,7 +66,7 @@ def check(archives: Dict[str, pathlib.Path], suite: str, directory: pathlib.Path
 def _diagnosed(machine: Machine, path: str) -> None:
     """The job hangs in a moment; who asks earlier asks again."""
     said = machine.run(
-        f"mpirun --oversubscribe -n 2 ./heat 100000 >job.log 2>&1 & pid=$!; i=0; {path}; "
+        f"{{ mpirun --oversubscribe -n 2 ./heat 100000 >job.log 2>&1 & }}; pid=$!; i=0; {path}; "
         f"until {_DIAGNOSE} >said.txt 2>&1 && grep -q ^Deadlock said.txt || [ $i = 60 ]; "
         "do i=$((i+1)); sleep 0.5; done; kill $pid; cat said.txt job.log",
         _USER,
