@@ -56,11 +56,13 @@ def text_of(value: Any) -> str:
 
 
 def _integer() -> Any:
-    """``long`` of the selected inferior's architecture, without naming it.
+    """An integer type of the selected inferior's architecture, without naming it.
 
     gdb looks up ``unsigned int`` in the language of the selected frame: in one of Fortran, gdb 14 and later have none.
+    What Python makes of a number has the architecture that gdb had when the script began (gdb 10,
+    python/python-internal.h: ``python_gdbarch``): another one where the script itself has attached.
     """
-    return gdb.Value(1).type
+    return gdb.parse_and_eval("1").type
 
 
 def type_layout(name: str) -> Optional[TypeDict]:
