@@ -96,9 +96,11 @@ const FEW: usize = 4096;
 
 /// Whether the groups of large communicators are the same memory. Of each of n processes n members would be compared else.
 fn same_groups(before: &Process, later: &Process) -> bool {
-    let groups = |process: &Process| {
-        let all = process.communicators.iter().flat_map(|found| [found.group.clone(), found.remote_group.clone()]);
-        all.flatten().filter(|group| group.len() > FEW).map(|group| group.as_ptr().addr()).collect::<Vec<_>>()
-    };
-    before.communicators.place() == later.communicators.place() || groups(before) == groups(later)
+    before.communicators.place() == later.communicators.place() || large_groups(before).eq(large_groups(later))
+}
+
+/// Where they lie.
+fn large_groups(process: &Process) -> impl Iterator<Item = usize> {
+    let all = process.communicators.iter().flat_map(|found| [found.group.as_deref(), found.remote_group.as_deref()]);
+    all.flatten().filter(|group| group.len() > FEW).map(|group| group.as_ptr().addr())
 }
