@@ -237,8 +237,7 @@ def _is_as(said: Dict[str, Any], plain: Dict[str, Any], program: diagnosis.Progr
     (state, headline), (state_of_plain, headline_of_plain) = _first(said), _first(plain)
     if state != state_of_plain:
         return False
-    findings = said["diagnosis"]
-    first = findings[said["verdict"].get("finding") or 0] if findings else None
+    first = _told_first(said)
     if first is not None and re.match(r"in collective \d+ of ", first["summary"]):
         lines = {line for _, line in diagnosis.lines_named(first)}
         return first["certain"] and any(
@@ -246,10 +245,14 @@ def _is_as(said: Dict[str, Any], plain: Dict[str, Any], program: diagnosis.Progr
         )
     # Which of several threads outside MPI is named is chance. What started a request is certain now, so that fewer
     # lines are named.
-    of_plain = plain["diagnosis"]
-    plain_first = of_plain[plain["verdict"].get("finding") or 0] if of_plain else None
     unsure = (headline.count(", perhaps"), headline_of_plain.count(", perhaps"))
-    return _claim(first) == _claim(plain_first) and unsure[0] <= unsure[1] and program.missing(said) == []
+    return _claim(first) == _claim(_told_first(plain)) and unsure[0] <= unsure[1] and program.missing(said) == []
+
+
+def _told_first(said: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+    """The finding that the headline tells."""
+    findings: List[Dict[str, Any]] = said["diagnosis"]
+    return findings[said["verdict"].get("finding") or 0] if findings else None
 
 
 def _claim(finding: Optional[Dict[str, Any]]) -> Any:
