@@ -188,7 +188,7 @@ fn object(function: &Function) -> (Option<&Parameter>, u8) {
 /// and the saved frame pointer and return address (`frames.rs`).
 fn word_of(place: usize) -> usize {
     let registers = in_registers();
-    if place < registers { place } else { place + 12 + 2 }
+    if place < registers { place } else { place + 14 + 2 }
 }
 
 fn in_registers() -> usize {
@@ -340,8 +340,9 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
     let (peer, tag) = (integer(&peer), integer(&tag));
     let usual = [&count, &datatype, &peer, &tag, &object_at].iter().zip(1..).all(|(word, at)| **word == at.to_string());
     let is_message = language == Language::C && !large && usual && !by_address;
+    let is_send = is_message && messages == "Send" && !persistent;
     format!(
-        "function: {marks}, is_message: {is_message}, copied: {copied}, fortran: {fortran}, wide: {wide}, object: {object_at}, \
+        "function: {marks}, is_message: {is_message}, is_send: {is_send}, copied: {copied}, fortran: {fortran}, wide: {wide}, object: {object_at}, \
          by_address: {by_address}, datatype: {datatype}, count: {count}, peer: {peer}, tag: {tag}, op: {op}, \
          second: Second {{ peer: {second}, tag: {second_tag}, count: {second_count}, datatype: {second_type} }}, \
          messages: Messages::{messages}, status: {status}, request: {request}, persistent: {persistent}, given: {given}, given_count: {requests_count}, \

@@ -32,7 +32,7 @@ INTER, OWN_NAME, NOT_SEEN_MADE, BY_FORTRAN, BY_C = 1, 2, 4, 8, 16
 
 Read = Callable[[int, int], bytes]
 
-HEADER = struct.Struct("=16sIIQQIIIIiiiI2Q2Q" + "QII" * 8 + "6Q" + "QII" * 2 + "Q" + "QII")
+HEADER = struct.Struct("=16sIIQQIIIIiiiI2Q2Q" + "QII" * 8 + "6Q" + "QII" * 2 + "Q" + "QII" + "4I")
 SECTIONS = (
     "functions",
     "threads",
@@ -271,6 +271,7 @@ def parse(read: Read, address: int) -> Record:
         for at in range(one.count):
             yield tables[name][at * one.stride : (at + 1) * one.stride]
 
+    in_frame = rest[16:20]
     functions = [row[:40].split(b"\0")[0].decode() for row in rows("functions")]
 
     def named(count: int) -> tuple[int, str, int]:
@@ -293,6 +294,8 @@ def parse(read: Read, address: int) -> Record:
             value, name, marks = named(count)
             calls[at].append(Call(number, time, site, caller, object_, datatype, value, peer, tag, name, marks))
         calls[at].sort()
+        if thread.current and thread.current not in [call.number for call in calls[at]]:
+            calls[at].extend(_in_frame(read, thread, in_frame, family == MPICH, named))
     keys = struct.unpack(f"={sections['request_keys'].count}Q", tables["request_keys"])
     requests = []
     for key, row in zip(keys, rows("requests")):
@@ -343,6 +346,25 @@ def parse(read: Read, address: int) -> Record:
         first, newest,
         lost, functions, threads, calls, requests, communicators, messages, untold, names,
     )  # fmt: skip
+
+
+def _in_frame(
+    read: Read, thread: Thread, layout: Sequence[int], is_mpich: bool, named: Callable[[int], tuple[int, str, int]]
+) -> Iterator[Call]:
+    """The call that a thread is in, which sends and whose row is not written yet."""
+    number, time, function, site = layout
+    frame = read(thread.frame, site + 8)
+    if len(frame) < site + 8 or struct.unpack_from("=Q", frame, number)[0] != thread.current:
+        return
+    seconds, nanoseconds = struct.unpack_from("=2Q", frame, time)
+    (marks,) = struct.unpack_from("=H", frame, function)
+    count, peer, tag = (struct.unpack_from("=i", frame, 8 * place)[0] for place in (1, 3, 4))
+    datatype, object_ = (struct.unpack_from("=I" if is_mpich else "=Q", frame, 8 * place)[0] for place in (2, 5))
+    _, name, rest = named(marks << 48)
+    (returns,) = struct.unpack_from("=Q", frame, site)
+    yield Call(
+        thread.current, seconds * 10**9 + nanoseconds, returns, 0, object_, datatype, count, peer, tag, name, rest
+    )
 
 
 @functools.cache

@@ -43,6 +43,10 @@ impl<T: Target> Reading<'_, T> {
 
     /// The row of a thread's call; `None` where the ring does not have it any more, or it is torn.
     pub(crate) fn call_row(&self, thread: &Row<'_>, number: u64) -> Option<Vec<u8>> {
+        self.row_in_ring(thread, number).or_else(|| self.row_in_frame(thread, number))
+    }
+
+    pub(crate) fn row_in_ring(&self, thread: &Row<'_>, number: u64) -> Option<Vec<u8>> {
         use format::Thread as Row_;
         let capacity = u64::from(thread.u32(offset_of!(Row_, capacity)));
         let place = number.checked_sub(1)?.checked_rem(capacity)?;

@@ -4,7 +4,7 @@ use std::mem::{offset_of, size_of};
 
 use functions::constants::Family;
 use record_format as format;
-use record_format::{MAGIC, SYMBOL, Section, VERSION};
+use record_format::{FrameLayout, MAGIC, SYMBOL, Section, VERSION};
 use target::address::TargetAddr;
 use target::{ByteOrder, PointerWidth, Target};
 
@@ -40,6 +40,8 @@ pub(crate) struct Header {
     pub lost_messages: u64,
     /// What the program called communicators.
     pub names: Option<Table>,
+    /// What stands in the frames of calls that send; `None` in a record whose rows are all written before.
+    pub frame: Option<FrameLayout>,
     pub lost_calls: u64,
     pub lost_requests: u64,
     pub lost_communicators: u64,
@@ -61,7 +63,7 @@ impl Header {
         let mut bytes = [0; size_of::<format::Header>()];
         target.read(TargetAddr::new(at), &mut bytes)?;
         let length = Row(&bytes).u32(offset_of!(format::Header, header_bytes));
-        let counts_messages = length as usize >= size_of::<format::Header>();
+        let counts_messages = length as usize >= offset_of!(format::Header, frame);
         if !bytes.starts_with(&MAGIC) {
             return Err(HistoryError::Damaged("it does not begin as records do"));
         }
@@ -86,6 +88,8 @@ impl Header {
             Ok(Table { at: at + offset, stride: u64::from(stride), count: u64::from(count) })
         };
         let lost = |place: usize| row.u64(place);
+        let frame = offset_of!(format::Header, frame);
+        let in_frame = |place: usize| row.u32(frame + place);
         let known = |place: usize| Some(i64::from(row.i32(place))).filter(|number| *number >= 0);
         let messages = if counts_messages {
             let keys = table(offset_of!(format::Header, message_keys), 8)?;
@@ -118,6 +122,12 @@ impl Header {
             } else {
                 None
             },
+            frame: (length as usize >= size_of::<format::Header>()).then(|| FrameLayout {
+                call: in_frame(offset_of!(FrameLayout, call)),
+                time: in_frame(offset_of!(FrameLayout, time)),
+                function: in_frame(offset_of!(FrameLayout, function)),
+                site: in_frame(offset_of!(FrameLayout, site)),
+            }),
             lost_messages: if counts_messages { lost(offset_of!(format::Header, lost_messages)) } else { 0 },
             messages,
             lost_calls: lost(offset_of!(format::Header, lost_calls)),

@@ -10,6 +10,7 @@ mod header;
 mod places;
 mod posted;
 mod rows;
+mod sends;
 mod tables;
 
 use std::rc::Rc;

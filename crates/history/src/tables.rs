@@ -53,8 +53,9 @@ impl<T: Target> Reading<'_, T> {
     pub(crate) fn communicators(&self) -> Result<(Vec<RecordedCommunicator>, Named), HistoryError> {
         use format::Communicator as Row_;
         let (mut found, mut named) = (Vec::new(), Named::default());
-        let mut messages = self.messages()?;
-        for (number, key) in used(self.target, &self.header.communicator_keys, MOST_COMMUNICATORS)? {
+        let rows = used(self.target, &self.header.communicator_keys, MOST_COMMUNICATORS)?;
+        let mut messages = self.messages(&rows)?;
+        for (number, key) in rows {
             let bytes = self.header.communicators.row(self.target, number)?;
             let row = Row(&bytes);
             let live = row.u32(offset_of!(Row_, state)) == format::communicator_state::LIVE;
@@ -146,8 +147,9 @@ impl<T: Target> Reading<'_, T> {
         Ok(found)
     }
 
-    /// The numbers of messages, by the row of their communicator; `None` where the record does not count them.
-    fn messages(&self) -> Result<Option<HashMap<u64, Vec<MessageCount>>>, HistoryError> {
+    /// The numbers of messages, by the row of their communicator; `None` where the record does not count them. `communicators`: the
+    /// rows in use and their keys.
+    fn messages(&self, communicators: &[(u64, u64)]) -> Result<Option<HashMap<u64, Vec<MessageCount>>>, HistoryError> {
         let Some((keys, counts)) = &self.header.messages else { return Ok(None) };
         let mut all: BTreeMap<(u64, i64, i64), (u64, u64)> = BTreeMap::new();
         let bytes = counts.rows(self.target, 0, counts.count)?;
@@ -158,6 +160,12 @@ impl<T: Target> Reading<'_, T> {
             let entry = all.entry((key.communicator, key.peer.into(), key.tag.into())).or_default();
             let counted = if key.received { &mut entry.1 } else { &mut entry.0 };
             *counted = counted.saturating_add(number);
+        }
+        for (communicator, peer, tag) in self.being_sent() {
+            if let Some((row, _)) = communicators.iter().find(|(_, key)| *key == communicator) {
+                let entry = all.entry((*row, peer.into(), tag.into())).or_default();
+                entry.0 = entry.0.saturating_add(1);
+            }
         }
         let mut found: HashMap<u64, Vec<MessageCount>> = HashMap::new();
         for ((communicator, peer, tag), (sent, received)) in all {

@@ -8,6 +8,10 @@
 //! **Whole or torn.** A writer sets a row's `number` to 0, writes the row, and sets `number` last. A row whose number is 0
 //! is torn or was never written; of a ring's row the number must also be the one that belongs at its place
 //! ([`Call::belongs_at`]).
+//!
+//! **Sends.** The row of a call that sends may be written only when its function has returned. While the thread is in it
+//! ([`Thread::current`]) and its row has another number, what it was given stands in its frame on the stack ([`Thread::frame`]),
+//! whose `call` is the same number then ([`FrameLayout`]). It is not among the numbers of messages yet.
 #![no_std]
 
 /// The first bytes of the mapping.
@@ -110,7 +114,35 @@ pub struct Header {
     pub lost_messages: u64,
     /// Of each row of `communicators` what the program called it last, ended by a zero ([`COMMUNICATOR_NAME`] bytes).
     pub communicator_names: Section,
+    /// What stands in the frame of a call that sends. Records without this write all rows before the function runs.
+    pub frame: FrameLayout,
 }
+
+/// Where words stand in a frame ([`Thread::frame`]), from its start (bytes). It begins with the arguments that registers have, which
+/// are words of 64 bits ([`MESSAGE_COUNT`] and those below).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameLayout {
+    /// The number of the call ([`Call::number`]).
+    pub call: u32,
+    /// When it began, by the clock of [`Call::time`]: seconds and nanoseconds, each a word of 64 bits.
+    pub time: u32,
+    /// The function with its marks, 16 bits.
+    pub function: u32,
+    /// Where the call returns to ([`Call::site`]).
+    pub site: u32,
+}
+
+/// Of a function of C that sends the place of an argument: how many elements, 32 bits with a sign.
+pub const MESSAGE_COUNT: u8 = 1;
+/// The datatype.
+pub const MESSAGE_DATATYPE: u8 = 2;
+/// The destination, 32 bits with a sign.
+pub const MESSAGE_PEER: u8 = 3;
+/// The tag, 32 bits with a sign.
+pub const MESSAGE_TAG: u8 = 4;
+/// The communicator. As the datatype it has the bits of a handle of the MPI alone ([`family`]): of MPICH's the lower 32.
+pub const MESSAGE_COMMUNICATOR: u8 = 5;
 
 /// Whose a number of messages is: those that this process has sent to one rank of a communicator with one tag, or has begun
 /// to receive from it. A receive that names both its source and its tag counts when it begins; one from any source or with any
@@ -490,7 +522,7 @@ pub struct Collective {
 
 // Readers of other languages have these numbers.
 const _: () = {
-    assert!(size_of::<Header>() == 336);
+    assert!(size_of::<Header>() == 352);
     assert!(size_of::<FunctionName>() == 48);
     assert!(size_of::<Thread>() == 128);
     assert!(size_of::<Call>() == 64);

@@ -1,19 +1,24 @@
-//! A call is written down: into the ring of its thread before its function runs, and what it has returned afterwards.
+//! A call is written down: into the ring of its thread before its function runs (of one that sends, afterwards: `sends`), and
+//! what it has returned.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-use record_format::{COUNT_BITS, Call, FUNCTION_NUMBER, SECOND_HALF, Thread, stage};
+use record_format::{
+    COUNT_BITS, Call, FUNCTION_NUMBER, MESSAGE_COMMUNICATOR, MESSAGE_COUNT, MESSAGE_DATATYPE, MESSAGE_PEER,
+    MESSAGE_TAG, SECOND_HALF, Thread, stage,
+};
 
-use crate::arch::local;
+use crate::arch::{self, local};
 use crate::callers;
 use crate::clock;
 use crate::communicators;
-use crate::frames::{Frame, HAS_RESULTS, NOT_RECORDED, RETURNED};
+use crate::frames::{Frame, HAS_RESULTS, NOT_RECORDED, NOT_WRITTEN, RETURNED};
 use crate::messages;
 use crate::real;
 use crate::record::{self, header};
 use crate::requests;
+use crate::sends;
 use crate::statuses;
 use crate::threads::Local;
 use crate::words;
@@ -27,24 +32,37 @@ const INSIDE: u64 = 1 << 20;
 /// # Safety
 /// `arch` calls it, with its frame and the number of a wrapper.
 pub unsafe extern "C" fn enter(frame: *mut Frame, index: u32) -> *mut c_void {
-    let function = real::function(index);
     // SAFETY: as the caller says; the thread's own variable.
     let (frame, wrapper, local) = unsafe { (&mut *frame, WRAPPERS.get_unchecked(index as usize), &mut *local()) };
     (frame.index, frame.given_back) = (index, 0);
+    frame.copied = u16::from(wrapper.copied);
     frame.after = NOT_RECORDED;
-    frame.copied = u32::from(wrapper.copied);
-    let thread = local.row();
-    if !thread.is_null() {
-        frame.thread = thread;
-        // SAFETY: the row is this thread's.
-        let thread = unsafe { &mut *thread };
-        if wrapper.fortran {
-            of_fortran(frame, wrapper, local, thread);
-        } else if thread.fortran_frame == 0 || !is_inside(thread, frame, wrapper) {
-            write::<false>(frame, wrapper, local, thread);
-        }
+    // SAFETY: the row is this thread's.
+    match unsafe { local.known() } {
+        Some(thread) if wrapper.is_send && sends::may_wait(frame, thread) => sends::begin(frame, wrapper, thread),
+        _ => at_once(frame, wrapper, local),
     }
-    function
+    real::function(index)
+}
+
+/// Writes the call down now.
+#[inline(never)]
+fn at_once(frame: &mut Frame, wrapper: &Wrapper, local: &mut Local) {
+    let thread = local.row();
+    if thread.is_null() {
+        return;
+    }
+    frame.thread = thread;
+    // SAFETY: the row is this thread's.
+    let thread = unsafe { &mut *thread };
+    if thread.current != 0 {
+        sends::around(frame, local, thread);
+    }
+    if wrapper.fortran {
+        of_fortran(frame, wrapper, local, thread);
+    } else if thread.fortran_frame == 0 || !is_inside(thread, frame, wrapper) {
+        write::<false>(frame, wrapper, local, thread);
+    }
 }
 
 #[inline(never)]
@@ -62,30 +80,22 @@ fn of_fortran(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut 
 fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread) {
     let own = std::ptr::from_ref(frame) as u64;
     let number = thread.calls + 1;
-    // SAFETY: the place is inside the thread's ring.
-    let row = unsafe { local.ring.add(((number - 1) & local.mask) as usize) };
-    // SAFETY: nobody else writes it.
-    let call = unsafe { &mut *row };
+    let call = local.call(number);
     torn(&mut call.number);
-    call.time = clock::coarse();
-    call.site = frame.site();
-    call.caller = callers::caller(frame, call.site, thread.stack_high);
+    clock::coarse(&mut frame.time);
+    begun(frame, call, thread, &frame.time);
     if !FORTRAN && wrapper.is_message {
-        let count = words::number::<false>(frame, 1, false);
-        call.count = counted(count, wrapper.function);
-        call.datatype = words::handle::<false>(frame, 2);
-        call.peer = words::integer::<false>(frame, 3);
-        call.tag = words::integer::<false>(frame, 4);
-        call.object = words::handle::<false>(frame, 5);
+        of_message(frame, call, wrapper.function);
     } else {
         frame.without::<FORTRAN>();
         arguments::<FORTRAN>(frame, wrapper, call);
     }
     set(&mut call.number, number);
+    arch::prefetch(local.call(number + 1));
     set(&mut thread.calls, number);
     thread.steps += u64::from(!wrapper.is_poll);
     // The call in which this one is made; one whose frame is further in was left by longjmp or an exception.
-    let is_around = thread.current != 0 && own < thread.frame;
+    let is_around = thread.current != 0 && frame.is_inside(thread.frame);
     (frame.previous, frame.previous_frame) = if is_around { (thread.current, thread.frame) } else { (0, 0) };
     thread.frame = own;
     set(&mut thread.current, number);
@@ -100,6 +110,24 @@ fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Loca
     if number & local.mask == 0 {
         record::calibrate();
     }
+}
+
+/// When a call began, and where it is made.
+#[inline(always)]
+pub fn begun(frame: &Frame, call: &mut Call, thread: &Thread, time: &libc::timespec) {
+    call.time = clock::nanoseconds(time);
+    call.site = frame.site();
+    call.caller = callers::caller(frame, call.site, thread.stack_high);
+}
+
+/// What a function of C was given whose arguments stand as those of MPI_Send do.
+#[inline(always)]
+pub fn of_message(frame: &Frame, call: &mut Call, function: u16) {
+    call.count = counted(words::number::<false>(frame, MESSAGE_COUNT, false), function);
+    call.datatype = words::handle::<false>(frame, MESSAGE_DATATYPE);
+    call.peer = words::integer::<false>(frame, MESSAGE_PEER);
+    call.tag = words::integer::<false>(frame, MESSAGE_TAG);
+    call.object = words::handle::<false>(frame, MESSAGE_COMMUNICATOR);
 }
 
 #[inline(always)]
@@ -158,14 +186,14 @@ fn is_inside(thread: &mut Thread, frame: &Frame, wrapper: &Wrapper) -> bool {
 
 /// Written as a whole, and not moved by the compiler.
 #[inline(always)]
-fn set(place: &mut u64, value: u64) {
+pub fn set(place: &mut u64, value: u64) {
     // SAFETY: a word of the thread's row.
     unsafe { AtomicU64::from_ptr(place) }.store(value, Ordering::Release);
 }
 
 /// The row is torn from now on, until its number is written again.
 #[inline(always)]
-fn torn(number: &mut u64) {
+pub fn torn(number: &mut u64) {
     // SAFETY: a word of a row that this thread writes.
     unsafe { AtomicU64::from_ptr(number) }.store(0, Ordering::Relaxed);
     fence(Ordering::Release);
@@ -181,8 +209,7 @@ fn counted(count: u64, function: u16) -> u64 {
 fn second_half(frame: &Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread, first: &Call) {
     let second = &wrapper.second;
     let number = first.number + 1;
-    // SAFETY: the place is inside the thread's ring, which has more than one.
-    let call = unsafe { &mut *local.ring.add((first.number & local.mask) as usize) };
+    let call = local.call(number);
     torn(&mut call.number);
     (call.time, call.site, call.caller, call.object) = (first.time, first.site, first.caller, first.object);
     call.datatype = words::handle_of(frame, wrapper, second.datatype);
@@ -209,7 +236,10 @@ pub unsafe extern "C" fn leave(frame: *mut Frame, result: u64) -> u64 {
     let wrapper = unsafe { WRAPPERS.get_unchecked(frame.index as usize) };
     // SAFETY: the row is this thread's.
     let thread = unsafe { &mut *frame.thread };
-    if wrapper.has_result || frame.given_back != 0 || wrapper.messages != Messages::None {
+    if frame.after == NOT_WRITTEN {
+        sends::write(frame, wrapper, local, thread);
+    }
+    if wrapper.has_result || frame.given_back != 0 || !matches!(wrapper.messages, Messages::None | Messages::Send) {
         results(frame, wrapper, local, thread, result);
     }
     if wrapper.fortran {
@@ -221,8 +251,8 @@ pub unsafe extern "C" fn leave(frame: *mut Frame, result: u64) -> u64 {
 }
 
 fn results(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread, result: u64) {
-    // SAFETY: the place is inside the thread's ring. Calls inside this one may have written over it.
-    let written = unsafe { &*local.ring.add(((frame.call - 1) & local.mask) as usize) };
+    // Calls inside this one may have written over it.
+    let written = &*local.call(frame.call);
     let number = frame.call | local.above;
     let succeeded = if wrapper.fortran {
         // The last argument of C's; mpi_f08 may leave it out.

@@ -1,7 +1,6 @@
 //! Times, by the clocks of the system.
 
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use record_format::Calibration;
@@ -27,18 +26,21 @@ pub fn prepare() {
     });
 }
 
-/// Now, as of the system's last tick.
+/// Now, as of the system's last tick, into a place.
 #[inline(always)]
-pub fn coarse() -> u64 {
-    let mut time = MaybeUninit::<libc::timespec>::uninit();
+pub fn coarse(time: *mut libc::timespec) {
     // SAFETY: a function of that type, which writes one structure: this clock is there (Linux 2.6.32).
     unsafe {
         let read: extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int =
             std::mem::transmute(READ.load(Ordering::Relaxed));
-        read(libc::CLOCK_MONOTONIC_COARSE, time.as_mut_ptr());
-        let time = time.assume_init();
-        (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+        read(libc::CLOCK_MONOTONIC_COARSE, time);
     }
+}
+
+/// In nanoseconds.
+#[inline(always)]
+pub fn nanoseconds(time: &libc::timespec) -> u64 {
+    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
 /// By how much that may be behind (ns).
@@ -53,5 +55,5 @@ fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: it writes one structure.
     unsafe { libc::clock_gettime(clock, &mut time) };
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+    nanoseconds(&time)
 }

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use record_format::Thread;
+use record_format::{FrameLayout, Thread};
 
 use crate::arch::ARGUMENTS;
 
@@ -10,6 +10,8 @@ use crate::arch::ARGUMENTS;
 #[repr(C)]
 pub struct Frame {
     registers: [u64; ARGUMENTS],
+    /// When the call began; only where its row is not written yet ([`NOT_WRITTEN`]), as with the function.
+    pub time: libc::timespec,
     /// The number of the call around it.
     pub previous: u64,
     /// The frame of that.
@@ -17,7 +19,9 @@ pub struct Frame {
     /// The thread's row.
     pub thread: *mut Thread,
     /// Arguments to be copied for the function (words).
-    pub copied: u32,
+    pub copied: u16,
+    /// The function with its marks, as a call has them.
+    pub function: u16,
     /// What is to be done afterwards.
     pub after: u32,
     /// Stands for a handle that the function is not given; in Fortran an address, as all arguments are.
@@ -56,10 +60,12 @@ pub const NOT_RECORDED: u32 = 0;
 pub const RETURNED: u32 = 1;
 /// What the function has returned is written down.
 pub const HAS_RESULTS: u32 = 2;
+/// Its row is written, and what the function has returned.
+pub const NOT_WRITTEN: u32 = 3;
 
 /// Where what stands for a missing argument is in a frame (words).
-pub const NO_HANDLE: u8 = ARGUMENTS as u8 + 4;
-pub const NO_INTEGER: u8 = ARGUMENTS as u8 + 5;
+pub const NO_HANDLE: u8 = ARGUMENTS as u8 + 6;
+pub const NO_INTEGER: u8 = ARGUMENTS as u8 + 7;
 
 /// What stands there in Fortran.
 static NOTHING: u64 = 0;
@@ -70,13 +76,21 @@ const ABOVE: usize = size_of::<Frame>() / 8;
 
 // `arch` and `build.rs` know these.
 const _: () = {
-    assert!(ABOVE == ARGUMENTS + 12);
-    assert!(offset_of!(Frame, previous) == 8 * ARGUMENTS);
-    assert!(offset_of!(Frame, thread) == 8 * ARGUMENTS + 16);
-    assert!(offset_of!(Frame, copied) == 8 * ARGUMENTS + 24);
+    assert!(ABOVE == ARGUMENTS + 14);
+    assert!(offset_of!(Frame, previous) == 8 * ARGUMENTS + 16);
+    assert!(offset_of!(Frame, thread) == 8 * ARGUMENTS + 32);
+    assert!(offset_of!(Frame, copied) == 8 * ARGUMENTS + 40);
     assert!(offset_of!(Frame, no_handle) == 8 * NO_HANDLE as usize);
     assert!(offset_of!(Frame, no_integer) == 8 * NO_INTEGER as usize);
     assert!(offset_of!(Thread, current) == 8 && offset_of!(Thread, frame) == 16);
+};
+
+/// Where readers find what a frame has of a call that sends.
+pub const LAYOUT: FrameLayout = FrameLayout {
+    call: offset_of!(Frame, call) as u32,
+    time: offset_of!(Frame, time) as u32,
+    function: offset_of!(Frame, function) as u32,
+    site: (8 * (ABOVE + 1)) as u32,
 };
 
 impl Frame {
@@ -95,6 +109,12 @@ impl Frame {
     #[inline(always)]
     pub fn stack_of_caller(&self) -> u64 {
         self.words() as u64 + 8 * (ABOVE as u64 + 2)
+    }
+
+    /// Whether the call is made in that of another frame, as far as places on the stack tell: its caller's own frame is further in.
+    #[inline(always)]
+    pub fn is_inside(&self, other: u64) -> bool {
+        self.stack_of_caller() < other
     }
 
     /// What the frame pointer was there.

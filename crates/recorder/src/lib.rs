@@ -26,6 +26,7 @@ mod presence;
 mod real;
 mod record;
 mod requests;
+mod sends;
 mod statuses;
 mod stubs;
 mod threads;

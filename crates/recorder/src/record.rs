@@ -10,7 +10,7 @@ use record_format::{
 };
 
 use crate::clock;
-use crate::frames::Kept;
+use crate::frames::{self, Kept};
 use crate::threads;
 use crate::words;
 use crate::wrapper::FUNCTIONS;
@@ -221,6 +221,7 @@ fn lay_out() -> bool {
         message_counts,
         lost_messages: 0,
         communicator_names,
+        frame: frames::LAYOUT,
     };
     // SAFETY: each table is inside the mapping, aligned, and nobody else knows of it yet. Zeros are fine for all of them.
     unsafe {

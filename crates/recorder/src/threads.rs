@@ -34,6 +34,24 @@ impl Local {
         if self.thread as usize > NO_ROW as usize { self.thread } else { self.first_call() }
     }
 
+    /// The row of this thread, where it has one already.
+    ///
+    /// # Safety
+    /// The thread has no other reference to it.
+    #[inline(always)]
+    pub unsafe fn known<'row>(&self) -> Option<&'row mut Thread> {
+        // SAFETY: as the caller says; it is inside the table.
+        (self.thread as usize > NO_ROW as usize).then(|| unsafe { &mut *self.thread })
+    }
+
+    /// The row of a call of this thread, by its number. Only where the thread has a row.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "the ring is this thread's alone")]
+    pub fn call(&self, number: u64) -> &mut Call {
+        // SAFETY: the place is inside the thread's ring, which nobody else writes.
+        unsafe { &mut *self.ring.add((number.wrapping_sub(1) & self.mask) as usize) }
+    }
+
     #[cold]
     fn first_call(&mut self) -> *mut Thread {
         if self.thread == NO_ROW {

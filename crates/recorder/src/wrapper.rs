@@ -22,6 +22,8 @@ pub struct Wrapper {
     pub function: u16,
     /// Its arguments stand where those of MPI_Send in C do: the functions that are called most often.
     pub is_message: bool,
+    /// Besides, it sends one: its row is written when it has returned.
+    pub is_send: bool,
     /// How many of its arguments stand on the stack, with those that Fortran adds for texts.
     pub copied: u8,
     /// All arguments are addresses.

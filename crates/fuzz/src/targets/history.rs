@@ -28,7 +28,7 @@ pub fn run(data: &[u8]) {
 }
 
 fn changed(first: u8, data: &[u8]) -> MockTarget {
-    let mut record = Record::new();
+    let mut record = if first & 16 == 0 { Record::new() } else { Record::with_send() };
     // Most of what decides anything is the header.
     let header = size_of::<record_format::Header>();
     let end = if first.is_multiple_of(2) { header } else { record.bytes.len() };

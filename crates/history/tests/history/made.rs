@@ -98,6 +98,37 @@ impl Record {
         record
     }
 
+    /// The same, whose thread is in a call of MPI_Isend with the frame behind the record, and no row yet.
+    pub fn with_send() -> Self {
+        let mut record = Self::new();
+        let layout = offset_of!(format::Header, frame);
+        for (number, place) in [112, 48, 90, 168].into_iter().enumerate() {
+            record.u32(layout + 4 * number, place);
+        }
+        let threads = record.place_of(offset_of!(format::Header, threads));
+        let calls = record.place_of(offset_of!(format::Header, calls));
+        // Where its row will be there is one that the ring has had for long.
+        record.u64(calls + 5 % RING * size_of::<format::Call>() + offset_of!(format::Call, number), 2);
+        let at = record.bytes.len();
+        record.u64(threads + offset_of!(format::Thread, frame), AT + at as u64);
+        record.bytes.resize(at + 176, 0);
+        // What stands above 32 bits is no part of an integer or of a handle of MPICH's.
+        let above = 0xdead_beef << 32;
+        for (place, value) in [(1, 6), (2, 0x4c00_0101), (3, 2), (4, 23), (5, WORLD)] {
+            record.u64(at + 8 * place, value | above);
+        }
+        record.u64(at + 48, 5);
+        record.u64(at + 56, 7_000_000);
+        record.u64(at + 112, 6);
+        record.u64(at + 168, 0x1_1006);
+        record
+    }
+
+    /// Where a table begins (bytes from the start), by its place in the header.
+    pub fn place_of(&self, section: usize) -> usize {
+        u64::from_le_bytes(self.bytes[section..section + 8].try_into().unwrap()) as usize
+    }
+
     pub fn u64(&mut self, at: usize, value: u64) {
         self.bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
     }

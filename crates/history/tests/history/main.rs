@@ -67,12 +67,49 @@ fn what_is_open_is_told_as_it_was_given() {
     assert_eq!(told, [(HandleWord(0x9001), true, false), (HandleWord(0x9003), false, true)]);
     // Negative numbers mean what they mean in this MPI.
     let mut any = Record::new();
-    let calls = u64::from_le_bytes(any.bytes[offset_of!(format::Header, calls)..][..8].try_into().unwrap()) as usize;
+    let calls = any.place_of(offset_of!(format::Header, calls));
     let at = calls + 5 % RING * size_of::<format::Call>();
     for (number, peer) in [(-2, Peer::Any), (-1, Peer::Null), (-9, Peer::Unknown)] {
         any.u32(at + offset_of!(format::Call, peer), number as u32);
         let record = read(&any.target(), &|_| None).unwrap().unwrap();
         assert_eq!(record.current[0].posted.first.peer, peer);
+    }
+}
+
+#[test]
+fn what_a_send_was_given_stands_in_its_frame_until_it_returns() {
+    let sending = Record::with_send();
+    let record = read(&sending.target(), &|_| None).unwrap().unwrap();
+    let [current] = record.current.as_slice() else { panic!("{record:?}") };
+    assert_eq!((&*current.posted.function, current.posted.communicator), ("MPI_Isend", Some(HandleWord(WORLD))));
+    let first = &current.posted.first;
+    assert_eq!((first.peer, first.tag, first.count), (Peer::Rank(2), Tag::Number(23), Some(6)));
+    assert_eq!(first.datatype, Some(HandleWord(0x4c00_0101)));
+    let last = record.history.threads[0].calls.last().unwrap();
+    assert_eq!((last.number, last.given.place.as_deref()), (6, Some("solver+0x1006")));
+    assert_eq!(last.began_at, "2023-11-14T22:13:25.007Z");
+    // It is on its way, but not among the numbers that the record has.
+    let messages = record.history.communicators[0].messages.clone().unwrap();
+    let told: Vec<_> = messages.iter().map(|one| (one.peer, one.tag, one.sent, one.received)).collect();
+    assert_eq!(told, [(1, 17, 7, 3), (2, 23, 1, 0)]);
+}
+
+#[test]
+fn a_frame_of_another_call_says_nothing() {
+    let frame = |record: &Record| record.bytes.len() - 176;
+    let mut other = Record::with_send();
+    let at = frame(&other);
+    other.u64(at + 112, 5);
+    let mut lost = Record::with_send();
+    let threads = lost.place_of(offset_of!(format::Header, threads));
+    lost.u64(threads + offset_of!(format::Thread, frame), 0x10);
+    let mut older = Record::with_send();
+    older.u32(offset_of!(format::Header, header_bytes), offset_of!(format::Header, frame) as u32);
+    for record in [other, lost, older] {
+        let record = read(&record.target(), &|_| None).unwrap().unwrap();
+        assert_eq!(record.current, []);
+        assert_eq!(record.history.threads[0].calls.iter().map(|one| one.number).collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(record.history.communicators[0].messages.clone().unwrap().len(), 1);
     }
 }
 
@@ -105,9 +142,10 @@ fn what_is_no_record_is_an_error() {
 
 #[test]
 fn damage_is_survived() {
-    let whole = Record::new();
+    let (plain, sending) = (Record::new(), Record::with_send());
     for seed in 0..3000 {
         let mut random = Rng::new(seed);
+        let whole = if random.chance(50) { &plain } else { &sending };
         let mut damaged = Record { bytes: whole.bytes.clone() };
         for _ in 0..=random.below(8) {
             // Most of it in the header and in what stands first in rows.

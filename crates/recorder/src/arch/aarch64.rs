@@ -57,7 +57,7 @@ pub unsafe extern "C" fn call() {
         ".cfi_offset x30, -8",
         "mov x29, sp",
         ".cfi_def_cfa_register x29",
-        "sub sp, sp, #160",
+        "sub sp, sp, #176",
         "stp x0, x1, [sp]",
         "stp x2, x3, [sp, #16]",
         "stp x4, x5, [sp, #32]",
@@ -66,13 +66,13 @@ pub unsafe extern "C" fn call() {
         "mov w1, w16",
         "bl {enter}",
         "mov x16, x0",
-        "ldr w9, [x29, #-72]",
+        "ldrh w9, [x29, #-72]",
         "cbnz w9, 4f",
         "3:",
-        "ldp x0, x1, [x29, #-160]",
-        "ldp x2, x3, [x29, #-144]",
-        "ldp x4, x5, [x29, #-128]",
-        "ldp x6, x7, [x29, #-112]",
+        "ldp x0, x1, [x29, #-176]",
+        "ldp x2, x3, [x29, #-160]",
+        "ldp x4, x5, [x29, #-144]",
+        "ldp x6, x7, [x29, #-128]",
         "blr x16",
         "ldr w9, [x29, #-68]",
         "cmp w9, #{returned}",
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn call() {
         "6:",
         "cbz w9, 2b",
         "mov x1, x0",
-        "sub x0, x29, #160",
+        "sub x0, x29, #176",
         "bl {leave}",
         "b 2b",
         "4:",
@@ -120,6 +120,13 @@ pub unsafe extern "C" fn call() {
 #[unsafe(naked)]
 pub unsafe extern "C" fn bind() {
     naked_asm!(".cfi_startproc", "b {resolve}", ".cfi_endproc", resolve = sym resolve)
+}
+
+/// The line of memory will be written soon: what comes after it need not wait for it then.
+#[inline(always)]
+pub fn prefetch<T>(line: *const T) {
+    // SAFETY: it changes nothing, wherever that is.
+    unsafe { asm!("prfm pstl1keep, [{0}]", in(reg) line, options(nostack, preserves_flags, readonly)) }
 }
 
 /// What the thread has of its own. The model initial-exec: two loads, and no call that could allocate.
