@@ -1,4 +1,4 @@
-"""Calls that send, whose rows are written when they return: while they wait, while others are made in them, and when they are left."""
+"""Calls that send: while they wait, while others are made in them, and when they are left."""
 
 from __future__ import annotations
 
