@@ -11,8 +11,10 @@ use target::registers::{MOST_WORDS, Machine, Registers};
 pub(crate) enum Event {
     /// Nothing yet.
     None,
-    /// It stands: where we interrupted it, or where a signal had stopped its process before.
+    /// It stands where we interrupted it.
     Stands,
+    /// It stands since a signal has stopped its process.
+    StoppedBySignal,
     /// It stands because a signal is to be delivered to it.
     Signal(i32),
     /// It stands for another reason, such as a new thread of its own.
@@ -60,7 +62,9 @@ pub(crate) fn look(thread: libc::pid_t) -> io::Result<Event> {
         0 => Ok(Event::None),
         -1 => Err(io::Error::last_os_error()),
         _ if libc::WIFSTOPPED(status) => Ok(match status >> 16 {
-            EVENT_STOP => Event::Stands,
+            // ptrace(2), "Group-stop" of tracees that were seized.
+            EVENT_STOP if libc::WSTOPSIG(status) == libc::SIGTRAP => Event::Stands,
+            EVENT_STOP => Event::StoppedBySignal,
             0 => Event::Signal(libc::WSTOPSIG(status)),
             _ => Event::Other,
         }),

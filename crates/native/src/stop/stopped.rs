@@ -19,6 +19,9 @@ const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(
 /// How often the first pause is made.
 const SOON: u32 = 50;
 
+/// A process that was stopped before has stopped again within this time, or has no processor.
+const AGAIN_LIMIT: Duration = Duration::from_millis(500);
+
 /// Why a process does not stand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StopError {
@@ -162,12 +165,23 @@ enum State {
     /// It was asked to stop.
     Asked,
     Stands,
+    /// It does, and did so before: a signal had stopped its process.
+    StoodBefore,
 }
 
 #[derive(Default)]
 struct Tracer {
     /// By process and by thread.
     held: BTreeMap<u32, BTreeMap<u32, State>>,
+}
+
+/// A process that a signal had stopped runs for a moment when it is let go, until it has stopped again: who looks at it next must find
+/// it as it was. Not waited for long: somebody may have continued it.
+fn stops_again(pid: u32) {
+    let end = Instant::now() + AGAIN_LIMIT;
+    while threads::status(pid).is_some_and(|status| !matches!(status.state, 'T' | 'Z' | 'X')) && Instant::now() < end {
+        std::thread::sleep(PAUSES[0]);
+    }
 }
 
 fn kernel(id: u32) -> libc::pid_t {
@@ -258,6 +272,7 @@ impl Tracer {
             match ptrace::look(kernel(thread)) {
                 Ok(Event::None) => {}
                 Ok(Event::Stands) => _ = held.insert(thread, State::Stands),
+                Ok(Event::StoppedBySignal) => _ = held.insert(thread, State::StoodBefore),
                 // It gets its signal first: were we killed while it stood there, the signal would be lost. It then begins the
                 // signal's function, or ends.
                 Ok(Event::Signal(signal)) => {
@@ -311,6 +326,7 @@ impl Tracer {
 
     /// Lets go of all threads of a process that stand. The kernel lets go of the others when this thread of ours ends.
     fn release(&mut self, pid: u32) {
+        let mut stood_before = false;
         for (thread, state) in self.held.remove(&pid).unwrap_or_default() {
             if state == State::Asked {
                 // It may stand by now.
@@ -319,11 +335,15 @@ impl Tracer {
                         let _ = ptrace::detach(kernel(thread), signal);
                         continue;
                     }
-                    Ok(Event::Stands | Event::Other) => {}
+                    Ok(Event::Stands | Event::StoppedBySignal | Event::Other) => {}
                     _ => continue,
                 }
             }
+            stood_before |= state == State::StoodBefore;
             let _ = ptrace::detach(kernel(thread), 0);
+        }
+        if stood_before {
+            stops_again(pid);
         }
     }
 
