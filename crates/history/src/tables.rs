@@ -22,6 +22,9 @@ const MOST_COMMUNICATORS: usize = 1 << 12;
 /// So many requests are read one by one.
 const FEW_REQUESTS: usize = 64;
 
+/// The bits of an address of a program. Those above are its signature, where the machine signs return addresses.
+const ADDRESS: u64 = (1 << 48) - 1;
+
 /// A function by its number.
 pub(crate) struct FunctionRow {
     pub name: Text,
@@ -216,11 +219,15 @@ impl<T: Target> Reading<'_, T> {
                 ..Given::default()
             };
             self.places.tell(row.u64(offset_of!(Row_, site)), &mut made);
-            let started = (row.u64(offset_of!(Row_, started)) != 0).then(|| {
-                let mut started = Given::default();
-                self.places.tell(row.u64(offset_of!(Row_, started_site)), &mut started);
-                Box::new(started)
-            });
+            let at = |address: u64| {
+                let mut place = Given::default();
+                self.places.tell(address, &mut place);
+                Box::new(place)
+            };
+            let called_at =
+                Some(at(row.u64(offset_of!(Row_, caller)) & ADDRESS)).filter(|one| **one != Given::default());
+            let started =
+                (row.u64(offset_of!(Row_, started)) != 0).then(|| at(row.u64(offset_of!(Row_, started_site))));
             let time = row.u64(offset_of!(Row_, time));
             let inactive = state == format::request_state::INACTIVE;
             let request = RecordedRequest {
@@ -229,6 +236,7 @@ impl<T: Target> Reading<'_, T> {
                 function,
                 began_at: self.header.clock.told(time).into(),
                 given: made,
+                called_at,
                 started,
             };
             found.push((time, request));

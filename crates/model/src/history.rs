@@ -132,6 +132,9 @@ pub struct RecordedRequest {
     /// What it was given and where it stands.
     #[serde(flatten)]
     pub given: Given,
+    /// Where the function was called in which it stands, as far as the unwinding tables of that code tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub called_at: Option<Box<Given>>,
     /// Of a persistent request, the call that started it last: where it stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<Box<Given>>,

@@ -60,6 +60,8 @@ impl Record {
             record.u64(at + offset_of!(format::Request, request), 0x9000 + row as u64);
             record.u32(at + offset_of!(format::Request, state), state);
             record.u64(at + offset_of!(format::Request, object), 0x77);
+            // As AArch64 signs it.
+            record.u64(at + offset_of!(format::Request, caller), if row == 1 { 0x5a << 56 | 0x1_2000 } else { 0 });
             record.u64(at + offset_of!(format::Request, count), 9);
         }
         let keys = record.table(offset_of!(format::Header, communicator_keys), 8, 2);

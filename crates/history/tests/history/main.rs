@@ -31,6 +31,8 @@ fn what_is_kept_is_told() {
     let expected = [(0x9001, RecordedState::Active), (0x9003, RecordedState::Inactive)];
     assert_eq!(told, expected.map(|(request, state)| (HandleWord(request), state, "MPI_Isend")));
     assert_eq!(found.requests[0].given.communicator.as_deref(), Some("0x77"));
+    let called_at = found.requests[0].called_at.as_ref().unwrap();
+    assert_eq!((called_at.place.as_deref(), found.requests[1].called_at.is_none()), (Some("solver+0x2000"), true));
     let [world] = found.communicators.as_slice() else { panic!("{found:?}") };
     assert_eq!((world.identity, world.collectives, world.remote_size), (Some(HandleWord(0xabc)), 2, None));
     let told: Vec<_> =
