@@ -1,7 +1,8 @@
 """usage: python -m release recipe|wheels|sdist|newcomer|fresh [--suite NAME]... (with tests/ in PYTHONPATH, as root)
 
 Checks what a release is made of, in fresh roots of Debian releases: the wheels of dist/, the source distribution,
-what README.md tells a newcomer, ``make demo`` of the source tree. ``make release-check`` runs all of it.
+what README.md tells a newcomer, ``make demo`` of the source tree on bare machines as each kind of person.
+``make release-check`` runs all of it. ``fresh --make test`` runs all of the tests there, in an hour or more each.
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ def main() -> int:
     parser.add_argument("what", choices=["recipe", "wheels", "sdist", "newcomer", "fresh"])
     parser.add_argument("--suite", action="append", metavar="NAME", help="only this Debian release; again for more")
     parser.add_argument("--kind", action="append", choices=list(fresh.KINDS), help="of fresh: only as this person")
+    parser.add_argument(
+        "--make",
+        action="append",
+        metavar="TARGET",
+        help="of fresh: this target of the Makefile in place of demo; again for more",
+    )
     parser.add_argument("--way", action="append", choices=["wheel", "source"], help="of newcomer: only this way")
     parser.add_argument("--directory", default="/var/tmp", help="where the roots are made (default: /var/tmp; 3 GB)")
     options = parser.parse_args()
@@ -54,7 +61,7 @@ def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
     modules = {"wheels": wheels, "sdist": sdist, "newcomer": newcomer, "fresh": fresh}
     for suite in options.suite or modules[options.what].SUITES:
         if options.what == "fresh":
-            fresh.check(suite, directory, options.kind or list(fresh.KINDS))
+            _tell(suite, fresh.check(suite, directory, options.kind or list(fresh.KINDS), options.make or ["demo"]))
         elif options.what == "newcomer":
             ways = options.way or ["wheel", "source"]
             archives = {way: _own_wheel() if way == "wheel" else _one("*.tar.gz") for way in ways}
