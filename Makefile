@@ -194,7 +194,8 @@ release-check: .cache/release/.tools
 
 # dist/ has this release then and nothing else.
 release: .cache/release/.tools
-	@tools/check-release
+	@tools/check-release --machine
+	@tools/install-missing build lint test release
 	rm -rf dist
 	@$(MAKE) test
 	@$(MAKE) wheels sdist

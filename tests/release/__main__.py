@@ -71,6 +71,8 @@ def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
         else:
             _tell(suite, wheels.check(_own_wheel(), suite, directory))
         shutil.rmtree(directory / suite)
+    if options.what == "fresh" and "test" not in (options.make or []):
+        say('make test was not run there; it takes an hour and more for each:  make release-check FRESH="--make test"')
     if options.what == "wheels" and not options.suite:
         _tell("aarch64", foreign.check(_one("*_aarch64.whl"), directory))
     return 0
