@@ -27,7 +27,12 @@ def main() -> int:
     """The exit status: 1 where something does not hold."""
     parser = argparse.ArgumentParser(prog="python -m release", description=(__doc__ or "").partition("\n\n")[2])
     parser.add_argument("what", choices=["recipe", "wheels", "sdist", "newcomer", "fresh"])
-    parser.add_argument("--suite", action="append", metavar="NAME", help="only this Debian release; again for more")
+    parser.add_argument(
+        "--suite",
+        action="append",
+        metavar="NAME",
+        help="only this Debian release (or aarch64, of wheels); again for more",
+    )
     parser.add_argument("--kind", action="append", choices=list(fresh.KINDS), help="of fresh: only as this person")
     parser.add_argument(
         "--make",
@@ -59,8 +64,11 @@ def main() -> int:
 
 def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
     modules = {"wheels": wheels, "sdist": sdist, "newcomer": newcomer, "fresh": fresh}
-    for suite in options.suite or modules[options.what].SUITES:
-        if options.what == "fresh":
+    further = [foreign.MACHINE] if options.what == "wheels" else []
+    for suite in options.suite or [*modules[options.what].SUITES, *further]:
+        if suite in further:
+            _tell(suite, foreign.check(_one(f"*_{suite}.whl"), directory / suite))
+        elif options.what == "fresh":
             _tell(suite, fresh.check(suite, directory, options.kind or list(fresh.KINDS), options.make or ["demo"]))
         elif options.what == "newcomer":
             ways = options.way or ["wheel", "source"]
@@ -73,8 +81,6 @@ def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
         shutil.rmtree(directory / suite)
     if options.what == "fresh" and "test" not in (options.make or []):
         say('make test was not run there; it takes an hour and more for each:  make release-check FRESH="--make test"')
-    if options.what == "wheels" and not options.suite:
-        _tell("aarch64", foreign.check(_one("*_aarch64.whl"), directory))
     return 0
 
 
