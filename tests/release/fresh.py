@@ -48,7 +48,7 @@ def check(suite: str, directory: pathlib.Path, kinds: List[str], targets: List[s
                 if not shown:
                     raise Failed(f"make {target}: this is not in it: {_SHOWN[target]}\n{said[-4000:]}")
                 yield f"{kind}: make {target}: {minutes:.1f} minutes; {shown[-1] or 'it ends well'}"
-            # The next kind of user need not wait for the same compiler again.
+            # The next person need not wait for the same compiler again (but after root, whose crates lie elsewhere).
             machine.keep(f"{_TREE}/target", tree)
 
 
