@@ -19,8 +19,8 @@
 # wheel   dist/: the wheel for this machine, with mpi-queues-agent, the recorder and the pages of the manual in it
 # wheels  dist/: the wheels of a release, for x86-64 and AArch64 and any Linux with glibc 2.17 or later (with a Rust of rustup)
 # sdist   dist/: the source distribution, of the files that git has
-# release-check  what is in dist/, in fresh roots of Debian releases; make demo on bare machines (as root; FRESH="--make test":
-#         all of make test there)
+# release-check  what is in dist/, in fresh roots of Debian releases; make demo on bare machines (as root; FRESH="--make demo --make
+#         test": all of make test there, too)
 # release  tells what is in the way of a release, tests, makes and checks dist/, says what to type then; it publishes nothing
 # docs    site/: the documentation as pages, made from docs/, the parsers, docstrings and the schema; warnings are errors
 # man     dist/man/: the pages of the manual, made from the parsers
@@ -185,6 +185,7 @@ RELEASE_CHECK := PYTHONPATH=tests .cache/release/bin/python -m release
 
 release-check: .cache/release/.tools
 	@tools/install-missing release
+	$(RELEASE_CHECK) archives
 	.cache/release/bin/twine check --strict dist/*
 	$(RELEASE_CHECK) recipe
 	$(RELEASE_CHECK) wheels
