@@ -90,9 +90,8 @@ def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
             _tell(suite, wheels.check(_own_wheel(), suite, directory))
         shutil.rmtree(directory / suite)
     if options.what == "fresh" and "test" not in (options.make or []):
-        say(
-            'make test was not run there; it takes an hour and more for each:  make release-check FRESH="--make demo --make test"'
-        )
+        say("make test was not run there; it takes an hour and more for each of these machines; for it, type:")
+        say('  make release-check FRESH="--make demo --make test"')
     return 0
 
 
