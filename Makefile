@@ -50,6 +50,8 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 PYTEST := .venv/bin/python -m pytest -q
 PYTEST_ALL := $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
 
+# Named, since a tree need not be a repository.
+WORKFLOWS := $(wildcard .github/workflows/*.yml)
 ISSUE_FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 
 # All but the Python module, which has none: they need no libpython.
@@ -105,7 +107,7 @@ lint: build
 	.venv/bin/ruff format --quiet --check .
 	.venv/bin/mypy python/mpi_queues
 	.venv/bin/python -m mypy.stubtest --ignore-disjoint-bases mpi_queues._native
-	.venv/bin/actionlint
+	.venv/bin/actionlint $(WORKFLOWS)
 	.venv/bin/check-jsonschema --builtin-schema vendor.github-issue-forms $(ISSUE_FORMS)
 	.venv/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(PYTEST) tests/unit/test_imports.py tests/unit/test_no_prose.py
