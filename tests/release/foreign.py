@@ -16,22 +16,24 @@ from release.wheels import expect
 #: What it is tried with. It is only unpacked: what packages do when they are installed would need the kernel.
 _PACKAGES = ["python3-minimal", "libpython3-stdlib"]
 _SUITE = "bookworm"
+MACHINE = "aarch64"
 
 
 def check(wheel: pathlib.Path, directory: pathlib.Path) -> List[str]:
     """Lines of what holds. Raises Failed where something does not."""
+    directory.mkdir()
     package = directory / "package"
     root = make(_SUITE, _PACKAGES, directory, "--variant=extract", "--architectures=arm64")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(package)
     needs = [*check_needs(package, "AArch64"), *check_contents(package)]
+    inside = package / "mpi_queues"
+    (inside / "bin" / "mpi-queues-agent").chmod(0o755)
     python = next(root.glob("usr/bin/python3.[0-9]*"))
     emulated = ["qemu-aarch64-static", "-L", root, "-E", f"PYTHONPATH={package}", "-E", "LANG=C.UTF-8"]
     mpi_queues = [*emulated, python, "-c", "import sys; from mpi_queues.cli import main; sys.exit(main())"]
     version = _run([*mpi_queues, "--version"])
     expect(version, r"^core: \d", "--version")
-    inside = package / "mpi_queues"
-    (inside / "bin" / "mpi-queues-agent").chmod(0o755)
     agent = _run(["qemu-aarch64-static", inside / "bin" / "mpi-queues-agent", "--version"])
     expect(agent, r"^mpi-queues-agent \d", "mpi-queues-agent --version")
     recording = _run([*mpi_queues, "diagnose", "--recording", inside / "data" / "demo.mpirec"])

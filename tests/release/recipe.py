@@ -28,6 +28,9 @@ def check() -> List[str]:
         needs = rendered[0].to_dict()["requirements"]
         if f"python >={_lowest_python()}" not in needs["run"]:
             raise Failed(f"recipe.yaml: another Python than pyproject.toml: {needs['run']}")
+        licences = rendered[0].to_dict()["about"]["license_file"]
+        if "third-party/notices.txt" not in licences:
+            raise Failed(f"recipe.yaml: no licences of crates: {licences}")
         package = rendered[0].package
         told.append(f"{platform}: {package.name} {package.version}, built with {', '.join(needs['build'])}")
     return told

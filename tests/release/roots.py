@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from types import TracebackType
 from typing import Dict, Optional, Sequence, Tuple, Type
 
@@ -82,33 +83,50 @@ class Machine:
         self.run(f"chown -R {user}: {shlex.quote(place)}")
 
     def keep(self, place: str, directory: pathlib.Path) -> None:
-        """Copies a directory that commands have made into one of this machine, in place of what it has of that name."""
+        """Copies a directory, where commands have made it, into one of this machine in place of its own."""
         made = self._own / "upper" / place.lstrip("/")
+        if not made.is_dir():
+            return
         shutil.rmtree(directory / made.name, ignore_errors=True)
         subprocess.run(["cp", "-a", str(made), str(directory)], check=True)
 
-    def try_to(self, command: str, user: str = "root", directory: str = "/", seconds: float = 3600) -> Tuple[int, str]:
-        """What the shell's command ended with, and all it said."""
+    def try_to(
+        self, command: str, user: str = "root", directory: str = "/", seconds: float = 3600, tell: bool = False
+    ) -> Tuple[int, str]:
+        """What the shell's command ended with, and all it said; ``tell`` shows that line by line, too."""
         inner = f"cd {shlex.quote(directory)} && {command}"
         environment = _environment(user)
         # The overlay's directory is there only in the namespace.
-        try:
-            done = subprocess.run(
-                ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", _INSIDE, "inside"]
-                + [str(self._own / "root"), self._layers, user]
-                + [f"{name}={value}" for name, value in environment.items()]
-                + ["sh", "-c", inner],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise Failed(f"{command}: not done after {seconds:.0f} s") from None
-        return done.returncode, done.stdout
+        whole = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", _INSIDE, "inside"]
+        whole += [str(self._own / "root"), self._layers, user]
+        whole += [*(f"{name}={value}" for name, value in environment.items()), "sh", "-c", inner]
+        said = []
+        with subprocess.Popen(
+            whole,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as running:
+            # All of its processes end with it, and with them the lines.
+            late = threading.Timer(seconds, running.kill)
+            late.start()
+            try:
+                assert running.stdout is not None
+                for line in running.stdout:
+                    said.append(line)
+                    if tell:
+                        say(f"  {line.rstrip()}")
+            except BaseException:
+                running.kill()
+                raise
+            finally:
+                is_late = late.finished.is_set()
+                late.cancel()
+        if is_late:
+            raise Failed(f"{command}: not done after {seconds:.0f} s\n{''.join(said)[-4000:]}")
+        return running.returncode, "".join(said)
 
     def run(self, command: str, user: str = "root", directory: str = "/", seconds: float = 3600) -> str:
         """What it said. Raises Failed where it does not end with 0."""

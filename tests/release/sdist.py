@@ -27,7 +27,7 @@ def check(archive: pathlib.Path, suite: str, directory: pathlib.Path) -> List[st
         said = machine.run("/opt/mpi-queues/bin/mpi-queues --version")
         expect(said, r"^core: ", "--version")
         # What is built apart: the answer says how.
-        expect(said, r"^agent: none, .*make agent", "--version")
+        expect(said, r"^agent: none; .*make agent", "--version")
         shown = machine.run("/opt/mpi-queues/bin/mpi-queues demo")
         expect(shown, r"^ *Deadlock: rank 2 sends tag 21", "demo")
         return [f"{rust}: pip install in {took:.0f} s", *said.splitlines()]
