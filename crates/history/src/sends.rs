@@ -37,7 +37,7 @@ impl<T: Target> Reading<'_, T> {
         let function = u64::from(frame.u32(layout.function as usize) as u16);
         let count = i64::from(argument(MESSAGE_COUNT) as i32) as u64 & ((1 << COUNT_BITS) - 1);
         let (seconds, rest) = (frame.u64(layout.time as usize), frame.u64(layout.time as usize + WORD));
-        let mut row = vec![0; size_of::<format::Call>()];
+        let mut row = [0; size_of::<format::Call>()];
         let mut set = |place: usize, value: u64| row[place..place + WORD].copy_from_slice(&value.to_le_bytes());
         set(offset_of!(format::Call, number), number);
         set(offset_of!(format::Call, time), seconds.wrapping_mul(1_000_000_000).wrapping_add(rest));
@@ -47,7 +47,7 @@ impl<T: Target> Reading<'_, T> {
         set(offset_of!(format::Call, count), count | function << COUNT_BITS);
         let low = |place: u8| argument(place) & u64::from(u32::MAX);
         set(offset_of!(format::Call, peer), low(MESSAGE_PEER) | low(MESSAGE_TAG) << 32);
-        Some(row)
+        Some(row.to_vec())
     }
 
     /// Messages that are being sent by such calls: the communicator's handle, the destination and the tag of each.
