@@ -20,10 +20,7 @@ def _posts(build: MpiBuild) -> Job:
 
 
 def _shown(*target: str) -> List[Dict[str, Any]]:
-    result = mpi_queues("show", *target, "--format", "json")
-    assert result.status == 0, str(result)
-    found: List[Dict[str, Any]] = json.loads(result.out)["processes"]
-    return sorted(found, key=lambda one: int(one["rank"]))
+    return sorted(recorder.shown(*target), key=lambda one: int(one["rank"]))
 
 
 def _check(job: Job, shown: List[Dict[str, Any]]) -> None:

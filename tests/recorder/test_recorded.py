@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from typing import Any, Dict, List, Sequence
 import pytest
 from support import processes, recorder
 from support.builds import MpiBuild
-from support.cli import mpi_queues, pid_options
+from support.cli import pid_options
 from support.recorder import NOT_GIVEN, Job, Record
 
 
@@ -183,9 +182,7 @@ def test_callers_of_calls(debian_mpich: MpiBuild, flags: Sequence[str]) -> None:
         assert {tag: [line] for tag, line in lines.items()} == marked
         (persistent,) = [one for one in record.requests if one.state == recorder.STARTED]
         assert persistent.started_caller == persistent.caller
-        result = mpi_queues("show", *pid_options(job.pids), "--format", "json")
-    assert result.status == 0, str(result)
-    (process,) = json.loads(result.out)["processes"]
+        (process,) = recorder.shown(*pid_options(job.pids))
     told = {one["tag"]: one["called_at"] for one in process["history"]["requests"]}
     assert {tag: [one["line"]] for tag, one in told.items()} == marked
     assert told[1]["caller"] == "main" and told[1]["file"].endswith("callers.c")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -65,17 +64,10 @@ def _check(processes: List[Dict[str, Any]]) -> None:
         assert sent == {(rank, 3): 1, (rank, 6): 1, wanted[1:]: 1}
 
 
-def _shown(*target: str) -> List[Dict[str, Any]]:
-    result = mpi_queues("show", *target, "--format", "json")
-    assert result.status == 0, str(result)
-    found: List[Dict[str, Any]] = json.loads(result.out)["processes"]
-    return found
-
-
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_what_is_told_of_it(any_mpi: MpiBuild, via: str) -> None:
     with _waiting(any_mpi) as job:
-        _check(_shown(*pid_options(job.pids), "--via", via))
+        _check(recorder.shown(*pid_options(job.pids), "--via", via))
 
 
 def test_what_a_recording_and_core_files_tell_of_it(any_mpi: MpiBuild, tmp_path: Path) -> None:
@@ -83,9 +75,9 @@ def test_what_a_recording_and_core_files_tell_of_it(any_mpi: MpiBuild, tmp_path:
         file = tmp_path / "job.mpirec"
         result = mpi_queues("record", *pid_options(job.pids), "-o", str(file))
         assert result.status == 0, str(result)
-        _check(_shown("--recording", str(file)))
+        _check(recorder.shown("--recording", str(file)))
         named = [cores.gcore(pid, tmp_path / "core") for pid in job.pids]
-        _check(_shown(*[word for core in named for word in ("--core", str(core), "--exe", str(job.program))]))
+        _check(recorder.shown(*[word for core in named for word in ("--core", str(core), "--exe", str(job.program))]))
 
 
 def test_calls_inside_a_send(any_mpi: MpiBuild) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import os
 import re
 import struct
@@ -12,10 +13,11 @@ import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
 from . import installs
 from .builds import LANGUAGES, MpiBuild, compile_with, intel_environment
+from .cli import mpi_queues
 from .jobs import READY_TIMEOUT, TruthfulJob
 from .paths import PACKAGE, PROGRAMS, PROJECT
 
@@ -420,6 +422,14 @@ class Job(TruthfulJob):
                 return record
             assert time.monotonic() < deadline, (call, function)
             time.sleep(0.01)
+
+
+def shown(*target: str) -> List[Dict[str, Any]]:
+    """What ``mpi-queues show`` says of processes."""
+    result = mpi_queues("show", *target, "--format", "json")
+    assert result.status == 0, str(result)
+    found: List[Dict[str, Any]] = json.loads(result.out)["processes"]
+    return found
 
 
 def compiled(build: MpiBuild, source: str, *flags: str) -> Path:

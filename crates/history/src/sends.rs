@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use functions::constants::Family;
 use record_format as format;
-use record_format::{COUNT_BITS, MESSAGE_COMMUNICATOR, MESSAGE_COUNT, MESSAGE_DATATYPE, MESSAGE_PEER, MESSAGE_TAG};
+use record_format::{MESSAGE_COMMUNICATOR, MESSAGE_COUNT, MESSAGE_DATATYPE, MESSAGE_PEER, MESSAGE_TAG};
 use target::Target;
 use target::address::TargetAddr;
 
@@ -34,8 +34,8 @@ impl<T: Target> Reading<'_, T> {
         }
         let argument = |place: u8| frame.u64(usize::from(place) * WORD);
         let handles = if self.header.family == Some(Family::Mpich) { u64::from(u32::MAX) } else { u64::MAX };
-        let function = u64::from(frame.u32(layout.function as usize) as u16);
-        let count = i64::from(argument(MESSAGE_COUNT) as i32) as u64 & ((1 << COUNT_BITS) - 1);
+        let count = i64::from(argument(MESSAGE_COUNT) as i32) as u64;
+        let counted = format::Call::counted(count, frame.u32(layout.function as usize) as u16);
         let (seconds, rest) = (frame.u64(layout.time as usize), frame.u64(layout.time as usize + WORD));
         let mut row = [0; size_of::<format::Call>()];
         let mut set = |place: usize, value: u64| row[place..place + WORD].copy_from_slice(&value.to_le_bytes());
@@ -44,7 +44,7 @@ impl<T: Target> Reading<'_, T> {
         set(offset_of!(format::Call, site), frame.u64(layout.site as usize));
         set(offset_of!(format::Call, object), argument(MESSAGE_COMMUNICATOR) & handles);
         set(offset_of!(format::Call, datatype), argument(MESSAGE_DATATYPE) & handles);
-        set(offset_of!(format::Call, count), count | function << COUNT_BITS);
+        set(offset_of!(format::Call, count), counted);
         let low = |place: u8| argument(place) & u64::from(u32::MAX);
         set(offset_of!(format::Call, peer), low(MESSAGE_PEER) | low(MESSAGE_TAG) << 32);
         Some(row.to_vec())

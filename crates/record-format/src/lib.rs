@@ -350,6 +350,12 @@ pub struct Call {
 }
 
 impl Call {
+    /// What `count` holds of a number of elements and a function with its marks.
+    #[inline(always)]
+    pub const fn counted(count: u64, function: u16) -> u64 {
+        count & ((1 << COUNT_BITS) - 1) | (function as u64) << COUNT_BITS
+    }
+
     /// Whether a row's number is one that is written at that place of a ring with so many rows.
     pub const fn belongs_at(number: u64, place: u64, capacity: u64) -> bool {
         number != 0 && (number - 1) % capacity == place

@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use record_format::{
-    COUNT_BITS, Call, FUNCTION_NUMBER, MESSAGE_COMMUNICATOR, MESSAGE_COUNT, MESSAGE_DATATYPE, MESSAGE_PEER,
-    MESSAGE_TAG, SECOND_HALF, Thread, stage,
+    Call, FUNCTION_NUMBER, MESSAGE_COMMUNICATOR, MESSAGE_COUNT, MESSAGE_DATATYPE, MESSAGE_PEER, MESSAGE_TAG,
+    SECOND_HALF, Thread, stage,
 };
 
 use crate::arch::{self, local};
@@ -123,7 +123,7 @@ pub fn begun(frame: &Frame, call: &mut Call, thread: &Thread, time: &libc::times
 /// What a function of C was given whose arguments stand as those of MPI_Send do.
 #[inline(always)]
 pub fn of_message(frame: &Frame, call: &mut Call, function: u16) {
-    call.count = counted(words::number::<false>(frame, MESSAGE_COUNT, false), function);
+    call.count = Call::counted(words::number::<false>(frame, MESSAGE_COUNT, false), function);
     call.datatype = words::handle::<false>(frame, MESSAGE_DATATYPE);
     call.peer = words::integer::<false>(frame, MESSAGE_PEER);
     call.tag = words::integer::<false>(frame, MESSAGE_TAG);
@@ -139,7 +139,7 @@ fn arguments<const FORTRAN: bool>(frame: &Frame, wrapper: &Wrapper, call: &mut C
     } else {
         frame.argument(wrapper.given)
     };
-    call.count = counted(words::number::<FORTRAN>(frame, wrapper.count, wrapper.wide), wrapper.function);
+    call.count = Call::counted(words::number::<FORTRAN>(frame, wrapper.count, wrapper.wide), wrapper.function);
     call.peer = words::integer::<FORTRAN>(frame, wrapper.peer);
     call.tag = words::integer::<FORTRAN>(frame, wrapper.tag);
 }
@@ -199,11 +199,6 @@ pub fn torn(number: &mut u64) {
     fence(Ordering::Release);
 }
 
-#[inline(always)]
-fn counted(count: u64, function: u16) -> u64 {
-    count & ((1 << COUNT_BITS) - 1) | u64::from(function) << COUNT_BITS
-}
-
 /// What is received by a function that sends as well has a row of its own.
 #[cold]
 fn second_half(frame: &Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread, first: &Call) {
@@ -218,7 +213,7 @@ fn second_half(frame: &Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thr
     } else {
         words::number::<false>(frame, second.count, wrapper.wide)
     };
-    call.count = counted(count, wrapper.function | SECOND_HALF);
+    call.count = Call::counted(count, wrapper.function | SECOND_HALF);
     call.peer = words::integer_of(frame, wrapper, second.peer);
     call.tag = words::integer_of(frame, wrapper, second.tag);
     set(&mut call.number, number);

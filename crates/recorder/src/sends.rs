@@ -6,12 +6,12 @@ use record_format::{MESSAGE_COMMUNICATOR, Thread};
 use crate::arch;
 use crate::calls::{begun, of_message, set, torn};
 use crate::clock;
-use crate::frames::{Frame, HAS_RESULTS, NOT_WRITTEN, RETURNED};
+use crate::frames::{Frame, HAS_RESULTS, NOT_WRITTEN};
 use crate::messages;
 use crate::record;
 use crate::threads::Local;
 use crate::words;
-use crate::wrapper::{NO, WRAPPERS, Wrapper};
+use crate::wrapper::{WRAPPERS, Wrapper};
 
 /// Whether readers can do with the frame: the call is in no other one, and on the communicator that the thread used before, which so
 /// is in its table.
@@ -68,6 +68,6 @@ pub fn around(frame: &Frame, local: &Local, thread: &mut Thread) {
         // SAFETY: its number is that of a wrapper.
         let wrapper = unsafe { WRAPPERS.get_unchecked(outer.index as usize) };
         write(outer, wrapper, local, thread);
-        outer.after = if wrapper.request == NO { RETURNED } else { HAS_RESULTS };
+        outer.after = HAS_RESULTS;
     }
 }

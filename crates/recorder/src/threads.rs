@@ -31,7 +31,12 @@ impl Local {
     /// The row of this thread; null where it has none.
     #[inline(always)]
     pub fn row(&mut self) -> *mut Thread {
-        if self.thread as usize > NO_ROW as usize { self.thread } else { self.first_call() }
+        if self.has_row() { self.thread } else { self.first_call() }
+    }
+
+    #[inline(always)]
+    fn has_row(&self) -> bool {
+        self.thread as usize > NO_ROW as usize
     }
 
     /// The row of this thread, where it has one already.
@@ -41,7 +46,7 @@ impl Local {
     #[inline(always)]
     pub unsafe fn known<'row>(&self) -> Option<&'row mut Thread> {
         // SAFETY: as the caller says; it is inside the table.
-        (self.thread as usize > NO_ROW as usize).then(|| unsafe { &mut *self.thread })
+        self.has_row().then(|| unsafe { &mut *self.thread })
     }
 
     /// The row of a call of this thread, by its number. Only where the thread has a row.
