@@ -9,11 +9,13 @@ from typing import Any, Dict, Iterator, List
 
 from .. import _native
 from ..errors import UserError
-from ..system import agent, recorder
+from ..system import agent, commands, recorder
 from ..system.paths import shown
 
 #: A program that says its version takes milliseconds (seconds).
 _PATIENCE = 10.0
+#: Bytes that are read of that.
+_MOST = 4096
 
 
 class VersionAction(argparse.Action):
@@ -57,17 +59,12 @@ def _agent() -> str:
     except UserError as error:
         return _none(error)
     try:
-        said = subprocess.run(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=_PATIENCE,
-            check=True,
-        ).stdout
+        told = commands.said([path, "--version"], _PATIENCE, _MOST)
     except (OSError, subprocess.SubprocessError) as error:
         return f"{shown(path)} does not run here: {error}"
-    version = said.decode(errors="replace").strip().rpartition(" ")[2]
+    if told.status != 0:
+        return f"{shown(path)} does not run here: it ended with status {told.status}"
+    version = told.out.decode(errors="replace").strip().rpartition(" ")[2]
     return f"{version}, protocol {_native.AGENT_PROTOCOL}, {shown(path)}"
 
 

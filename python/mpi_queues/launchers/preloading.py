@@ -12,6 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
+from ..system import commands
 from .environment import shortened
 
 NAME = "LD_PRELOAD"
@@ -36,7 +37,7 @@ _VERSIONS = (
     (re.compile(r"PRRTE|prte", re.IGNORECASE), PRTE),
     (re.compile(r"HYDRA|Intel\(R\) MPI"), HYDRA),
 )
-#: Seconds in which a launcher says its version, and characters of that which are looked at.
+#: Seconds in which a launcher says its version, and bytes of that which are looked at.
 _VERSION_TIMEOUT, _VERSION_LENGTH = 15.0, 4096
 
 #: Commands of flux that start a job (flux-framework/flux-core, flux-run(1)).
@@ -101,17 +102,10 @@ def launcher_of(program: str, version_of: Callable[[str], str]) -> Optional[str]
 def _version(program: str) -> str:
     """What a program says of its version; empty where it does not in time."""
     try:
-        run = subprocess.run(
-            [program, "--version"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_VERSION_TIMEOUT,
-            check=False,
-        )
+        told = commands.said([program, "--version"], _VERSION_TIMEOUT, _VERSION_LENGTH)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return run.stdout[:_VERSION_LENGTH].decode(errors="replace")
+    return (told.out + told.errors).decode(errors="replace")
 
 
 def _first(library: str, others: str) -> str:

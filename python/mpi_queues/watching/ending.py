@@ -7,11 +7,13 @@ import subprocess
 from typing import Dict, List, Optional
 
 from ..errors import UsageError
-from ..system import processes
+from ..system import commands, processes
 from .bell import await_end
 
 #: Seconds that a launcher has to end its job, and that the commands of batch systems have.
 GRACE, _COMMAND_TIMEOUT = 10.0, 60.0
+#: Bytes that are kept of what these say.
+_MOST = 65536
 
 #: How jobs of batch systems are ended, by how they are named (SchedMD/slurm scancel(1), flux-framework/flux-core
 #: flux-cancel(1)).
@@ -58,15 +60,8 @@ def end(launcher: Optional[int], job: str, ranks: List[int]) -> List[str]:
 
 def _run(words: List[str]) -> List[str]:
     try:
-        run = subprocess.run(
-            words,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_COMMAND_TIMEOUT,
-            check=False,
-        )
+        ended = commands.said(words, _COMMAND_TIMEOUT, _MOST)
     except (OSError, subprocess.SubprocessError) as error:
         return [f"{words[0]}: {error}"]
-    return [f"{words[0]}: {run.stderr.strip()[:300]}"] if run.returncode else []
+    reason = ended.errors.decode(errors="replace").strip()[:300] or f"it ended with status {ended.status}"
+    return [f"{words[0]}: {reason}"] if ended.status else []

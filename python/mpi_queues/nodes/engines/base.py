@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import selectors
 import shlex
 import shutil
 import subprocess
-import tempfile
-import time
 from dataclasses import dataclass
-from typing import Dict, FrozenSet, List, Mapping, Optional, Protocol, Sequence, Tuple
+from typing import Dict, FrozenSet, List, Mapping, Optional, Protocol, Sequence
 
 from ...errors import UserError
+from ...system import commands
 from ...system.paths import shown
 
 #: How long an engine may take to say which nodes there are, in seconds.
@@ -162,45 +159,19 @@ def said(command: Sequence[str], package: str, name: str, given: str = "") -> st
             help=f"type this where {command[0]} is: on a login node, or install {package}",
             kind="no_engine",
         )
-    status, out, errors = _run(command, given, name)
-    if status != 0:
-        reason = " ".join(errors.split())[:300] or f"it ended with status {status}"
+    try:
+        ended = commands.said(command, _ASKING, _MOST, given.encode(), whole=True)
+    except OSError as error:
+        raise UserError(f"{name}: {command[0]}: {error}", kind="no_engine") from None
+    except commands.SaysTooMuch:
+        raise UserError(f"{name}: {command[0]} says more than {_MOST >> 20} MiB", kind="no_engine") from None
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{name}: {command[0]} did not answer within {_ASKING:g} seconds", kind="timeout") from None
+    if ended.status != 0:
+        words = ended.errors.decode("utf-8", "replace").split()
+        reason = " ".join(words)[:300] or f"it ended with status {ended.status}"
         raise UserError(f"{name}: {shown(reason)}", help=f"what was asked: {shlex.join(command)}", kind="no_engine")
-    return out
-
-
-def _run(command: Sequence[str], given: str, name: str) -> Tuple[int, str, str]:
-    """How it ends, and what it writes."""
-    deadline = time.monotonic() + _ASKING
-    with tempfile.TemporaryFile() as words:
-        words.write(given.encode())
-        words.seek(0)
-        child = subprocess.Popen(command, stdin=words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert child.stdout is not None and child.stderr is not None
-    said = {child.stdout.fileno(): b"", child.stderr.fileno(): b""}
-    with child, selectors.DefaultSelector() as writing:
-        try:
-            for number in said:
-                writing.register(number, selectors.EVENT_READ)
-            while writing.get_map():
-                ready = writing.select(max(0.0, deadline - time.monotonic()))
-                if not ready:
-                    raise subprocess.TimeoutExpired(command, _ASKING)
-                for key, _ in ready:
-                    piece = os.read(key.fd, 1 << 20)
-                    said[key.fd] += piece
-                    if not piece:
-                        writing.unregister(key.fd)
-                if sum(map(len, said.values())) > _MOST:
-                    raise UserError(f"{name}: {command[0]} says more than {_MOST >> 20} MiB", kind="no_engine")
-            child.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            raise UserError(f"{name}: {command[0]} did not answer within {_ASKING:g} seconds", kind="timeout") from None
-        finally:
-            if child.returncode is None:
-                child.kill()
-        out, errors = (text.decode("utf-8", "replace") for text in said.values())
-        return child.returncode, out, errors
+    return ended.out.decode("utf-8", "replace")
 
 
 def checked(nodes: Sequence[str], name: str) -> List[str]:
