@@ -8,8 +8,11 @@ use crate::programs::{Directory, Running};
 fn told(directory: &Directory, program: &str, argument: usize, threads: usize) -> Vec<Vec<String>> {
     let running = Running::new(directory, program, &argument.to_string(), threads);
     let path: PathBuf = directory.0.join(program);
-    let here = running.told_here(&path);
-    let by_gdb = running.told_by_gdb();
+    let (mut here, mut by_gdb) = (running.told_here(&path), running.told_by_gdb());
+    // The first is the main thread. gdb 16 has the others in another order.
+    for stacks in [&mut here, &mut by_gdb] {
+        stacks[1..].sort();
+    }
     assert_eq!(here, by_gdb, "{program} {argument}");
     here
 }
@@ -25,10 +28,11 @@ fn of_one_program() {
         directory.compile(&format!("gcc {options} -o program jumps.c"));
         let all: Vec<_> = (0..ways).map(|way| told(&directory, "program", way, 1)).collect();
         if options.contains("-g ") {
-            let [_, frames @ ..] = &functions(&all[0][0])[..] else { panic!("no frame") };
-            assert_eq!(frames, ["stop_here", "u3", "u2", "u1", "main"]);
+            // Before these are those of libc, whose number depends on its release.
+            let frames = functions(&all[0][0]);
+            assert!(frames.ends_with(&["stop_here", "u3", "u2", "u1", "main"]), "{frames:?}");
             let frames = functions(&all[1][0]);
-            assert_eq!(frames[1..], ["stop_here", "a4", "a1", "main"], "what all ways have in common");
+            assert!(frames.ends_with(&["stop_here", "a4", "a1", "main"]), "what all ways have in common: {frames:?}");
         }
     }
 }
