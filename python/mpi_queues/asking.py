@@ -56,11 +56,7 @@ def snapshots(
             return request.handles(session)
         if request.action == "stacks":
             return request.standing(session)
-        try:
-            return request.read(session)
-        except NativeError:
-            outlines.extend(recordings.outline_of(session, request))
-            raise
+        return recordings.read(session, request, outlines)
 
     notes = [*_times(answers), *read_as_root(answers), *(read_by_debugger(answers) if quiet else [])]
     if notes:
@@ -75,10 +71,12 @@ def snapshots(
             more += reasons
             refused += unread
     found += outlines if found else []
+    is_outlined = request.tells_of_all and any(_outline(reason) is not None for _, reason in refused)
+    has_any = bool(found) or is_outlined
     for target, reason in refused:
         place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
-        if found and place is not None:
-            found.append(_unread(place, reason, states))
+        if has_any and place is not None:
+            found.append(_unread(place, reason, states, request))
         else:
             failures.append(reason)
     return found, failures + more
@@ -135,27 +133,39 @@ def _placed(snapshot: Snapshot, answer: Answer, states: Mapping[int, str]) -> Sn
     )
 
 
-def _unread(place: Place, error: UserError, states: Mapping[int, str]) -> Snapshot:
+def _problem(error: UserError) -> str:
+    # Of one that is on its way into MPI or out of it nothing is to be done.
+    if isinstance(error, Unreadable) and error.outline is not None:
+        return error.reason
+    return str(error).replace("\n", "; ")
+
+
+def _outline(error: UserError) -> Optional[str]:
+    return error.outline if isinstance(error, Unreadable) else None
+
+
+def _unread(place: Place, error: UserError, states: Mapping[int, str], request: Request) -> Snapshot:
     """A rank of a job of which little is known but its place."""
     entry = place.entry
-    outline = error.outline if isinstance(error, Unreadable) else None
+    outline = _outline(error)
     captured_at = None
     process: Dict[str, Any] = {}
-    if outline is not None:
+    if isinstance(error, Unreadable) and outline is not None:
         # Of MPI_Init or MPI_Finalize: how far it is and where it stands.
         try:
             captured_at, (process,) = (json.loads(outline)[name] for name in ("captured_at", "processes"))
-            return _of_outline(place, error, states, captured_at, process)
+            problem = None if request.tells_of_all else error.reason
+            return _of_outline(place, problem, states, captured_at, process)
         except (ValueError, LookupError, TypeError, RecursionError):
             # It is no outline of ours.
             captured_at, process = None, {}
     elif entry.here and (entry.state in ("zombie", "ended") or error.kind == "gone"):
         process = {"stage": "ended"}
-    return _of_outline(place, error, states, captured_at, process)
+    return _of_outline(place, str(error).replace("\n", "; "), states, captured_at, process)
 
 
 def _of_outline(
-    place: Place, error: UserError, states: Mapping[int, str], captured_at: Optional[str], process: Dict[str, Any]
+    place: Place, problem: Optional[str], states: Mapping[int, str], captured_at: Optional[str], process: Dict[str, Any]
 ) -> Snapshot:
     entry = place.entry
     process = {
@@ -169,7 +179,7 @@ def _of_outline(
         "state": states.get(entry.pid or 0, entry.state if entry.here else None),
         "mpi": None,
         "source": None,
-        "problems": [str(error).replace("\n", "; ")],
+        "problems": [] if problem is None else [problem],
     }
     content = {"schema": "mpi-queues/1", "captured_at": captured_at, "processes": [process]}
     return Snapshot.from_json(json.dumps(content))

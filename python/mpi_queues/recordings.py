@@ -170,11 +170,10 @@ def load(path: Path, request: Request) -> Snapshot:
     failures: List[UserError] = []
     for session in sessions(open_recording(path), path, problems):
         try:
-            snapshots.append(request.read(session))
+            snapshots.append(read(session, request, outlines))
         except NativeError as error:
             failures.append(as_user_error(error))
             problems.append(str(error))
-            outlines += outline_of(session, request)
     if not snapshots:
         help_text = (
             failures[0].help
@@ -186,7 +185,20 @@ def load(path: Path, request: Request) -> Snapshot:
     return Snapshot.merged([*snapshots, *outlines], problems)
 
 
-def outline_of(session: Session, request: Request) -> List[Snapshot]:
-    """A process that was recorded before MPI_Init or after MPI_Finalize, with where it stood; nothing of others."""
-    outline = request.outline(session)
-    return [] if outline is None else [outline]
+def read(session: Session, request: Request, outlines: List[Snapshot]) -> Snapshot:
+    """A recorded process. What is known of one before MPI_Init or after MPI_Finalize is told, where the request is for
+    that, and else added to ``outlines``.
+
+    Raises:
+        NativeError: where it could not be read.
+    """
+    try:
+        return request.read(session)
+    except NativeError:
+        outline = request.outline(session)
+        if outline is None:
+            raise
+        if not request.tells_of_all:
+            outlines.append(outline)
+            raise
+        return outline

@@ -68,6 +68,12 @@ class Request:
         """What the user has named for the debugger to open."""
         return [os.path.abspath(path) for path in (self.plugin, self.layouts) if path is not None]
 
+    @property
+    def tells_of_all(self) -> bool:
+        """Whether ranks before MPI_Init or after MPI_Finalize are told of even where no other could be read: to a
+        diagnosis it matters where they stand."""
+        return self.stacks
+
     def within(self, seconds: float) -> Request:
         """The same, with another time limit."""
         return replace(self, timeout=seconds)

@@ -8,7 +8,8 @@ use super::stuck::Seen;
 use super::waits::{Free, Need, ProcState};
 use super::words;
 use super::{blame, cause};
-use model::{Finding, FindingKind, Limit, LimitKind, Process, State, Verdict};
+use functions::WaitKind;
+use model::{Finding, FindingKind, Limit, LimitKind, Process, Stage, State, Verdict};
 
 /// How many sentences of one kind the limits have.
 const SHOWN: usize = 4;
@@ -44,10 +45,21 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
         (State::Waiting, format!("{error} Now {}.", finding.summary), Some(place))
     } else if let Some((place, finding)) = waiting {
         (State::Waiting, format!("No deadlock: {}.", finding.summary), Some(place))
+    } else if let Some(ranks) = all_in_init(context) {
+        let text = "is in MPI_Init, and nobody waits for another: what it does there is the library's own, and the stacks tell";
+        (State::Unknown, format!("Not known whether the job is stuck: {ranks} {text}."), None)
     } else {
         (State::Running, format!("Nobody is stuck as far as can be seen: {}.", places(context).1), None)
     };
     Verdict { state, headline, finding: told, limits, limited_by, ..Verdict::default() }
+}
+
+/// All ranks, in words, where all of them stand in MPI_Init.
+fn all_in_init(context: &Context<'_>) -> Option<String> {
+    let states = &context.waits.states;
+    let is_in_it = |state: &ProcState<'_>| matches!(state, ProcState::Blocked(threads) if threads.iter().all(|thread| thread.wait_kind == WaitKind::Init));
+    let ranks = if states.len() == 1 { "the rank".to_owned() } else { format!("each of {} ranks", states.len()) };
+    (!states.is_empty() && states.iter().all(is_in_it)).then_some(ranks)
 }
 
 /// The likeliest odd rank.
@@ -130,7 +142,12 @@ impl Blind {
         let lost = which(&|_, state| matches!(state, ProcState::Free(Free::Unknown)));
         let queues = which(&|proc, state| {
             let process = job.procs.get(proc.0).and_then(|proc| proc.process);
-            let none = |process: &Process| process.communicators.is_empty() && !process.problems.is_empty();
+            // Before the end of MPI_Init there are none.
+            let none = |process: &Process| {
+                process.communicators.is_empty()
+                    && !process.problems.is_empty()
+                    && process.stage != Some(Stage::NotInitialized)
+            };
             matches!(state, ProcState::Blocked(_)) && process.is_some_and(none)
         });
         let sizes = job.snapshot.processes.iter().filter_map(|process| process.world_size);

@@ -233,12 +233,16 @@ def from_processes(
             snapshots.append(read(process))
         except (NativeError, UserError) as error:
             failures.append((process, as_user_error(error)))
+    # Of one process alone the reason says more than where it stands.
+    if outlines is not None and len(processes) > 1:
+        for failed in list(failures):
+            process, failure = failed
+            outline = process.outline(outlines) if failure.kind in ("not_initialized", "finalized") else None
+            if outline is not None:
+                snapshots.append(outline)
+                failures.remove(failed)
     if not snapshots:
         raise reason_of(failures)
-    for process, failure in failures:
-        if outlines is not None and failure.kind in ("not_initialized", "finalized"):
-            outline = process.outline(outlines)
-            snapshots += [] if outline is None else [outline]
     told = [
         f"{process.label}: {str(failure).replace(chr(10), '; ')}"
         for process, failure in failures

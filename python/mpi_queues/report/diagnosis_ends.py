@@ -82,9 +82,9 @@ def write_next(diagnosis: Diagnosis, write: Write, options: Options) -> None:
     """What to do, and what to type."""
     findings = diagnosis.findings
     lines = []
-    concerned = next((finding.ranks for finding in findings if finding.ranks), [])
-    if concerned and options.queues_of is not None:
-        lines.append(f"The queues of rank {concerned[0]}: {options.queues_of(concerned[0])}")
+    concerned = next((finding.ranks[0] for finding in findings if finding.ranks), None)
+    if concerned is not None and options.queues_of is not None and _has_queues(diagnosis.snapshot, concerned):
+        lines.append(f"The queues of rank {concerned}: {options.queues_of(concerned)}")
     if findings and options.more and not options.verbose:
         lines.append(f"The evidence: {options.more}")
     one_look = diagnosis.interval_ms is None and not diagnosis.moved_alike()
@@ -97,6 +97,14 @@ def write_next(diagnosis: Diagnosis, write: Write, options: Options) -> None:
         write("\n")
     for line in lines:
         write(wrapped(line, "", "  ", width=options.width))
+
+
+def _has_queues(snapshot: Snapshot, rank: int) -> bool:
+    try:
+        return snapshot.rank(rank).stage != "not_initialized"
+    except LookupError:
+        # Several worlds have it.
+        return True
 
 
 def seconds(milliseconds: float) -> str:

@@ -12,7 +12,7 @@ use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
 use crate::waits::{Free, Need, ProcState, in_lock, reads_input};
 use crate::words;
-use model::{Finding, FindingKind, OperationStatus, Outside};
+use model::{Finding, FindingKind, OperationStatus, Outside, Stage};
 
 /// How many places at which slow ranks stand are told each by itself.
 const SHOWN: usize = 16;
@@ -24,7 +24,7 @@ enum Place {
     Lock(Spot),
     Input(Spot),
     Work(Spot),
-    NotStarted,
+    NotStarted(Spot),
     Call(String, Spot),
 }
 
@@ -36,7 +36,7 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     let mut places: BTreeMap<Place, Vec<ProcIndex>> = BTreeMap::new();
     for (index, state) in context.waits.states.iter().enumerate() {
         if let ProcState::Free(free) = state
-            && let Some(place) = place(free)
+            && let Some(place) = place(free, is_before_init(context, ProcIndex(index)))
             && !context.polling.is_stuck(ProcIndex(index))
         {
             places.entry(place).or_default().push(ProcIndex(index));
@@ -56,13 +56,18 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     found
 }
 
-fn place(free: &Free<'_>) -> Option<Place> {
+fn is_before_init(context: &Context<'_>, proc: ProcIndex) -> bool {
+    context.process(proc).is_some_and(|process| process.stage == Some(Stage::NotInitialized))
+}
+
+fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
     let spot = |thread: &Outside| (thread.function.clone(), thread.caller.clone(), thread.file.clone(), thread.line);
     match free {
         Free::Stopped => Some(Place::Stopped),
-        Free::NotStarted => Some(Place::NotStarted),
+        Free::NotStarted => Some(Place::NotStarted((None, None, None, None))),
         Free::Outside(thread) if in_lock(thread) => Some(Place::Lock(spot(thread))),
         Free::Outside(thread) if reads_input(thread) => Some(Place::Input(spot(thread))),
+        Free::Outside(thread) if is_before_init => Some(Place::NotStarted(spot(thread))),
         Free::Outside(thread) => Some(Place::Work(spot(thread))),
         Free::Polling(call) | Free::Local(call) => Some(Place::Call(
             call.c_name().into_owned(),
@@ -156,8 +161,14 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
         Place::Work(spot) => {
             (FindingKind::SlowRank, format!("{} outside MPI{}", verb("is", "are"), at(spot)), Doing::Work)
         }
-        Place::NotStarted => {
-            (FindingKind::SlowRank, format!("{} not called MPI_Init yet", verb("has", "have")), Doing::NotStarted)
+        Place::NotStarted(spot) => {
+            let at = at(spot);
+            let there = if at.is_empty() { String::new() } else { format!(" and {}{at}", verb("is", "are")) };
+            (
+                FindingKind::SlowRank,
+                format!("{} not called MPI_Init yet{there}", verb("has", "have")),
+                Doing::NotStarted,
+            )
         }
         Place::Call(function, spot) => (
             FindingKind::SlowRank,
@@ -203,7 +214,7 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
 
 /// How many messages of the application lie in front of ranks that stand outside MPI.
 fn letters(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> usize {
-    if matches!(place, Place::NotStarted | Place::Call(..)) {
+    if matches!(place, Place::NotStarted(_) | Place::Call(..)) {
         return 0;
     }
     let of = |proc: &ProcIndex| context.matching.of_proc(*proc).iter();
@@ -213,7 +224,7 @@ fn letters(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> usize {
 
 /// A hint at messages that have come no further than the kernel's connections, in front of ranks that stand outside MPI.
 fn in_the_kernel(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> Option<String> {
-    if matches!(place, Place::NotStarted | Place::Call(..)) {
+    if matches!(place, Place::NotStarted(_) | Place::Call(..)) {
         return None;
     }
     let unread = |proc: &ProcIndex| context.process(*proc)?.tcp.as_ref()?.unread_bytes;

@@ -66,6 +66,8 @@ pub struct Pools {
     pub pools: Vec<Pool>,
     /// The arrays of predefined objects.
     pub builtins: Vec<Builtins>,
+    /// Whether anything has the handle of MPI_COMM_WORLD.
+    pub has_world: bool,
     /// Bytes of the library that could not be read: something may be missing.
     pub unread: u64,
     /// Where the library's variables lie.
@@ -82,7 +84,8 @@ impl Pools {
         if let (0, Some(error)) = (bytes, first_error) {
             return Err(error.into());
         }
-        let mut found = Self { unread, ranges, ..Self::default() };
+        let has_world = builtins.iter().any(|candidate| candidate.kind == ObjectKind::Comm);
+        let mut found = Self { has_world, unread, ranges, ..Self::default() };
         for candidate in heads {
             let verified = has_objects(target, &candidate);
             // An object that starts like a head would, in the middle of a found one, is none.

@@ -112,6 +112,10 @@ fn handle_bytes(process: &MpichProcess, abi: TargetAbi) -> u64 {
 /// MPI_Finalize leaves the objects' memory as it is and marks the pools as unused (`MPIR_Handle_free`,
 /// src/include/mpir_handlemem.h, v4.0.2).
 fn lifetime(pools: &Pools) -> Result<Lifetime, SessionError> {
+    // Requests and datatypes are there before it, and MPI_Init waits for other ranks meanwhile.
+    if !pools.has_world && pools.unread == 0 {
+        return Err(SessionError::NotInitialized);
+    }
     if pools.pools.iter().any(|pool| pool.verified && pool.head.initialized && pool.head.kind != ObjectKind::Info) {
         return Ok(Lifetime::Active);
     }
