@@ -75,8 +75,11 @@ def snapshots(
     has_any = bool(found) or is_outlined
     for target, reason in refused:
         place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
+        outline = _outline(reason) if request.tells_of_all and len(wanted) > 1 else None
         if has_any and place is not None:
             found.append(_unread(place, reason, states, request))
+        elif outline is not None:
+            found.append(Snapshot.from_json(outline))
         else:
             failures.append(reason)
     return found, failures + more

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use layouts::Profile;
-use model::{HandleKind, Snapshot};
+use model::{HandleKind, Process, Snapshot};
 use native::Ending;
 use session::{
     Designator, Known, MoreMemory, RANK_VARIABLES, RecordError, RecordRequest, Session, SessionError, Wrappers,
@@ -49,8 +49,16 @@ impl Question {
         session.begin();
         let snapshot = match self.command {
             Command::Record => return record(session, more),
-            Command::Show | Command::Diagnose => {
-                let process = session.read(true)?;
+            Command::Show => session.finished(session.read(true)?, self.stacks(), &self.wrappers),
+            Command::Diagnose => {
+                let process = match session.read(true) {
+                    Ok(process) => process,
+                    // Who waits in MPI_Init, and for whom, is told by where ranks stand.
+                    Err(error) => match session.outline() {
+                        Some(outline) => Process { problems: vec![error.to_string()], ..outline },
+                        None => return Err(error),
+                    },
+                };
                 session.finished(process, self.stacks(), &self.wrappers)
             }
             Command::Handles => {

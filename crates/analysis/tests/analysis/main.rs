@@ -9,6 +9,7 @@ mod exceptions;
 mod garbage;
 mod graph;
 mod identity;
+mod initialising;
 mod machine;
 mod made;
 mod made_stacks;

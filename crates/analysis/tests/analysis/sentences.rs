@@ -130,11 +130,13 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
             outside(&mut reads, 0, "read");
             let mut late = waits_for_zero();
             late.processes[0].stage = Some(Stage::NotInitialized);
+            let mut late_there = late.clone();
+            outside(&mut late_there, 0, "pause");
             let mut local = waits_for_zero();
             call(&mut local, 0, "MPI_Type_commit", 5);
             let mut polls = waits_for_zero();
             call(&mut polls, 0, "MPI_Test", 5);
-            vec![works, reads, late, local, polls]
+            vec![works, reads, late, late_there, local, polls]
         }
         FindingKind::Polling => {
             let mut snapshot = in_receives();

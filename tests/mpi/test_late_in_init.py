@@ -1,0 +1,98 @@
+"""Jobs of which no rank has come through MPI_Init. Truth is the markers in late_in_init.c."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Iterator
+
+import pytest
+from support import agent, cores, processes
+from support.builds import MpiBuild
+from support.cli import mpi_queues, pid_options
+from support.jobs import Job
+from support.paths import PROGRAMS
+
+SOURCE = (PROGRAMS / "late_in_init.c").read_text(encoding="utf-8").splitlines()
+RANKS, LATE = 3, 1
+
+
+def line(marker: str) -> int:
+    return next(at for at, text in enumerate(SOURCE, 1) if f"/* @{marker} */" in text)
+
+
+def started(build: MpiBuild, late: int) -> Job:
+    return Job(build, "late_in_init", str(late), ranks=RANKS)
+
+
+def diagnosis(*target: str, status: int = 0) -> Any:
+    result = mpi_queues("diagnose", *target, "--format", "json")
+    assert result.status == status, str(result)
+    return json.loads(result.out)
+
+
+def assert_told(content: Any) -> None:
+    """Who is late and where, and who waits for it."""
+    (finding,) = content["diagnosis"]
+    assert (finding["kind"], finding["ranks"]) == ("slow rank", [LATE]), finding
+    at = f"read_mesh at late_in_init.c:{line('LATE')}"
+    assert f"rank {LATE} has not called MPI_Init yet and is in {at}" in finding["summary"]
+    waiting = {(call["rank"], call["function"], call["line"]) for call in finding["calls"] if call["rank"] != LATE}
+    assert waiting == {(rank, "MPI_Init", line("INIT")) for rank in (0, 2)}
+    stages = {process["rank"]: process["stage"] for process in content["processes"]}
+    assert stages == dict.fromkeys(range(RANKS), "not_initialized")
+
+
+def all_wait(job: Job) -> bool:
+    content = diagnosis(*pid_options(job.pids))
+    return [len(finding["calls"]) for finding in content["diagnosis"]] == [RANKS]
+
+
+@pytest.fixture(scope="module", params=["debian_mpi", "wheel_mpi", "debian_mpich"])
+def job(request: pytest.FixtureRequest) -> Iterator[Job]:
+    with started(request.getfixturevalue(request.param), LATE) as job:
+        processes.wait_until(lambda: all_wait(job), "the others to be in MPI_Init")
+        yield job
+
+
+@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+def test_who_is_late_is_told(job: Job, via: str) -> None:
+    assert_told(diagnosis(*pid_options(job.pids), "--via", via))
+    job.assert_running()
+
+
+def test_in_words(job: Job) -> None:
+    result = mpi_queues("diagnose", *pid_options(job.pids))
+    told = " ".join(result.out.split())
+    assert (result.status, result.err) == (0, ""), str(result)
+    assert told.startswith(f"No deadlock: rank {LATE} has not called MPI_Init yet and is in read_mesh at")
+    assert "while ranks 0 and 2 wait for it." in told and f"waits for rank {LATE} to enter MPI_Init" in told
+    # There are none.
+    assert "queues" not in told.replace("mpi-queues", "")
+
+
+def test_recordings_and_core_files_tell_the_same(job: Job, tmp_path: Path) -> None:
+    recording = tmp_path / "late.mpirec"
+    # Each of them is said to be before MPI_Init.
+    assert mpi_queues("record", *pid_options(job.pids), "-o", str(recording)).status == 1
+    assert_told(diagnosis("--recording", str(recording)))
+    found = [word for pid in job.pids for word in ("--core", str(cores.gcore(pid, tmp_path / f"core.{pid}")))]
+    assert_told(diagnosis(*found))
+
+
+def test_the_agent_tells_the_same(job: Job) -> None:
+    result = agent.agent("diagnose", *pid_options(job.pids))
+    assert_told(json.loads(result.out))
+
+
+def test_queues_are_not_shown(job: Job) -> None:
+    result = mpi_queues("show", *pid_options(job.pids))
+    assert (result.status, result.out) == (3, ""), str(result)
+    assert result.err.count("MPI is not initialised in this process") == RANKS, str(result)
+
+
+def test_where_none_has_called_it(debian_mpi: MpiBuild) -> None:
+    with started(debian_mpi, -1) as job:
+        content = diagnosis(*pid_options(job.pids))
+        assert content["diagnosis"] == [], content
+        assert content["verdict"]["headline"] == "Nobody is stuck as far as can be seen: 3 ranks outside MPI."
