@@ -52,7 +52,7 @@ def diagnosis_in(path: str) -> Diagnosis:
         UserError: where it is none of these, or damaged.
     """
     if not inside.is_page(path) and not _is_json(path):
-        return recordings.load(path, Request(stacks=True)).diagnose()
+        return recordings.load(path, Request(stacks=True, tells_of_all=True)).diagnose()
     snapshot = inside.read(path) if inside.is_page(path) else _json_in(path)
     return snapshot.diagnosis or snapshot.diagnose()
 

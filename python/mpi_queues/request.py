@@ -60,6 +60,9 @@ class Request:
     spool: Optional[str] = None
     #: Also the frames of all threads.
     stacks: bool = False
+    #: Ranks before MPI_Init or after MPI_Finalize are told of even where no other could be read: to a diagnosis it
+    #: matters where they stand.
+    tells_of_all: bool = False
     #: Libraries and functions that wrap MPI for the application: calls are shown where these are called.
     wrappers: Tuple[str, ...] = field(default_factory=_usual_wrappers)
 
@@ -67,12 +70,6 @@ class Request:
     def files(self) -> List[str]:
         """What the user has named for the debugger to open."""
         return [os.path.abspath(path) for path in (self.plugin, self.layouts) if path is not None]
-
-    @property
-    def tells_of_all(self) -> bool:
-        """Whether ranks before MPI_Init or after MPI_Finalize are told of even where no other could be read: to a
-        diagnosis it matters where they stand."""
-        return self.stacks
 
     def within(self, seconds: float) -> Request:
         """The same, with another time limit."""

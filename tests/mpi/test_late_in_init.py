@@ -96,3 +96,9 @@ def test_where_none_has_called_it(debian_mpi: MpiBuild) -> None:
         content = diagnosis(*pid_options(job.pids))
         assert content["diagnosis"] == [], content
         assert content["verdict"]["headline"] == "Nobody is stuck as far as can be seen: 3 ranks outside MPI."
+
+
+def test_a_watch_gives_the_alarm(job: Job, tmp_path: Path) -> None:
+    result = mpi_queues("watch", str(job.launcher_pid), "--after", "2s", "--idle", "-o", str(tmp_path))
+    assert result.status == 75, str(result)
+    assert_told(json.loads((tmp_path / "diagnosis.json").read_text(encoding="utf-8")))

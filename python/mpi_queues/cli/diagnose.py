@@ -86,7 +86,7 @@ def diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
         UserError: where nothing could be.
     """
     wanted = targets.requested(options)
-    request = replace(requested(options, options.source), stacks=True)
+    request = replace(requested(options, options.source), stacks=True, tells_of_all=True)
     running = _running(wanted)
     lives = bool(running) or any(isinstance(target, targets.NodesTarget) for target in wanted)
     if options.twice is not None and not lives:

@@ -76,7 +76,7 @@ class Looks:
         #: Finds the ranks.
         self.finder = find
         #: How processes are read.
-        self.request = request
+        self.request = replace(request, tells_of_all=True)
         #: The ranks that were found last.
         self.targets: List[Target] = []
         #: What looks have cost each process, as its clock counts it.
