@@ -71,17 +71,18 @@ def snapshots(
             more += reasons
             refused += unread
     found += outlines if found else []
-    is_outlined = request.tells_of_all and any(_outline(reason) is not None for _, reason in refused)
-    has_any = bool(found) or is_outlined
+    is_any_known = bool(found) or (request.tells_of_all and any(_outline(reason) for _, reason in refused))
     for target, reason in refused:
         place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
-        outline = _outline(reason) if request.tells_of_all and len(wanted) > 1 else None
-        if has_any and place is not None:
+        if is_any_known and place is not None:
             found.append(_unread(place, reason, states, request))
-        elif outline is not None:
-            found.append(Snapshot.from_json(outline))
-        else:
+            continue
+        # Of one process alone the reason says more than where it stands.
+        known = _without_place(reason) if request.tells_of_all and len(wanted) > 1 else None
+        if known is None:
             failures.append(reason)
+        else:
+            found.append(known)
     return found, failures + more
 
 
@@ -145,6 +146,16 @@ def _problem(error: UserError) -> str:
 
 def _outline(error: UserError) -> Optional[str]:
     return error.outline if isinstance(error, Unreadable) else None
+
+
+def _without_place(error: UserError) -> Optional[Snapshot]:
+    """What is known of a process that could not be read, and of no job."""
+    outline = _outline(error)
+    try:
+        return None if outline is None else Snapshot.from_json(outline)
+    except ValueError:
+        # It is no outline of ours.
+        return None
 
 
 def _unread(place: Place, error: UserError, states: Mapping[int, str], request: Request) -> Snapshot:
