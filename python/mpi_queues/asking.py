@@ -137,13 +137,6 @@ def _placed(snapshot: Snapshot, answer: Answer, states: Mapping[int, str]) -> Sn
     )
 
 
-def _problem(error: UserError) -> str:
-    # Of one that is on its way into MPI or out of it nothing is to be done.
-    if isinstance(error, Unreadable) and error.outline is not None:
-        return error.reason
-    return str(error).replace("\n", "; ")
-
-
 def _outline(error: UserError) -> Optional[str]:
     return error.outline if isinstance(error, Unreadable) else None
 
@@ -161,21 +154,21 @@ def _without_place(error: UserError) -> Optional[Snapshot]:
 def _unread(place: Place, error: UserError, states: Mapping[int, str], request: Request) -> Snapshot:
     """A rank of a job of which little is known but its place."""
     entry = place.entry
-    outline = _outline(error)
+    outline, in_a_line = _outline(error), str(error).replace("\n", "; ")
     captured_at = None
     process: Dict[str, Any] = {}
-    if isinstance(error, Unreadable) and outline is not None:
+    if outline is not None:
         # Of MPI_Init or MPI_Finalize: how far it is and where it stands.
         try:
             captured_at, (process,) = (json.loads(outline)[name] for name in ("captured_at", "processes"))
-            problem = None if request.tells_of_all else error.reason
+            problem = None if request.tells_of_all else in_a_line
             return _of_outline(place, problem, states, captured_at, process)
         except (ValueError, LookupError, TypeError, RecursionError):
             # It is no outline of ours.
             captured_at, process = None, {}
     elif entry.here and (entry.state in ("zombie", "ended") or error.kind == "gone"):
         process = {"stage": "ended"}
-    return _of_outline(place, str(error).replace("\n", "; "), states, captured_at, process)
+    return _of_outline(place, in_a_line, states, captured_at, process)
 
 
 def _of_outline(

@@ -26,15 +26,10 @@ Progress = Callable[[int, int, int], None]
 
 
 class Unreadable(UserError):
-    """A target could not be read, for a reason. ``outline`` is the JSON of what is known of the process all the same;
-    None: nothing is."""
+    """A process could not be read. ``outline`` is the JSON of what is known of it all the same; None: nothing is."""
 
-    def __init__(
-        self, target: DebuggedTarget, reason: str, *, help: str = "", kind: str = "error", outline: Optional[str] = None
-    ) -> None:
-        super().__init__(reason if target.label in reason else f"{target.label}: {reason}", help=help, kind=kind)
-        #: Without the name of the target.
-        self.reason = reason
+    def __init__(self, message: str, *, help: str = "", kind: str = "error", outline: Optional[str] = None) -> None:
+        super().__init__(message, help=help, kind=kind)
         self.outline = outline
 
 
@@ -144,10 +139,9 @@ def said_error(target: DebuggedTarget, said: Dict[str, Any]) -> UserError:
     if is_gone(target):
         return ended(target)
     error, kind = str(said["error"]), str(said.get("kind", "error"))
+    named = error if target.label in error else f"{target.label}: {error}"
     outline = said.get("outline")
-    return Unreadable(
-        target, error, help=str(said.get("help", "")), kind=kind, outline=str(outline) if outline else None
-    )
+    return Unreadable(named, help=str(said.get("help", "")), kind=kind, outline=str(outline) if outline else None)
 
 
 def question(target: DebuggedTarget, request: Request) -> Question:

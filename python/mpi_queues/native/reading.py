@@ -305,4 +305,6 @@ def _said(target: DebuggedTarget, request: Request, error: Exception, session: O
         with contextlib.suppress(_native.NativeError):
             found = request.outline(session)
             outline = None if found is None else found.to_json()
-    return Unreadable(target, str(shown.args[0]), help=shown.help, kind=shown.kind, outline=outline)
+    text = str(shown.args[0])
+    named = text if target.label in text else f"{target.label}: {text}"
+    return Unreadable(named, help=shown.help, kind=shown.kind, outline=outline)
