@@ -174,7 +174,7 @@ def _request(source: str, plugin: Optional[Path], timeout: float, handles: Seque
 
     kind, path = _source(source, plugin)
     wanted = tuple((word, None) for word in _kinds(handles))
-    return Request(source=kind, plugin=path, stacks=True, tells_of_all=True, wanted=wanted, timeout=timeout)
+    return Request(source=kind, plugin=path, stacks=True, wanted=wanted, timeout=timeout)
 
 
 def _kinds(handles: Sequence[str]) -> Tuple[str, ...]:
