@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -13,6 +15,8 @@ from support.recorder import Job, Message
 
 #: To the process itself: once before anything else.
 TO_SELF = ["MPI_Irecv", "MPI_Send", "MPI_Wait"]
+#: As far as the time of a call may lie before it: a tick of the system.
+TICK = timedelta(milliseconds=20)
 #: What each rank waits in: how many elements, to whom and with which tag.
 WAITING = [(7, 1, 8), (1 << 20, 0, 9)]
 
@@ -50,7 +54,11 @@ def test_a_send_that_waits(any_mpi: MpiBuild) -> None:
             assert record.messages[Message(truth["comm"], False, rank, 3)] == 1
 
 
-def _check(processes: List[Dict[str, Any]]) -> None:
+def _began(call: Dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(call["began_at"].replace("Z", "+00:00"))
+
+
+def _check(processes: List[Dict[str, Any]], since: datetime) -> None:
     lines = recorder.marked_lines("sends.c", "waits */", before="/*")
     for rank, (process, wanted) in enumerate(zip(sorted(processes, key=lambda one: int(one["rank"])), WAITING)):
         (thread,) = [one for one in process["history"]["threads"] if one.get("current")]
@@ -58,6 +66,13 @@ def _check(processes: List[Dict[str, Any]]) -> None:
         assert last["number"] == thread["current"] == thread["begun"]
         assert (last["function"], last["count"], last["peer"], last["tag"]) == ("MPI_Ssend", *wanted)
         assert (last["communicator"], last["line"]) == ("MPI_COMM_WORLD", lines[rank])
+        # Of a short one the second is known until it is over.
+        is_short = platform.machine() == "x86_64" and wanted[0] <= 64
+        assert ("." not in last["began_at"]) == is_short, last
+        assert all("." in one["began_at"] for one in thread["calls"][:-1])
+        times = [_began(one) for one in thread["calls"]]
+        assert since <= times[0] and times[:-1] == sorted(times[:-1]) and times[-1] <= datetime.now(timezone.utc)
+        assert times[-2] - timedelta(seconds=1 if is_short else 0) <= times[-1]
         (world,) = [one for one in process["history"]["communicators"] if one["name"] == "MPI_COMM_WORLD"]
         sent = {(one["peer"], one["tag"]): one["sent"] for one in world["messages"] if one["sent"]}
         # The message of the call that waits is one of them.
@@ -66,18 +81,21 @@ def _check(processes: List[Dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 def test_what_is_told_of_it(any_mpi: MpiBuild, via: str) -> None:
+    since = datetime.now(timezone.utc) - TICK
     with _waiting(any_mpi) as job:
-        _check(recorder.shown(*pid_options(job.pids), "--via", via))
+        _check(recorder.shown(*pid_options(job.pids), "--via", via), since)
 
 
 def test_what_a_recording_and_core_files_tell_of_it(any_mpi: MpiBuild, tmp_path: Path) -> None:
+    since = datetime.now(timezone.utc) - TICK
     with _waiting(any_mpi) as job:
         file = tmp_path / "job.mpirec"
         result = mpi_queues("record", *pid_options(job.pids), "-o", str(file))
         assert result.status == 0, str(result)
-        _check(recorder.shown("--recording", str(file)))
+        _check(recorder.shown("--recording", str(file)), since)
         named = [cores.gcore(pid, tmp_path / "core") for pid in job.pids]
-        _check(recorder.shown(*[word for core in named for word in ("--core", str(core), "--exe", str(job.program))]))
+        words = [word for core in named for word in ("--core", str(core), "--exe", str(job.program))]
+        _check(recorder.shown(*words), since)
 
 
 def test_calls_inside_a_send(any_mpi: MpiBuild) -> None:

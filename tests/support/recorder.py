@@ -27,6 +27,7 @@ NOT_GIVEN = -(1 << 31)
 FORTRAN_HANDLE = 1 << 62
 LARGE_COUNT, FORTRAN, FORTRAN_2008, SECOND_HALF = 0x1000, 0x2000, 0x4000, 0x8000
 OPEN_MPI, MPICH, ABI = 1, 2, 3
+TO_THE_SECOND = (1 << 64) - 1
 ACTIVE, INACTIVE, STARTED = 1, 2, 3
 RUNNING, FINALIZED = 1, 3
 FREE, LIVE, ENDED = 0, 1, 2
@@ -63,7 +64,8 @@ class Thread(NamedTuple):
 
 class Call(NamedTuple):
     number: int
-    time: int
+    #: CLOCK_MONOTONIC (ns); None while a short send is under way, of which the second is known.
+    time: Optional[int]
     site: int
     caller: int
     object: int
@@ -364,9 +366,9 @@ def _in_frame(
     datatype, object_ = (struct.unpack_from("=I" if is_mpich else "=Q", frame, 8 * place)[0] for place in (2, 5))
     _, name, rest = named(marks << 48)
     (returns,) = struct.unpack_from("=Q", frame, site)
-    yield Call(
-        thread.current, seconds * 10**9 + nanoseconds, returns, 0, object_, datatype, count, peer, tag, name, rest
-    )
+    # To the second, by another clock.
+    since = None if nanoseconds == TO_THE_SECOND else seconds * 10**9 + nanoseconds
+    yield Call(thread.current, since, returns, 0, object_, datatype, count, peer, tag, name, rest)
 
 
 @functools.cache

@@ -3,9 +3,23 @@
 use std::mem::offset_of;
 use std::time::{Duration, UNIX_EPOCH};
 
-use record_format::Calibration;
+use record_format::{Calibration, TO_THE_SECOND};
 
 use crate::rows::Row;
+
+/// Set in a time that is a second since 1970, and no more is known of it.
+const SECOND: u64 = 1 << 63;
+const NANOSECONDS: u64 = 1_000_000_000;
+/// What lies far away is damage, and needs no more digits than others (seconds since 1970).
+const LATEST: u64 = 4_000_000_000;
+
+/// When a call began whose row is not written yet, by what its frame says: as rows have it, or with [`SECOND`].
+pub(crate) fn in_frame(seconds: u64, nanoseconds: u64) -> u64 {
+    if nanoseconds == TO_THE_SECOND {
+        return SECOND | seconds;
+    }
+    seconds.wrapping_mul(NANOSECONDS).wrapping_add(nanoseconds)
+}
 
 /// The process's clock (CLOCK_MONOTONIC, ns) against that of the world.
 pub(crate) struct Clock {
@@ -22,11 +36,13 @@ impl Clock {
         }
     }
 
-    /// RFC 3339 in UTC with milliseconds.
-    pub(crate) fn told(&self, monotonic: u64) -> String {
-        let since = self.realtime.saturating_sub(self.monotonic).saturating_add(monotonic);
-        // What lies far away is damage, and needs no more digits than others.
-        let since = Duration::from_nanos(since.min(4_000_000_000 * 1_000_000_000));
+    /// RFC 3339 in UTC with milliseconds, or to the second where no more is known.
+    pub(crate) fn told(&self, time: u64) -> String {
+        if time & SECOND != 0 {
+            return model::time::seconds(UNIX_EPOCH + Duration::from_secs((time & !SECOND).min(LATEST)));
+        }
+        let since = self.realtime.saturating_sub(self.monotonic).saturating_add(time);
+        let since = Duration::from_nanos(since.min(LATEST * NANOSECONDS));
         model::time::milliseconds(UNIX_EPOCH + since)
     }
 }

@@ -9,6 +9,7 @@ use target::Target;
 use target::address::TargetAddr;
 
 use crate::Reading;
+use crate::clock;
 use crate::rows::Row;
 
 /// The site stands behind all else that is read.
@@ -36,11 +37,11 @@ impl<T: Target> Reading<'_, T> {
         let handles = if self.header.family == Some(Family::Mpich) { u64::from(u32::MAX) } else { u64::MAX };
         let count = i64::from(argument(MESSAGE_COUNT) as i32) as u64;
         let counted = format::Call::counted(count, frame.u32(layout.function as usize) as u16);
-        let (seconds, rest) = (frame.u64(layout.time as usize), frame.u64(layout.time as usize + WORD));
+        let (seconds, nanoseconds) = (frame.u64(layout.time as usize), frame.u64(layout.time as usize + WORD));
         let mut row = [0; size_of::<format::Call>()];
         let mut set = |place: usize, value: u64| row[place..place + WORD].copy_from_slice(&value.to_le_bytes());
         set(offset_of!(format::Call, number), number);
-        set(offset_of!(format::Call, time), seconds.wrapping_mul(1_000_000_000).wrapping_add(rest));
+        set(offset_of!(format::Call, time), clock::in_frame(seconds, nanoseconds));
         set(offset_of!(format::Call, site), frame.u64(layout.site as usize));
         set(offset_of!(format::Call, object), argument(MESSAGE_COMMUNICATOR) & handles);
         set(offset_of!(format::Call, datatype), argument(MESSAGE_DATATYPE) & handles);

@@ -69,7 +69,8 @@ pub struct ThreadHistory {
 pub struct PastCall {
     /// Its number among those of its thread, from 1.
     pub number: u64,
-    /// When it began, RFC 3339 in UTC with milliseconds, of which the last ones may be wrong (`docs/recorder.md`).
+    /// When it began, RFC 3339 in UTC: with milliseconds, of which the last ones may be wrong, or to the second where no more is
+    /// known (`docs/recorder.md`).
     pub began_at: Text,
     /// The function in C, also where Fortran called it.
     pub function: Text,

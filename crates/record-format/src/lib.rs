@@ -125,13 +125,17 @@ pub struct Header {
 pub struct FrameLayout {
     /// The number of the call ([`Call::number`]).
     pub call: u32,
-    /// When it began, by the clock of [`Call::time`]: seconds and nanoseconds, each a word of 64 bits.
+    /// When it began, by the clock of [`Call::time`]: seconds and nanoseconds, each a word of 64 bits; or the second of
+    /// CLOCK_REALTIME and [`TO_THE_SECOND`].
     pub time: u32,
     /// The function with its marks, 16 bits.
     pub function: u32,
     /// Where the call returns to ([`Call::site`]).
     pub site: u32,
 }
+
+/// Stands for the nanoseconds of a call's beginning that is known to the second only.
+pub const TO_THE_SECOND: u64 = u64::MAX;
 
 /// Of a function of C that sends the place of an argument: how many elements, 32 bits with a sign.
 pub const MESSAGE_COUNT: u8 = 1;

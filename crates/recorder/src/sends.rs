@@ -1,7 +1,7 @@
 //! Calls that send. What is done before their function runs is in the way of the message, so that their rows are written when it
 //! has returned. Until then all that a row says stands in the call's frame, where readers find it ([`crate::frames::LAYOUT`]).
 
-use record_format::{MESSAGE_COMMUNICATOR, Thread};
+use record_format::{MESSAGE_COMMUNICATOR, MESSAGE_COUNT, Thread};
 
 use crate::arch;
 use crate::calls::{begun, of_message, set, torn};
@@ -12,6 +12,10 @@ use crate::record;
 use crate::threads::Local;
 use crate::words;
 use crate::wrapper::{WRAPPERS, Wrapper};
+
+/// Messages of at most so many elements go out at once, as a rule. While one does not, its beginning is known to the second only: the
+/// system's clock costs a short message more than all else here.
+const SHORT: u32 = 64;
 
 /// Whether readers can do with the frame: the call is in no other one, and on the communicator that the thread used before, which so
 /// is in its table.
@@ -25,7 +29,11 @@ pub fn may_wait(frame: &Frame, thread: &Thread) -> bool {
 /// Before its function runs.
 #[inline(always)]
 pub fn begin(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
-    clock::coarse(&mut frame.time);
+    if clock::HAS_SECOND && words::integer::<false>(frame, MESSAGE_COUNT) as u32 <= SHORT {
+        clock::second(&mut frame.time);
+    } else {
+        clock::coarse(&mut frame.time);
+    }
     let number = thread.calls + 1;
     frame.thread = thread;
     frame.function = wrapper.function;
@@ -40,6 +48,7 @@ pub fn begin(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
 /// Writes its row.
 #[inline(always)]
 pub fn write(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread) {
+    clock::make_exact(&mut frame.time);
     let call = local.call(frame.call);
     torn(&mut call.number);
     begun(frame, call, thread, &frame.time);

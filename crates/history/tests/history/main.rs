@@ -97,6 +97,18 @@ fn what_a_send_was_given_stands_in_its_frame_until_it_returns() {
 }
 
 #[test]
+fn a_short_send_began_in_a_second() {
+    let mut sending = Record::with_send();
+    let at = sending.bytes.len() - 176;
+    sending.u64(at + 56, format::TO_THE_SECOND);
+    for (second, told) in [(1_700_000_005, "2023-11-14T22:13:25Z"), (u64::MAX, "2096-10-02T07:06:40Z")] {
+        sending.u64(at + 48, second);
+        let record = read(&sending.target(), &|_| None).unwrap().unwrap();
+        assert_eq!(record.history.threads[0].calls.last().unwrap().began_at, told);
+    }
+}
+
+#[test]
 fn a_frame_of_another_call_says_nothing() {
     let frame = |record: &Record| record.bytes.len() - 176;
     let mut other = Record::with_send();
